@@ -73,7 +73,7 @@ def one_case_each(task, right, wrong, rare=None, verdict=True, beside=None):
         return f"Your test says {value} to {case.name}.{asked}"
 
 
-def mistakes_of_tests(task, test, called, if_always_false=""):
+def mistakes_of_tests(task, test, called, if_always_false="", expected="the right ones"):
     """Register what any test may get wrong: True for every candidate, False for every one, and the two exchanged.
 
     Args:
@@ -81,12 +81,13 @@ def mistakes_of_tests(task, test, called, if_always_false=""):
         test: function(what an answer gets, **changes) returns a verdict; a right one, if nothing is changed.
         called: what a candidate is called: "model".
         if_always_false: sentences on what makes a test say False to every candidate.
+        expected: the candidates for which True is expected: "those that see the order".
 
     Returns:
         A function(name, sentence, **changes) which registers the mistake of a test with these changes.
     """
-    told_false = f"Your test says False to every {called}, even to the right ones. {if_always_false}".strip()
-    exchanged = f"True and False are exchanged: your test says False to right {called}s, which are refused, and True to wrong ones."
+    told_false = f"Your test says False to every {called}, even to {expected}. {if_always_false}".strip()
+    exchanged = f"True and False are exchanged: your test says False to {expected}, and True to all others."
     task.mistake(f"Your test says True to every {called}.", "always_true")(lambda *given: True)
     task.mistake(told_false, "always_false")(lambda *given: False)
     task.mistake(exchanged, "turned_round")(lambda *given: not test(*given))

@@ -7,6 +7,8 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
+from course_utils.checks.way import left_out
+from course_utils.tasks.families.masked import filled, masked_softmax_mistakes
 from course_utils.tasks.shares import USUAL
 
 task = Task(
@@ -32,7 +34,7 @@ task = Task(
 
 @task.property
 def first_is_zeros(case, value):
-    """Nothing stands before the first state."""
+    """Nothing comes before the first state."""
     most = value[:, 0].abs().max()
     return "The first state has no past, so its context is zeros; yours is not." if not most <= 1e-6 else None
 
@@ -81,12 +83,16 @@ def _(states):
     return torch.stack(rows).reshape(B, T, D)
 
 
+def _past(scores):
+    return torch.ones(scores.shape[-2:], dtype=torch.bool).tril(-1)
+
+
 @task.steps
 def _(states):
     products = yield "the dot products", matmul, states, states.mT
     root = yield "the square root of D", sqrt, states.shape[-1]
     scores = yield "the scores", truediv, products, root
-    past = torch.ones_like(scores[0]).tril(-1) > 0
+    past = yield "which states are seen", _past, scores
     masked = yield "the masked scores", lambda scores, past: scores.masked_fill(~past, -torch.inf), scores, past
     softmax = yield "the softmax", lambda masked: masked.softmax(-1), masked
     weights = yield "the weights", lambda softmax, past: softmax.masked_fill(~past, 0.0), softmax, past
@@ -94,192 +100,77 @@ def _(states):
     return contexts
 
 
-def _ones(scores):
-    return torch.ones(scores.shape[-2:], dtype=torch.bool)
-
-
-def _past(scores):
-    return _ones(scores).tril(-1)
-
-
-def _softmax(scores, mask, dim=-1):
-    return scores.masked_fill(~mask, -torch.inf).softmax(dim).masked_fill(~mask, 0.0)
-
-
-def _contexts(states, scores=lambda x: x @ x.mT / x.shape[-1] ** 0.5, mask=_past, weights=_softmax, sums=torch.matmul):
-    """Contexts that are right but for the parts that are given."""
-    numbers = scores(states)
-    return sums(weights(numbers, mask(numbers)), states)
+def _itself(scores):
+    return torch.eye(scores.shape[-1], dtype=torch.bool)
 
 
 FIRST = "The first state has nothing to attend to: its context is zeros."
-PARTS = {  # mistakes in one part: what is said, and the part
-    "sees_itself": (
-        "Each state sees itself, too. It attends to the earlier states alone: the diagonal belongs to what is hidden, as `tril(-1)` leaves it.",
-        {"mask": lambda scores: _ones(scores).tril()},
-    ),
-    "sees_everything": (
-        "Each state sees all states, those to come as well. It attends to the earlier ones alone.",
-        {"mask": _ones},
-    ),
-    "sees_the_others": (
-        "Each state sees all others, those to come as well. It attends to the earlier ones alone.",
-        {"mask": lambda scores: ~torch.eye(scores.shape[-1], dtype=torch.bool)},
-    ),
-    "looks_ahead": (
-        "The mask is the wrong way round: each state sees the states to come, and none of its past.",
-        {"mask": lambda scores: _ones(scores).triu(1)},
-    ),
-    "looks_ahead_and_at_itself": (
-        "The mask is turned round: each state sees itself and the states to come, which are what should be hidden, and none of its past.",
-        {"mask": lambda scores: _ones(scores).triu()},
-    ),
-    "one_ahead": (
-        "Each state sees itself and the state behind it, too. It attends to the earlier ones alone.",
-        {"mask": lambda scores: _ones(scores).tril(1)},
-    ),
-    "last_one_missing": (
-        "The state right before is left out: each state sees those at least two places back. It sees all earlier ones.",
-        {"mask": lambda scores: _ones(scores).tril(-2)},
-    ),
-    "last_one_alone": (
-        "Each state sees only the one right before it. It attends to all earlier ones.",
-        {"mask": lambda scores: _past(scores).triu(-1)},
-    ),
-    "unscaled": (
-        "The scores are not divided by √D. For wide states they are then so far apart that one state takes nearly all weight.",
-        {"scores": lambda x: x @ x.mT},
-    ),
-    "divided_by_width": (
-        "You divide the scores by D. The scaled dot product divides by √D.",
-        {"scores": lambda x: x @ x.mT / x.shape[-1]},
-    ),
-    "root_of_length": (
-        "You divide the scores by the root of T, the number of states. It is the root of their width D.",
-        {"scores": lambda x: x @ x.mT / x.shape[1] ** 0.5},
-    ),
-    "half_of_width": (
-        "You divide the scores by half of D: `D * 0.5` is half of it, and `D ** 0.5` its root.",
-        {"scores": lambda x: x @ x.mT / (x.shape[-1] * 0.5)},
-    ),
-    "divided_by_square": (
-        "You divide the scores by the square of D. The scaled dot product divides by its root, `D ** 0.5`.",
-        {"scores": lambda x: x @ x.mT / x.shape[-1] ** 2},
-    ),
-    "multiplied_by_width": (
-        "You multiply the scores by D. The scaled dot product divides them by √D.",
-        {"scores": lambda x: x @ x.mT * x.shape[-1]},
-    ),
-    "multiplied_by_root": (
-        "You multiply the scores by √D. Divide by it.",
-        {"scores": lambda x: x @ x.mT * x.shape[-1] ** 0.5},
-    ),
-    "over_the_queries": (
-        "Your softmax runs over the queries: the weights that each state gets sum to 1, not those that it gives. Let it run over the keys, the last axis.",
-        {"weights": lambda scores, mask: torch.nan_to_num(_softmax(scores, mask, 1))},
-    ),
-    "over_the_batch": (
-        "Your softmax runs over the batch, so sequences compete with one another. Let it run over the keys, the last axis.",
-        {"weights": lambda scores, mask: scores.softmax(0) * mask},
-    ),
-    "equal_weights": (
-        "All earlier states get the same weight: this is their mean. Let the scores decide, through a softmax.",
-        {"weights": lambda scores, mask: mask / mask.sum(-1, keepdim=True).clamp(min=1) + 0 * scores},
-    ),
-    "no_softmax": (
-        "The softmax is missing: the scores themselves are the weights.",
-        {"weights": lambda scores, mask: scores * mask},
-    ),
-    "masked_after": (
-        "The mask comes after the softmax, so the states to come have taken their share, and the remaining weights no longer sum to 1. Take their scores out before the softmax, with -inf.",
-        {"weights": lambda scores, mask: scores.softmax(-1) * mask},
-    ),
-    "masked_with_zeros": (
-        "Scores of what is hidden become 0 or nearly 0 (-1e-9 is a tiny number, not a very negative one). exp(0) = 1 is a weight like any other. Use -inf.",
-        {"weights": lambda scores, mask: (scores * mask).softmax(-1)},
-    ),
-    "first_row_nan": (
-        f"The softmax of nothing but -inf is 0/0, which is NaN. {FIRST}",
-        {"weights": lambda scores, mask: scores.masked_fill(~mask, -torch.inf).softmax(-1)},
-    ),
-    "all_nan": (
-        "Every context is NaN. That is so where the softmax runs over another axis than the keys, the last one: some of its columns hold nothing but -inf. It is also so where a mask of 0 and 1 is multiplied by -inf, since 0 times infinity is NaN. "
-        "Put -inf where the mask is False, and take the softmax over the last axis.",
-        {"weights": lambda scores, mask: scores.masked_fill(~mask, -torch.inf).softmax(1)},
-    ),
-    "first_row_uniform": (
-        f"In the first row a very negative but finite number makes all scores equal, so the first state attends to all states alike. {FIRST}",
-        {"weights": lambda scores, mask: scores.masked_fill(~mask, -1e9).softmax(-1)},
-    ),
-    "first_row_itself": (
-        f"The first state attends to itself. {FIRST}",
-        {"mask": lambda scores: _past(scores) | (torch.arange(scores.shape[-1]) + torch.arange(scores.shape[-1])[:, None] == 0)},
-    ),
-    "weights_returned": (
-        "You return the weights, B×T×T. Return the contexts, the states summed with these weights.",
-        {"sums": lambda weights, states: weights},
-    ),
-    "weights_turned_round": (
-        "The weights are transposed when you add up the states, so the context of a state holds what others take from it. Multiply the weights as they are.",
-        {"sums": lambda weights, states: weights.mT @ states},
-    ),
-    "state_added": (
-        "Your result is the context plus the state itself. Return the context alone.",
-        {"sums": lambda weights, states: states + weights @ states},
-    ),
-    "scores_as_values": (
-        "You add up the states twice: the contexts attend once more with the same weights. Multiply the weights by the states once.",
-        {"sums": lambda weights, states: weights @ (weights @ states)},
-    ),
-    "mean_for_sum": (
-        "Your contexts are too small by the number of states: the weights of a row sum to 1 already, so add up, without a mean.",
-        {"sums": lambda weights, states: weights @ states / states.shape[1]},
-    ),
-    "gradient_is_nan": (
-        "The values are right, but the gradient is NaN. The softmax of a first row of nothing but -inf is NaN, and replacing that afterwards does not keep it out of the gradient where -inf was added to the scores. Set them with masked_fill, or leave the "
-        "first state out.",
-        {"weights": lambda scores, mask: torch.nan_to_num((scores + torch.zeros_like(scores).masked_fill(~mask, -torch.inf)).softmax(-1))},
-    ),
-    "overflow": (
-        "exp overflows: for a score above about 88 it is infinite in float32, and infinity divided by infinity is NaN. torch.softmax takes scores of any size.",
-        {"weights": lambda scores, mask: (lambda e: e / e.sum(-1, keepdim=True).clamp(min=1e-30))(torch.where(mask, scores, 0.0).exp() * mask)},
-    ),
-}  # fmt: skip
-for name, (sentence, parts) in PARTS.items():
+for name, sentence, seen in (
+    ("sees_itself", "Each state sees itself, too. It attends to the earlier states alone: the diagonal belongs to what is hidden, as `tril(-1)` leaves it.", lambda scores: _past(scores) | _itself(scores)),
+    ("sees_everything", "Each state sees all states, those to come as well. It attends to the earlier ones alone.", lambda scores: torch.ones_like(scores) > 0),
+    ("sees_the_others", "Each state sees all others, those to come as well. It attends to the earlier ones alone.", lambda scores: ~_itself(scores)),
+    ("looks_ahead", "The mask is the wrong way round: each state sees the states to come, and none of its past.", lambda scores: _past(scores).mT),
+    ("looks_ahead_and_at_itself", "The mask is inverted: each state sees itself and the states to come, which are what should be hidden, and none of its past.", lambda scores: ~_past(scores)),
+    ("one_ahead", "Each state sees itself and the next state, too. It attends to the earlier ones alone.", lambda scores: torch.ones_like(scores).tril(1) > 0),
+    ("last_one_missing", "The state right before is left out: each state sees those at least two places back. It sees all earlier ones.", lambda scores: _past(scores).tril(-2)),
+    ("last_one_alone", "Each state sees only the one right before it. It attends to all earlier ones.", lambda scores: _past(scores).triu(-1)),
+    ("first_row_itself", f"The first state attends to itself. {FIRST}", lambda scores: _past(scores) | _itself(scores) & (torch.arange(scores.shape[-1]) == 0)),
+):  # fmt: skip
+    task.changed(name, sentence, {"which states are seen": seen})
 
-    def mistaken(states, parts=parts):
-        return _contexts(states, **parts)
+for name, sentence, root in (
+    ("unscaled", "The scores are not divided by √D. For wide states they are then so far apart that one state takes nearly all weight.", lambda D: 1),
+    ("divided_by_width", "You divide the scores by D. The scaled dot product divides by √D.", lambda D: D),
+    ("half_of_width", "You divide the scores by half of D: `D * 0.5` is half of it, and `D ** 0.5` its root.", lambda D: D / 2),
+    ("multiplied_by_root", "You multiply the scores by √D. Divide by it.", lambda D: D**-0.5),
+):  # fmt: skip
+    task.changed(name, sentence, {"the square root of D": root})
 
-    task.mistake(sentence, name)(mistaken)
-
-
-@task.mistake(
-    "You take the batch for the sequence: states of other sequences at the same place are seen. The places are the second axis."
+masked_softmax_mistakes(
+    task,
+    *("masked_after", "masked_with_zeros", "no_softmax", "equal_weights", "overflow"),
+    others="earlier states",
+    zeros="the weights",
 )
-def along_the_batch(states):
-    return _contexts(states.transpose(0, 1)).transpose(0, 1)
-
-
-@task.mistake(
-    "You attend to the earlier contexts, not to the earlier states: what is seen at each step is what you returned before. Keys and values are the states as they come in."
+task.changed(
+    "first_row_nan",
+    f"The softmax of nothing but -inf is 0/0, which is NaN. {FIRST}",
+    {"the weights": left_out},
 )
-def attends_to_contexts(states):
-    contexts = [torch.zeros_like(states[:, 0])]
-    for t in range(1, states.shape[1]):
-        past = torch.stack(contexts, 1)
-        scores = (past @ states[:, t, :, None])[..., 0] / states.shape[-1] ** 0.5
-        contexts.append((scores.softmax(-1)[..., None] * past).sum(1))
-    return torch.stack(contexts, 1)
-
-
-@task.mistake(
-    "The query is the state right before, and so each context comes one place too late. State t itself asks, and sees the states before it."
+task.changed(
+    "first_row_uniform",
+    f"In the first row a very negative but finite number makes all scores equal, so the first state attends to all states alike. {FIRST}",
+    {"the masked scores": filled(-1e9), "the weights": left_out},
 )
-def asked_by_the_state_before(states):
-    query = torch.cat([torch.zeros_like(states[:, :1]), states[:, :-1]], 1)
-    return _contexts(states, scores=lambda x: query @ x.mT / x.shape[-1] ** 0.5)
-
-
-@task.mistake("You leave out the first state's context: T - 1 contexts come back. It has one like every state, zeros.")
-def first_left_out(states):
-    return _contexts(states)[:, 1:]
+task.changed(
+    "all_nan",
+    "Every context is NaN. That is so where the softmax runs over another axis than the keys, the last one: some of its columns hold nothing but -inf. It is also so where a mask of 0 and 1 is multiplied by -inf, since 0 times infinity is NaN. "
+    "Put -inf where the mask is False, and take the softmax over the last axis.",
+    {"the softmax": lambda masked: masked.softmax(1), "the weights": left_out},
+)
+task.changed(
+    "gradient_is_nan",
+    "The values are right, but the gradient is NaN. The softmax of a first row of nothing but -inf is NaN, and replacing that afterwards does not keep it out of the gradient where -inf was added to the scores. Set them with masked_fill, or leave the "
+    "first state out.",
+    {"the masked scores": lambda scores, past: scores + torch.zeros_like(scores).masked_fill(~past, -torch.inf)},
+)
+task.changed(
+    "over_the_queries",
+    "Your softmax runs over the queries: the weights that each state gets sum to 1, not those that it gives. Let it run over the keys, the last axis.",
+    {"the softmax": lambda masked: masked.softmax(1)},
+)
+task.changed(
+    "over_the_batch",
+    "Your softmax runs over the batch, so sequences compete with one another. Let it run over the keys, the last axis.",
+    {"the masked scores": left_out, "the softmax": lambda scores: scores.softmax(0)},
+)
+task.changed(
+    "along_the_batch",
+    "You take the batch for the sequence: states of other sequences at the same place are seen. The places are the second axis.",
+    {"states": lambda states: states.transpose(0, 1), "result": lambda contexts: contexts.transpose(0, 1)},
+)
+task.changed(
+    "first_left_out",
+    "You leave out the first state's context: T - 1 contexts come back. It has one like every state, zeros.",
+    {"result": lambda contexts: contexts[:, 1:]},
+)

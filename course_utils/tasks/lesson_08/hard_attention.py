@@ -1,12 +1,13 @@
 """Task 08.hard_attention: one place of each row, picked by its weight, and the logarithm of its probability."""
 
-from math import log
 from operator import le
 
 import torch
+from torch.nn.functional import one_hot
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
+from course_utils.checks.way import left_out
 from course_utils.tasks.shares import USUAL
 
 task = Task(
@@ -49,7 +50,7 @@ def a_probability_is_at_most_one(case, value):
 
 @task.property
 def picked_is_one_of_the_values(case, value):
-    """What is picked stands among the values of its row, as it is."""
+    """What is picked is among the values of its row, as it is."""
     apart = (case.args[1].double() - value[0].double()[:, None]).abs().amax(-1).amin(-1)
     return (
         "What you pick is none of the values of its row. One of them should come back as it is, neither mixed with the others nor multiplied by its weight."
@@ -60,7 +61,7 @@ def picked_is_one_of_the_values(case, value):
 
 @task.property
 def picked_at_the_right_place(case, value):
-    """It stands where the uniform number says."""
+    """It is where the uniform number says."""
     weights, values, uniform = case.args
     same = ((values - value[0][:, None]).abs() <= 1e-5).all(-1)  # B S
     if not same.any(1).all():
@@ -155,7 +156,9 @@ def _(weights, values, uniform):
 def _(weights, values, uniform):
     cumulative = yield "the cumulative weights", lambda weights: weights.cumsum(1), weights
     passed = yield "which places are passed", le, cumulative, uniform[:, None]
-    place = yield "the place", lambda passed: passed.sum(1), passed
+    n_passed = yield "the number of passed places", lambda passed: passed.sum(1), passed
+    last = yield "the last place with weight", lambda weights: (weights > 0).long().cumsum(1).argmax(1), weights
+    place = yield "the place", torch.minimum, n_passed, last
     picked = yield "the picked value", _at, values, place
     weight = yield "the weight of the place", _at, weights, place
     log_p = yield "the logarithm of the picked weight", torch.log, weight
@@ -163,28 +166,16 @@ def _(weights, values, uniform):
 
 
 def _at(numbers, place):
-    """What stands at a place of each row."""
+    """What is at a place of each row."""
     return numbers[torch.arange(len(numbers)), place]
-
-
-def _passed(weights, uniform):
-    return (weights.cumsum(1) <= uniform[:, None]).sum(1)
 
 
 def _place(weights, uniform):
     """The right place: B."""
-    last = (weights > 0).long().cumsum(1).argmax(1)
-    return torch.minimum(_passed(weights, uniform), last)
+    return task.way({"result": lambda *_, done: done["the place"]})(weights, weights, uniform)
 
 
-def _picking(place):
-    """A pick that is right but for its place, which function(weights, uniform) gives."""
-
-    def picked(weights, values, uniform):
-        where = place(weights.detach(), uniform)
-        return _at(values, where), _at(weights, where).log()
-
-    return picked
+# Another place is picked
 
 
 def _first_true(truths):
@@ -192,259 +183,176 @@ def _first_true(truths):
     return truths.int().argmax(1)
 
 
-PLACES = {  # mistakes that pick another place: what is said, and how they find it
-    "largest": (
+EACH_ROW = "Each row has weights of its own: add them up over the places, the second axis."
+NONE_REACHED = "Where rounding leaves the sum of the weights below the uniform number, no cumulative weight exceeds it, and you take"
+LAST = "Take the last place whose weight is above 0."
+for name, sentence, place in (
+    (
+        "largest",
         "You take the place with the largest weight, whatever the uniform number is. A place should be picked with the probability that its weight gives: that is what the uniform number is for.",
         lambda weights, uniform: weights.argmax(1),
     ),
-    "smallest": (
-        "You take the place with the smallest weight, whatever the uniform number is. Take the first place whose cumulative weight exceeds the uniform number.",
-        lambda weights, uniform: weights.argmin(1),
-    ),
-    "equal_chances": (
+    (
+        "equal_chances",
         "All places are equally probable: your place is the uniform number times S, whatever the weights are. Compare the uniform number with the cumulative weights.",
         lambda weights, uniform: (uniform * weights.shape[1]).long(),
     ),
-    "not_cumulative": (
+    (
+        "not_cumulative",
         "You compare the uniform number with each weight by itself. Compare it with the cumulative weights, the sums of the weights up to and with each place.",
         lambda weights, uniform: _first_true(weights > uniform[:, None]),
     ),
-    "counted_and_not_cumulative": (
+    (
+        "counted_and_not_cumulative",
         "You count the weights that do not exceed the uniform number, each by itself. Count the cumulative weights that do not exceed it, the sums of the weights up to and with each place.",
         lambda weights, uniform: (weights <= uniform[:, None]).sum(1).clamp(max=weights.shape[1] - 1),
     ),
-    "passed_counted_the_wrong_way": (
+    (
+        "passed_counted_the_wrong_way",
         "You count the places whose cumulative weight exceeds the uniform number. The place is the number of those whose cumulative weight does not.",
         lambda weights, uniform: (weights.cumsum(1) > uniform[:, None]).sum(1).clamp(max=weights.shape[1] - 1),
     ),
-    "first_column": (
-        "You take the first place, as it seems whatever the uniform number is. Take the first place whose cumulative weight exceeds the uniform number.",
-        lambda weights, uniform: torch.zeros(len(weights), dtype=torch.long),
-    ),
-    "last_with_weight": (
-        "You take the last place with weight, whatever the uniform number is. That is right only where no cumulative weight exceeds the uniform number.",
-        lambda weights, uniform: (weights > 0).long().cumsum(1).argmax(1),
-    ),
-    "lined_up_with_places": (
+    (
+        "lined_up_with_places",
         "You compare the uniform number of row i with the cumulative weight at place i, which runs only where B = S or B = 1. Each row has one number for all its places: give uniform an axis, B×1.",
         lambda weights, uniform: _first_true(weights.cumsum(1) > uniform),
     ),
-    "one_too_early": (
+    (
+        "one_too_early",
         "You pick the place before the right one: the last whose cumulative weight does not exceed the uniform number. Take the first one whose cumulative weight does.",
         lambda weights, uniform: (_place(weights, uniform) - 1).clamp(min=0),
     ),
-    "one_too_far": (
+    (
+        "one_too_far",
         "You pick the place after the right one. The weight of a place counts in its own cumulative weight, and places are counted from 0.",
         lambda weights, uniform: (_place(weights, uniform) + 1).clamp(max=weights.shape[1] - 1),
     ),
-    "from_the_end": (
+    (
+        "from_the_end",
         "You find the place that the uniform number gives when the weights are added up from the last place to the first. Each place is picked with the right probability, but the exercise asks for the sum from the first place on.",
         lambda weights, uniform: weights.shape[1] - 1 - _place(weights.flip(1), uniform),
     ),
-    "over_the_batch": (
-        "You add up the weights over the batch. Each row has weights of its own: add them up over the places, the second axis.",
-        lambda weights, uniform: _first_true(weights.cumsum(0) > uniform[:, None]),
-    ),
-    "counted_over_the_batch_of_sums": (
-        "You add up the weights over the batch and count the sums that do not exceed the uniform number. Each row has weights of its own: add them up over the places, the second axis.",
-        lambda weights, uniform: (weights.cumsum(0) <= uniform[:, None]).sum(1).clamp(max=weights.shape[1] - 1),
-    ),
-    "counted_over_the_batch": (
-        "You count over the batch how many rows have passed each place, which gives S numbers. Count in each row how many places are passed, which gives B.",
-        lambda weights, uniform: (weights.cumsum(1) <= uniform[:, None]).sum(0).clamp(max=weights.shape[1] - 1),
-    ),
-    "first_number_for_all": (
-        "You use the first uniform number for all rows. Each row has its own.",
-        lambda weights, uniform: _place(weights, uniform[:1].expand_as(uniform)),
-    ),
-    "softmax_for_the_place": (
+    ("over_the_batch", f"You add up the weights over the batch. {EACH_ROW}", lambda weights, uniform: _first_true(weights.cumsum(0) > uniform[:, None])),
+    (
+        "softmax_for_the_place",
         "You apply a softmax to the weights before you pick. They are probabilities already, and the softmax of probabilities is nearly the same for every place.",
         lambda weights, uniform: _place(weights.softmax(1), uniform),
     ),
-    "at_least": (
+    (
+        "at_least",
         'You take the first place whose cumulative weight is at least the uniform number. "Exceeds" means more than that: where the two are equal, the next piece has begun. With the uniform number 0 your rule picks a first place of weight 0, whose '
         "logarithm is infinite.",
         lambda weights, uniform: _first_true(weights.cumsum(1) >= uniform[:, None]),
     ),
-    "none_reached_first": (
-        "Where rounding leaves the sum of the weights below the uniform number, no cumulative weight exceeds it, and you take the first place: argmax of a row of nothing but False is 0. Take the last place whose weight is above 0.",
-        lambda weights, uniform: _first_true(weights.cumsum(1) > uniform[:, None]),
+    ("none_reached_first", f"{NONE_REACHED} the first place: argmax of a row of nothing but False is 0. {LAST}", lambda weights, uniform: _first_true(weights.cumsum(1) > uniform[:, None])),
+    (
+        "none_reached_last_column",
+        f"{NONE_REACHED} the last column. Its weight may be 0, and the logarithm of 0 is infinite. {LAST}",
+        lambda weights, uniform: (weights.cumsum(1) <= uniform[:, None]).sum(1).clamp(max=weights.shape[1] - 1),
     ),
-    "none_reached_last_column": (
-        "Where rounding leaves the sum of the weights below the uniform number, no cumulative weight exceeds it, and you take the last column. Its weight may be 0, and the logarithm of 0 is infinite. Take the last place whose weight is above 0.",
-        lambda weights, uniform: _passed(weights, uniform).clamp(max=weights.shape[1] - 1),
-    ),
-}
-for name, (sentence, place) in PLACES.items():
-    task.mistake(sentence, name)(_picking(place))
+):  # fmt: skip
+    task.changed(
+        name, sentence, {"the place": lambda *_, weights, uniform, place=place: place(weights.detach(), uniform)}
+    )
 
 
-def _right(weights, values, uniform):
-    return _picking(_place)(weights, values, uniform)
+# What is picked
 
-
-@task.mistake(
-    "You return the weighted mean of the values, which is soft attention. Here one value is picked, and comes back as it is."
+VALUE, WEIGHT, LOGARITHM = "the picked value", "the weight of the place", "the logarithm of the picked weight"
+SOFT = "You return the weighted mean of the values, which is soft attention"
+for name, sentence, changes in (
+    ("soft", f"{SOFT}. Here one value is picked, and comes back as it is.", {VALUE: lambda values, _, *, weights: _mean(weights.detach(), values)}),
+    ("soft_with_gradient", f"{SOFT}, and its gradient reaches the weights. Here one value is picked, and comes back as it is.", {VALUE: lambda values, _, *, weights: _mean(weights, values)}),
+    ("probability", "You return the probability of the place. Return its natural logarithm.", {LOGARITHM: left_out}),
+    ("axis_kept", "The axis of places is still there, with size 1: B×1×E and B×1. Remove it, to return B×E and B.", {"result": lambda picked, log_p: (picked[:, None], log_p[:, None])}),
+    ("place_returned", "You return the place. Return the vector that is there, and the logarithm of the weight there.", {VALUE: lambda values, place: place}),
+    ("order_swapped", "You return the log probability first. Return the picked value first, then its log probability.", {"result": lambda picked, log_p: (log_p, picked)}),
+    ("value_alone", "You return only the picked value. Return its log probability too, after it.", {"result": lambda picked, log_p: picked}),
+):  # fmt: skip
+    task.changed(name, sentence, changes)
+task.changed(
+    "times_its_weight",
+    "The value that you pick is multiplied by its weight. Its weight is the probability of picking it: return the value as it is.",
+    {VALUE: lambda values, place, *, weights: _at(weights[..., None] * values, place)},
 )
-def soft(weights, values, uniform):
-    return (weights.detach()[..., None] * values).sum(1), _right(weights, values, uniform)[1]
-
-
-@task.mistake(
-    "You return the weighted mean of the values, which is soft attention, and its gradient reaches the weights. Here one value is picked, and comes back as it is."
+task.changed(
+    "log_of_cumulative",
+    "The place is right, but you take the logarithm of its cumulative weight, the probability of this place or one before it. Take the logarithm of its own weight.",
+    {WEIGHT: lambda weights, place: _at(weights.cumsum(1), place)},
 )
-def soft_with_gradient(weights, values, uniform):
-    return (weights[..., None] * values).sum(1), _right(weights, values, uniform)[1]
-
-
-@task.mistake(
-    "The value that you pick is multiplied by its weight. Its weight is the probability of picking it: return the value as it is."
+task.changed(
+    "log_softmax_of_weights",
+    "The place is right, but its log probability comes from a log_softmax of the weights. They are probabilities already: take their logarithm.",
+    {WEIGHT: lambda weights, place: _at(weights.softmax(1), place)},
 )
-def times_its_weight(weights, values, uniform):
-    picked, log_p = _right(weights, values, uniform)
-    return picked * log_p.exp()[:, None], log_p
 
 
-@task.mistake("You return the probability of the place. Its natural logarithm is asked for.")
-def probability(weights, values, uniform):
-    picked, log_p = _right(weights, values, uniform)
-    return picked, log_p.exp()
+def _mean(weights, values):
+    return (weights[..., None] * values).sum(1)
 
 
-@task.mistake("The logarithm has base 2. Use the natural one, torch.log.")
-def in_bits(weights, values, uniform):
-    picked, log_p = _right(weights, values, uniform)
-    return picked, log_p / log(2)
-
-
-@task.mistake("The sign of the log probability is turned round: the logarithm of a probability is at most 0.")
-def negative(weights, values, uniform):
-    picked, log_p = _right(weights, values, uniform)
-    return picked, -log_p
-
-
-@task.mistake(
-    "The place is right, but you take the logarithm of its cumulative weight, the probability of this place or one before it. Take the logarithm of its own weight."
+task.changed(
+    "every_place_of_every_row",
+    "`values[:, places]` takes every place from every row, which gives B×B×E. Row and place belong together in pairs: put the numbers of the rows, `torch.arange` of B, in place of the colon.",
+    dict.fromkeys((VALUE, WEIGHT), lambda numbers, place: numbers[:, place]),
 )
-def log_of_cumulative(weights, values, uniform):
-    return _right(weights, values, uniform)[0], _at(weights.cumsum(1), _place(weights, uniform)).log()
-
-
-@task.mistake(
-    "The place is right, but its log probability comes from a log_softmax of the weights. They are probabilities already: take their logarithm."
+task.changed(
+    "one_hot_times_log",
+    "The logarithm of 0 is infinite, and 0 times infinity is NaN: you take the logarithm of every weight and multiply by 0 where the place is not picked. Pick the weight first, then take its logarithm.",
+    {WEIGHT: lambda weights, place: (one_hot(place, weights.shape[1]) * weights.log()).sum(1), LOGARITHM: left_out},
 )
-def log_softmax_of_weights(weights, values, uniform):
-    return _right(weights, values, uniform)[0], _at(weights.log_softmax(1), _place(weights, uniform))
-
-
-@task.mistake(
-    "You take the weights for scores: a softmax of them decides which place is picked, and how probable it is. They are probabilities already."
-)
-def weights_taken_for_scores(weights, values, uniform):
-    return _right(weights.softmax(1), values, uniform)
-
-
-@task.mistake("You return the logarithm of the uniform number. It is the weight of the picked place that is asked for.")
-def log_of_uniform(weights, values, uniform):
-    return _right(weights, values, uniform)[0], uniform.log()
-
-
-@task.mistake(
-    "`values[:, places]` takes every place from every row, which gives B×B×E. Row and place belong together in pairs: put the numbers of the rows, `torch.arange` of B, where the colon stands."
-)
-def every_place_of_every_row(weights, values, uniform):
-    place = _place(weights, uniform)
-    return values[:, place], weights[:, place].log()
-
-
-@task.mistake("The axis of places is still there, with size 1: B×1×E and B×1. Remove it: B×E and B are asked for.")
-def axis_kept(weights, values, uniform):
-    picked, log_p = _right(weights, values, uniform)
-    return picked[:, None], log_p[:, None]
-
-
-@task.mistake("You return the place. Return the vector that stands there, and the logarithm of the weight there.")
-def place_returned(weights, values, uniform):
-    return _place(weights, uniform), _right(weights, values, uniform)[1]
-
-
-@task.mistake("You return the log probability first. Return the picked value first, then its log probability.")
-def order_swapped(weights, values, uniform):
-    return _right(weights, values, uniform)[::-1]
-
-
-@task.mistake("You return only the picked value. Return its log probability too, behind it.")
-def value_alone(weights, values, uniform):
-    return _right(weights, values, uniform)[0]
-
-
-@task.mistake(
-    "The logarithm of 0 is infinite, and 0 times infinity is NaN: you take the logarithm of every weight and multiply by 0 where the place is not picked. Pick the weight first, then take its logarithm."
-)
-def one_hot_times_log(weights, values, uniform):
-    picked = torch.nn.functional.one_hot(_place(weights, uniform), weights.shape[1])
-    return _right(weights, values, uniform)[0], (picked * weights.log()).sum(1)
-
-
-@task.mistake(
+task.changed(
+    "log_before_picking",
     "The values are right, but where a weight is 0 its gradient is NaN: you take the logarithm of every weight and pick afterwards, and the way back runs through all of these logarithms, where 0 times infinity is NaN. Pick the weight "
-    "first, then take its logarithm."
+    "first, then take its logarithm.",
+    {WEIGHT: lambda weights, place: _at(weights.log(), place), LOGARITHM: left_out},
 )
-def log_before_picking(weights, values, uniform):
-    return _right(weights, values, uniform)[0], _at(weights.log(), _place(weights, uniform))
-
-
-@task.mistake(
-    "A small number is added to the weight before the logarithm, or the weight is kept from being small. A very improbable place then seems more probable than it is. A picked place has a weight above 0, so its logarithm needs no help."
+task.changed(
+    "something_added",
+    "A small number is added to the weight before the logarithm, or the weight is kept from being small. A very improbable place then seems more probable than it is. A picked place has a weight above 0, so its logarithm needs no help.",
+    {LOGARITHM: lambda weight: (weight + 1e-9).log()},
 )
-def something_added(weights, values, uniform):
-    picked, log_p = _right(weights, values, uniform)
-    return picked, (log_p.exp() + 1e-9).log()
 
 
-@task.mistake(
-    "The values are right, but through the picked value a gradient reaches the weights, as if it were their weighted mean. Picking has no slope: only the log probability passes a gradient to the weights."
-)
-def straight_through(weights, values, uniform):
-    chosen = torch.nn.functional.one_hot(_place(weights, uniform), weights.shape[1])
-    mixed = chosen + (weights - weights.detach())
-    return (mixed[..., None] * values).sum(1), _right(weights, values, uniform)[1]
+# The gradient
 
-
-@task.mistake(
-    "The values are right, but through the picked value the gradient of the weighted mean comes, too: the mean is added, and taken away again with `.detach()`, which takes away its value and leaves its gradient. Picking has no slope: return the value as it is, "
-    "so that only the log probability passes a gradient to the weights."
-)
-def mean_added_and_taken_away(weights, values, uniform):
-    picked, log_p = _right(weights, values, uniform)
-    mean = (weights[..., None] * values).sum(1)
-    return picked + (mean - mean.detach()), log_p
-
-
-@task.mistake(
-    "The values are right, but through the picked value a gradient reaches the weight of the picked place, as if the value were multiplied by that weight and divided by the same weight with `.detach()`. Picking has no slope: only the log probability passes a gradient "
-    "to the weights."
-)
-def times_weight_over_itself(weights, values, uniform):
-    picked, log_p = _right(weights, values, uniform)
-    weight = log_p.exp()[:, None]
-    return picked * (weight / weight.detach()), log_p
-
-
+NO_SLOPE = "Picking has no slope: return the value as it is, so that only the log probability passes a gradient to the weights."
 NORMALISED = (
     "The values are right, but the gradient is not: it is 1 too small at every place, because you divide the weights by their sum, which is 1 already, and the gradient knows of the division. "
     "torch.distributions.Categorical(probs=…) does that, too. Take the logarithm of the weight as it is."
 )
 
 
-@task.mistake(NORMALISED)
-def divided_by_their_sum(weights, values, uniform):
-    return _right(weights / weights.sum(1, keepdim=True), values, uniform)
+def _straight_through(values, place, *, weights):
+    return _mean(one_hot(place, weights.shape[1]) + (weights - weights.detach()), values)
 
 
-@task.mistake(
-    f"{NORMALISED} And a weight of 1e-12 has another log probability with you: Categorical keeps its probabilities from becoming smaller than about 1e-7."
+task.changed(
+    "straight_through",
+    f"The values are right, but through the picked value a gradient reaches the weights, as if it were their weighted mean. {NO_SLOPE}",
+    {VALUE: _straight_through},
 )
-def by_categorical(weights, values, uniform):
-    place = _place(weights, uniform)
-    return _at(values, place), torch.distributions.Categorical(probs=weights, validate_args=False).log_prob(place)
+
+
+def _with_the_mean(values, place, *, weights):
+    mean = _mean(weights, values)
+    return _at(values, place) + (mean - mean.detach())
+
+
+task.changed(
+    "mean_added_and_taken_away",
+    f"The values are right, but through the picked value the gradient of the weighted mean comes, too: the mean is added, and taken away again with `.detach()`, which takes away its value and leaves its gradient. {NO_SLOPE}",
+    {VALUE: _with_the_mean},
+)
+task.changed("divided_by_their_sum", NORMALISED, {"weights": lambda weights: weights / weights.sum(1, keepdim=True)})
+
+
+def _by_categorical(weight, *, weights, done):
+    return torch.distributions.Categorical(probs=weights, validate_args=False).log_prob(done["the place"])
+
+
+task.changed(
+    "by_categorical",
+    f"{NORMALISED} And a weight of 1e-12 has another log probability with you: Categorical keeps its probabilities from becoming smaller than about 1e-7.",
+    {LOGARITHM: _by_categorical},
+)

@@ -6,6 +6,7 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
+from course_utils.checks.way import left_out
 from course_utils.tasks.shares import USUAL
 
 task = Task(
@@ -83,199 +84,68 @@ def _(state, weight, v, length):
     return centre
 
 
-def _score(state, weight, v):
-    return torch.tanh(state @ weight.T) @ v
-
-
-def _share(state, weight, v):
-    return torch.sigmoid(_score(state, weight, v))
-
-
-@task.mistake("tanh is missing: it stands between the two products, around W s.")
-def no_tanh(state, weight, v, length):
-    return length * torch.sigmoid(state @ weight.T @ v)
-
-
-@task.mistake("You use ReLU. The hidden layer has tanh here.")
-def with_relu(state, weight, v, length):
-    return length * torch.sigmoid((state @ weight.T).relu() @ v)
-
-
-@task.mistake("The hidden layer has the logistic sigmoid. It has tanh; the sigmoid comes at the end.")
-def sigmoid_inside(state, weight, v, length):
-    return length * torch.sigmoid((state @ weight.T).sigmoid() @ v)
-
-
-@task.mistake("tanh stands around the whole score. It belongs around W s, before v.")
-def tanh_outside(state, weight, v, length):
-    return length * torch.sigmoid((state @ weight.T @ v).tanh())
-
-
-@task.mistake(
-    "The sigmoid is missing, so the centre may lie outside the sentence, even below 0. The sigmoid makes a share between 0 and 1 of the score."
-)
-def no_sigmoid(state, weight, v, length):
-    return length * _score(state, weight, v)
-
-
-@task.mistake(
-    "You use tanh where the sigmoid belongs, so the centre may lie below 0. The sigmoid makes a share between 0 and 1 of the score."
-)
-def tanh_for_the_sigmoid(state, weight, v, length):
-    return length * _score(state, weight, v).tanh()
-
-
-@task.mistake("tanh and the sigmoid are exchanged: tanh stands around W s, and the sigmoid around the score.")
-def exchanged(state, weight, v, length):
-    return length * ((state @ weight.T).sigmoid() @ v).tanh()
-
-
-@task.mistake("The sigmoid is applied twice. Apply it once, to the score.")
-def sigmoid_twice(state, weight, v, length):
-    return length * _share(state, weight, v).sigmoid()
-
-
-@task.mistake(
-    "You use a softmax over the batch where the sigmoid belongs, so sentences compete with one another. Each sentence has a share of its own: apply the sigmoid to each score."
-)
-def softmax_for_the_sigmoid(state, weight, v, length):
-    return length * _score(state, weight, v).softmax(0)
-
-
-@task.mistake("This is the share, between 0 and 1. Multiply it by the length to get a place.")
-def share_alone(state, weight, v, length):
-    return _share(state, weight, v)
-
-
-@task.mistake(
-    "You multiply the score by the length before the sigmoid, so the result is never above 1. Multiply after it."
-)
-def length_inside(state, weight, v, length):
-    return torch.sigmoid(length * _score(state, weight, v))
-
-
-@task.mistake("You add the length to the share. Multiply the two.")
-def length_added(state, weight, v, length):
-    return length + _share(state, weight, v)
-
-
-@task.mistake("You divide the share by the length. Multiply the two.")
-def divided_by_length(state, weight, v, length):
-    return _share(state, weight, v) / length
-
-
-@task.mistake(
-    "You multiply by the length minus 1. That would end at the last place counted from 0, but the equation multiplies by the length itself."
-)
-def length_minus_one(state, weight, v, length):
-    return (length - 1) * _share(state, weight, v)
-
-
-@task.mistake(
-    "Your centre is one place further to the right: 1 is added, as if places were counted from 1. They are counted from 0."
-)
-def counted_from_one(state, weight, v, length):
-    return length * _share(state, weight, v) + 1
-
-
-@task.mistake(
-    "Your centre is one place further to the left: 1 is subtracted. The equation subtracts nothing; only the share is multiplied by the length."
-)
-def one_subtracted(state, weight, v, length):
-    return length * _share(state, weight, v) - 1
-
-
-@task.mistake("Your centre is counted from the end of the sentence: 1 minus the share is multiplied by the length.")
-def from_the_end(state, weight, v, length):
-    return length * (1 - _share(state, weight, v))
-
-
+SIGMOID = "The sigmoid makes a share between 0 and 1 of the score."
 ROUNDED = "A whole number passes no gradient to the weights, so where to look could not be learned. Keep the centre as it is, between two places if need be."
+for name, sentence, changes in (
+    ("no_tanh", "tanh is missing: it belongs between the two products, around W s.", {"the hidden layer": left_out}),
+    ("with_relu", "You use ReLU. The hidden layer has tanh here.", {"the hidden layer": torch.relu}),
+    ("sigmoid_inside", "The hidden layer has the logistic sigmoid. It has tanh; the sigmoid comes at the end.", {"the hidden layer": torch.sigmoid}),
+    ("tanh_outside", "tanh is applied to the whole score. It belongs around W s, before v.", {"the hidden layer": left_out, "the score": lambda hidden, v: (hidden @ v).tanh()}),
+    ("exchanged", "tanh and the sigmoid are exchanged: tanh belongs around W s, and the sigmoid around the score.", {"the hidden layer": torch.sigmoid, "the share": torch.tanh}),
+    ("no_sigmoid", f"The sigmoid is missing, so the centre may lie outside the sentence, even below 0. {SIGMOID}", {"the share": left_out}),
+    ("tanh_for_the_sigmoid", f"You use tanh where the sigmoid belongs, so the centre may lie below 0. {SIGMOID}", {"the share": torch.tanh}),
+    ("share_alone", "This is the share, between 0 and 1. Multiply it by the length to get a place.", {"the centre": left_out}),
+    ("counted_from_one", "Your centre is one place further to the right: 1 is added, as if places were counted from 1. They are counted from 0.", {"result": lambda centre: centre + 1}),
+    ("from_the_end", "Your centre is counted from the end of the sentence: 1 minus the share is multiplied by the length.", {"the share": lambda score: 1 - score.sigmoid()}),
+    ("rounded", f"You round the centre. {ROUNDED}", {"result": torch.round}),
+    ("rounded_down", f"You round the centre down, to a floating-point number. {ROUNDED}", {"result": torch.floor}),
+    ("cut_off", f"You turn the centre into an integer, which cuts off its decimals. {ROUNDED}", {"result": torch.Tensor.long}),
+    ("rounded_integer", f"You turn the centre into an integer after rounding it. {ROUNDED}", {"result": lambda centre: centre.round().long()}),
+):  # fmt: skip
+    task.changed(name, sentence, changes)
 
-
-@task.mistake(f"You round the centre. {ROUNDED}")
-def rounded(state, weight, v, length):
-    return (length * _share(state, weight, v)).round()
-
-
-@task.mistake(f"You round the centre down, to a floating-point number. {ROUNDED}")
-def rounded_down(state, weight, v, length):
-    return (length * _share(state, weight, v)).floor()
-
-
-@task.mistake(f"You turn the centre into an integer, which cuts off what stands behind the point. {ROUNDED}")
-def cut_off(state, weight, v, length):
-    return (length * _share(state, weight, v)).long()
-
-
-@task.mistake(f"You turn the centre into an integer after rounding it. {ROUNDED}")
-def rounded_integer(state, weight, v, length):
-    return (length * _share(state, weight, v)).round().long()
-
-
-@task.mistake("You use the first sentence's length for all sentences. Each has its own.")
-def first_length_for_all(state, weight, v, length):
-    return length[0] * _share(state, weight, v)
-
-
-@task.mistake(
-    "You use the length of the longest sentence for all, as if padding counted. Each sentence has its own length."
+task.changed(
+    "softmax_for_the_sigmoid",
+    "You use a softmax over the batch where the sigmoid belongs, so sentences compete with one another. Each sentence has a share of its own: apply the sigmoid to each score.",
+    {"the share": lambda score: score.softmax(0)},
 )
-def longest_for_all(state, weight, v, length):
-    return length.max() * _share(state, weight, v)
-
-
-@task.mistake(
-    "You return B×B numbers, every share times every length: one of the two has an axis of size 1 too many. Both have the shape B."
+task.changed(
+    "length_inside",
+    "You multiply the score by the length before the sigmoid, so the result is never above 1. Multiply after it.",
+    {"the score": lambda hidden, v, *, length: length * (hidden @ v), "the centre": left_out},
 )
-def every_share_with_every_length(state, weight, v, length):
-    return _share(state, weight, v)[:, None] * length
-
-
-@task.mistake("Your result has an axis of size 1 too many: B×1. One number for each sentence is asked for, B.")
-def axis_kept(state, weight, v, length):
-    return (length * _share(state, weight, v))[:, None]
-
-
-@task.mistake("v is missing: you add up the hidden units, each with weight 1.")
-def v_unused(state, weight, v, length):
-    return length * torch.tanh(state @ weight.T).sum(-1).sigmoid()
-
-
-@task.mistake(
-    "The hidden units are not added up: you take the sigmoid of each of them times its number of v, which gives B×A. Take the sum over A first."
+task.changed(
+    "length_minus_one",
+    "You multiply by the length minus 1. That would end at the last place counted from 0, but the equation multiplies by the length itself.",
+    {"length": lambda length: length - 1},
 )
-def not_summed(state, weight, v, length):
-    return length[:, None] * torch.sigmoid(torch.tanh(state @ weight.T) * v)
-
-
-@task.mistake("You take the mean over the hidden units. `vᵀ` times the hidden layer is their sum, weighted by v.")
-def mean_for_sum(state, weight, v, length):
-    return length * torch.sigmoid(_score(state, weight, v) / len(v))
-
-
-@task.mistake("You divide the score by √A. That belongs to the scaled dot product: leave this score as it is.")
-def scaled(state, weight, v, length):
-    return length * torch.sigmoid(_score(state, weight, v) / len(v) ** 0.5)
-
-
-@task.mistake(
-    "weight is A×H. For rows of vectors it has to be transposed: `.T`. Without that it runs only where A = H, and gives a wrong result there."
+task.changed(
+    "longest_for_all",
+    "You use the length of the longest sentence for all, as if padding counted. Each sentence has its own length.",
+    {"length": lambda length: length.max()},
 )
-def not_transposed(state, weight, v, length):
-    return length * _share(state, weight.T, v)
-
-
-@task.mistake(
-    "exp overflows: for a score above about 88 it is infinite in float32, and infinity divided by infinity is NaN. torch.sigmoid takes scores of any size."
+task.changed(
+    "every_share_with_every_length",
+    "You return B×B numbers, every share times every length: one of the two has an axis of size 1 too many. Both have the shape B.",
+    {"the centre": lambda share, length: share[:, None] * length},
 )
-def overflow(state, weight, v, length):
-    e = _score(state, weight, v).exp()
-    return length * (e / (1 + e))
-
-
-@task.mistake(
-    "The values are right, but for a score far below 0 the gradient is NaN: in 1 / (1 + exp(-score)) the exponential becomes infinite, and on the way back infinity is multiplied by 0. torch.sigmoid takes scores of any size."
+task.changed(
+    "not_summed",
+    "The hidden units are not added up: you take the sigmoid of each of them times its number of v, which gives B×A. Take the sum over A first.",
+    {"the score": torch.mul, "the centre": lambda share, length: length[:, None] * share},
 )
-def gradient_overflows(state, weight, v, length):
-    return length * (1 / (1 + (-_score(state, weight, v)).exp()))
+task.changed(
+    "not_transposed",
+    "weight is A×H. For rows of vectors it has to be transposed: `.T`. Without that it runs only where A = H, and gives a wrong result there.",
+    {"weight": torch.t},
+)
+task.changed(
+    "overflow",
+    "exp overflows: for a score above about 88 it is infinite in float32, and infinity divided by infinity is NaN. torch.sigmoid takes scores of any size.",
+    {"the share": lambda score: score.exp() / (1 + score.exp())},
+)
+task.changed(
+    "gradient_overflows",
+    "The values are right, but for a score far below 0 the gradient is NaN: in 1 / (1 + exp(-score)) the exponential becomes infinite, and on the way back infinity is multiplied by 0. torch.sigmoid takes scores of any size.",
+    {"the share": lambda score: 1 / (1 + (-score).exp())},
+)

@@ -4,9 +4,12 @@ from math import pi
 from operator import mul, sub
 
 import torch
+import torch.nn.functional as F
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
+from course_utils.checks.way import left_out
+from course_utils.tasks.families.masked import filled, masked_softmax_mistakes
 from course_utils.tasks.lesson_05._padded import words_first
 from course_utils.tasks.properties import no_weight_is_negative
 from course_utils.tasks.shares import USUAL
@@ -32,7 +35,7 @@ task = Task(
     | {
         "empty_row_nan": (0.5, "right where some place is in reach."),
         "empty_row_uniform": (0.5, "right where some place is in reach."),
-        "garbage_times_zero": (0.5, "right where ordinary numbers stand at padding."),
+        "garbage_times_zero": (0.5, "right where padding holds ordinary numbers."),
     },
 )
 task.property(no_weight_is_negative)
@@ -166,7 +169,6 @@ def _(scores, centre, window, mask):
 
 @task.steps
 def _(scores, centre, window, mask):
-    scores = scores.masked_fill(~mask, 0.0)
     distance = yield "the distances", sub, torch.arange(scores.shape[1]), centre[:, None]
     far = yield "the distances without their signs", torch.abs, distance
     near = yield "the places in reach", lambda far, window: mask & (far <= window), far, window
@@ -186,250 +188,152 @@ def _softmax(scores, near):
     return scores.masked_fill(~near, -torch.inf).softmax(-1).masked_fill(~near, 0.0)
 
 
-def _gaussian(distance, window):
-    return torch.exp(-(distance**2) / (2 * (window / 2) ** 2))
+# Which places are in reach
+
+REACH = "the places in reach"
+for name, sentence, near in (
+    ("edge_left_out", "A place that is exactly as far away as the window reaches gets no weight. It is in reach: compare with `<=`.", lambda far, window, *, mask: mask & (far < window)),
+    ("no_window", "The window does not cut anything off: every real place takes part in the softmax. Only those at most `window` from the centre should.", lambda far, window, *, mask: mask),
+    (
+        "window_halved",
+        "Your window reaches only half as far as it should: places up to `window` from the centre are in reach, on both sides. It is σ that is half of it.",
+        lambda far, window, *, mask: mask & (far <= window / 2),
+    ),
+    ("window_turned_round", "The window is inverted: you keep the places that are out of reach, and hide those in reach.", lambda far, window, *, mask: mask & (far > window)),
+    ("mask_unused", "The mask has no effect: padding in the window gets weight like a word.", lambda far, window: far <= window),
+    ("mask_inverted", 'The mask is the wrong way round: True means "is real", and those are the places you hide.', lambda far, window, *, mask: ~mask & (far <= window)),
+    ("either_is_enough", "You keep a place that is real or in reach. It has to be both: `&` in place of `|`.", lambda far, window, *, mask: mask | (far <= window)),
+):  # fmt: skip
+    task.changed(name, sentence, {REACH: near})
+
+task.changed(
+    "only_to_the_left",
+    "Your window reaches to the left of the centre alone. It reaches as far to the right: look at the distance without its sign.",
+    {REACH: lambda far, window, *, step, done: step(far, window) & (done["the distances"] <= 0)},
+)
+task.changed(
+    "window_around_the_rounded",
+    "Your window lies around the rounded centre. It lies around the centre as it is given: compare the distances that the Gaussian uses with the window.",
+    {REACH: lambda far, window, *, scores, centre, mask: mask & (_distance(scores, centre.round()).abs() <= window)},
+)
 
 
-def _weights(
-    scores,
-    centre,
-    window,
-    mask,
-    distance=_distance,
-    near=lambda far, window, mask: mask & (far <= window),
-    softmax=_softmax,
-    gaussian=_gaussian,
-    mix=lambda shares, gaussian, near: shares * gaussian,
+# The centre
+
+task.changed(
+    "counted_from_one",
+    "Your places are counted from 1. The first place is place 0.",
+    {"the distances": lambda places, centre: places + 1 - centre},
+)
+for name, sentence, rounding in (
+    ("centre_rounded", "You round the centre to a whole place.", torch.round),
+    ("centre_cut_off", "You cut off the decimals of the centre, as `int` and `long` do.", torch.floor),
 ):
-    """Weights that are right but for the parts that are given."""
-    away = distance(scores, centre)
-    reach = near(away.abs(), window, mask)
-    return mix(softmax(scores, reach), gaussian(away, window), reach)
+    task.changed(
+        name,
+        f"{sentence} Then no gradient reaches it, and the Gaussian lies around the wrong place: use the centre as it is given.",
+        {"centre": rounding},
+    )
+task.changed(
+    "centre_lined_up_with_places",
+    "The centre has no axis for the places, so place i meets the centre of row i, which runs only where B = S or B = 1. Give it an axis, B×1.",
+    {"the distances": lambda places, centre: (places - centre.mT).expand(len(centre), len(places))},
+)
+task.changed(
+    "centre_cut",
+    "The weights are right, but no gradient reaches the centre. It can only be learned through the Gaussian: use the tensor itself there, without `.detach()`, `.item()` or torch.tensor(…).",
+    {"centre": torch.detach},
+)
 
 
-def _normalised(weights):
-    return weights / weights.sum(1, keepdim=True).clamp(min=1e-30)
-
-
-def _elsewhere(shift):
-    return lambda scores, centre: _distance(scores, shift(centre))
-
+# The softmax
 
 EMPTY = "Where no place is in reach, return zeros."
-PARTS = {  # mistakes in one part: what is said, and the part
-    "edge_left_out": (
-        "A place that is exactly as far away as the window reaches gets no weight. It is in reach: compare with `<=`.",
-        {"near": lambda far, window, mask: mask & (far < window)},
-    ),
-    "sigma_is_the_window": (
-        "σ is half the window, and you use the whole window for it. With that the Gaussian falls off too slowly.",
-        {"gaussian": lambda away, window: _gaussian(away, 2 * window)},
-    ),
-    "sigma_is_a_quarter": (
-        "σ is half the window, and you use a quarter of it. With that the Gaussian falls off too fast.",
-        {"gaussian": lambda away, window: _gaussian(away, window / 2)},
-    ),
-    "sigma_without_its_half": (
+masked_softmax_mistakes(
+    task, "no_softmax", "masked_with_zeros", "fill_undercut", "overflow", others="places", zeros="the shares"
+)
+task.changed(
+    "masked_with_zeros_and_after",
+    "Scores out of reach become 0 before the softmax, and their weights become 0 after it. exp(0) = 1 is a share like any other, and it is missing then from the places in reach. Use -inf before the softmax.",
+    {"the masked scores": filled(0.0)},
+)
+task.changed(
+    "empty_row_nan",
+    f"Where no place is in reach, the softmax of nothing but -inf is 0/0, which is NaN. {EMPTY}",
+    {"the shares": left_out},
+)
+task.changed(
+    "empty_row_uniform",
+    f"Where no place is in reach, a very negative but finite number makes all scores equal, and places out of reach share the weight. {EMPTY}",
+    {"the masked scores": filled(-1e9), "the shares": left_out},
+)
+task.changed(
+    "garbage_times_zero",
+    "What is at a False place of the mask may be NaN or infinite, and NaN times 0, or NaN minus infinity, is NaN. Put -inf in place of such scores with masked_fill or torch.where, which do not look at what was there.",
+    {"the masked scores": lambda scores, near: scores + torch.zeros_like(scores).masked_fill(~near, -torch.inf)},
+)
+task.changed(
+    "window_after_softmax",
+    "The softmax runs over all real places, and the window is cut out of its result. Then places out of reach have taken their share away: only those in reach should take part in the softmax.",
+    {"the masked scores": lambda scores, near, *, mask, step: step(scores, mask)},
+)
+task.changed(
+    "everything_after_softmax",
+    "Window and Gaussian come first, around a softmax over everything, padding too. Only the real places in reach should take part in the softmax.",
+    {"the masked scores": left_out},
+)
+task.changed(
+    "over_the_batch",
+    "Your softmax runs over the batch, so rows compete with one another. Each row spreads its weight over its own places, the last axis.",
+    {"the softmax": lambda masked: masked.softmax(0).nan_to_num()},
+)
+task.changed(
+    "scores_unused",
+    "The scores have no effect: this is the Gaussian alone, within the window. Multiply it by the softmax of the scores.",
+    {"the shares": lambda softmax, near: near.to(softmax.dtype)},
+)
+
+
+# The Gaussian
+
+EXPONENT = "the exponent is minus the squared distance over 2σ²"
+
+
+def _for_exponent(formula):
+    """A change of the exponent to function(distances, sigma)."""
+    return {"the exponent": lambda *_, done: formula(done["the distances"], done["sigma"])}
+
+
+for name, sentence, changes in (
+    ("sigma_is_the_window", "σ is half the window, and you use the whole window for it. With that the Gaussian falls off too slowly.", {"sigma": lambda window: window}),
+    ("sigma_is_a_quarter", "σ is half the window, and you use a quarter of it. With that the Gaussian falls off too fast.", {"sigma": lambda window: window / 4}),
+    (
+        "sigma_without_its_half",
         "σ is half the window, and yours is cut off to a whole number, as `window // 2` does: half of 1 is 0.5, not 0. Write `window / 2`.",
-        {"gaussian": lambda away, window: torch.exp(-(away**2) / (2 * (window // 2) ** 2))},
+        {"sigma": lambda window: window // 2},
     ),
-    "sigma_not_squared": (
-        "σ is not squared: the exponent is minus the squared distance over 2σ². You divide by 2σ, which is the window.",
-        {"gaussian": lambda away, window: torch.exp(-(away**2) / window)},
-    ),
-    "two_is_missing": (
-        "The 2 in the denominator is missing: the exponent is minus the squared distance over 2σ², and you divide by σ².",
-        {"gaussian": lambda away, window: torch.exp(-(away**2) / (window / 2) ** 2)},
-    ),
-    "multiplied_by_sigma": (
-        "You divide by 2 and then multiply by σ², where you should divide by both: put 2σ² into brackets.",
-        {"gaussian": lambda away, window: torch.exp(-(away**2) / 2 * (window / 2) ** 2)},
-    ),
-    "distance_not_squared": (
-        "The distance is not squared: a Gaussian falls off with the squared distance.",
-        {"gaussian": lambda away, window: torch.exp(-away.abs() / (2 * (window / 2) ** 2))},
-    ),
-    "growing": (
-        "The minus sign in the exponent is missing, so the weights grow with the distance from the centre.",
-        {"gaussian": lambda away, window: 1 / _gaussian(away, window)},
-    ),
-    "exponent_alone": (
-        "The exponential is missing: you multiply by the exponent of the Gaussian. Take exp of it first.",
-        {"gaussian": lambda away, window: -(away**2) / (2 * (window / 2) ** 2)},
-    ),
-    "density": (
-        "You multiply by the density of a normal distribution, which has a factor 1/(σ√(2π)) in front. Here there is none: the Gaussian is 1 at the centre.",
-        {"gaussian": lambda away, window: _gaussian(away, window) / (window / 2 * (2 * pi) ** 0.5)},
-    ),
-    "normalised_again": (
-        "Your weights sum to 1 in each row where some place is in reach: either they are made to sum to 1 again after the Gaussian, or the exponent of the Gaussian is added to the scores, inside the softmax. Multiply the softmax of the scores by the Gaussian, and leave the products as they are; what the Gaussian takes away is gone.",
-        {"mix": lambda shares, gaussian, near: _normalised(shares * gaussian)},
-    ),
-    "no_gaussian": (
-        "The Gaussian is missing: within the window the distance has no effect. Multiply the softmax by it.",
-        {"mix": lambda shares, gaussian, near: shares},
-    ),
-    "no_softmax": (
-        "The softmax is missing: you multiply the scores themselves by the Gaussian.",
-        {"softmax": lambda scores, near: scores.masked_fill(~near, 0.0)},
-    ),
-    "scores_unused": (
-        "The scores have no effect: this is the Gaussian alone, within the window. Multiply it by the softmax of the scores.",
-        {"softmax": lambda scores, near: near.to(scores.dtype)},
-    ),
-    "equal_shares": (
-        "The scores have no effect: each place in reach gets the same share before the Gaussian. Take the softmax of the scores.",
-        {"softmax": lambda scores, near: _softmax(scores.detach() * 0, near)},
-    ),
-    "gaussian_before_softmax": (
-        "You multiply the scores by the Gaussian and take the softmax afterwards. Take the softmax of the scores first, and multiply its weights by the Gaussian.",
-        {"softmax": lambda scores, near: scores.masked_fill(~near, 0.0), "mix": lambda scores, gaussian, near: _softmax(scores * gaussian, near)},
-    ),
-    "gaussian_added_inside": (
-        "You add the Gaussian to the scores and take the softmax afterwards. Take the softmax of the scores first, and multiply its weights by the Gaussian.",
-        {"softmax": lambda scores, near: scores.masked_fill(~near, 0.0), "mix": lambda scores, gaussian, near: _softmax(scores + gaussian, near)},
-    ),
-    "gaussian_added": (
-        "You add the Gaussian to the weights of the softmax. Multiply the two.",
-        {"mix": lambda shares, gaussian, near: (shares + gaussian) * near},
-    ),
-    "counted_from_one": (
-        "Your places are counted from 1. The first place is place 0.",
-        {"distance": lambda scores, centre: _distance(scores, centre) + 1},
-    ),
-    "one_place_less": (
-        "Your places begin at -1, or the centre lies one place too far to the right. The first place is place 0, and the centre is used as it is given.",
-        {"distance": lambda scores, centre: _distance(scores, centre) - 1},
-    ),
-    "centre_rounded": (
-        "You round the centre to a whole place. Then no gradient reaches it, and the Gaussian stands in the wrong place: use it as it is given.",
-        {"distance": _elsewhere(torch.round)},
-    ),
-    "centre_cut_off": (
-        "You cut off what stands behind the point of the centre, as `int` and `long` do. Then no gradient reaches it, and the Gaussian stands in the wrong place: use it as it is given.",
-        {"distance": _elsewhere(torch.floor)},
-    ),
-    "first_centre_for_all": (
-        "You use the first row's centre for all rows. Each row has its own.",
-        {"distance": _elsewhere(lambda centre: centre[:1].expand_as(centre))},
-    ),
-    "centre_lined_up_with_places": (
-        "The centre has no axis for the places, so place i meets the centre of row i, which runs only where B = S or B = 1. Give it an axis, B×1.",
-        {"distance": lambda scores, centre: (torch.arange(scores.shape[1]) - centre).expand_as(scores)},
-    ),
-    "centre_unused": (
-        "The centre has no effect: you take the distances from place 0. Take them from the centre.",
-        {"distance": _elsewhere(lambda centre: centre * 0)},
-    ),
-    "only_to_the_left": (
-        "Your window reaches to the left of the centre alone. It reaches as far to the right: look at the distance without its sign.",
-        {"distance": lambda scores, centre: torch.where(_distance(scores, centre) <= 0, _distance(scores, centre), 1e6)},
-    ),
-    "no_window": (
-        "The window does not cut anything off: every real place takes part in the softmax. Only those at most `window` from the centre should.",
-        {"near": lambda far, window, mask: mask},
-    ),
-    "window_halved": (
-        "Your window reaches only half as far as it should: places up to `window` from the centre are in reach, on both sides. It is σ that is half of it.",
-        {"near": lambda far, window, mask: mask & (far <= window / 2)},
-    ),
-    "window_turned_round": (
-        "The window is turned round: you keep the places that are out of reach, and hide those in reach.",
-        {"near": lambda far, window, mask: mask & (far > window)},
-    ),
-    "mask_unused": (
-        "The mask has no effect: padding in the window gets weight like a word.",
-        {"near": lambda far, window, mask: far <= window},
-    ),
-    "mask_inverted": (
-        'The mask is the wrong way round: True means "is real", and those are the places you hide.',
-        {"near": lambda far, window, mask: ~mask & (far <= window)},
-    ),
-    "either_is_enough": (
-        "You keep a place that is real or in reach. It has to be both: `&` in place of `|`.",
-        {"near": lambda far, window, mask: mask | (far <= window)},
-    ),
-    "masked_with_zeros": (
-        "Scores out of reach become 0 or nearly 0 (-1e-9 is a tiny number, not a very negative one). exp(0) = 1 is a share like any other. Use -inf.",
-        {"softmax": lambda scores, near: scores.masked_fill(~near, 0.0).softmax(-1)},
-    ),
-    "masked_with_zeros_and_after": (
-        "Scores out of reach become 0 before the softmax, and their weights become 0 after it. exp(0) = 1 is a share like any other, and it is missing then from the places in reach. Use -inf before the softmax.",
-        {"softmax": lambda scores, near: scores.masked_fill(~near, 0.0).softmax(-1) * near},
-    ),
-    "over_the_batch": (
-        "Your softmax runs over the batch, so rows compete with one another. Each row spreads its weight over its own places, the last axis.",
-        {"softmax": lambda scores, near: torch.nan_to_num(scores.masked_fill(~near, -torch.inf).softmax(0)).masked_fill(~near, 0.0)},
-    ),
-    "empty_row_nan": (
-        f"Where no place is in reach, the softmax of nothing but -inf is 0/0, which is NaN. {EMPTY}",
-        {"softmax": lambda scores, near: scores.masked_fill(~near, -torch.inf).softmax(-1)},
-    ),
-    "empty_row_uniform": (
-        f"Where no place is in reach, a very negative but finite number makes all scores equal, and places out of reach share the weight. {EMPTY}",
-        {"softmax": lambda scores, near: scores.masked_fill(~near, -1e9).softmax(-1)},
-    ),
-    "fill_undercut": (
-        "Scores out of reach become a finite number, such as -1000. That is not -inf: the scores in reach can be lower, and then places out of reach take the weight. Only -inf lies below every score.",
-        {"softmax": lambda scores, near: scores.masked_fill(~near, -1000.0).softmax(-1) * near},
-    ),
-    "garbage_times_zero": (
-        "What stands at a False place of the mask may be NaN or infinite, and NaN times 0, or NaN minus infinity, is NaN. Put -inf in place of such scores with masked_fill or torch.where, which do not look at what was there.",
-        {"softmax": lambda scores, near: (scores + torch.zeros_like(scores).masked_fill(~near, -torch.inf)).softmax(-1).masked_fill(~near, 0.0)},
-    ),
-    "overflow": (
-        "exp overflows: for a score above about 88 it is infinite in float32, and infinity divided by infinity is NaN. torch.softmax takes scores of any size; by hand, subtract the largest score in reach first.",
-        {"softmax": lambda scores, near: _normalised(torch.where(near, scores, 0.0).exp() * near)},
-    ),
-}  # fmt: skip
-for name, (sentence, parts) in PARTS.items():
+    ("sigma_not_squared", f"σ is not squared: {EXPONENT}. You divide by 2σ, which is the window.", _for_exponent(lambda distance, sigma: -(distance**2) / (2 * sigma))),
+    ("two_is_missing", f"The 2 in the denominator is missing: {EXPONENT}, and you divide by σ².", _for_exponent(lambda distance, sigma: -(distance**2) / sigma**2)),
+    ("multiplied_by_sigma", "You divide by 2 and then multiply by σ², where you should divide by both: put 2σ² into brackets.", _for_exponent(lambda distance, sigma: -(distance**2) / 2 * sigma**2)),
+    ("distance_not_squared", "The distance is not squared: a Gaussian falls off with the squared distance.", _for_exponent(lambda distance, sigma: -distance.abs() / (2 * sigma**2))),
+    ("growing", "The minus sign in the exponent is missing, so the weights grow with the distance from the centre.", {"the Gaussian": lambda exponent: (-exponent).exp()}),
+    ("exponent_alone", "The exponential is missing: you multiply by the exponent of the Gaussian. Take exp of it first.", {"the Gaussian": left_out}),
+    ("gaussian_added", "You add the Gaussian to the weights of the softmax. Multiply the two.", {"the weights": lambda shares, gaussian, *, done: (shares + gaussian) * done[REACH]}),
+):  # fmt: skip
+    task.changed(name, sentence, changes)
 
-    def mistaken(scores, centre, window, mask, parts=parts):
-        return _weights(scores, centre, window, mask, **parts)
-
-    task.mistake(sentence, name)(mistaken)
-
-
-@task.mistake(
-    "The softmax runs over all real places, and the window is cut out of its result. Then places out of reach have taken their share away: only those in reach should take part in the softmax."
+task.changed(
+    "density",
+    "You multiply by the density of a normal distribution, which has a factor 1/(σ√(2π)) in front. Here there is none: the Gaussian is 1 at the centre.",
+    {"the Gaussian": lambda exponent, *, done: exponent.exp() / (done["sigma"] * (2 * pi) ** 0.5)},
 )
-def window_after_softmax(scores, centre, window, mask):
-    near = _near(scores, centre, window, mask)
-    return _softmax(scores, mask) * _gaussian(_distance(scores, centre), window) * near
-
-
-@task.mistake(
-    "Window and Gaussian come first, around a softmax over everything, padding too. Only the real places in reach should take part in the softmax."
+task.changed(
+    "normalised_again",
+    "Your weights sum to 1 in each row where some place is in reach: either they are made to sum to 1 again after the Gaussian, or the exponent of the Gaussian is added to the scores, inside the softmax. Multiply the softmax of the scores by the Gaussian, and leave the products as they are; what the Gaussian takes away is gone.",
+    {"the weights": lambda shares, gaussian: F.normalize(shares * gaussian, 1, -1, 1e-30)},
 )
-def everything_after_softmax(scores, centre, window, mask):
-    near = _near(scores, centre, window, mask)
-    return scores.softmax(-1) * _gaussian(_distance(scores, centre), window) * near
-
-
-def _window_around(shift):
-    def weights(scores, centre, window, mask):
-        near = _near(scores, shift(centre), window, mask)
-        return _softmax(scores, near) * _gaussian(_distance(scores, centre), window)
-
-    return weights
-
-
-@task.mistake(
-    "Your window lies around the rounded centre. It lies around the centre as it is given: compare the distances that the Gaussian uses with the window."
+task.changed(
+    "gaussian_before_softmax",
+    "You multiply the scores by the Gaussian and take the softmax afterwards. Take the softmax of the scores first, and multiply its weights by the Gaussian.",
+    {"the weights": lambda _, gaussian, *, scores, done: _softmax(scores * gaussian, done[REACH])},
 )
-def window_around_the_rounded(*args):
-    return _window_around(torch.round)(*args)
-
-
-@task.mistake(
-    "Your window lies around the centre without what stands behind its point. It lies around the centre as it is given: compare the distances that the Gaussian uses with the window."
-)
-def window_around_the_cut_off(*args):
-    return _window_around(torch.floor)(*args)
-
-
-@task.mistake(
-    "The weights are right, but no gradient reaches the centre. It can only be learned through the Gaussian: use the tensor itself there, without `.detach()`, `.item()` or torch.tensor(…)."
-)
-def centre_cut(scores, centre, window, mask):
-    return _weights(scores, centre.detach(), window, mask)

@@ -6,6 +6,7 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
+from course_utils.checks.way import left_out
 from course_utils.tasks.shares import USUAL
 
 task = Task(
@@ -82,205 +83,122 @@ def _(log_probability, reward, baseline):
 
 @task.steps
 def _(log_probability, reward, baseline):
-    advantage = yield "the difference of reward and baseline", sub, reward, baseline
+    difference = yield "the difference of reward and baseline", sub, reward, baseline
+    advantage = yield "the advantage", torch.detach, difference
     products = yield "the products with the log probability", mul, advantage, log_probability
     mean = yield "the mean of the products", torch.mean, products
-    loss = yield "the mean with its sign turned round", torch.neg, mean
+    loss = yield "minus the mean", torch.neg, mean
     return loss
 
 
-def _loss(log_probability, advantage):
-    return -(advantage.detach() * log_probability).mean()
+DIFFERENCE, ADVANTAGE = "the difference of reward and baseline", "the advantage"
+PRODUCTS = "the products with the log probability"
 
-
-@task.mistake(
-    "The minus sign is missing. A step against the gradient of this number makes good picks less probable and bad ones more probable: a loss should fall where good picks become more probable."
+task.changed(
+    "baseline_added",
+    "The baseline is added to the reward. Subtract it: what counts is how much better than the baseline a reward is.",
+    {DIFFERENCE: torch.add},
 )
-def no_minus(log_probability, reward, baseline):
-    return -_loss(log_probability, reward - baseline)
-
-
-@task.mistake("This is the sum over the batch. Take the mean: divide by the number of picks.")
-def summed(log_probability, reward, baseline):
-    return _loss(log_probability, reward - baseline) * len(reward)
-
-
-@task.mistake(
-    "The baseline is added to the reward. Subtract it: what counts is how much better than the baseline a reward is."
+task.changed(
+    "baseline_unused",
+    "The baseline has no effect. Subtract it from the reward.",
+    {DIFFERENCE: lambda reward, baseline: reward},
 )
-def baseline_added(log_probability, reward, baseline):
-    return _loss(log_probability, reward + baseline)
-
-
-@task.mistake("The baseline has no effect. Subtract it from the reward.")
-def baseline_unused(log_probability, reward, baseline):
-    return _loss(log_probability, reward)
-
-
-@task.mistake(
-    "The reward has no effect: only the baseline meets the log probability. Subtract the baseline from the reward."
+task.changed(
+    "mean_reward",
+    "The mean of all rewards takes the place of each reward. That also happens where an axis is added to one of the two, as in `reward[:, None] - baseline`: every reward then meets every baseline, and the differences are B×B. Subtract pick by pick.",
+    {DIFFERENCE: lambda reward, baseline: reward[:, None] - baseline},
 )
-def reward_unused(log_probability, reward, baseline):
-    return _loss(log_probability, -baseline)
-
-
-@task.mistake(
-    "The log probability has no effect: this is minus the mean of reward minus baseline, which no gradient can improve. Multiply each difference by the log probability of its pick."
+task.changed(
+    "mean_baseline",
+    "The mean of all baselines takes the place of each baseline. That also happens where an axis is added to one of the two, as in `reward - baseline[:, None]`: every reward then meets every baseline, and the differences are B×B. Subtract pick by pick.",
+    {DIFFERENCE: lambda reward, baseline: reward - baseline.mean()},
 )
-def log_probability_unused(log_probability, reward, baseline):
-    return -(reward - baseline).mean()
-
-
-@task.mistake(
-    "Your result is minus the mean log probability: neither reward nor baseline has an effect, so every pick becomes more probable, a good one like a bad one."
+task.changed(
+    "mean_reward_as_baseline",
+    "You subtract the mean of the rewards. Subtract the baseline that is given. The mean of these very rewards depends on the picks that it should judge, and that changes the gradient.",
+    {DIFFERENCE: lambda reward, baseline: reward - reward.mean()},
 )
-def rewards_unused(log_probability, reward, baseline):
-    return -log_probability.mean()
 
 
-@task.mistake(
-    "The baseline is multiplied by the log probability, and the reward is not: brackets around reward minus baseline are missing."
-)
-def reward_outside(log_probability, reward, baseline):
-    return -(reward.detach() - baseline.detach() * log_probability).mean()
-
-
-@task.mistake(
-    "The reward is multiplied by the log probability, and the baseline is not: brackets around reward minus baseline are missing. As it stands, the baseline has no effect on the gradient."
-)
-def baseline_outside(log_probability, reward, baseline):
-    return -(reward.detach() * log_probability - baseline.detach()).mean()
-
-
-@task.mistake(
-    "You use the probabilities: the exponential of the log probability. Its gradient is weaker the less probable a pick was, and so the mean over many picks is not the gradient of the expected reward. Use the log probability as it is."
-)
-def probability(log_probability, reward, baseline):
-    return _loss(log_probability.exp(), reward - baseline)
-
-
-@task.mistake(
-    "You multiply the mean of the rewards minus the baselines by the mean of the log probabilities, or every difference by every log probability. Then a pick shares in what the others earned: multiply pick by pick, then take the mean."
-)
-def mean_times_mean(log_probability, reward, baseline):
-    return -(reward - baseline).mean().detach() * log_probability.mean()
-
-
-@task.mistake(
-    "The mean of all rewards takes the place of each reward. That also happens where an axis is added to one of the two, as in `reward[:, None] - baseline`: every reward then meets every baseline, and the differences are B×B. Subtract pick by pick."
-)
-def mean_reward(log_probability, reward, baseline):
-    return _loss(log_probability, reward[:, None] - baseline)
-
-
-@task.mistake(
-    "You subtract the mean of the rewards. Subtract the baseline that is given. The mean of these very rewards depends on the picks that it should judge, and that changes the gradient."
-)
-def mean_reward_as_baseline(log_probability, reward, baseline):
-    return _loss(log_probability, reward - reward.mean())
-
-
-@task.mistake(
-    "The mean of all baselines takes the place of each baseline. That also happens where an axis is added to one of the two, as in `reward - baseline[:, None]`: every reward then meets every baseline, and the differences are B×B. Subtract pick by pick."
-)
-def mean_baseline(log_probability, reward, baseline):
-    return _loss(log_probability, reward - baseline.mean())
-
-
-@task.mistake(
-    "You subtract their mean from the differences of reward and baseline before you use them. Use them as they are: the mean depends on the picks that are to be judged."
-)
-def advantage_centred(log_probability, reward, baseline):
-    advantage = reward - baseline
-    return _loss(log_probability, advantage - advantage.mean())
-
-
-@task.mistake(
-    "You normalise the differences of reward and baseline: their mean is subtracted, and they are divided by their standard deviation. That is sometimes done, and makes another gradient. Use them as they are."
-)
-def advantage_normalised(log_probability, reward, baseline):
+def _normalised(reward, baseline):
     centred = (reward - baseline) - (reward - baseline).mean()
-    spread = (centred.square().sum() / (len(reward) - 1)).sqrt()  # as torch.std, without its warning for a single pick
-    return _loss(log_probability, centred / (spread + 1e-8))
+    spread = (centred.square().sum() / (len(centred) - 1)).sqrt()  # as torch.std, without its warning for a single pick
+    return centred / (spread + 1e-8)
 
 
-@task.mistake(
-    "You use how far the reward lies from the baseline, without its sign. A pick that was worse than expected then becomes more probable, too."
+task.changed(
+    "advantage_normalised",
+    "You normalise the differences of reward and baseline: their mean is subtracted, and they are divided by their standard deviation. That is sometimes done, and makes another gradient. Use them as they are.",
+    {DIFFERENCE: _normalised},
 )
-def absolute(log_probability, reward, baseline):
-    return _loss(log_probability, (reward - baseline).abs())
-
-
-@task.mistake(
-    "You square the difference of reward and baseline. The square has lost its sign, so a pick that was worse than expected becomes more probable, too. Use the difference as it is."
+task.changed(
+    "squared",
+    "You square the difference of reward and baseline. The square has lost its sign, so a pick that was worse than expected becomes more probable, too. Use the difference as it is.",
+    {DIFFERENCE: lambda reward, baseline: (reward - baseline).square()},
 )
-def squared(log_probability, reward, baseline):
-    return _loss(log_probability, (reward - baseline) ** 2)
-
-
-@task.mistake(
-    "You set differences below 0 to 0, so a pick that was worse than expected teaches nothing. Use reward minus baseline as it is."
+task.changed(
+    "log_probability_unused",
+    "The log probability has no effect: this is minus the mean of reward minus baseline, which no gradient can improve. Multiply each difference by the log probability of its pick.",
+    {PRODUCTS: lambda _, log_p, *, done: done[DIFFERENCE]},
 )
-def only_the_better(log_probability, reward, baseline):
-    return _loss(log_probability, (reward - baseline).clamp(min=0))
-
-
-@task.mistake(
-    "You add the squared error of the baseline. A baseline that is learned has such a loss, but here it is given: return minus the mean of the products alone."
+task.changed(
+    "reward_outside",
+    "The baseline is multiplied by the log probability, and the reward is not: brackets around reward minus baseline are missing.",
+    {PRODUCTS: lambda _, log_p, *, reward, baseline: reward.detach() - baseline.detach() * log_p},
 )
-def baseline_loss_added(log_probability, reward, baseline):
-    return _loss(log_probability, reward - baseline) + ((reward - baseline) ** 2).mean()
-
-
-@task.mistake("You return one number for each pick. Return their mean.")
-def one_for_each_pick(log_probability, reward, baseline):
-    return -(reward - baseline).detach() * log_probability
-
-
-@task.mistake(
-    "The numbers are right, but you return them in a tensor with an axis. A tensor with one number and no axis is asked for."
+task.changed(
+    "baseline_outside",
+    "The reward is multiplied by the log probability, and the baseline is not: brackets around reward minus baseline are missing. So the baseline has no effect on the gradient.",
+    {PRODUCTS: lambda _, log_p, *, reward, baseline: reward.detach() * log_p - baseline.detach()},
 )
-def with_an_axis(log_probability, reward, baseline):
-    return _loss(log_probability, reward - baseline)[None]
-
-
-@task.mistake(
-    "The value is right, but a gradient reaches the reward. The loss would then train the reward, too. Cut the reward off with `.detach()`."
+task.changed(
+    "probability",
+    "You use the probabilities: the exponential of the log probability. Its gradient is weaker the less probable a pick was, and so the mean over many picks is not the gradient of the expected reward. Use the log probability as it is.",
+    {PRODUCTS: lambda advantage, log_p: advantage * log_p.exp()},
 )
-def reward_learns(log_probability, reward, baseline):
-    return -((reward - baseline.detach()) * log_probability).mean()
-
-
-@task.mistake(
-    "The value is right, but a gradient reaches the baseline. The loss would then train the baseline, too. Where a network gives the baseline, this gradient does not make it a better guess of the reward. Cut it off with `.detach()`."
+task.changed(
+    "mean_times_mean",
+    "You multiply the mean of the rewards minus the baselines by the mean of the log probabilities, or every difference by every log probability. Then a pick shares in what the others earned: multiply pick by pick, then take the mean.",
+    {PRODUCTS: lambda advantage, log_p: advantage.mean() * log_p.mean()},
 )
-def baseline_learns(log_probability, reward, baseline):
-    return -((reward.detach() - baseline) * log_probability).mean()
-
-
-@task.mistake(
-    "The value is right, but a gradient reaches the reward and the baseline. The loss would then train the two of them as well. Cut their difference off with `.detach()`."
+task.changed(
+    "no_minus",
+    "The minus sign is missing. A step against the gradient of this number makes good picks less probable and bad ones more probable: a loss should fall where good picks become more probable.",
+    {"minus the mean": left_out},
 )
-def both_learn(log_probability, reward, baseline):
-    return -((reward - baseline) * log_probability).mean()
-
-
-@task.mistake(
-    "The value is right, but no gradient reaches log_probability, so nothing is learned. Cut off the reward and the baseline alone, not the whole product."
+task.changed(
+    "summed",
+    "This is the sum over the batch. Take the mean: divide by the number of picks.",
+    {"the mean of the products": torch.sum},
 )
-def nothing_learns(log_probability, reward, baseline):
-    return -((reward - baseline) * log_probability).mean().detach()
-
-
-@task.mistake(
-    "The value is right, but the gradient goes to reward and baseline, and none reaches log_probability: it is the wrong factor that is detached. Cut off reward minus baseline."
+task.changed(
+    "baseline_loss_added",
+    "You add the squared error of the baseline. A baseline that is learned has such a loss, but here it is given: return minus the mean of the products alone.",
+    {"result": lambda loss, *, reward, baseline: loss + (reward - baseline).square().mean()},
 )
-def wrong_one_detached(log_probability, reward, baseline):
-    return -((reward - baseline) * log_probability.detach()).mean()
-
-
-@task.mistake(
-    "You take the logarithm of log_probability, which is a logarithm already. It is negative, and the logarithm of a negative number is NaN. Use it as it is."
+task.changed(
+    "reward_learns",
+    "The value is right, but a gradient reaches the reward. The loss would then train the reward, too. Cut the reward off with `.detach()`.",
+    {ADVANTAGE: lambda difference, *, reward, baseline: reward - baseline.detach()},
 )
-def logarithm_twice(log_probability, reward, baseline):
-    return -((reward - baseline).detach() * log_probability.log()).mean()
+task.changed(
+    "baseline_learns",
+    "The value is right, but a gradient reaches the baseline. The loss would then train the baseline, too. Where a network gives the baseline, this gradient does not make it a better guess of the reward. Cut it off with `.detach()`.",
+    {ADVANTAGE: lambda difference, *, reward, baseline: reward.detach() - baseline},
+)
+task.changed(
+    "both_learn",
+    "The value is right, but a gradient reaches the reward and the baseline. The loss would then train the two of them as well. Cut their difference off with `.detach()`.",
+    {ADVANTAGE: left_out},
+)
+task.changed(
+    "nothing_learns",
+    "The value is right, but no gradient reaches log_probability, so nothing is learned. Cut off the reward and the baseline alone, not the whole product.",
+    {"result": torch.detach},
+)
+task.changed(
+    "wrong_one_detached",
+    "The value is right, but the gradient goes to reward and baseline, and none reaches log_probability: it is the wrong factor that is detached. Cut off reward minus baseline.",
+    {ADVANTAGE: left_out, "log_probability": torch.detach},
+)

@@ -64,7 +64,7 @@ def running_mean(x):
 
 
 def next_rows(x):
-    """Each row's next one; zeros behind the last."""
+    """Each row's next one; zeros after the last."""
     return torch.cat([x[1:], torch.zeros(1, WIDTH)])
 
 
@@ -81,11 +81,13 @@ def without_gradient(model):
     """The numbers alone, from rows of width 4; what comes in stays as it is."""
 
     def call(x):
-        if x.dim() != 2 or x.shape[1] != WIDTH or len(x) < 1:
-            raise ValueError("a model takes T rows of width 4, with T from 1: T×4")
+        if not isinstance(x, torch.Tensor) or x.dim() != 2 or x.shape[1] != WIDTH or len(x) < 1:
+            raise NotAsAsked(
+                "Your test calls a model with something else than a tensor of T rows of width 4, with T from 1: T×4."
+            )
         if x.requires_grad:
             raise NotAsAsked(
-                "Your test hands a model rows that require a gradient. Gradients do not pass through these models: change rows, call the model again, and compare what it returns."
+                "Your test hands a model rows that require a gradient. Gradients do not pass through these models: alter the rows, call the model again, and compare what it returns."
             )
         with torch.no_grad():
             return model(x.detach().float().clone())

@@ -45,16 +45,6 @@ def _shares(x):
     return [every[t, : t + 1].softmax(0) for t in range(len(x))]
 
 
-def _rows_before(x):
-    """Each row sees those before it, and not itself."""
-    return torch.cat([torch.zeros(1, WIDTH), running_mean(x)[:-1]])
-
-
-def _knows_the_length(x):
-    """The output depends on how many rows there are, and on none of the later ones."""
-    return causal_attention(x) + torch.arange(len(x), 0, -1)[:, None] / len(x) + len(x)
-
-
 def _all_less_the_rest(x):
     """A running sum, as the sum of all rows less that of the later ones: its last digits depend on them."""
     later = x.flip(0).cumsum(0).flip(0) - x
@@ -69,27 +59,18 @@ RIGHT = {
     running_mean: "a right model: a running mean of the rows so far",
     identity: "a right model: it changes nothing",
     each_by_itself: "a right model: each row by itself",
-    _rows_before: "a right model: each row sees those before it, and the first one sees nothing",
-    _knows_the_length: "a right model: it knows how many rows there are, and sees nothing of later ones",
+    lambda x: torch.cat([torch.zeros(1, WIDTH), running_mean(x)[:-1]]): "a right model: each row sees those before it, and the first one sees nothing",
+    lambda x: causal_attention(x) + torch.arange(len(x), 0, -1)[:, None] / len(x) + len(x): "a right model: it knows how many rows there are, and sees nothing of later ones",
     _all_less_the_rest: "a right model: it subtracts later rows from the sum of all, so they move its last digits only",
-}
+}  # fmt: skip
 
 
 # Wrong ones
 
 
-def _one_ahead(x):
-    return attention(x, torch.ones(len(x), len(x), dtype=torch.bool).tril(1))
-
-
 def _later_rows(x):
     """The sum of all rows after each row."""
     return x.flip(0).cumsum(0).flip(0) - x
-
-
-def _from_one_feature(x):
-    """The second feature of later rows gets through, and no other does."""
-    return causal_attention(x) + _later_rows(x)[:, 1:2] / 3
 
 
 def _into_one_feature(x):
@@ -126,18 +107,9 @@ def _first_row_sees_all(x):
 
 
 def _first_difference(x):
-    """The difference from the row before; for the first one, that from the row behind."""
+    """The difference from the row before; for the first one, that from the next row."""
     before = torch.cat([2 * x[:1] - x[1:2], x[:-1]]) if len(x) > 1 else x
     return x - before
-
-
-def _last_row(x):
-    return causal_attention(x) + x[-1] / 3
-
-
-def _two_ahead(x):
-    """A centred convolution with gaps: it sees the row after the next, and not the next."""
-    return x + torch.cat([x[2:], torch.zeros(2, WIDTH)])[: len(x)] / 2
 
 
 def _ahead_but_not_the_last(x):
@@ -147,70 +119,15 @@ def _ahead_but_not_the_last(x):
     return attention(x, mask)
 
 
-def _over_time(x):
-    """Mean and variance of each feature over all rows."""
-    return (x - x.mean(0)) / (x.var(0, unbiased=False) + 1e-5).sqrt()
-
-
-def _less_the_mean(x):
-    return causal_convolution(x - x.mean(0))
-
-
-def _by_the_largest(x):
-    return x / x.abs().amax()
-
-
 def _softmax_over_queries(x):
     found = scores(x).masked_fill(~earlier(len(x)), -torch.inf)
     return found.softmax(0) @ (x @ VALUE)
-
-
-def _masked_after(x):
-    """The mask comes after the softmax: later rows have a share in the total."""
-    return (scores(x).softmax(-1) * earlier(len(x))) @ (x @ VALUE)
-
-
-def _lowered(x):
-    """Later scores are lowered by 2, which is not enough."""
-    return (scores(x) - 2.0 * ~earlier(len(x))).softmax(-1) @ (x @ VALUE)
-
-
-def _backwards(x):
-    return attention(x, earlier(len(x)).T)
-
-
-def _both_directions(x):
-    return recurrent(x) + recurrent(x.flip(0)).flip(0)
 
 
 def _blocks(x):
     """Each row sees the whole of its block of 3 rows."""
     block = torch.arange(len(x)) // 3
     return attention(x, block[:, None] >= block)
-
-
-def _only_if_positive(x):
-    """What is positive in the next row gets through."""
-    return causal_attention(x) + next_rows(x).relu() / 2
-
-
-def _next_normalised(x):
-    """The next row gets through after a layer norm: a number that is added to all of its features changes nothing."""
-    return x + F.layer_norm(next_rows(x), (WIDTH,)) / 2
-
-
-def _next_direction(x):
-    """The next row's direction gets through, and not its length."""
-    return x + F.normalize(next_rows(x), dim=-1) / 2
-
-
-def _weakly(x):
-    return x + next_rows(x) / 200
-
-
-def _very_weakly(x):
-    """By about 2e-4 where random numbers are put into the next row."""
-    return x + next_rows(x) / 7000
 
 
 def _cancelling(x):
@@ -224,11 +141,6 @@ def _at(length):
     return lambda x: causal_attention(x) + (len(x) == length) * next_rows(x) / 3
 
 
-def _first_row_is_nan(x):
-    """No row sees itself, and the first one, which has nothing to see, is 0/0."""
-    return attention(x, earlier(len(x)).tril(-1))
-
-
 def _fails_alone(x):
     """Stops with an error where there is a single row."""
     if len(x) < 2:
@@ -238,41 +150,41 @@ def _fails_alone(x):
 
 WRONG = {
     attention: "a wrong model: attention without a mask, so each row sees all later ones",
-    _one_ahead: "a wrong model: its mask is off by one, so each row sees the next one",
+    lambda x: attention(x, torch.ones(len(x), len(x), dtype=torch.bool).tril(1)): "a wrong model: its mask is off by one, so each row sees the next one",
     _one_ahead_but_for_the_first: "a wrong model: its mask is off by one except at row 0, so rows from 1 on see the next one",
     _ahead_but_not_the_last: "a wrong model: its mask is off by one and hides the last row, so each row but the last two sees the next one",
-    _two_ahead: "a wrong model: each row sees the next but one",
+    lambda x: x + torch.cat([x[2:], torch.zeros(2, WIDTH)])[: len(x)] / 2: "a wrong model: each row sees the next but one",
     _blocks: "a wrong model: each row sees the whole of its block of three rows",
     _first_row_sees_all: "a wrong model: row 0 may see nothing, and sees all rows instead",
     _first_difference: "a wrong model: row 0 sees row 1",
-    _last_row: "a wrong model: each row sees the last one",
+    lambda x: causal_attention(x) + x[-1] / 3: "a wrong model: each row sees the last one",
     _from_length_9: "a wrong model: its mask is made for eight rows, so in longer sequences the ninth and later ones see all",
-    _from_one_feature: "a wrong model: one feature of later rows gets through",
+    lambda x: causal_attention(x) + _later_rows(x)[:, 1:2] / 3: "a wrong model: one feature of later rows gets through",
     _into_one_feature: "a wrong model: one feature of its output sees later rows",
     _cancelling: "a wrong model: what it sees of the next row is added to one feature and subtracted from another",
-    _only_if_positive: "a wrong model: positive numbers of the next row get through",
-    _next_normalised: "a wrong model: the next row gets through a layer norm",
-    _next_direction: "a wrong model: the direction of the next row gets through, and not its length",
-    _weakly: "a wrong model: a little of the next row gets through, a two-hundredth",
-    _lowered: "a wrong model: the scores of later rows are lowered, and not by enough",
+    lambda x: causal_attention(x) + next_rows(x).relu() / 2: "a wrong model: positive numbers of the next row get through",
+    lambda x: x + F.layer_norm(next_rows(x), (WIDTH,)) / 2: "a wrong model: the next row gets through a layer norm",
+    lambda x: x + F.normalize(next_rows(x), dim=-1) / 2: "a wrong model: the direction of the next row gets through, and not its length",
+    lambda x: x + next_rows(x) / 200: "a wrong model: a little of the next row gets through, a two-hundredth",
+    lambda x: (scores(x) - 2.0 * ~earlier(len(x))).softmax(-1) @ (x @ VALUE): "a wrong model: the scores of later rows are lowered, and not by enough",
     _softmax_over_queries: "a wrong model: its softmax runs over the wrong axis, so later rows share in the total",
-    _masked_after: "a wrong model: its mask comes after the softmax, so later rows share in the total",
-    _over_time: "a wrong model: mean and variance are taken over all rows, later ones included",
-    _less_the_mean: "a wrong model: the mean of all rows is subtracted, later ones included",
-    _by_the_largest: "a wrong model: all is divided by the largest number, which may stand in a later row",
+    lambda x: (scores(x).softmax(-1) * earlier(len(x))) @ (x @ VALUE): "a wrong model: its mask comes after the softmax, so later rows share in the total",
+    lambda x: (x - x.mean(0)) / (x.var(0, unbiased=False) + 1e-5).sqrt(): "a wrong model: mean and variance are taken over all rows, later ones included",
+    lambda x: causal_convolution(x - x.mean(0)): "a wrong model: the mean of all rows is subtracted, later ones included",
+    lambda x: x / x.abs().amax(): "a wrong model: all is divided by the largest number, which may stand in a later row",
     lambda x: x + x.amax(0): "a wrong model: the largest numbers of all rows are added, later ones included",
     centred_convolution: "a wrong model: a centred convolution, in which each row sees the next one",
     lambda x: convolution(x, 0): "a wrong model: a convolution in the wrong direction, over the row and the two after it",
     lambda x: convolution(x, 1, 2): "a wrong model: a centred convolution with gaps, in which each row sees the next but one",
-    _backwards: "a wrong model: its mask is turned round, so each row sees the later ones",
-    _both_directions: "a wrong model: a recurrent network in both directions, of which one begins with the last row",
+    lambda x: attention(x, earlier(len(x)).T): "a wrong model: its mask is turned round, so each row sees the later ones",
+    lambda x: recurrent(x) + recurrent(x.flip(0)).flip(0): "a wrong model: a recurrent network in both directions, of which one begins with the last row",
     lambda x: x.flip(0): "a wrong model: its rows come out in the opposite order",
-    _first_row_is_nan: "a wrong model: row 0 may see nothing, and is NaN",
+    lambda x: attention(x, earlier(len(x)).tril(-1)): "a wrong model: row 0 may see nothing, and is NaN",
     _fails_alone: "a wrong model: it stops with an error at T = 1",
 }  # fmt: skip
 
 RARE = {
-    _very_weakly: "a wrong model: very little of the next row gets through, about 2e-4",
+    lambda x: x + next_rows(x) / 7000: "a wrong model: very little of the next row gets through, about 2e-4",
     _where_t_is_width: "a wrong model: the next row gets through at T = 4 alone",
     **{_at(T): f"a wrong model: the next row gets through at T = {T} alone" for T in (7, 10)},
 }
@@ -419,22 +331,21 @@ _mistaken(
 )
 
 
-PLACES = {
-    "first_place_alone": (
-        "Models in which the first row sees no later one and others do pass your test, since you try t = 0 alone. Try every t.",
-        lambda T: [0],
-    ),
-    "middle_alone": (
-        "Models that leak at the first row alone, or only at the late rows of long sequences, pass your test, since you try one t in the middle of each sequence. Try every t.",
-        lambda T: [T // 2],
-    ),
-    "not_the_first_place": (
-        "Models that leak at the first row alone pass your test, since you leave out t = 0 where there are several rows. Let t begin at 0.",
-        lambda T: range(1, T) if T > 1 else [0],
-    ),
-}
-for _name, (_sentence, _places) in PLACES.items():
-    _mistaken(_name, _sentence, places=_places)
+_mistaken(
+    "first_place_alone",
+    "Models in which the first row sees no later one and others do pass your test, since you try t = 0 alone. Try every t.",
+    places=lambda T: [0],
+)
+_mistaken(
+    "middle_alone",
+    "Models that leak at the first row alone, or only at the late rows of long sequences, pass your test, since you try one t in the middle of each sequence. Try every t.",
+    places=lambda T: [T // 2],
+)
+_mistaken(
+    "not_the_first_place",
+    "Models that leak at the first row alone pass your test, since you leave out t = 0 where there are several rows. Let t begin at 0.",
+    places=lambda T: range(1, T) if T > 1 else [0],
+)
 
 
 LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do

@@ -151,15 +151,21 @@ def _digits(number, base):
     return digits
 
 
+def _layers(n, k):
+    """How many layers of a convolution see n words: as many as n - 1 has digits to the base k."""
+    if n < 1 or k < 2:  # the explanation of a wrong answer exchanges arguments
+        raise ValueError("a number has digits from 0 on, and to a base of 2 or more")
+    layers, rest = 0, n - 1
+    while rest:
+        layers, rest = layers + 1, rest // k
+    return layers
+
+
 def _right(kind, n, d, k, r):
     return {
         "self": lambda: (n**2 * d, 1, 1),
         "recurrent": lambda: (n * d**2, n, n),
-        "convolution": lambda: (
-            k * n * d**2,
-            1,
-            _digits(n - 1, k),
-        ),  # n - 1 has as many digits to the base k as there are layers
+        "convolution": lambda: (k * n * d**2, 1, _layers(n, k)),
         "restricted": lambda: (r * n * d, 1, (n + r - 1) // r),
     }[kind]()
 
@@ -169,472 +175,129 @@ def _(kind, n, d, k, r):
     return _right(kind, n, d, k, r)
 
 
-def _layers(n, k):
-    return _digits(n - 1, k)
-
-
 @task.steps
 def _(kind, n, d, k, r):
     if kind == "self":
         pairs = yield "the number of pairs", mul, n, n
-        multiplications = yield "the multiplications", mul, pairs, d
+        multiplications = yield "the multiplications of self-attention", mul, pairs, d
         return multiplications, 1, 1
     if kind == "recurrent":
         numbers = yield "the numbers of a matrix", mul, d, d
-        multiplications = yield "the multiplications", mul, n, numbers
+        multiplications = yield "the multiplications of a recurrent layer", mul, n, numbers
         return multiplications, n, n
     if kind == "convolution":
         numbers = yield "the numbers of a matrix", mul, d, d
         products = yield "the number of products with a matrix", mul, k, n
-        multiplications = yield "the multiplications", mul, products, numbers
+        multiplications = yield "the multiplications of a convolution", mul, products, numbers
         layers = yield "the number of layers", _layers, n, k
         return multiplications, 1, layers
-    pairs = yield "the number of pairs", mul, r, n
-    multiplications = yield "the multiplications", mul, pairs, d
+    comparisons = yield "the number of comparisons", mul, r, n
+    multiplications = yield "the multiplications of restricted attention", mul, comparisons, d
     layers = yield "the quotient, rounded up", lambda n, r: -(-n // r), n, r
     return multiplications, 1, layers
 
 
-# Mistakes: of one kind each, and of the whole tuple. What is None stays right.
-
-
-def _wrong(kind, name, sentence, multiplications=None, steps=None, path=None):
-    """Register the mistake of one kind: each part that is not None is a function(n, d, k, r)."""
-
-    def mistaken(which, n, d, k, r):
-        right = _right(which, n, d, k, r)
-        if which != kind:
-            return right
-        parts = (multiplications, steps, path)
-        return tuple(part(n, d, k, r) if part else part_right for part, part_right in zip(parts, right, strict=True))
-
-    task.mistake(sentence, name)(mistaken)
-
-
-_wrong(
-    "self",
-    "self_square_of_the_width",
-    "Self-attention: it is the number of words that is squared, not their width. Each word is compared with each other word, and one comparison takes d multiplications.",
-    lambda n, d, k, r: n * d**2,
-)
-_wrong(
-    "self",
-    "self_without_width",
-    "Self-attention: you count the pairs of words. Comparing one pair takes d multiplications.",
-    lambda n, d, k, r: n**2,
-)
-_wrong(
-    "self",
-    "self_without_pairs",
-    "Self-attention: you count one comparison for each word. Each of the n words is compared with all n.",
-    lambda n, d, k, r: n * d,
-)
-_wrong(
-    "self",
-    "self_both_squared",
-    "Self-attention: you square both the number of words and their width. Comparing one pair of words takes d multiplications.",
-    lambda n, d, k, r: n**2 * d**2,
-)
-_wrong(
-    "self",
+LAYERS, QUOTIENT = "the number of layers", "the quotient, rounded up"
+for name, sentence, changes in (
+    ("logarithm_rounded_to_nearest", "Convolution: you round the logarithm to the nearest whole number. Round up: a part of a layer is a layer.", {LAYERS: lambda n, k: round(log(n, k))}),
+    ("logarithm_not_rounded", "Convolution: the logarithm is not rounded. Layers are whole: round up.", {LAYERS: lambda n, k: log(n, k)}),
+    ("natural_logarithm", "Convolution: you take the natural logarithm. A layer reaches k times as far as the one before, so the base is k.", {LAYERS: lambda n, k: ceil(log(n))}),
+    ("restricted_cut_to_the_sentence", "Restricted: where r is larger than n, you count n words instead of r. Leave r as it is.", {"the number of comparisons": lambda r, n: min(r, n) * n}),
+    ("restricted_path_rounded_down", "Restricted: you round n/r down, and then the layers do not suffice. Round up.", {QUOTIENT: lambda n, r: n // r}),
+    ("restricted_path_rounded_to_nearest", "Restricted: you round n/r to the nearest whole number. Round up: a part of a layer is a layer.", {QUOTIENT: lambda n, r: round(n / r)}),
+    ("restricted_path_not_rounded", "Restricted: n/r is not rounded. Layers are whole: round up.", {QUOTIENT: lambda n, r: n / r}),
+    ("restricted_path_and_one", "Restricted: where r divides n, your longest path is one layer too long: rounding down and adding 1 is not rounding up.", {QUOTIENT: lambda n, r: n // r + 1}),
+    ("multiplications_alone", "You return the number of multiplications alone. Return a tuple of three ints.", {"result": lambda multiplications, steps, path: multiplications}),
+):  # fmt: skip
+    task.changed(name, sentence, changes)
+task.changed(
     "self_pairs_once",
     "Self-attention: you count each pair of words once, and no word with itself. Each of the n words asks all n, itself too.",
-    lambda n, d, k, r: n * (n - 1) // 2 * d,
+    {"the number of pairs": lambda n, _: n * (n - 1) // 2},
 )
-_wrong(
-    "self",
+task.changed(
     "self_weighted_sum_too",
     "Self-attention: you count the scores and the weighted sum, and so twice as many multiplications. Leave out constant factors: count one of the two.",
-    lambda n, d, k, r: 2 * n**2 * d,
+    {"the number of pairs": lambda n, _: 2 * n * n},
 )
-PROJECTIONS = {1: "a projection", 3: "three projections", 4: "four projections"}
-for _n, _said in PROJECTIONS.items():
-    _wrong(
-        "self",
-        f"self_projections_{_n}",
-        f"Self-attention: you count {_said} as well, with n·d·d multiplications each. The table leaves projections out, and counts how each word is compared with each word.",
-        lambda n, d, k, r, projections=_n: n**2 * d + projections * n * d**2,
-    )
-    _wrong(
-        "self",
-        f"self_weighted_sum_and_projections_{_n}",
-        f"Self-attention: you count the weighted sum and {_said} as well. The table leaves them out, and counts how each word is compared with each word.",
-        lambda n, d, k, r, projections=_n: 2 * n**2 * d + projections * n * d**2,
-    )
-_wrong(
-    "self",
-    "self_step_by_step",
-    "Self-attention: you let one word wait for the other. All words look at the same time.",
-    steps=lambda n, d, k, r: n,
+task.changed(
+    "self_projections_3",
+    "Self-attention: you count three projections as well, with n·d·d multiplications each. The table leaves projections out, and counts how each word is compared with each word.",
+    {"the multiplications of self-attention": lambda pairs, d, *, n: pairs * d + 3 * n * d * d},
 )
-_wrong(
-    "self",
-    "self_long_path",
-    "Self-attention: your longest path goes from word to word. Each word looks at each other one directly.",
-    path=lambda n, d, k, r: n,
-)
-_wrong(
-    "recurrent",
-    "recurrent_square_of_words",
-    "Recurrent: it is the width that is squared, not the number of words. At each of the n steps a matrix of d×d meets the state.",
-    lambda n, d, k, r: n**2 * d,
-)
-_wrong(
-    "recurrent",
-    "recurrent_without_matrix",
-    "Recurrent: you count d multiplications for each word. A matrix of d×d numbers takes one for each of them.",
-    lambda n, d, k, r: n * d,
-)
-_wrong(
-    "recurrent",
-    "recurrent_without_words",
-    "Recurrent: you count a single step. The matrix of d×d meets the state at each of the n steps.",
-    lambda n, d, k, r: d**2,
-)
-_wrong(
-    "recurrent",
+task.changed(
     "recurrent_two_matrices",
     "Recurrent: you count two matrices, one for the word and one for the state. Leave out constant factors: count one.",
-    lambda n, d, k, r: 2 * n * d**2,
+    {"the multiplications of a recurrent layer": lambda n, numbers: 2 * n * numbers},
 )
-_wrong(
-    "recurrent",
-    "recurrent_at_once",
-    "Recurrent: you let all words be read in one step. Each step needs the state of the one before.",
-    steps=lambda n, d, k, r: 1,
-)
-_wrong(
-    "recurrent",
-    "recurrent_short_path",
-    "Recurrent: your longest path is 1. What the first word says goes through all steps before it reaches the last.",
-    path=lambda n, d, k, r: 1,
-)
-_wrong(
-    "recurrent",
-    "recurrent_at_once_and_short",
-    "Recurrent: you treat it as if all words were read at once and reached each other directly. Each step needs the state of the one before, and what the first word says goes through all of them.",
-    steps=lambda n, d, k, r: 1,
-    path=lambda n, d, k, r: 1,
-)
-_wrong(
-    "recurrent",
+task.changed(
     "recurrent_one_less_on_the_path",
     "Recurrent: you count the steps between the first word and the last, n - 1. The table says n for the longest path, the step that reads the first word too.",
-    path=lambda n, d, k, r: n - 1,
+    {"result": lambda multiplications, steps, path, *, kind: (multiplications, steps, path - (kind == "recurrent"))},
 )
-_wrong(
-    "convolution",
-    "convolution_without_kernel",
-    "Convolution: k is missing from the multiplications. At each place each of k words meets a matrix of its own.",
-    lambda n, d, k, r: n * d**2,
-)
-_wrong(
-    "convolution",
-    "convolution_each_feature_alone",
-    "Convolution: you count d multiplications for each word under the kernel, as if features did not mix. Each word meets a matrix of d×d.",
-    lambda n, d, k, r: k * n * d,
-)
-_wrong(
-    "convolution",
-    "convolution_square_of_kernel",
-    "Convolution: you square the width of the kernel. It runs along one axis, over k words.",
-    lambda n, d, k, r: k**2 * n * d**2,
-)
-_wrong(
-    "convolution",
+task.changed(
     "convolution_all_layers_counted",
-    "Convolution: you count the multiplications of all layers on the path. A single layer is asked for.",
-    lambda n, d, k, r: k * n * d**2 * _layers(n, k),
+    "Convolution: you count the multiplications of all layers on the path. Count those of a single layer.",
+    {"the multiplications of a convolution": lambda products, numbers, *, n, k: products * numbers * _layers(n, k)},
 )
-_wrong(
-    "convolution",
-    "convolution_r_for_k",
-    "Convolution: you use r where k is meant, in the multiplications. k is the width of the kernel; r is for restricted attention.",
-    lambda n, d, k, r: r * n * d**2,
-)
-_wrong(
-    "convolution",
-    "convolution_waits",
-    "Convolution: you count layers as steps of one layer. Within a layer all places are computed at once.",
-    steps=lambda n, d, k, r: _layers(n, k),
-)
-_wrong(
-    "convolution",
-    "convolution_step_by_step",
-    "Convolution: you let the kernel move from word to word, one step after another. No place needs the result of another, so all are computed at once.",
-    steps=lambda n, d, k, r: n,
-)
-_wrong(
-    "convolution",
-    "convolution_path_of_1",
-    "Convolution: your longest path is 1. One layer sees k words; a word that stands farther away needs more layers.",
-    path=lambda n, d, k, r: 1,
-)
-_wrong(
-    "convolution",
-    "convolution_without_dilation",
-    "Convolution: you let each layer reach the same distance further, so that the path is n/k, rounded up. Here each layer reaches k times as far as the one before: look for the power of k that is at least n.",
-    path=lambda n, d, k, r: -(-n // k),
-)
-_wrong(
-    "convolution",
-    "logarithm_rounded_down",
-    "Convolution: you round the logarithm down, and then the layers do not suffice. Round up: with one word more than k, a second layer is needed.",
-    path=lambda n, d, k, r: floor(log(n, k)),
-)
-_wrong(
-    "convolution",
-    "logarithm_rounded_to_nearest",
-    "Convolution: you round the logarithm to the nearest whole number. Round up: a part of a layer is a layer.",
-    path=lambda n, d, k, r: round(log(n, k)),
-)
-_wrong(
-    "convolution",
-    "places_between_for_the_convolution",
-    "Convolution: you count the places between the first and the last word, n - 1. The table asks for a layer that sees all n words.",
-    path=lambda n, d, k, r: _layers(n - 1, k),
-)
-_wrong(
-    "convolution",
+task.changed(
     "kernel_cut_to_the_sentence",
     "Convolution: where the kernel is wider than the sentence, you count n words under it instead of k. Leave k as it is.",
-    lambda n, d, k, r: min(k, n) * n * d**2,
+    {"the number of products with a matrix": lambda k, n: min(k, n) * n},
 )
-_wrong(
-    "convolution",
-    "logarithm_not_rounded",
-    "Convolution: the logarithm is not rounded. Layers are whole: round up.",
-    path=lambda n, d, k, r: log(n, k),
+task.changed(
+    "convolution_without_dilation",
+    "Convolution: you let each layer reach the same distance further, so that the path is n/k, rounded up. Here each layer reaches k times as far as the one before: look for the power of k that is at least n.",
+    {LAYERS: lambda n, k: ceil(n / k)},
 )
-_wrong(
-    "convolution",
-    "logarithm_to_base_2",
-    "Convolution: you take the logarithm to the base 2. A layer reaches k times as far as the one before, so the base is k.",
-    path=lambda n, d, k, r: ceil(log2(n)),
+task.changed(
+    "logarithm_rounded_down",
+    "Convolution: you round the logarithm down, and then the layers do not suffice. Round up: with one word more than k, a second layer is needed.",
+    {LAYERS: lambda n, k: floor(log(n, k))},
 )
-_wrong(
-    "convolution",
-    "natural_logarithm",
-    "Convolution: you take the natural logarithm. A layer reaches k times as far as the one before, so the base is k.",
-    path=lambda n, d, k, r: ceil(log(n)),
-)
-_wrong(
-    "convolution",
-    "logarithm_to_base_r",
-    "Convolution: you take the logarithm to the base r. A layer reaches k times as far as the one before, so the base is k.",
-    path=lambda n, d, k, r: _layers(n, r) if r > 1 else n,
-)
-_wrong(
-    "convolution",
-    "logarithm_turned_round",
-    "Convolution: you take the logarithm of k to the base n. Ask to which power k has to be raised to reach n: the base is k.",
-    path=lambda n, d, k, r: ceil(log(k, n)),
-)
-_wrong(
-    "convolution",
-    "one_layer_too_many",
-    "Convolution: your longest path is one layer too long everywhere. Without a layer a place sees one word, k to the power of 0.",
-    path=lambda n, d, k, r: _layers(n, k) + 1,
-)
-BY_HAND = "Count the layers with whole numbers instead: multiply by k until you reach n."
-_wrong(
-    "convolution",
-    "floor_and_one",
-    f"Convolution: where n is an exact power of k, your longest path is one layer too long: rounding down and adding 1 is not rounding up. {BY_HAND}",
-    path=lambda n, d, k, r: _layers(n + 1, k),
-)
-_wrong(
-    "convolution",
-    "logarithm_in_floats",
-    f"Convolution: floating-point logarithms are not exact where n is an exact power of k: log(125, 5) gives 3.0000000000000004, and rounding up makes 4 of it. {BY_HAND}",
-    path=lambda n, d, k, r: ceil(log(n) / log(k)),
-)
-_wrong(
-    "convolution",
-    "logarithm_to_base_2_in_floats",
-    f"Convolution: quotients of logarithms to the base 2 are not exact where n is an exact power of k: log2(243) / log2(3) gives a little more than 5, and rounding up makes 6 of it. {BY_HAND}",
-    path=lambda n, d, k, r: ceil(log2(n) / log2(k)),
-)
-_wrong(
-    "convolution",
-    "logarithm_to_base_10_in_floats",
-    f"Convolution: quotients of logarithms to the base 10 are not exact where n is an exact power of k: log10(512) / log10(8) gives a little more than 3, and rounding up makes 4 of it. {BY_HAND}",
-    path=lambda n, d, k, r: ceil(log10(n) / log10(k)),
-)
-_wrong(
-    "convolution",
-    "logarithm_in_float32",
-    f"Convolution: logarithms in float32, as PyTorch takes them, are not exact where n is an exact power of k: that of 371293 to the base 13 comes out a little above 5, and rounding up makes 6 of it. {BY_HAND}",
-    path=lambda n, d, k, r: ceil(torch.tensor(float(n)).log() / torch.tensor(float(k)).log()),
-)
-_wrong(
-    "restricted",
-    "restricted_looks_at_all",
-    "Restricted: you count as many multiplications as in self-attention. Each of the n words is compared with r words, not with all.",
-    lambda n, d, k, r: n**2 * d,
-)
-_wrong(
-    "restricted",
-    "restricted_square_of_width",
-    "Restricted: you square the width. A comparison of two words takes d multiplications.",
-    lambda n, d, k, r: r * n * d**2,
-)
-_wrong(
-    "restricted",
-    "restricted_without_width",
-    "Restricted: you count the pairs of words. Comparing one pair takes d multiplications.",
-    lambda n, d, k, r: r * n,
-)
-_wrong(
-    "restricted",
-    "restricted_one_word",
-    "Restricted: you count the comparisons of a single word. There are n words.",
-    lambda n, d, k, r: r * d,
-)
-_wrong(
-    "restricted",
-    "restricted_one_comparison",
-    "Restricted: r is missing from the multiplications. Each word is compared with r words.",
-    lambda n, d, k, r: n * d,
-)
-_wrong(
-    "restricted",
+task.changed(
     "restricted_both_sides",
     "Restricted: you count 2r + 1 words for each word, r on both sides and the word itself. In the table r counts all words that a word is compared with.",
-    lambda n, d, k, r: (2 * r + 1) * n * d,
+    {"the number of comparisons": lambda r, n: (2 * r + 1) * n},
 )
-_wrong(
-    "restricted",
-    "restricted_all_pairs_of_a_window",
-    "Restricted: you square r. Each of the n words is compared with r words, and those are not compared among themselves.",
-    lambda n, d, k, r: r**2 * n * d,
+task.changed(
+    "places_between",
+    "Convolution and restricted: you count the places between the first and the last word, n - 1. The table says n for both longest paths.",
+    {LAYERS: lambda n, k: _layers(n - 1, k), QUOTIENT: lambda n, r: ceil((n - 1) / r)},
 )
-_wrong(
-    "restricted",
-    "restricted_k_for_r",
-    "Restricted: you use k where r is meant, in the multiplications. r is how many words a word is compared with; k is for convolution.",
-    lambda n, d, k, r: k * n * d,
+task.changed(
+    "steps_and_path_exchanged",
+    "The second number and the third are exchanged: first come the multiplications, then the steps one after another, then the longest path.",
+    {"result": lambda multiplications, steps, path: (multiplications, path, steps)},
 )
-_wrong(
-    "restricted",
-    "restricted_step_by_step",
-    "Restricted: you let one word wait for the other. All words look at the same time.",
-    steps=lambda n, d, k, r: n,
+task.changed(
+    "self_and_recurrent_exchanged",
+    "Self-attention and the recurrent layer are exchanged: it is the recurrent layer that needs a step for each word.",
+    {"kind": lambda kind: {"self": "recurrent", "recurrent": "self"}.get(kind, kind)},
 )
-_wrong(
-    "restricted",
-    "restricted_path_of_1",
-    "Restricted: your longest path is 1, as in self-attention. A layer carries a signal r places; a word that stands farther away needs more layers.",
-    path=lambda n, d, k, r: 1,
+task.changed(
+    "kind_unused",
+    "Every kind has the costs of self-attention in your answer. Look at `kind`, and note that a text is compared with `==`: `if kind == 'self' or 'recurrent'` is always true.",
+    {"kind": lambda kind: "self"},
 )
-_wrong(
-    "restricted",
-    "restricted_path_rounded_down",
-    "Restricted: you round n/r down, and then the layers do not suffice. Round up.",
-    path=lambda n, d, k, r: n // r,
-)
-_wrong(
-    "restricted",
-    "restricted_path_rounded_to_nearest",
-    "Restricted: you round n/r to the nearest whole number. Round up: a part of a layer is a layer.",
-    path=lambda n, d, k, r: round(n / r),
-)
-_wrong(
-    "restricted",
+
+task.changed(
     "restricted_places_between",
     "Restricted: you count the places between the first and the last word, n - 1. The table says n: how many layers carry a signal n places.",
-    path=lambda n, d, k, r: -(-(n - 1) // r),
-)
-_wrong(
-    "restricted",
-    "restricted_cut_to_the_sentence",
-    "Restricted: where r is larger than n, you count n words instead of r. Leave r as it is.",
-    lambda n, d, k, r: min(r, n) * n * d,
-)
-_wrong(
-    "restricted",
-    "restricted_path_not_rounded",
-    "Restricted: n/r is not rounded. Layers are whole: round up.",
-    path=lambda n, d, k, r: n / r,
-)
-_wrong(
-    "restricted",
-    "restricted_path_and_one",
-    "Restricted: where r divides n, your longest path is one layer too long: rounding down and adding 1 is not rounding up.",
-    path=lambda n, d, k, r: n // r + 1,
-)
-_wrong(
-    "restricted",
-    "restricted_path_with_k",
-    "Restricted: you divide by k, and r is meant: a layer carries a signal r places.",
-    path=lambda n, d, k, r: -(-n // k),
-)
-_wrong(
-    "restricted",
-    "restricted_path_by_logarithm",
-    "Restricted: you take the logarithm to the base r, as for a convolution with gaps. Here each layer carries a signal r places further, no more: divide n by r.",
-    path=lambda n, d, k, r: _layers(n, r) if r > 1 else n,
-)
-_wrong(
-    "restricted",
-    "restricted_path_is_n",
-    "Restricted: your longest path is n, as in a recurrent layer. A layer carries a signal r places at once.",
-    path=lambda n, d, k, r: n,
+    {QUOTIENT: lambda n, r: ceil((n - 1) / r)},
 )
 
-
-@task.mistake(
-    "Convolution and restricted: you count the places between the first and the last word, n - 1. The table says n for both longest paths."
+BY_HAND = "Count the layers with whole numbers instead: multiply by k until you reach n."
+task.changed(
+    "floor_and_one",
+    f"Convolution: where n is an exact power of k, your longest path is one layer too long: rounding down and adding 1 is not rounding up. {BY_HAND}",
+    {LAYERS: lambda n, k: _layers(n + 1, k)},
 )
-def places_between(kind, n, d, k, r):
-    multiplications, steps, path = _right(kind, n, d, k, r)
-    return multiplications, steps, _right(kind, n - 1, d, k, r)[2] if kind in ("convolution", "restricted") else path
-
-
-@task.mistake(
-    "The second number and the third are exchanged: first come the multiplications, then the steps one after another, then the longest path."
-)
-def steps_and_path_exchanged(kind, n, d, k, r):
-    multiplications, steps, path = _right(kind, n, d, k, r)
-    return multiplications, path, steps
-
-
-@task.mistake("The three numbers stand in reverse order: first come the multiplications, last the longest path.")
-def reversed_order(kind, n, d, k, r):
-    return _right(kind, n, d, k, r)[::-1]
-
-
-@task.mistake("n and d are exchanged in all kinds: n is the number of words, and d their width.")
-def n_and_d_exchanged(kind, n, d, k, r):
-    return _right(kind, d, n, k, r)
-
-
-@task.mistake(
-    "k and r are exchanged in all kinds: k is the width of a convolution's kernel, and r the number of words in restricted attention."
-)
-def k_and_r_exchanged(kind, n, d, k, r):
-    return _right(kind, n, d, r, k)
-
-
-@task.mistake(
-    "Self-attention and the recurrent layer are exchanged: it is the recurrent layer that needs a step for each word."
-)
-def self_and_recurrent_exchanged(kind, n, d, k, r):
-    return _right({"self": "recurrent", "recurrent": "self"}.get(kind, kind), n, d, k, r)
-
-
-@task.mistake("The convolution and restricted attention are exchanged.")
-def convolution_and_restricted_exchanged(kind, n, d, k, r):
-    return _right({"convolution": "restricted", "restricted": "convolution"}.get(kind, kind), n, d, k, r)
-
-
-@task.mistake(
-    "Every kind has the costs of self-attention in your answer. Look at `kind`, and note that a text is compared with `==`: `if kind == 'self' or 'recurrent'` is always true."
-)
-def kind_unused(kind, n, d, k, r):
-    return _right("self", n, d, k, r)
-
-
-@task.mistake("You return the number of multiplications alone. Return a tuple of three ints.")
-def multiplications_alone(kind, n, d, k, r):
-    return _right(kind, n, d, k, r)[0]
+for name, logarithms, example, layers in (
+    ("logarithm_in_floats", "floating-point logarithms", "log(125, 5) gives 3.0000000000000004, and rounding up makes 4 of it", lambda n, k: ceil(log(n) / log(k))),
+    ("logarithm_to_base_2_in_floats", "quotients of logarithms to the base 2", "log2(243) / log2(3) gives a little more than 5, and rounding up makes 6 of it", lambda n, k: ceil(log2(n) / log2(k))),
+    ("logarithm_to_base_10_in_floats", "quotients of logarithms to the base 10", "log10(512) / log10(8) gives a little more than 3, and rounding up makes 4 of it", lambda n, k: ceil(log10(n) / log10(k))),
+    ("logarithm_in_float32", "logarithms in float32, as PyTorch takes them,", "that of 371293 to the base 13 comes out a little above 5, and rounding up makes 6 of it", lambda n, k: ceil(torch.tensor(float(n)).log() / torch.tensor(float(k)).log())),
+):  # fmt: skip
+    said = f"Convolution: {logarithms} are not exact where n is an exact power of k: {example}. {BY_HAND}"
+    task.changed(name, said, {LAYERS: layers})

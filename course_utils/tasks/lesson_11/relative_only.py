@@ -25,47 +25,13 @@ def _product(a, b):
     return (a * b.conj()).real.sum()
 
 
-def no_positions(query, key, p, s):
-    return query @ key
-
-
 def rotary(query, key, p, s):
     return _product(_turned(query, p), _turned(key, s))
-
-
-def slope(query, key, p, s):
-    return query @ key - abs(p - s) / 8
-
-
-def future_hidden(query, key, p, s):
-    return query @ key - 50 * (s > p)
-
-
-def distance_learned(query, key, p, s):
-    """A number for each distance, the same for all beyond the trained ones."""
-    return query @ key + OF_A_DISTANCE[min(max(p - s, -TRAINED), TRAINED - 1)]
-
-
-def window(query, key, p, s):
-    return query @ key if abs(p - s) <= 5 else torch.tensor(-50.0)
-
-
-def positions_alone(query, key, p, s):
-    """The product of two sinusoidal positions, without any words."""
-    return WAVES[p] @ WAVES[s]
 
 
 def large_and_back(query, key, p, s):
     """What cancels leaves a trace in the last digits."""
     return (query @ key + p / 7) - s / 7
-
-
-def sinusoidal(query, key, p, s):
-    return (query + WAVES[p, :WIDTH]) @ (key + WAVES[s, :WIDTH])
-
-
-def learned(query, key, p, s):
-    return (query + LEARNED[p]) @ (key + LEARNED[s])
 
 
 def learned_until_the_end_of_training(query, key, p, s):
@@ -74,67 +40,29 @@ def learned_until_the_end_of_training(query, key, p, s):
     return (query + LEARNED[min(p, last)]) @ (key + LEARNED[min(s, last)])
 
 
-def query_turned_alone(query, key, p, s):
-    return _product(_turned(query, p), _turned(key, 0))
-
-
-def turned_the_other_way(query, key, p, s):
-    """The key is turned by minus its angle, so the sum of the positions counts."""
-    return _product(_turned(query, p), _turned(key, -s))
-
-
-def turned_within_training(query, key, p, s):
-    """Rotary, but no position turns further than the last trained one."""
-    return rotary(query, key, min(p, TRAINED - 1), min(s, TRAINED - 1))
-
-
-def slower_beyond_training(query, key, p, s):
-    """Rotary, at half the speed for a text that is longer than in training."""
-    return rotary(query, key, p, s) if max(p, s) < TRAINED else rotary(query, key, p / 2, s / 2)
-
-
-def in_blocks(query, key, p, s):
-    """Only which block of eight a word is in counts."""
-    return query @ key - abs(p // 8 - s // 8)
-
-
-def over_and_over(query, key, p, s):
-    """Positions begin anew every 32 words."""
-    return (query + LEARNED[p % 32]) @ (key + LEARNED[s % 32])
-
-
-def share_of_the_way(query, key, p, s):
-    return query @ key - 4 * abs(p - s) / (1 + max(p, s))
-
-
-def first_word_favoured(query, key, p, s):
-    """The distance counts, and the first eight words more."""
-    return query @ key - abs(p - s) / 8 + 2 * (s < 8)
-
-
 RELATIVE = {
-    no_positions: "a score without any positions, which no move can change",
+    lambda query, key, p, s: query @ key: "a score without any positions, which no move can change",
     rotary: "a relative score: both are turned by their positions",
-    slope: "a relative score: a slope is subtracted for the distance",
-    future_hidden: "a relative score: later keys are hidden",
-    distance_learned: "a relative score: a learned number for each distance, the same for all long ones",
-    window: "a relative score: keys more than 5 away are hidden",
-    positions_alone: "a relative score: the product of two sinusoidal positions, without any words",
+    lambda query, key, p, s: query @ key - abs(p - s) / 8: "a relative score: a slope is subtracted for the distance",
+    lambda query, key, p, s: query @ key - 50 * (s > p): "a relative score: later keys are hidden",
+    lambda query, key, p, s: query @ key + OF_A_DISTANCE[min(max(p - s, -TRAINED), TRAINED - 1)]: "a relative score: a learned number for each distance, the same for all long ones",
+    lambda query, key, p, s: query @ key if abs(p - s) <= 5 else torch.tensor(-50.0): "a relative score: keys more than 5 away are hidden",
+    lambda query, key, p, s: WAVES[p] @ WAVES[s]: "a relative score: the product of two sinusoidal positions, without any words",
     large_and_back: "a relative score: the position of the query is added and that of the key subtracted",
-}
+}  # fmt: skip
 ABSOLUTE = {
-    sinusoidal: "a score that is not relative: sinusoidal positions are added to words",
-    learned: "a score that is not relative: learned positions are added to words",
+    lambda query, key, p, s: (query + WAVES[p, :WIDTH]) @ (key + WAVES[s, :WIDTH]): "a score that is not relative: sinusoidal positions are added to words",
+    lambda query, key, p, s: (query + LEARNED[p]) @ (key + LEARNED[s]): "a score that is not relative: learned positions are added to words",
     learned_until_the_end_of_training: "a score that is not relative: learned positions, of which the last serves all later ones",
-    query_turned_alone: "a score that is not relative: the query alone is turned",
-    turned_the_other_way: "a score that is not relative: the key is turned the other way",
-    turned_within_training: "a score that is relative within the trained positions alone: beyond them nothing turns further",
-    slower_beyond_training: "a score that is relative within the trained positions alone: it turns at half the speed in longer texts",
-    in_blocks: "a score that is not relative: it counts blocks of eight words",
-    over_and_over: "a score that is not relative: positions begin anew every 32 words",
-    share_of_the_way: "a score that is not relative: the distance counts as a share of the text so far",
-    first_word_favoured: "a score that is not relative: the first eight words are favoured",
-}
+    lambda query, key, p, s: _product(_turned(query, p), _turned(key, 0)): "a score that is not relative: the query alone is turned",
+    lambda query, key, p, s: _product(_turned(query, p), _turned(key, -s)): "a score that is not relative: the key is turned the other way",
+    lambda query, key, p, s: rotary(query, key, min(p, TRAINED - 1), min(s, TRAINED - 1)): "a score that is relative within the trained positions alone: beyond them nothing turns further",
+    lambda query, key, p, s: rotary(query, key, p, s) if max(p, s) < TRAINED else rotary(query, key, p / 2, s / 2): "a score that is relative within the trained positions alone: it turns at half the speed in longer texts",
+    lambda query, key, p, s: query @ key - abs(p // 8 - s // 8): "a score that is not relative: it counts blocks of eight words",
+    lambda query, key, p, s: (query + LEARNED[p % 32]) @ (key + LEARNED[s % 32]): "a score that is not relative: positions begin anew every 32 words",
+    lambda query, key, p, s: query @ key - 4 * abs(p - s) / (1 + max(p, s)): "a score that is not relative: the distance counts as a share of the text so far",
+    lambda query, key, p, s: query @ key - abs(p - s) / 8 + 2 * (s < 8): "a score that is not relative: the first eight words are favoured",
+}  # fmt: skip
 
 
 def _problem(query, key, p, s):

@@ -7,8 +7,8 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
-from course_utils.tasks.lesson_11 import _angles
-from course_utils.tasks.lesson_11._angles import BASE, frequencies
+from course_utils.checks.way import left_out
+from course_utils.tasks.lesson_11._angles import BASE, frequencies, frequency_mistakes
 from course_utils.tasks.shares import USUAL
 
 task = Task(
@@ -48,7 +48,7 @@ def position_0_is_not_turned(case, value):
     x, start = case.args
     if start or torch.allclose(value[:, 0].double(), x[:, 0].double(), atol=1e-3):
         return None
-    return "With start = 0 the first word stands at position 0, where every angle is 0: it should stay as it is, and yours changes."
+    return "With start = 0 the first word is at position 0, where every angle is 0: it should stay as it is, and yours changes."
 
 
 @task.property
@@ -64,7 +64,7 @@ def angles_of_pairs(case, value):
     if not off.any():
         return None
     b, t, i = off.nonzero()[0].tolist()
-    return f"Word {t} of sentence {b} stands at position {start + t}, so its pair {i} should be turned by {start + t} · 10000 to the power of −{2 * i}/{x.shape[2]}, which is {angles[t, i]:.4g}. Yours is turned by {turned[b, t, i].angle():.4g} (or by full turns more or less)."
+    return f"Word {t} of sentence {b} is at position {start + t}, so its pair {i} should be turned by {start + t} · 10000 to the power of −{2 * i}/{x.shape[2]}, which is {angles[t, i]:.4g}. Yours is turned by {turned[b, t, i].angle():.4g} (or by full turns more or less)."
 
 
 @task.cases
@@ -101,26 +101,22 @@ def _(x, start):
     return torch.stack(words, 1)
 
 
-def _interleaved(even, odd):
-    return torch.stack([even, odd], -1).flatten(-2)
-
-
 def _side_by_side(first, second):
     return torch.cat([first, second], -1)
 
 
-def _pairs(x):
-    return x.chunk(2, -1)
+def _interleaved(even, odd):
+    return torch.stack([even, odd], -1).flatten(-2)
 
 
 @task.steps
 def _(x, start):
-    T, D = x.shape[1:]
-    positions = yield "the positions", add, torch.tensor(float(start), dtype=torch.float64), torch.arange(T).double()
-    angles = yield "the angles", mul, positions[:, None], frequencies(D)
-    sines = yield "the sines", torch.sin, angles
-    cosines = yield "the cosines", torch.cos, angles
-    a, b = _pairs(x)
+    positions = yield "the positions", add, start, torch.arange(x.shape[1]).double()[:, None]
+    of_pairs = yield "the frequencies", frequencies, x.shape[2]
+    angles = yield "the angles", mul, positions, of_pairs
+    sines = yield "the sines", lambda angles: angles.sin().to(x.dtype), angles
+    cosines = yield "the cosines", lambda angles: angles.cos().to(x.dtype), angles
+    a, b = yield "the pairs", lambda x: x.chunk(2, -1), x
     a_cos = yield "a cos", mul, a, cosines
     b_sin = yield "b sin", mul, b, sines
     a_sin = yield "a sin", mul, a, sines
@@ -131,200 +127,123 @@ def _(x, start):
     return turned
 
 
-def _waves(x, start, of=frequencies):
-    """Sines and cosines of the angles, T×D/2, as exact as x asks for."""
-    angles = (start + torch.arange(x.shape[1]).double())[:, None] * of(x.shape[2])
-    return angles.sin().to(x.dtype), angles.cos().to(x.dtype)
+frequency_mistakes(task)
+
+POSITIONS, SINES, COSINES, PAIRS = "the positions", "the sines", "the cosines", "the pairs"
+NEW_A, NEW_B, TURNED = "the new a", "the new b", "the new halves, side by side"
+OTHER_WAY = {NEW_A: add, NEW_B: lambda a_sin, b_cos: b_cos - a_sin}
+NEIGHBOURS = {PAIRS: lambda x: (x[..., 0::2], x[..., 1::2])}
 
 
-def _neighbours(x):
-    return x[..., 0::2], x[..., 1::2]
+# Pairs, and where they go
+
+HERE = "Here a pair consists of the dimensions i and i + D/2"
+MIXED = "Two ways to arrange pairs are mixed"
+for name, sentence, changes in (
+    ("pairs_of_neighbours", f"Your pairs are neighbours, the dimensions 2i and 2i + 1, as in the lesson. {HERE}.", NEIGHBOURS | {TURNED: _interleaved}),
+    (
+        "pairs_of_neighbours_other_way",
+        f"Your pairs are neighbours, the dimensions 2i and 2i + 1, and you turn them by minus the angle. {HERE}, and the minus belongs to the new a: a cos − b sin.",
+        NEIGHBOURS | {TURNED: _interleaved} | OTHER_WAY,
+    ),
+    (
+        "neighbours_put_into_halves",
+        "Your pairs are neighbours, and then all first numbers are in the left half and all second ones in the right half. The pairs themselves should go across the halves: cut each vector in the middle before you turn.",
+        NEIGHBOURS,
+    ),
+    (
+        "interleaved_at_the_end",
+        "The pairs are turned correctly, and then each new b comes right after its new a. Put each number back into the dimension that it came from: all new a, then all new b.",
+        {TURNED: _interleaved},
+    ),
+    (
+        "pairs_left_apart",
+        "Each pair still has an axis of its own: you return B×T×D/2×2. Make one axis of the last two, so that the result has the shape of x.",
+        {TURNED: lambda first, second: torch.stack([first, second], -1)},
+    ),
+):  # fmt: skip
+    task.changed(name, sentence, changes)
 
 
-def _turned(x, s, c):
-    a, b = _pairs(x)
-    return _side_by_side(a * c - b * s, a * s + b * c)
+def _by_a_table(angles, partners):
+    """A change of the result to x cos + partners sin, with tables of D sines and cosines, as many libraries compute it."""
+
+    def turned(_, *, x, done):
+        return x * angles(done[COSINES]) + partners(x) * angles(done[SINES])
+
+    return {"result": turned}
 
 
-def _turned_by(x, angles):
-    return _turned(x, angles.sin().to(x.dtype), angles.cos().to(x.dtype))
+def _across(x):
+    a, b = x.chunk(2, -1)
+    return _side_by_side(-b, a)
 
 
-for _name, (_of, _sentence) in _angles.WRONG.items():
-
-    def _mistaken(x, start, of=_of):
-        return _turned(x, *_waves(x, start, of))
-
-    task.mistake(_sentence, _name)(_mistaken)
-
-
-@task.mistake(
-    "You turn the pairs the other way round, by minus the angle. The minus belongs to the new a: a cos − b sin, and a sin + b cos for the new b."
+task.changed(
+    "halves_with_angles_of_neighbours",
+    f"{MIXED}: you exchange the halves of a vector, which is right, and your angles come twice in a row, as for neighbours. Here the dimensions i and i + D/2 share an angle, so the table of D/2 angles comes twice, side by side.",
+    _by_a_table(lambda waves: waves.repeat_interleave(2, 1), _across),
 )
-def other_way_round(x, start):
-    s, c = _waves(x, start)
-    return _turned(x, -s, c)
-
-
-@task.mistake(
-    "Your pairs are neighbours, the dimensions 2i and 2i + 1, as in the lesson. Here a pair consists of the dimensions i and i + D/2."
+task.changed(
+    "angles_side_by_side",
+    f"{MIXED}: your table of angles is right for halves, and you exchange neighbours. From each vector make (−second half, first half).",
+    _by_a_table(lambda waves: waves.repeat(1, 2), lambda x: _interleaved(-x[..., 1::2], x[..., 0::2])),
 )
-def pairs_of_neighbours(x, start):
-    (s, c), (a, b) = _waves(x, start), _neighbours(x)
-    return _interleaved(a * c - b * s, a * s + b * c)
-
-
-@task.mistake(
-    "Your pairs are neighbours, the dimensions 2i and 2i + 1, and you turn them by minus the angle. Here a pair consists of the dimensions i and i + D/2, and the minus belongs to the new a: a cos − b sin."
+task.changed(
+    "each_place_its_own",
+    "Each number is turned by the angle of its own dimension j, which is counted over dimensions and not over pairs: 10000^(−j/D). Both numbers of a pair need the same angle, that of 2i.",
+    {  # x cos + (−second half, first half) sin, with an angle for each dimension
+        "the frequencies": lambda D: BASE ** (-torch.arange(D).double() / D),
+        PAIRS: lambda x: (x, _across(x)),
+        NEW_A: lambda a_cos, b_sin: a_cos + b_sin,
+        TURNED: left_out,
+    },
 )
-def pairs_of_neighbours_other_way(x, start):
-    (s, c), (a, b) = _waves(x, start), _neighbours(x)
-    return _interleaved(a * c + b * s, b * c - a * s)
 
 
-@task.mistake(
-    "Two ways to arrange pairs are mixed: you exchange the halves of a vector, which is right, and your angles come twice in a row, as for neighbours. Here the dimensions i and i + D/2 share an angle, so the table of D/2 angles stands twice side by side."
-)
-def halves_with_angles_of_neighbours(x, start):
-    s, c = (wave.repeat_interleave(2, 1) for wave in _waves(x, start))
-    first, second = _pairs(x)
-    return x * c + _side_by_side(-second, first) * s
+# The turn
+
+for name, sentence, changes in (
+    ("other_way_round", "You turn the pairs the other way round, by minus the angle. The minus belongs to the new a: a cos − b sin, and a sin + b cos for the new b.", OTHER_WAY),
+    ("no_minus", "A minus is missing: the new b is right, but in the new a you add b sin where it is subtracted.", {NEW_A: add}),
+    (
+        "sine_and_cosine_exchanged",
+        "Sine and cosine are exchanged. At position 0 nothing should turn: there the cosine is 1, so it multiplies a in the new a, and b in the new b.",
+        {SINES: lambda angles, *, x: angles.cos().to(x.dtype), COSINES: lambda angles, *, x: angles.sin().to(x.dtype)},
+    ),
+    (
+        "multiplied_alone",
+        "You multiply the first number of each pair by the cosine and the second one by the sine, and that is all. Each new number is made of both old ones: a cos − b sin, and a sin + b cos.",
+        {NEW_A: left_out, NEW_B: lambda *_, done: done["b sin"]},
+    ),
+    (
+        "first_overwritten",
+        "The first number of each pair is right, and the second is computed from the new first one. Both formulas need the old a: keep it, or compute both before you put either into its place.",
+        {NEW_B: lambda a_sin, b_cos, *, done: done[NEW_A] * done[SINES] + b_cos},
+    ),
+    (
+        "added",
+        "You add sines and cosines of the positions to x, as sinusoidal positions do. Here nothing is added: each pair of x is turned.",
+        {"result": lambda _, *, x, done: x + _interleaved(done[SINES], done[COSINES])},
+    ),
+):  # fmt: skip
+    task.changed(name, sentence, changes)
 
 
-@task.mistake(
-    "Your pairs are neighbours, and then all first numbers stand in the left half and all second ones in the right half. The pairs themselves should go across the halves: cut each vector in the middle before you turn."
-)
-def neighbours_put_into_halves(x, start):
-    (s, c), (a, b) = _waves(x, start), _neighbours(x)
-    return _side_by_side(a * c - b * s, a * s + b * c)
+# Positions
 
-
-@task.mistake(
-    "The pairs are turned correctly, and then each new b stands right after its new a. Put each number back into the dimension that it came from: all new a, then all new b."
-)
-def interleaved_at_the_end(x, start):
-    (s, c), (a, b) = _waves(x, start), _pairs(x)
-    return _interleaved(a * c - b * s, a * s + b * c)
-
-
-@task.mistake(
-    "Two ways to arrange pairs are mixed: your table of angles is right for halves, and you exchange neighbours. From each vector make (−second half, first half)."
-)
-def angles_side_by_side(x, start):
-    s, c = (wave.repeat(1, 2) for wave in _waves(x, start))
-    a, b = _neighbours(x)
-    return x * c + _interleaved(-b, a) * s
-
-
-@task.mistake(
-    "The first number of each pair is right, and the second is computed from the new first one. Both formulas need the old a: keep it, or compute both before you put either into its place."
-)
-def first_overwritten(x, start):
-    (s, c), (a, b) = _waves(x, start), _pairs(x)
-    a = a * c - b * s
-    return _side_by_side(a, a * s + b * c)
-
-
-@task.mistake(
-    "Sine and cosine are exchanged. At position 0 nothing should turn: there the cosine is 1, so it multiplies a in the new a, and b in the new b."
-)
-def sine_and_cosine_exchanged(x, start):
-    s, c = _waves(x, start)
-    return _turned(x, c, s)
-
-
-@task.mistake("A minus is missing: the new b is right, but in the new a you add b sin where it is subtracted.")
-def no_minus(x, start):
-    (s, c), (a, b) = _waves(x, start), _pairs(x)
-    return _side_by_side(a * c + b * s, a * s + b * c)
-
-
-@task.mistake(
-    "The first number of each pair is right, and in the second b cos has the wrong sign: the new b is a sin + b cos, without any minus."
-)
-def second_with_a_minus(x, start):
-    (s, c), (a, b) = _waves(x, start), _pairs(x)
-    return _side_by_side(a * c - b * s, a * s - b * c)
-
-
-@task.mistake(
-    "The result is the same for every start. The word t stands at the position start + t, which matters where a model writes one word after another."
-)
-def start_ignored(x, start):
-    return _turned(x, *_waves(x, 0))
-
-
-@task.mistake(
-    "All words of a sentence are turned by the same angle, that of position start. The word t stands at the position start + t."
-)
-def all_at_start(x, start):
-    return _turned_by(x, start * frequencies(x.shape[2]))
-
-
-@task.mistake("Your positions are one too large: the first word stands at the position start, and not at start + 1.")
-def positions_from_1(x, start):
-    return _turned(x, *_waves(x, start + 1))
-
-
-@task.mistake(
-    "Your positions are multiplied where they should be added: the word t stands at start + t, and not at start times t."
-)
-def start_times_t(x, start):
-    angles = (start * torch.arange(x.shape[1]).double())[:, None] * frequencies(x.shape[2])
-    return _turned_by(x, angles)
-
-
-@task.mistake(
-    "Your positions count sentences: all words of the sentence b are turned as if they stood at start + b. Words stand on the second axis, and each sentence begins anew."
-)
-def positions_of_sentences(x, start):
-    return _turned(x.transpose(0, 1), *_waves(x.transpose(0, 1), start)).transpose(0, 1)
-
-
-@task.mistake(
-    "Your positions go on from sentence to sentence: the second sentence begins where the first one ends. Every sentence of the batch begins at start."
-)
-def positions_go_on(x, start):
-    return _turned(x.flatten(0, 1)[None], *_waves(x.flatten(0, 1)[None], start)).view(x.shape)
-
-
-@task.mistake(
-    "Each number is turned by the angle of its own dimension j, which is counted over dimensions and not over pairs: 10000^(−j/D). Both numbers of a pair need the same angle, that of 2i."
-)
-def each_place_its_own(x, start):
-    D = x.shape[2]
-    angles = (start + torch.arange(x.shape[1]).double())[:, None] * BASE ** (-torch.arange(D).double() / D)
-    s, c = angles.sin().to(x.dtype), angles.cos().to(x.dtype)
-    a, b = _pairs(x)
-    return x * c + _side_by_side(-b, a) * s
-
-
-@task.mistake(
-    "You add sines and cosines of the positions to x, as sinusoidal positions do. Here nothing is added: each pair of x is turned."
-)
-def added(x, start):
-    return x + _interleaved(*_waves(x, start))
-
-
-@task.mistake(
-    "You multiply the first number of each pair by the cosine and the second one by the sine, and that is all. Each new number is made of both old ones: a cos − b sin, and a sin + b cos."
-)
-def multiplied_alone(x, start):
-    (s, c), (a, b) = _waves(x, start), _pairs(x)
-    return _side_by_side(a * c, b * s)
-
-
-@task.mistake(
-    "Both numbers of a pair are multiplied by the cosine, and that is all. A turn moves a part of each into the other: a cos − b sin, and a sin + b cos."
-)
-def cosines_alone(x, start):
-    _, c = _waves(x, start)
-    return x * c.repeat(1, 2)
-
-
-@task.mistake(
-    "Each pair still stands on an axis of its own: you return B×T×D/2×2. Make one axis of the last two, so that the result has the shape of x."
-)
-def pairs_left_apart(x, start):
-    (s, c), (a, b) = _waves(x, start), _pairs(x)
-    return torch.stack([a * c - b * s, a * s + b * c], -1)
+for name, sentence, changes in (
+    ("start_ignored", "The result is the same for every start. The word t is at the position start + t, which matters where a model writes one word after another.", {"start": lambda start: 0}),
+    ("all_at_start", "All words of a sentence are turned by the same angle, that of position start. The word t is at the position start + t.", {POSITIONS: lambda start, t: start + 0 * t}),
+    (
+        "positions_of_sentences",
+        "Your positions count sentences: all words of the sentence b are turned as if they were at start + b. Words are on the second axis, and each sentence begins anew.",
+        {"x": lambda x: x.transpose(0, 1), "result": lambda turned: turned.transpose(0, 1)},
+    ),
+    (
+        "positions_go_on",
+        "Your positions go on from sentence to sentence: the second sentence begins where the first one ends. Every sentence of the batch begins at start.",
+        {"x": lambda x: x.flatten(0, 1)[None], "result": lambda turned, *, x: turned.view(x.shape)},
+    ),
+):  # fmt: skip
+    task.changed(name, sentence, changes)

@@ -7,8 +7,8 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
-from course_utils.tasks.lesson_11 import _angles
-from course_utils.tasks.lesson_11._angles import BASE, frequencies
+from course_utils.checks.way import left_out
+from course_utils.tasks.lesson_11._angles import BASE, frequencies, frequency_mistakes
 from course_utils.tasks.shares import EDGE
 
 task = Task(
@@ -93,7 +93,7 @@ def _(width, offset):
 
 def _blocks(first, second):
     """[[a, b], [c, d]] for each pair, along the diagonal; the columns of `first` are a, b, those of `second` c, d."""
-    return torch.block_diag(*torch.stack([first, second], -2)) if len(first) else torch.zeros(0, 0)
+    return torch.block_diag(*torch.stack([first, second], -2)).float() if len(first) else torch.zeros(0, 0)
 
 
 def _beside(left, right):
@@ -102,7 +102,8 @@ def _beside(left, right):
 
 @task.steps
 def _(width, offset):
-    angles = yield "the angles", mul, torch.tensor(float(offset), dtype=torch.float64), frequencies(width)
+    of_pairs = yield "the frequencies", frequencies, width
+    angles = yield "the angles", mul, offset, of_pairs
     sines = yield "the sines", torch.sin, angles
     cosines = yield "the cosines", torch.cos, angles
     first = yield "the first rows of the blocks", _beside, cosines, sines
@@ -112,94 +113,89 @@ def _(width, offset):
     return matrix
 
 
-def _sines(width, offset, of=frequencies):
-    angles = offset * of(width)
-    return angles.sin(), angles.cos()
+frequency_mistakes(task)
+
+ANGLES, SINES, COSINES, MINUS = "the angles", "the sines", "the cosines", "the sines with a minus"
+FIRST, SECOND, MATRIX = "the first rows of the blocks", "the second rows of the blocks", "the blocks along the diagonal"
+for name, sentence, changes in (
+    ("no_minus", "A minus is missing: the new sine comes out right, the new cosine does not. cos(a + b) is cos a cos b − sin a sin b.", {MINUS: left_out}),
+    (
+        "second_row_negative",
+        "The new sine comes out right, and the new cosine has the wrong sign. cos(a + b) is cos a cos b − sin a sin b, so the old cosine comes without a minus, and the old sine with one.",
+        {SECOND: lambda minus, cosines: -_beside(minus, cosines)},
+    ),
+    (
+        "cosines_alone",
+        "Your blocks hold the cosines alone, on the diagonal. The new sine needs the old cosine as well, and the new cosine the old sine: sin(a + b) = sin a cos b + cos a sin b.",
+        {SINES: torch.zeros_like},
+    ),
+    (
+        "sine_on_the_diagonal",
+        "Sine and cosine of the shift are exchanged in your blocks. With an offset of 0 the matrix should change nothing, so the cosines, which are then 1, belong on the diagonal.",
+        {SINES: torch.cos, COSINES: torch.sin},
+    ),
+    (
+        "shifts_back",
+        "Your matrix shifts back: it takes the position p + offset to p, and p to p − offset. It is the transposed one. The textbook's rotation, with its minus in the first row, turns pairs (cosine, sine), and here the sine comes first.",
+        {"result": torch.t},
+    ),
+    ("by_one_place", "Your matrix shifts by one place, whatever the offset is. The angle of each block is the offset times the frequency of the pair.", {"offset": lambda offset: 1}),
+    ("by_one_place_too_many", "Your matrix shifts by offset + 1 places. With an offset of 0 nothing moves: the angle of a block is offset times the frequency.", {"offset": lambda offset: offset + 1}),
+    (
+        "block_for_each_place",
+        "Your matrix is twice as wide as it should be: it has a block of 2×2 for each place. A block belongs to a pair of places, so there are D/2 of them.",
+        {"width": lambda width: 2 * width},
+    ),
+    (
+        "blocks_alone",
+        "You return the blocks one after the other, as D/2×2×2. They belong on the diagonal of one matrix of width×width, with zeros everywhere else.",
+        {MATRIX: lambda first, second: torch.stack([first, second], -2).float()},
+    ),
+    (
+        "rows_along_the_diagonal",
+        "The four numbers of each block are side by side, so that your matrix has D/2 rows and 2D columns. Give each block the shape 2×2 before you put the blocks on the diagonal.",
+        {MATRIX: lambda first, second: torch.block_diag(*torch.cat([first, second], -1)).float()},
+    ),
+):  # fmt: skip
+    task.changed(name, sentence, changes)
 
 
-def _matrix(a, b, c, d):
-    return _blocks(_beside(a, b), _beside(c, d)).float()
+def _halves(matrix):
+    """The same for positions whose sines come first and whose cosines come after all of them."""
+    places = torch.arange(len(matrix)).unflatten(0, (-1, 2)).T.flatten()
+    return matrix[places][:, places]
 
 
-for _name, (_of, _sentence) in _angles.WRONG.items():
-
-    def _mistaken(width, offset, of=_of):
-        s, c = _sines(width, offset, of)
-        return _matrix(c, s, -s, c)
-
-    task.mistake(_sentence, _name)(_mistaken)
-
-
-@task.mistake(
-    "Your matrix shifts back: it takes the position p + offset to p, and p to p − offset. It is the transposed one. The textbook's rotation, with its minus in the first row, turns pairs (cosine, sine), and here the sine comes first."
+FOR_HALVES = (
+    "Your matrix is for positions whose sines are all in the first half and whose cosines are all in the second"
 )
-def shifts_back(width, offset):
-    s, c = _sines(width, offset)
-    return _matrix(c, -s, s, c)
-
-
-@task.mistake(
-    "Your matrix is for positions whose sines all stand in the first half and whose cosines all stand in the second. Here they alternate: the places 2i and 2i + 1 are a pair, so its block of 2×2 lies on the diagonal."
+ALTERNATE = (
+    "Here sines and cosines alternate: the places 2i and 2i + 1 are a pair, so its block of 2×2 lies on the diagonal."
 )
-def for_halves(width, offset):
-    s, c = map(torch.diag, _sines(width, offset))
-    return torch.cat([torch.cat([c, s], 1), torch.cat([-s, c], 1)]).float()
-
-
-@task.mistake(
-    "Your matrix is for positions whose sines all stand in the first half and whose cosines all stand in the second, and it shifts those back. Here sines and cosines alternate: the places 2i and 2i + 1 are a pair, so its block of 2×2 lies on the diagonal. And the new sine is sin a cos b + cos a sin b, without a minus."
+task.changed("for_halves", f"{FOR_HALVES}. {ALTERNATE}", {"result": _halves})
+task.changed(
+    "for_halves_and_back",
+    f"{FOR_HALVES}, and it shifts those back. {ALTERNATE} And the new sine is sin a cos b + cos a sin b, without a minus.",
+    {"result": lambda matrix: _halves(matrix).T},
 )
-def for_halves_and_back(width, offset):
-    s, c = map(torch.diag, _sines(width, offset))
-    return torch.cat([torch.cat([c, -s], 1), torch.cat([s, c], 1)]).float()
-
-
-@task.mistake(
-    "A minus is missing: the new sine comes out right, the new cosine does not. cos(a + b) is cos a cos b − sin a sin b."
+task.changed(
+    "each_column_its_own",
+    "Each row and each column of your matrix has a frequency of its own: the one of column c has the exponent −c/D, so sine and cosine of a block do not fit together. Both places of a pair turn by the same angle.",
+    {
+        "the frequencies": lambda width: BASE ** (-torch.arange(width).double() / width),
+        FIRST: lambda cosines, sines: _beside(cosines[0::2], sines[0::2]),
+        SECOND: lambda minus, cosines: _beside(minus[1::2], cosines[1::2]),
+    },
 )
-def no_minus(width, offset):
-    s, c = _sines(width, offset)
-    return _matrix(c, s, s, c)
-
-
-@task.mistake(
-    "The new sine comes out right, and the new cosine has the wrong sign. cos(a + b) is cos a cos b − sin a sin b, so the old cosine comes without a minus, and the old sine with one."
+task.changed(
+    "last_pair_alone",
+    "Only the last pair is shifted: you make a new matrix of zeros for each pair, and the blocks before are lost. Make the matrix once, before the loop, and fill in one block after the other.",
+    {
+        MATRIX: lambda *rows, width: _blocks(
+            *(row * (torch.arange(len(row)) == width // 2 - 1)[:, None] for row in rows)
+        )
+    },
 )
-def second_row_negative(width, offset):
-    s, c = _sines(width, offset)
-    return _matrix(c, s, s, -c)
-
-
-@task.mistake(
-    "Sine and cosine of the shift are exchanged in your blocks. With an offset of 0 the matrix should change nothing, so the cosines, which are then 1, belong on the diagonal."
-)
-def sine_on_the_diagonal(width, offset):
-    s, c = _sines(width, offset)
-    return _matrix(s, c, -c, s)
-
-
-@task.mistake(
-    "Your blocks hold the cosines alone, on the diagonal. The new sine needs the old cosine as well, and the new cosine the old sine: sin(a + b) = sin a cos b + cos a sin b."
-)
-def cosines_alone(width, offset):
-    s, c = _sines(width, offset)
-    return _matrix(c, 0 * s, 0 * s, c)
-
-
-@task.mistake(
-    "Your matrix shifts by one place, whatever the offset is. The angle of each block is the offset times the frequency of the pair."
-)
-def by_one_place(width, offset):
-    s, c = _sines(width, 1)
-    return _matrix(c, s, -s, c)
-
-
-@task.mistake(
-    "Your matrix shifts by offset + 1 places. With an offset of 0 nothing moves: the angle of a block is offset times the frequency."
-)
-def by_one_place_too_many(width, offset):
-    s, c = _sines(width, offset + 1)
-    return _matrix(c, s, -s, c)
 
 
 @task.mistake(
@@ -208,59 +204,3 @@ def by_one_place_too_many(width, offset):
 def made_for_position_0(width, offset):
     table = _positions(offset + 1, width)
     return (torch.outer(table[offset], table[0]) / (width / 2)).float()
-
-
-@task.mistake(
-    "Your matrix only moves the places of a vector on, in a circle. A shift of positions leaves each pair where it is, and turns it."
-)
-def places_moved_on(width, offset):
-    return torch.eye(width).roll(offset, 0)
-
-
-@task.mistake(
-    "You return the blocks one after the other, as D/2×2×2. They belong on the diagonal of one matrix of width×width, with zeros everywhere else."
-)
-def blocks_alone(width, offset):
-    s, c = _sines(width, offset)
-    return torch.stack([_beside(c, s), _beside(-s, c)], -2).float()
-
-
-@task.mistake(
-    "You return the four numbers of each block in a row, D/2×4. Each block has the shape 2×2, and its place is on the diagonal of one matrix of width×width, with zeros everywhere else."
-)
-def blocks_as_rows(width, offset):
-    s, c = _sines(width, offset)
-    return torch.stack([c, s, -s, c], -1).float()
-
-
-@task.mistake(
-    "The four numbers of each block stand side by side, so that your matrix has D/2 rows and 2D columns. Give each block the shape 2×2 before you put the blocks on the diagonal."
-)
-def rows_along_the_diagonal(width, offset):
-    s, c = _sines(width, offset)
-    return torch.block_diag(*torch.stack([c, s, -s, c], -1)).float()
-
-
-@task.mistake(
-    "Your matrix is twice as wide as asked for: it has a block of 2×2 for each place. A block belongs to a pair of places, so there are D/2 of them."
-)
-def block_for_each_place(width, offset):
-    s, c = _sines(2 * width, offset)
-    return _matrix(c, s, -s, c)
-
-
-@task.mistake(
-    "Each row and each column of your matrix has a frequency of its own: the one of column c has the exponent −c/D, so sine and cosine of a block do not fit together. Both places of a pair turn by the same angle."
-)
-def each_column_its_own(width, offset):
-    angles = offset * BASE ** (-torch.arange(width).double() / width)
-    s, c = angles.sin(), angles.cos()
-    return _matrix(c[0::2], s[0::2], -s[1::2], c[1::2])
-
-
-@task.mistake(
-    "Only the last pair is shifted: you make a new matrix of zeros for each pair, and the blocks before are lost. Make the matrix once, before the loop, and fill in one block after the other."
-)
-def last_pair_alone(width, offset):
-    s, c = (part * (torch.arange(width // 2) == width // 2 - 1) for part in _sines(width, offset))
-    return _matrix(c, s, -s, c)

@@ -1,14 +1,14 @@
 """Task 11.sinusoidal_positions: a vector of sines and cosines for each position (Vaswani et al. 2017, section 3.5)."""
 
 from math import cos, pi, sin
-from operator import truediv
+from operator import mul, truediv
 
 import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count
-from course_utils.tasks.lesson_11 import _angles
-from course_utils.tasks.lesson_11._angles import BASE, frequencies
+from course_utils.checks.way import left_out
+from course_utils.tasks.lesson_11._angles import BASE, frequencies, frequency_mistakes
 from course_utils.tasks.shares import EDGE
 
 task = Task(
@@ -90,179 +90,112 @@ def _(length, width):
 
 
 def _interleaved(even, odd):
-    return torch.stack([even, odd], -1).flatten(-2)
+    return torch.stack([even, odd], -1).flatten(-2).float()
 
 
 @task.steps
 def _(length, width):
+    positions = yield "the positions", lambda length: torch.arange(length).double()[:, None], length
     exponents = yield "the exponents 2i/D", truediv, torch.arange(0, width, 2).double(), width
     slowness = yield "10,000 to the power of 2i/D", pow, torch.tensor(float(BASE), dtype=torch.float64), exponents
-    places = torch.arange(length).double()[:, None]
-    angles = yield "the angles", truediv, places, slowness
+    of_pairs = yield "the frequencies", torch.reciprocal, slowness
+    angles = yield "the angles", mul, positions, of_pairs
     sines = yield "the sines", torch.sin, angles
     cosines = yield "the cosines", torch.cos, angles
     table = yield "sines and cosines, interleaved", _interleaved, sines, cosines
     return table
 
 
-def _angles_of(length, width, of=frequencies, first=0):
-    return (first + torch.arange(length).double())[:, None] * of(width)  # length D/2
+frequency_mistakes(task)
 
 
-def _table(angles, even=torch.sin, odd=torch.cos):
-    return _interleaved(even(angles), odd(angles)).float()
+# Positions and angles
+
+POSITIONS, ANGLES, SINES, COSINES = "the positions", "the angles", "the sines", "the cosines"
+TABLE = "sines and cosines, interleaved"
+COUNTED_FROM_1 = {POSITIONS: lambda length: torch.arange(1.0, length + 1).double()[:, None]}
+for name, sentence, changes in (
+    ("positions_from_1", "Your positions are counted from 1. Count them from 0: the first row holds the sines and cosines of 0.", COUNTED_FROM_1),
+    (
+        "multiplied",
+        "Your frequencies grow from pair to pair, since they are multiplied where they should be divided. The position is divided by 10000^(2i/D), so that the angle of the first pair grows fastest.",
+        {ANGLES: lambda *_, length, width: torch.arange(length)[:, None] * BASE ** (torch.arange(0, width, 2) / width)},  # in float32
+    ),
+    (
+        "times_two_pi",
+        "Your angles are 2π times as large as they should be, as if a full turn were 1. In the formula the angle is position divided by 10000^(2i/D), without 2π.",
+        {ANGLES: lambda positions, frequencies: 2 * pi * positions * frequencies},
+    ),
+    ("sine_and_cosine_exchanged", "Sines and cosines are exchanged: sines belong in the columns 0, 2, 4, …, cosines in the columns 1, 3, 5, ….", {SINES: torch.cos, COSINES: torch.sin}),
+    ("sines_alone", "All of your columns are sines. The columns 1, 3, 5, … hold the cosines of the same angles.", {COSINES: torch.sin}),
+    ("cosines_alone", "All of your columns are cosines. The columns 0, 2, 4, … hold the sines of the same angles.", {SINES: torch.cos}),
+    ("no_sine_and_no_cosine", "You return the angles themselves. Take their sines in one column of each pair and their cosines in the other.", {SINES: left_out, COSINES: left_out}),
+):  # fmt: skip
+    task.changed(name, sentence, changes)
 
 
-for _name, (_of, _sentence) in _angles.WRONG.items():
-
-    def _mistaken(length, width, of=_of):
-        return _table(_angles_of(length, width, of))
-
-    task.mistake(_sentence, _name)(_mistaken)
+# The arrangement of columns
 
 
-@task.mistake(
-    "All sines stand in the left half and all cosines in the right one. Many libraries arrange them so, but here they alternate, as in the paper: sines in the columns 0, 2, 4, …, cosines in the columns 1, 3, 5, …."
-)
-def in_halves(length, width):
-    angles = _angles_of(length, width)
-    return torch.cat([angles.sin(), angles.cos()], 1).float()
+def _halves(sines, cosines):
+    return torch.cat([sines, cosines], 1).float()
 
 
-@task.mistake(
-    "All cosines stand in the left half and all sines in the right one. Here they alternate, and the sine comes first: sines in the columns 0, 2, 4, …, cosines in the columns 1, 3, 5, …."
-)
-def cosines_in_the_first_half(length, width):
-    angles = _angles_of(length, width)
-    return torch.cat([angles.cos(), angles.sin()], 1).float()
+for name, sentence, arranged in (
+    (
+        "in_halves",
+        "All sines are in the left half and all cosines in the right one. Many libraries arrange them so, but here they alternate, as in the paper: sines in the columns 0, 2, 4, …, cosines in the columns 1, 3, 5, ….",
+        _halves,
+    ),
+    (
+        "cosines_in_the_first_half",
+        "All cosines are in the left half and all sines in the right one. Here they alternate, and the sine comes first: sines in the columns 0, 2, 4, …, cosines in the columns 1, 3, 5, ….",
+        lambda sines, cosines: _halves(cosines, sines),
+    ),
+    (
+        "cut_into_rows",
+        "The numbers are right, but in wrong rows: sines and cosines were put one after the other along another axis than the last, and then the table was cut into rows. Put each sine beside its cosine first: stack them along a new last axis.",
+        lambda sines, cosines: torch.stack([sines, cosines]).reshape(len(sines), -1).float(),
+    ),
+    (
+        "pairs_left_apart",
+        "Each pair still has an axis of its own: you return length×D/2×2. Make one axis of the last two, so that each sine is followed by its cosine.",
+        lambda sines, cosines: torch.stack([sines, cosines], -1).float(),
+    ),
+):
+    task.changed(name, sentence, {TABLE: arranged})
 
 
-@task.mistake(
-    "Sines and cosines are exchanged: sines belong in the columns 0, 2, 4, …, cosines in the columns 1, 3, 5, …."
-)
-def sine_and_cosine_exchanged(length, width):
-    return _table(_angles_of(length, width), torch.cos, torch.sin)
+# Each column for itself, as in the version of the prompt
 
-
-@task.mistake("Your positions are counted from 1. Count them from 0: the first row holds the sines and cosines of 0.")
-def positions_from_1(length, width):
-    return _table(_angles_of(length, width, first=1))
-
-
-@task.mistake(
-    "Each of your columns has a frequency of its own: the column c has 10000^(−c/D). The two columns of a pair share one angle, so the cosine of a pair uses the exponent of its sine."
-)
-def each_column_its_own(length, width):
-    angles = torch.arange(length).double()[:, None] / BASE ** (torch.arange(width).double() / width)
-    return _interleaved(angles[:, 0::2].sin(), angles[:, 1::2].cos()).float()
-
-
-@task.mistake(
-    "Each of your columns has a frequency of its own: the column c has 10000^(−2c/D). In the formula i counts pairs and not columns. Both columns of pair i share one angle."
-)
-def each_column_its_own_doubled(length, width):
-    angles = torch.arange(length).double()[:, None] / BASE ** (2 * torch.arange(width).double() / width)
-    return _interleaved(angles[:, 0::2].sin(), angles[:, 1::2].cos()).float()
-
-
-@task.mistake(
-    "Your frequencies grow from pair to pair, since they are multiplied where they should be divided. The position is divided by 10000^(2i/D), so that the angle of the first pair grows fastest."
-)
-def multiplied(length, width):
-    return _table(torch.arange(length)[:, None] * BASE ** (torch.arange(0, width, 2) / width))
-
-
-@task.mistake("All of your columns are sines. The columns 1, 3, 5, … hold the cosines of the same angles.")
-def sines_alone(length, width):
-    return _table(_angles_of(length, width), odd=torch.sin)
-
-
-@task.mistake("All of your columns are cosines. The columns 0, 2, 4, … hold the sines of the same angles.")
-def cosines_alone(length, width):
-    return _table(_angles_of(length, width), even=torch.cos)
-
-
-@task.mistake(
-    "You return the angles themselves. Take their sines in one column of each pair and their cosines in the other."
-)
-def no_sine_and_no_cosine(length, width):
-    return _table(_angles_of(length, width), torch.clone, torch.clone)
-
-
-@task.mistake(
-    "Your angles are 2π times as large as they should be, as if a hand went all the way round where its angle should grow by 1. In the formula stands the angle itself: position divided by 10000^(2i/D), without 2π."
-)
-def times_two_pi(length, width):
-    return _table(2 * pi * _angles_of(length, width))
-
-
-@task.mistake("Your table is transposed: positions are rows and features are columns, so its shape is length×width.")
-def transposed(length, width):
-    return _table(_angles_of(length, width)).T
-
-
-@task.mistake(
-    "The numbers are right and stand in wrong rows: sines and cosines were put one after the other along another axis than the last, and then the table was cut into rows. Put each sine beside its cosine first: stack them along a new last axis."
-)
-def cut_into_rows(length, width):
-    angles = _angles_of(length, width)
-    return torch.stack([angles.sin(), angles.cos()]).reshape(length, width).float()
-
-
-@task.mistake(
-    "Your positions are divided by the length, so that they end below 1. A position's vector would then be another one in a longer sentence. The angles use the position itself: 0, 1, 2, …."
-)
-def divided_by_length(length, width):
-    return _table(_angles_of(length, width) / length)
-
-
-@task.mistake(
-    "Each pair still stands on an axis of its own: you return length×D/2×2. Make one axis of the last two, so that each sine is followed by its cosine."
-)
-def pairs_left_apart(length, width):
-    angles = _angles_of(length, width)
-    return torch.stack([angles.sin(), angles.cos()], -1).float()
-
-
-@task.mistake(
-    "You return two rows, one of sines and one of cosines. Each position has a row of its own, in which sines and cosines alternate: length×width."
-)
-def two_rows(length, width):
-    angles = _angles_of(length, width)
-    return torch.stack([angles.sin(), angles.cos()]).flatten(1).float()
-
-
-@task.mistake(
-    "Your table has twice as many columns as asked for: a sine and a cosine for each column. A pair of columns shares one angle, so there are width / 2 angles for each position."
-)
-def two_for_each_column(length, width):
-    return _table(torch.arange(length).double()[:, None] / BASE ** (torch.arange(width).double() / width))
-
-
-def _as_shown(length, width, first=0, own=False, halves=False):
-    """The version in the prompt, with some of its three faults."""
-    column = torch.arange(width)
-    exponent = column if own else column - column % 2
-    angles = (first + torch.arange(length).double())[:, None] / BASE ** (exponent / width)
-    even, odd = angles[:, 0::2].sin(), angles[:, 1::2].cos()
-    return (torch.cat([even, odd], 1) if halves else _interleaved(even, odd)).float()
-
-
+OWN_ANGLES = {  # for each column, sine or cosine is taken of the column's own angles: 10000^(-c/D) for the column c
+    "the frequencies": lambda slowness, *, width: BASE ** (-torch.arange(width).double() / width),
+    SINES: lambda angles: angles[:, 0::2].sin(),
+    COSINES: lambda angles: angles[:, 1::2].cos(),
+}
+IN_HALVES = {TABLE: _halves}
 FIRST = "Count the positions from 0, so that the first row is 0, 1, 0, 1 and so on."
 OWN = "Both columns of a pair share one angle: the cosine uses the exponent of its sine."
 HALVES = "Let sines and cosines alternate, in place of all sines before all cosines."
-for _name, _faults, _left in (
+for name, sentence, changes in (
+    ("as_shown", f"This is the version shown, with its three faults. {FIRST} {OWN} {HALVES}", COUNTED_FROM_1 | OWN_ANGLES | IN_HALVES),
+    ("first_and_own_left", f"Two of the three faults are left. {FIRST} {OWN}", COUNTED_FROM_1 | OWN_ANGLES),
+    ("first_and_halves_left", f"Two of the three faults are left. {FIRST} {HALVES}", COUNTED_FROM_1 | IN_HALVES),
+    ("own_and_halves_left", f"Two of the three faults are left. {OWN} {HALVES}", OWN_ANGLES | IN_HALVES),
     (
-        "as_shown",
-        {"first": 1, "own": True, "halves": True},
-        ("This is the version shown, with its three faults.", FIRST, OWN, HALVES),
+        "each_column_its_own",
+        "Each of your columns has a frequency of its own: the column c has 10000^(−c/D). The two columns of a pair share one angle, so the cosine of a pair uses the exponent of its sine.",
+        OWN_ANGLES,
     ),
-    ("first_and_own_left", {"first": 1, "own": True}, ("Two of the three faults are left.", FIRST, OWN)),
-    ("first_and_halves_left", {"first": 1, "halves": True}, ("Two of the three faults are left.", FIRST, HALVES)),
-    ("own_and_halves_left", {"own": True, "halves": True}, ("Two of the three faults are left.", OWN, HALVES)),
-):
-
-    def _half_repaired(length, width, faults=_faults):
-        return _as_shown(length, width, **faults)
-
-    task.mistake(" ".join(_left), _name)(_half_repaired)
+):  # fmt: skip
+    task.changed(name, sentence, changes)
+task.changed(
+    "each_column_its_own_doubled",
+    "Each of your columns has a frequency of its own: the column c has 10000^(−2c/D). In the formula i counts pairs and not columns. Both columns of pair i share one angle.",
+    OWN_ANGLES | {"the frequencies": lambda slowness, *, width: BASE ** (-2 * torch.arange(width).double() / width)},
+)
+task.changed(
+    "two_for_each_column",
+    "Your table has twice as many columns as it should have: a sine and a cosine for each column. A pair of columns shares one angle, so there are width / 2 angles for each position.",
+    {"the frequencies": OWN_ANGLES["the frequencies"]},
+)
