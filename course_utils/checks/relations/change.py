@@ -5,9 +5,14 @@ from typing import NamedTuple
 
 
 class Change(NamedTuple):
-    """One change of a value. `often`: learners make it often, so it is tried together with another one, too; `picks`: it takes entries out of a tensor."""
+    """One change of a value.
+
+    `often`: learners make it often, so it is tried together with another one, too. `picks`: it takes entries out of a tensor.
+    `instead`: its text says already in place of what it comes.
+    """
 
     text: str
     function: Callable
     often: bool = False
     picks: bool = False
+    instead: bool = False

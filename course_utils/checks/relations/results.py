@@ -85,6 +85,7 @@ OFTEN = {
     "the sum of {} over {} with that axis kept at size 1",
     "the mean of {} over {} with that axis kept at size 1",
 }
+INSTEAD = {"zeros in place of {}", "ones in place of {}"}
 PICKS = {
     "the maximum of {} over {}",
     "the first entry of {} along {} with that axis dropped",
@@ -146,7 +147,7 @@ def of_tensors(letters, axes):
     """Give the changes that need the result alone."""
     names = axis_names(letters, axes)
     for text, function in ELEMENTWISE.items():
-        yield Change(text, function, often=text in OFTEN)
+        yield Change(text, function, often=text in OFTEN, instead=text in INSTEAD)
     for a in range(axes):
         for text, function in ALONG.items():
             along = lambda t, a=a - axes, function=function: function(t, a)  # noqa: E731

@@ -29,6 +29,7 @@ OF_A_STEP_RESULT = {
     "with {} halved": lambda t: t / 2,
     "with a minus sign in front of {}": torch.neg,
     "with zeros in place of {}": torch.zeros_like,
+    "with ones in place of {}": torch.ones_like,
 }
 
 
@@ -111,6 +112,8 @@ def _of_a_step_result(task, args, step, value):
                 text = f"with {step} divided by {root}{letter}"
                 yield StepChange(text, step, Divided(task, letter, power), of_result=True)
     for change in of_tensors("", value.dim()):
+        if change.instead:
+            continue  # is among those above
         text = f"with {change.text.format(step)} in place of {step}"
         yield StepChange(text, step, lambda o, x, f=change.function: f(o(*x)), of_result=True)
 
@@ -143,6 +146,8 @@ def _of_a_step(text, operation, operands, called, names, args):
     elif called[0]:
         yield Change(f"without the step that gives {text}", lambda o, a: a[0], often=True)
         for change in of_tensors("", operands[0].dim()):
+            if change.instead:
+                continue  # is a change of what the step gives
             of_all, said = lambda o, a, f=change.function: f(a[0]), change.text.format(called[0])
             yield change._replace(text=f"with {said} in place of {text}", function=of_all)
 
