@@ -43,7 +43,7 @@ task = Task(
     hints=(
         "There is no reference to compare with, so compare the model with itself: call it once, change one thing in what it is given, and call it again. A changed question and a changed fact have to move some number of their own row. Changed padding has to leave all numbers of all rows as they are.",
         "Take a model that returns the question plus the mean of all facts but the last one, and a story with the facts 2, 4 and 9 and the question 1: it returns 1 + 3 = 4. Ask 2 instead and it returns 5, so it hears the question. Add 1 to all three facts and it also returns 5, so it seems to read. Add 1 only to the first and it returns 4.5; add 1 only to the last and it still returns 4. Changing one fact at a time shows what is overlooked.",
-        "In a `try` that returns False on any exception: before = the numbers for random questions and facts of several stories with different numbers of facts, seven or more in one of them, and padding in each. For each row b: on a fresh copy, add random numbers to its question; row b of the new numbers must not be close to row b of before. For each place m of the row: on a fresh copy, add random numbers to what stands there. Where mask is True, row b must not be close to what it was; where it is False, all rows must be. Close means torch.allclose(…, atol=1e-5). At the end, all numbers must be finite.",
+        "In a `try` that returns False on any exception: before = the numbers for random questions and facts of several stories with different numbers of facts, seven or more in one of them, and padding in each. For each row b: on a fresh copy, add random numbers to its question; row b of the new numbers must not be close to row b of before. For each place m of the row: on a fresh copy, add random numbers to what is there. Where mask is True, row b must not be close to what it was; where it is False, all rows must be. Close means torch.allclose(…, atol=1e-5). At the end, all numbers must be finite.",
     ),
 )
 
@@ -115,8 +115,6 @@ _mistaken = mistakes_of_tests(
     "model",
     "Perhaps an error in the test itself, such as a wrong shape, ends in `except`, which returns False; or the test asks for a change when nothing has been changed. Or a change stays in your tensors when the next one is tried: make each on a fresh copy.",
 )
-
-
 _mistaken(
     "runs_only",
     "Every model that gives finite numbers without an error passes your test. Change what it is given, and see whether its numbers move or stay.",
@@ -128,89 +126,44 @@ _mistaken(
     room=0,
 )
 _mistaken(
-    "too_coarse",
-    "Your test refuses right models, since it does not see small changes: one fact among many may move the numbers by less than 0.1. Where numbers move, they move by more than 1e-4, and rounding stays below 1e-5.",
-    least=0.1,
-)
-_mistaken(
     "too_much_room",
     "A model that reads padding a little passes your test, since you allow padding too large an effect. Rounding stays below 1e-5.",
     room=0.02,
 )
 _mistaken(
-    "a_constant_added",
-    "Your test refuses a right model that subtracts from each fact the mean of its features: it does not notice when the same number is added to all of them. Add a random number to each feature.",
-    change=lambda fact, noise: fact + 1,
+    "too_coarse",
+    "Your test refuses right models, since it does not see small changes: one fact among many may move the numbers by less than 0.1. Where numbers move, they move by more than 1e-4, and rounding stays below 1e-5.",
+    least=0.1,
 )
-_mistaken(
-    "multiplied",
-    "Your test refuses a right model that scales each fact to the same length first: it does not notice when one is multiplied by a number. Add random numbers to it.",
-    change=lambda fact, noise: 2 * fact,
-)
-_mistaken(
-    "sign_changed",
-    "A model that reads only the size of the numbers at padding passes your test, since you change only their signs. Add random numbers.",
-    change=lambda fact, noise: -fact,
-)
+for _name, _change, _sentence in (
+    ("a_constant_added", lambda fact, noise: fact + 1, "Your test refuses a right model that subtracts from each fact the mean of its features: it does not notice when the same number is added to all of them. Add a random number to each feature."),
+    ("multiplied", lambda fact, noise: 2 * fact, "Your test refuses a right model that scales each fact to the same length first: it does not notice when one is multiplied by a number. Add random numbers to it."),
+    ("sign_changed", lambda fact, noise: -fact, "A model that reads only the size of the numbers at padding passes your test, since you change only their signs. Add random numbers."),
+):  # fmt: skip
+    _mistaken(_name, _sentence, change=_change)
 
 
 # Which facts are changed, and where the test looks
 
-_mistaken(
-    "all_facts_at_once",
-    "Models that overlook some fact pass your test, since you change all facts of a story at once. Change one after another, each on a fresh copy.",
-    facts=lambda b, n: [slice(0, n)],
-)
-_mistaken(
-    "first_fact_only",
-    "Models that overlook a fact other than the first pass your test, since you change only the first. Change one fact after another.",
-    facts=lambda b, n: [0],
-)
-_mistaken(
-    "latest_fact_only",
-    "Models that overlook a fact other than the latest pass your test, since you change only the latest. Change one fact after another.",
-    facts=lambda b, n: [n - 1],
-)
-_mistaken(
-    "both_ends_only",
-    "Models that overlook a fact in the middle of a story pass your test, since you change only the first and the latest. Change one fact after another.",
-    facts=lambda b, n: [0, n - 1],
-)
-_mistaken(
-    "last_fact_left_out",
-    "A model that overlooks the latest fact passes your test, since you stop one fact too early: the places of n facts are 0 to n - 1.",
-    facts=lambda b, n: range(n - 1),
-)
-_mistaken(
-    "first_fact_left_out",
-    "A model that overlooks the first fact passes your test, since you begin with the second. The first place is place 0.",
-    facts=lambda b, n: range(1, n),
-)
-_mistaken(
-    "first_row_only",
-    "Models that answer or read only in the first row, or that read padding in the others, pass your test, since you change only the first row. Change each row.",
-    asked=lambda B: [0],
-    rows=lambda B: [0],
-)
-_mistaken(
-    "first_question_only",
-    "Models that answer the first row's question in every row, or ignore the question in the others, pass your test, since you change only the first question. Change that of each row.",
-    asked=lambda B: [0],
-)
-_mistaken(
-    "facts_of_the_first_row_only",
-    "Models that read the first story in every row, or no story in the others, pass your test, since you change facts and padding only in the first row. Change those of each row.",
-    rows=lambda B: [0],
-)
+for _name, _facts, _sentence in (
+    ("all_facts_at_once", lambda b, n: [slice(0, n)], "Models that overlook some fact pass your test, since you change all facts of a story at once. Change one after another, each on a fresh copy."),
+    ("first_fact_only", lambda b, n: [0], "Models that overlook a fact other than the first pass your test, since you change only the first. Change one fact after another."),
+    ("latest_fact_only", lambda b, n: [n - 1], "Models that overlook a fact other than the latest pass your test, since you change only the latest. Change one fact after another."),
+    ("both_ends_only", lambda b, n: [0, n - 1], "Models that overlook a fact in the middle of a story pass your test, since you change only the first and the latest. Change one fact after another."),
+    ("last_fact_left_out", lambda b, n: range(n - 1), "A model that overlooks the latest fact passes your test, since you stop one fact too early: the places of n facts are 0 to n - 1."),
+    ("first_fact_left_out", lambda b, n: range(1, n), "A model that overlooks the first fact passes your test, since you begin with the second. The first place is place 0."),
+):  # fmt: skip
+    _mistaken(_name, _sentence, facts=_facts)
+for _name, _rows, _sentence in (
+    ("first_row_only", {"asked": lambda B: [0], "rows": lambda B: [0]}, "Models that answer or read only in the first row, or that read padding in the others, pass your test, since you change only the first row. Change each row."),
+    ("first_question_only", {"asked": lambda B: [0]}, "Models that answer the first row's question in every row, or ignore the question in the others, pass your test, since you change only the first question. Change that of each row."),
+    ("facts_of_the_first_row_only", {"rows": lambda B: [0]}, "Models that read the first story in every row, or no story in the others, pass your test, since you change facts and padding only in the first row. Change those of each row."),
+):  # fmt: skip
+    _mistaken(_name, _sentence, **_rows)
 _mistaken(
     "any_row_may_move",
     "Models that answer another row's question, or read another row's story, pass your test: they move that row, and you ask only that something moves. Compare the row that you have changed.",
     moved=lambda after, before, b: not torch.allclose(after, before, atol=1e-5),
-)
-_mistaken(
-    "no_fresh_copies",
-    "Models that overlook a fact pass your test, since you change the same tensor again and again: once some number has moved, it stays moved, whatever you change next. Begin each change with a fresh copy, `facts.clone()`.",
-    copied=False,
 )
 _mistaken(
     "questions_at_once",
@@ -218,60 +171,38 @@ _mistaken(
     asked=lambda B: [slice(None)],
     moved=lambda after, before, b: not torch.allclose(after[b], before[b], atol=1e-5),
 )
+_mistaken(
+    "no_fresh_copies",
+    "Models that overlook a fact pass your test, since you change the same tensor again and again: once some number has moved, it stays moved, whatever you change next. Begin each change with a fresh copy, `facts.clone()`.",
+    copied=False,
+)
 
 
 # Padding
 
-_mistaken(
-    "first_padding_only",
-    "A model that takes the last place for the last fact passes your test, since you change only the first place of padding. Change one place after another, up to the last.",
-    padding=lambda b, n, M: [n],
-)
-_mistaken(
-    "last_padding_only",
-    "Models that read one place too many pass your test, since you change only the last place of padding. Change one place after another, beginning right after the last fact.",
-    padding=lambda b, n, M: [M - 1],
-)
+for _name, _padding, _sentence in (
+    ("first_padding_only", lambda b, n, M: [n], "A model that takes the last place for the last fact passes your test, since you change only the first place of padding. Change one place after another, up to the last."),
+    ("last_padding_only", lambda b, n, M: [M - 1], "Models that read one place too many pass your test, since you change only the last place of padding. Change one place after another, beginning right after the last fact."),
+):  # fmt: skip
+    _mistaken(_name, _sentence, padding=_padding)
 _mistaken(
     "own_row_only",
     "A model in which padding reaches another row passes your test, since you compare only the row whose padding was changed. Compare all rows.",
     stays=lambda after, before, b: torch.allclose(after[b], before[b], atol=1e-5),
 )
-_mistaken(
-    "no_padding",
-    "Models that read padding pass your test, since your stories have none. Use stories with different numbers of facts, followed by padding that you change.",
-    lengths=(8, 8, 8),
-    M=8,
-)
-_mistaken(
-    "one_length",
-    "A model that uses the mask of another story for all passes your test, since all your stories have the same number of facts. Give them different numbers.",
-    lengths=(8, 8, 8),
-)
 
 
-# Sizes
+# Sizes: how many facts each story has, and room for how many
 
-_mistaken(
-    "batch_of_one",
-    "Models that answer another row's question, or are careless in some row, pass your test, since your batch has one row. Use several, and change each of them.",
-    lengths=(8,),
-)
-_mistaken(
-    "few_facts",
-    "Models whose memory holds six facts pass your test, since your stories have no more. Use seven facts or more in one story.",
-    lengths=(4, 6, 2),
-)
-_mistaken(
-    "one_fact",
-    "Models that overlook some fact pass your test, since your stories have one fact each. Use several, seven or more in one story.",
-    lengths=(1, 1, 1),
-)
-_mistaken(
-    "as_many_stories_as_places",
-    "A model that works only if there are as many stories as places passes your test. Use different numbers of stories and places.",
-    lengths=(4, 8, 2, 7, 3, 6, 5, 9, 1, 8),
-)
+for _name, _lengths, _M, _sentence in (
+    ("no_padding", (8, 8, 8), 8, "Models that read padding pass your test, since your stories have none. Use stories with different numbers of facts, followed by padding that you change."),
+    ("one_length", (8, 8, 8), 10, "A model that uses the mask of another story for all passes your test, since all your stories have the same number of facts. Give them different numbers."),
+    ("batch_of_one", (8,), 10, "Models that answer another row's question, or are careless in some row, pass your test, since your batch has one row. Use several, and change each of them."),
+    ("few_facts", (4, 6, 2), 10, "Models whose memory holds six facts pass your test, since your stories have no more. Use seven facts or more in one story."),
+    ("one_fact", (1, 1, 1), 10, "Models that overlook some fact pass your test, since your stories have one fact each. Use several, seven or more in one story."),
+    ("as_many_stories_as_places", (4, 8, 2, 7, 3, 6, 5, 9, 1, 8), 10, "A model that works only if there are as many stories as places passes your test. Use different numbers of stories and places."),
+):  # fmt: skip
+    _mistaken(_name, _sentence, lengths=_lengths, M=_M)
 
 
 # What a right model need not do
@@ -311,26 +242,13 @@ def _number_is_nothing(model, question, facts, mask, before, noise, same):
     return same(model(question, facts[:, :1].expand_as(facts), mask), model(question, facts, cut))
 
 
-_mistaken(
-    "more_than_a_sum",
-    "Your test refuses right models that take the sum or the mean of the facts: it moves two facts in opposite directions, and asks that the numbers move. Here a sum is right. Change one fact at a time.",
-    also=(_more_than_a_sum,),
-)
-_mistaken(
-    "order_has_no_effect",
-    "Your test refuses right models for which the order of the facts matters: it puts them in another order and asks that the numbers stay. Here a fact's age may have an effect.",
-    also=(_order_is_nothing,),
-)
-_mistaken(
-    "order_has_an_effect",
-    "Your test refuses right models for which the order of the facts does not matter, such as a sum: it puts them in another order and asks that the numbers move. Change a fact instead.",
-    also=(_order_is_something,),
-)
-_mistaken(
-    "repetition_has_no_effect",
-    "Your test refuses right models that know how many facts there are: it changes the mask, and asks that the numbers stay. Leave the mask as it is, and change what stands at padding.",
-    also=(_number_is_nothing,),
-)
+for _name, _asks, _sentence in (
+    ("more_than_a_sum", _more_than_a_sum, "Your test refuses right models that take the sum or the mean of the facts: it moves two facts in opposite directions, and asks that the numbers move. Here a sum is right. Change one fact at a time."),
+    ("order_has_no_effect", _order_is_nothing, "Your test refuses right models for which the order of the facts matters: it puts them in another order and asks that the numbers stay. Here a fact's age may have an effect."),
+    ("order_has_an_effect", _order_is_something, "Your test refuses right models for which the order of the facts does not matter, such as a sum: it puts them in another order and asks that the numbers move. Change a fact instead."),
+    ("repetition_has_no_effect", _number_is_nothing, "Your test refuses right models that know how many facts there are: it changes the mask, and asks that the numbers stay. Leave the mask as it is, and change what is at padding."),
+):  # fmt: skip
+    _mistaken(_name, _sentence, also=(_asks,))
 
 
 LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
@@ -344,13 +262,7 @@ LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
     ),
     "padding": (
         "models that read padding",
-        "Change what stands at padding, and see that all numbers stay.",
+        "Change what is at padding, and see that all numbers stay.",
     ),
 }
-
-
-def _without(parts):
-    return lambda model: _test(model, left_out=parts)
-
-
-tests_without(task, LEFT_OUT, _without, 2)
+tests_without(task, LEFT_OUT, lambda parts: lambda model: _test(model, left_out=parts), 2)
