@@ -112,3 +112,21 @@ def tests_without(task, left_out, test, most):
             listed = " and ".join([", ".join(passing[:-1]), passing[-1]] if len(passing) > 1 else passing)
             sentence = f"{listed[0].upper()}{listed[1:]} pass your test. {' '.join(advice)}"
             task.mistake(sentence, "without_" + "_".join(parts))(test(parts))
+
+
+# How a test compares what comes with what is right
+
+
+def close(right, came, least=1e-5):
+    """Return whether the shape is right, and all numbers are, up to rounding."""
+    return came.shape == right.shape and torch.allclose(came, right, atol=least)
+
+
+def finite(right, came):
+    """Return whether the shape is right, and all numbers are finite: right or wrong ones."""
+    return came.shape == right.shape and came.isfinite().all()
+
+
+def not_far(right, came):
+    """Return whether the shape is right, and no number is far off; NaN is not."""
+    return came.shape == right.shape and not ((came - right).abs() > 1e-5).any()
