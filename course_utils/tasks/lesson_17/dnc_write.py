@@ -90,7 +90,7 @@ def _(usage, written, reads, free, content, allocate, enter):
     ordered = yield "the usage in this order", lambda new, order: new.gather(1, order), new, order
     before = yield "the product of the usage of all before", _before, ordered
     room = yield "the free shares", sub, 1, ordered
-    shares = yield "what each gets, in this order", mul, room, before
+    shares = yield "the shares in this order", mul, room, before
     allocation = yield "the allocation", lambda s, order: torch.zeros_like(s).scatter(1, order, s), shares, order
     one = yield "allocation gate times allocation", mul, allocate[:, None], allocation
     left = yield "1 minus the allocation gate", sub, 1, allocate[:, None]

@@ -119,7 +119,7 @@ def _(scores, offsets, k, step):
     gates = yield "the gates", _over_their_sum, kept
     load = yield "how many rows each expert gets", lambda chosen: chosen.to(scores.dtype).sum(0), chosen
     missing = yield "the mean load minus each load", lambda load: load.mean() - load, load
-    sign = yield "its sign", torch.sign, missing
+    sign = yield "the sign of the mean load minus each load", torch.sign, missing
     moves = yield "the step times the sign", mul, step, sign
     moved = yield "the offsets plus these steps", add, offsets.detach(), moves
     return gates, moved
@@ -183,7 +183,11 @@ task.changed(
 task.changed(
     "unused_only",
     "You raise the offsets of experts that nobody has chosen, and leave the others. All below the mean load rise, all above it fall.",
-    {"its sign": lambda missing, *, done: (done["how many rows each expert gets"] == 0).to(missing.dtype)},
+    {
+        "the sign of the mean load minus each load": lambda missing, *, done: (
+            done["how many rows each expert gets"] == 0
+        ).to(missing.dtype)
+    },
 )
 for _name, _change, _sentence in (
     ("wrong_direction", lambda missing: -missing.sign(), "Your offsets move the wrong way: experts with too much work get still more of it. Those with less than the mean rise, those with more fall."),
@@ -193,7 +197,7 @@ for _name, _change, _sentence in (
     ("equal_ones_moved", lambda missing: torch.where(missing > 0, 1.0, -1.0).to(missing.dtype), "An expert with exactly the mean load has its offset moved. It stays: the sign of 0 is 0."),
     ("equal_ones_raised", lambda missing: torch.where(missing >= 0, 1.0, -1.0).to(missing.dtype), "You raise the offset of an expert that has exactly the mean load. It stays: the sign of 0 is 0."),
 ):  # fmt: skip
-    task.changed(_name, _sentence, {"its sign": _change})
+    task.changed(_name, _sentence, {"the sign of the mean load minus each load": _change})
 task.changed(
     "moves_returned",
     "You return how the offsets move, and not where they are then. Add this to the offsets.",

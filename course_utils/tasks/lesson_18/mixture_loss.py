@@ -114,11 +114,11 @@ def _(outputs, gates, target):
 @task.steps
 def _(outputs, gates, target):
     off = yield "target minus outputs", sub, target[:, None], outputs
-    squares = yield "its square", torch.square, off
+    squares = yield "the squared differences", torch.square, off
     squared = yield "the squared distances", lambda squares: squares.sum(-1), squares
-    halves = yield "minus half of them", lambda squared: -squared / 2, squared
+    halves = yield "minus half the squared distances", lambda squared: -squared / 2, squared
     logs = yield "the logarithms of the gates", torch.log, gates
-    exponents = yield "both together", add, logs, halves
+    exponents = yield "the exponents", add, logs, halves
     likelihoods = yield "the log likelihoods", lambda exponents: exponents.logsumexp(1), exponents
     losses = yield "the negative log likelihoods", torch.neg, likelihoods
     mean = yield "the mean over the batch", torch.mean, losses
@@ -129,24 +129,27 @@ def _(outputs, gates, target):
 
 MIXED = {  # what becomes of the loss if it compares one mixed output with the target
     "target minus outputs": lambda target, outputs, *, gates: target[:, 0] - torch.einsum("bn,bnd->bd", gates, outputs),
-    "both together": lambda logs, halves: halves,
+    "the exponents": lambda logs, halves: halves,
     "the log likelihoods": left_out,
 }
 WEIGHTED = {
-    "both together": lambda logs, halves, *, gates: gates * halves,
+    "the exponents": lambda logs, halves, *, gates: gates * halves,
     "the log likelihoods": lambda weighted: weighted.sum(1),
 }
 for _name, _changes, _sentence in (
-    ("mixed_first", MIXED | {"minus half of them": torch.neg}, "You mix the outputs first, and compare their sum with the target. Then each expert makes up for the errors of the others, and all work on everything: equation 1.1 of the paper, which it argues against. Compare each expert with the target by itself."),
+    ("mixed_first", MIXED | {"minus half the squared distances": torch.neg}, "You mix the outputs first, and compare their sum with the target. Then each expert makes up for the errors of the others, and all work on everything: equation 1.1 of the paper, which it argues against. Compare each expert with the target by itself."),
     ("half_of_mixed_first", MIXED, "You mix the outputs first, and take half the squared distance of their sum from the target. Then each expert makes up for the errors of the others. Compare each expert with the target by itself, and take the logarithm of the gated sum of exponentials."),
     ("log_inside_the_sum", WEIGHTED, "You weigh the experts' errors and add them up, as if the logarithm were inside the sum. Take the sum of gates times exponentials first, and its logarithm afterwards."),
-    ("expected_squared_error", WEIGHTED | {"minus half of them": torch.neg}, "You weigh the experts' squared errors and add them up: equation 1.2 of the paper. Equation 1.3 takes gates times exponentials of minus half of them, adds these up, and takes the logarithm."),
+    ("expected_squared_error", WEIGHTED | {"minus half the squared distances": torch.neg}, "You weigh the experts' squared errors and add them up: equation 1.2 of the paper. Equation 1.3 takes gates times exponentials of minus half of them, adds these up, and takes the logarithm."),
 ):  # fmt: skip
     task.changed(_name, _sentence, _changes)
 task.changed(
     "nearest_expert",
     "You count only the error of the nearest expert, and the gates have no effect. Take the logarithm of the gated sum over all experts.",
-    {"both together": lambda logs, halves: halves, "the log likelihoods": lambda halves: halves.amax(1)},
+    {
+        "the exponents": lambda logs, halves: halves,
+        "the log likelihoods": lambda halves: halves.amax(1),
+    },
 )
 
 
@@ -166,22 +169,22 @@ for _name, _change, _sentence in (
 task.changed(
     "absolute_differences",
     "You add up the differences without their signs. Add up their squares.",
-    {"its square": torch.abs},
+    {"the squared differences": torch.abs},
 )
 task.changed(
     "squared_after_the_sum",
     "You add up the differences over the D numbers and square the sum, in which differences of either sign cancel. Square first, then add up.",
-    {"its square": left_out, "the squared distances": lambda off: off.sum(-1) ** 2},
+    {"the squared differences": left_out, "the squared distances": lambda off: off.sum(-1) ** 2},
 )
 task.changed(
     "half_forgotten",
     "The factor ½ is missing in the exponent: take half the squared distance.",
-    {"minus half of them": torch.neg},
+    {"minus half the squared distances": torch.neg},
 )
 task.changed(
     "plus_in_the_exponent",
     "The minus in the exponent is missing: experts that are far away count most. The exponent is minus half the squared distance.",
-    {"minus half of them": lambda squared: squared / 2},
+    {"minus half the squared distances": lambda squared: squared / 2},
 )
 
 
@@ -197,12 +200,12 @@ for _name, _change, _sentence in (
 task.changed(
     "gates_unused",
     "The gates have no effect. Multiply each exponential by its gate, or add the gate's logarithm to its exponent.",
-    {"both together": lambda logs, halves: halves},
+    {"the exponents": lambda logs, halves: halves},
 )
 task.changed(
     "gates_in_the_exponent",
     "You multiply the exponents by the gates. The gate is a factor in front of the exponential: add its logarithm to the exponent.",
-    {"both together": lambda logs, halves, *, gates: gates * halves},
+    {"the exponents": lambda logs, halves, *, gates: gates * halves},
 )
 
 
@@ -210,7 +213,7 @@ task.changed(
 
 
 def _over_the_largest(exponents, *, done):
-    top = done["minus half of them"].amax(1, keepdim=True)
+    top = done["minus half the squared distances"].amax(1, keepdim=True)
     return (exponents - top).exp().sum(1).log() + top[:, 0]
 
 
@@ -220,7 +223,7 @@ for _name, _change, _sentence in (
     ("small_number_at_least", lambda exponents: exponents.exp().sum(1).clamp(min=1e-30).log(), "You replace sums that are almost 0 by a small number before the logarithm. Where every expert is far from the target, only this number is left: the loss stops growing, and the gradient is 0. Add log gate to the exponent, and use torch.logsumexp."),
     ("gate_of_zero_nearest", _over_the_largest, "You subtract the largest exponent of all experts. If that expert has a gate of 0 and all others are far away, nothing but 0 is left, and log 0 is minus infinity. Add the logarithms of the gates before you take the largest, or use torch.logsumexp."),
     ("largest_term", lambda exponents: exponents.amax(1), "You count only the expert with the largest product of gate and exponential. Add up all of them before you take the logarithm."),
-    ("expert_with_the_largest_gate", lambda _, *, gates, done: done["minus half of them"].gather(1, gates.argmax(1, keepdim=True))[:, 0], "You count only the error of the expert with the largest gate. Take the logarithm of the gated sum over all experts."),
+    ("expert_with_the_largest_gate", lambda _, *, gates, done: done["minus half the squared distances"].gather(1, gates.argmax(1, keepdim=True))[:, 0], "You count only the error of the expert with the largest gate. Take the logarithm of the gated sum over all experts."),
     ("log_softmax_for_logsumexp", lambda exponents: exponents.log_softmax(1), "You use log_softmax, which returns one number for each expert. Use torch.logsumexp, which adds up over the experts: one number per row."),
     ("softmax_over_the_batch", lambda exponents: exponents.logsumexp(0), "Your logsumexp runs over the batch, axis 0. Each row of the batch has a sum of its own, over the experts: axis 1."),
     ("one_sum_for_the_batch", lambda exponents: exponents.logsumexp((0, 1)), "You add up over the whole batch before you take the logarithm. Each row has a logarithm of its own; the mean over the batch comes afterwards."),
