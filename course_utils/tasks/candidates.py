@@ -114,6 +114,28 @@ def tests_without(task, left_out, test, most):
             task.mistake(sentence, "without_" + "_".join(parts))(test(parts))
 
 
+def test_of(trial, promises):
+    """Return a test of candidates, of which mistakes change something: function(candidate, **changes) returns a verdict.
+
+    Args:
+        trial: function(candidate, **given) returns what the promises are asked of.
+        promises: by name, function(what the trial gives) returns whether one is kept. A change of a promise's name takes its place, or drops it
+            where it is None; a change that `trial` takes goes there, and any other one is a promise more.
+    """
+    taken = signature(trial).parameters
+
+    def test(candidate, **changes):
+        given = {name: value for name, value in changes.items() if name in taken}
+        asked = promises | {name: promise for name, promise in changes.items() if name not in taken}
+        try:
+            on = trial(candidate, **given)
+            return all(promise(on) for promise in asked.values() if promise)
+        except Exception:
+            return False
+
+    return test
+
+
 # How a test compares what comes with what is right
 
 

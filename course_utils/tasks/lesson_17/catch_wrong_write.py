@@ -1,5 +1,8 @@
 """Task 17.catch_wrong_write: a test that tells right writes from wrong."""
 
+from functools import partial
+from types import SimpleNamespace
+
 import torch
 
 from course_utils.checks.task import Task
@@ -10,6 +13,7 @@ from course_utils.tasks.candidates import (
     mistakes_of_tests,
     not_far,
     one_case_each,
+    test_of,
     tests_without,
 )
 from course_utils.tasks.lesson_17._writers import RARE, RIGHT, WRONG, by_einsum
@@ -56,29 +60,43 @@ task = Task(
 one_case_each(task, RIGHT, WRONG, RARE)
 
 
-def _inputs(sizes, summing_to):
+# What a test promises itself of a candidate
+
+
+def _trial(
+    candidate,
+    sizes=(3, 5, 4),
+    summing_to=0.8,
+    memory=torch.clone,
+    weights=torch.clone,
+    erase=torch.clone,
+    add=torch.clone,
+):
+    """What a candidate makes of random inputs, each of which goes through the function of its name first."""
     B, N, W = sizes
     draw = torch.Generator().manual_seed(3)
     drawn = torch.rand(B, N, generator=draw) + 0.1
-    return {
-        "memory": torch.randn(B, N, W, generator=draw),
-        "weights": summing_to * drawn / drawn.sum(1, keepdim=True),
-        "erase": torch.rand(B, W, generator=draw),
-        "add": 2 * torch.randn(B, W, generator=draw),
-    }
-
-
-def _test(candidate, sizes=(3, 5, 4), summing_to=0.8, compare=close, altered=True, **changed):
-    """A test like the solution's, on other inputs, or with things left out; `changed` says what is done to inputs, by their names."""
-    args = [changed.get(name, torch.clone)(arg) for name, arg in _inputs(sizes, summing_to).items()]
+    args = (
+        memory(torch.randn(B, N, W, generator=draw)),
+        weights(summing_to * drawn / drawn.sum(1, keepdim=True)),
+        erase(torch.rand(B, W, generator=draw)),
+        add(2 * torch.randn(B, W, generator=draw)),
+    )
     given = [arg.clone() for arg in args]
-    try:
-        came = candidate(*given)
-        return bool(compare(by_einsum(*args), came)) and (not altered or torch.equal(given[0], args[0]))
-    except Exception:
-        return False
+    return SimpleNamespace(came=candidate(*given), right=by_einsum(*args), memory=args[0], given=given[0])
 
 
+def _right(on, compare=close):
+    """The numbers are those of a write."""
+    return compare(on.right, on.came)
+
+
+def _memory_stays(on):
+    """The memory that was given is as it was."""
+    return torch.equal(on.given, on.memory)
+
+
+_test = test_of(_trial, {"right": _right, "unaltered": _memory_stays})
 _mistaken = mistakes_of_tests(
     task,
     _test,
@@ -98,7 +116,7 @@ for _name, _compare, _sentence in (
     ("last_row_only", lambda right, came: len(came) == len(right) and close(right[-1], came[-1]), "Candidates that use the vectors of the last row for all pass your test, since you compare the last row only. Compare every number."),
     ("sum_only", lambda right, came: came.shape == right.shape and close(right.sum(), came.sum(), 1e-4), "Candidates that put the right numbers in the wrong positions pass your test, since you compare sums. Compare every number."),
 ):  # fmt: skip
-    _mistaken(_name, _sentence, compare=_compare)
+    _mistaken(_name, _sentence, right=partial(_right, compare=_compare))
 
 
 # What the test gives
@@ -132,7 +150,7 @@ LEFT_OUT = {  # what a test may leave out: what passes it then, what to do, and 
     "altered": (
         "candidates that alter the memory that they are given",
         "Give a copy of it to the candidate, and check whether it is as it was.",
-        {"altered": False},
+        {"unaltered": None},
     ),
     "less": (
         "candidates that divide the weights by their sum",

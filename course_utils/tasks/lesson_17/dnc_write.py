@@ -87,10 +87,10 @@ def _(usage, written, reads, free, content, allocate, enter):
     kept = yield "what the heads leave", _kept, reads, free
     new = yield "the new usage", mul, filled, kept
     order = yield "the positions from the freest to the fullest", lambda new: new.argsort(dim=1, stable=True), new
-    ordered = yield "the usage in this order", lambda new, order: new.gather(1, order), new, order
+    ordered = yield "the usage from the freest to the fullest", lambda new, order: new.gather(1, order), new, order
     before = yield "the product of the usage of all before", _before, ordered
     room = yield "the free shares", sub, 1, ordered
-    shares = yield "the shares in this order", mul, room, before
+    shares = yield "the shares from the freest to the fullest", mul, room, before
     allocation = yield "the allocation", lambda s, order: torch.zeros_like(s).scatter(1, order, s), shares, order
     one = yield "allocation gate times allocation", mul, allocate[:, None], allocation
     left = yield "1 minus the allocation gate", sub, 1, allocate[:, None]
@@ -143,7 +143,7 @@ task.changed(
     "Your new usage is right, but you allocate by the old one, so a position that has just been freed is not written to. Use the new usage.",
     {
         "the positions from the freest to the fullest": lambda new, *, usage, step: step(usage),
-        "the usage in this order": lambda new, order, *, usage, step: step(usage, order),
+        "the usage from the freest to the fullest": lambda new, order, *, usage, step: step(usage, order),
     },
 )
 for _name, _change, _sentence in (

@@ -1,5 +1,7 @@
 """Task 18.catch_wrong_routing: a test that tells right layers of experts from wrong ones."""
 
+from functools import partial
+
 import torch
 
 from course_utils.checks.task import Task
@@ -10,6 +12,7 @@ from course_utils.tasks.candidates import (
     mistakes_of_tests,
     not_far,
     one_case_each,
+    test_of,
     tests_without,
 )
 from course_utils.tasks.lesson_18._layers import RIGHT, WIDTH, WRONG
@@ -49,23 +52,25 @@ task = Task(
 one_case_each(task, RIGHT, WRONG)
 
 
+# What a test promises itself of a layer
+
+
+def _trial(layer, batches=(1, 3, 11, 55), rows=torch.clone):
+    """What a layer returns for batches of these sizes."""
+    draw = torch.Generator().manual_seed(3)
+    return [layer(rows(torch.randn(B, WIDTH, generator=draw))) for B in batches]
+
+
 def _mixed(gates, outputs):
     return (gates[:, :, None] * outputs).sum(1)
 
 
-def _test(layer, batches=(1, 3, 11, 55), rows=torch.clone, mixed=_mixed, compare=close, gates_are=lambda gates: True):
-    """A test like the solution's, on other inputs, or with things left out."""
-    draw = torch.Generator().manual_seed(3)
-    try:
-        for B in batches:
-            y, gates, outputs = layer(rows(torch.randn(B, WIDTH, generator=draw)))
-            if not compare(mixed(gates, outputs), y) or not gates_are(gates):
-                return False
-        return True
-    except Exception:
-        return False
+def _right(on, mixed=_mixed, compare=close):
+    """y is the sum of the outputs, each times its gate."""
+    return all(compare(mixed(gates, outputs), y) for y, gates, outputs in on)
 
 
+_test = test_of(_trial, {"right": _right})
 _mistaken = mistakes_of_tests(
     task,
     _test,
@@ -88,7 +93,7 @@ for _name, _compare, _sentence in (
     ("sum_only", lambda right, came: came.shape == right.shape and close(right.sum(0), came.sum(0), 1e-4), "Layers that leave the right numbers in the wrong rows pass your test, since you compare sums. Compare every number."),
     ("lengths_only", lambda right, came: came.shape == right.shape and close(right.norm(dim=1), came.norm(dim=1)), "Layers that turn the sign of y, or the order of its numbers, pass your test, since you compare the lengths of rows. Compare every number."),
 ):  # fmt: skip
-    _mistaken(_name, _sentence, compare=_compare)
+    _mistaken(_name, _sentence, right=partial(_right, compare=_compare))
 
 
 # What the test asks of the gates
@@ -96,12 +101,12 @@ for _name, _compare, _sentence in (
 _mistaken(
     "gates_have_to_sum_to_1",
     "Your test refuses right layers whose gates do not sum to 1: those with sigmoids, with the single best gate of a softmax, or without room for a row. Any gates are right as long as y goes with them.",
-    gates_are=lambda gates: torch.allclose(gates.sum(1), torch.ones(len(gates)), atol=1e-5),
+    sums=lambda on: all(close(torch.ones(len(gates)), gates.sum(1)) for _, gates, _ in on),
 )
 _mistaken(
     "gates_have_to_be_positive",
     "Your test refuses a right layer that has gates below 0. Any gates are right as long as y goes with them.",
-    gates_are=lambda gates: (gates >= 0).all(),
+    signs=lambda on: all((gates >= 0).all() for _, gates, _ in on),
 )
 for _name, _mix, _sentence in (
     ("gates_divided_by_their_sum", lambda gates, outputs: _mixed(gates / gates.sum(1, keepdim=True), outputs), "Your test divides the gates by their sum before it mixes, so it refuses right layers whose gates do not sum to 1, and layers that divide in secret pass. Mix with the gates as they are."),
@@ -110,7 +115,7 @@ for _name, _mix, _sentence in (
     ("best_expert_only", lambda gates, outputs: outputs[torch.arange(len(gates)), gates.argmax(1)] * gates.amax(1, keepdim=True), "Your test compares y with the output of the expert with the largest gate, times this gate, so right layers with several experts per row are refused. Add up all outputs, each times its gate."),
     ("mean_over_the_experts", lambda gates, outputs: (gates[:, :, None] * outputs).mean(1), "Your test takes the mean over the experts, not the sum, so it refuses right layers. Add up the outputs, each times its gate."),
 ):  # fmt: skip
-    _mistaken(_name, _sentence, mixed=_mix)
+    _mistaken(_name, _sentence, right=partial(_right, mixed=_mix))
 
 
 # What the test gives
@@ -135,7 +140,7 @@ LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
 
 def _without(parts):
     batches = [1] * ("single" not in parts) + [3, 7] + [55] * ("large" not in parts)
-    return lambda layer: _test(layer, batches)
+    return lambda layer: _test(layer, batches=batches)
 
 
 tests_without(task, LEFT_OUT, _without, 2)
