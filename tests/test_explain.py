@@ -20,8 +20,9 @@ from course_utils.checks.running.run import run
 from course_utils.checks.task import Task
 
 TWO = json.loads((Path(__file__).parent / "two_mistakes.json").read_text(encoding="utf-8"))
-# Where candidates are looked into no relation is sought, so that the steps serve the mistakes alone.
+# Where candidates are looked into no relation is sought: the steps serve the mistakes alone.
 WITH_STEPS = [task for task in TASKS.values() if task.steps_function and not task.candidates]
+LOOKED_INTO = [task for task in TASKS.values() if task.steps_function and task.candidates]
 
 
 def relation(task_id, answer, **options):
@@ -52,6 +53,12 @@ def test_the_steps_lead_to_the_right_answer(task):
         way = explain.Base("changed", known._way({}))
         for place, case in enumerate(known.cases):
             assert case.edge or explain._same(known.at(way, place), known.at(known.truth, place)), case.name
+
+
+@pytest.mark.parametrize("task", LOOKED_INTO, ids=lambda task: task.id)
+def test_the_steps_lead_to_the_right_answer_also_where_candidates_are_looked_into(task):
+    report = judge_answer(task, task.way({}))
+    assert report.state == "passed", str(report)
 
 
 @pytest.mark.parametrize(
