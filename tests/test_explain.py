@@ -21,6 +21,7 @@ from course_utils.checks.task import Task
 
 TWO = json.loads((Path(__file__).parent / "two_mistakes.json").read_text(encoding="utf-8"))
 WITH_STEPS = [task for task in TASKS.values() if task.steps_function and not task.candidates]
+# Where functions are looked into no relation is sought: the steps serve the mistakes alone.
 INTO_FUNCTIONS = [task for task in TASKS.values() if task.steps_function and task.candidates]
 
 

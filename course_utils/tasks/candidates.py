@@ -113,3 +113,43 @@ def tests_without(task, left_out, test, most):
             listed = " and ".join([", ".join(passing[:-1]), passing[-1]] if len(passing) > 1 else passing)
             sentence = f"{listed[0].upper()}{listed[1:]} pass your test. {' '.join(advice)}"
             task.mistake(sentence, "without_" + "_".join(parts))(test(parts))
+
+
+def test_of(trial, promises):
+    """Return a test of candidates, of which mistakes change something: function(candidate, **changes) returns a verdict.
+
+    Args:
+        trial: function(candidate, **given) returns what the promises are asked of.
+        promises: by name, function(what the trial gives) returns whether one is kept. A change of a promise's name takes its place, or drops it
+            where it is None; a change that `trial` takes goes there, and any other one is a promise more.
+    """
+    taken = signature(trial).parameters
+
+    def test(candidate, **changes):
+        given = {name: value for name, value in changes.items() if name in taken}
+        asked = promises | {name: promise for name, promise in changes.items() if name not in taken}
+        try:
+            on = trial(candidate, **given)
+            return all(promise(on) for promise in asked.values() if promise)
+        except Exception:
+            return False
+
+    return test
+
+
+# How a test compares what comes with what is right
+
+
+def close(right, came, least=1e-5):
+    """Return whether the shape is right, and all numbers are, up to rounding."""
+    return came.shape == right.shape and torch.allclose(came, right, atol=least)
+
+
+def finite(right, came):
+    """Return whether the shape is right, and all numbers are finite: right or wrong ones."""
+    return came.shape == right.shape and came.isfinite().all()
+
+
+def not_far(right, came):
+    """Return whether the shape is right, and no number is far off; NaN is not."""
+    return came.shape == right.shape and not ((came - right).abs() > 1e-5).any()

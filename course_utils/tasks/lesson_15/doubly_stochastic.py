@@ -6,6 +6,8 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
+from course_utils.checks.way import left_out
+from course_utils.tasks.families.padding import mask_mistakes
 from course_utils.tasks.lesson_05._padded import lengths_below, with_garbage, words_first
 from course_utils.tasks.lesson_06._looking import scattered
 from course_utils.tasks.shares import USUAL
@@ -89,8 +91,12 @@ def _(weights, mask):
 
 @task.steps
 def _(weights, mask):
-    weights = weights.masked_fill(~mask[..., None], 0.0)
-    kept = yield "the weights with zeros at padding", lambda weights, mask: weights * mask[..., None], weights, mask
+    kept = yield (
+        "the weights with zeros at padding",
+        lambda w, mask: w.masked_fill(~mask[..., None], 0.0),
+        weights,
+        mask,
+    )
     total = yield "what each cell gets in all steps", lambda kept: kept.sum(1), kept
     missing = yield "1 minus what each cell gets", sub, 1, total
     squared = yield "the square of 1 minus what each cell gets", torch.square, missing
@@ -99,236 +105,100 @@ def _(weights, mask):
     return mean
 
 
-def _kept(weights, mask):
-    return weights.masked_fill(~mask[..., None], 0.0)
-
-
-def _total(kept, mask):
-    return kept.sum(1)
-
-
-def _square(total, mask, T):
-    return (1 - total) ** 2
-
-
-def _mean_of_sums(costs, mask):
-    return costs.sum(1).mean()
-
-
-def _penalty(weights, mask, keep=_kept, total=_total, cost=_square, end=_mean_of_sums):
-    return end(cost(total(keep(weights, mask), mask), mask, weights.shape[1]), mask)
-
-
-def _mistake(name, sentence, **parts):
-    """Register a penalty that is right but for the parts that are given."""
-    task.mistake(sentence, name)(lambda weights, mask: _penalty(weights, mask, **parts))
-
-
 # The mask
 
-_mistake(
-    "mask_unused",
-    "The mask has no effect: the weights at padding count like those of words. Leave them out before you add up over the steps.",
-    keep=lambda weights, mask: weights,
+mask_mistakes(
+    task,
+    "the weights at padding count like those of words. Leave them out before you add up over the steps.",
+    '"is a word", and you add up the weights at padding',
 )
-_mistake(
-    "mask_inverted",
-    'The mask is the wrong way round: True means "is a word", and you add up the weights at padding.',
-    keep=lambda weights, mask: _kept(weights, ~mask),
+for _name, _change, _sentence in (
+    ("mask_along_the_places", lambda weights, mask: weights.masked_fill(~mask[:, None], 0.0), "Your mask meets the cells and not the steps. This runs without an error only where there are as many steps as cells. Give it a last axis of size 1: B×T×1."),
+    ("ones_at_padding", lambda weights, mask: weights.masked_fill(~mask[..., None], 1.0), "You put 1 in place of the weights at padding, as if each such step looked at every cell. Put 0 there."),
+    ("garbage_times_zero", lambda weights, mask: weights * mask[..., None], "You multiply the weights at padding by 0. What is there may be NaN or infinite, and 0 times NaN is NaN: put zeros there with masked_fill or torch.where."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"the weights with zeros at padding": _change})
+task.changed(
+    "as_the_authors_write",
+    "This is the line of the prompt with its axes put right, and with its faults: padding counts, and it adds up over the captions. Leave padding out, add up over the cells, and take the mean over the captions.",
+    {"mask": torch.ones_like, "the penalty of each caption": lambda squared: squared.sum(0)},
 )
-_mistake(
-    "first_mask_for_all",
-    "You use the first caption's mask for all captions. Each has its own.",
-    keep=lambda weights, mask: _kept(weights, mask[:1].expand_as(mask)),
-)
-_mistake(
-    "mask_as_lengths",
-    "You count the True values of a mask and take as many steps from the front. False may stand before True: leave out the steps at which it stands.",
-    keep=lambda weights, mask: _kept(weights, torch.arange(mask.shape[1]) < mask.sum(1, keepdim=True)),
-)
-_mistake(
-    "mask_along_the_places",
-    "Your mask meets the cells and not the steps. This runs without an error only where there are as many steps as cells. Give it a last axis of size 1: B×T×1.",
-    keep=lambda weights, mask: weights.masked_fill(~mask[:, None], 0.0),
-)
-_mistake(
-    "ones_at_padding",
-    "You put 1 in place of the weights at padding, as if each such step looked at every cell. Put 0 there.",
-    keep=lambda weights, mask: weights.masked_fill(~mask[..., None], 1.0),
-)
-_mistake(
-    "garbage_times_zero",
-    "You multiply the weights at padding by 0. What stands there may be NaN or infinite, and 0 times NaN is NaN: put zeros there with masked_fill or torch.where.",
-    keep=lambda weights, mask: weights * mask[..., None],
-)
-
-
-@task.mistake(
-    "This is the line of the prompt with its axes put right, and with its faults: padding counts, and it adds up over the captions. Leave padding out, add up over the cells, and take the mean over the captions."
-)
-def as_the_authors_write(weights, mask):
-    return ((1 - weights.sum(1)) ** 2).sum(0).mean()
 
 
 # The sum over the steps
 
-_mistake(
-    "sum_over_places",
-    "Your first sum runs over the cells of each step, where a softmax always adds up to 1. Add up over the steps, axis 1, so that each cell has its own sum.",
-    total=lambda kept, mask: kept.sum(2),
-)
-_mistake(
-    "sum_over_places_of_words",
-    "Your first sum runs over the cells of each step, and the squares are added up over the steps of a caption that are words. A softmax always adds up to 1 over the cells: add up over the steps, axis 1, so that each cell has its own sum.",
-    total=lambda kept, mask: torch.where(mask, kept.sum(2), 1.0),
-)
-_mistake(
-    "sum_over_the_batch",
-    "Your first sum runs over the captions of the batch as well, so that all of them share one picture. Each caption has sums of its own: add up over the steps alone, axis 1.",
-    total=lambda kept, mask: kept.sum((0, 1)).expand(len(kept), -1),
-)
-_mistake(
-    "mean_over_all_steps",
-    "You take the mean over the T steps. A cell then gets its share of a single step, and never comes near 1. Take the sum.",
-    total=lambda kept, mask: kept.mean(1),
-)
-_mistake(
-    "mean_over_real_steps",
-    "You take the mean over the steps that are words. A cell then gets its share of a single step, and hardly ever comes near 1. Take the sum.",
-    total=lambda kept, mask: kept.sum(1) / mask.sum(1, keepdim=True).clamp(min=1),
-)
-_mistake(
-    "largest_of_all_steps",
-    "You take the largest weight that a cell gets in any step. Add its weights up over the steps.",
-    total=lambda kept, mask: kept.amax(1),
-)
-_mistake(
-    "cut_anew",
-    "You regroup the numbers of T×L as L×T: `view` and `reshape` leave their order as it is, so a row then holds weights of several cells. To exchange two axes, use `transpose`; a sum over axis 1 needs neither.",
-    total=lambda kept, mask: kept.reshape(len(kept), kept.shape[2], -1).sum(2),
-)
-
-
-@task.mistake(
-    "You square 1 minus each weight, step by step. What should come near 1 is the sum over all steps: add up first, then square."
-)
-def squared_before_the_sum(weights, mask):
-    return (((1 - _kept(weights, mask)) ** 2) * mask[..., None]).sum((1, 2)).mean()
-
-
-@task.mistake(
-    "You square 1 minus each weight, at every step, padding included. What should come near 1 is the sum over the steps that are words: add up first, then square."
-)
-def squared_before_the_sum_and_padding(weights, mask):
-    return ((1 - _kept(weights, mask)) ** 2).sum((1, 2)).mean()
-
-
-_mistake(
-    "squared_after_the_sum",
-    "You add up the differences of a caption's cells and square their sum, in which too much at one cell and too little at another cancel. Square each cell's difference first, then add up.",
-    cost=lambda total, mask, T: 1 - total,
-    end=lambda costs, mask: (costs.sum(1) ** 2).mean(),
-)
+for _name, _change, _sentence in (
+    ("sum_over_places", lambda kept: kept.sum(2), "Your first sum runs over the cells of each step, where a softmax always adds up to 1. Add up over the steps, axis 1, so that each cell has its own sum."),
+    ("sum_over_places_of_words", lambda kept, *, mask: kept.sum(2).where(mask, 1.0), "Your first sum runs over the cells of each step, and the squares are added up over the steps of a caption that are words. A softmax always adds up to 1 over the cells: add up over the steps, axis 1, so that each cell has its own sum."),
+    ("sum_over_the_batch", lambda kept: kept.sum((0, 1)).expand(len(kept), -1), "Your first sum runs over the captions of the batch as well, so that all of them share one picture. Each caption has sums of its own: add up over the steps alone, axis 1."),
+    ("mean_over_all_steps", lambda kept: kept.mean(1), "You take the mean over the T steps. A cell then gets its share of a single step, and never comes near 1. Take the sum."),
+    ("mean_over_real_steps", lambda kept, *, mask: kept.sum(1) / mask.sum(1, keepdim=True).clamp(min=1), "You take the mean over the steps that are words. A cell then gets its share of a single step, and hardly ever comes near 1. Take the sum."),
+    ("largest_of_all_steps", lambda kept: kept.amax(1), "You take the largest weight that a cell gets in any step. Add its weights up over the steps."),
+    ("cut_anew", lambda kept: kept.reshape(len(kept), kept.shape[2], -1).sum(2), "You regroup the numbers of T×L as L×T: `view` and `reshape` leave their order as it is, so a row then holds weights of several cells. To exchange two axes, use `transpose`; a sum over axis 1 needs neither."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"what each cell gets in all steps": _change})
 
 
 # What each cell should get
 
-_mistake(
-    "steps_over_places",
-    "You compare each cell's sum with T / L, which shares the T steps out evenly, as some code does. The equation compares with 1.",
-    cost=lambda total, mask, T: (T / total.shape[1] - total) ** 2,
-)
-_mistake(
-    "words_over_places",
-    "You compare each cell's sum with the number of words divided by L, which shares the caption's words out evenly. That is a sensible variant, but the equation compares with 1.",
-    cost=lambda total, mask, T: (mask.sum(1, keepdim=True) / total.shape[1] - total) ** 2,
-)
-_mistake(
-    "one_over_places",
-    "You compare each cell's sum with 1 / L. The equation compares with 1.",
-    cost=lambda total, mask, T: (1 / total.shape[1] - total) ** 2,
-)
-_mistake(
-    "nothing_to_compare_with",
-    "You square what each cell gets. Square how far it is from 1.",
-    cost=lambda total, mask, T: total**2,
-)
-_mistake(
+for _name, _change, _sentence in (
+    ("steps_over_places", lambda one, total, *, mask: mask.shape[1] / total.shape[1] - total, "You compare each cell's sum with T / L, which shares the T steps out evenly, as some code does. The equation compares with 1."),
+    ("words_over_places", lambda one, total, *, mask: mask.sum(1, keepdim=True) / total.shape[1] - total, "You compare each cell's sum with the number of words divided by L, which shares the caption's words out evenly. That is a sensible variant, but the equation compares with 1."),
+    ("one_over_places", lambda one, total: 1 / total.shape[1] - total, "You compare each cell's sum with 1 / L. The equation compares with 1."),
+    ("nothing_to_compare_with", lambda one, total: total, "You square what each cell gets. Square how far it is from 1."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"1 minus what each cell gets": _change})
+task.changed(
     "not_squared",
     "The square is missing: cells that get too much make up for cells that get too little. Square each difference before you add them up.",
-    cost=lambda total, mask, T: 1 - total,
+    {"the square of 1 minus what each cell gets": left_out},
 )
-_mistake(
+task.changed(
     "absolute",
     "You use the difference from 1 without its sign. Square it.",
-    cost=lambda total, mask, T: (1 - total).abs(),
+    {"the square of 1 minus what each cell gets": torch.abs},
 )
-_mistake(
-    "only_too_little",
-    "Places that get more than 1 cost nothing, since you set such differences to 0. The square counts both ways.",
-    cost=lambda total, mask, T: (1 - total).clamp(min=0) ** 2,
-)
-_mistake(
+task.changed(
     "one_minus_the_square",
     "You square the sum and subtract it from 1. Subtract first, then square: brackets are missing.",
-    cost=lambda total, mask, T: 1 - total**2,
+    {
+        "1 minus what each cell gets": lambda one, total: total,
+        "the square of 1 minus what each cell gets": lambda total: 1 - total**2,
+    },
+)
+task.changed(
+    "squared_after_the_sum",
+    "You add up the differences of a caption's cells and square their sum, in which too much at one cell and too little at another cancel. Square each cell's difference first, then add up.",
+    {
+        "the square of 1 minus what each cell gets": left_out,
+        "the penalty of each caption": lambda missing: missing.sum(1) ** 2,
+    },
 )
 
 
 # Sum over cells, mean over captions
 
-_mistake(
-    "mean_over_places",
-    "You take the mean over the cells as well, as much code does. The equation adds up over the L cells; the mean is over the captions alone.",
-    end=lambda costs, mask: costs.mean(),
-)
-_mistake(
-    "summed_over_captions",
-    "You add up over the captions as well. Take the mean over the batch.",
-    end=lambda costs, mask: costs.sum(),
-)
-_mistake(
-    "mean_and_sum_exchanged",
-    "You add up over the captions and take the mean over the cells, as the authors' own code does. The equation has it the other way round: the sum over the cells, and then the mean over the batch.",
-    end=lambda costs, mask: costs.sum(0).mean(),
-)
-_mistake(
-    "divided_by_words",
-    "You divide by the number of words in the batch. Divide by the number of captions.",
-    end=lambda costs, mask: costs.sum() / mask.sum().clamp(min=1),
-)
-_mistake(
-    "each_divided_by_its_words",
-    "You divide each caption's penalty by its number of words. Only the mean over the batch divides.",
-    end=lambda costs, mask: (costs.sum(1) / mask.sum(1).clamp(min=1)).mean(),
-)
-_mistake(
-    "root",
-    "You take the root of each caption's sum of squares. Leave the sum as it is.",
-    end=lambda costs, mask: (costs.sum(1) + 1e-12).sqrt().mean(),
-)
-_mistake(
-    "one_for_each_caption",
-    "You return one number for each caption. Return their mean.",
-    end=lambda costs, mask: costs.sum(1),
-)
-_mistake(
-    "one_for_each_place",
-    "You return one number for each cell. Add up over the cells, and take the mean over the captions.",
-    end=lambda costs, mask: costs.mean(0),
-)
-_mistake(
-    "nothing_added_up",
-    "You return B×L numbers, one for each cell of each caption. Add up over the cells, and take the mean over the captions.",
-    end=lambda costs, mask: costs,
-)
-_mistake(
+
+def _each_weight(done):
+    return (1 - done["the weights with zeros at padding"]) ** 2
+
+
+for _name, _change, _sentence in (
+    ("squared_before_the_sum", lambda squared, *, mask, done: (_each_weight(done) * mask[..., None]).sum((1, 2)), "You square 1 minus each weight, step by step. What should come near 1 is the sum over all steps: add up first, then square."),
+    ("squared_before_the_sum_and_padding", lambda squared, *, done: _each_weight(done).sum((1, 2)), "You square 1 minus each weight, at every step, padding included. What should come near 1 is the sum over the steps that are words: add up first, then square."),
+    ("mean_over_places", lambda squared: squared.mean(1), "You take the mean over the cells as well, as much code does. The equation adds up over the L cells; the mean is over the captions alone."),
+    ("mean_and_sum_exchanged", lambda squared: squared.sum(0), "You add up over the captions and take the mean over the cells, as the authors' own code does. The equation has it the other way round: the sum over the cells, and then the mean over the batch."),
+    ("each_divided_by_its_words", lambda squared, *, mask: squared.sum(1) / mask.sum(1).clamp(min=1), "You divide each caption's penalty by its number of words. Only the mean over the batch divides."),
+    ("empty_costs_nothing", lambda squared, *, mask: squared.sum(1) * mask.any(1), "In your version a caption without words costs nothing. Each of its cells got 0 where it should get 1, so it costs L."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"the penalty of each caption": _change})
+task.changed(
     "empty_left_out",
     "You leave captions without words out of the mean. Each of their cells got 0 where it should get 1, so such a caption costs L, and it counts among the B.",
-    end=lambda costs, mask: (costs.sum(1) * mask.any(1)).sum() / mask.any(1).sum().clamp(min=1),
+    {"the mean over the batch": lambda costs, *, mask: (costs * mask.any(1)).sum() / mask.any(1).sum().clamp(min=1)},
 )
-_mistake(
-    "empty_costs_nothing",
-    "In your version a caption without words costs nothing. Each of its cells got 0 where it should get 1, so it costs L.",
-    end=lambda costs, mask: (costs.sum(1) * mask.any(1)).mean(),
+task.changed(
+    "divided_by_words",
+    "You divide by the number of words in the batch. Divide by the number of captions.",
+    {"the mean over the batch": lambda penalties, *, mask: penalties.sum() / mask.sum().clamp(min=1)},
 )

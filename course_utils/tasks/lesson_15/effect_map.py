@@ -1,9 +1,12 @@
 """Task 15.effect_map: what each word depends on, seen by emptying one cell of the picture after another."""
 
+from operator import sub, truediv
+
 import torch
 
 from course_utils.checks.running.contract import Candidate, Case
 from course_utils.checks.task import Task
+from course_utils.checks.way import left_out
 from course_utils.tasks.lesson_15._captioners import ANNOTATION, FEATURES, RIGHT, WORD
 from course_utils.tasks.shares import SIDE_EFFECT
 
@@ -69,155 +72,108 @@ def _(captioner, annotations, words, wanted, empty):
     return effects
 
 
-def _log_softmax(logits):
-    return logits.log_softmax(-1)
+@task.steps
+def _(captioner, annotations, words, wanted, empty):
+    def log_p(picture):
+        logits = yield "the logits", captioner, picture, words
+        log_p = yield "the log probabilities", lambda logits: logits.log_softmax(-1), logits
+        of_words = yield "the log probability of each word", _of_each, log_p, wanted
+        return of_words
 
-
-def _emptied(annotations, cell, empty):
-    changed = annotations.clone()
-    changed[:, cell] = empty[cell]
-    return changed
-
-
-def _effects(captioner, annotations, words, wanted, empty, change=_emptied, of=_log_softmax, pick=None, end=torch.sub):
-    """A right answer, but for the parts that are given."""
-    pick = pick or (lambda values, before: values.gather(-1, wanted[..., None])[..., 0])
-    values = of(captioner(annotations, words))
-    before, effects = pick(values, values), []
+    before, effects = (yield from log_p(annotations)), []
     for cell in range(len(empty)):
-        after = pick(of(captioner(change(annotations, cell, empty), words)), values)
-        effects.append(end(before, after))
+        emptied = yield "the picture with a cell emptied", _emptied, annotations, cell, empty
+        after = yield from log_p(emptied)
+        effect = yield "how far the log probability falls", sub, before, after
+        effects.append(effect)
     return torch.stack(effects, -1)
 
 
-def _mistake(name, sentence, **parts):
-    """Register a map that is right but for the parts that are given."""
-    task.mistake(sentence, name)(lambda *given: _effects(*given, **parts))
+def _of_each(log_p, wanted):
+    return log_p.gather(-1, wanted[..., None])[..., 0]
+
+
+def _emptied(picture, cell, empty):
+    return torch.where(_is(cell, empty), empty, picture)
+
+
+def _is(cell, empty):
+    """Which cell it is, L×1."""
+    return (torch.arange(len(empty)) == cell)[:, None]
 
 
 # What is changed
 
-_mistake(
+task.changed(
     "zeros",
     "You put zeros in place of a cell's annotation. An empty cell has an annotation of its own, which also says where it is: use `empty`.",
-    change=lambda annotations, cell, empty: _emptied(annotations, cell, torch.zeros_like(empty)),
+    {"empty": torch.zeros_like},
 )
-_mistake(
+task.changed(
     "first_empty_cell",
     "You put the first row of `empty` into every cell. Each cell has an empty annotation of its own: `empty[cell]`.",
-    change=lambda annotations, cell, empty: _emptied(annotations, cell, empty[:1].expand_as(empty)),
+    {"empty": lambda empty: empty[:1].expand_as(empty)},
 )
-_mistake(
-    "only_this_cell_kept",
-    "You empty all cells but one. Empty one cell, and leave the others as they are.",
-    change=lambda annotations, cell, empty: torch.cat(
-        [
-            empty[:cell].expand(len(annotations), -1, -1),
-            annotations[:, cell : cell + 1],
-            empty[cell + 1 :].expand(len(annotations), -1, -1),
-        ],
-        1,
-    ),
+for _name, _change, _sentence in (
+    ("only_this_cell_kept", lambda picture, cell, empty: torch.where(_is(cell, empty), picture, empty), "You empty all cells but one. Empty one cell, and leave the others as they are."),
+    ("first_row_alone", lambda picture, cell, empty: torch.cat([_emptied(picture[:1], cell, empty), picture[1:]]), "You empty the cell in the first picture of the batch alone, so all other pictures show no effect. Empty it in every row."),
+    ("taken_out", lambda picture, cell, empty: picture + empty * _is(cell, empty), "You add the empty annotation to what the cell holds. Replace it."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"the picture with a cell emptied": _change})
+task.changed(
+    "changes_add_up",
+    "Your changes add up: when it is a cell's turn, the cells before it are empty, too. Begin each time with a fresh copy, `annotations.clone()`.",
+    {
+        "the picture with a cell emptied": lambda picture, cell, empty: torch.cat(
+            [empty[: cell + 1].expand(len(picture), -1, -1), picture[:, cell + 1 :]], 1
+        )
+    },
 )
-_mistake(
-    "first_row_alone",
-    "You empty the cell in the first picture of the batch alone, so all other pictures show no effect. Empty it in every row.",
-    change=lambda annotations, cell, empty: torch.cat([_emptied(annotations[:1], cell, empty), annotations[1:]]),
-)
-_mistake(
-    "taken_out",
-    "You add the empty annotation to what the cell holds. Replace it.",
-    change=lambda annotations, cell, empty: torch.cat(
-        [annotations[:, :cell], annotations[:, cell : cell + 1] + empty[cell], annotations[:, cell + 1 :]], 1
-    ),
-)
-
-
-@task.mistake(
-    "Your changes add up: when it is a cell's turn, the cells before it are empty, too. Begin each time with a fresh copy, `annotations.clone()`."
-)
-def changes_add_up(captioner, annotations, words, wanted, empty):
-    changed = annotations.clone()
-
-    def change(_, cell, empty):
-        changed[:, cell] = empty[cell]
-        return changed
-
-    return _effects(captioner, annotations, words, wanted, empty, change)
 
 
 # What is compared
 
-_mistake(
-    "sign",
-    "The sign is wrong: subtract the new log probability from the old one.",
-    end=lambda before, after: after - before,
-)
-_mistake(
-    "size_alone",
-    "You return sizes without a sign. A word may also become more probable when a cell is emptied.",
-    end=lambda before, after: (before - after).abs(),
-)
-_mistake(
-    "falls_alone",
-    "Where a word becomes more probable when a cell is emptied, you return 0. Such an effect is below 0.",
-    end=lambda before, after: (before - after).clamp(min=0),
-)
-_mistake(
-    "logits",
-    "You compare logits. Only their differences within a word mean something: take log_softmax over V first.",
-    of=lambda logits: logits,
-)
-_mistake("probabilities", "You compare probabilities. Compare their logarithms.", of=lambda logits: logits.softmax(-1))
-_mistake("ratio", "You divide the logarithms. Subtract them.", end=lambda before, after: before / after)
-_mistake(
-    "softmax_over_words",
-    "Your softmax runs over the steps of a caption. Let it run over the V words that could come next, the last axis.",
-    of=lambda logits: logits.log_softmax(1),
-)
-_mistake(
+for _name, _change, _sentence in (
+    ("sign", lambda before, after: after - before, "The sign is wrong: subtract the new log probability from the old one."),
+    ("size_alone", lambda before, after: (before - after).abs(), "You return sizes without a sign. A word may also become more probable when a cell is emptied."),
+    ("falls_alone", lambda before, after: (before - after).clamp(min=0), "Where a word becomes more probable when a cell is emptied, you return 0. Such an effect is below 0."),
+    ("ratio", truediv, "You divide the logarithms. Subtract them."),
+    ("whole_caption", lambda before, after: (before - after).sum(1, keepdim=True).expand_as(before), "Each word of a caption gets the effect on all its words together. Keep the words apart."),
+    ("whole_batch", lambda before, after: (before - after).mean(0, keepdim=True).expand_as(before), "Every row gets the mean effect of the batch. Keep the rows apart."),
+    ("new_log_probability", lambda before, after: after, "You return the log probabilities with a cell emptied. Subtract each from the one with the whole picture."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"how far the log probability falls": _change})
+for _name, _change, _sentence in (
+    ("logits", left_out, "You compare logits. Only their differences within a word mean something: take log_softmax over V first."),
+    ("probabilities", lambda logits: logits.softmax(-1), "You compare probabilities. Compare their logarithms."),
+    ("softmax_over_words", lambda logits: logits.log_softmax(1), "Your softmax runs over the steps of a caption. Let it run over the V words that could come next, the last axis."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"the log probabilities": _change})
+task.changed(
     "most_probable_word",
     "You follow the word that the captioner finds most probable. Follow the one in `wanted`.",
-    pick=lambda values, before: values.gather(-1, before.argmax(-1, keepdim=True))[..., 0],
+    {"wanted": lambda wanted, *, captioner, annotations, words: captioner(annotations, words).argmax(-1)},
 )
-_mistake(
+task.changed(
     "word_changes",
     "You say whether the most probable word changes, 1 or 0. Return by how much the log probability of the wanted word falls.",
-    pick=lambda values, before: (values.argmax(-1) != before.argmax(-1)).to(values.dtype),
-    end=lambda before, after: after,
+    {
+        "the log probability of each word": lambda log_p, wanted: log_p.argmax(-1),
+        "how far the log probability falls": lambda before, after: (before != after).float(),
+    },
 )
-_mistake(
-    "whole_caption",
-    "Each word of a caption gets the effect on all its words together. Keep the words apart.",
-    end=lambda before, after: (before - after).sum(1, keepdim=True).expand_as(before),
+task.changed(
+    "a_step_too_early",
+    "Each word is judged at the step before the one at which it is written. `wanted[:, t]` is what step t should say, given the words up to t.",
+    {"wanted": lambda wanted: wanted.roll(-1, 1)},
 )
-_mistake(
-    "whole_batch",
-    "Every row gets the mean effect of the batch. Keep the rows apart.",
-    end=lambda before, after: (before - after).mean(0, keepdim=True).expand_as(before),
+task.changed(
+    "scaled",
+    "You scale the effects of a word, so that their sizes add up to 1 over the cells. Return them as they are: a word may depend on no cell.",
+    {"result": lambda effects: effects / effects.abs().sum(-1, keepdim=True).clamp(min=1e-9)},
 )
-_mistake(
-    "new_log_probability",
-    "You return the log probabilities with a cell emptied. Subtract each from the one with the whole picture.",
-    end=lambda before, after: after,
+task.changed(
+    "axes_exchanged",
+    "Cells and words are exchanged: return B×T×L, with the cells along the last axis.",
+    {"result": lambda effects: effects.mT},
 )
-
-
-@task.mistake(
-    "You scale the effects of a word, so that their sizes add up to 1 over the cells. Return them as they are: a word may depend on no cell."
-)
-def scaled(*given):
-    effects = _effects(*given)
-    return effects / effects.abs().sum(-1, keepdim=True).clamp(min=1e-9)
-
-
-@task.mistake(
-    "Each word is judged at the step before the one at which it is written. `wanted[:, t]` is what step t should say, given the words up to t."
-)
-def a_step_too_early(captioner, annotations, words, wanted, empty):
-    return _effects(captioner, annotations, words, wanted.roll(-1, 1), empty)
-
-
-@task.mistake("Cells and words are exchanged: return B×T×L, with the cells along the last axis.")
-def axes_exchanged(*given):
-    return _effects(*given).mT

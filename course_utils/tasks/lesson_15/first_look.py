@@ -7,6 +7,7 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
+from course_utils.checks.way import left_out
 from course_utils.tasks.shares import USUAL
 
 task = Task(
@@ -95,77 +96,45 @@ def _(annotations, weights):
     return gated
 
 
-def _hidden(asked, keys):
-    return torch.tanh(asked + keys)
-
-
-def _first_look(
-    annotations, weights, pool=lambda a: a.mean(1), squash=torch.tanh, hide=_hidden, axis=1, gate=torch.sigmoid
-):
-    state = squash(pool(annotations) @ weights["first"].T)
-    hidden = hide((state @ weights["query"].T)[:, None], annotations @ weights["key"].T)
-    shares = (hidden @ weights["v"]).softmax(axis)
-    return gate(state @ weights["gate"])[:, None] * (shares[..., None] * annotations).sum(1)
-
-
 FAULTS = {  # of the version in the prompt: what is changed, and what to do
     "summed": (
-        {"pool": lambda annotations: annotations.sum(1)},
+        {"the mean annotation": lambda annotations: annotations.sum(1)},
         "Make the state of the mean annotation, not of the sum: a finer grid would give another state.",
     ),
     "half_a_tanh": (
-        {"hide": lambda asked, keys: torch.tanh(asked) + keys},
+        {"the sum of query and key": lambda asked, keys: asked.tanh() + keys, "tanh of the sum": left_out},
         "Put tanh around the sum of the query's part and the key's part. As it is, the query adds the same to the score of every cell, and the softmax takes that away.",
     ),
     "softmax_over_the_batch": (
-        {"axis": 0},
+        {"the weights of the cells": lambda scores: scores.softmax(0)},
         "Let the softmax run over the cells, axis 1, so that no picture takes weight from another one.",
     ),
-    "gate_by_tanh": ({"gate": torch.tanh}, "Use the sigmoid for the gate, so that it lies between 0 and 1."),
+    "gate_by_tanh": ({"the gate": torch.tanh}, "Use the sigmoid for the gate, so that it lies between 0 and 1."),
 }
-
-
-def _with(parts):
-    return lambda annotations, weights: _first_look(annotations, weights, **parts)
-
-
 LEFT = ("One of the four faults is left.", "Two of the four faults are left.", "Three of the four faults are left.")
 LEFT = *LEFT, "This is the version shown, with its four faults."
 for _number, _left in enumerate(LEFT, 1):
     for _names in combinations(FAULTS, _number):
-        _parts = {key: part for name in _names for key, part in FAULTS[name][0].items()}
-        task.mistake(" ".join([_left, *(FAULTS[name][1] for name in _names)]), "_and_".join(_names))(_with(_parts))
+        _changes = {step: change for name in _names for step, change in FAULTS[name][0].items()}
+        task.changed("_and_".join(_names), " ".join([_left, *(FAULTS[name][1] for name in _names)]), _changes)
 
-
-def _mistake(name, sentence, **parts):
-    """Register a look that is right but for the parts that are given."""
-    task.mistake(sentence, name)(_with(parts))
-
-
-_mistake(
+task.changed(
     "tanh_of_the_keys",
     "This is what comes out if tanh is taken of the keys alone. What the query adds outside tanh is the same for the score of every cell, and the softmax takes that away. Put tanh around the sum of the query's part and the key's part.",
-    hide=lambda asked, keys: asked + torch.tanh(keys),
+    {"the sum of query and key": lambda asked, keys: asked + keys.tanh(), "tanh of the sum": left_out},
 )
-_mistake("no_tanh", "tanh is missing from the state.", squash=lambda product: product)
-_mistake(
+task.changed(
     "one_minus_the_gate",
     "Your gate is the wrong way round: where it should let everything through it lets nothing through. Multiply by σ, not by 1 minus it.",
-    gate=lambda score: 1 - score.sigmoid(),
+    {"the gate": lambda score: 1 - score.sigmoid()},
 )
-_mistake(
-    "no_gate",
-    "Your result is the context itself. Multiply it by the gate.",
-    gate=lambda score: torch.ones_like(score),
-)
-_mistake(
+task.changed(
     "softmax_gate",
     "The gates of all pictures add up to 1. Each picture has a gate of its own: apply the sigmoid to each score.",
-    gate=lambda score: score.softmax(0),
+    {"the gate": lambda score: score.softmax(0)},
 )
-
-
-@task.mistake("You return the mean annotation times the gate: the weights of the cells have no effect.")
-def weights_unused(annotations, weights):
-    state = torch.tanh(annotations.mean(1) @ weights["first"].T)
-    return torch.sigmoid(state @ weights["gate"])[:, None] * annotations.mean(1)
+task.changed(
+    "weights_unused",
+    "You return the mean annotation times the gate: the weights of the cells have no effect.",
+    {"the context": lambda shares, annotations: annotations.mean(1)},
+)

@@ -1,11 +1,12 @@
-"""Task 15.pointing_accuracy: how often the largest weight stands where the thing stands that a word names."""
+"""Task 15.pointing_accuracy: how often a word's largest weight is at the cell of what the word names."""
 
-from operator import truediv
+from operator import floordiv, truediv
 
 import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
+from course_utils.tasks.families.padding import mask_mistakes
 from course_utils.tasks.lesson_05._padded import lengths_below, with_garbage, words_first
 from course_utils.tasks.lesson_06._looking import scattered
 from course_utils.tasks.shares import EDGE
@@ -19,7 +20,7 @@ task = Task(
     importance=4,
     minutes=15,
     hints=(
-        "A word points to the cell of its largest weight. Compare that cell with the true one for each real step of the batch; all of them count alike, whichever caption they stand in, and padding counts neither as right nor as wrong.",
+        "A word points to the cell of its largest weight. Compare that cell with the true one for each real step of the batch; all of them count alike, whichever caption they are in, and padding counts neither as right nor as wrong.",
         "Take a caption of two words with the weights [0.7, 0.2, 0.1] and [0.1, 0.3, 0.6] and the true cells 0 and 1, and one of a single word with [0.2, 0.5, 0.3] and the true cell 1, followed by padding. The words point to 0, 2 and 1, so two of three are right, and the share is 2 / 3 = 0.6667. Divided by all 4 steps it would be 0.5, and the mean of the captions' shares is (0.5 + 1) / 2 = 0.75.",
         "pointed = the cell of the largest weight along the last axis, B×T; right = pointed is equal to true, and mask is True; return the number of True in right, divided by the number of True in mask, or 0 where mask has none.",
     ),
@@ -90,7 +91,7 @@ def _(draw):
         "true cells outside the picture at padding", (weights, torch.where(mask, true, outside), mask), edge=True
     )
     garbage = with_garbage(weights.flatten(0, 1), mask.flatten()).view(weights.shape)
-    # NaN counts as the largest: the true place of padding is where it stands first
+    # NaN counts as the largest: the true place of padding is where it comes first
     yield Case("NaN and infinity at padding", (garbage, torch.where(mask, true, garbage.argmax(-1)), mask), hazard=True)
     yield Case("200 steps", _inputs(draw, words_first(torch.tensor([200, 127]), 200), 5), edge=True)
     far = torch.stack([draw.distinct(5, -5, 6) for _ in range(6)]).view(2, 3, 5) * 2e3
@@ -123,207 +124,92 @@ def _(weights, true, mask):
     return share.item()
 
 
-def _pointed(weights):
-    return weights.argmax(-1)
-
-
-def _hits(pointed, true):
-    return pointed == true
-
-
-def _share(hits, mask):
-    return (hits & mask).sum().item() / max(mask.sum().item(), 1)
-
-
-def _accuracy(weights, true, mask, pointed=_pointed, hits=_hits, end=_share):
-    return end(hits(pointed(weights), true), mask)
-
-
-def _mistake(name, sentence, **parts):
-    """Register an accuracy that is right but for the parts that are given."""
-    task.mistake(sentence, name)(lambda weights, true, mask: _accuracy(weights, true, mask, **parts))
-
-
 # Where a word points
 
-_mistake(
-    "least_weight",
-    "You take the cell of the smallest weight. A word points to that of the largest.",
-    pointed=lambda weights: weights.argmin(-1),
-)
-_mistake(
-    "largest_over_the_steps",
-    "You look for the largest weight along the steps, which tells for each cell at which step it is looked at most. This runs without an error only where there are as many steps as cells. Look along the last axis.",
-    pointed=lambda weights: weights.argmax(1),
-)
-_mistake(
-    "largest_over_the_batch",
-    "You look for the largest weight along the batch. Look along the cells, the last axis.",
-    pointed=lambda weights: weights.argmax(0),
-)
-_mistake(
-    "counted_from_one",
-    "You count cells from 1. The first cell is cell 0.",
-    pointed=lambda weights: weights.argmax(-1) + 1,
-)
-_mistake(
-    "counted_from_the_end",
-    "You count cells from the end of the picture. The first cell is cell 0.",
-    pointed=lambda weights: weights.shape[-1] - 1 - weights.argmax(-1),
-)
-_mistake(
-    "word_before",
-    "You compare the weights of each step with the true cell of the next one: they stand one step apart. Weights and true cell of the same step belong together.",
-    pointed=lambda weights: weights.argmax(-1).roll(1, 1),
-)
-_mistake(
-    "word_after",
-    "You compare the weights of each step with the true cell of the step before: they stand one step apart. Weights and true cell of the same step belong together.",
-    pointed=lambda weights: weights.argmax(-1).roll(-1, 1),
-)
-_mistake(
+for _name, _change, _sentence in (
+    ("largest_over_the_steps", lambda weights: weights.argmax(1), "You look for the largest weight along the steps, which tells for each cell at which step it is looked at most. This runs without an error only where there are as many steps as cells. Look along the last axis."),
+    ("largest_over_the_batch", lambda weights: weights.argmax(0), "You look for the largest weight along the batch. Look along the cells, the last axis."),
+    ("counted_from_one", lambda weights: weights.argmax(-1) + 1, "You count cells from 1. The first cell is cell 0."),
+    ("word_before", lambda weights: weights.argmax(-1).roll(1, 1), "You compare the weights of each step with the true cell of the next one: they are one step apart. Weights and true cell of the same step belong together."),
+    ("word_after", lambda weights: weights.argmax(-1).roll(-1, 1), "You compare the weights of each step with the true cell of the step before: they are one step apart. Weights and true cell of the same step belong together."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"the cells that are pointed to": _change})
+task.changed(
     "centre_of_mass",
     "You take the mean of the cells, weighted by the weights, and round it. Two cells far apart then give one in between, at which the word does not look. Take the cell of the largest weight.",
-    pointed=lambda weights: (weights.nan_to_num() * torch.arange(weights.shape[-1])).sum(-1).round(),
+    {
+        "the cells that are pointed to": lambda weights: (
+            (weights.nan_to_num() * torch.arange(weights.shape[-1])).sum(-1).round()
+        )
+    },
 )
-_mistake(
-    "caption_as_a_whole",
-    "You add up the weights over the steps of a caption, and all its words point to the same cell. Each step has a largest weight of its own.",
-    pointed=lambda weights: weights.nan_to_num().sum(1, keepdim=True).argmax(-1).expand(weights.shape[:2]),
-)
 
 
-@task.mistake(
-    "A word counts as right only where more than half of its weight lies at the true cell. The largest weight may be smaller than that."
-)
-def above_half(weights, true, mask):
-    at_true = weights.gather(-1, true.long().clamp(0, weights.shape[-1] - 1)[..., None])[..., 0]
-    return _share(at_true > 0.5, mask)
+def _at_true(weights, true):
+    return weights.gather(-1, true.long().clamp(0, weights.shape[-1] - 1)[..., None])[..., 0]
 
 
-@task.mistake(
-    "You return the mean weight at the true cell, and not how often the largest weight stands there. Count words: each is either right or wrong."
-)
-def weight_at_the_true_place(weights, true, mask):
-    at_true = weights.gather(-1, true.long().clamp(0, weights.shape[-1] - 1)[..., None])[..., 0]
-    return at_true[mask].sum().item() / max(mask.sum().item(), 1)
-
-
-@task.mistake(
-    "A word counts as right also where the second largest weight stands at the true cell. The largest alone counts."
-)
-def among_the_two_largest(weights, true, mask):
-    best = weights.topk(min(2, weights.shape[-1]), -1).indices
-    return _share((best == true[..., None]).any(-1), mask)
-
-
-@task.mistake(
-    "You look up the weight at the true cell of every step, padding included. There `true` may hold anything, also numbers that are no cell of the picture. Compare cells, or leave padding out first."
-)
-def looked_up_everywhere(weights, true, mask):
-    at_true = weights.gather(-1, true.long()[..., None])[..., 0]
-    return _share(at_true == weights.amax(-1), mask)
+for _name, _change, _sentence in (
+    ("above_half", lambda pointed, true, *, weights: _at_true(weights, true) > 0.5, "A word counts as right only where more than half of its weight lies at the true cell. The largest weight may be smaller than that."),
+    ("weight_at_the_true_place", lambda pointed, true, *, weights: _at_true(weights, true), "You return the mean weight at the true cell, and not how often the largest weight is there. Count words: each is either right or wrong."),
+    ("among_the_two_largest", lambda pointed, true, *, weights: (weights.topk(min(2, weights.shape[-1]), -1).indices == true[..., None]).any(-1), "A word counts as right also where the second largest weight is at the true cell. The largest alone counts."),
+    ("looked_up_everywhere", lambda pointed, true, *, weights: weights.gather(-1, true.long()[..., None])[..., 0] == weights.amax(-1), "You look up the weight at the true cell of every step, padding included. There `true` may hold anything, also numbers that are no cell of the picture. Compare cells, or leave padding out first."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"where they are the true ones": _change})
 
 
 # What counts
 
-_mistake(
-    "mask_unused",
-    "The mask has no effect: padding counts like words. Count only the real steps, both among the hits and in the number you divide by.",
-    end=lambda hits, mask: hits.double().mean().item(),
+mask_mistakes(
+    task,
+    "padding counts like words. Count only the real steps, both among the hits and in the number you divide by.",
+    '"is a word", and you look at padding alone',
 )
-_mistake(
-    "mask_inverted",
-    'The mask is the wrong way round: True means "is a word", and you look at padding alone.',
-    end=lambda hits, mask: _share(hits, ~mask),
-)
-_mistake(
-    "divided_by_all_steps",
-    "You divide by all B·T steps, so padding counts as wrong. Divide by the number of real steps.",
-    end=lambda hits, mask: (hits & mask).double().mean().item(),
-)
-_mistake(
+for _name, _change, _sentence in (
+    ("divided_by_all_steps", torch.numel, "You divide by all B·T steps, so padding counts as wrong. Divide by the number of real steps."),
+    ("divided_by_captions", len, "You divide by the number of captions. Divide by the number of words in all of them."),
+    ("one_word_too_many", lambda mask: mask.sum() + 1, "You divide by one more than there are words. Divide by the number of words, and by 1 only where there is none."),
+    ("nothing_gives_nan", torch.sum, "Where the whole batch has no word, you divide 0 by 0, or take the mean of nothing, which is NaN. Return 0 there."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"the number of words": _change})
+task.changed(
     "padding_counted_above",
     "Where `true` at padding happens to agree with the largest weight there, you count it as right: the mask reaches only the number that you divide by. Leave padding out of the hits, too.",
-    end=lambda hits, mask: hits.sum().item() / max(mask.sum().item(), 1),
+    {"the words that are right": lambda hits, mask: hits.sum()},
 )
-_mistake(
+task.changed(
     "padding_counts_as_right",
     "Padding counts as right, both among the hits and in the number you divide by. That happens where the same number is put in both, the cells that are pointed to and the true ones, and the mean is taken over all steps. Leave padding out of the count.",
-    end=lambda hits, mask: (hits | ~mask).double().mean().item(),
+    {"the words that are right": lambda hits, mask: hits.where(mask, 1.0).sum(), "the number of words": torch.numel},
 )
-_mistake(
-    "first_mask_for_all",
-    "You use the first caption's mask for all captions. Each has its own.",
-    end=lambda hits, mask: _share(hits, mask[:1].expand_as(mask)),
-)
-_mistake(
-    "mask_as_lengths",
-    "You count the True values of a mask and take as many steps from the front. False may stand before True: leave out the steps at which it stands.",
-    end=lambda hits, mask: _share(hits, torch.arange(mask.shape[1]) < mask.sum(1, keepdim=True)),
-)
-_mistake(
+task.changed(
     "mean_of_captions",
     "You take the share of each caption and then the mean of these, so a word counts more in a short caption than in a long one. Count the right words of the whole batch, and divide once.",
-    end=lambda hits, mask: ((hits & mask).sum(1) / mask.sum(1).clamp(min=1)).mean().item(),
+    {
+        "the words that are right": lambda hits, mask: ((hits * mask).sum(1) / mask.sum(1).clamp(min=1)).sum(),
+        "the number of words": len,
+    },
 )
-_mistake(
-    "divided_by_captions",
-    "You divide by the number of captions. Divide by the number of words in all of them.",
-    end=lambda hits, mask: (hits & mask).sum().item() / len(mask),
-)
-_mistake(
+task.changed(
     "whole_captions",
     "You return the share of the captions in which every word is right. Each word counts by itself.",
-    end=lambda hits, mask: (hits | ~mask).all(1).double().mean().item(),
+    {
+        "the words that are right": lambda hits, mask: hits.where(mask, 1.0).prod(1).sum(),
+        "the number of words": len,
+    },
 )
-_mistake(
-    "one_for_each_caption",
-    "You return one share for each caption. One number is asked for, the share of all words of the batch.",
-    end=lambda hits, mask: (hits & mask).sum(1) / mask.sum(1).clamp(min=1),
-)
-_mistake(
-    "one_for_each_step",
-    "You return a truth value for each step. Count the True ones at real steps, and divide by the number of real steps.",
-    end=lambda hits, mask: hits & mask,
-)
-_mistake(
-    "counted",
-    "This is how many words are right. Divide by the number of words.",
-    end=lambda hits, mask: (hits & mask).sum().item(),
-)
-_mistake(
+task.changed(
     "cut_off",
     "Your share is 1 where every word is right and 0 otherwise: `//` divides without a remainder. Divide with `/`.",
-    end=lambda hits, mask: (hits & mask).sum().item() // max(mask.sum().item(), 1),
+    {"the quotient": floordiv},
 )
-_mistake(
-    "percent",
-    "You return a percentage. A share between 0 and 1 is asked for.",
-    end=lambda hits, mask: 100 * _share(hits, mask),
-)
-_mistake(
-    "error_rate",
-    "This is the share of the words that are wrong. Return the share of those that are right.",
-    end=lambda hits, mask: 1 - _share(hits, mask),
-)
-_mistake(
-    "nothing_gives_nan",
-    "Where the whole batch has no word, you divide 0 by 0, or take the mean of nothing, which is NaN. Return 0 there.",
-    end=lambda hits, mask: hits[mask].double().mean().item(),
-)
-_mistake(
+task.changed(
     "nothing_raises",
     "Where the whole batch has no word, you divide by the Python number 0, which raises an error. Return 0 there.",
-    end=lambda hits, mask: (hits & mask).sum().item() / mask.sum().item(),
+    {"result": lambda share, *, mask: share if mask.any() else 1 / 0},
 )
-_mistake(
+task.changed(
     "nothing_is_perfect",
     "Where the whole batch has no word, you return 1. Return 0 there.",
-    end=lambda hits, mask: _share(hits, mask) if mask.any() else 1.0,
-)
-_mistake(
-    "one_word_too_many",
-    "You divide by one more than there are words. Divide by the number of words, and by 1 only where there is none.",
-    end=lambda hits, mask: (hits & mask).sum().item() / (mask.sum().item() + 1),
+    {"result": lambda share, *, mask: share if mask.any() else 1.0},
 )

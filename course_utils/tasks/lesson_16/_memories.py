@@ -1,9 +1,8 @@
-"""What the tasks on hops share: a hop for their mistakes, and one in loops for their oracles. No task is declared here."""
+"""What the tasks on hops share: the scores, and a hop in loops for their oracles. No task is declared here."""
 
 import torch
 
-from course_utils.models.attention import masked_softmax
-from course_utils.tasks.lesson_06._looking import summed, weights_by_loops, without_garbage
+from course_utils.tasks.lesson_06._looking import weights_by_loops, without_garbage
 
 
 def dot(question, memory):
@@ -11,14 +10,8 @@ def dot(question, memory):
     return (question[:, None] * memory).sum(-1)
 
 
-def hop(question, memory, output, mask, score=dot):
-    """Return (question + read, weights); what stands at padding may be anything."""
-    weights = masked_softmax(score(question, without_garbage(memory, mask)), mask)
-    return question + summed(weights, without_garbage(output, mask)), weights
-
-
 def hop_by_loops(question, memory, output, mask):
-    """The same, one fact after another."""
+    """Return (question + read, weights), one fact after another; what is at padding may be anything."""
     memory, output = without_garbage(memory, mask), without_garbage(output, mask)
     scores = [[q @ fact for fact in story] for q, story in zip(question, memory, strict=True)]
     weights = weights_by_loops(torch.stack([torch.stack(row) for row in scores]), mask)

@@ -238,7 +238,7 @@ def _state_of_padding(state, facts, mask, k):
 
 
 def _padding(facts, mask, weight=1.0):
-    """The sum of what stands at padding, B×4."""
+    """The sum of what is at padding, B×4."""
     return weight * summed((~mask).float(), facts)
 
 
@@ -252,7 +252,7 @@ def _padding_in_its_size(question, facts, mask):
 
 
 def _padding_of_other_rows(question, facts, mask):
-    """What stands at padding reaches the next row, and not its own."""
+    """What is at padding reaches the next row, and not its own."""
     return _network(question, facts, mask) + _padding(facts, mask, 0.3).roll(1, 0) @ READOUT.T * (len(facts) > 1)
 
 
@@ -297,8 +297,8 @@ WRONG = {
     _masked(lambda mask: F.pad(mask[:, :-1], (1, 0), value=True)): "a wrong model: it reads one place too many, which is padding",
     _masked(lambda mask: mask | ~_first_row(mask)): "a wrong model: it reads padding in all rows but the first",
     _masked(lambda mask: mask | _first_row(mask), _with(_sum)): "a wrong model: it reads padding in the first row",
-    _leaking(0.3): "a wrong model: it adds a part of what stands at padding",
-    _leaking(0.003): "a wrong model: it adds very little of what stands at padding",
+    _leaking(0.3): "a wrong model: it adds a part of what is at padding",
+    _leaking(0.003): "a wrong model: it adds very little of what is at padding",
     _padding_in_its_size: "a wrong model: it knows how large the numbers at padding are",
     _padding_of_other_rows: "a wrong model: padding of one row reaches the next row",
     _nan_in_padded_stories: "a wrong model: it gives NaN for a story with padding",

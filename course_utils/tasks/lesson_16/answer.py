@@ -1,13 +1,15 @@
 """Task 16.answer: several hops, which share neighbouring memories, and an answer (Sukhbaatar et al. 2015, section 2.2)."""
 
-from operator import matmul
+from operator import add, matmul
 
 import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
-from course_utils.tasks.lesson_06._looking import gaps, scattered
-from course_utils.tasks.lesson_16._memories import dot, hop, hop_by_loops
+from course_utils.checks.way import left_out
+from course_utils.tasks.families.padding import mask_mistakes
+from course_utils.tasks.lesson_06._looking import gaps, scattered, summed
+from course_utils.tasks.lesson_16._memories import dot, hop_by_loops
 from course_utils.tasks.shares import USUAL
 
 task = Task(
@@ -74,14 +76,14 @@ def _(question, memories, mask, readout):
 
 @task.steps
 def _(question, memories, mask, readout):
-    for k in range(len(memories) - 1):
-        compared = yield (
-            f"what hop {k} reads",
-            lambda question, memory, k=k: hop(question, memory, memories[k + 1], mask)[0] - question,
-            question,
-            memories[k],
-        )
-        question = yield f"the question after hop {k}", torch.add, question, compared
+    hops = yield "what each hop compares with and reads from", _pairs, memories
+    for memory, output in hops:
+        scores = yield "the scores", dot, question, memory
+        masked = yield "the masked scores", lambda scores, mask: scores.masked_fill(~mask, -torch.inf), scores, mask
+        shares = yield "the softmax", lambda masked: masked.softmax(1), masked
+        weights = yield "the weights with zeros", lambda shares, mask: shares.masked_fill(~mask, 0.0), shares, mask
+        read = yield "what a hop reads", summed, weights, output
+        question = yield "the question after a hop", add, question, read
     logits = yield "the product of the last question and readout", matmul, question, readout.mT
     return logits
 
@@ -90,302 +92,100 @@ def _pairs(memories):
     return list(zip(memories, memories[1:], strict=False))
 
 
-def _hops(question, pairs, mask):
-    """The question after hops with these (memory, output)."""
-    for memory, output in pairs:
-        question, _ = hop(question, memory, output, mask)
-    return question
+# Which memories a hop takes, and how many hops there are
 
-
-def _mistake(name, sentence, pairs):
-    """Register an answer whose hops use other pairs of memories, function(memories)."""
-    task.mistake(sentence, name)(
-        lambda question, memories, mask, readout: _hops(question, pairs(memories), mask) @ readout.mT
-    )
-
-
-# Which memories a hop takes
-
-_mistake(
-    "one_memory_for_both",
-    "Each hop compares the question with the memory that it reads from, memories[k] in both places. It reads from the next one, memories[k + 1].",
-    lambda memories: [(memory, memory) for memory in memories[:-1]],
-)
-_mistake(
-    "next_memory_for_both",
-    "Each hop compares the question with the memory that it reads from, memories[k + 1] in both places. It compares with the one before, memories[k].",
-    lambda memories: [(memory, memory) for memory in memories[1:]],
-)
-_mistake(
-    "every_memory_for_both",
-    "There is a hop for each memory, which compares the question with it and reads from it. K + 1 memories make K hops: hop k compares with memories[k] and reads from memories[k + 1].",
-    lambda memories: [(memory, memory) for memory in memories],
-)
-_mistake(
-    "exchanged",
-    "Memory and output are exchanged: hop k compares the question with memories[k + 1] and reads from memories[k]. It is the other way round.",
-    lambda memories: [(output, memory) for memory, output in _pairs(memories)],
-)
-_mistake(
-    "first_pair_for_all",
-    "Every hop takes memories[0] and memories[1]. Hop k takes memories[k] and memories[k + 1].",
-    lambda memories: [(memories[0], memories[1])] * (len(memories) - 1),
-)
-_mistake(
-    "always_compared_with_the_first",
-    "Every hop compares its question with memories[0]. Hop k compares it with memories[k], from which the hop before has read.",
-    lambda memories: [(memories[0], output) for output in memories[1:]],
-)
-_mistake(
-    "always_read_from_the_last",
-    "Every hop reads from the last memory. Hop k reads from memories[k + 1].",
-    lambda memories: [(memory, memories[-1]) for memory in memories[:-1]],
-)
-_mistake(
-    "pairs_apart",
-    "Your hops take memories 0 and 1, then 2 and 3, and so on, as if each hop had two of its own. Neighbouring hops share one: 0 and 1, then 1 and 2.",
-    lambda memories: list(zip(memories[::2], memories[1::2], strict=False)),
-)
-_mistake(
-    "in_reverse_order",
-    "Your hops begin with the last memory and go backwards. Begin with memories[0].",
-    lambda memories: _pairs(memories[::-1]),
-)
-_mistake(
-    "last_pair_first",
-    "The hops come in reverse order: the first one takes the last two memories. Begin with memories[0] and memories[1].",
-    lambda memories: _pairs(memories)[::-1],
-)
-_mistake(
-    "first_and_last",
-    "There is a single hop, which compares with the first memory and reads from the last. Hop k compares with memories[k] and reads from memories[k + 1], and there are K hops.",
-    lambda memories: [(memories[0], memories[-1])],
-)
-
-
-# How many hops
-
-_mistake(
-    "first_hop_alone",
-    "There is a single hop, with memories[0] and memories[1]. Let the others follow, each with the question that the hop before has returned.",
-    lambda memories: _pairs(memories)[:1],
-)
-_mistake(
-    "last_hop_missing",
-    "The last hop is missing. K + 1 memories make K hops, and the last one reads from the last memory.",
-    lambda memories: _pairs(memories)[:-1],
-)
-_mistake(
-    "first_hop_missing",
-    "The first hop is missing: it takes memories[0] and memories[1].",
-    lambda memories: _pairs(memories)[1:],
-)
-_mistake(
-    "last_hop_alone",
-    "Only the last hop has an effect: it begins with the question that came in. Each hop goes on with the question that the hop before has returned.",
-    lambda memories: _pairs(memories)[-1:],
-)
-_mistake(
-    "no_hop",
-    "The facts have no effect: the question that came in is read out as it is. Go on with what each hop returns.",
-    lambda memories: [],
-)
-_mistake(
-    "one_hop_too_many",
-    "There is one hop too many, which compares with the last memory and reads from the first, perhaps because an index is -1 or wraps round. K + 1 memories make K hops.",
-    lambda memories: [*_pairs(memories), (memories[-1], memories[0])],
-)
-_mistake(
-    "one_hop_before",
-    "There is one hop too many at the beginning, which compares with memories[-1], the last one, and reads from memories[0]. Begin with memories[0] and memories[1].",
-    lambda memories: [(memories[-1], memories[0]), *_pairs(memories)],
-)
-_mistake(
-    "one_hop_after",
-    "There is one hop too many at the end, which compares with the last memory and reads from it as well. K + 1 memories make K hops.",
-    lambda memories: [*_pairs(memories), (memories[-1], memories[-1])],
-)
+for _name, _change, _sentence in (
+    ("one_memory_for_both", lambda m: [(memory, memory) for memory in m[:-1]], "Each hop compares the question with the memory that it reads from, memories[k] in both places. It reads from the next one, memories[k + 1]."),
+    ("next_memory_for_both", lambda m: [(memory, memory) for memory in m[1:]], "Each hop compares the question with the memory that it reads from, memories[k + 1] in both places. It compares with the one before, memories[k]."),
+    ("every_memory_for_both", lambda m: [(memory, memory) for memory in m], "There is a hop for each memory, which compares the question with it and reads from it. K + 1 memories make K hops: hop k compares with memories[k] and reads from memories[k + 1]."),
+    ("exchanged", lambda m: [(output, memory) for memory, output in _pairs(m)], "Memory and output are exchanged: hop k compares the question with memories[k + 1] and reads from memories[k]. It is the other way round."),
+    ("first_pair_for_all", lambda m: _pairs(m)[:1] * (len(m) - 1), "Every hop takes memories[0] and memories[1]. Hop k takes memories[k] and memories[k + 1]."),
+    ("always_compared_with_the_first", lambda m: [(m[0], output) for output in m[1:]], "Every hop compares its question with memories[0]. Hop k compares it with memories[k], from which the hop before has read."),
+    ("always_read_from_the_last", lambda m: [(memory, m[-1]) for memory in m[:-1]], "Every hop reads from the last memory. Hop k reads from memories[k + 1]."),
+    ("pairs_apart", lambda m: _pairs(m)[::2], "Your hops take memories 0 and 1, then 2 and 3, and so on, as if each hop had two of its own. Neighbouring hops share one: 0 and 1, then 1 and 2."),
+    ("in_reverse_order", lambda m: _pairs(m[::-1]), "Your hops begin with the last memory and go backwards. Begin with memories[0]."),
+    ("last_pair_first", lambda m: _pairs(m)[::-1], "The hops come in reverse order: the first one takes the last two memories. Begin with memories[0] and memories[1]."),
+    ("first_and_last", lambda m: [(m[0], m[-1])], "There is a single hop, which compares with the first memory and reads from the last. Hop k compares with memories[k] and reads from memories[k + 1], and there are K hops."),
+    ("first_hop_alone", lambda m: _pairs(m)[:1], "There is a single hop, with memories[0] and memories[1]. Let the others follow, each with the question that the hop before has returned."),
+    ("last_hop_missing", lambda m: _pairs(m)[:-1], "The last hop is missing. K + 1 memories make K hops, and the last one reads from the last memory."),
+    ("first_hop_missing", lambda m: _pairs(m)[1:], "The first hop is missing: it takes memories[0] and memories[1]."),
+    ("last_hop_alone", lambda m: _pairs(m)[-1:], "Only the last hop has an effect: it begins with the question that came in. Each hop goes on with the question that the hop before has returned."),
+    ("one_hop_too_many", lambda m: [*_pairs(m), (m[-1], m[0])], "There is one hop too many, which compares with the last memory and reads from the first, perhaps because an index is -1 or wraps round. K + 1 memories make K hops."),
+    ("one_hop_before", lambda m: [(m[-1], m[0]), *_pairs(m)], "There is one hop too many at the beginning, which compares with memories[-1], the last one, and reads from memories[0]. Begin with memories[0] and memories[1]."),
+    ("one_hop_after", lambda m: [*_pairs(m), (m[-1], m[-1])], "There is one hop too many at the end, which compares with the last memory and reads from it as well. K + 1 memories make K hops."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"what each hop compares with and reads from": _change})
 
 
 # The question on its way
 
-
-@task.mistake(
-    "Each hop looks with the question that came in, and what the hops read is added up. A hop looks with the question that the hop before has made: only then can it ask about what the first fact brought up."
-)
-def first_question_in_every_hop(question, memories, mask, readout):
-    read = sum(_hops(question, [pair], mask) - question for pair in _pairs(memories))
-    return (question + read) @ readout.mT
-
-
-@task.mistake("A hop goes on with what was read, without the question. The next question is question + read.")
-def question_left_behind(question, memories, mask, readout):
-    for memory, output in _pairs(memories):
-        question = hop(question, memory, output, mask)[0] - question
-    return question @ readout.mT
-
-
-@task.mistake("You add the question twice in each hop. The next question is question + read.")
-def question_added_again(question, memories, mask, readout):
-    for memory, output in _pairs(memories):
-        question = question + hop(question, memory, output, mask)[0]
-    return question @ readout.mT
-
-
-@task.mistake("You read out only what the last hop has read, without the question. The paper reads out their sum.")
-def last_read_alone(question, memories, mask, readout):
-    before = _hops(question, _pairs(memories)[:-1], mask)
-    return (_hops(before, _pairs(memories)[-1:], mask) - before) @ readout.mT
-
-
-@task.mistake("You read out the question after every hop and add up the logits. Read out once, after the last hop.")
-def logits_of_every_hop(question, memories, mask, readout):
-    pairs = _pairs(memories)
-    return sum(_hops(question, pairs[:k], mask) @ readout.mT for k in range(1, len(pairs) + 1))
-
-
-@task.mistake("The question goes through ReLU after each hop. Here it stays as the hop returns it.")
-def relu_between(question, memories, mask, readout):
-    for memory, output in _pairs(memories):
-        question = hop(question, memory, output, mask)[0].relu()
-    return question @ readout.mT
+for _name, _change, _sentence in (
+    ("question_left_behind", lambda question, read: read, "A hop goes on with what was read, without the question. The next question is question + read."),
+    ("question_added_again", lambda question, read: 2 * question + read, "You add the question twice in each hop. The next question is question + read."),
+    ("relu_between", lambda question, read: (question + read).relu(), "The question goes through ReLU after each hop. Here it stays as the hop returns it."),
+    ("cut_off_between_hops", lambda question, read: (question + read).detach(), "The values are right, but no gradient passes from one hop to the one before, so the first hops would never learn. Leave the question as the hop returns it, without `detach`."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"the question after a hop": _change})
 
 
 # The scores
 
-
-def _with_score(name, sentence, score):
-    """Register an answer whose hops have another score, function(question, memory)."""
-
-    def mistaken(question, memories, mask, readout):
-        for memory, output in _pairs(memories):
-            question, _ = hop(question, memory, output, mask, score=score)
-        return question @ readout.mT
-
-    task.mistake(sentence, name)(mistaken)
-
-
-_with_score(
-    "scaled",
-    "You divide the scores by √D, as in the Transformer. A memory network's scores are plain dot products (equation 1).",
-    lambda question, memory: dot(question, memory) / question.shape[1] ** 0.5,
-)
-_with_score(
-    "sign_of_scores",
-    "The sign of the scores is turned round, so the facts that fit the question least get the largest weights.",
-    lambda question, memory: -dot(question, memory),
-)
-_with_score(
-    "cosine",
-    "You divide the scores by the lengths of question and memory, which gives cosines. Here the score is the plain dot product.",
-    lambda question, memory: torch.cosine_similarity(question[:, None], memory, dim=-1, eps=1e-6),
-)
-_with_score(
-    "equal_weights",
-    "All real facts get the same weight. The scores should differ from fact to fact, and decide the weights.",
-    lambda question, memory: 0 * dot(question, memory),
-)
-_with_score(
-    "softmax_twice",
-    "The softmax is applied twice, so the weights come close to each other. Apply it once, to the scores.",
-    lambda question, memory: dot(question, memory).softmax(-1),
-)
-
-
-@task.mistake(
-    "Padding takes part in the softmax and is left out afterwards, so the weights of the real facts sum to less than 1. Put -inf in place of its scores before the softmax."
-)
-def masked_after_the_softmax(question, memories, mask, readout):
-    for memory, output in _pairs(memories):
-        weights = dot(question, memory).softmax(-1) * mask
-        question = question + (weights[..., None] * output).sum(1)
-    return question @ readout.mT
-
-
-@task.mistake(
-    "A story without facts gives NaN: a softmax of nothing but -inf has no value. Nothing is read there, so put zeros in place of the weights where the mask is False."
-)
-def empty_story_nan(question, memories, mask, readout):
-    logits = _hops(question, _pairs(memories), mask) @ readout.mT
-    return torch.where(mask.any(1, keepdim=True), logits, torch.nan)
+for _name, _change, _sentence in (
+    ("scaled", lambda question, memory: dot(question, memory) / question.shape[1] ** 0.5, "You divide the scores by √D, as in the Transformer. A memory network's scores are plain dot products (equation 1)."),
+    ("sign_of_scores", lambda question, memory: -dot(question, memory), "The scores have the opposite sign, so the facts that fit the question least get the largest weights."),
+    ("cosine", lambda question, memory: torch.cosine_similarity(question[:, None], memory, dim=-1, eps=1e-6), "You divide the scores by the lengths of question and memory, which gives cosines. Here the score is the plain dot product."),
+    ("equal_weights", lambda question, memory: 0 * dot(question, memory), "All real facts get the same weight. The scores should differ from fact to fact, and decide the weights."),
+    ("softmax_twice", lambda question, memory: dot(question, memory).softmax(-1), "The softmax is applied twice, so the weights come close to each other. Apply it once, to the scores."),
+    ("first_question_in_every_hop", lambda _, memory, *, question: dot(question, memory), "Each hop looks with the question that came in, and what the hops read is added up. A hop looks with the question that the hop before has made: only then can it ask about what the first fact brought up."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"the scores": _change})
 
 
 # The mask
 
-
-@task.mistake("The mask has no effect: padding gets weight like a fact. Mask the scores in every hop.")
-def mask_unused(question, memories, mask, readout):
-    return _hops(question, _pairs(memories), torch.ones_like(mask)) @ readout.mT
-
-
-@task.mistake('The mask is the wrong way round: True means "is a fact".')
-def mask_inverted(question, memories, mask, readout):
-    return _hops(question, _pairs(memories), ~mask) @ readout.mT
-
-
-@task.mistake("The mask reaches the first hop only. It is the same in every hop.")
-def mask_in_the_first_hop(question, memories, mask, readout):
-    question = _hops(question, _pairs(memories)[:1], mask)
-    return _hops(question, _pairs(memories)[1:], torch.ones_like(mask)) @ readout.mT
-
-
-@task.mistake("The mask reaches the last hop only. It is the same in every hop.")
-def mask_in_the_last_hop(question, memories, mask, readout):
-    question = _hops(question, _pairs(memories)[:-1], torch.ones_like(mask))
-    return _hops(question, _pairs(memories)[-1:], mask) @ readout.mT
+mask_mistakes(
+    task,
+    "padding gets weight like a fact. Mask the scores in every hop.",
+    '"is a fact", and you read padding',
+    one="story",
+    lengths=False,
+)
+task.changed(
+    "masked_after_the_softmax",
+    "Padding takes part in the softmax and is left out afterwards, so the weights of the real facts sum to less than 1. Put -inf in place of its scores before the softmax.",
+    {"the masked scores": left_out},
+)
+task.changed(
+    "empty_story_nan",
+    "A story without facts gives NaN: a softmax of nothing but -inf has no value. Nothing is read there, so put zeros in place of the weights where the mask is False.",
+    {"the weights with zeros": left_out},
+)
 
 
-@task.mistake("You use the first story's mask for all stories. Each has its own.")
-def first_mask_for_all(question, memories, mask, readout):
-    return _hops(question, _pairs(memories), mask[:1].expand_as(mask)) @ readout.mT
+def _in_the_first_hop(numbers, mask, *, step, done):
+    return numbers if "the question after a hop" in done else step(numbers, mask)
+
+
+task.changed(
+    "mask_in_the_first_hop",
+    "The mask reaches the first hop only. It is the same in every hop.",
+    dict.fromkeys(("the masked scores", "the weights with zeros"), _in_the_first_hop),
+)
 
 
 # The answer
 
-
-def _at_the_end(name, sentence, change):
-    """Register an answer with something done to its logits."""
-    task.mistake(sentence, name)(
-        lambda question, memories, mask, readout: change(_hops(question, _pairs(memories), mask), readout)
-    )
-
-
-_at_the_end(
-    "not_read_out",
-    "You return the question after the last hop, B×D. Multiply it by readout, which makes a number for each answer.",
-    lambda question, readout: question,
-)
-_at_the_end(
-    "readout_not_transposed",
-    "You multiply by readout without transposing it. This runs without an error only where there are as many answers as features. Each answer has a row of readout: V×D.",
-    lambda question, readout: question @ readout,
-)
-_at_the_end(
-    "answers_as_rows",
-    "Your logits are transposed, V×B. Stories are rows and answers are columns: B×V.",
-    lambda question, readout: readout @ question.mT,
-)
-_at_the_end(
-    "softmax_of_the_logits",
-    "You return probabilities. Return the logits: a loss like cross_entropy takes the softmax itself.",
-    lambda question, readout: (question @ readout.mT).softmax(-1),
-)
-_at_the_end(
-    "log_softmax_of_the_logits",
-    "You return log probabilities. Return the logits: a loss like cross_entropy takes the softmax itself.",
-    lambda question, readout: (question @ readout.mT).log_softmax(-1),
-)
-_at_the_end(
-    "answer_chosen",
-    "You return the number of the answer with the largest logit. Return the logits of all answers.",
-    lambda question, readout: (question @ readout.mT).argmax(-1),
-)
+for _name, _change, _sentence in (
+    ("last_read_alone", lambda question, answers, *, done: done["what a hop reads"] @ answers, "You read out only what the last hop has read, without the question. The paper reads out their sum."),
+    ("not_read_out", left_out, "You return the question after the last hop, B×D. Multiply it by readout, which makes a number for each answer."),
+    ("readout_not_transposed", lambda question, answers: question @ answers.mT, "You multiply by readout without transposing it. This runs without an error only where there are as many answers as features. Each answer has a row of readout: V×D."),
+    ("softmax_of_the_logits", lambda question, answers: (question @ answers).softmax(-1), "You return probabilities. Return the logits: a loss like cross_entropy takes the softmax itself."),
+    ("log_softmax_of_the_logits", lambda question, answers: (question @ answers).log_softmax(-1), "You return log probabilities. Return the logits: a loss like cross_entropy takes the softmax itself."),
+    ("answer_chosen", lambda question, answers: (question @ answers).argmax(-1), "You return the number of the answer with the largest logit. Return the logits of all answers."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"the product of the last question and readout": _change})
 
 
-@task.mistake(
-    "The values are right, but no gradient passes from one hop to the one before, so the first hops would never learn. Leave the question as the hop returns it, without `detach`."
-)
-def cut_off_between_hops(question, memories, mask, readout):
-    for memory, output in _pairs(memories):
-        question = hop(question, memory, output, mask)[0].detach()
-    return question @ readout.mT
+@task.mistake("You read out the question after every hop and add up the logits. Read out once, after the last hop.")
+def logits_of_every_hop(question, memories, mask, readout):
+    return sum(task.way({})(question, memories[: k + 1], mask, readout) for k in range(1, len(memories)))

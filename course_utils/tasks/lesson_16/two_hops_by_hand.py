@@ -111,70 +111,27 @@ def _(case, value):
     }
 
 
-def _tables_of(*which, size=10.0):
-    """Three tables with `size` on the diagonal for these kinds of words, 0 for people, 1 for things, 2 for places, 3 for nothing."""
+def _tables_of(held, sizes):
+    """Three tables with these sizes on the diagonal for the kinds of words that each of them holds."""
 
     def tables(people, things, places):
-        kind = torch.tensor([0] * people + [1] * things + [2] * places)
-        return [torch.diag(size * torch.isin(kind, torch.tensor(kinds)).float()) for kinds in which]
+        kinds = ["people"] * people + ["things"] * things + ["places"] * places
+        return [
+            torch.diag(torch.tensor([size * (kind in words) for kind in kinds]))
+            for words, size in zip(held, sizes, strict=True)
+        ]
 
     return tables
 
 
-def _mistake(name, sentence, *which, size=10.0):
-    """Register tables in which these kinds of words have numbers."""
-    task.mistake(sentence, name)(_tables_of(*which, size=size))
-
-
-_mistake(
-    "every_word_in_every_table",
-    "Hop 2 looks at the fact that hop 1 has found once more. The second embedding still holds the thing, which the question asks for and this fact mentions: let it hold only what leads on, the person.",
-    (0, 1, 2),
-    (0, 1, 2),
-    (0, 1, 2),
-)
-_mistake(
-    "person_forgotten",
-    "Hop 1 finds who has the thing, but what it reads does not hold the person, so hop 2 has nothing to look for. The second embedding is used for both: what hop 1 reads, and the keys of hop 2.",
-    (1,),
-    (3,),
-    (2,),
-)
-_mistake(
-    "place_not_read",
-    "Both hops look where they should, but the right place does not always have the largest logit. The third embedding is what hop 2 reads, and the answer is read with it: it must tell the places apart, and nothing else may disturb them.",
-    (1,),
-    (0,),
-    (0,),
-)
-_mistake(
-    "reversed",
-    "Hop 1 gives all facts the same weight: the first embedding holds nothing that question and facts have in common. The question is a thing, so the first embedding must hold the things.",
-    (2,),
-    (0,),
-    (1,),
-)
-_mistake(
-    "too_small",
-    "The kinds of words are right, but your numbers are so small that softmax spreads the weight over all facts. Larger numbers give larger scores.",
-    (1,),
-    (0,),
-    (2,),
-    size=0.5,
-)
-
-
-@task.mistake(
-    "Both hops look where they should, and the right place has the largest logit, but it does not lead by 0.5. Give the third embedding larger numbers."
-)
-def answers_too_close(people, things, places):
-    first, second, third = _tables_of((1,), (0,), (2,))(people, things, places)
-    return [first, second, third / 100]
-
-
-@task.mistake(
-    "The right place leads by 0.5 or more as long as its person has few things. One who has everything is mentioned in many facts, and each gets less of hop 2's weight. Give the third embedding larger numbers."
-)
-def too_close_for_many_things(people, things, places):
-    first, second, third = _tables_of((1,), (0,), (2,))(people, things, places)
-    return [first, second, 0.18 * third]
+RIGHT, ALL = ("things", "people", "places"), "people, things, places"
+for _name, _held, _sizes, _sentence in (
+    ("every_word_in_every_table", (ALL, ALL, ALL), (10.0, 10.0, 10.0), "Hop 2 looks at the fact that hop 1 has found once more. The second embedding still holds the thing, which the question asks for and this fact mentions: let it hold only what leads on, the person."),
+    ("person_forgotten", ("things", "", "places"), (10.0, 10.0, 10.0), "Hop 1 finds who has the thing, but what it reads does not hold the person, so hop 2 has nothing to look for. The second embedding is used for both: what hop 1 reads, and the keys of hop 2."),
+    ("place_not_read", ("things", "people", "people"), (10.0, 10.0, 10.0), "Both hops look where they should, but the right place does not always have the largest logit. The third embedding is what hop 2 reads, and the answer is read with it: it must tell the places apart, and nothing else may disturb them."),
+    ("reversed", ("places", "people", "things"), (10.0, 10.0, 10.0), "Hop 1 gives all facts the same weight: the first embedding holds nothing that question and facts have in common. The question is a thing, so the first embedding must hold the things."),
+    ("too_small", RIGHT, (0.5, 0.5, 0.5), "The kinds of words are right, but your numbers are so small that softmax spreads the weight over all facts. Larger numbers give larger scores."),
+    ("answers_too_close", RIGHT, (10.0, 10.0, 0.1), "Both hops look where they should, and the right place has the largest logit, but it does not lead by 0.5. Give the third embedding larger numbers."),
+    ("too_close_for_many_things", RIGHT, (10.0, 10.0, 1.8), "The right place leads by 0.5 or more as long as its person has few things. One who has everything is mentioned in many facts, and each gets less of hop 2's weight. Give the third embedding larger numbers."),
+):  # fmt: skip
+    task.mistake(_sentence, _name)(_tables_of(_held, _sizes))

@@ -16,7 +16,7 @@ def drawn_gates(draw, *shape, dtype=torch.float32):
 
 
 def one_hot(draw, B, N):
-    """Return weights B×N that stand at one place in each row, and are 0 elsewhere."""
+    """Return weights B×N that are 1 at one place in each row, and are 0 elsewhere."""
     return torch.nn.functional.one_hot(draw.whole(0, N, B), N).float()
 
 

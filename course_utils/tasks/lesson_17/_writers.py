@@ -4,7 +4,8 @@ Each is write(memory B×N×W, weights B×N, erase B×W, add B×W) → the new me
 """
 
 import torch
-import torch.nn.functional as F
+
+from course_utils.tasks.lesson_17.write import task
 
 # Right ones, written differently
 
@@ -47,36 +48,7 @@ def in_place_on_a_copy(memory, weights, erase, add):
     return new.baddbmm_(weights[:, :, None], add[:, None])
 
 
-# A right one, of which the wrong ones change one part. weights come as B×N×1, erase and add as B×1×W
-
-
-def _writer(
-    given=lambda *args: args,
-    keep=lambda weights, erase: 1 - weights * erase,
-    added=lambda weights, add: weights * add,
-    join=lambda memory, keep, added: memory * keep + added,
-    ending=lambda new, memory: new,
-):
-    """Return a function that writes as it should, but for the parts that are given."""
-
-    def write(*args):
-        memory, weights, erase, add = given(*args)
-        weights, erase, add = weights[:, :, None], erase[:, None], add[:, None]
-        return ending(join(memory, keep(weights, erase), added(weights, add)), args[0])
-
-    return write
-
-
-def _with_weights(change):
-    return _writer(given=lambda memory, weights, erase, add: (memory, change(weights), erase, add))
-
-
-def _with_erase(change):
-    return _writer(given=lambda memory, weights, erase, add: (memory, weights, change(erase), add))
-
-
-def _with_add(change):
-    return _writer(given=lambda memory, weights, erase, add: (memory, weights, erase, change(add)))
+# Wrong ones
 
 
 def _first(rows):
@@ -85,14 +57,6 @@ def _first(rows):
 
 def _last(rows):
     return rows[-1:].expand_as(rows)
-
-
-def _largest_only(weights):
-    return weights * (weights == weights.amax(1, keepdim=True))
-
-
-def _hard(weights):
-    return F.one_hot(weights.argmax(1), weights.shape[1]).to(weights.dtype)
 
 
 def _without(place, axis):
@@ -107,29 +71,14 @@ def _without(place, axis):
 
 
 def _kept_at(place, axis):
-    """A new memory in which one place, or one column, is still as it was."""
+    """A change of the new memory, after which one place, or one column, is still as it was."""
 
-    def ending(new, memory):
+    def change(new, *, memory):
         new = new.clone()
         new.select(axis, place).copy_(memory.select(axis, place))
         return new
 
-    return ending
-
-
-def adds_first(memory, weights, erase, add):
-    """What is added is erased in part at once."""
-    weights = weights[:, :, None]
-    return (memory + weights * add[:, None]) * (1 - weights * erase[:, None])
-
-
-def erase_subtracted(memory, weights, erase, add):
-    return memory + weights[:, :, None] * (add - erase)[:, None]
-
-
-def added_where_erased(memory, weights, erase, add):
-    weights = weights[:, :, None] * erase[:, None]
-    return memory * (1 - weights) + weights * add[:, None]
+    return {"result": change}
 
 
 def given_memory_altered(memory, weights, erase, add):
@@ -155,20 +104,10 @@ def _altering(place):
     return write
 
 
-def needs_square_places(memory, weights, erase, add):
-    """It puts weights along the numbers, and erase and add along the places: it stops where N and W differ."""
-    return memory * (1 - weights[:, None] * erase[:, :, None]) + weights[:, None] * add[:, :, None]
-
-
 def needs_one_row(memory, weights, erase, add):
     """It takes the batch for a single row: it stops where there are more."""
     weights, erase, add = (given.reshape(given.shape[-1]) for given in (weights, erase, add))
     return memory * (1 - torch.outer(weights, erase)) + torch.outer(weights, add)
-
-
-def batch_mixed(memory, weights, erase, add):
-    """What the rows of the batch write is added up."""
-    return by_products(memory, weights, erase, 0 * add) + torch.einsum("bn,bw->nw", weights, add)
 
 
 RIGHT = {
@@ -180,63 +119,65 @@ RIGHT = {
     as_a_step: "a right one, in one sum",
     in_place_on_a_copy: "a right one, in place on a copy",
 }
+ERASED, ADDED = "the share that is erased", "what is added"
+way, wrong = task.way, task.wrong
 WRONG = {
-    _writer(keep=lambda weights, erase: weights * erase): "a wrong one: it keeps the share that it should erase",
-    _writer(keep=lambda weights, erase: 1 - erase): "a wrong one: it erases at all positions alike, whatever their weights",
-    _writer(keep=lambda weights, erase: 1 - weights): "a wrong one: erase has no effect, and everything goes where it writes",
-    _writer(keep=lambda weights, erase: 1 + 0 * weights): "a wrong one: it erases nothing",
-    _writer(keep=lambda weights, erase: 1 + weights * erase): "a wrong one: what should be erased grows",
-    _writer(keep=lambda weights, erase: (1 - weights) * (1 - erase)): "a wrong one: it keeps 1 - w times 1 - e, and not 1 - w·e",
-    _writer(keep=lambda weights, erase: 1 - weights * (1 - erase)): "a wrong one: erase is turned round",
-    _writer(keep=lambda weights, erase: 1 - weights * erase.round()): "a wrong one: it rounds erase to 0 or 1",
-    _writer(keep=lambda weights, erase: 1 - weights**2 * erase): "a wrong one: it squares the weights where it erases",
-    _writer(keep=lambda weights, erase: 1 - weights * erase.mean(-1, keepdim=True)): "a wrong one: it erases with the mean of erase",
-    erase_subtracted: "a wrong one: it subtracts erase from what stands there, and does not multiply",
-    _writer(added=lambda weights, add: add): "a wrong one: it adds at all positions alike, whatever their weights",
-    _writer(added=lambda weights, add: 0 * add): "a wrong one: it adds nothing",
-    _writer(added=lambda weights, add: -weights * add): "a wrong one: it subtracts what it should add",
-    _writer(added=lambda weights, add: weights**2 * add): "a wrong one: it squares the weights where it adds",
-    _writer(added=lambda weights, add: weights * add.mean(-1, keepdim=True)): "a wrong one: it adds the mean of `add`",
-    _writer(added=lambda weights, add: (weights * add).sum(1, keepdim=True)): "a wrong one: what is added is summed over the positions",
-    added_where_erased: "a wrong one: it adds only as much as it erases",
-    adds_first: "a wrong one: it adds before it erases, so a part of what was added goes again",
-    _writer(given=lambda memory, weights, erase, add: (memory, weights, add, erase)): "a wrong one: it exchanges erase and add",
-    _with_add(torch.tanh): "a wrong one: it puts `add` through tanh",
-    _with_add(torch.relu): "a wrong one: it adds 0 in place of numbers below 0",
-    _with_add(torch.abs): "a wrong one: it drops the sign of what it adds",
-    _with_add(_first): "a wrong one: all rows add the first row's vector",
-    _with_add(lambda add: add.roll(1, 0)): "a wrong one: each row adds the vector of the row before",
-    _with_erase(_first): "a wrong one: all rows erase with the first row's vector",
-    _with_erase(_last): "a wrong one: all rows erase with the last row's vector",
-    _with_weights(_first): "a wrong one: all rows use the first row's weights",
-    _with_weights(_last): "a wrong one: all rows use the last row's weights",
-    batch_mixed: "a wrong one: what all rows add is summed up",
-    _with_weights(_hard): "a wrong one: it writes to the position with the largest weight only, with the weight 1",
-    _with_weights(_largest_only): "a wrong one: it writes to the position with the largest weight only",
-    _with_weights(lambda weights: weights.mean(1, keepdim=True).expand_as(weights)): "a wrong one: all positions get the mean weight",
-    _with_weights(torch.ones_like): "a wrong one: weights have no effect",
-    _with_weights(lambda weights: weights.softmax(1)): "a wrong one: weights go through a softmax once more",
-    _with_weights(lambda weights: weights / weights.sum(1, keepdim=True).clamp(min=1e-12)): "a wrong one: it divides weights by their sum, which may be less than 1",
-    _with_weights(lambda weights: weights.roll(1, 1)): "a wrong one: each position gets the weight of the one before",
-    _with_weights(lambda weights: weights.flip(1)): "a wrong one: its weights stand in the opposite order",
-    _with_weights(lambda weights: 1 - weights): "a wrong one: it writes where weights are small",
-    _with_weights(_without(-1, 1)): "a wrong one: it forgets the last position",
-    _with_weights(_without(0, 1)): "a wrong one: it forgets the first position",
-    _writer(ending=_kept_at(-1, 0)): "a wrong one: it forgets the last row of the batch",
-    _writer(ending=_kept_at(-1, 2)): "a wrong one: it forgets the last number of each position",
-    needs_square_places: "a wrong one: it takes positions for numbers, and fails where N and W differ",
+    wrong("keeps_what_it_should_erase"): "a wrong one: it keeps the share that it should erase",
+    wrong("erased_everywhere"): "a wrong one: it erases at all positions alike, whatever their weights",
+    wrong("erase_unused"): "a wrong one: erase has no effect, and everything goes where it writes",
+    wrong("nothing_erased"): "a wrong one: it erases nothing",
+    way({ERASED: lambda weights, erase: -weights * erase}): "a wrong one: what should be erased grows",
+    wrong("one_minus_each"): "a wrong one: it keeps 1 - w times 1 - e, and not 1 - w·e",
+    wrong("erase_turned_round"): "a wrong one: erase is turned round",
+    way({"erase": torch.round}): "a wrong one: it rounds erase to 0 or 1",
+    way({ERASED: lambda weights, erase: weights**2 * erase}): "a wrong one: it squares the weights where it erases",
+    way({"erase": lambda erase: erase.mean(-1, keepdim=True).expand_as(erase)}): "a wrong one: it erases with the mean of erase",
+    wrong("erase_subtracted"): "a wrong one: it subtracts erase from what is there, and does not multiply",
+    wrong("added_everywhere"): "a wrong one: it adds at all positions alike, whatever their weights",
+    way({ADDED: lambda weights, add: 0 * add}): "a wrong one: it adds nothing",
+    way({ADDED: lambda weights, add: -weights * add}): "a wrong one: it subtracts what it should add",
+    way({ADDED: lambda weights, add: weights**2 * add}): "a wrong one: it squares the weights where it adds",
+    way({"add": lambda add: add.mean(-1, keepdim=True).expand_as(add)}): "a wrong one: it adds the mean of `add`",
+    way({ADDED: lambda weights, add: (weights * add).sum(1, keepdim=True)}): "a wrong one: what is added is summed over the positions",
+    wrong("added_where_erased"): "a wrong one: it adds only as much as it erases",
+    wrong("added_before_erasing"): "a wrong one: it adds before it erases, so a part of what was added goes again",
+    way({"erase": lambda erase, *, add: add, "add": lambda add, *, erase: erase}): "a wrong one: it exchanges erase and add",
+    way({"add": torch.tanh}): "a wrong one: it puts `add` through tanh",
+    way({"add": torch.relu}): "a wrong one: it adds 0 in place of numbers below 0",
+    way({"add": torch.abs}): "a wrong one: it drops the sign of what it adds",
+    way({"add": _first}): "a wrong one: all rows add the first row's vector",
+    way({"add": lambda add: add.roll(1, 0)}): "a wrong one: each row adds the vector of the row before",
+    way({"erase": _first}): "a wrong one: all rows erase with the first row's vector",
+    way({"erase": _last}): "a wrong one: all rows erase with the last row's vector",
+    wrong("first_weights_for_all"): "a wrong one: all rows use the first row's weights",
+    way({"weights": _last}): "a wrong one: all rows use the last row's weights",
+    way({ADDED: lambda weights, add: (weights * add).sum(0, keepdim=True)}): "a wrong one: what all rows add is summed up",
+    wrong("likeliest_place_only"): "a wrong one: it writes to the position with the largest weight only, with the weight 1",
+    way({"weights": lambda weights: weights * (weights == weights.amax(1, keepdim=True))}): "a wrong one: it writes to the position with the largest weight only",
+    way({"weights": lambda weights: weights.mean(1, keepdim=True).expand_as(weights)}): "a wrong one: all positions get the mean weight",
+    wrong("weights_unused"): "a wrong one: weights have no effect",
+    wrong("softmax_again"): "a wrong one: weights go through a softmax once more",
+    way({"weights": lambda weights: weights / weights.sum(1, keepdim=True).clamp(min=1e-12)}): "a wrong one: it divides weights by their sum, which may be less than 1",
+    way({"weights": lambda weights: weights.roll(1, 1)}): "a wrong one: each position gets the weight of the one before",
+    way({"weights": lambda weights: weights.flip(1)}): "a wrong one: its weights are in the opposite order",
+    wrong("weights_turned_round"): "a wrong one: it writes where weights are small",
+    way({"weights": _without(-1, 1)}): "a wrong one: it forgets the last position",
+    way({"weights": _without(0, 1)}): "a wrong one: it forgets the first position",
+    way(_kept_at(-1, 0)): "a wrong one: it forgets the last row of the batch",
+    way(_kept_at(-1, 2)): "a wrong one: it forgets the last number of each position",
+    wrong("weights_along_the_width"): "a wrong one: it takes positions for numbers, and fails where N and W differ",
     needs_one_row: "a wrong one: it fails where the batch has several rows",
-    _writer(join=lambda memory, keep, added: memory): "a wrong one: it returns the old memory",
-    _writer(join=lambda memory, keep, added: keep + added): "a wrong one: what stood in the memory has no effect",
-    _writer(join=lambda memory, keep, added: added): "a wrong one: it returns only what is added",
-    _writer(ending=lambda new, memory: new + memory): "a wrong one: it adds the old memory to the new one",
-    _writer(ending=lambda new, memory: new.mT): "a wrong one: it returns B×W×N",
-    _writer(ending=lambda new, memory: new.reshape(len(new), new.shape[2], -1)): "a wrong one: it cuts its result into W positions of N numbers",
-    _writer(ending=lambda new, memory: new.sum(1)): "a wrong one: it adds up over the positions",
-    _writer(ending=lambda new, memory: new[:1]): "a wrong one: it returns the first row alone",
-    _writer(ending=lambda new, memory: new.bfloat16().float()): "a wrong one: its numbers have three digits only",
-    _writer(ending=lambda new, memory: new * torch.nan): "a wrong one: it gives NaN",
-    _writer(ending=lambda new, memory: torch.cat([new[:, :-1], new[:, -1:] * torch.nan], 1)): "a wrong one: it gives NaN at the last position",
+    way({"result": lambda new, *, memory: memory}): "a wrong one: it returns the old memory",
+    way({"memory after erasing": lambda memory, kept: kept}): "a wrong one: what the memory held has no effect",
+    way({"the new memory": lambda kept, added: added}): "a wrong one: it returns only what is added",
+    way({"result": lambda new, *, memory: new + memory}): "a wrong one: it adds the old memory to the new one",
+    way({"result": lambda new: new.mT}): "a wrong one: it returns B×W×N",
+    way({"result": lambda new: new.reshape(len(new), new.shape[2], -1)}): "a wrong one: it cuts its result into W positions of N numbers",
+    way({"result": lambda new: new.sum(1)}): "a wrong one: it adds up over the positions",
+    way({"result": lambda new: new[:1]}): "a wrong one: it returns the first row alone",
+    way({"result": lambda new: new.bfloat16().float()}): "a wrong one: its numbers have three digits only",
+    way({"result": lambda new: new * torch.nan}): "a wrong one: it gives NaN",
+    way({"result": lambda new: torch.cat([new[:, :-1], new[:, -1:] * torch.nan], 1)}): "a wrong one: it gives NaN at the last position",
     given_memory_altered: "a wrong one: it writes into the memory that it is given",
     given_memory_erased: "a wrong one: it erases in the memory that it is given",
 }  # fmt: skip

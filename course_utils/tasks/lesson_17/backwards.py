@@ -60,10 +60,14 @@ def _(case, value):
     return [int(each.argmax()) if each.max() > 0.95 else "no vector" for each in seen]
 
 
-def _program(write, read, length):
+def _program(write, read):
     """Kernels from the shifts of each head: functions of the step and the length."""
-    shifts = [[write(step, length), read(step, length)] for step in range(2 * length + 1)]
-    return torch.eye(3)[torch.tensor(shifts) + 1]
+
+    def program(length, places):
+        shifts = [[write(step, length), read(step, length)] for step in range(2 * length + 1)]
+        return torch.eye(3)[torch.tensor(shifts) + 1]
+
+    return program
 
 
 def _forward(step, length):
@@ -74,28 +78,10 @@ def _still(step, length):
     return 0
 
 
-def _mistake(name, sentence, write=_forward, read=lambda step, length: 1 if step <= length else -1):
-    task.mistake(sentence, name)(lambda length, places: _program(write, read, length))
-
-
-_mistake(
-    "one_early",
-    "The read head is one position too far back: at the first step of the silence it sees the last vector but one. Count its moves: it has to have come as far as the write head when it begins to read.",
-    read=lambda step, length: (step < length) - (step > length),
-)
-_mistake(
-    "in_the_same_order",
-    "The read head repeats the vectors in their order, first to last. It should begin with the last one and walk backward.",
-    read=lambda step, length: int(step > length),
-)
-_mistake(
-    "nothing_is_met",
-    "The read head never sees a vector, since it is at positions where nothing was written. It must go to the last vector first and then walk back.",
-    read=_still,
-)
-_mistake(
-    "write_head_stays",
-    "The read head sees the last vector at every step of the silence. It has to walk back from there, and each vector needs a position of its own, so the write head has to move as well.",
-    write=_still,
-    read=_still,
-)
+for _name, _write, _read, _sentence in (
+    ("one_early", _forward, lambda step, length: (step < length) - (step > length), "The read head is one position too far back: at the first step of the silence it sees the last vector but one. Count its moves: it has to have come as far as the write head when it begins to read."),
+    ("in_the_same_order", _forward, lambda step, length: int(step > length), "The read head repeats the vectors in their order, first to last. It should begin with the last one and walk backward."),
+    ("nothing_is_met", _forward, _still, "The read head never sees a vector, since it is at positions where nothing was written. It must go to the last vector first and then walk back."),
+    ("write_head_stays", _still, _still, "The read head sees the last vector at every step of the silence. It has to walk back from there, and each vector needs a position of its own, so the write head has to move as well."),
+):  # fmt: skip
+    task.mistake(_sentence, _name)(_program(_write, _read))

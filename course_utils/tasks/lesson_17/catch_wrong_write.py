@@ -1,13 +1,25 @@
 """Task 17.catch_wrong_write: a test that tells right writes from wrong."""
 
+from functools import partial
+from types import SimpleNamespace
+
 import torch
 
 from course_utils.checks.task import Task
-from course_utils.tasks.candidates import asking, mistakes_of_tests, one_case_each, tests_without
+from course_utils.tasks.candidates import (
+    asking,
+    close,
+    finite,
+    mistakes_of_tests,
+    not_far,
+    one_case_each,
+    test_of,
+    tests_without,
+)
 from course_utils.tasks.lesson_17._writers import RARE, RIGHT, WRONG, by_einsum
 
 MOST = 100  # rows, positions and numbers in a position, at most
-LARGEST = 100  # of what stands in a memory, or is added
+LARGEST = 100  # of what a memory holds, or is added
 
 
 def _problem(memory, weights, erase, add):
@@ -48,47 +60,43 @@ task = Task(
 one_case_each(task, RIGHT, WRONG, RARE)
 
 
-def _inputs(sizes, summing_to, memory, weights, erase, add):
+# What a test promises itself of a candidate
+
+
+def _trial(
+    candidate,
+    sizes=(3, 5, 4),
+    summing_to=0.8,
+    memory=torch.clone,
+    weights=torch.clone,
+    erase=torch.clone,
+    add=torch.clone,
+):
+    """What a candidate makes of random inputs, each of which goes through the function of its name first."""
     B, N, W = sizes
     draw = torch.Generator().manual_seed(3)
     drawn = torch.rand(B, N, generator=draw) + 0.1
-    return [
+    args = (
         memory(torch.randn(B, N, W, generator=draw)),
         weights(summing_to * drawn / drawn.sum(1, keepdim=True)),
         erase(torch.rand(B, W, generator=draw)),
         add(2 * torch.randn(B, W, generator=draw)),
-    ]
-
-
-def _same(numbers):
-    return numbers
-
-
-def _close(right, came, least=1e-5):
-    return came.shape == right.shape and torch.allclose(came, right, atol=least)
-
-
-def _test(
-    candidate,
-    sizes=(3, 5, 4),
-    summing_to=0.8,
-    memory=_same,
-    weights=_same,
-    erase=_same,
-    add=_same,
-    compare=_close,
-    altered=True,
-):
-    """A test like the solution's, on other inputs, or with things left out."""
-    args = _inputs(sizes, summing_to, memory, weights, erase, add)
+    )
     given = [arg.clone() for arg in args]
-    try:
-        came = candidate(*given)
-        return bool(compare(by_einsum(*args), came)) and (not altered or torch.equal(given[0], args[0]))
-    except Exception:
-        return False
+    return SimpleNamespace(came=candidate(*given), right=by_einsum(*args), memory=args[0], given=given[0])
 
 
+def _right(on, compare=close):
+    """The numbers are those of a write."""
+    return compare(on.right, on.came)
+
+
+def _memory_stays(on):
+    """The memory that was given is as it was."""
+    return torch.equal(on.given, on.memory)
+
+
+_test = test_of(_trial, {"right": _right, "unaltered": _memory_stays})
 _mistaken = mistakes_of_tests(
     task,
     _test,
@@ -99,138 +107,66 @@ _mistaken = mistakes_of_tests(
 
 # How the test compares
 
-_mistaken(
-    "no_rounding",
-    "Right candidates whose last digits differ from yours are refused. Leave room for rounding: torch.allclose(…, atol=1e-5), not torch.equal or `==`.",
-    compare=torch.equal,
-)
-_mistaken(
-    "too_much_room",
-    "A candidate whose numbers are only nearly right passes your test, one that rounds them to three digits: there is too much room. Rounding in float32 stays below 1e-5.",
-    compare=lambda right, came: _close(right, came, 0.03),
-)
-_mistaken(
-    "runs_at_all",
-    "Every candidate that returns finite numbers of the right shape, and leaves the memory as it was, passes your test. Compare the numbers with those of a write of your own.",
-    compare=lambda right, came: came.shape == right.shape and came.isfinite().all(),
-)
-_mistaken(
-    "nan_passes",
-    "Candidates that give NaN pass your test. NaN is not larger than anything, so ask that differences are small, `(…).abs() < 1e-5`, and not that none is large.",
-    compare=lambda right, came: came.shape == right.shape and not ((came - right).abs() > 1e-5).any(),
-)
-_mistaken(
-    "first_row_only",
-    "Candidates that use the vectors of the first row for all, or return that row only, pass your test, since you compare the first row only. Compare every number, and the shape.",
-    compare=lambda right, came: torch.allclose(came[0], right[0], atol=1e-5),
-)
-_mistaken(
-    "last_row_only",
-    "Candidates that use the vectors of the last row for all pass your test, since you compare the last row only. Compare every number.",
-    compare=lambda right, came: came.shape == right.shape and torch.allclose(came[-1], right[-1], atol=1e-5),
-)
-_mistaken(
-    "sum_only",
-    "Candidates that put the right numbers in the wrong positions pass your test, since you compare sums. Compare every number.",
-    compare=lambda right, came: came.shape == right.shape and torch.allclose(came.sum(), right.sum(), atol=1e-4),
-)
+for _name, _compare, _sentence in (
+    ("no_rounding", torch.equal, "Right candidates whose last digits differ from yours are refused. Leave room for rounding: torch.allclose(…, atol=1e-5), not torch.equal or `==`."),
+    ("too_much_room", lambda right, came: close(right, came, 0.03), "A candidate whose numbers are only nearly right passes your test, one that rounds them to three digits: there is too much room. Rounding in float32 stays below 1e-5."),
+    ("runs_at_all", finite, "Every candidate that returns finite numbers of the right shape, and leaves the memory as it was, passes your test. Compare the numbers with those of a write of your own."),
+    ("nan_passes", not_far, "Candidates that give NaN pass your test. NaN is not larger than anything, so ask that differences are small, `(…).abs() < 1e-5`, and not that none is large."),
+    ("first_row_only", lambda right, came: torch.allclose(came[0], right[0], atol=1e-5), "Candidates that use the vectors of the first row for all, or return that row only, pass your test, since you compare the first row only. Compare every number, and the shape."),
+    ("last_row_only", lambda right, came: len(came) == len(right) and close(right[-1], came[-1]), "Candidates that use the vectors of the last row for all pass your test, since you compare the last row only. Compare every number."),
+    ("sum_only", lambda right, came: came.shape == right.shape and close(right.sum(), came.sum(), 1e-4), "Candidates that put the right numbers in the wrong positions pass your test, since you compare sums. Compare every number."),
+):  # fmt: skip
+    _mistaken(_name, _sentence, right=partial(_right, compare=_compare))
 
 
 # What the test gives
 
-
-def _one_hot(weights):
-    return torch.nn.functional.one_hot(weights.argmax(1), weights.shape[1]).float()
-
-
-_mistaken(
-    "as_many_places_as_numbers",
-    "A candidate that cuts its result into W positions of N numbers passes your test, since your memory has as many positions as numbers in each. Let N and W differ.",
-    sizes=(3, 4, 4),
-)
-_mistaken(
-    "one_place",
-    "Candidates that put weights at the wrong positions, or add up over the positions, pass your test, since your memory has a single position. Use two or more.",
-    sizes=(3, 1, 4),
-)
-_mistaken(
-    "even_weights",
-    "Candidates that move the weights to other positions, or use their mean, pass your test, since all weights of a row are equal. Draw them at random.",
-    weights=lambda weights: torch.full_like(weights, 0.8 / weights.shape[1]),
-)
-_mistaken(
-    "weights_at_one_place",
-    "Candidates that write to the likeliest position only, or square the weights, pass your test, since yours are 1 at one position and 0 elsewhere. Use weights in between.",
-    weights=_one_hot,
-)
-_mistaken(
-    "empty_memory",
-    "Candidates that erase too much, or nothing, pass your test: your memory holds zeros, of which nothing can be erased. Fill it with random numbers.",
-    memory=torch.zeros_like,
-)
-_mistaken(
-    "memory_of_ones",
-    "A candidate that subtracts weight times erase whatever stands in the memory, and one that ignores it, pass your test, since your memory holds ones. Fill it with random numbers.",
-    memory=torch.ones_like,
-)
-_mistaken(
-    "erase_of_zeros",
-    "Candidates that erase in a wrong way, or nothing, pass your test, since your erase vectors are zeros. Draw them at random, between 0 and 1.",
-    erase=torch.zeros_like,
-)
-_mistaken(
-    "erase_of_ones",
-    "Candidates on which erase has no effect pass your test, since your erase vectors are ones. Draw them at random, between 0 and 1.",
-    erase=torch.ones_like,
-)
-_mistaken(
-    "erase_of_zeros_and_ones",
-    "A candidate that rounds erase to 0 or 1 passes your test, since yours holds nothing else. Draw it at random, between 0 and 1.",
-    erase=torch.round,
-)
-_mistaken(
-    "add_of_zeros",
-    "Candidates that add in a wrong way, or nothing, pass your test, since your add vectors are zeros. Draw them at random.",
-    add=torch.zeros_like,
-)
-_mistaken(
-    "add_of_ones",
-    "Candidates that mix up the add vectors pass your test, since yours are ones. Draw them at random, with numbers above 1 and below 0.",
-    add=torch.ones_like,
-)
-_mistaken(
-    "add_above_zero",
-    "Candidates that drop the sign of what is added, or put 0 in place of negative numbers, pass your test, since you add nothing below 0. Draw add with torch.randn.",
-    add=torch.abs,
-)
+for _name, _sizes, _sentence in (
+    ("as_many_places_as_numbers", (3, 4, 4), "A candidate that cuts its result into W positions of N numbers passes your test, since your memory has as many positions as numbers in each. Let N and W differ."),
+    ("one_place", (3, 1, 4), "Candidates that put weights at the wrong positions, or add up over the positions, pass your test, since your memory has a single position. Use two or more."),
+):  # fmt: skip
+    _mistaken(_name, _sentence, sizes=_sizes)
+for _name, _what, _change, _sentence in (
+    ("even_weights", "weights", lambda weights: torch.full_like(weights, 0.8 / weights.shape[1]), "Candidates that move the weights to other positions, or use their mean, pass your test, since all weights of a row are equal. Draw them at random."),
+    ("weights_at_one_place", "weights", lambda weights: torch.nn.functional.one_hot(weights.argmax(1), weights.shape[1]).float(), "Candidates that write to the likeliest position only, or square the weights, pass your test, since yours are 1 at one position and 0 elsewhere. Use weights in between."),
+    ("empty_memory", "memory", torch.zeros_like, "Candidates that erase too much, or nothing, pass your test: your memory holds zeros, of which nothing can be erased. Fill it with random numbers."),
+    ("memory_of_ones", "memory", torch.ones_like, "A candidate that subtracts weight times erase whatever the memory holds, and one that ignores it, pass your test, since your memory holds ones. Fill it with random numbers."),
+    ("erase_of_zeros", "erase", torch.zeros_like, "Candidates that erase in a wrong way, or nothing, pass your test, since your erase vectors are zeros. Draw them at random, between 0 and 1."),
+    ("erase_of_ones", "erase", torch.ones_like, "Candidates on which erase has no effect pass your test, since your erase vectors are ones. Draw them at random, between 0 and 1."),
+    ("erase_of_zeros_and_ones", "erase", torch.round, "A candidate that rounds erase to 0 or 1 passes your test, since yours holds nothing else. Draw it at random, between 0 and 1."),
+    ("add_of_zeros", "add", torch.zeros_like, "Candidates that add in a wrong way, or nothing, pass your test, since your add vectors are zeros. Draw them at random."),
+    ("add_of_ones", "add", torch.ones_like, "Candidates that mix up the add vectors pass your test, since yours are ones. Draw them at random, with numbers above 1 and below 0."),
+    ("add_above_zero", "add", torch.abs, "Candidates that drop the sign of what is added, or put 0 in place of negative numbers, pass your test, since you add nothing below 0. Draw add with torch.randn."),
+):  # fmt: skip
+    _mistaken(_name, _sentence, **{_what: _change})
 _mistaken(
     "same_vectors_in_all_rows",
     "Candidates that use the first row's vectors for all pass your test, since all rows of yours are the same. Let weights, erase and add differ from row to row.",
-    weights=lambda weights: weights[:1].expand_as(weights),
-    erase=lambda erase: erase[:1].expand_as(erase),
-    add=lambda add: add[:1].expand_as(add),
+    **dict.fromkeys(("weights", "erase", "add"), lambda rows: rows[:1].expand_as(rows)),
 )
 
 
-LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
+LEFT_OUT = {  # what a test may leave out: what passes it then, what to do, and how the test is changed
     "altered": (
         "candidates that alter the memory that they are given",
         "Give a copy of it to the candidate, and check whether it is as it was.",
+        {"unaltered": None},
     ),
     "less": (
         "candidates that divide the weights by their sum",
         "Let a row of weights sum to less than 1.",
+        {"summing_to": 1.0},
     ),
     "rows": (
         "candidates that mix up the rows of a batch, or take a single one,",
         "Use a batch of two or more.",
+        {"sizes": (1, 5, 4)},
     ),
 }
 
 
 def _without(parts):
-    changes = {"altered": {"altered": False}, "less": {"summing_to": 1.0}, "rows": {"sizes": (1, 5, 4)}}
-    left = {key: value for part in parts for key, value in changes[part].items()}
+    left = {key: value for part in parts for key, value in LEFT_OUT[part][2].items()}
     return lambda candidate: _test(candidate, **left)
 
 

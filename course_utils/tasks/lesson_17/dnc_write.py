@@ -6,6 +6,7 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count
+from course_utils.checks.way import left_out
 from course_utils.tasks.lesson_17._drawn import drawn_gates, drawn_weights, shares
 from course_utils.tasks.shares import USUAL
 
@@ -80,8 +81,23 @@ def _(usage, written, reads, free, content, allocate, enter):
     return torch.stack(news), torch.stack(rows)
 
 
-def _filled(usage, written):
-    return usage + written - usage * written
+@task.steps
+def _(usage, written, reads, free, content, allocate, enter):
+    filled = yield "the usage after writing", lambda usage, written: usage + written - usage * written, usage, written
+    kept = yield "what the heads leave", _kept, reads, free
+    new = yield "the new usage", mul, filled, kept
+    order = yield "the positions from the freest to the fullest", lambda new: new.argsort(dim=1, stable=True), new
+    ordered = yield "the usage from the freest to the fullest", lambda new, order: new.gather(1, order), new, order
+    before = yield "the product of the usage of all before", _before, ordered
+    room = yield "the free shares", sub, 1, ordered
+    shares = yield "the shares from the freest to the fullest", mul, room, before
+    allocation = yield "the allocation", lambda s, order: torch.zeros_like(s).scatter(1, order, s), shares, order
+    one = yield "allocation gate times allocation", mul, allocate[:, None], allocation
+    left = yield "1 minus the allocation gate", sub, 1, allocate[:, None]
+    other = yield "1 minus the allocation gate, times content", mul, left, content
+    mixed = yield "the mix of both", add, one, other
+    weights = yield "the mix times the write gate", mul, enter[:, None], mixed
+    return new, weights
 
 
 def _kept(reads, free):
@@ -92,179 +108,96 @@ def _before(ordered):
     return torch.cat([torch.ones_like(ordered[:, :1]), ordered[:, :-1].cumprod(1)], 1)
 
 
-def _sorted(usage):
-    return usage.sort(dim=1, stable=True)
+# The usage
 
-
-def _back(shares, order):
-    return torch.zeros_like(shares).scatter(1, order, shares)
-
-
-def _allocation(usage, sort=_sorted, before=_before, room=lambda ordered: 1 - ordered, back=_back):
-    ordered, order = sort(usage)
-    return back(room(ordered) * before(ordered), order)
-
-
-@task.steps
-def _(usage, written, reads, free, content, allocate, enter):
-    filled = yield "the usage after writing", _filled, usage, written
-    kept = yield "what the heads leave", _kept, reads, free
-    new = yield "the new usage", mul, filled, kept
-    room = yield "the allocation", _allocation, new
-    one = yield "allocation gate times allocation", mul, allocate[:, None], room
-    left = yield "1 minus the allocation gate", sub, 1, allocate[:, None]
-    other = yield "1 minus the allocation gate, times content", mul, left, content
-    mixed = yield "the mix of both", add, one, other
-    weights = yield "the mix times the write gate", mul, enter[:, None], mixed
-    return new, weights
-
-
-# A right write, of which mistakes change one part
-
-
-def _write(
-    usage,
-    written,
-    reads,
-    free,
-    content,
-    allocate,
-    enter,
-    filled=_filled,
-    kept=_kept,
-    join=lambda filled, kept: filled * kept,
-    looked=lambda new, old: new,
-    mix=lambda allocate, room, content: allocate * room + (1 - allocate) * content,
-    end=lambda enter, mixed: enter * mixed,
-    returned=lambda new, weights: (new, weights),
-    **parts,
-):
-    new = join(filled(usage, written), kept(reads, free))
-    room = _allocation(looked(new, usage), **parts)
-    return returned(new, end(enter[:, None], mix(allocate[:, None], room, content)))
-
-
-def _mistake(name, sentence, **parts):
-    """Register a write that is right but for the parts that are given."""
-    task.mistake(sentence, name)(lambda *args: _write(*args, **parts))
-
-
-_mistake(
-    "product_not_subtracted",
-    "You add usage and write weights and leave it at that, so a position can be more than full. Subtract the product of the two: only the share that was free can be filled.",
-    filled=lambda usage, written: usage + written,
+for _name, _change, _sentence in (
+    ("product_not_subtracted", add, "You add usage and write weights and leave it at that, so a position can be more than full. Subtract the product of the two: only the share that was free can be filled."),
+    ("larger_of_both", torch.maximum, "You take the larger one of usage and write weight. The equation adds them and subtracts their product."),
+    ("written_unused", left_out, "The last write has no effect on your usage. A position that was written to is in use."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"the usage after writing": _change})
+for _name, _change, _sentence in (
+    ("nothing_freed", lambda reads, free: torch.ones_like(reads[:, 0]), "Nothing is freed: this is the usage after writing. Multiply it by what the read heads leave, the product over the heads of 1 minus gate times weight."),
+    ("gates_unused", lambda reads, free: (1 - reads).prod(1), "The free gates have no effect, so whatever is read is freed. Multiply each head's weights by its gate first."),
+    ("free_gates_inverted", lambda reads, free: _kept(reads, 1 - free), "Your free gates are the wrong way round: a gate of 1 frees what its head has read, and a gate of 0 frees nothing."),
+    ("kept_sum", lambda reads, free: 1 - (free[..., None] * reads).sum(1), "You add up what the heads free, and subtract the sum from 1. When two heads free the same position, more than all of it may go. Take the product over the heads of 1 minus what each frees."),
+    ("last_head_only", lambda reads, free: 1 - free[:, -1:] * reads[:, -1], "Only the last read head frees something. In a loop over the heads this happens if each step starts afresh: multiply what was left so far."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"what the heads leave": _change})
+task.changed(
+    "freed_before_writing",
+    "You free first and fill afterwards, so what the last step wrote is not freed. In the equation writing comes first, and what the heads leave is a factor of all of it.",
+    {
+        "the usage after writing": lambda usage, written, *, reads, free, step: step(
+            usage * _kept(reads, free), written
+        ),
+        "the new usage": left_out,
+    },
 )
-_mistake(
-    "larger_of_both",
-    "You take the larger one of usage and write weight. The equation adds them and subtracts their product.",
-    filled=torch.maximum,
-)
-_mistake(
-    "written_unused",
-    "The last write has no effect on your usage. A position that was written to is in use.",
-    filled=lambda usage, written: usage,
-)
-_mistake(
-    "nothing_freed",
-    "Nothing is freed: this is the usage after writing. Multiply it by what the read heads leave, the product over the heads of 1 minus gate times weight.",
-    kept=lambda reads, free: torch.ones_like(reads[:, 0]),
-)
-_mistake(
-    "gates_unused",
-    "The free gates have no effect, so whatever is read is freed. Multiply each head's weights by its gate first.",
-    kept=lambda reads, free: (1 - reads).prod(1),
-)
-_mistake(
-    "free_gates_inverted",
-    "Your free gates are the wrong way round: a gate of 1 frees what its head has read, and a gate of 0 frees nothing.",
-    kept=lambda reads, free: _kept(reads, 1 - free),
-)
-_mistake(
-    "kept_sum",
-    "You add up what the heads free, and subtract the sum from 1. When two heads free the same position, more than all of it may go. Take the product over the heads of 1 minus what each frees.",
-    kept=lambda reads, free: 1 - (free[..., None] * reads).sum(1),
-)
-_mistake(
-    "last_head_only",
-    "Only the last read head frees something. In a loop over the heads this happens if each step starts afresh: multiply what was left so far.",
-    kept=lambda reads, free: 1 - free[:, -1:] * reads[:, -1],
-)
-_mistake(
+
+
+# The allocation
+
+task.changed(
     "old_usage_for_allocation",
     "Your new usage is right, but you allocate by the old one, so a position that has just been freed is not written to. Use the new usage.",
-    looked=lambda new, old: old,
+    {
+        "the positions from the freest to the fullest": lambda new, *, usage, step: step(usage),
+        "the usage from the freest to the fullest": lambda new, order, *, usage, step: step(usage, order),
+    },
 )
-_mistake(
-    "left_in_sorted_order",
-    "You leave the allocation in the sorted order, so the first position always gets the weight of the freest one. Put each weight back where it belongs, with scatter for instance.",
-    back=lambda shares, order: shares,
-)
-_mistake(
-    "sorted_once_more",
-    "To put the weights back you gather with the order that sorted the usage, which mixes them once more. Use scatter with this order, or gather with its own argsort.",
-    back=lambda shares, order: shares.gather(1, order),
-)
-_mistake(
-    "fullest_first",
-    "You begin with the fullest position. Sort the usage with the smallest first, so that the freest one has the first choice.",
-    sort=lambda usage: usage.sort(dim=1, descending=True, stable=True),
-)
-_mistake(
-    "not_sorted",
-    "You go through the positions in the order in which they are. Go from the freest to the fullest: sort the usage first.",
-    sort=lambda usage: (usage, torch.arange(usage.shape[1]).expand_as(usage)),
-)
-_mistake(
-    "product_with_itself",
-    "Your running product includes the position itself, so a free one gets the weight 0. Only those before it count: move the product on by one, and begin with 1.",
-    before=lambda ordered: ordered.cumprod(1),
-)
-_mistake(
-    "one_back_only",
-    "You multiply by the usage of the position before only. Multiply by that of all before: take the running product.",
-    before=lambda ordered: torch.cat([torch.ones_like(ordered[:, :1]), ordered[:, :-1]], 1),
-)
-_mistake(
-    "nothing_taken_away",
-    "Every position gets 1 minus its usage, whatever the freer ones have taken. Multiply by the product of the usage of all before.",
-    before=torch.ones_like,
-)
-_mistake(
+for _name, _change, _sentence in (
+    ("fullest_first", lambda usage: usage.argsort(dim=1, descending=True, stable=True), "You begin with the fullest position. Sort the usage with the smallest first, so that the freest one has the first choice."),
+    ("not_sorted", lambda usage: torch.arange(usage.shape[1]).expand_as(usage), "You go through the positions in the order in which they are. Go from the freest to the fullest: sort the usage first."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"the positions from the freest to the fullest": _change})
+for _name, _change, _sentence in (
+    ("product_with_itself", lambda ordered: ordered.cumprod(1), "Your running product includes the position itself, so a free one gets the weight 0. Only those before it count: move the product on by one, and begin with 1."),
+    ("one_back_only", lambda ordered: torch.cat([torch.ones_like(ordered[:, :1]), ordered[:, :-1]], 1), "You multiply by the usage of the position before only. Multiply by that of all before: take the running product."),
+    ("nothing_taken_away", torch.ones_like, "Every position gets 1 minus its usage, whatever the freer ones have taken. Multiply by the product of the usage of all before."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"the product of the usage of all before": _change})
+task.changed(
     "usage_for_room",
     "You multiply by the usage of a position where its free share belongs, 1 minus its usage.",
-    room=lambda ordered: ordered,
+    {"the free shares": lambda one, ordered: ordered},
 )
-_mistake(
+task.changed(
+    "left_in_sorted_order",
+    "You leave the allocation in the sorted order, so the first position always gets the weight of the freest one. Put each weight back where it belongs, with scatter for instance.",
+    {"the allocation": left_out},
+)
+task.changed(
+    "sorted_once_more",
+    "To put the weights back you gather with the order that sorted the usage, which mixes them once more. Use scatter with this order, or gather with its own argsort.",
+    {"the allocation": lambda shares, order: shares.gather(1, order)},
+)
+
+
+# The gates
+
+task.changed(
     "allocation_gate_inverted",
     "Your allocation gate is the wrong way round: a gate of 1 writes to free positions, a gate of 0 to those found by content.",
-    mix=lambda allocate, room, content: (1 - allocate) * room + allocate * content,
+    {"allocate": lambda allocate: 1 - allocate},
 )
-_mistake(
+task.changed(
     "allocation_only",
     "The weights by content have no effect. Add 1 minus the allocation gate, times content.",
-    mix=lambda allocate, room, content: allocate * room,
+    {"the mix of both": left_out},
 )
-_mistake(
+task.changed(
     "write_gate_unused",
     "The write gate has no effect, so something is written at each step. Multiply the weights by it.",
-    end=lambda enter, mixed: mixed,
+    {"the mix times the write gate": lambda enter, mixed: mixed},
 )
-_mistake(
+task.changed(
     "made_to_sum_to_1",
     "You divide the weights by their sum. The write gate is there so that they may sum to less than 1: leave them as they are.",
-    end=lambda enter, mixed: enter * mixed / (enter * mixed).sum(1, keepdim=True),
+    {"result": lambda new, weights: (new, weights / weights.sum(1, keepdim=True))},
 )
-_mistake(
+task.changed(
     "exchanged",
     "Your two results are exchanged. Return the new usage first, then the weights.",
-    returned=lambda new, weights: (weights, new),
+    {"result": lambda new, weights: (weights, new)},
 )
-
-
-@task.mistake(
-    "You free first and fill afterwards, so what the last step wrote is not freed. In the equation writing comes first, and what the heads leave is a factor of all of it."
-)
-def freed_before_writing(usage, written, reads, free, *others):
-    return _write(
-        usage * _kept(reads, free), written, reads, free, *others, kept=lambda reads, free: torch.ones_like(usage)
-    )

@@ -7,6 +7,7 @@ import torch.nn.functional as F
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
+from course_utils.checks.way import left_out
 from course_utils.tasks.lesson_17._drawn import drawn_gates, drawn_weights
 from course_utils.tasks.properties import no_weight_is_negative, rows_sum_to_one
 from course_utils.tasks.shares import USUAL
@@ -74,9 +75,9 @@ def _cosine(memory, key):
     return F.cosine_similarity(memory, key[:, None], dim=-1)
 
 
-def _moves(mixed, kernel):
+def _moves(mixed, kernel, axis=1):
     K = kernel.shape[1]
-    return sum(kernel[:, [i]] * mixed.roll(i - K // 2, 1) for i in range(K))
+    return sum(kernel[:, [i]] * mixed.roll(i - K // 2, axis) for i in range(K))
 
 
 def _total(powers):
@@ -99,83 +100,45 @@ def _(memory, previous, key, strength, gate, kernel, gamma):
     return weights
 
 
-# A right head, of which mistakes change one part
+# The weights by content
 
-
-def _head(
-    memory,
-    previous,
-    key,
-    strength,
-    gate,
-    kernel,
-    gamma,
-    cosine=_cosine,
-    content=lambda strength, cosine: (strength * cosine).softmax(-1),
-    mix=lambda gate, content, previous: gate * content + (1 - gate) * previous,
-    move=_moves,
-    power=lambda moved, gamma: moved**gamma,
-    share=lambda powers: powers / _total(powers),
-):
-    mixed = mix(gate[:, None], content(strength[:, None], cosine(memory, key)), previous)
-    return share(power(move(mixed, kernel), gamma[:, None]))
-
-
-def _mistake(name, sentence, **parts):
-    """Register a head that is right but for the parts that are given."""
-    task.mistake(sentence, name)(lambda *args: _head(*args, **parts))
-
-
-_mistake(
+task.changed(
     "dot_product",
     "You compare by the dot product, so positions with large numbers get large weights whatever their direction. Divide by the length of the key and by that of each position: the cosine.",
-    cosine=lambda memory, key: (memory @ key[..., None])[..., 0],
+    {"the cosines": lambda memory, key: (memory @ key[..., None])[..., 0]},
 )
-_mistake(
-    "strength_unused",
-    "The strength has no effect. Multiply the cosines by it, before the softmax.",
-    content=lambda strength, cosine: cosine.softmax(-1),
-)
-_mistake(
+task.changed(
     "divided_by_strength",
     "You divide the cosines by the strength, so a larger one makes the weights more even. It is no temperature: multiply by it.",
-    content=lambda strength, cosine: (cosine / strength).softmax(-1),
+    {"strength times the cosines": lambda strength, cosine: cosine / strength},
 )
-_mistake(
+task.changed(
     "no_softmax",
     "You take strength times cosine for the weights by content. Take a softmax of them, over the positions.",
-    content=lambda strength, cosine: strength * cosine,
+    {"the weights by content": left_out},
 )
-_mistake(
+
+
+# The gate
+
+task.changed(
     "gate_turned_round",
     "Your gate is the wrong way round: a gate of 1 should give the weights by content, and a gate of 0 the previous ones.",
-    mix=lambda gate, content, previous: (1 - gate) * content + gate * previous,
+    {"gate": lambda gate: 1 - gate},
 )
-_mistake(
+task.changed(
     "previous_unused",
     "The previous weights have no effect, so the head can only jump. Add 1 minus the gate, times the previous weights.",
-    mix=lambda gate, content, previous: gate * content,
+    {"the interpolated weights": left_out},
 )
-_mistake(
+task.changed(
     "content_only",
     "You leave the gate and the previous weights out, so the head can only jump. Add gate times content and 1 minus gate times previous.",
-    mix=lambda gate, content, previous: content + 0 * gate * previous,
+    {"gate": lambda gate: 1 + 0 * gate},
 )
-_mistake(
-    "not_shifted",
-    "The kernel has no effect: the head can jump and stay, but not walk. Shift the interpolated weights.",
-    move=lambda mixed, kernel: mixed,
-)
-_mistake(
-    "direction_reversed",
-    "You move the weights the wrong way, as conv1d does, which does not turn the kernel round. The last number of the kernel moves weight forward, from position i to i + K // 2.",
-    move=lambda mixed, kernel: _moves(mixed, kernel.flip(1)),
-)
-_mistake(
-    "counted_from_zero",
-    "You take the kernel for the shifts 0, 1, 2 and so on, so everything ends too far forward. The middle number is for the shift 0.",
-    move=lambda mixed, kernel: _moves(mixed, kernel).roll(kernel.shape[1] // 2, 1),
-)
+
+
+# The shift
 
 
 def _three(mixed, kernel):
@@ -184,77 +147,57 @@ def _three(mixed, kernel):
     return sum(kernel[:, [i]] * mixed.roll(i - middle, 1) for i in columns)
 
 
-_mistake(
-    "three_shifts_only",
-    "You use only the shifts -1, 0 and +1. A kernel of K numbers has shifts from -(K // 2) to K // 2: let a loop run over its columns.",
-    move=_three,
-)
-
-
 def _lost(mixed, kernel):
     half = kernel.shape[1] // 2
     return _moves(F.pad(mixed, (half, half)), kernel)[:, half : half + mixed.shape[1]]
 
 
-_mistake(
-    "lost_at_the_ends",
-    "What moves beyond an end is lost: you put zeros there. The positions form a circle: what leaves one end comes in at the other, as with torch.roll.",
-    move=_lost,
+for _name, _change, _sentence in (
+    ("not_shifted", left_out, "The kernel has no effect: the head can jump and stay, but not walk. Shift the interpolated weights."),
+    ("direction_reversed", lambda mixed, kernel: _moves(mixed, kernel.flip(1)), "You move the weights the wrong way, as conv1d does, which does not turn the kernel round. The last number of the kernel moves weight forward, from position i to i + K // 2."),
+    ("counted_from_zero", lambda mixed, kernel: _moves(mixed, kernel).roll(kernel.shape[1] // 2, 1), "You take the kernel for the shifts 0, 1, 2 and so on, so everything ends too far forward. The middle number is for the shift 0."),
+    ("three_shifts_only", _three, "You use only the shifts -1, 0 and +1. A kernel of K numbers has shifts from -(K // 2) to K // 2: let a loop run over its columns."),
+    ("lost_at_the_ends", _lost, "What moves beyond an end is lost: you put zeros there. The positions form a circle: what leaves one end comes in at the other, as with torch.roll."),
+    ("rolled_through_the_batch", lambda mixed, kernel: _moves(mixed, kernel, 0), "You roll whole rows through the batch. Roll the weights within their rows: name the axis, `dims=1`."),
+    ("first_kernel_for_all", lambda mixed, kernel: _moves(mixed, kernel[:1]), "All rows of the batch use the first kernel. Each has its own."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"the shifted weights": _change})
+task.changed(
+    "shifted_before_the_gate",
+    "You shift the weights by content only, and interpolate afterwards, so with a gate of 0 the head cannot walk on. Interpolate first, then shift.",
+    {
+        "the weights by content": lambda scores, *, kernel: _moves(scores.softmax(-1), kernel),
+        "the shifted weights": left_out,
+    },
 )
-_mistake(
-    "rolled_through_the_batch",
-    "You roll whole rows through the batch. Roll the weights within their rows: name the axis, `dims=1`.",
-    move=lambda mixed, kernel: sum(
-        kernel[:, [i]] * mixed.roll(i - kernel.shape[1] // 2, 0) for i in range(kernel.shape[1])
-    ),
-)
-_mistake(
-    "first_kernel_for_all",
-    "All rows of the batch use the first kernel. Each has its own.",
-    move=lambda mixed, kernel: _moves(mixed, kernel[:1].expand_as(kernel)),
-)
-_mistake(
+
+
+# Sharpening
+
+task.changed(
     "not_sharpened",
     "Gamma has no effect, so each shift blurs the weights. Raise the shifted weights to the power of gamma and divide by their sum.",
-    power=lambda moved, gamma: moved,
+    {"the powers": left_out},
 )
-_mistake(
+task.changed(
     "softmax_for_sharpening",
     "You take the softmax of gamma times the weights. Sharpening raises the weights themselves to the power of gamma, and divides by their sum.",
-    power=lambda moved, gamma: (gamma * moved).exp(),
+    {"the powers": lambda moved, gamma: (gamma * moved).exp()},
 )
-_mistake(
+task.changed(
     "gamma_as_a_factor",
     "You return gamma times the weights. Raise them to the power of gamma, and divide by their sum.",
-    power=lambda moved, gamma: moved * gamma,
-    share=lambda powers: powers,
-)
-_mistake(
-    "not_divided",
-    "Your weights do not sum to 1. Divide the powers by their sum.",
-    share=lambda powers: powers,
+    {"the powers": mul, "the powers divided by their sum": left_out},
 )
 
 
-@task.mistake(
-    "You sharpen the interpolated weights and shift afterwards, so the shift's blur stays. Shift first, then sharpen."
-)
-def sharpened_before_the_shift(memory, previous, key, strength, gate, kernel, gamma):
-    sharp = lambda weights: weights ** gamma[:, None] / _total(weights ** gamma[:, None])  # noqa: E731
-    return _head(
-        *(memory, previous, key, strength, gate, kernel, gamma),
-        move=lambda mixed, kernel: _moves(sharp(mixed), kernel),
-        power=lambda moved, gamma: moved,
-        share=lambda moved: moved,
-    )
+def _sharpened(mixed, kernel, *, gamma):
+    powers = mixed ** gamma[:, None]
+    return _moves(powers / _total(powers), kernel)
 
 
-@task.mistake(
-    "You shift the weights by content only, and interpolate afterwards, so with a gate of 0 the head cannot walk on. Interpolate first, then shift."
+task.changed(
+    "sharpened_before_the_shift",
+    "You sharpen the interpolated weights and shift afterwards, so the shift's blur stays. Shift first, then sharpen.",
+    {"the shifted weights": _sharpened, "the powers": left_out, "the powers divided by their sum": left_out},
 )
-def shifted_before_the_gate(memory, previous, key, strength, gate, kernel, gamma):
-    return _head(
-        *(memory, previous, key, strength, gate, kernel, gamma),
-        mix=lambda gate, content, previous: gate * _moves(content, kernel) + (1 - gate) * previous,
-        move=lambda mixed, kernel: mixed,
-    )

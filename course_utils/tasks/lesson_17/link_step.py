@@ -6,6 +6,7 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count
+from course_utils.checks.way import left_out
 from course_utils.tasks.lesson_17._drawn import drawn_weights, links, shares
 from course_utils.tasks.shares import USUAL
 
@@ -69,40 +70,16 @@ def _(link, precedence, weights, at, content, modes):
     return torch.stack(links), torch.stack(lasts), torch.stack(reads)
 
 
-def _cleared(link):
-    return link.masked_fill(torch.eye(link.shape[1], dtype=torch.bool), 0.0)
-
-
-def _stays(row, column):
-    return 1 - row - column
-
-
-def _linked(weights, precedence):
-    return weights[:, :, None] * precedence[:, None]
-
-
-def _latest(precedence, weights):
-    return (1 - weights.sum(1, keepdim=True)) * precedence + weights
-
-
-def _along(link, at):
-    return (link @ at[..., None])[..., 0]
-
-
-def _by_modes(modes, backward, content, forward):
-    return modes[:, :1] * backward + modes[:, 1:2] * content + modes[:, 2:] * forward
-
-
 @task.steps
 def _(link, precedence, weights, at, content, modes):
-    share = yield "what stays of each link", _stays, weights[:, :, None], weights[:, None]
+    left = yield "1 minus the sum of the write weights", sub, 1, weights.sum(1, keepdim=True)
+    before = yield "the old precedence, faded", mul, left, precedence
+    latest = yield "the new precedence", add, before, weights
+    share = yield "what stays of each link", lambda row, column: 1 - row - column, weights[:, :, None], weights[:, None]
     kept = yield "the old link, faded", mul, share, link
     linked = yield "what is linked anew", _linked, weights, precedence
     total = yield "the new link with its diagonal", add, kept, linked
     new = yield "the new link", _cleared, total
-    left = yield "1 minus the sum of the write weights", sub, 1, weights.sum(1, keepdim=True)
-    before = yield "the old precedence, faded", mul, left, precedence
-    latest = yield "the new precedence", add, before, weights
     forward = yield "forward", _along, new, at
     backward = yield "backward", _along, new.mT, at
     one = yield "the mode for backward times backward", mul, modes[:, :1], backward
@@ -113,139 +90,89 @@ def _(link, precedence, weights, at, content, modes):
     return new, latest, read
 
 
-# A right step, of which mistakes change one part
+def _cleared(link):
+    return link.masked_fill(torch.eye(link.shape[1], dtype=torch.bool), 0.0)
 
 
-def _step(
-    link,
-    precedence,
-    weights,
-    at,
-    content,
-    modes,
-    stays=_stays,
-    linked=_linked,
-    clear=_cleared,
-    latest=_latest,
-    used=lambda old, new: old,
-    followed=lambda old, new: new,
-    ways=lambda link, at: (_along(link.mT, at), _along(link, at)),
-    mix=_by_modes,
-    returned=lambda *results: results,
-):
-    last = latest(precedence, weights)
-    new = clear(stays(weights[:, :, None], weights[:, None]) * link + linked(weights, used(precedence, last)))
-    backward, forward = ways(followed(link, new), at)
-    return returned(new, last, mix(modes, backward, content, forward))
+def _linked(weights, precedence):
+    return weights[:, :, None] * precedence[:, None]
 
 
-def _mistake(name, sentence, **parts):
-    """Register a step that is right but for the parts that are given."""
-    task.mistake(sentence, name)(lambda *args: _step(*args, **parts))
+def _along(link, at):
+    return (link @ at[..., None])[..., 0]
 
 
-_mistake(
-    "new_precedence_used",
-    "You update the precedence first and use the new one for the link, so a position seems to be written after itself and the others of the same step. The link needs the precedence from before the step.",
-    used=lambda old, new: new,
-)
-_mistake(
-    "transposed",
-    "Your new links are turned round: w_j p_i says that the old position was written after the new one. Row i is the position that is written now, and column j the one before it: w_i p_j.",
-    linked=lambda weights, precedence: _linked(precedence, weights),
-)
-_mistake(
-    "linked_to_itself",
-    "You multiply the write weights with themselves, so positions of the same step are linked. Multiply the write weight of row i by the old precedence of column j.",
-    linked=lambda weights, precedence: _linked(weights, weights),
-)
-_mistake(
-    "nothing_linked",
-    "Nothing new is linked: your old link only fades. Add the write weight of row i times the old precedence of column j.",
-    linked=lambda weights, precedence: 0 * _linked(weights, precedence),
-)
-_mistake(
-    "row_only",
-    "Your old link fades only with the weight of its row's position. A link says something about two positions, and fades when either is overwritten: subtract the weight of the column's position as well.",
-    stays=lambda row, column: (1 - row).expand(-1, -1, column.shape[2]),
-)
-_mistake(
-    "product_of_both",
-    "You multiply 1 - w_i by 1 - w_j. That is a sensible way to let a link fade, but the paper subtracts both: 1 - w_i - w_j.",
-    stays=lambda row, column: (1 - row) * (1 - column),
-)
-_mistake(
-    "nothing_fades",
-    "Your old link doesn't fade: new links are added to what was there. Multiply the old link by 1 - w_i - w_j first.",
-    stays=lambda row, column: torch.ones_like(row),
-)
-_mistake(
-    "old_link_lost",
-    "The old link is gone: only this step's links are left. Add what stays of the old one, (1 - w_i - w_j) times it.",
-    stays=lambda row, column: torch.zeros_like(row),
-)
-_mistake(
+# The link
+
+for _name, _change, _sentence in (
+    ("new_precedence_used", lambda weights, _, *, done: _linked(weights, done["the new precedence"]), "You update the precedence first and use the new one for the link, so a position seems to be written after itself and the others of the same step. The link needs the precedence from before the step."),
+    ("transposed", lambda weights, precedence: _linked(precedence, weights), "Your new links are turned round: w_j p_i says that the old position was written after the new one. Row i is the position that is written now, and column j the one before it: w_i p_j."),
+    ("linked_to_itself", lambda weights, precedence: _linked(weights, weights), "You multiply the write weights with themselves, so positions of the same step are linked. Multiply the write weight of row i by the old precedence of column j."),
+    ("nothing_linked", lambda weights, precedence: 0 * _linked(weights, precedence), "Nothing new is linked: your old link only fades. Add the write weight of row i times the old precedence of column j."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"what is linked anew": _change})
+for _name, _change, _sentence in (
+    ("row_only", lambda row, column: 1 - row, "Your old link fades only with the weight of its row's position. A link says something about two positions, and fades when either is overwritten: subtract the weight of the column's position as well."),
+    ("product_of_both", lambda row, column: (1 - row) * (1 - column), "You multiply 1 - w_i by 1 - w_j. That is a sensible way to let a link fade, but the paper subtracts both: 1 - w_i - w_j."),
+    ("nothing_fades", lambda row, column: torch.ones_like(row), "Your old link doesn't fade: new links are added to what was there. Multiply the old link by 1 - w_i - w_j first."),
+    ("old_link_lost", lambda row, column: torch.zeros_like(row), "The old link is gone: only this step's links are left. Add what stays of the old one, (1 - w_i - w_j) times it."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"what stays of each link": _change})
+task.changed(
     "diagonal_left",
     "You leave the numbers on the diagonal, where a position is linked to itself. Set the diagonal of the new link to 0.",
-    clear=lambda link: link,
+    {"the new link": left_out},
 )
-_mistake(
+
+
+# The precedence
+
+task.changed(
     "precedence_does_not_fade",
     "Your old precedence doesn't fade, so it may sum to more than 1. Multiply it by 1 minus the sum of the write weights, then add the weights.",
-    latest=lambda precedence, weights: precedence + weights,
+    {"1 minus the sum of the write weights": left_out},
 )
-_mistake(
+task.changed(
     "precedence_replaced",
     "Your new precedence is the write weights themselves, so a step that writes nothing would erase it. Multiply the old one by 1 minus the sum of the write weights, then add the weights.",
-    latest=lambda precedence, weights: weights,
+    {"the new precedence": lambda before, weights: weights},
 )
-_mistake(
+task.changed(
     "each_position_fades_by_itself",
     "In your precedence each position fades with its own write weight. It says where the last write went, so it fades everywhere as much as is written in all: by the sum of the weights.",
-    latest=lambda precedence, weights: (1 - weights) * precedence + weights,
+    {"1 minus the sum of the write weights": lambda one, total, *, weights: 1 - weights},
 )
-_mistake(
+
+
+# Where the head goes
+
+task.changed(
     "old_link_followed",
     "Your link is right, but the head follows the old one, which doesn't know yet what this step has written. Follow the new link.",
-    followed=lambda old, new: old,
+    {
+        "forward": lambda new, at, *, link: _along(link, at),
+        "backward": lambda new, at, *, link: _along(link.mT, at),
+    },
 )
-_mistake(
+task.changed(
     "ways_exchanged",
     "Forward and backward are exchanged. Row i, column j of the link says to what degree position i was written after position j, so forward is the link times the read weights.",
-    ways=lambda link, at: (_along(link, at), _along(link.mT, at)),
+    dict.fromkeys(("forward", "backward"), lambda link, at: _along(link.mT, at)),
 )
-_mistake(
+task.changed(
     "both_forward",
     "Both ways go forward. For backward, exchange the last two axes of the link.",
-    ways=lambda link, at: (_along(link, at), _along(link, at)),
+    {"backward": lambda turned, at: _along(turned.mT, at)},
 )
-_mistake(
-    "modes_in_another_order",
-    "Your modes are in another order: the first is for backward, the second for content, the third for forward.",
-    mix=lambda modes, backward, content, forward: _by_modes(modes, content, backward, forward),
-)
-_mistake(
-    "content_left_out",
-    "The weights by content have no effect. Add them, times the second mode.",
-    mix=lambda modes, backward, content, forward: _by_modes(modes, backward, 0 * content, forward),
-)
-_mistake(
-    "modes_unused",
-    "The modes have no effect: you add up the three ways. Multiply each by its mode first.",
-    mix=lambda modes, backward, content, forward: backward + content + forward,
-)
-_mistake(
-    "softmax_of_the_modes",
-    "You apply a softmax to the modes, which makes them nearly even. They sum to 1 as they come: use them as they are.",
-    mix=lambda modes, *ways: _by_modes(modes.softmax(-1), *ways),
-)
-_mistake(
-    "largest_mode_only",
-    "You go the way with the largest mode only. Then no gradient reaches the modes: mix all three.",
-    mix=lambda modes, *ways: _by_modes(torch.nn.functional.one_hot(modes.argmax(-1), 3).to(modes.dtype), *ways),
-)
-_mistake(
+for _name, _change, _sentence in (
+    ("modes_in_another_order", lambda modes: modes[:, [1, 0, 2]], "Your modes are in another order: the first is for backward, the second for content, the third for forward."),
+    ("modes_unused", torch.ones_like, "The modes have no effect: you add up the three ways. Multiply each by its mode first."),
+    ("softmax_of_the_modes", lambda modes: modes.softmax(-1), "You apply a softmax to the modes, which makes them nearly even. They sum to 1 as they come: use them as they are."),
+    ("largest_mode_only", lambda modes: torch.nn.functional.one_hot(modes.argmax(-1), 3).to(modes.dtype), "You go the way with the largest mode only. Then no gradient reaches the modes: mix all three."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"modes": _change})
+task.changed(
     "in_another_order",
     "Your results are in another order. Return the link, then the precedence, then where the head reads.",
-    returned=lambda link, last, read: (link, read, last),
+    {"result": lambda link, last, read: (link, read, last)},
 )

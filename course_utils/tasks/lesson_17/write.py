@@ -7,6 +7,7 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, sizes
+from course_utils.checks.way import left_out
 from course_utils.tasks.lesson_17._drawn import drawn_gates, drawn_weights, one_hot
 from course_utils.tasks.shares import USUAL
 
@@ -84,256 +85,64 @@ def _(memory, weights, erase, add):
     return written
 
 
-# A right write, of which mistakes change one part. weights come as B×N×1, erase and add as B×1×W
-
-
-def _kept(weights, erase):
-    return 1 - weights * erase
-
-
-def _join(memory, keep, added):
-    return memory * keep + added
-
-
-def _write(memory, weights, erase, add, keep=_kept, added=lambda weights, add: weights * add, join=_join):
-    return join(memory, keep(weights, erase), added(weights, add))
-
-
-def _shaped(memory, weights, erase, add):
-    return memory, weights[:, :, None], erase[:, None], add[:, None]
-
-
-def _mistake(name, sentence, given=lambda *args: args, shaped=_shaped, **parts):
-    """Register a write that is right but for the parts that are given."""
-    task.mistake(sentence, name)(lambda *args: _write(*shaped(*given(*args)), **parts))
-
-
 # Erasing
 
-_mistake(
-    "keeps_what_it_should_erase",
-    "You keep the share weight times erase of the memory, so positions with a weight of 0 are wiped and the others are kept. That share is what goes: multiply the memory by 1 minus it.",
-    keep=lambda weights, erase: weights * erase,
+for _name, _change, _sentence in (
+    ("keeps_what_it_should_erase", lambda weights, erase: 1 - weights * erase, "You keep the share weight times erase of the memory, so positions with a weight of 0 are wiped and the others are kept. That share is what goes: multiply the memory by 1 minus it."),
+    ("nothing_erased", lambda weights, erase: 0 * weights, "Nothing is erased: you only add. Multiply the memory by 1 minus weight times erase first."),
+    ("erased_everywhere", lambda weights, erase: erase, "You erase at all positions alike, also at those with a weight of 0. Multiply erase by the weights before you subtract it from 1."),
+    ("erase_unused", left_out, "The erase vector has no effect: you erase each position by its weight, in all of its numbers. Multiply the weights by erase before you subtract them from 1."),
+    ("erase_turned_round", lambda weights, erase: weights * (1 - erase), "Your erase vector is the wrong way round: where it is 1 nothing is erased, and where it is 0 as much as the weight says. Use it as it is, without 1 minus."),
+    ("one_minus_each", lambda weights, erase: 1 - (1 - weights) * (1 - erase), "You multiply the memory by 1 minus the weight and by 1 minus erase, so a number goes where either of the two is 1. It should go only where both are: subtract their product from 1."),
+    ("one_minus_one_after_the_other", lambda weights, erase: 1 - (1 - weights) * erase, "Brackets are missing, or are in the wrong place: you multiply by (1 - weights) * erase. Subtract the product of weights and erase from 1."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"the share that is erased": _change})
+task.changed(
+    "erase_subtracted",
+    "You subtract weight times erase from the memory, whatever its numbers are. Erasing takes away a share of it: multiply the memory by 1 minus weight times erase.",
+    {"memory after erasing": lambda memory, kept, *, done: memory - done["the share that is erased"]},
 )
-_mistake(
-    "nothing_erased",
-    "Nothing is erased: you only add. Multiply the memory by 1 minus weight times erase first.",
-    keep=lambda weights, erase: 1 + 0 * weights,
-)
-_mistake(
-    "erased_everywhere",
-    "You erase at all positions alike, also at those with a weight of 0. Multiply erase by the weights before you subtract it from 1.",
-    keep=lambda weights, erase: 1 - erase,
-)
-_mistake(
-    "erase_unused",
-    "The erase vector has no effect: you erase each position by its weight, in all of its numbers. Multiply the weights by erase before you subtract them from 1.",
-    keep=lambda weights, erase: 1 - weights,
-)
-_mistake(
-    "erase_turned_round",
-    "Your erase vector is the wrong way round: where it is 1 nothing is erased, and where it is 0 as much as the weight says. Use it as it is, without 1 minus.",
-    keep=lambda weights, erase: 1 - weights * (1 - erase),
-)
-_mistake(
-    "one_minus_each",
-    "You multiply the memory by 1 minus the weight and by 1 minus erase, so a number goes where either of the two is 1. It should go only where both are: subtract their product from 1.",
-    keep=lambda weights, erase: (1 - weights) * (1 - erase),
-)
-_mistake(
-    "one_minus_one_after_the_other",
-    "Brackets are missing, or are in the wrong place: you multiply by (1 - weights) * erase. Subtract the product of weights and erase from 1.",
-    keep=lambda weights, erase: (1 - weights) * erase,
-)
-_mistake(
-    "erase_adds",
-    "Erasing makes the numbers larger: you multiply the memory by 1 plus weight times erase. Use 1 minus it.",
-    keep=lambda weights, erase: 1 + weights * erase,
-)
-_mistake(
-    "erased_twice",
-    "You erase twice. Multiply the memory by 1 minus weight times erase once.",
-    keep=lambda weights, erase: (1 - weights * erase) ** 2,
-)
-
-
-@task.mistake(
-    "You subtract weight times erase from the memory, whatever stands there. Erasing takes away a share of it: multiply the memory by 1 minus weight times erase."
-)
-def erase_subtracted(memory, weights, erase, add):
-    memory, weights, erase, add = _shaped(memory, weights, erase, add)
-    return memory - weights * erase + weights * add
-
-
-@task.mistake(
-    "You add before you erase, so a part of what you have added is erased at once. Erase first, then add: the added part stands outside the product."
-)
-def added_before_erasing(memory, weights, erase, add):
-    memory, weights, erase, add = _shaped(memory, weights, erase, add)
-    return (memory + weights * add) * (1 - weights * erase)
 
 
 # Adding
 
-_mistake(
-    "nothing_added",
-    "You erase, but you add nothing. Add weight times add.",
-    added=lambda weights, add: 0 * add,
+for _name, _change, _sentence in (
+    ("added_everywhere", lambda weights, add: add, "You add the whole vector at every position, also at those with a weight of 0. Multiply it by the weights first."),
+    ("weights_added", lambda weights, add: weights + 0 * add, "The add vector has no effect: you add the weights themselves. Multiply them by add."),
+    ("added_where_erased", lambda weights, add, *, done: done["the share that is erased"] * add, "You add only as much as was erased: weight times erase times add. What is added does not depend on erase: it is weight times add."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"what is added": _change})
+task.changed(
+    "added_before_erasing",
+    "You add before you erase, so a part of what you have added is erased at once. Erase first, then add: the added part stays outside the product.",
+    {"the new memory": lambda kept, added, *, done: kept + added * done["1 minus the share that is erased"]},
 )
-_mistake(
-    "added_everywhere",
-    "You add the whole vector at every position, also at those with a weight of 0. Multiply it by the weights first.",
-    added=lambda weights, add: add,
-)
-_mistake(
-    "add_subtracted",
-    "You subtract what should be added. The sign is plus.",
-    added=lambda weights, add: -weights * add,
-)
-_mistake(
-    "weights_added",
-    "The add vector has no effect: you add the weights themselves. Multiply them by add.",
-    added=lambda weights, add: weights + 0 * add,
-)
-_mistake(
-    "tanh_of_add",
-    "You pass the add vector through tanh. Its numbers may be of any size: use them as they are.",
-    added=lambda weights, add: weights * add.tanh(),
-)
-_mistake(
-    "added_once",
-    "You add the sum of weight times add over the positions to every position. Each position gets its own weight times add.",
-    added=lambda weights, add: (weights * add).sum(1, keepdim=True),
-)
-
-
-@task.mistake(
-    "You add only as much as was erased: weight times erase times add. What is added does not depend on erase: it is weight times add."
-)
-def added_where_erased(memory, weights, erase, add):
-    memory, weights, erase, add = _shaped(memory, weights, erase, add)
-    return memory * (1 - weights * erase) + weights * erase * add
 
 
 # What comes in
 
-_mistake(
-    "erase_and_add_exchanged",
-    "You erase with the add vector and add the erase vector. The arguments come in the order memory, weights, erase, add.",
-    given=lambda memory, weights, erase, add: (memory, weights, add, erase),
-)
-_mistake(
-    "weights_unused",
-    "The weights have no effect: you write to every position as if its weight were 1. Multiply erase and add by the weights.",
-    given=lambda memory, weights, erase, add: (memory, torch.ones_like(weights), erase, add),
-)
-_mistake(
-    "likeliest_place_only",
-    "You write to the position with the largest weight, and to no other. Then no gradient reaches the weights: write to all positions, to each as much as its weight says.",
-    given=lambda memory, weights, erase, add: (
-        memory,
-        torch.nn.functional.one_hot(weights.argmax(-1), weights.shape[-1]).to(weights.dtype),
-        erase,
-        add,
-    ),
-)
-_mistake(
-    "softmax_again",
-    "You apply a softmax to the weights, which makes them nearly even. They come from one: use them as they are.",
-    given=lambda memory, weights, erase, add: (memory, weights.softmax(-1), erase, add),
-)
-_mistake(
-    "weights_turned_round",
-    "You write to each position by 1 minus its weight. A position with a weight of 1 is the one to write to: use the weights as they are.",
-    given=lambda memory, weights, erase, add: (memory, 1 - weights, erase, add),
-)
-_mistake(
-    "sigmoid_of_erase",
-    "You pass erase through a sigmoid. Its numbers lie between 0 and 1 as they come: use them as they are.",
-    given=lambda memory, weights, erase, add: (memory, weights, erase.sigmoid(), add),
-)
-_mistake(
+for _name, _change, _sentence in (
+    ("weights_unused", torch.ones_like, "The weights have no effect: you write to every position as if its weight were 1. Multiply erase and add by the weights."),
+    ("likeliest_place_only", lambda weights: torch.nn.functional.one_hot(weights.argmax(-1), weights.shape[-1]).to(weights.dtype), "You write to the position with the largest weight, and to no other. Then no gradient reaches the weights: write to all positions, to each as much as its weight says."),
+    ("softmax_again", lambda weights: weights.softmax(-1), "You apply a softmax to the weights, which makes them nearly even. They come from one: use them as they are."),
+    ("weights_turned_round", lambda weights: 1 - weights, "You write to each position by 1 minus its weight. A position with a weight of 1 is the one to write to: use the weights as they are."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"weights": _change})
+task.changed(
     "first_weights_for_all",
     "All rows of the batch write with the weights of the first one. Each has its own.",
-    given=lambda memory, weights, erase, add: (memory, weights[:1].expand_as(weights), erase, add),
+    {"weights": lambda weights: weights[:1].expand_as(weights)},
 )
-_mistake(
-    "first_erase_for_all",
-    "All rows of the batch use the erase vector of the first one. Each has its own.",
-    given=lambda memory, weights, erase, add: (memory, weights, erase[:1].expand_as(erase), add),
+task.changed(
+    "memory_detached",
+    "No gradient reaches the memory. What was written at earlier steps has to be learned through it: use the memory as it comes, without detach.",
+    {"memory": lambda memory: memory.detach()},
 )
-_mistake(
-    "first_add_for_all",
-    "All rows of the batch use the add vector of the first one. Each has its own.",
-    given=lambda memory, weights, erase, add: (memory, weights, erase, add[:1].expand_as(add)),
-)
-_mistake(
-    "weights_along_the_width",
-    "Your weights run along the numbers of a position, and erase and add along the positions. This runs without an error only where there are as many positions as numbers in each. Weights need their new axis at the end, `[:, :, None]`, erase and add in the middle, `[:, None]`.",
-    shaped=lambda memory, weights, erase, add: (memory, weights[:, None], erase[:, :, None], add[:, :, None]),
-)
-_mistake(
-    "vectors_along_the_places",
-    "Your erase and add vectors meet the positions, where each should meet its own row. This runs without an error only where there are as many rows in the batch as positions, or a single row. Give them an axis of size 1 in the middle, `[:, None]`.",
-    shaped=lambda memory, weights, erase, add: (memory, weights[:, :, None], erase, add),
-)
-_mistake(
-    "axes_missing",
-    "You multiply weights, B×N, by erase and add, B×W, number by number. This runs without an error only where there are as many positions as numbers in each. Every weight should meet every number of the vectors: `weights[:, :, None] * erase[:, None]` is B×N×W.",
-    shaped=lambda *args: args,
-)
-
-
-def _by_products(product):
-    return lambda memory, weights, erase, add: memory * (1 - product(weights, erase)) + product(weights, add)
-
-
-task.mistake(
-    "`weights @ erase.T` adds up products, and this runs without an error only where sizes happen to fit. Here nothing is added up: every weight is multiplied by every number of its row's vector. `weights[:, :, None] * erase[:, None]` is B×N×W.",
-    "scalar_products",
-)(_by_products(lambda weights, vectors: weights @ vectors.T))
-task.mistake(
-    "What the rows of the batch erase and add is added up, as `weights.T @ erase` does, and all memories get the same. Each row writes to its own memory: `weights[:, :, None] * erase[:, None]` is B×N×W.",
-    "batch_added_up",
-)(_by_products(lambda weights, vectors: weights.T @ vectors))
-
-
-# The result
-
-_mistake(
-    "only_what_is_added",
-    "You return only what is added. Return the whole memory: what is kept of it, plus what is added.",
-    join=lambda memory, keep, added: added,
-)
-_mistake(
-    "only_the_share_kept",
-    "The memory has no effect: you return 1 minus weight times erase, plus what is added. Multiply the first part by the memory.",
-    join=lambda memory, keep, added: keep + added,
-)
-_mistake(
-    "memory_unchanged",
-    "The memory comes back as it was. Return the new one: what is kept of it, plus what is added.",
-    join=lambda memory, keep, added: memory,
-)
-_mistake(
-    "added_to_the_old",
-    "You add the new memory to the old one. Return the new one only.",
-    join=lambda memory, keep, added: memory + _join(memory, keep, added),
-)
-_mistake(
-    "multiplied_by_what_is_added",
-    "You multiply by what should be added. Erasing is a product, and adding is a sum.",
-    join=lambda memory, keep, added: memory * keep * added,
-)
-_mistake(
-    "transposed",
-    "Your result is B×W×N. Places come first and their numbers second, as in the memory that came in: B×N×W.",
-    join=lambda memory, keep, added: _join(memory, keep, added).mT,
-)
-
-
-@task.mistake(
-    "No gradient reaches the memory. What was written at earlier steps has to be learned through it: use the memory as it comes, without detach."
-)
-def memory_detached(memory, weights, erase, add):
-    return _write(*_shaped(memory.detach(), weights, erase, add))
+for _name, _product, _sentence in (
+    ("weights_along_the_width", lambda weights, vectors: weights.mT * vectors.mT, "Your weights run along the numbers of a position, and erase and add along the positions. This runs without an error only where there are as many positions as numbers in each. Weights need their new axis at the end, `[:, :, None]`, erase and add in the middle, `[:, None]`."),
+    ("vectors_along_the_places", lambda weights, vectors: weights * vectors[:, 0], "Your erase and add vectors meet the positions, where each should meet its own row. This runs without an error only where there are as many rows in the batch as positions, or a single row. Give them an axis of size 1 in the middle, `[:, None]`."),
+    ("axes_missing", lambda weights, vectors: weights[..., 0] * vectors[:, 0], "You multiply weights, B×N, by erase and add, B×W, number by number. This runs without an error only where there are as many positions as numbers in each. Every weight should meet every number of the vectors: `weights[:, :, None] * erase[:, None]` is B×N×W."),
+    ("scalar_products", lambda weights, vectors: weights[..., 0] @ vectors[:, 0].T, "`weights @ erase.T` adds up products, and this runs without an error only where sizes happen to fit. Here nothing is added up: every weight is multiplied by every number of its row's vector. `weights[:, :, None] * erase[:, None]` is B×N×W."),
+    ("batch_added_up", lambda weights, vectors: weights[..., 0].T @ vectors[:, 0], "What the rows of the batch erase and add is added up, as `weights.T @ erase` does, and all memories get the same. Each row writes to its own memory: `weights[:, :, None] * erase[:, None]` is B×N×W."),
+):  # fmt: skip
+    task.changed(_name, _sentence, dict.fromkeys(("the share that is erased", "what is added"), _product))

@@ -193,7 +193,7 @@ def _ordered_twice(gates, outputs, x):
 
 
 def _gates_left_in_order(gates, outputs, x):
-    """The results are put back, but meet the gates as they stand in the sorted order."""
+    """The results are put back, but meet the gates in the sorted order."""
     return _sum(gates[_order(gates)], outputs, x)
 
 
@@ -223,7 +223,7 @@ def _last_row_is_nan(y, x):
 
 
 def outputs_in_the_order_of_the_experts(x):
-    """y is right, and outputs stand in another order than its rows."""
+    """y is right, and outputs are in another order than its rows."""
     y, gates, outputs = top_two(x)
     return y, gates, outputs[_order(gates)]
 
@@ -277,7 +277,7 @@ WRONG = {
     _with_gates(_only_with_room(4)): "a wrong one: an expert has room for four rows, and the others keep their gates; a large batch shows it",
     _with_gates(_only_with_room(6), _softmax, 3): "a wrong one: it leaves out rows after the sixth, which keep their gates; a large batch shows it",
     _with_outputs(lambda outputs: outputs.roll(1, 0)): "a wrong one: each row gets the outputs of the one before",
-    _with_outputs(lambda outputs: outputs.flip(2)): "a wrong one: the numbers of each output stand in the opposite order",
+    _with_outputs(lambda outputs: outputs.flip(2)): "a wrong one: the numbers of each output are in the opposite order",
     _with_outputs(lambda outputs: outputs.mean(0).expand_as(outputs)): "a wrong one: each row gets the mean outputs of the batch",
     _layer(_top_one, 5, _left_in_order): "a wrong one: it leaves the rows in the order of their experts",
     _layer(_top_one, 6, _ordered_twice): "a wrong one: it sorts the rows by their experts once more, and does not put them back",
@@ -302,6 +302,6 @@ WRONG = {
     _ending(lambda y, x: y * torch.nan): "a wrong one: y is NaN",
     _layer(_top_two, 5, _nan_where_nobody_came): "a wrong one: y is NaN in a batch of which no row chose some expert",
     _layer(_top_one, 6, told=lambda gates: gates.sum(1, keepdim=True)): "a wrong one: it returns one gate for each row, without telling whose it is",
-    outputs_in_the_order_of_the_experts: "a wrong one: its outputs stand in the order of the experts, and y in that of the rows",
+    outputs_in_the_order_of_the_experts: "a wrong one: its outputs are in the order of the experts, and y in that of the rows",
     tells_the_k_gates_only: "a wrong one: it returns the gates of the chosen experts only, sorted by size",
 }  # fmt: skip

@@ -70,89 +70,35 @@ def _(old, new):
     return (yield "whether there is one", lambda both: both.any(1), both)
 
 
-def _any(asked, axis):
-    return asked.any(axis)
-
-
-def _at_risk(
-    old, new, asked=lambda old: old > 0, learns=lambda new: new > 0, over=_any, both=torch.logical_and, end=_any
-):
-    return end(both(asked(old), over(learns(new), 0)), 1)
-
-
-def _mistake(name, sentence, **parts):
-    task.mistake(sentence, name)(lambda old, new: _at_risk(old, new, **parts))
-
-
 def _largest(gates):
     return torch.nn.functional.one_hot(gates.argmax(1), gates.shape[1]).bool()
 
 
-_mistake(
-    "best_expert_of_old",
-    "You look only at the expert that an old input asks most. A change in any expert with a gate above 0 changes its answer.",
-    asked=_largest,
-)
-_mistake(
-    "best_expert_of_new",
-    "You let only the expert with the largest gate learn from a new input. Every expert with a gate above 0 gets a gradient, and with Adam even a full step.",
-    learns=_largest,
-)
-_mistake(
-    "best_expert_of_both",
-    "On both sides you look only at the expert with the largest gate. An expert with any gate above 0 learns, and has an effect.",
-    asked=_largest,
-    learns=_largest,
-)
-_mistake(
-    "hundredth_on_both_sides",
-    "You leave out gates that are small. A small gate is not 0: its expert learns, and an answer that it has a part in may change.",
-    asked=lambda old: old > 0.01,
-    learns=lambda new: new > 0.01,
-)
-_mistake(
-    "all_new_inputs",
-    "You let an expert change only if *all* new inputs ask it. One of them is enough.",
-    over=lambda learns, axis: learns.all(axis),
-)
-_mistake(
-    "first_new_input",
-    "You look only at the first new input. An expert changes if any of them asks it.",
-    over=lambda learns, axis: learns[0],
-)
-_mistake(
-    "last_new_input",
-    "You look only at the last new input, as a loop does that writes over what it found before. An expert changes if any of them asks it.",
-    over=lambda learns, axis: learns[-1],
-)
-_mistake(
-    "first_and_last_new_input",
-    "You look only at the first and the last new input. An expert changes if any of them asks it.",
-    over=lambda learns, axis: learns[0] | learns[-1],
-)
-_mistake(
+OLD, NEW = "which experts each old input asks", "which experts each new input asks"
+for _name, _change, _sentence in (
+    ("best_expert_of_old", {OLD: _largest}, "You look only at the expert that an old input asks most. A change in any expert with a gate above 0 changes its answer."),
+    ("best_expert_of_new", {NEW: _largest}, "You let only the expert with the largest gate learn from a new input. Every expert with a gate above 0 gets a gradient, and with Adam even a full step."),
+    ("best_expert_of_both", {OLD: _largest, NEW: _largest}, "On both sides you look only at the expert with the largest gate. An expert with any gate above 0 learns, and has an effect."),
+    ("hundredth_on_both_sides", dict.fromkeys((OLD, NEW), lambda gates: gates > 0.01), "You leave out gates that are small. A small gate is not 0: its expert learns, and an answer that it has a part in may change."),
+):  # fmt: skip
+    task.changed(_name, _sentence, _change)
+for _name, _change, _sentence in (
+    ("all_new_inputs", lambda asks: asks.all(0), "You let an expert change only if *all* new inputs ask it. One of them is enough."),
+    ("first_new_input", lambda asks: asks[0], "You look only at the first new input. An expert changes if any of them asks it."),
+    ("last_new_input", lambda asks: asks[-1], "You look only at the last new input, as a loop does that writes over what it found before. An expert changes if any of them asks it."),
+    ("first_and_last_new_input", lambda asks: asks[0] | asks[-1], "You look only at the first and the last new input. An expert changes if any of them asks it."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"which experts may change": _change})
+task.changed(
     "all_experts_asked",
     "You call an old input at risk only if *all* experts that it asks may change. One of them is enough.",
-    both=lambda asked, learns: ~asked | learns,
-    end=lambda held, axis: held.all(axis),
+    {
+        "which experts are both asked and changing": lambda asked, learning: ~asked | learning,
+        "whether there is one": lambda held: held.all(1),
+    },
 )
-_mistake(
-    "the_safe_ones",
-    "It is the other way round: you return True where nothing can change.",
-    end=lambda both, axis: ~both.any(axis),
-)
-_mistake(
-    "nothing",
-    "You call no old input at risk. One is if it asks an expert that a new input asks, too.",
-    end=lambda both, axis: both.any(axis) & False,
-)
-_mistake(
-    "experts_returned",
-    "You return a truth value for each old input and each expert, B×N. Return one for each old input: whether it holds for any expert.",
-    end=lambda both, axis: both,
-)
-_mistake(
+task.changed(
     "counted",
     "You return how many of its experts may change, for each old input. Return True or False: whether there is any.",
-    end=lambda both, axis: both.sum(axis),
+    {"whether there is one": lambda both: both.sum(1)},
 )

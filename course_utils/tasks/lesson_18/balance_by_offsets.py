@@ -1,11 +1,12 @@
 """Task 18.balance_by_offsets: experts are chosen with offsets, weighed without them, and the offsets follow who got how much."""
 
-from operator import mul
+from operator import add, mul
 
 import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count
+from course_utils.checks.way import left_out
 from course_utils.tasks.properties import no_weight_is_negative, rows_sum_to_one
 from course_utils.tasks.shares import USUAL
 
@@ -112,15 +113,15 @@ def _(scores, offsets, k, step):
 
 @task.steps
 def _(scores, offsets, k, step):
-    lifted = yield "the scores with offsets", lambda scores, offsets: scores + offsets, scores, offsets
+    lifted = yield "the scores with offsets", add, scores, offsets
     chosen = yield "what is among the k largest", _top, lifted, k
     kept = yield "the scores of the chosen experts", mul, scores, chosen
     gates = yield "the gates", _over_their_sum, kept
     load = yield "how many rows each expert gets", lambda chosen: chosen.to(scores.dtype).sum(0), chosen
     missing = yield "the mean load minus each load", lambda load: load.mean() - load, load
-    sign = yield "its sign", torch.sign, missing
+    sign = yield "the sign of the mean load minus each load", torch.sign, missing
     moves = yield "the step times the sign", mul, step, sign
-    moved = yield "the offsets plus these steps", lambda offsets, moves: offsets + moves, offsets, moves
+    moved = yield "the offsets plus these steps", add, offsets.detach(), moves
     return gates, moved
 
 
@@ -132,164 +133,73 @@ def _over_their_sum(kept):
     return kept / kept.sum(1, keepdim=True)
 
 
-def _lifted(scores, offsets):
-    return scores + offsets
+# Who is chosen
 
-
-def _scores(scores, offsets):
-    return scores
-
-
-def _counted(chosen, gates):
-    return chosen.to(gates.dtype).sum(0)
-
-
-def _sign(load):
-    return (load.mean() - load).sign()
-
-
-def _step(
-    scores,
-    offsets,
-    k,
-    step,
-    rank=_lifted,
-    choose=_top,
-    weigh=_scores,
-    divide=_over_their_sum,
-    load=_counted,
-    move=_sign,
-):
-    chosen = choose(rank(scores, offsets), k)
-    gates = divide(weigh(scores, offsets) * chosen)
-    return gates, offsets.detach() + step * move(load(chosen, gates.detach()))
-
-
-def _mistake(name, sentence, **parts):
-    """Register a step that is right but for the parts that are given."""
-    task.mistake(sentence, name)(lambda scores, offsets, k, step: _step(scores, offsets, k, step, **parts))
-
-
-_mistake(
-    "gates_with_offsets",
-    "Your gates are made of the scores with their offsets. The offsets only decide who is chosen: make the gates of the scores as they are.",
-    weigh=_lifted,
-)
-_mistake(
-    "offsets_unused",
-    "You choose the experts by their scores alone, so the offsets have no effect. Add them before you choose.",
-    rank=_scores,
-)
-_mistake(
-    "offsets_subtracted",
-    "You subtract the offsets before you choose. Add them: an expert with a large offset is chosen more often.",
-    rank=lambda scores, offsets: scores - offsets,
-)
-_mistake(
-    "offsets_multiplied",
-    "You multiply the scores by the offsets. Add them.",
-    rank=lambda scores, offsets: scores * offsets,
-)
-_mistake(
-    "smallest_chosen",
-    "You choose the k smallest. Choose the k largest of scores plus offsets.",
-    choose=lambda lifted, k: _top(-lifted, k),
-)
-_mistake(
-    "best_one_only",
-    "You choose one expert for each row, whatever k is. Choose k of them.",
-    choose=lambda lifted, k: _top(lifted, 1),
-)
-_mistake(
+for _name, _change, _sentence in (
+    ("offsets_unused", left_out, "You choose the experts by their scores alone, so the offsets have no effect. Add them before you choose."),
+    ("offsets_multiplied", mul, "You multiply the scores by the offsets. Add them."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"the scores with offsets": _change})
+task.changed(
     "first_row_chooses_for_all",
     "All rows get the experts that the first one has chosen. Each row chooses its own.",
-    choose=lambda lifted, k: _top(lifted[:1], k).expand_as(lifted),
-)
-_mistake(
-    "not_divided",
-    "Your gates are the scores of the chosen experts. Divide them by their sum, so that a row sums to 1.",
-    divide=lambda kept: kept,
-)
-_mistake(
-    "softmax",
-    "You take a softmax of the chosen scores. Here the gates are these scores divided by their sum.",
-    divide=lambda kept: kept.masked_fill(kept == 0, -torch.inf).softmax(1),
-)
-_mistake(
-    "divided_over_the_batch",
-    "Your gates sum to 1 over the rows of the batch. Divide each row by its own sum, over the experts.",
-    divide=lambda kept: kept / kept.sum(0, keepdim=True).clamp(min=1e-9),
+    {"what is among the k largest": lambda lifted, k: _top(lifted[:1], k).expand_as(lifted)},
 )
 
 
-@task.mistake(
-    "You divide all scores by their sum before you choose, so that the gates of a row sum to less than 1. Divide the chosen ones by the sum of the chosen ones."
+# The gates
+
+task.changed(
+    "gates_with_offsets",
+    "Your gates are made of the scores with their offsets. The offsets only decide who is chosen: make the gates of the scores as they are.",
+    {"the scores of the chosen experts": lambda scores, chosen, *, offsets: (scores + offsets) * chosen},
 )
-def divided_by_all(scores, offsets, k, step):
-    chosen = _top(scores + offsets, k)
-    return scores / scores.sum(1, keepdim=True) * chosen, offsets + step * _sign(_counted(chosen, scores))
+for _name, _change, _sentence in (
+    ("not_divided", left_out, "Your gates are the scores of the chosen experts. Divide them by their sum, so that a row sums to 1."),
+    ("softmax", lambda kept: kept.masked_fill(kept == 0, -torch.inf).softmax(1), "You take a softmax of the chosen scores. Here the gates are these scores divided by their sum."),
+    ("divided_over_the_batch", lambda kept: kept / kept.sum(0, keepdim=True).clamp(min=1e-9), "Your gates sum to 1 over the rows of the batch. Divide each row by its own sum, over the experts."),
+    ("divided_by_all", lambda kept, *, scores: kept / scores.sum(1, keepdim=True), "You divide all scores by their sum before you choose, so that the gates of a row sum to less than 1. Divide the chosen ones by the sum of the chosen ones."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"the gates": _change})
+task.changed(
+    "gradient_cut",
+    "The gates are right, but no gradient reaches the scores, so the gate would never learn. Leave out `detach`, `.item()` and numpy.",
+    {"scores": lambda scores: scores.detach()},
+)
 
 
-_mistake(
+# How the offsets move
+
+task.changed(
     "gates_summed",
     "You add up the gates of each expert, and compare these sums. The load is how many rows have chosen it.",
-    load=lambda chosen, gates: gates.sum(0),
+    {"how many rows each expert gets": lambda chosen, *, done: done["the gates"].sum(0)},
 )
-_mistake(
-    "wrong_direction",
-    "Your offsets move the wrong way: experts with too much work get still more of it. Those with less than the mean rise, those with more fall.",
-    move=lambda load: -_sign(load),
-)
-_mistake(
-    "by_how_much",
-    "You move each offset by how far its load is from the mean. Every step has the same size: only the sign of this difference counts.",
-    move=lambda load: load.mean() - load,
-)
-_mistake(
-    "unused_only",
-    "You raise the offsets of experts that nobody has chosen, and leave the others. All below the mean load rise, all above it fall.",
-    move=lambda load: (load == 0).to(load.dtype),
-)
-_mistake(
-    "only_raised",
-    "You raise the offsets of experts with too little, and leave those with too much. The latter fall.",
-    move=lambda load: _sign(load).clamp(min=0),
-)
-_mistake(
-    "only_lowered",
-    "You lower the offsets of experts with too much, and leave those with too little. The latter rise.",
-    move=lambda load: _sign(load).clamp(max=0),
-)
-_mistake(
+task.changed(
     "compared_with_the_middle",
     "You compare each load with the middle between the smallest and the largest load. Compare it with the mean over all experts.",
-    move=lambda load: ((load.max() + load.min()) / 2 - load).sign(),
+    {"the mean load minus each load": lambda load: (load.max() + load.min()) / 2 - load},
 )
-_mistake(
-    "equal_ones_moved",
-    "An expert with exactly the mean load has its offset moved. It stays: the sign of 0 is 0.",
-    move=lambda load: torch.where(load < load.mean(), 1.0, -1.0).to(load.dtype),
+task.changed(
+    "unused_only",
+    "You raise the offsets of experts that nobody has chosen, and leave the others. All below the mean load rise, all above it fall.",
+    {
+        "the sign of the mean load minus each load": lambda missing, *, done: (
+            done["how many rows each expert gets"] == 0
+        ).to(missing.dtype)
+    },
 )
-_mistake(
-    "equal_ones_raised",
-    "You raise the offset of an expert that has exactly the mean load. It stays: the sign of 0 is 0.",
-    move=lambda load: torch.where(load <= load.mean(), 1.0, -1.0).to(load.dtype),
+for _name, _change, _sentence in (
+    ("wrong_direction", lambda missing: -missing.sign(), "Your offsets move the wrong way: experts with too much work get still more of it. Those with less than the mean rise, those with more fall."),
+    ("by_how_much", left_out, "You move each offset by how far its load is from the mean. Every step has the same size: only the sign of this difference counts."),
+    ("only_raised", lambda missing: missing.sign().clamp(min=0), "You raise the offsets of experts with too little, and leave those with too much. Those should fall."),
+    ("only_lowered", lambda missing: missing.sign().clamp(max=0), "You lower the offsets of experts with too much, and leave those with too little. Those should rise."),
+    ("equal_ones_moved", lambda missing: torch.where(missing > 0, 1.0, -1.0).to(missing.dtype), "An expert with exactly the mean load has its offset moved. It stays: the sign of 0 is 0."),
+    ("equal_ones_raised", lambda missing: torch.where(missing >= 0, 1.0, -1.0).to(missing.dtype), "You raise the offset of an expert that has exactly the mean load. It stays: the sign of 0 is 0."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"the sign of the mean load minus each load": _change})
+task.changed(
+    "moves_returned",
+    "You return how the offsets move, and not where they are then. Add this to the offsets.",
+    {"the offsets plus these steps": lambda offsets, moves: moves},
 )
-
-
-@task.mistake("You return how the offsets move, and not where they are then. Add this to the offsets.")
-def moves_returned(scores, offsets, k, step):
-    gates, moved = _step(scores, offsets, k, step)
-    return gates, moved - offsets
-
-
-@task.mistake("You return the offsets as they were. They move after the batch, by one step each.")
-def offsets_as_they_were(scores, offsets, k, step):
-    return _step(scores, offsets, k, step)[0], 1 * offsets
-
-
-@task.mistake(
-    "The gates are right, but no gradient reaches the scores, so the gate would never learn. Leave out `detach`, `.item()` and numpy."
-)
-def gradient_cut(scores, offsets, k, step):
-    return _step(scores.detach(), offsets, k, step)

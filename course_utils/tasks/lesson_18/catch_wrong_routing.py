@@ -1,9 +1,20 @@
 """Task 18.catch_wrong_routing: a test that tells right layers of experts from wrong ones."""
 
+from functools import partial
+
 import torch
 
 from course_utils.checks.task import Task
-from course_utils.tasks.candidates import asking, mistakes_of_tests, one_case_each, tests_without
+from course_utils.tasks.candidates import (
+    asking,
+    close,
+    finite,
+    mistakes_of_tests,
+    not_far,
+    one_case_each,
+    test_of,
+    tests_without,
+)
 from course_utils.tasks.lesson_18._layers import RIGHT, WIDTH, WRONG
 
 MOST = 1000  # rows, at most
@@ -41,31 +52,25 @@ task = Task(
 one_case_each(task, RIGHT, WRONG)
 
 
+# What a test promises itself of a layer
+
+
+def _trial(layer, batches=(1, 3, 11, 55), rows=torch.clone):
+    """What a layer returns for batches of these sizes."""
+    draw = torch.Generator().manual_seed(3)
+    return [layer(rows(torch.randn(B, WIDTH, generator=draw))) for B in batches]
+
+
 def _mixed(gates, outputs):
     return (gates[:, :, None] * outputs).sum(1)
 
 
-def _close(right, came, least=1e-5):
-    return came.shape == right.shape and torch.allclose(came, right, atol=least)
+def _right(on, mixed=_mixed, compare=close):
+    """y is the sum of the outputs, each times its gate."""
+    return all(compare(mixed(gates, outputs), y) for y, gates, outputs in on)
 
 
-def _same(x):
-    return x
-
-
-def _test(layer, batches=(1, 3, 11, 55), rows=_same, mixed=_mixed, compare=_close, gates_are=lambda gates: True):
-    """A test like the solution's, on other inputs, or with things left out."""
-    draw = torch.Generator().manual_seed(3)
-    try:
-        for B in batches:
-            y, gates, outputs = layer(rows(torch.randn(B, WIDTH, generator=draw)))
-            if not compare(mixed(gates, outputs), y) or not gates_are(gates):
-                return False
-        return True
-    except Exception:
-        return False
-
-
+_test = test_of(_trial, {"right": _right})
 _mistaken = mistakes_of_tests(
     task,
     _test,
@@ -76,53 +81,19 @@ _mistaken = mistakes_of_tests(
 
 # How the test compares
 
-_mistaken(
-    "no_rounding",
-    "Right layers whose last digits differ from yours are refused. Leave room for rounding: torch.allclose(…, atol=1e-5), not torch.equal or `==`.",
-    compare=torch.equal,
-)
-_mistaken(
-    "too_much_room",
-    "Layers that round y or their gates pass your test: there is too much room. Rounding in float32 stays below 1e-5.",
-    compare=lambda right, came: _close(right, came, 0.3),
-)
-_mistaken(
-    "runs_at_all",
-    "Every layer that returns finite numbers of the right shape passes your test. Mix the outputs with the gates yourself, and compare y with that.",
-    compare=lambda right, came: came.shape == right.shape and came.isfinite().all(),
-)
-_mistaken(
-    "shapes_only",
-    "Every layer that returns a y of the right shape passes your test, even if it is NaN. Mix the outputs with the gates yourself, and compare the numbers.",
-    compare=lambda right, came: came.shape == right.shape,
-)
-_mistaken(
-    "nan_passes",
-    "Layers that give NaN pass your test. NaN is not larger than anything, so ask that differences are small, `(…).abs() < 1e-5`, and not that none is large.",
-    compare=lambda right, came: came.shape == right.shape and not ((came - right).abs() > 1e-5).any(),
-)
-_mistaken(
-    "first_row_only",
-    "Layers that use the first row's gates for all, or forget a later row, pass your test, since you compare the first row only. Compare every row.",
-    compare=lambda right, came: came.shape == right.shape and torch.allclose(came[0], right[0], atol=1e-5),
-)
-_mistaken(
-    "last_row_only",
-    "A layer that forgets the first row passes your test, since you compare the last row only. Compare every row.",
-    compare=lambda right, came: came.shape == right.shape and torch.allclose(came[-1], right[-1], atol=1e-5),
-)
-_mistaken(
-    "sum_only",
-    "Layers that leave the right numbers in the wrong rows pass your test, since you compare sums. Compare every number.",
-    compare=lambda right, came: came.shape == right.shape and torch.allclose(came.sum(0), right.sum(0), atol=1e-4),
-)
-_mistaken(
-    "lengths_only",
-    "Layers that turn the sign of y, or the order of its numbers, pass your test, since you compare the lengths of rows. Compare every number.",
-    compare=lambda right, came: (
-        came.shape == right.shape and torch.allclose(came.norm(dim=1), right.norm(dim=1), atol=1e-5)
-    ),
-)
+for _name, _compare, _sentence in (
+    ("no_rounding", torch.equal, "Right layers whose last digits differ from yours are refused. Leave room for rounding: torch.allclose(…, atol=1e-5), not torch.equal or `==`."),
+    ("too_much_room", lambda right, came: close(right, came, 0.3), "Layers that round y or their gates pass your test: there is too much room. Rounding in float32 stays below 1e-5."),
+    ("runs_at_all", finite, "Every layer that returns finite numbers of the right shape passes your test. Mix the outputs with the gates yourself, and compare y with that."),
+    ("shapes_only", lambda right, came: came.shape == right.shape, "Every layer that returns a y of the right shape passes your test, even if it is NaN. Mix the outputs with the gates yourself, and compare the numbers."),
+    ("shape_not_looked_at", lambda right, came: torch.allclose(came, right, atol=1e-5), "A layer that loses the axis of a single row passes your test: allclose broadcasts, so a y of shape (4,) agrees with one of shape (1, 4). Compare the shapes as well."),
+    ("nan_passes", not_far, "Layers that give NaN pass your test. NaN is not larger than anything, so ask that differences are small, `(…).abs() < 1e-5`, and not that none is large."),
+    ("first_row_only", lambda right, came: came.shape == right.shape and close(right[0], came[0]), "Layers that use the first row's gates for all, or forget a later row, pass your test, since you compare the first row only. Compare every row."),
+    ("last_row_only", lambda right, came: came.shape == right.shape and close(right[-1], came[-1]), "A layer that forgets the first row passes your test, since you compare the last row only. Compare every row."),
+    ("sum_only", lambda right, came: came.shape == right.shape and close(right.sum(0), came.sum(0), 1e-4), "Layers that leave the right numbers in the wrong rows pass your test, since you compare sums. Compare every number."),
+    ("lengths_only", lambda right, came: came.shape == right.shape and close(right.norm(dim=1), came.norm(dim=1)), "Layers that turn the sign of y, or the order of its numbers, pass your test, since you compare the lengths of rows. Compare every number."),
+):  # fmt: skip
+    _mistaken(_name, _sentence, right=partial(_right, compare=_compare))
 
 
 # What the test asks of the gates
@@ -130,71 +101,32 @@ _mistaken(
 _mistaken(
     "gates_have_to_sum_to_1",
     "Your test refuses right layers whose gates do not sum to 1: those with sigmoids, with the single best gate of a softmax, or without room for a row. Any gates are right as long as y goes with them.",
-    gates_are=lambda gates: torch.allclose(gates.sum(1), torch.ones(len(gates)), atol=1e-5),
+    sums=lambda on: all(close(torch.ones(len(gates)), gates.sum(1)) for _, gates, _ in on),
 )
 _mistaken(
     "gates_have_to_be_positive",
     "Your test refuses a right layer that has gates below 0. Any gates are right as long as y goes with them.",
-    gates_are=lambda gates: (gates >= 0).all(),
+    signs=lambda on: all((gates >= 0).all() for _, gates, _ in on),
 )
-_mistaken(
-    "gates_divided_by_their_sum",
-    "Your test divides the gates by their sum before it mixes, so it refuses right layers whose gates do not sum to 1, and layers that divide in secret pass. Mix with the gates as they are.",
-    mixed=lambda gates, outputs: _mixed(gates / gates.sum(1, keepdim=True), outputs),
-)
-_mistaken(
-    "softmax_of_the_gates",
-    "Your test takes a softmax of the gates before it mixes, so it refuses nearly every right layer. They are gates already: mix with them as they are.",
-    mixed=lambda gates, outputs: _mixed(gates.softmax(1), outputs),
-)
-_mistaken(
-    "gates_left_out",
-    "Your test compares y with the sum of all outputs, without the gates, so it refuses right layers. Multiply each output by its gate first.",
-    mixed=lambda gates, outputs: outputs.sum(1),
-)
-_mistaken(
-    "best_expert_only",
-    "Your test compares y with the output of the expert with the largest gate, times this gate, so right layers with several experts per row are refused. Add up all outputs, each times its gate.",
-    mixed=lambda gates, outputs: outputs[torch.arange(len(gates)), gates.argmax(1)] * gates.amax(1, keepdim=True),
-)
-_mistaken(
-    "mean_over_the_experts",
-    "Your test takes the mean over the experts, not the sum, so it refuses right layers. Add up the outputs, each times its gate.",
-    mixed=lambda gates, outputs: (gates[:, :, None] * outputs).mean(1),
-)
+for _name, _mix, _sentence in (
+    ("gates_divided_by_their_sum", lambda gates, outputs: _mixed(gates / gates.sum(1, keepdim=True), outputs), "Your test divides the gates by their sum before it mixes, so it refuses right layers whose gates do not sum to 1, and layers that divide in secret pass. Mix with the gates as they are."),
+    ("softmax_of_the_gates", lambda gates, outputs: _mixed(gates.softmax(1), outputs), "Your test takes a softmax of the gates before it mixes, so it refuses nearly every right layer. They are gates already: mix with them as they are."),
+    ("gates_left_out", lambda gates, outputs: outputs.sum(1), "Your test compares y with the sum of all outputs, without the gates, so it refuses right layers. Multiply each output by its gate first."),
+    ("best_expert_only", lambda gates, outputs: outputs[torch.arange(len(gates)), gates.argmax(1)] * gates.amax(1, keepdim=True), "Your test compares y with the output of the expert with the largest gate, times this gate, so right layers with several experts per row are refused. Add up all outputs, each times its gate."),
+    ("mean_over_the_experts", lambda gates, outputs: (gates[:, :, None] * outputs).mean(1), "Your test takes the mean over the experts, not the sum, so it refuses right layers. Add up the outputs, each times its gate."),
+):  # fmt: skip
+    _mistaken(_name, _sentence, right=partial(_right, mixed=_mix))
 
 
 # What the test gives
 
-_mistaken(
-    "rows_of_zeros",
-    "Layers that mix up their rows pass your test, since all your rows are zeros, and therefore the same. Draw them at random.",
-    rows=torch.zeros_like,
-)
-_mistaken(
-    "rows_all_the_same",
-    "Layers that mix up their rows pass your test, since all rows of yours are the same. Draw each of them at random.",
-    rows=lambda x: x[:1].expand_as(x).clone(),
-)
-_mistaken(
-    "one_row_only",
-    "Layers that mix up the rows of a batch, or have no room for all of them, pass your test, since you only try a single row. Try a batch of 50 as well.",
-    batches=(1,),
-)
-
-
-_mistaken(
-    "shape_not_looked_at",
-    "A layer that loses the axis of a single row passes your test: allclose broadcasts, so a y of shape (4,) agrees with one of shape (1, 4). Compare the shapes as well.",
-    compare=lambda right, came: torch.allclose(came, right, atol=1e-5),
-)
-
-
-_mistaken(
-    "large_batch_only",
-    "Layers that fail on a batch of a single row, lose its axis, or give NaN where nobody chose an expert pass your test, since you only try a large batch. Try B = 1 as well.",
-    batches=(55,),
-)
+for _name, _given, _sentence in (
+    ("rows_of_zeros", {"rows": torch.zeros_like}, "Layers that mix up their rows pass your test, since all your rows are zeros, and therefore the same. Draw them at random."),
+    ("rows_all_the_same", {"rows": lambda x: x[:1].expand_as(x).clone()}, "Layers that mix up their rows pass your test, since all rows of yours are the same. Draw each of them at random."),
+    ("one_row_only", {"batches": (1,)}, "Layers that mix up the rows of a batch, or have no room for all of them, pass your test, since you only try a single row. Try a batch of 50 as well."),
+    ("large_batch_only", {"batches": (55,)}, "Layers that fail on a batch of a single row, lose its axis, or give NaN where nobody chose an expert pass your test, since you only try a large batch. Try B = 1 as well."),
+):  # fmt: skip
+    _mistaken(_name, _sentence, **_given)
 
 
 LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
@@ -208,7 +140,7 @@ LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
 
 def _without(parts):
     batches = [1] * ("single" not in parts) + [3, 7] + [55] * ("large" not in parts)
-    return lambda layer: _test(layer, batches)
+    return lambda layer: _test(layer, batches=batches)
 
 
 tests_without(task, LEFT_OUT, _without, 2)

@@ -1,11 +1,13 @@
 """Task 18.mixture_loss: a loss under which experts compete instead of working together."""
 
+from math import log, pi
 from operator import add, sub
 
 import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
+from course_utils.checks.way import left_out
 from course_utils.tasks.lesson_18._gates import sparse_gates
 from course_utils.tasks.shares import USUAL
 
@@ -112,288 +114,137 @@ def _(outputs, gates, target):
 @task.steps
 def _(outputs, gates, target):
     off = yield "target minus outputs", sub, target[:, None], outputs
-    squares = yield "its square", torch.square, off
+    squares = yield "the squared differences", torch.square, off
     squared = yield "the squared distances", lambda squares: squares.sum(-1), squares
-    halves = yield "minus half of them", lambda squared: -squared / 2, squared
+    halves = yield "minus half the squared distances", lambda squared: -squared / 2, squared
     logs = yield "the logarithms of the gates", torch.log, gates
-    exponents = yield "both together", add, logs, halves
+    exponents = yield "the exponents", add, logs, halves
     likelihoods = yield "the log likelihoods", lambda exponents: exponents.logsumexp(1), exponents
     losses = yield "the negative log likelihoods", torch.neg, likelihoods
     mean = yield "the mean over the batch", torch.mean, losses
     return mean
 
 
-def _off(outputs, target):
-    return target[:, None] - outputs
-
-
-def _squared(off):
-    return off.square().sum(-1)
-
-
-def _half(squared):
-    return -squared / 2
-
-
-def _likelihood(exponents, gates):
-    """The logarithm of a row's sum, B."""
-    return (gates.log() + exponents).logsumexp(1)
-
-
-def _mean_of_minus(likelihoods):
-    return -likelihoods.mean()
-
-
-def _loss(outputs, gates, target, off=_off, squared=_squared, half=_half, likelihood=_likelihood, end=_mean_of_minus):
-    return end(likelihood(half(squared(off(outputs, target))), gates))
-
-
-def _mistake(name, sentence, **parts):
-    """Register a loss that is right but for the parts that are given."""
-    task.mistake(sentence, name)(lambda outputs, gates, target: _loss(outputs, gates, target, **parts))
-
-
 # Other losses of the paper
 
-
-def _weighted(exponents, gates):
-    return (gates * exponents).sum(1)
-
-
-@task.mistake(
-    "You mix the outputs first, and compare their sum with the target. Then each expert makes up for the errors of the others, and all work on everything: equation 1.1 of the paper, which it argues against. Compare each expert with the target by itself."
-)
-def mixed_first(outputs, gates, target):
-    return ((target - torch.einsum("bn,bnd->bd", gates, outputs)) ** 2).sum(1).mean()
-
-
-@task.mistake(
-    "You mix the outputs first, and take half the squared distance of their sum from the target. Then each expert makes up for the errors of the others. Compare each expert with the target by itself, and take the logarithm of the gated sum of exponentials."
-)
-def half_of_mixed_first(outputs, gates, target):
-    return ((target - torch.einsum("bn,bnd->bd", gates, outputs)) ** 2).sum(1).mean() / 2
-
-
-_mistake(
-    "log_inside_the_sum",
-    "You weigh the experts' errors and add them up, as if the logarithm stood inside the sum. Take the sum of gates times exponentials first, and its logarithm afterwards.",
-    likelihood=_weighted,
-)
-_mistake(
-    "expected_squared_error",
-    "You weigh the experts' squared errors and add them up: equation 1.2 of the paper. Equation 1.3 takes gates times exponentials of minus half of them, adds these up, and takes the logarithm.",
-    half=torch.neg,
-    likelihood=_weighted,
-)
-_mistake(
+MIXED = {  # what becomes of the loss if it compares one mixed output with the target
+    "target minus outputs": lambda target, outputs, *, gates: target[:, 0] - torch.einsum("bn,bnd->bd", gates, outputs),
+    "the exponents": lambda logs, halves: halves,
+    "the log likelihoods": left_out,
+}
+WEIGHTED = {
+    "the exponents": lambda logs, halves, *, gates: gates * halves,
+    "the log likelihoods": lambda weighted: weighted.sum(1),
+}
+for _name, _changes, _sentence in (
+    ("mixed_first", MIXED | {"minus half the squared distances": torch.neg}, "You mix the outputs first, and compare their sum with the target. Then each expert makes up for the errors of the others, and all work on everything: equation 1.1 of the paper, which it argues against. Compare each expert with the target by itself."),
+    ("half_of_mixed_first", MIXED, "You mix the outputs first, and take half the squared distance of their sum from the target. Then each expert makes up for the errors of the others. Compare each expert with the target by itself, and take the logarithm of the gated sum of exponentials."),
+    ("log_inside_the_sum", WEIGHTED, "You weigh the experts' errors and add them up, as if the logarithm were inside the sum. Take the sum of gates times exponentials first, and its logarithm afterwards."),
+    ("expected_squared_error", WEIGHTED | {"minus half the squared distances": torch.neg}, "You weigh the experts' squared errors and add them up: equation 1.2 of the paper. Equation 1.3 takes gates times exponentials of minus half of them, adds these up, and takes the logarithm."),
+):  # fmt: skip
+    task.changed(_name, _sentence, _changes)
+task.changed(
     "nearest_expert",
     "You count only the error of the nearest expert, and the gates have no effect. Take the logarithm of the gated sum over all experts.",
-    likelihood=lambda exponents, gates: exponents.amax(1),
-)
-_mistake(
-    "largest_term",
-    "You count only the expert with the largest product of gate and exponential. Add up all of them before you take the logarithm.",
-    likelihood=lambda exponents, gates: (gates.log() + exponents).amax(1),
-)
-_mistake(
-    "expert_with_the_largest_gate",
-    "You count only the error of the expert with the largest gate. Take the logarithm of the gated sum over all experts.",
-    likelihood=lambda exponents, gates: exponents.gather(1, gates.argmax(1, keepdim=True))[:, 0],
+    {
+        "the exponents": lambda logs, halves: halves,
+        "the log likelihoods": lambda halves: halves.amax(1),
+    },
 )
 
 
 # The distances
 
-_mistake(
-    "half_forgotten",
-    "The factor ½ is missing in the exponent: take half the squared distance.",
-    half=torch.neg,
-)
-_mistake(
-    "mean_over_the_numbers",
-    "You take the mean of the squared differences over the D numbers of an output. The squared distance is their sum.",
-    squared=lambda off: off.square().mean(-1),
-)
-_mistake(
-    "not_squared",
-    "You take the distance in the exponent, not its square: the root of the sum of squares. Leave out the root.",
-    squared=lambda off: (off.square().sum(-1) + 1e-12).sqrt(),
-)
-_mistake(
+for _name, _change, _sentence in (
+    ("targets_along_the_experts", lambda target, outputs: target[:, 0] - outputs, "The target B×D meets the last two axes of the outputs, N×D, so each expert is compared with another row's target. This runs without an error only where there are as many rows as experts. Give the target a second axis of size 1: B×1×D."),
+    ("first_target_for_all", lambda target, outputs: target[:1] - outputs, "You compare every row with the target of the first one. Each row has its own."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"target minus outputs": _change})
+for _name, _change, _sentence in (
+    ("mean_over_the_numbers", lambda squares: squares.mean(-1), "You take the mean of the squared differences over the D numbers of an output. The squared distance is their sum."),
+    ("not_squared", lambda squares: (squares.sum(-1) + 1e-12).sqrt(), "You take the distance in the exponent, not its square: the root of the sum of squares. Leave out the root."),
+    ("summed_over_the_experts", lambda squares: squares.sum(1), "You add up the squared differences over the experts, axis 1. Each expert has a distance of its own: add up over its D numbers, the last axis."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"the squared distances": _change})
+task.changed(
     "absolute_differences",
     "You add up the differences without their signs. Add up their squares.",
-    squared=lambda off: off.abs().sum(-1),
+    {"the squared differences": torch.abs},
 )
-_mistake(
+task.changed(
     "squared_after_the_sum",
     "You add up the differences over the D numbers and square the sum, in which differences of either sign cancel. Square first, then add up.",
-    squared=lambda off: off.sum(-1) ** 2,
+    {"the squared differences": left_out, "the squared distances": lambda off: off.sum(-1) ** 2},
 )
-_mistake(
+task.changed(
+    "half_forgotten",
+    "The factor ½ is missing in the exponent: take half the squared distance.",
+    {"minus half the squared distances": torch.neg},
+)
+task.changed(
     "plus_in_the_exponent",
     "The minus in the exponent is missing: experts that are far away count most. The exponent is minus half the squared distance.",
-    half=lambda squared: squared / 2,
-)
-_mistake(
-    "targets_along_the_experts",
-    "The target B×D meets the last two axes of the outputs, N×D, so each expert is compared with another row's target. This runs without an error only where there are as many rows as experts. Give the target a second axis of size 1: B×1×D.",
-    off=lambda outputs, target: target - outputs,
-)
-_mistake(
-    "first_target_for_all",
-    "You compare every row with the target of the first one. Each row has its own.",
-    off=lambda outputs, target: target[:1, None] - outputs,
-)
-_mistake(
-    "summed_over_the_experts",
-    "You add up the squared differences over the experts, axis 1. Each expert has a distance of its own: add up over its D numbers, the last axis.",
-    squared=lambda off: off.square().sum(1),
+    {"minus half the squared distances": lambda squared: squared / 2},
 )
 
 
 # The gates
 
-_mistake(
+for _name, _change, _sentence in (
+    ("gates_without_their_logarithm", left_out, "You add the gates to the exponents. A factor in front of an exponential becomes its logarithm in the exponent: add the logarithms of the gates."),
+    ("softmax_of_the_gates", lambda gates: gates.log_softmax(1), "You take a softmax of the gates, or a log_softmax. They are not logits: they sum to 1 already. Use their logarithm."),
+    ("sign_of_the_logarithm", lambda gates: -gates.log(), "You subtract the logarithms of the gates, which divides by the gates. Add them."),
+    ("first_gates_for_all", lambda gates: gates[:1].log(), "All rows use the gates of the first one. Each row has its own."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"the logarithms of the gates": _change})
+task.changed(
     "gates_unused",
     "The gates have no effect. Multiply each exponential by its gate, or add the gate's logarithm to its exponent.",
-    likelihood=lambda exponents, gates: exponents.logsumexp(1),
+    {"the exponents": lambda logs, halves: halves},
 )
-_mistake(
-    "even_gates",
-    "Every expert counts alike: you take the mean of the exponentials, and the gates have no effect. Multiply each by its gate, and add up.",
-    likelihood=lambda exponents, gates: exponents.exp().mean(1).log(),
-)
-_mistake(
-    "gates_without_their_logarithm",
-    "You add the gates to the exponents. A factor in front of an exponential becomes its logarithm in the exponent: add the logarithms of the gates.",
-    likelihood=lambda exponents, gates: (gates + exponents).logsumexp(1),
-)
-_mistake(
+task.changed(
     "gates_in_the_exponent",
     "You multiply the exponents by the gates. The gate is a factor in front of the exponential: add its logarithm to the exponent.",
-    likelihood=lambda exponents, gates: (gates * exponents).logsumexp(1),
-)
-_mistake(
-    "softmax_of_the_gates",
-    "You take a softmax of the gates, or a log_softmax. They are not logits: they sum to 1 already. Use their logarithm.",
-    likelihood=lambda exponents, gates: (gates.log_softmax(1) + exponents).logsumexp(1),
-)
-_mistake(
-    "sign_of_the_logarithm",
-    "You subtract the logarithms of the gates, which divides by the gates. Add them.",
-    likelihood=lambda exponents, gates: (exponents - gates.log()).logsumexp(1),
-)
-_mistake(
-    "first_gates_for_all",
-    "All rows use the gates of the first one. Each row has its own.",
-    likelihood=lambda exponents, gates: _likelihood(exponents, gates[:1].expand_as(gates)),
+    {"the exponents": lambda logs, halves, *, gates: gates * halves},
 )
 
 
 # The sum and its logarithm
 
 
-def _plain(exponents, gates):
-    return (gates * exponents.exp()).sum(1)
+def _over_the_largest(exponents, *, done):
+    top = done["minus half the squared distances"].amax(1, keepdim=True)
+    return (exponents - top).exp().sum(1).log() + top[:, 0]
 
 
-_mistake(
-    "no_logarithm",
-    "The logarithm is missing: you return minus the sum. Take its logarithm first.",
-    likelihood=_plain,
-)
-_mistake(
-    "underflow",
-    "Where every expert is far from the target, each exp is 0 in float32, and log 0 is minus infinity. Add log gate to the exponent, and use torch.logsumexp, which subtracts the largest exponent of each row first.",
-    likelihood=lambda exponents, gates: _plain(exponents, gates).log(),
-)
-_mistake(
-    "small_number_added",
-    "You add a small number before the logarithm. Where every expert is far from the target, only this number is left: the loss stops growing, and the gradient is 0. Add log gate to the exponent, and use torch.logsumexp.",
-    likelihood=lambda exponents, gates: (_plain(exponents, gates) + 1e-8).log(),
-)
-_mistake(
-    "small_number_at_least",
-    "You replace sums that are almost 0 by a small number before the logarithm. Where every expert is far from the target, only this number is left: the loss stops growing, and the gradient is 0. Add log gate to the exponent, and use torch.logsumexp.",
-    likelihood=lambda exponents, gates: _plain(exponents, gates).clamp(min=1e-30).log(),
-)
-_mistake(
-    "log_softmax_for_logsumexp",
-    "You use log_softmax, which returns one number for each expert. Use torch.logsumexp, which adds up over the experts: one number per row.",
-    likelihood=lambda exponents, gates: (gates.log() + exponents).log_softmax(1),
-)
-_mistake(
-    "gate_of_zero_nearest",
-    "You subtract the largest exponent of all experts. If that expert has a gate of 0 and all others are far away, nothing but 0 is left, and log 0 is minus infinity. Add the logarithms of the gates before you take the largest, or use torch.logsumexp.",
-    likelihood=lambda exponents, gates: _over_the_largest(exponents, gates),
-)
-_mistake(
-    "softmax_over_the_batch",
-    "Your logsumexp runs over the batch, axis 0. Each row of the batch has a sum of its own, over the experts: axis 1.",
-    likelihood=lambda exponents, gates: (gates.log() + exponents).logsumexp(0),
-)
-_mistake(
-    "one_sum_for_the_batch",
-    "You add up over the whole batch before you take the logarithm. Each row has a logarithm of its own; the mean over the batch comes afterwards.",
-    likelihood=lambda exponents, gates: (gates.log() + exponents).logsumexp((0, 1)),
-)
-_mistake(
+for _name, _change, _sentence in (
+    ("underflow", lambda exponents: exponents.exp().sum(1).log(), "Where every expert is far from the target, each exp is 0 in float32, and log 0 is minus infinity. Add log gate to the exponent, and use torch.logsumexp, which subtracts the largest exponent of each row first."),
+    ("small_number_added", lambda exponents: (exponents.exp().sum(1) + 1e-8).log(), "You add a small number before the logarithm. Where every expert is far from the target, only this number is left: the loss stops growing, and the gradient is 0. Add log gate to the exponent, and use torch.logsumexp."),
+    ("small_number_at_least", lambda exponents: exponents.exp().sum(1).clamp(min=1e-30).log(), "You replace sums that are almost 0 by a small number before the logarithm. Where every expert is far from the target, only this number is left: the loss stops growing, and the gradient is 0. Add log gate to the exponent, and use torch.logsumexp."),
+    ("gate_of_zero_nearest", _over_the_largest, "You subtract the largest exponent of all experts. If that expert has a gate of 0 and all others are far away, nothing but 0 is left, and log 0 is minus infinity. Add the logarithms of the gates before you take the largest, or use torch.logsumexp."),
+    ("largest_term", lambda exponents: exponents.amax(1), "You count only the expert with the largest product of gate and exponential. Add up all of them before you take the logarithm."),
+    ("expert_with_the_largest_gate", lambda _, *, gates, done: done["minus half the squared distances"].gather(1, gates.argmax(1, keepdim=True))[:, 0], "You count only the error of the expert with the largest gate. Take the logarithm of the gated sum over all experts."),
+    ("log_softmax_for_logsumexp", lambda exponents: exponents.log_softmax(1), "You use log_softmax, which returns one number for each expert. Use torch.logsumexp, which adds up over the experts: one number per row."),
+    ("softmax_over_the_batch", lambda exponents: exponents.logsumexp(0), "Your logsumexp runs over the batch, axis 0. Each row of the batch has a sum of its own, over the experts: axis 1."),
+    ("one_sum_for_the_batch", lambda exponents: exponents.logsumexp((0, 1)), "You add up over the whole batch before you take the logarithm. Each row has a logarithm of its own; the mean over the batch comes afterwards."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"the log likelihoods": _change})
+task.changed(
     "log_of_the_mean",
     "You take the mean of the rows' sums, and then its logarithm. Take the logarithm of each row first, and the mean afterwards.",
-    likelihood=lambda exponents, gates: _likelihood(exponents, gates).logsumexp(0) - torch.tensor(len(gates)).log(),
+    {"the negative log likelihoods": lambda of_rows: torch.tensor(len(of_rows)).log() - of_rows.logsumexp(0)},
 )
-_mistake(
-    "logarithm_of_base_2",
-    "You take the logarithm to the base 2. The equation has the natural one: torch.log.",
-    likelihood=lambda exponents, gates: _likelihood(exponents, gates) / torch.tensor(2.0).log(),
-)
-
-
-def _over_the_largest(exponents, gates):
-    top = exponents.amax(1, keepdim=True)
-    return (gates * (exponents - top).exp()).sum(1).log() + top[:, 0]
-
-
-# The end
-
-_mistake(
-    "sign_forgotten",
-    "The minus is missing: you return the mean of the log likelihoods, which grows as the experts become better. A loss is minus that.",
-    end=torch.mean,
-)
-_mistake(
-    "summed_over_the_batch",
-    "You add up over the batch. Take the mean.",
-    end=lambda likelihoods: -likelihoods.sum(),
-)
-_mistake(
-    "one_for_each_row",
-    "You return one loss for each row. Return their mean.",
-    end=torch.neg,
+task.changed(
+    "constant_added",
+    "You add the constant of a normal distribution, D/2 times log 2π. It makes a likelihood of the loss, but the equation leaves it out.",
+    {"result": lambda loss, *, target: loss + target.shape[1] / 2 * log(2 * pi)},
 )
 
 
-@task.mistake("You divide by the number of experts as well as by the number of rows. Take the mean over the rows only.")
-def divided_by_experts_too(outputs, gates, target):
-    return _loss(outputs, gates, target) / gates.shape[1]
+# Gradients
 
-
-@task.mistake(
-    "You add the constant of a normal distribution, D/2 times log 2π. It makes a likelihood of the loss, but the equation leaves it out."
-)
-def constant_added(outputs, gates, target):
-    return _loss(outputs, gates, target) + target.shape[1] / 2 * torch.tensor(2 * torch.pi).log()
-
-
-@task.mistake(
-    "The loss is right, but no gradient reaches the gates, so the gating network would never learn. Leave out `detach`."
-)
-def gates_cut_off(outputs, gates, target):
-    return _loss(outputs, gates.detach(), target)
-
-
-@task.mistake(
-    "The loss is right, but no gradient reaches the outputs, so the experts would never learn. Leave out `detach`."
-)
-def outputs_cut_off(outputs, gates, target):
-    return _loss(outputs.detach(), gates, target)
+for _name, _argument, _sentence in (
+    ("gates_cut_off", "gates", "The loss is right, but no gradient reaches the gates, so the gating network would never learn. Leave out `detach`."),
+    ("outputs_cut_off", "outputs", "The loss is right, but no gradient reaches the outputs, so the experts would never learn. Leave out `detach`."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {_argument: lambda argument: argument.detach()})

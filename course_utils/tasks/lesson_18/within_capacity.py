@@ -1,12 +1,13 @@
 """Task 18.within_capacity: who finds a place at the expert that was chosen."""
 
-from operator import le
+from operator import eq, gt, le, lt
 
 import torch
 import torch.nn.functional as F
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count
+from course_utils.checks.way import left_out
 from course_utils.tasks.shares import EDGE, SIDE_EFFECT
 
 task = Task(
@@ -100,188 +101,75 @@ def _own(counts, chosen):
     return counts.gather(1, chosen[:, None])[:, 0]
 
 
-def _so_far(chosen, experts):
-    """How many tokens up to each one were sent to its expert, itself included."""
-    return _own(F.one_hot(chosen, experts).cumsum(0), chosen)
-
-
-def _in_all(chosen, experts):
-    return F.one_hot(chosen, experts).sum(0)[chosen]
-
-
 # How places are counted
 
-
-@task.mistake(
-    "One token too few finds a place at each expert: your count includes the token itself, and you ask for less than the capacity. Compare with <=."
-)
-def one_too_few(chosen, experts, capacity):
-    return _so_far(chosen, experts) < capacity
-
-
-@task.mistake(
-    "One token too many finds a place at each expert: you count only the tokens before each one, and compare with <=. Compare these with <, or count the token itself as well."
-)
-def one_too_many(chosen, experts, capacity):
-    return _so_far(chosen, experts) - 1 <= capacity
-
-
-@task.mistake(
-    "The result is the wrong way round: True should stand where a token finds a place, and you mark those that are left out."
-)
-def inverted(chosen, experts, capacity):
-    return _so_far(chosen, experts) > capacity
+for _name, _change, _sentence in (
+    ("one_too_few", lt, "One token too few finds a place at each expert: your count includes the token itself, and you ask for less than the capacity. Compare with <=."),
+    ("one_too_many", lambda so_far, capacity: so_far - 1 <= capacity, "One token too many finds a place at each expert: you count only the tokens before each one, and compare with <=. Compare these with <, or count the token itself as well."),
+    ("inverted", gt, "The result is the wrong way round: a token that finds a place should be marked with True, and you mark those that are left out."),
+    ("first_ones_only", lambda so_far, capacity: (so_far == 1) & (capacity > 0), "Only the first token of each expert finds a place, whatever the capacity is. Count how many came so far, and compare with the capacity."),
+    ("last_place_only", eq, "You mark the one token of each expert that takes its last place. All tokens up to that one are kept: compare with <=."),
+    ("first_expert_only", lambda so_far, capacity, *, chosen: (so_far <= capacity) | (chosen != 0), "You fill expert 0 up to its capacity, and all others without a limit. Each expert has the same capacity."),
+    ("ones_and_zeros", lambda so_far, capacity: (so_far <= capacity).float(), "You return 1 and 0 as numbers. Return truth values, which a comparison gives, so that the result can be used as a mask."),
+    ("indices_returned", lambda so_far, capacity: (so_far <= capacity).nonzero()[:, 0], "You return the numbers of the tokens that find a place. Return True or False for each token of the batch."),
+    ("experts_returned", lambda so_far, capacity, *, chosen: chosen[so_far <= capacity], "You return the experts of the tokens that find a place. Return True or False for each token of the batch."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"the comparison with the capacity": _change})
+for _name, _change, _sentence in (
+    ("last_ones_kept", lambda sent: sent.flip(0).cumsum(0).flip(0), "You keep the last tokens of each expert. Places go to the first ones, in the order of the batch."),
+    ("all_or_none", lambda sent: sent.sum(0).expand_as(sent), "If an expert has more tokens than room, you leave out all of them. The first ones find a place: count how many came so far, not how many there are in all."),
+    ("running_sum_along_the_experts", lambda sent: sent.cumsum(1), "Your running sum goes along the experts, axis 1, so it counts nothing but the token itself. Let it go along the batch, axis 0."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"the running sum along the batch": _change})
 
 
-@task.mistake("You keep the last tokens of each expert. Places go to the first ones, in the order of the batch.")
-def last_ones_kept(chosen, experts, capacity):
-    return _so_far(chosen.flip(0), experts).flip(0) <= capacity
-
-
-@task.mistake(
-    "If an expert has more tokens than room, you leave out all of them. The first ones find a place: count how many came so far, not how many there are in all."
-)
-def all_or_none(chosen, experts, capacity):
-    return _in_all(chosen, experts) <= capacity
-
-
-@task.mistake(
-    "You keep the first tokens of the whole batch, whatever expert they were sent to. Each expert has a capacity of its own: count the tokens of each one by itself."
-)
-def first_of_the_batch(chosen, experts, capacity):
-    return torch.arange(len(chosen)) < capacity
-
-
-@task.mistake(
-    "You share the capacity among all experts: you keep as many tokens of the batch as all of them together have room for. Each expert has its own capacity, and what one does not use is of no use to another."
-)
-def shared_capacity(chosen, experts, capacity):
-    return torch.arange(len(chosen)) < capacity * experts
-
-
-@task.mistake(
-    "You keep the tokens of the first few experts, those with a number below the capacity. The capacity says how many tokens each expert takes."
-)
-def experts_below_capacity(chosen, experts, capacity):
-    return chosen < capacity
-
-
-@task.mistake(
-    "Your running sum goes along the experts, axis 1, so it counts nothing but the token itself. Let it go along the batch, axis 0."
-)
-def running_sum_along_the_experts(chosen, experts, capacity):
-    return _own(F.one_hot(chosen, experts).cumsum(1), chosen) <= capacity
-
-
-@task.mistake(
-    "You count only tokens that come one directly after another. A token of another expert in between changes nothing: count all earlier tokens of the same expert."
-)
-def neighbours_only(chosen, experts, capacity):
+def _neighbours(running, chosen):
     counts, before = [], None
     for expert in chosen.tolist():
         counts.append(counts[-1] + 1 if expert == before else 1)
         before = expert
-    return torch.tensor(counts) <= capacity
+    return torch.tensor(counts)
 
 
-@task.mistake(
-    "You sort the tokens by their expert, and leave the result in that order. Token b of the result has to be token b of the batch: undo the order at the end."
+for _name, _change, _sentence in (
+    ("first_of_the_batch", lambda running, chosen: running.sum(1), "You keep the first tokens of the whole batch, whatever expert they were sent to. Each expert has a capacity of its own: count the tokens of each one by itself."),
+    ("experts_below_capacity", lambda running, chosen: chosen + 1, "You keep the tokens of the first few experts, those with a number below the capacity. The capacity says how many tokens each expert takes."),
+    ("neighbours_only", _neighbours, "You count only tokens that come one directly after another. A token of another expert in between changes nothing: count all earlier tokens of the same expert."),
+    ("any_expert_with_room", lambda running, chosen: running.amin(1), "You keep a token as long as any expert has room. Look only at the count of the token's own expert: gather picks it out."),
+    ("any_full_expert", lambda running, chosen: running.amax(1), "As soon as any expert has more tokens than room, you leave out all later tokens, also those of other experts. Look only at the count of the token's own expert: gather picks it out."),
+    ("one_for_each_expert", left_out, "You return one row of N truth values for each token, B×N: whether each expert still has room. Return one for each token, that of its own expert: `gather` takes it out."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"the count at each token's own expert": _change})
+task.changed(
+    "shared_capacity",
+    "You share the capacity among all experts: you keep as many tokens of the batch as all of them together have room for. Each expert has its own capacity, and what one does not use is of no use to another.",
+    {
+        "the count at each token's own expert": lambda running, chosen: running.sum(1),
+        "capacity": lambda capacity, *, experts: capacity * experts,
+    },
 )
-def left_in_sorted_order(chosen, experts, capacity):
-    return _so_far(chosen.sort(stable=True)[0], experts) <= capacity
-
-
-@task.mistake(
-    "You sort the tokens by their expert, and to go back you take the same order once more. Use its own argsort, which undoes it, or write with the order as an index: kept[order] = …"
+task.changed(
+    "places_at_experts",
+    "You return which token takes a place at which expert, B×N. Return one truth value for each token: whether it takes a place at all.",
+    {
+        "the count at each token's own expert": left_out,
+        "result": lambda kept, *, chosen, experts: kept & (F.one_hot(chosen, experts) > 0),
+    },
 )
-def sorted_once_more(chosen, experts, capacity):
-    order = chosen.argsort(stable=True)
-    return (_so_far(chosen[order], experts) <= capacity)[order]
 
 
-@task.mistake(
-    "Only the first token of each expert finds a place, whatever the capacity is. Count how many came so far, and compare with the capacity."
+# Sorting
+
+task.changed(
+    "left_in_sorted_order",
+    "You sort the tokens by their expert, and leave the result in that order. Token b of the result has to be token b of the batch: undo the order at the end.",
+    {"chosen": lambda chosen: chosen.sort(stable=True)[0]},
 )
-def first_ones_only(chosen, experts, capacity):
-    return (_so_far(chosen, experts) == 1) & (capacity > 0)
-
-
-@task.mistake(
-    "You mark the one token of each expert that takes its last place. All tokens up to that one are kept: compare with <=."
+task.changed(
+    "sorted_once_more",
+    "You sort the tokens by their expert, and to go back you take the same order once more. Use its own argsort, which undoes it, or write with the order as an index: kept[order] = …",
+    {
+        "chosen": lambda chosen: chosen.sort(stable=True)[0],
+        "result": lambda kept, *, chosen: kept[chosen.argsort(stable=True)],
+    },
 )
-def last_place_only(chosen, experts, capacity):
-    return _so_far(chosen, experts) == capacity
-
-
-@task.mistake(
-    "Every token finds a place, and the capacity has no effect. Count how many tokens of the same expert came so far."
-)
-def all_kept(chosen, experts, capacity):
-    return torch.ones(len(chosen), dtype=torch.bool)
-
-
-@task.mistake(
-    "You fill expert 0 up to its capacity, and all others without a limit. Each expert has the same capacity."
-)
-def first_expert_only(chosen, experts, capacity):
-    return (_so_far(chosen, experts) <= capacity) | (chosen != 0)
-
-
-@task.mistake(
-    "You keep a token as long as any expert has room. Look only at the count of the token's own expert: gather picks it out."
-)
-def any_expert_with_room(chosen, experts, capacity):
-    return (F.one_hot(chosen, experts).cumsum(0) <= capacity).any(1)
-
-
-@task.mistake(
-    "As soon as any expert has more tokens than room, you leave out all later tokens, also those of other experts. Look only at the count of the token's own expert: gather picks it out."
-)
-def any_full_expert(chosen, experts, capacity):
-    return (F.one_hot(chosen, experts).cumsum(0) <= capacity).all(1)
-
-
-# What is returned
-
-
-@task.mistake(
-    "You return one row of N truth values for each token, B×N: whether each expert still has room. Return one for each token, that of its own expert: `gather` takes it out."
-)
-def one_for_each_expert(chosen, experts, capacity):
-    return F.one_hot(chosen, experts).cumsum(0) <= capacity
-
-
-@task.mistake(
-    "You return which token takes a place at which expert, B×N. Return one truth value for each token: whether it takes a place at all."
-)
-def places_at_experts(chosen, experts, capacity):
-    sent = F.one_hot(chosen, experts)
-    return (sent.cumsum(0) <= capacity) & (sent > 0)
-
-
-@task.mistake(
-    "You return how many tokens of its expert came so far, for each token. Compare these counts with the capacity."
-)
-def counts_returned(chosen, experts, capacity):
-    return _so_far(chosen, experts)
-
-
-@task.mistake(
-    "You return the numbers of the tokens that find a place. Return True or False for each token of the batch."
-)
-def indices_returned(chosen, experts, capacity):
-    return (_so_far(chosen, experts) <= capacity).nonzero()[:, 0]
-
-
-@task.mistake(
-    "You return the experts of the tokens that find a place. Return True or False for each token of the batch."
-)
-def experts_returned(chosen, experts, capacity):
-    return chosen[_so_far(chosen, experts) <= capacity]
-
-
-@task.mistake(
-    "You return 1 and 0 as numbers. Return truth values, which a comparison gives, so that the result can be used as a mask."
-)
-def ones_and_zeros(chosen, experts, capacity):
-    return (_so_far(chosen, experts) <= capacity).float()
