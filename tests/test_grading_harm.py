@@ -51,9 +51,8 @@ LESSON_04 = "def dot(state, hidden):\n    return 0\n"
 
 
 @pytest.fixture(scope="module")
-def grader():
-    with Grader(2**100, locks.chosen(), questions=7) as started:
-        yield started
+def grader(make_grader):
+    return make_grader(2**100, questions=7)
 
 
 @pytest.fixture
@@ -470,14 +469,25 @@ def test_a_small_seed_is_refused_from_a_program_too(tmp_path):
 # What can be read
 
 
-@caged
-def test_arguments_and_environment_tell_nothing(grader, tmp_path):
-    secret = tmp_path / "secret-name"
+@pytest.fixture(scope="module")
+def in_secret(tmp_path_factory):
+    """What is said of a notebook with one cell, which lies in a folder that is hidden from it."""
+    secret = tmp_path_factory.mktemp("hidden") / "secret-name"
     secret.mkdir()
     path = secret / "03.ipynb"
-    path.write_text(notebook("import os, sys\nraise ValueError(repr((sys.argv, sys.orig_argv, sorted(os.environ))))"))
-    with Grader(2**100, locks.chosen(), hidden=[secret]) as other:
-        said = other.grade(Found("eve", path, "03.ipynb"), "00" * 32).remarks[0]
+    limits = boxes.Limits(seconds=patience.SECONDS, whole=4 * patience.SECONDS)
+    with Grader(2**100, locks.chosen(), limits, [secret]) as grader:
+
+        def remark(cell):
+            path.write_text(notebook(cell))
+            return grader.grade(Found("eve", path, "03.ipynb"), "00" * 32).remarks[0]
+
+        yield remark
+
+
+@caged
+def test_arguments_and_environment_tell_nothing(in_secret):
+    said = in_secret("import os, sys\nraise ValueError(repr((sys.argv, sys.orig_argv, sorted(os.environ))))")
     assert "ValueError: (['']," in said and "secret-name" not in said and "hidden" not in said
     names = set(re.findall(r"'([A-Z_]+)'", said))
     assert names <= {"COURSE_DATA_MIRROR", "COURSE_PROGRESS", "HOME", "LANG", "MPLBACKEND", "PATH"}
@@ -505,16 +515,9 @@ raise ValueError(f"{len(known) > 10_000} {sorted(found)}")
 
 
 @caged
-def test_no_frame_global_or_closure_holds_a_hidden_path(tmp_path):
+def test_no_frame_global_or_closure_holds_a_hidden_path(in_secret):
     """The frame of the process's own `main` held the settings, with the paths of submissions, results and roster."""
-    secret = tmp_path / "secret-name"
-    secret.mkdir()
-    path = secret / "03.ipynb"
-    path.write_text(notebook(LOOKS))
-    limits = boxes.Limits(seconds=patience.SECONDS, whole=4 * patience.SECONDS)
-    with Grader(2**100, locks.chosen(), limits, [secret]) as other:
-        said = other.grade(Found("eve", path, "03.ipynb"), "00" * 32).remarks[0]
-    assert said == "Cell 1 failed: ValueError: True []"
+    assert in_secret(LOOKS) == "Cell 1 failed: ValueError: True []"
 
 
 def test_a_second_copy_of_the_course_cannot_be_read(tmp_path, monkeypatch):
@@ -625,12 +628,12 @@ def test_of_many_notebooks_of_a_student_those_with_most_answers_are_run(tmp_path
     "finished, copy",
     extent.usually([("03_final", "03_queries"), ("03_queries", "03_queries-checkpoint"), ("b/03", "old/03")], 1),
 )
-def test_an_untouched_copy_does_not_stand_in_for_the_finished_notebook(tmp_path, finished, copy):
+def test_an_untouched_copy_does_not_stand_in_for_the_finished_notebook(tmp_path, graded_here, finished, copy):
     for name, code in ((finished, CAUSAL), (copy, "def causal_mask(size):\n    raise NotImplementedError")):
         path = tmp_path / "in" / "ada" / f"{name}.ipynb"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(notebook("import torch", code))
-    grade_class(tmp_path / "in", tmp_path / "out", workers=1)
+    grade_class(tmp_path / "in", tmp_path / "out")
     with open(tmp_path / "out" / "grades.csv", encoding="utf-8-sig", newline="") as file:
         (row,) = csv.DictReader(file)
     assert row["total"] == "1" and "of several the one with most answers" in row["remarks"]
