@@ -363,11 +363,12 @@ def test_the_command_line_names_what_is_newer_and_updates(clone):
 # course submit
 
 
-def test_what_is_handed_in_is_graded(clone, tmp_path):
+def test_what_is_handed_in_is_graded(clone, tmp_path, request):
     try:
         locks.chosen(False)
     except locks.CageError as error:
         pytest.skip(f"course grade is not carried out here: {error}")
+    request.getfixturevalue("graded_here")
     write_into(own(clone), answered(SOFTMAX))
     (tmp_path / "in" / "ada").mkdir(parents=True)
     shutil.copy(submit(clone, "2").path, tmp_path / "in" / "ada")
