@@ -89,7 +89,7 @@ def by_name(lesson):
 
 
 @caged
-@pytest.mark.parametrize("lesson", extent.usually(LESSONS, 5))
+@pytest.mark.parametrize("lesson", extent.usually(LESSONS, 3))
 def test_a_preamble_that_finds_the_namesakes_of_answers_earns_nothing_and_is_told(grade, lesson):
     result = grade(lesson, by_name(lesson))
     assert not [verdict.task for verdict in result.verdicts if verdict.state == "passed"]

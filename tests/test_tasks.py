@@ -74,11 +74,12 @@ def test_a_task_is_complete(task):
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
 def test_right_answers_pass_and_each_mistake_has_its_own_sentence(task):
     # Of a test over candidates a seed changes only their order; one mistake takes half a second there, as it tries all of them.
-    named = extent.some("mistakes told by their names", task.mistakes, 6 if task.candidates else 15, 1000)
+    named = extent.some("mistakes told by their names", task.mistakes, 4 if task.candidates else 10, 1000)
+    others = extent.some("right answers in other styles", RIGHT[task.id], 1, 1000)
     wrong, seeds = [], [(0, named)] if task.candidates else [(0, named), (1, named if extent.NIGHT else [])]
     for seed, mistakes in seeds:
         expected = Expected(task, task.make_cases(seed))
-        for answer in (solution_of(task.id), *extent.some("right answers in other styles", RIGHT[task.id], 1, 1000)):
+        for answer in (solution_of(task.id), *(others if seed == 0 or extent.NIGHT else [])):
             report = judge_answer(task, answer, seed, expected=expected)
             wrong += [] if report.state == "passed" else [f"seed {seed}: {answer} is refused.\n{report}"]
         for mistake in mistakes:
