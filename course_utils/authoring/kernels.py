@@ -15,7 +15,8 @@ import tempfile
 import time
 from pathlib import Path
 
-IMPORTED_ONCE = ["torch", "torch._dynamo", "ipykernel.kernelapp"]  # by the process that nbval's kernels are forked from
+# By the process that nbval's kernels are forked from.
+IMPORTED_ONCE = ["torch", "torch._dynamo", "matplotlib.pyplot", "ipykernel.kernelapp"]
 
 
 def this_python(folder: str):
@@ -110,5 +111,6 @@ def pytest_configure(config):
 
     nbval.kernel.KernelManager = manager
     if sys.platform == "linux":
+        os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"  # a kernel's, which is read at the import
         local_provisioner.launch_kernel = Forked
     config.add_cleanup(set_back)
