@@ -590,9 +590,10 @@ def test_slow_cells_leave_time_for_answers(grade):
 
 
 @caged
-def test_an_answer_that_ends_its_process_behind_slow_cells_costs_only_itself(grade):
+def test_an_answer_that_ends_its_process_behind_slow_cells_costs_only_itself(grader, grade, monkeypatch):
+    monkeypatch.setattr(grader.box, "limits", boxes.Limits(seconds=2, whole=8))
     ends = "import os\ndef padding_mask(lengths, size):\n    os._exit(0)"
-    result = grade("import time, torch\ndef helper(size):\n    return torch.ones(size, size)\ntime.sleep(9)", ends,
+    result = grade("import time, torch\ndef helper(size):\n    return torch.ones(size, size)\ntime.sleep(4)", ends,
                    "def causal_mask(size):\n    return helper(size).tril().bool()", ATTENTION)  # fmt: skip
     assert states(result)[1:3] == ["passed", "passed"]
 
@@ -645,11 +646,12 @@ def test_an_untouched_copy_does_not_stand_in_for_the_finished_notebook(tmp_path,
     [
         "import subprocess\nsubprocess.run(['ls'])\nimport torch\n{}",
         "from no_such_library import Float\nimport torch\n{}",
-        "import torch, time\ntime.sleep(9)\n{}",
+        "import torch, time\ntime.sleep(4)\n{}",
         "import course_utils.learner.notebook as learner\nfrom course_utils.learner import notebook\nimport torch\n{}",
     ],
 )
-def test_what_stops_a_cell_does_not_cost_the_definitions_in_it(grade, cell):
+def test_what_stops_a_cell_does_not_cost_the_definitions_in_it(grader, grade, monkeypatch, cell):
+    monkeypatch.setattr(grader.box, "limits", boxes.Limits(seconds=2, whole=8))
     assert state(grade(cell.format(CAUSAL)), "03.causal_mask") == "passed"
 
 
