@@ -110,7 +110,9 @@ def pytest_configure(config):
         nbval.kernel.KernelManager, local_provisioner.launch_kernel = start, launch
 
     nbval.kernel.KernelManager = manager
-    if sys.platform == "linux" and os.environ.get("OMP_NUM_THREADS") == "1":  # no other thread, which a fork would lose
-        os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"  # a kernel's, which is read at the import
+    one_thread = os.environ.get("OMP_NUM_THREADS") == "1"  # a fork would lose any other
+    if sys.platform == "linux" and one_thread:
+        # A kernel's, which is read when matplotlib is imported.
+        os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
         local_provisioner.launch_kernel = Forked
     config.add_cleanup(set_back)
