@@ -1,11 +1,13 @@
 """What holds for all tests."""
 
+import gc
 import json
 import os
 import signal
 from pathlib import Path
 
 import extent
+import patience
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
@@ -16,6 +18,16 @@ from course_utils.learner import history, notebook, state
 # Ctrl-C is tested. One that is handled here is none of theirs, and they begin with their own.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+# What is imported and collected stays to the end: looking for garbage in it takes nearly half the time of collecting.
+gc.disable()
+
+
+def pytest_collection_finish():
+    """From now on look for garbage, in what the tests make alone."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_deselected(items):
@@ -49,6 +61,42 @@ def chromium():
     if path is None:
         pytest.skip(f"no Chromium for the browser test: {doctor.GET_CHROMIUM}")
     return path
+
+
+@pytest.fixture(scope="session")
+def box():
+    """The process behind locks in which tests run learners' code. It takes seconds to start, so there is one for all that set no locks of their own."""
+    from course_utils.grading.cage import locks
+    from course_utils.grading.judging.box import Box, Limits
+
+    with Box(locks.chosen(), Limits(whole=patience.SECONDS)) as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def make_grader(box):
+    """Make a grader that has answers run there."""
+    from course_utils.grading.judging.box import Limits
+    from course_utils.grading.judging.grader import Grader
+
+    def make(seed, limits=Limits(), questions=None):  # noqa: B008
+        made = Grader(seed, box.layers, limits, questions=questions)
+        made.box, box.limits = box, limits
+        return made
+
+    return make
+
+
+@pytest.fixture
+def graded_here(make_grader, monkeypatch):
+    """Have classes graded in this process: those of its own that a grading starts take seconds, and `test_grading_run.py` tries them."""
+    from course_utils.grading.judging import pool
+
+    def grade_all(found, plan, workers):
+        grader = make_grader(plan.seed, plan.limits, plan.questions)
+        return (grader.grade(*each) for each in found)
+
+    monkeypatch.setattr(pool, "grade_all", grade_all)
 
 
 @pytest.fixture

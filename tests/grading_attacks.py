@@ -1316,13 +1316,13 @@ def naive(names):
     """{attack: what it does to the naive grader}."""
     import torch
 
-    import course_utils.checks.answer
     from course_utils import tasks
+    from course_utils.checks.answer import judge_answer
 
     torch.set_num_threads(1)
     for task in tasks.by_lesson()["03"]:
         task.mistakes.clear()  # it gives points and explains nothing
-    course_utils.checks.answer.judge_answer(tasks.load("03.attention"), lambda *a: torch.zeros(1))
+        judge_answer(task, lambda *a: torch.zeros(1))  # what is true of the task is kept for all attacks
     sys.modules.pop("IPython", None)
     seen = {}
     with Area() as area:

@@ -13,8 +13,7 @@ import pytest
 from course_utils import tasks
 from course_utils.checks.answer import judge_answer
 from course_utils.grading.cage import locks, offers
-from course_utils.grading.judging.box import Box, Limits
-from course_utils.grading.judging.grader import Grader
+from course_utils.grading.judging.box import Limits
 from course_utils.grading.judging.offered import sources
 from course_utils.grading.reading.settings import Settings
 from course_utils.grading.reading.submissions import Found
@@ -65,9 +64,8 @@ def borrowed(name):
 
 
 @pytest.fixture(scope="module")
-def grader():
-    with Grader(2**100, locks.chosen(), Limits(seconds=20, whole=300)) as started:
-        yield started
+def grader(make_grader):
+    return make_grader(2**100, Limits(seconds=20, whole=300))
 
 
 @pytest.fixture
@@ -91,7 +89,7 @@ def by_name(lesson):
 
 
 @caged
-@pytest.mark.parametrize("lesson", extent.usually(LESSONS, 5))
+@pytest.mark.parametrize("lesson", extent.usually(LESSONS, 3))
 def test_a_preamble_that_finds_the_namesakes_of_answers_earns_nothing_and_is_told(grade, lesson):
     result = grade(lesson, by_name(lesson))
     assert not [verdict.task for verdict in result.verdicts if verdict.state == "passed"]
@@ -143,18 +141,17 @@ def test_what_is_offered_to_one_task_answers_no_other(grade):
 
 
 @caged
-def test_the_cells_of_each_exercise_run():
-    with Box(locks.chosen(), Limits(seconds=20, whole=100)) as box:
-        for path in sorted((locks.PACKAGE.parent / "exercises").glob("*.ipynb")):
-            cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-            code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-            assert list(box.answers(code, [])) == [], path.name
+def test_the_cells_of_each_exercise_run(box, monkeypatch):
+    monkeypatch.setattr(box, "limits", Limits(seconds=20, whole=100))
+    for path in sorted((locks.PACKAGE.parent / "exercises").glob("*.ipynb")):
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+        assert list(box.answers(code, [])) == [], path.name
 
 
 @caged
-def test_the_cage_runs_this_copy_of_the_course():
-    with Box(locks.chosen()) as box:
-        (said,) = box.answers(["import course_utils\nraise ValueError(course_utils.__file__)"], [])
+def test_the_cage_runs_this_copy_of_the_course(box):
+    (said,) = box.answers(["import course_utils\nraise ValueError(course_utils.__file__)"], [])
     assert said == f"Cell 1 failed: ValueError: {locks.PACKAGE / '__init__.py'}"
 
 

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import extent
 import pytest
@@ -96,8 +97,9 @@ def test_after_a_change_to_what_several_tasks_import_those_tasks_are_tried():
 
 
 def test_after_a_change_to_a_page_the_tests_that_read_it_are_taken():
-    files = {test.partition("::")[0] for test in taken("docs/setup.md")[0]}
-    assert "tests/test_docs.py" in files and not {"tests/test_tasks.py", "tests/test_snail.py"} & files
+    hangs = changed.Hangs(ROOT, {"docs/setup.md"})
+    files = {name: SimpleNamespace(path=ROOT / "tests" / f"test_{name}.py", nodeid="") for name in ("docs", "tasks")}
+    assert hangs.reason(files["docs"]) == "they read docs/setup.md" and hangs.reason(files["tasks"]) is None
 
 
 @pytest.mark.thorough

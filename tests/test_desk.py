@@ -352,24 +352,27 @@ def test_updating_says_what_it_cannot_do_and_goes_on(clone):
         update(clone, ["77"])
 
 
-def test_the_command_line_names_what_is_newer_and_updates(clone):
+def test_the_command_line_names_what_is_newer_and_updates(clone, monkeypatch, capsys):
     assert copies.newer(clone) == []
     assert course(clone, "update").stdout == "Your copies are up to date.\n"
     published(clone, replaced(*PROMPT))
     assert [place.built for place in copies.newer(clone)] == [BUILT]
-    done = course(clone / "my_course", "update", "02")
-    assert done.returncode == 0 and done.stdout.count("\n") == 2 and "Reload Notebook from Disk" in done.stdout
-    assert "no lesson '9'" in complaint(course(clone, "update", "9"))
+    monkeypatch.chdir(clone / "my_course")
+    assert main(["update", "02"]) == 0
+    said = capsys.readouterr().out
+    assert said.count("\n") == 2 and "Reload Notebook from Disk" in said
+    assert main(["update", "9"]) == 2 and "no lesson '9'" in capsys.readouterr().err
 
 
 # course submit
 
 
-def test_what_is_handed_in_is_graded(clone, tmp_path):
+def test_what_is_handed_in_is_graded(clone, tmp_path, request):
     try:
         locks.chosen(False)
     except locks.CageError as error:
         pytest.skip(f"course grade is not carried out here: {error}")
+    request.getfixturevalue("graded_here")
     write_into(own(clone), answered(SOFTMAX))
     (tmp_path / "in" / "ada").mkdir(parents=True)
     shutil.copy(submit(clone, "2").path, tmp_path / "in" / "ada")

@@ -19,7 +19,7 @@ from course_utils.checks.running.run import marked, run
 from course_utils.checks.task import Task
 from course_utils.grading.cage import locks, offers, wire
 from course_utils.grading.judging.box import Box, Limits, Wanted
-from course_utils.grading.judging.grader import Candidates, Grader, result_key
+from course_utils.grading.judging.grader import Candidates, result_key
 from course_utils.grading.reading.submissions import Found
 
 pytestmark = pytest.mark.skipif(
@@ -33,9 +33,8 @@ QUESTIONS = tuple(f"q{n}" for n in range(1, 6))
 
 
 @pytest.fixture(scope="module")
-def grader():
-    with Grader(7, locks.chosen(), questions=7) as started:
-        yield started
+def grader(make_grader):
+    return make_grader(7, questions=7)
 
 
 @pytest.fixture
@@ -96,17 +95,17 @@ def test_what_fails_costs_itself(grade):
     assert any("ended the process" in reason for reason in result.suspicions)
 
 
-def test_a_busy_machine_costs_no_answer_in_a_class_its_time():
+def test_a_busy_machine_costs_no_answer_in_a_class_its_time(box, monkeypatch):
     """Half a second of computing, within eight tenths, beside as many loops as there are cores."""
     slow = (
         "import time\nfirst = [True]\ndef padding_mask(lengths, size):\n    end = time.process_time() + 0.5 * first.pop() if first else 0\n"
         "    while time.process_time() < end: pass\n    return torch.arange(size) < lengths[:, None]"
     )
     wanted = Wanted("padding_mask", ("callable",), pack([Case("", (torch.tensor([1, 2]), 3))]), None, ())
+    monkeypatch.setattr(box, "limits", Limits(seconds=0.8, whole=20))
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count())]
     try:
-        with Box(locks.chosen(), Limits(seconds=0.8, whole=20)) as box:
-            *failed, answer = box.answers(["import torch", slow], [wanted])
+        *failed, answer = box.answers(["import torch", slow], [wanted])
     finally:
         for each in busy:
             each.kill()
@@ -611,7 +610,7 @@ def modules(folders):
     return sorted(".".join(part[:-1] if part[-1] == "__init__" else part) for part in parts)
 
 
-def test_what_is_public_can_be_imported_in_the_cage_and_nothing_else_can():
+def test_what_is_public_can_be_imported_in_the_cage_and_nothing_else_can(box, monkeypatch):
     public = modules(locks.PUBLIC)
     above = {name.rpartition(".")[0] for name in public} - set(public)
     stand_ins = {
@@ -643,9 +642,9 @@ def test_what_is_public_can_be_imported_in_the_cage_and_nothing_else_can():
         "    names = [key for key in names if key[:2] != '__' and key != 'PROMISES' and not isinstance(names[key], type(importlib))]\n"
         "    assert not names, (name, names)"
     )
-    with Box(locks.chosen(), Limits(seconds=60, whole=200)) as box:
-        assert list(box.answers([imports, hidden, unread, empty], [])) == []
-        (said,) = box.answers(["import course_utils.tasks"], [])
+    monkeypatch.setattr(box, "limits", Limits(seconds=60, whole=200))
+    assert list(box.answers([imports, hidden, unread, empty], [])) == []
+    (said,) = box.answers(["import course_utils.tasks"], [])
     assert "course_utils" in said and "tasks" in said  # no such module, or no permission to read it
 
 

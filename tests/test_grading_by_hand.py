@@ -93,7 +93,7 @@ def grades(out):
 
 
 @pytest.fixture
-def a_class(tmp_path):
+def a_class(tmp_path, graded_here):
     folder = tmp_path / "in"
     folder.mkdir()
     (folder / "ada.ipynb").write_text(notebook("import torch", PADDING, CAUSAL))
@@ -111,7 +111,7 @@ def a_class(tmp_path):
 
 def grade(folder, **more):
     settings, roster = folder / "class.toml", folder / "roster.csv"
-    return grade_class(folder / "in", folder / "out", settings=settings, roster=roster, workers=1, **more)
+    return grade_class(folder / "in", folder / "out", settings=settings, roster=roster, **more)
 
 
 @caged

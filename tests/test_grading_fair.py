@@ -13,8 +13,7 @@ from test_tasks import TASKS
 from course_utils.checks.expected import Expected
 from course_utils.checks.judge import judge
 from course_utils.checks.running.contract import pack, question
-from course_utils.grading.cage import locks
-from course_utils.grading.judging.box import Box, Limits, Wanted
+from course_utils.grading.judging.box import Limits, Wanted
 from course_utils.grading.judging.grader import Candidates
 from course_utils.tasks import answers
 
@@ -63,9 +62,9 @@ def busy():
 
 
 @pytest.fixture(scope="module")
-def box():
-    with Box(locks.chosen(), Limits(seconds=150, whole=3000)) as started:  # time is not what is tried here
-        yield started
+def box(box):
+    box.limits = Limits(seconds=150, whole=3000)  # time is not what is tried here
+    return box
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +90,7 @@ def test_no_right_answer_fails(name, box, known):
     assert_right(name, box, known)
 
 
-@pytest.mark.parametrize("name", extent.usually(SOLUTIONS, 2))
+@pytest.mark.parametrize("name", extent.usually(SOLUTIONS, 1))
 def test_no_solution_fails_on_a_busy_machine(name, busy, box, known):
     assert_right(name, box, known)
 

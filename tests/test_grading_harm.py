@@ -51,9 +51,8 @@ LESSON_04 = "def dot(state, hidden):\n    return 0\n"
 
 
 @pytest.fixture(scope="module")
-def grader():
-    with Grader(2**100, locks.chosen(), questions=7) as started:
-        yield started
+def grader(make_grader):
+    return make_grader(2**100, questions=7)
 
 
 @pytest.fixture
@@ -470,14 +469,25 @@ def test_a_small_seed_is_refused_from_a_program_too(tmp_path):
 # What can be read
 
 
-@caged
-def test_arguments_and_environment_tell_nothing(grader, tmp_path):
-    secret = tmp_path / "secret-name"
+@pytest.fixture(scope="module")
+def in_secret(tmp_path_factory):
+    """What is said of a notebook with one cell, which lies in a folder that is hidden from it."""
+    secret = tmp_path_factory.mktemp("hidden") / "secret-name"
     secret.mkdir()
     path = secret / "03.ipynb"
-    path.write_text(notebook("import os, sys\nraise ValueError(repr((sys.argv, sys.orig_argv, sorted(os.environ))))"))
-    with Grader(2**100, locks.chosen(), hidden=[secret]) as other:
-        said = other.grade(Found("eve", path, "03.ipynb"), "00" * 32).remarks[0]
+    limits = boxes.Limits(seconds=patience.SECONDS, whole=4 * patience.SECONDS)
+    with Grader(2**100, locks.chosen(), limits, [secret]) as grader:
+
+        def remark(cell):
+            path.write_text(notebook(cell))
+            return grader.grade(Found("eve", path, "03.ipynb"), "00" * 32).remarks[0]
+
+        yield remark
+
+
+@caged
+def test_arguments_and_environment_tell_nothing(in_secret):
+    said = in_secret("import os, sys\nraise ValueError(repr((sys.argv, sys.orig_argv, sorted(os.environ))))")
     assert "ValueError: (['']," in said and "secret-name" not in said and "hidden" not in said
     names = set(re.findall(r"'([A-Z_]+)'", said))
     assert names <= {"COURSE_DATA_MIRROR", "COURSE_PROGRESS", "HOME", "LANG", "MPLBACKEND", "PATH"}
@@ -505,16 +515,9 @@ raise ValueError(f"{len(known) > 10_000} {sorted(found)}")
 
 
 @caged
-def test_no_frame_global_or_closure_holds_a_hidden_path(tmp_path):
+def test_no_frame_global_or_closure_holds_a_hidden_path(in_secret):
     """The frame of the process's own `main` held the settings, with the paths of submissions, results and roster."""
-    secret = tmp_path / "secret-name"
-    secret.mkdir()
-    path = secret / "03.ipynb"
-    path.write_text(notebook(LOOKS))
-    limits = boxes.Limits(seconds=patience.SECONDS, whole=4 * patience.SECONDS)
-    with Grader(2**100, locks.chosen(), limits, [secret]) as other:
-        said = other.grade(Found("eve", path, "03.ipynb"), "00" * 32).remarks[0]
-    assert said == "Cell 1 failed: ValueError: True []"
+    assert in_secret(LOOKS) == "Cell 1 failed: ValueError: True []"
 
 
 def test_a_second_copy_of_the_course_cannot_be_read(tmp_path, monkeypatch):
@@ -587,9 +590,10 @@ def test_slow_cells_leave_time_for_answers(grade):
 
 
 @caged
-def test_an_answer_that_ends_its_process_behind_slow_cells_costs_only_itself(grade):
+def test_an_answer_that_ends_its_process_behind_slow_cells_costs_only_itself(grader, grade, monkeypatch):
+    monkeypatch.setattr(grader.box, "limits", boxes.Limits(seconds=2, whole=8))
     ends = "import os\ndef padding_mask(lengths, size):\n    os._exit(0)"
-    result = grade("import time, torch\ndef helper(size):\n    return torch.ones(size, size)\ntime.sleep(9)", ends,
+    result = grade("import time, torch\ndef helper(size):\n    return torch.ones(size, size)\ntime.sleep(4)", ends,
                    "def causal_mask(size):\n    return helper(size).tril().bool()", ATTENTION)  # fmt: skip
     assert states(result)[1:3] == ["passed", "passed"]
 
@@ -625,12 +629,12 @@ def test_of_many_notebooks_of_a_student_those_with_most_answers_are_run(tmp_path
     "finished, copy",
     extent.usually([("03_final", "03_queries"), ("03_queries", "03_queries-checkpoint"), ("b/03", "old/03")], 1),
 )
-def test_an_untouched_copy_does_not_stand_in_for_the_finished_notebook(tmp_path, finished, copy):
+def test_an_untouched_copy_does_not_stand_in_for_the_finished_notebook(tmp_path, graded_here, finished, copy):
     for name, code in ((finished, CAUSAL), (copy, "def causal_mask(size):\n    raise NotImplementedError")):
         path = tmp_path / "in" / "ada" / f"{name}.ipynb"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(notebook("import torch", code))
-    grade_class(tmp_path / "in", tmp_path / "out", workers=1)
+    grade_class(tmp_path / "in", tmp_path / "out")
     with open(tmp_path / "out" / "grades.csv", encoding="utf-8-sig", newline="") as file:
         (row,) = csv.DictReader(file)
     assert row["total"] == "1" and "of several the one with most answers" in row["remarks"]
@@ -642,11 +646,12 @@ def test_an_untouched_copy_does_not_stand_in_for_the_finished_notebook(tmp_path,
     [
         "import subprocess\nsubprocess.run(['ls'])\nimport torch\n{}",
         "from no_such_library import Float\nimport torch\n{}",
-        "import torch, time\ntime.sleep(9)\n{}",
+        "import torch, time\ntime.sleep(4)\n{}",
         "import course_utils.learner.notebook as learner\nfrom course_utils.learner import notebook\nimport torch\n{}",
     ],
 )
-def test_what_stops_a_cell_does_not_cost_the_definitions_in_it(grade, cell):
+def test_what_stops_a_cell_does_not_cost_the_definitions_in_it(grader, grade, monkeypatch, cell):
+    monkeypatch.setattr(grader.box, "limits", boxes.Limits(seconds=2, whole=8))
     assert state(grade(cell.format(CAUSAL)), "03.causal_mask") == "passed"
 
 

@@ -1,8 +1,8 @@
 """Every task against right and wrong answers: the kill matrix, in several seeds, orders and thread counts."""
 
 import contextlib
+import functools
 import re
-from functools import partial
 from pathlib import Path
 
 import extent
@@ -22,7 +22,8 @@ from course_utils.checks.running.run import kind_of_answer, marked, run
 from course_utils.checks.wrong import first_wrong
 from course_utils.tasks import answers
 
-judge_answer = partial(judging.judge_answer, seconds=60)  # on a busy machine, too: time is tried in test_run.py
+# On a busy machine, too: time is tried in test_run.py.
+judge_answer = functools.partial(judging.judge_answer, seconds=60)
 TASKS = {task.id: task for lesson in tasks.by_lesson().values() for task in lesson}
 
 
@@ -34,6 +35,12 @@ def solution_of(task_id):
     exec("\n".join(imports), space)
     exec(compile(answers()[task_id], "<answer>", "exec"), space)
     return space[TASKS[task_id].answer_name]
+
+
+@functools.cache
+def expected_at_first(task):
+    """What a task expects on the inputs of seed 0, for all tests of this file."""
+    return Expected(task, task.make_cases(0))
 
 
 def judge_briefly(task, answer, expected, seconds=60):
@@ -74,11 +81,12 @@ def test_a_task_is_complete(task):
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
 def test_right_answers_pass_and_each_mistake_has_its_own_sentence(task):
     # Of a test over candidates a seed changes only their order; one mistake takes half a second there, as it tries all of them.
-    named = extent.some("mistakes told by their names", task.mistakes, 6 if task.candidates else 15, 1000)
+    named = extent.some("mistakes told by their names", task.mistakes, 4 if task.candidates else 10, 1000)
+    others = extent.some("right answers in other styles", RIGHT[task.id], 1, 1000)
     wrong, seeds = [], [(0, named)] if task.candidates else [(0, named), (1, named if extent.NIGHT else [])]
     for seed, mistakes in seeds:
-        expected = Expected(task, task.make_cases(seed))
-        for answer in (solution_of(task.id), *extent.some("right answers in other styles", RIGHT[task.id], 1, 1000)):
+        expected = Expected(task, task.make_cases(seed)) if seed else expected_at_first(task)
+        for answer in (solution_of(task.id), *(others if seed == 0 or extent.NIGHT else [])):
             report = judge_answer(task, answer, seed, expected=expected)
             wrong += [] if report.state == "passed" else [f"seed {seed}: {answer} is refused.\n{report}"]
         for mistake in mistakes:
@@ -148,7 +156,7 @@ def test_an_empty_answer_is_not_attempted(task):
     for empty in (stub, only_a_docstring, dots, None, ...):
         if task.module and callable(empty):
             empty = type("Empty", (solution_of(task.id),), {"forward": empty})
-        assert judge_answer(task, empty).state == "not attempted"
+        assert judge_answer(task, empty, expected=expected_at_first(task)).state == "not attempted"
 
 
 @pytest.mark.parametrize("task", extent.usually(list(TASKS.values()), 42), ids=lambda task: task.id)
@@ -165,7 +173,7 @@ def test_answers_of_another_kind_are_refused(task):
         lambda: 1,
         3,
     ]
-    expected = Expected(task, task.make_cases(0))
+    expected = expected_at_first(task)
     for answer in [*wrong, *(as_answer(task, each) for each in wrong[:-2] if task.module)]:
         report = judge_briefly(task, answer, expected)
         assert report.state in ("failed", "error"), f"{answer} passes {task.id}"
@@ -205,7 +213,7 @@ def test_no_message_gives_the_answer_away(task):
 
 @pytest.mark.parametrize("task", [task for task in TASKS.values() if task.properties], ids=lambda task: task.id)
 def test_each_property_says_something_of_some_wrong_value(task):
-    expected, silent = Expected(task, task.make_cases(0)), task.properties
+    expected, silent = expected_at_first(task), task.properties
     for case, value in wrong_values(task, expected):
         silent = [broken for broken in silent if not _try_property(broken, case, value)]
         if not silent:
