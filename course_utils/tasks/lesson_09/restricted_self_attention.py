@@ -198,6 +198,7 @@ masked_softmax_mistakes(
     "overflow",
     others="places",
     softmax="the weights",
+    zeros=None,
 )
 task.changed(
     "masked_after",
