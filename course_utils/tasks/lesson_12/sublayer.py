@@ -158,81 +158,24 @@ PRE_BRANCH_NORMED = {PRE_NORM: left_out, PRE_SUM: lambda x, branch, *, gain, bia
 POST_BRANCH_NORMED = {POST_SUM: _branch_alone, POST_NORM: lambda branch, *, x, step: x + step(branch)}
 NOT_ADDED_IN_PRE, NOT_ADDED_IN_POST = {PRE_SUM: _branch_alone}, {POST_SUM: _branch_alone}
 
-task.changed(
-    "orders_exchanged",
-    "Pre and post are exchanged. With pre, the norm comes before the function: x + f(norm(x)); with post, after the addition.",
-    ALWAYS_POST | ALWAYS_PRE,
-)
-task.changed(
-    "always_post",
-    'You normalise the sum in both orders. With order "pre", only what the function reads is normalised.',
-    ALWAYS_POST,
-)
-task.changed(
-    "always_pre",
-    'You normalise what the function reads in both orders. With order "post", the function reads x itself, and the sum is normalised.',
-    ALWAYS_PRE,
-)
-task.changed(
-    "normalised_x_added",
-    'With order "pre" you add the normalised x to what the function gives. The residual connection passes by the norm: add x as it came in.',
-    NORMALISED_X_ADDED,
-)
-task.changed(
-    "norm_of_the_branch",
-    'With order "post" you normalise what the function gives, and add x afterwards. The sum is normalised: first add x, then normalise.',
-    POST_BRANCH_NORMED,
-)
-task.changed(
-    "norm_of_the_branch_in_both",
-    "You normalise what the function gives, and add x afterwards, in both orders. With pre, what the function reads is normalised; with post, the sum of x and what it gives.",
-    PRE_BRANCH_NORMED | POST_BRANCH_NORMED,
-)
-task.changed(
-    "pre_norm_after_the_function",
-    'With order "pre" you normalise what the function gives. The norm comes before the function: it normalises what the function reads.',
-    PRE_BRANCH_NORMED,
-)
-task.changed(
-    "residual_forgotten",
-    "x is not added to what the function gives. That addition is the residual connection, and it belongs to both orders.",
-    NOT_ADDED_IN_PRE | NOT_ADDED_IN_POST,
-)
-task.changed(
-    "residual_forgotten_in_pre",
-    'With order "pre", x is not added to what the function gives.',
-    NOT_ADDED_IN_PRE,
-)
-task.changed(
-    "residual_forgotten_in_post",
-    'With order "post", x is not added to what the function gives before the sum is normalised.',
-    NOT_ADDED_IN_POST,
-)
-task.changed(
-    "no_norm",
-    "Nothing is normalised: x is added to what the function makes of it, and that is all.",
-    {PRE_NORM: left_out, POST_NORM: left_out},
-)
-task.changed(
-    "norm_twice_in_post",
-    'With order "post" there are two norms: what the function reads is normalised, and the sum as well. Only the sum should be.',
-    POST_READS_THE_NORM,
-)
-task.changed(
-    "norm_twice_in_pre",
-    'With order "pre" there are two norms: what the function reads is normalised, and the sum as well. Nothing is normalised after the addition.',
-    {PRE_SUM: _sum_normed},
-)
-task.changed(
-    "norm_twice_in_both",
-    "There are two norms in both orders: what the function reads is normalised, and the sum as well. Pre has only the first of the two, post only the second.",
-    {PRE_SUM: _sum_normed} | POST_READS_THE_NORM,
-)
-task.changed(
-    "x_added_twice_in_post",
-    'With order "post" you add x once more after the norm. The normalised sum is the result.',
-    {POST_NORM: lambda total, *, x, step: x + step(total)},
-)
+for name, sentence, changes in (
+    ("orders_exchanged", "Pre and post are exchanged. With pre, the norm comes before the function: x + f(norm(x)); with post, after the addition.", ALWAYS_POST | ALWAYS_PRE),
+    ("always_post", 'You normalise the sum in both orders. With order "pre", only what the function reads is normalised.', ALWAYS_POST),
+    ("always_pre", 'You normalise what the function reads in both orders. With order "post", the function reads x itself, and the sum is normalised.', ALWAYS_PRE),
+    ("normalised_x_added", 'With order "pre" you add the normalised x to what the function gives. The residual connection passes by the norm: add x as it came in.', NORMALISED_X_ADDED),
+    ("norm_of_the_branch", 'With order "post" you normalise what the function gives, and add x afterwards. The sum is normalised: first add x, then normalise.', POST_BRANCH_NORMED),
+    ("norm_of_the_branch_in_both", "You normalise what the function gives, and add x afterwards, in both orders. With pre, what the function reads is normalised; with post, the sum of x and what it gives.", PRE_BRANCH_NORMED | POST_BRANCH_NORMED),
+    ("pre_norm_after_the_function", 'With order "pre" you normalise what the function gives. The norm comes before the function: it normalises what the function reads.', PRE_BRANCH_NORMED),
+    ("residual_forgotten", "x is not added to what the function gives. That addition is the residual connection, and it belongs to both orders.", NOT_ADDED_IN_PRE | NOT_ADDED_IN_POST),
+    ("residual_forgotten_in_pre", 'With order "pre", x is not added to what the function gives.', NOT_ADDED_IN_PRE),
+    ("residual_forgotten_in_post", 'With order "post", x is not added to what the function gives before the sum is normalised.', NOT_ADDED_IN_POST),
+    ("no_norm", "Nothing is normalised: x is added to what the function makes of it, and that is all.", {PRE_NORM: left_out, POST_NORM: left_out}),
+    ("norm_twice_in_post", 'With order "post" there are two norms: what the function reads is normalised, and the sum as well. Only the sum should be.', POST_READS_THE_NORM),
+    ("norm_twice_in_pre", 'With order "pre" there are two norms: what the function reads is normalised, and the sum as well. Nothing is normalised after the addition.', {PRE_SUM: _sum_normed}),
+    ("norm_twice_in_both", "There are two norms in both orders: what the function reads is normalised, and the sum as well. Pre has only the first of the two, post only the second.", {PRE_SUM: _sum_normed} | POST_READS_THE_NORM),
+    ("x_added_twice_in_post", 'With order "post" you add x once more after the norm. The normalised sum is the result.', {POST_NORM: lambda total, *, x, step: x + step(total)}),
+):  # fmt: skip
+    task.changed(name, sentence, changes)
 task.changed(
     "as_it_was",
     "This is still the version to mend: in both orders the normalised x is added to what the function gives. x as it came in should be added, and with post the function should read it, too.",
