@@ -26,7 +26,7 @@ def _problem(source, target):
 
 
 def _problem_of(ids, name):
-    if not isinstance(ids, torch.Tensor) or ids.dim() != 2 or ids.is_floating_point() or ids.dtype == torch.bool:
+    if not isinstance(ids, torch.Tensor) or ids.dim() != 2 or ids.dtype not in (torch.int32, torch.int64):
         return f"Your test calls a model with a `{name}` that is no tensor of ids with two axes, one for sentences and one for places."
     if not ids.numel() or ids.min() < 0 or ids.max() >= V:
         return f"Your test calls a model with a `{name}` that holds no ids, or other ids than those from 0 to V - 1. V is at least 6, so that the words from 1 to 5 are in every vocabulary."

@@ -147,41 +147,17 @@ for name, sentence, causal in (
 # memory and its mask
 
 INVERTED = "key_padding_mask is True at what must not be attended to, and memory_mask is True at words: invert it, `~memory_mask`."
-OF_NUMBERS = "Your key_padding_mask holds numbers, and PyTorch adds those to the scores: padding, with its 1, is looked at even more. Only a mask of truth values hides: key_padding_mask=~memory_mask."
-UNCLEAN = {CLEAN: left_out}
-MASK_INVERTED = {COLUMNS: lambda mask: ~mask[:, None]}
-MASK_UNUSED = {COLUMNS: lambda mask: torch.ones_like(mask[:, None])}
-MASK_OF_NUMBERS = {COLUMNS: lambda mask: 1 - mask[:, None].float()}
-task.changed(
-    "memory_mask_inverted",
-    f"memory_mask is turned round, so padding of the source is looked at, and words are not; where a sentence has no padding there is NaN. {INVERTED}",
-    UNCLEAN | MASK_INVERTED,
-)
-task.changed(
-    "memory_mask_inverted_and_zeros",
-    f"memory_mask is turned round, so the zeros at padding of the source are looked at, and words are not; where a sentence has no padding there is NaN. {INVERTED}",
-    MASK_INVERTED,
-)
+for name, sentence, columns in (
+    ("memory_mask_inverted", f"memory_mask is turned round, so padding of the source is looked at, and words are not; where a sentence has no padding there is NaN. {INVERTED}", lambda mask: ~mask[:, None]),
+    ("memory_mask_of_numbers", "Your key_padding_mask holds numbers, and PyTorch adds those to the scores: padding, with its 1, is looked at even more. Only a mask of truth values hides: key_padding_mask=~memory_mask.", lambda mask: 1 - mask[:, None].float()),
+    ("memory_mask_unused", "Padding of the source is looked at. Hide it in attention to the source: key_padding_mask=~memory_mask.", lambda mask: torch.ones_like(mask[:, None])),
+):  # fmt: skip
+    task.changed(name, sentence, {CLEAN: left_out, COLUMNS: columns})
+    task.changed(f"{name}_and_zeros", f"{sentence} Zeros at padding alone do not hide it.", {COLUMNS: columns})
 task.changed(
     "memory_mask_inverted_without_nan",
     f"memory_mask is turned round, so the zeros at padding of the source are looked at, and words are not. {INVERTED}",
-    MASK_INVERTED | either_way(f"what {LOOK} gives", partial(look, empty=0.0)),
-)
-task.changed(
-    "memory_mask_unused",
-    "Padding of the source is looked at. Hide it in attention to the source: key_padding_mask=~memory_mask.",
-    UNCLEAN | MASK_UNUSED,
-)
-task.changed(
-    "memory_mask_unused_and_zeros",
-    "Padding of the source is looked at. Zeros there do not hide it: a key of zeros still gets a weight. Give attention to the source key_padding_mask=~memory_mask.",
-    MASK_UNUSED,
-)
-task.changed("memory_mask_of_numbers", OF_NUMBERS, UNCLEAN | MASK_OF_NUMBERS)
-task.changed(
-    "memory_mask_of_numbers_and_zeros",
-    f"{OF_NUMBERS} Zeros at padding alone do not hide it.",
-    MASK_OF_NUMBERS,
+    {COLUMNS: lambda mask: ~mask[:, None]} | either_way(f"what {LOOK} gives", partial(look, empty=0.0)),
 )
 task.changed(
     "source_hidden_causally",
@@ -191,16 +167,18 @@ task.changed(
 task.changed(
     "garbage_reaches_words",
     "NaN or infinity at padding of the source reaches words: a weight of 0 does not keep it out, since 0 times NaN is NaN. Put zeros into memory where memory_mask is False, before anything else.",
-    UNCLEAN,
+    {CLEAN: left_out},
 )
+
+
+def _look_at_normalised(y, memory, *, weights, step):
+    return step(y, norm(weights, NORMS[LOOK], memory))
+
+
 task.changed(
     "memory_normalised",
     "With norm_first, memory goes through norm2 as well. Only what asks is normalised there: memory comes in as the encoder made it.",
-    {
-        f"what {LOOK} gives (norm_first=True)": lambda y, memory, *, weights, step: step(
-            y, norm(weights, "norm2", memory)
-        )
-    },
+    {f"what {LOOK} gives (norm_first=True)": _look_at_normalised},
 )
 for name, sentence, read in (
     ("words_for_memory", "In the second attention, the target's words look at themselves. Its keys and values are made from memory.", lambda y, memory: (y, y, y)),

@@ -133,31 +133,11 @@ INVERTED = (
 )
 NOTHING_IS_ZERO = either_way(f"what {ATTEND} gives", partial(attend, empty=0.0))
 for name, sentence, allowed, others in (
-    (
-        "mask_inverted",
-        f"The mask is turned round, so words attend to padding alone, and where a sentence has none there is NaN. {INVERTED}",
-        lambda mask: ~mask[:, None],
-        {},
-    ),
-    (
-        "mask_inverted_without_nan",
-        f"The mask is turned round, so words attend to padding alone, and where a sentence has none they attend to nothing. {INVERTED}",
-        lambda mask: ~mask[:, None],
-        NOTHING_IS_ZERO,
-    ),
-    (
-        "mask_of_numbers",
-        "Your key_padding_mask holds numbers, and PyTorch adds those to the scores: padding, with its 1, is looked at even more. Only a mask of truth values hides: key_padding_mask=~mask.",
-        lambda mask: 1 - mask[:, None].float(),
-        {},
-    ),
-    (
-        "mask_unused",
-        "Words attend to padding. The keys at padding have to be hidden in each sentence: key_padding_mask=~mask.",
-        lambda mask: torch.ones_like(mask[:, None]),
-        {},
-    ),
-):
+    ("mask_inverted", f"The mask is turned round, so words attend to padding alone, and where a sentence has none there is NaN. {INVERTED}", lambda mask: ~mask[:, None], {}),
+    ("mask_inverted_without_nan", f"The mask is turned round, so words attend to padding alone, and where a sentence has none they attend to nothing. {INVERTED}", lambda mask: ~mask[:, None], NOTHING_IS_ZERO),
+    ("mask_of_numbers", "Your key_padding_mask holds numbers, and PyTorch adds those to the scores: padding, with its 1, is looked at even more. Only a mask of truth values hides: key_padding_mask=~mask.", lambda mask: 1 - mask[:, None].float(), {}),
+    ("mask_unused", "Words attend to padding. The keys at padding have to be hidden in each sentence: key_padding_mask=~mask.", lambda mask: torch.ones_like(mask[:, None]), {}),
+):  # fmt: skip
     changes = {ALLOWED: allowed} | others
     task.changed(name, sentence, {CLEAN: left_out} | changes)
     task.changed(f"{name}_and_zeros", f"{sentence} Zeros at padding alone do not hide it.", changes)
@@ -190,23 +170,10 @@ task.changed(
     "With norm_first, the result is normalised once more at the end. A whole encoder does that after its last layer, with a norm of its own; a layer does not.",
     {CHOICE: lambda after, before, *, sizes, weights: norm(weights, "norm2", before) if sizes["norm_first"] else after},
 )
-task.changed(
-    "feed_forward_not_added",
-    "The residual connection around the feed-forward network is missing: what the network gives takes the place of x. Add x to it, as around self-attention.",
-    not_added(FEED),
-)
-task.changed(
-    "attention_not_added",
-    "The residual connection around self-attention is missing: what attention gives takes the place of x. Add x to it, as around the feed-forward network.",
-    not_added(ATTEND),
-)
-task.changed(
-    "no_feed_forward",
-    "There is self-attention, and the feed-forward network is missing: the second sub-layer, with norm2.",
-    without(FEED),
-)
-task.changed(
-    "no_attention",
-    "There is the feed-forward network, and self-attention is missing: the first sub-layer, with norm1.",
-    without(ATTEND),
-)
+for name, sentence, changes in (
+    ("feed_forward_not_added", "The residual connection around the feed-forward network is missing: what the network gives takes the place of x. Add x to it, as around self-attention.", not_added(FEED)),
+    ("attention_not_added", "The residual connection around self-attention is missing: what attention gives takes the place of x. Add x to it, as around the feed-forward network.", not_added(ATTEND)),
+    ("no_feed_forward", "There is self-attention, and the feed-forward network is missing: the second sub-layer, with norm2.", without(FEED)),
+    ("no_attention", "There is the feed-forward network, and self-attention is missing: the first sub-layer, with norm1.", without(ATTEND)),
+):  # fmt: skip
+    task.changed(name, sentence, changes)

@@ -268,21 +268,12 @@ for name, sentence, returned in (
 
 # The betas
 
-task.changed(
-    "betas_exchanged",
-    "beta1 and beta2 are exchanged: beta1 belongs to m, beta2 to v.",
-    {"beta1": lambda beta1, *, beta2: beta2, "beta2": lambda beta2, *, beta1: beta1},
-)
-task.changed(
-    "beta1_for_both",
-    "beta1 is used for both m and v. beta2 belongs to v.",
-    {"beta2": lambda beta2, *, beta1: beta1},
-)
-task.changed(
-    "beta2_for_both",
-    "beta2 is used for both m and v. beta1 belongs to m.",
-    {"beta1": lambda beta1, *, beta2: beta2},
-)
+for name, sentence, changes in (
+    ("betas_exchanged", "beta1 and beta2 are exchanged: beta1 belongs to m, beta2 to v.", {"beta1": lambda beta1, *, beta2: beta2, "beta2": lambda beta2, *, beta1: beta1}),
+    ("beta1_for_both", "beta1 is used for both m and v. beta2 belongs to v.", {"beta2": lambda beta2, *, beta1: beta1}),
+    ("beta2_for_both", "beta2 is used for both m and v. beta1 belongs to m.", {"beta1": lambda beta1, *, beta2: beta2}),
+):  # fmt: skip
+    task.changed(name, sentence, changes)
 task.changed(
     "betas_of_the_correction_exchanged",
     "In the correction beta1 and beta2 are exchanged: m is divided by 1 minus a power of beta1, v by 1 minus a power of beta2.",

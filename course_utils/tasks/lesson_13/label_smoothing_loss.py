@@ -129,21 +129,12 @@ def _without(pad, shares):
 
 
 PAD_TOO = "That is a sensible variant, but here, as in torch's cross_entropy, all V classes get smoothing / V, that of padding too."
-task.changed(
-    "smoothing_unused",
-    "smoothing has no effect: this is the plain cross-entropy. Each class gets smoothing / V of the target, and the right word 1 - smoothing on top.",
-    {"smoothing": lambda smoothing: 0.0},
-)
-task.changed(
-    "smoothing_fixed",
-    "You smooth by 0.1 in any case. How much is given as `smoothing`.",
-    {"smoothing": lambda smoothing: 0.1},
-)
-task.changed(
-    "shares_exchanged",
-    "The shares are exchanged: the right word gets `smoothing`, and 1 - smoothing is spread over all classes.",
-    {"smoothing": lambda smoothing: 1 - smoothing},
-)
+for name, sentence, changes in (
+    ("smoothing_unused", "smoothing has no effect: this is the plain cross-entropy. Each class gets smoothing / V of the target, and the right word 1 - smoothing on top.", {"smoothing": lambda smoothing: 0.0}),
+    ("smoothing_fixed", "You smooth by 0.1 in any case. How much is given as `smoothing`.", {"smoothing": lambda smoothing: 0.1}),
+    ("shares_exchanged", "The shares are exchanged: the right word gets `smoothing`, and 1 - smoothing is spread over all classes.", {"smoothing": lambda smoothing: 1 - smoothing}),
+):  # fmt: skip
+    task.changed(name, sentence, changes)
 task.changed(
     "over_the_other_classes",
     "You spread the smoothing over the V - 1 wrong classes, and the right word keeps 1 - smoothing. That is another convention. Here all V classes get smoothing / V, and the right word 1 - smoothing on top.",
@@ -168,21 +159,12 @@ task.changed(
         )
     },
 )
-task.changed(
-    "pad_taken_out_of_the_target",
-    f"You leave out the share of the class of padding, so the target adds up to less than 1. {PAD_TOO}",
-    {SMOOTHED: lambda sharp, share, *, pad: _without(pad, sharp + share)},
-)
-task.changed(
-    "smoothing_for_every_class",
-    "Each class gets the whole `smoothing`: the costs of all classes are added up, and their mean is meant. The target then adds up to more than 1. Divide by V.",
-    {SHARE: left_out},
-)
-task.changed(
-    "divided_by_one_class_less",
-    "You divide the smoothing by V - 1, and all V classes get that share, so the target adds up to more than 1. Divide by V.",
-    {SHARE: lambda smoothing, V: smoothing / (V - 1)},
-)
+for name, sentence, changes in (
+    ("pad_taken_out_of_the_target", f"You leave out the share of the class of padding, so the target adds up to less than 1. {PAD_TOO}", {SMOOTHED: lambda sharp, share, *, pad: _without(pad, sharp + share)}),
+    ("smoothing_for_every_class", "Each class gets the whole `smoothing`: the costs of all classes are added up, and their mean is meant. The target then adds up to more than 1. Divide by V.", {SHARE: left_out}),
+    ("divided_by_one_class_less", "You divide the smoothing by V - 1, and all V classes get that share, so the target adds up to more than 1. Divide by V.", {SHARE: lambda smoothing, V: smoothing / (V - 1)}),
+):  # fmt: skip
+    task.changed(name, sentence, changes)
 task.changed(
     "right_word_whole",
     "The right word keeps a whole 1, and smoothing / V comes on top for every class, so the target adds up to more than 1. The right word's 1 becomes 1 - smoothing.",
@@ -257,26 +239,13 @@ task.changed(
 # The mean
 
 REAL, TOKENS = "what is no padding", "the number of tokens"
-task.changed(
-    "mean_over_all_places",
-    "You set the losses at padding to 0, but padding still counts: you divide by all B·T places. You took some terms out of the sum: take them out of the count too.",
-    {TOKENS: torch.numel},
-)
-task.changed(
-    "pad_unused",
-    "Padding counts like any token: what the model predicts there is in the mean. Leave out the places where target is pad.",
-    {REAL: lambda target, pad: torch.ones_like(target, dtype=torch.bool)},
-)
-task.changed(
-    "pad_taken_for_0",
-    "You leave out the places whose target is 0. The id of padding is given as `pad`, and 0 may be a word.",
-    {REAL: lambda target, pad: target != 0},
-)
-task.changed(
-    "divided_by_sentences",
-    "You divide by the number of sentences. Divide by the number of tokens in all of them.",
-    {TOKENS: len},
-)
+for name, sentence, changes in (
+    ("mean_over_all_places", "You set the losses at padding to 0, but padding still counts: you divide by all B·T places. You took some terms out of the sum: take them out of the count too.", {TOKENS: torch.numel}),
+    ("pad_unused", "Padding counts like any token: what the model predicts there is in the mean. Leave out the places where target is pad.", {REAL: lambda target, pad: torch.ones_like(target, dtype=torch.bool)}),
+    ("pad_taken_for_0", "You leave out the places whose target is 0. The id of padding is given as `pad`, and 0 may be a word.", {REAL: lambda target, pad: target != 0}),
+    ("divided_by_sentences", "You divide by the number of sentences. Divide by the number of tokens in all of them.", {TOKENS: len}),
+):  # fmt: skip
+    task.changed(name, sentence, changes)
 
 
 def _of_sentences(done):

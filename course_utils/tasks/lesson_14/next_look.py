@@ -185,28 +185,11 @@ def spread(power):
     }
 
 
-task.changed(
-    "std_taken_for_the_variance",
-    "You take std for the variance, be it where the place is drawn or in the density. It is the standard deviation.",
-    spread(0.5),
-)
-task.changed(
-    "variance_taken_for_the_std",
-    "You use std² in the density as if it were the standard deviation; torch.distributions.Normal, too, wants std itself.",
-    spread(2),
-)
-task.changed(
-    "exponent_alone",
-    "Your log density is the exponent alone. The constants are missing: -ln std and -ln(2π) / 2, once for x and once for y.",
-    {"the log density": left_out},
-)
-task.changed(
-    "not_summed",
-    "You return a log density for x and one for y, B×2. The two are drawn independently: add them.",
-    {HALF: lambda squares: squares / 2, CONSTANT: lambda std: log(2 * pi * std**2) / 2},
-)
-task.changed(
-    "location_before_state",
-    "You return the location first. The order is state, location, log density.",
-    {"result": lambda state, location, log_p: (location, state, log_p)},
-)
+for name, sentence, changes in (
+    ("std_taken_for_the_variance", "You take std for the variance, be it where the place is drawn or in the density. It is the standard deviation.", spread(0.5)),
+    ("variance_taken_for_the_std", "You use std² in the density as if it were the standard deviation; torch.distributions.Normal, too, wants std itself.", spread(2)),
+    ("exponent_alone", "Your log density is the exponent alone. The constants are missing: -ln std and -ln(2π) / 2, once for x and once for y.", {"the log density": left_out}),
+    ("not_summed", "You return a log density for x and one for y, B×2. The two are drawn independently: add them.", {HALF: lambda squares: squares / 2, CONSTANT: lambda std: log(2 * pi * std**2) / 2}),
+    ("location_before_state", "You return the location first. The order is state, location, log density.", {"result": lambda state, location, log_p: (location, state, log_p)}),
+):  # fmt: skip
+    task.changed(name, sentence, changes)

@@ -100,21 +100,12 @@ task.changed(
     "Your step is half as long as it should be. The gradient of the square has a factor of 2, which cancels the 2 below the line; and the loss is a mean over the B looks, not over x and y as well.",
     {VARIANCE: lambda std, two: 2 * std**2},
 )
-task.changed(
-    "wrong_way",
-    "The mean moves the wrong way: away from looks that went better than expected. The loss is minus the log densities, and descent goes against its gradient, so both minus signs cancel.",
-    {NEW: sub},
-)
-task.changed(
-    "kept_in_the_picture",
-    "You keep the mean between -1 and 1. A step of gradient descent knows nothing of the picture: return where the mean is.",
-    {"result": lambda new: new.clamp(-1, 1)},
-)
-task.changed(
-    "best_location",
-    "Your mean moves to the location with the largest reward. One step goes only as far as rate and gradient say.",
-    {"result": lambda new, *, location, reward: location[reward.argmax()]},
-)
+for name, sentence, changes in (
+    ("wrong_way", "The mean moves the wrong way: away from looks that went better than expected. The loss is minus the log densities, and descent goes against its gradient, so both minus signs cancel.", {NEW: sub}),
+    ("kept_in_the_picture", "You keep the mean between -1 and 1. A step of gradient descent knows nothing of the picture: return where the mean is.", {"result": lambda new: new.clamp(-1, 1)}),
+    ("best_location", "Your mean moves to the location with the largest reward. One step goes only as far as rate and gradient say.", {"result": lambda new, *, location, reward: location[reward.argmax()]}),
+):  # fmt: skip
+    task.changed(name, sentence, changes)
 task.changed(
     "weighted_locations",
     "Your mean is that of the locations, weighted by reward minus baseline. One step starts from the mean as it is.",
