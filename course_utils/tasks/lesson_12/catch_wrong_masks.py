@@ -34,7 +34,7 @@ def _problem_of(ids, name):
         return f"Your test calls a model with a `{name}` of {ids.shape[1]} places. Models take up to {LONGEST}."
     real = ids != 0
     if not real[:, 0].all() or (real[:, 1:] & ~real[:, :-1]).any():
-        return f"Your test calls a model with a `{name}` in which padding, 0, stands before a word, or in which a sentence has no word. Words stand first, and each sentence has one at least."
+        return f"Your test calls a model with a `{name}` in which padding, 0, comes before a word, or in which a sentence has no word. Words come first, and each sentence has at least one."
     return None
 
 
@@ -48,11 +48,11 @@ task = Task(
     importance=5,
     minutes=30,
     hints=(
-        "You need not know how a model works. There are four things that must change nothing: padding behind the source, padding behind the target, other sentences in the batch, and later words of the target. For each, call the model twice, and compare the logits at those places that hold a word of the target and that must not have noticed.",
+        "You need not know how a model works. There are four things that must change nothing: padding after the source, padding after the target, other sentences in the batch, and later words of the target. For each, call the model twice, and compare the logits at those places that hold a word of the target and that must not have noticed.",
         (
-            "Take a source sentence whose two words have the vectors [2] and [4], and a model that adds their mean to everything: 3. With a padding of vector [0] behind them the mean over all places is 2, over the words it is still 3. A test without padding cannot see the difference, and neither can one in which all sentences have the same length."
+            "Take a source sentence whose two words have the vectors [2] and [4], and a model that adds their mean to everything: 3. With a padding of vector [0] after them the mean over all places is 2, over the words it is still 3. A test without padding cannot see the difference, and neither can one in which all sentences have the same length."
         ),
-        "Make a batch of three source sentences and three target sentences of random words from 1 to 5, of different lengths, with 0 behind them. In a `try` that returns False on any exception: before = model(source, target); compare, at words of the target: with two columns of 0 behind source; with two columns of 0 behind target, up to the old length; each sentence by itself, as a batch of one; and for each t, with other words in target behind t, where there are words, at places up to t.",
+        "Make a batch of three source sentences and three target sentences of random words from 1 to 5, of different lengths, with 0 after them. In a `try` that returns False on any exception: before = model(source, target); compare, at words of the target: with two columns of 0 after source; with two columns of 0 after target, up to the old length; each sentence by itself, as a batch of one; and for each t, with other words in target after t, where there are words, at places up to t.",
     ),
 )
 
@@ -142,12 +142,12 @@ _mistaken(
 )
 _mistaken(
     "first_place_of_each_sentence",
-    "Models that go wrong behind the first word of the target alone pass your test, since you compare logits at the first place alone. Compare all places that hold a word.",
+    "Models that go wrong only after the first word of the target pass your test, since you compare logits at the first place alone. Compare all places that hold a word.",
     at=lambda target: (torch.arange(target.shape[1]) == 0).expand(target.shape),
 )
 _mistaken(
     "same_lengths",
-    "Models that use the mask of one sentence for all pass your test, since all your sentences have the same length. Let some be shorter than others, with padding behind them.",
+    "Models that use the mask of one sentence for all pass your test, since all your sentences have the same length. Let some be shorter than others, with padding after them.",
     lengths=((5, 5, 5), (4, 4, 4)),
 )
 _mistaken(
@@ -162,7 +162,7 @@ _mistaken(
 )
 _mistaken(
     "earlier_words_changed",
-    "Your test refuses right models, since it changes earlier words of the target and looks at later places. Those may depend on what stands before them: change the words after t, and compare up to t.",
+    "Your test refuses right models, since it changes earlier words of the target and looks at later places. Those may depend on what comes before them: change the words after t, and compare up to t.",
     change=lambda target, t, draw: torch.where(
         torch.arange(target.shape[1]) <= t, _other_words(target, -1, draw), target
     ),
@@ -170,7 +170,7 @@ _mistaken(
 )
 _mistaken(
     "behind_one_place",
-    "A model in which the first word alone sees the second passes your test, since you change only the last word, or only words far behind. Change the words after t for each t, from 0 on.",
+    "A model in which the first word alone sees the second passes your test, since you change only the last word, or only words far after it. Change the words after t for each t, from 0 on.",
     places=lambda count: range(count - 1, count),
 )
 _mistaken(

@@ -9,7 +9,7 @@ from course_utils.checks.running.contract import Candidate, Case
 from course_utils.checks.task import Task
 from course_utils.checks.way import left_out
 
-# What may stand in a sub-layer: functions from B×T×D to B×T×D for any sizes, none of them linear but the first two.
+# What may be in a sub-layer: functions from B×T×D to B×T×D for any sizes, none of them linear but the first two.
 
 
 def _without_gradient(function):
@@ -27,7 +27,7 @@ def _nothing(x):
 
 
 def _backwards(x):
-    """Each word gets what stands at its place counted from the end."""
+    """Each word gets what is at its place counted from the end."""
     return x.flip(1) / 2 + 0.25
 
 
@@ -57,7 +57,7 @@ task = Task(
     importance=5,
     minutes=15,
     hints=(
-        "There are two ways. In both, what comes in is added to what the function gives: that is the residual connection. The question is where the layer norm stands. Post-norm, as in the paper, normalises the sum. Pre-norm normalises what the function reads, and nothing is normalised on the way on which x itself goes on.",
+        "There are two ways. In both, what comes in is added to what the function gives: that is the residual connection. The question is where the layer norm comes. Post-norm, as in the paper, normalises the sum. Pre-norm normalises what the function reads, and nothing is normalised on the way on which x itself goes on.",
         (
             "Take one word x = [0, 2, 4], a gain of ones, a bias of zeros, and the function that doubles. Its mean is 2 and its variance 2.6667, so norm(x) is [-1.2247, 0, 1.2247]. Pre: the function gives [-2.4495, 0, 2.4495], and with x added it is [-2.4495, 2, 6.4495]. "
             "Post: the function gives [0, 4, 8], the sum is [0, 6, 12], and its norm is [-1.2247, 0, 1.2247]."

@@ -40,7 +40,7 @@ def a_loss_is_not_negative(case, value):
 
 
 def _target(draw, lengths, T, V, pad):
-    """Ids other than `pad`, and `pad` behind each sentence; 0 is among the words where it is not padding."""
+    """Ids other than `pad`, and `pad` after each sentence; 0 is among the words where it is not padding."""
     target = draw.whole(0, V - 1, len(lengths), T)
     target = target + (target >= pad)
     if pad:
