@@ -200,7 +200,7 @@ def _eps_outside(variance):
 
 for name, sentence, options in (
     ("unbiased_variance", "The variance in the norm is divided by D - 1, as PyTorch's `var` and `std` do unless told otherwise. A layer norm divides by D.", {"unbiased": True}),
-    ("unbiased_and_eps_outside", "Two things in the norm differ. The variance is divided by D - 1, as PyTorch's `var` and `std` do unless told otherwise, and a layer norm divides by D. And 1e-5 is added to the root: it belongs inside, added to the variance.", {"unbiased": True, "root": _eps_outside}),
+    ("unbiased_and_eps_outside", "Two things in the norm differ. The variance is divided by D - 1, as `var` and `std` do unless told otherwise, and a layer norm divides by D. And 1e-5 is added to the root: it belongs inside, added to the variance.", {"unbiased": True, "root": _eps_outside}),
     ("eps_outside", "You add 1e-5 to the root of the variance. It belongs below the root, which shows where the numbers of a vector differ little.", {"root": _eps_outside}),
     ("over_words", "The norm runs over the words of a sentence. It runs over the features of one vector, the last axis.", {"axis": 1}),
 ):  # fmt: skip

@@ -85,7 +85,7 @@ for name, sentence, step, change in (
     ("curves_added", "You add the two curves. At each step the smaller one of them counts.", LOWER, add),
     ("no_warm_up", "There is no warm-up: the rate is that of the falling curve at every step, and so the first step gets the highest rate of all. Take the smaller of the two curves.", LOWER, left_out),
     ("warm_up_without_end", "The rate rises at every step, without end: it is that of the rising curve alone. Take the smaller of the two curves.", LOWER, lambda falling, rising: rising),
-    ("warm_up_to_the_half", "In the rising curve the power of warmup is -0.5. The falling curve is then the lower one nearly everywhere, so there is hardly a warm-up. The power is -1.5: then both curves meet at step = warmup.", SLOPE, lambda warmup: warmup**-0.5),
+    ("warm_up_to_the_half", "In the rising curve the power of warmup is -0.5, so the falling curve is the lower one nearly everywhere, and there is hardly a warm-up. The power is -1.5: then both curves meet at step = warmup.", SLOPE, lambda warmup: warmup**-0.5),
     ("warm_up_to_the_one", "In the rising curve the power of warmup is -1, so that it reaches 1 at the end of the warm-up. The power is -1.5: then both curves meet there.", SLOPE, lambda warmup: 1 / warmup),
     ("root_in_the_warm_up", "During the warm-up your rate grows with the root of the step. It grows with the step itself.", RISING, lambda step, slope: step**0.5 * slope),
     ("power_of_the_product", "In the rising curve you raise step to the power of -1.5 as well, so it falls. The power belongs to warmup alone.", RISING, lambda step, slope: step**-1.5 * slope),
