@@ -86,6 +86,7 @@ for name, sentence, changes in (
     ("biases_forgotten", "Both biases are missing. Each layer adds its own after the product.", NO_BIAS_1 | NO_BIAS_2),
     ("bias_1_after_the_relu", "You add bias_1 after the ReLU. It belongs to the first layer, so add it before.", NO_BIAS_1 | {HIDDEN: lambda product, *, bias_1: product.relu() + bias_1}),
     ("gelu", "You use a GELU between the layers. Many later models do, and here a ReLU is asked for, as in the paper: torch.relu.", {HIDDEN: torch.nn.functional.gelu}),
+    ("tanh", "You use a tanh between the layers. A ReLU is asked for: torch.relu.", {HIDDEN: torch.tanh}),
 ):  # fmt: skip
     task.changed(name, sentence, changes)
 task.changed(
