@@ -97,7 +97,7 @@ def test_rates_of_a_mean_make_the_delta_rule_hold_it():
 
 def test_no_relation_asks_for_patches_that_fill_all_memory():
     with pytest.raises(ValueError, match="larger than any image"):
-        glimpse._cut(torch.zeros(1, 5, 5), torch.zeros(1, 2), glimpse.MOST + 1)
+        glimpse._places((torch.zeros(1), torch.zeros(1)), glimpse.MOST + 1)
 
 
 def test_the_gated_step_that_is_asked_for_is_torchs_own():

@@ -572,7 +572,7 @@ def searching(step, width=3, longest=4):
         ("12.decoder_layer", decoder_layer(2), "each word sees the next one as well"),
         ("12.decoder_layer", decoder_layer(1, False, False), "memory_mask is turned round"),
         ("12.catch_wrong_masks", asking_translators(source=torch.ones(2, 3)), "a `source` that is no tensor of ids with two axes"),
-        ("12.catch_wrong_masks", asking_translators(source=torch.tensor([[0, 1], [1, 0]])), "padding, 0, is before a word"),
+        ("12.catch_wrong_masks", asking_translators(source=torch.tensor([[0, 1], [1, 0]])), "padding, 0, comes before a word"),
         ("12.catch_wrong_masks", asking_translators(target=torch.tensor([[1, 9], [1, 0]])), "other ids than those from 0 to V - 1"),
         ("12.catch_wrong_masks", asking_translators(target=torch.tensor([[1, 2]])), "2 source sentences and 1 target sentences"),
         ("12.catch_wrong_masks", asking_translators(source=torch.ones(2, 40).long()), "of 40 places. Models take up to 30"),

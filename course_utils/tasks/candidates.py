@@ -1,6 +1,6 @@
 """What tasks share whose answer is a test that is tried on candidates, right ones and wrong ones. No task is declared here."""
 
-from functools import wraps
+from functools import partial, wraps
 from inspect import signature
 from itertools import combinations
 
@@ -98,7 +98,33 @@ def mistakes_of_tests(task, test, called, if_always_false="", expected="the righ
     return mistaken
 
 
-def tests_without(task, left_out, test, most):
+def alike(a, b, room=1e-5):
+    """Return whether two tensors have one shape and agree up to rounding."""
+    return a.shape == b.shape and torch.allclose(a, b, atol=room, rtol=1e-5)
+
+
+def mistakes_of_comparing(mistaken, called, compared_by, refused, passing, room):
+    """Register what a test may get wrong that asks whether two tensors are alike: no room for rounding, too much of it, and NaN.
+
+    Args:
+        mistaken: what `mistakes_of_tests` returns.
+        called: what a candidate is called: "model".
+        compared_by: function(comparison of two tensors) returns the changes of a test that uses it.
+        refused: which right ones are refused without room for rounding: "Right models are refused whose last digits differ."
+        passing: which wrong ones pass with too much `room`: "A model that peeks a little passes your test".
+    """
+    told_exact = f"{refused} Leave room for rounding: torch.allclose(…, atol=1e-5), not torch.equal or `==`."
+    told_nan = f"{called.capitalize()}s that give NaN pass your test. NaN is not larger than anything, so ask that differences are small, `(…).abs() < 1e-5`, and not that none is large."
+    no_larger = lambda a, b: a.shape == b.shape and not bool(((a - b).abs() > 1e-5).any())  # noqa: E731
+    for name, sentence, comparison in (
+        ("no_rounding", told_exact, torch.equal),
+        ("too_much_room", f"{passing}: there is too much room. Rounding stays below 1e-5.", partial(alike, room=room)),
+        ("nan_passes", told_nan, no_larger),
+    ):
+        mistaken(name, sentence, **compared_by(comparison))
+
+
+def tests_without(task, left_out, test, most, never_both=()):
     """Register, for every choice of checks, the mistake of a test that leaves out these and no others.
 
     Args:
@@ -106,9 +132,12 @@ def tests_without(task, left_out, test, most):
         left_out: by the name of a check, which candidates pass without it, and what to do; more may follow.
         test: function(names of checks) returns such a test.
         most: how many checks are left out at most.
+        never_both: the names of two that are not left out together.
     """
     for n in range(1, most + 1):
         for parts in combinations(left_out, n):
+            if never_both and set(never_both) <= set(parts):
+                continue
             passing, advice = zip(*(left_out[part][:2] for part in parts), strict=True)
             listed = " and ".join([", ".join(passing[:-1]), passing[-1]] if len(passing) > 1 else passing)
             sentence = f"{listed[0].upper()}{listed[1:]} pass your test. {' '.join(advice)}"

@@ -1,10 +1,13 @@
-"""What the tasks share whose answers are whole layers: weights by PyTorch's names, and the parts of which right and wrong layers are made.
+"""What the tasks share whose answers are whole layers: weights by PyTorch's names, steps to right answers, and mistakes that change them.
 
 No task is declared here. A mask is True where a word may attend to another.
 """
 
+from functools import partial
+
 import torch
 
+from course_utils.checks.way import left_out
 from course_utils.models.plain import merge_heads, split_heads
 
 
@@ -67,100 +70,133 @@ def attention(weights, name, query, key, value, heads, allowed=None, empty=torch
     return merge_heads(shares @ v) @ weights[f"{name}.out_proj.weight"].T + weights[f"{name}.out_proj.bias"]
 
 
-def feed_forward(weights, x, between=torch.relu):
-    hidden = between(x @ weights["linear1.weight"].T + weights["linear1.bias"])
-    return hidden @ weights["linear2.weight"].T + weights["linear2.bias"]
-
-
-def feed_forward_steps(weights, x, where):
-    """The same, as a part of the steps to a right answer."""
-    times = lambda x, weight: x @ weight.mT  # noqa: E731
-    product = yield f"the product with linear1's weight ({where})", times, x, weights["linear1.weight"]
-    before = yield f"what linear1 gives ({where})", torch.add, product, weights["linear1.bias"]
-    hidden = yield f"what the ReLU gives ({where})", torch.relu, before
-    product = yield f"the product with linear2's weight ({where})", times, hidden, weights["linear2.weight"]
-    return (yield f"what linear2 gives ({where})", torch.add, product, weights["linear2.bias"])
-
-
 def norm(weights, name, x):
     return torch.nn.functional.layer_norm(x, x.shape[-1:], weights[f"{name}.weight"], weights[f"{name}.bias"])
 
 
-# One sub-layer: x, a function of what it reads and of x as it came, and a norm.
+# Steps
 
 
-def pre(x, function, norm):
-    return x + function(norm(x), x)
+def feed_forward(weights, x, way):
+    """The steps of the feed-forward network."""
+    times = lambda x, weight: x @ weight.mT  # noqa: E731
+    product = yield f"the product with linear1's weight ({way})", times, x, weights["linear1.weight"]
+    before = yield f"what linear1 gives ({way})", torch.add, product, weights["linear1.bias"]
+    hidden = yield f"what the ReLU gives ({way})", torch.relu, before
+    product = yield f"the product with linear2's weight ({way})", times, hidden, weights["linear2.weight"]
+    return (yield f"what linear2 gives ({way})", torch.add, product, weights["linear2.bias"])
 
 
-def post(x, function, norm):
-    return norm(x + function(x, x))
+def stacked(x, sizes, weights, norms, branches):
+    """The steps through sub-layers, with norm_first and without, so that each way has its steps; one of them is the answer.
+
+    Args:
+        norms: {the words for a sub-layer: the name of its norm}, in their order.
+        branches: for each, function(what it reads, the words for the way) returns its steps.
+    """
+    found = []
+    for norm_first in (False, True):
+        y, way = x, f"norm_first={norm_first}"
+        for (what, name), branch in zip(norms.items(), branches, strict=True):
+            read, normal = y, partial(norm, weights, name)
+            if norm_first:
+                read = yield f"the norm before {what} ({way})", normal, y
+            given = yield from branch(read, way)
+            y = yield f"the sum after {what} ({way})", torch.add, y, given
+            if not norm_first:
+                y = yield f"the norm after {what} ({way})", normal, y
+        found.append(y)
+    return (yield CHOICE, lambda after, before: before if sizes["norm_first"] else after, *found)
 
 
-PRE = {  # ways to err where the norm comes first, and in words what is wrong
-    "normalised_x_added": lambda x, function, norm: norm(x) + function(norm(x), x),
-    "norm_of_the_branch": lambda x, function, norm: x + norm(function(x, x)),
-    "residual_forgotten": lambda x, function, norm: function(norm(x), x),
-    "no_norm": lambda x, function, norm: x + function(x, x),
-    "norm_twice": lambda x, function, norm: norm(x + function(norm(x), x)),
-}
-POST = {
-    "norm_of_the_branch": lambda x, function, norm: x + norm(function(x, x)),
-    "residual_forgotten": lambda x, function, norm: norm(function(x, x)),
-    "no_norm": PRE["no_norm"],
-    "norm_twice": PRE["norm_twice"],
-}
+# Changes of such steps
+
+FEED, CHOICE = "the feed-forward network", "the choice between the two"
 
 
-def stacked(x, sublayers, norm_first, before=pre, after=post):
-    """Send x through sub-layers, pairs of a function and a norm."""
-    for function, of in sublayers:
-        x = (before if norm_first else after)(x, function, of)
-    return x
+def attend(y, allowed, *, weights, sizes, name="self_attn", empty=torch.nan):
+    """Take the place of self-attention, with other weights, or with another number where nothing may be attended to."""
+    return attention(weights, name, y, y, y, sizes["heads"], allowed, empty)
 
 
-AROUND = {  # mistakes in the order of norm, function and addition: (what to change, the sentence)
-    "orders_exchanged": (
-        {"order": lambda first: not first},
-        "norm_first is turned round. Where it is True, each norm comes before its function: x + f(norm(x)); where it is False, after the addition.",
-    ),
-    "always_post": (
-        {"order": lambda first: False},
-        "The norms come after the additions in any case. Where norm_first is True, each comes before its function: x + f(norm(x)).",
-    ),
-    "always_pre": (
-        {"order": lambda first: True},
-        "The norms come before the functions in any case. Where norm_first is False, each comes after the addition: norm(x + f(x)).",
-    ),
-    "normalised_x_added": (
-        {"before": PRE["normalised_x_added"]},
-        "With norm_first, the normalised x is added to what the functions give. The residual connection passes by the norm: add x as it came in.",
-    ),
-    "norm_of_the_branch": (
-        {"after": POST["norm_of_the_branch"]},
-        "Without norm_first, you normalise what the functions give and add x afterwards. The sum is normalised: first add x, then normalise.",
-    ),
-    "residual_forgotten": (
-        {"before": PRE["residual_forgotten"], "after": POST["residual_forgotten"]},
-        "The residual connections are missing: x is added to what each function gives.",
-    ),
-    "no_norm": (
-        {"before": PRE["no_norm"], "after": POST["no_norm"]},
-        "Nothing is normalised. Each sub-layer has its norm: before the function with norm_first, after the addition without.",
-    ),
-    "norm_twice_with_norm_first": (
-        {"before": PRE["norm_twice"]},
-        "With norm_first, each norm stands in two places: before its function and after the addition. Nothing is normalised after an addition there.",
-    ),
-    "norm_twice_without_norm_first": (
-        {"after": POST["norm_twice"]},
-        "Without norm_first, each norm stands in two places: before its function and after the addition. It belongs after the addition alone.",
-    ),
-}
+def either_way(step, change):
+    """The same change with norm_first and without."""
+    return {f"{step} (norm_first={first})": change for first in (False, True)}
 
-RAW = {  # self-attention that does not read normalised words alone: (what is read, of the normalised and the raw; the words for it)
-    "raw_keys_and_values": (lambda y, x: (y, x, x), "keys and values are"),
-    "raw_queries": (lambda y, x: (x, y, y), "the queries are"),
-    "raw_keys": (lambda y, x: (y, x, y), "the keys are"),
-    "raw_values": (lambda y, x: (y, y, x), "the values are"),
-}
+
+def normed_by(norms):
+    """Changes after which sub-layers have other norms: {the words for a sub-layer: the name of a norm}."""
+    changes = {}
+    for what, name in norms.items():
+        change = lambda y, *, weights, name=name: norm(weights, name, y)  # noqa: E731
+        changes |= {
+            f"the norm before {what} (norm_first=True)": change,
+            f"the norm after {what} (norm_first=False)": change,
+        }
+    return changes
+
+
+def not_added(what):
+    """Changes after which x is not added to what a sub-layer gives."""
+    return either_way(f"the sum after {what}", lambda y, given: given)
+
+
+def without(what):
+    """Changes that leave out a sub-layer."""
+    return either_way(f"the sum after {what}", left_out) | {f"the norm after {what} (norm_first=False)": left_out}
+
+
+def layer_mistakes(task, norms):
+    """Declare what every layer invites whose steps are `stacked` with these norms, the first of which is that of self-attention."""
+
+    def each(step, first, change):
+        """For each sub-layer what `change(its words, the name of its norm)` gives, with norm_first or without."""
+        return {f"{step} {what} (norm_first={first})": change(what, name) for what, name in norms.items()}
+
+    def normalised_x_added(what, name):
+        return lambda y, given, *, done: done[f"the norm before {what} (norm_first=True)"] + given
+
+    def given_normed(what, name):
+        return lambda y, given, *, weights: y + norm(weights, name, given)
+
+    def sum_normed(what, name):
+        return lambda y, given, *, weights: norm(weights, name, y + given)
+
+    no_norm_after = each("the norm after", False, lambda what, name: left_out)
+    read_first = {FEED: "the product with linear1's weight"}
+    norms_read = {
+        f"{read_first.get(what, f'what {what} gives')} (norm_first=False)": lambda y, other, *, weights, step, name=name: (
+            step(norm(weights, name, y), other)
+        )
+        for what, name in norms.items()
+    }
+    no_residuals = {step: change for what in norms for step, change in not_added(what).items()}
+    for name, sentence, changes in (
+        ("orders_exchanged", "norm_first is turned round. Where it is True, each norm comes before its function: x + f(norm(x)); where it is False, after the addition.", {CHOICE: lambda after, before, *, sizes: after if sizes["norm_first"] else before}),
+        ("always_post", "The norms come after the additions in any case. Where norm_first is True, each comes before its function: x + f(norm(x)).", {CHOICE: left_out}),
+        ("always_pre", "The norms come before the functions in any case. Where norm_first is False, each comes after the addition: norm(x + f(x)).", {CHOICE: lambda after, before: before}),
+        ("normalised_x_added", "With norm_first, the normalised x is added to what the functions give. The residual connection passes by the norm: add x as it came in.", each("the sum after", True, normalised_x_added)),
+        ("norm_of_the_branch", "Without norm_first, you normalise what the functions give and add x afterwards. The sum is normalised: first add x, then normalise.", each("the sum after", False, given_normed) | no_norm_after),
+        ("residual_forgotten", "The residual connections are missing: x is added to what each function gives.", no_residuals),
+        ("no_norm", "Nothing is normalised. Each sub-layer has its norm: before the function with norm_first, after the addition without.", each("the norm before", True, lambda what, name: left_out) | no_norm_after),
+        ("norm_twice_with_norm_first", "With norm_first, each norm is there twice: before its function and after the addition. Nothing is normalised after an addition there.", each("the sum after", True, sum_normed)),
+        ("norm_twice_without_norm_first", "Without norm_first, each norm is there twice: before its function and after the addition. It belongs after the addition alone.", norms_read),
+        ("no_relu", "There is no ReLU between linear1 and linear2.", either_way("what the ReLU gives", left_out)),
+        ("gelu", "There is a GELU between linear1 and linear2. Many later models have it, and here a ReLU is asked for.", either_way("what the ReLU gives", torch.nn.functional.gelu)),
+    ):  # fmt: skip
+        task.changed(name, sentence, changes)
+    for name, what, raw in (
+        ("raw_keys_and_values", "keys and values are", (False, True, True)),
+        ("raw_queries", "the queries are", (True, False, False)),
+        ("raw_keys", "the keys are", (False, True, False)),
+        ("raw_values", "the values are", (False, False, True)),
+    ):
+
+        def change(y, allowed, *, x, weights, sizes, raw=raw):
+            return attention(weights, "self_attn", *(x if each else y for each in raw), sizes["heads"], allowed)
+
+        task.changed(
+            name,
+            f"With norm_first, in self-attention {what} made from x as it came in. Queries, keys and values all read the normalised words.",
+            {"what self-attention gives (norm_first=True)": change},
+        )

@@ -200,27 +200,17 @@ RIGHT = {
     transformer(source_places=learned, target_places=learned): "a right model: learned positions",
     transformer(kind=torch.float64): "a right model: in float64",
     transformer(own=without_target_padding): "a right model: it hides the target's padding as well as later words",
-    transformer(
-        ending=free_at_padding
-    ): "a right model: its logits are NaN at padding of the target, where they may be anything",
-    transformer(
-        ending=nothing_at_padding
-    ): "a right model: its logits at padding of the target depend on how much of it there is, and there they may be anything",
-    transformer(
-        memory=mean_of_words
-    ): "a right model: it adds the mean of the words of each source sentence, without padding",
-    transformer(
-        memory=mean_less_padding
-    ): "a right model: it subtracts padding from the sum of all places, so padding moves its last digits only",
-    transformer(
-        ending=sum_less_the_rest
-    ): "a right model: it subtracts later words from the sum of all, so they move its last digits only",
+    transformer(ending=free_at_padding): "a right model: its logits are NaN at padding of the target, where they may be anything",
+    transformer(ending=nothing_at_padding): "a right model: its logits at padding of the target depend on how much of it there is, and there they may be anything",
+    transformer(memory=mean_of_words): "a right model: it adds the mean of the words of each source sentence, without padding",
+    transformer(memory=mean_less_padding): "a right model: it subtracts padding from the sum of all places, so padding moves its last digits only",
+    transformer(ending=sum_less_the_rest): "a right model: it subtracts later words from the sum of all, so they move its last digits only",
     source_alone: "a right model: it ignores the target",
     each_by_itself: "a right model: each word of the target by itself",
     sentence_by_sentence: "a right model: one sentence at a time",
     recurrent: "a right model: recurrent networks that stop at padding",
     packed: "a right model: recurrent, sorted by length",
-}
+}  # fmt: skip
 
 
 # Wrong ones
@@ -236,7 +226,7 @@ def words_alone(source, target):
 
 
 def ahead(*steps):
-    """Each word also sees those that stand so many places after it."""
+    """Each word also sees those that are so many places after it."""
 
     def own(source, target):
         distance = torch.arange(target.shape[1]) - torch.arange(target.shape[1])[:, None]
@@ -300,11 +290,6 @@ def over_queries(scores):
     return scores.softmax(-2)
 
 
-def masked_afterwards(source, target):
-    """Padding of the source is zeros in memory, and gets a share of the weight all the same."""
-    return everything(source, target)
-
-
 def zeros_at_padding(x, source):
     return x * (source != 0)[..., None]
 
@@ -312,18 +297,6 @@ def zeros_at_padding(x, source):
 def mixed(x, source):
     """Axes of sentences and words confused on the way."""
     return x.transpose(0, 1).reshape(x.shape)
-
-
-def mean_of_places(x, source):
-    return x + x.mean(1, keepdim=True)
-
-
-def largest(x, source):
-    return x + x.amax(1, keepdim=True)
-
-
-def last_place(x, source):
-    return x + x[:, -1:]
 
 
 def less_the_batch(logits, source, target):
@@ -370,21 +343,20 @@ def without_stops(source, target):
 
 def backwards(source, target):
     """The source backwards, padding first."""
-    last = states(WORDS[source].flip(1), torch.ones_like(source, dtype=torch.bool))[:, -1:]
-    return states(WORDS[target] + last, target != 0) @ READOUT.T
+    return without_stops(source.flip(1), target)
 
 
 WRONG = {
-    transformer(encoder=everything, look=everything): "a wrong model: no mask for the source, so padding behind it counts",
+    transformer(encoder=everything, look=everything): "a wrong model: no mask for the source, so padding after it counts",
     transformer(encoder=everything): "a wrong model: the source's padding is hidden from the decoder, and not in the encoder",
     transformer(look=everything): "a wrong model: the source's padding is hidden in the encoder, and not from the decoder",
     transformer(encoder=all_but_the_last, look=all_but_the_last): "a wrong model: only the last column of the source's padding is hidden",
     transformer(look=of_the_target): "a wrong model: the target's padding is hidden in place of the source's",
     transformer(hide=lowered): "a wrong model: the scores of the source's padding are lowered, and not by enough",
-    transformer(look=masked_afterwards, memory=zeros_at_padding): "a wrong model: the source's padding is zeros, and still takes its share of the weights",
-    transformer(memory=mean_of_places): "a wrong model: it takes a mean over all places of the source, padding included",
-    transformer(memory=largest, source_places=learned): "a wrong model: it takes the largest numbers of all places of the source, padding included",
-    transformer(memory=last_place): "a wrong model: it takes the last place of the source for the last word, also where it is padding",
+    transformer(look=everything, memory=zeros_at_padding): "a wrong model: the source's padding is zeros, and still takes its share of the weights",
+    transformer(memory=lambda x, source: x + x.mean(1, keepdim=True)): "a wrong model: it takes a mean over all places of the source, padding included",
+    transformer(memory=lambda x, source: x + x.amax(1, keepdim=True), source_places=learned): "a wrong model: it takes the largest numbers of all places of the source, padding included",
+    transformer(memory=lambda x, source: x + x[:, -1:]): "a wrong model: it takes the last place of the source for the last word, also where it is padding",
     transformer(source_places=from_the_end): "a wrong model: the source's positions count from the end, padding included",
     transformer(source_places=over_the_length): "a wrong model: the source's positions are shares of its length, padding included",
     transformer(ending=length_of_the_source): "a wrong model: its logits depend on how long the source is, padding included",

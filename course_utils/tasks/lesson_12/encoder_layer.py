@@ -9,18 +9,22 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count
+from course_utils.checks.way import left_out
 from course_utils.tasks.lesson_12._layers import (
-    AROUND,
-    RAW,
+    CHOICE,
+    FEED,
+    attend,
     attention,
+    either_way,
     feed_forward,
-    feed_forward_steps,
     in_precision,
+    layer_mistakes,
     norm,
-    post,
-    pre,
+    normed_by,
+    not_added,
     stacked,
     weights_of,
+    without,
     words,
 )
 from course_utils.tasks.shares import EDGE
@@ -45,13 +49,14 @@ task = Task(
     partial=EDGE | {},
 )
 
-ATTENTIONS, NORMS = ("self_attn",), ("norm1", "norm2")
+ATTEND, CLEAN, ALLOWED = "self-attention", "x with zeros at padding", "the mask for all words that ask"
+NORMS = {ATTEND: "norm1", FEED: "norm2"}
 
 
 def _args(draw, B, S, H, D, F, norm_first, mask=None):
     sizes = {"width": D, "heads": H, "hidden": F, "norm_first": norm_first}
     mask = draw.lengths_mask(B, S) if mask is None else mask
-    return sizes, weights_of(draw, D, F, ATTENTIONS, NORMS), words(draw, B, S, D), mask
+    return sizes, weights_of(draw, D, F, ("self_attn",), NORMS.values()), words(draw, B, S, D), mask
 
 
 # Sizes B, S, H, D, F: tiny first, then larger ones
@@ -108,160 +113,67 @@ def _(sizes, weights, x, mask):
 
 @task.steps
 def _(sizes, weights, x, mask):
-    x = yield "x with zeros at padding", lambda x, mask: x.masked_fill(~mask[..., None], 0.0), x, mask
-    columns = yield "the mask for all words that ask", lambda mask: mask[:, None], mask
-    attend = lambda y, allowed: attention(weights, "self_attn", y, y, y, sizes["heads"], allowed)  # noqa: E731
-    found = []
-    for norm_first in (False, True):  # both ways, so that each has its steps; one of them is the answer
-        y, where = x, f"norm_first={norm_first}"
-        for place, what in enumerate(("self-attention", "the feed-forward network")):
-            read, normal = y, partial(norm, weights, NORMS[place])
-            if norm_first:
-                read = yield f"the norm before {what} ({where})", normal, y
-            if place == 0:
-                branch = yield f"what self-attention gives ({where})", attend, read, columns
-            else:
-                branch = yield from feed_forward_steps(weights, read, where)
-            y = yield f"the sum after {what} ({where})", torch.add, y, branch
-            if not norm_first:
-                y = yield f"the norm after {what} ({where})", normal, y
-        found.append(y)
-    y = yield "the choice between the two", lambda after, before: before if sizes["norm_first"] else after, *found
-    return y
+    x = yield CLEAN, lambda x, mask: x.masked_fill(~mask[..., None], 0.0), x, mask
+    columns = yield ALLOWED, lambda mask: mask[:, None], mask
+
+    def attention_to_words(read, way):
+        attend = lambda y, allowed: attention(weights, "self_attn", y, y, y, sizes["heads"], allowed)  # noqa: E731
+        return (yield f"what {ATTEND} gives ({way})", attend, read, columns)
+
+    return (yield from stacked(x, sizes, weights, NORMS, (attention_to_words, partial(feed_forward, weights))))
 
 
-# A right layer, of which mistakes change one part
+layer_mistakes(task, NORMS)
 
 
-def _words(mask):
-    return mask[:, None]  # B 1 S
-
-
-def _layer(
-    sizes,
-    weights,
-    x,
-    mask,
-    clean=True,
-    allowed=_words,
-    empty=torch.nan,
-    read=lambda y, x: (y, y, y),
-    between=torch.relu,
-    order=lambda first: first,
-    before=pre,
-    after=post,
-    norms=NORMS,
-    turned=lambda attend, feed: (attend, feed),
-    ending=lambda x, norm, first: x,
-):
-    x = x.masked_fill(~mask[..., None], 0.0) if clean else x
-    attend = lambda y, x: attention(weights, "self_attn", *read(y, x), sizes["heads"], allowed(mask), empty)  # noqa: E731
-    feed = lambda y, x: feed_forward(weights, y, between)  # noqa: E731
-    around = [partial(norm, weights, name) for name in norms]
-    first = order(sizes["norm_first"])
-    x = stacked(x, list(zip(turned(attend, feed), around, strict=True)), first, before, after)
-    return ending(x, around[-1], first)
-
-
-def _mistake(name, sentence, **parts):
-    def mistaken(sizes, weights, x, mask):
-        return _layer(sizes, weights, x, mask, **parts)
-
-    task.mistake(sentence, name)(mistaken)
-
+# The mask
 
 INVERTED = (
     "key_padding_mask is True at what must not be attended to, and our mask is True at words: invert it, `~mask`."
 )
-MASKS = {  # ways to err with the mask: (what to change, the sentence)
-    "mask_inverted": (
-        {"allowed": lambda mask: ~mask[:, None]},
-        f"The mask is turned round, so words attend to padding alone, and where a sentence has none there is NaN. {INVERTED}",
-    ),
-    "mask_inverted_without_nan": (
-        {"allowed": lambda mask: ~mask[:, None], "empty": 0.0},
-        f"The mask is turned round, so words attend to padding alone, and where a sentence has none they attend to nothing. {INVERTED}",
-    ),
-    "mask_of_numbers": (
-        {"allowed": lambda mask: 1 - mask[:, None].float()},
-        "Your key_padding_mask holds numbers, and PyTorch adds those to the scores: padding, with its 1, is looked at even more. Only a mask of truth values hides: key_padding_mask=~mask.",
-    ),
-    "mask_unused": (
-        {"allowed": lambda mask: torch.ones_like(mask[:, None])},
-        "Words attend to padding. The keys at padding have to be hidden in each sentence: key_padding_mask=~mask.",
-    ),
-}
-for _name, (_parts, _sentence) in MASKS.items():
-    _mistake(_name, _sentence, clean=False, **_parts)
-    _mistake(f"{_name}_and_zeros", f"{_sentence} Zeros at padding alone do not hide it.", **_parts)
-_mistake(
+NOTHING_IS_ZERO = either_way(f"what {ATTEND} gives", partial(attend, empty=0.0))
+for name, sentence, allowed, others in (
+    ("mask_inverted", f"The mask is turned round, so words attend to padding alone, and where a sentence has none there is NaN. {INVERTED}", lambda mask: ~mask[:, None], {}),
+    ("mask_inverted_without_nan", f"The mask is turned round, so words attend to padding alone, and where a sentence has none they attend to nothing. {INVERTED}", lambda mask: ~mask[:, None], NOTHING_IS_ZERO),
+    ("mask_of_numbers", "Your key_padding_mask holds numbers, and PyTorch adds those to the scores: padding, with its 1, is looked at even more. Only a mask of truth values hides: key_padding_mask=~mask.", lambda mask: 1 - mask[:, None].float(), {}),
+    ("mask_unused", "Words attend to padding. The keys at padding have to be hidden in each sentence: key_padding_mask=~mask.", lambda mask: torch.ones_like(mask[:, None]), {}),
+):  # fmt: skip
+    changes = {ALLOWED: allowed} | others
+    task.changed(name, sentence, {CLEAN: left_out} | changes)
+    task.changed(f"{name}_and_zeros", f"{sentence} Zeros at padding alone do not hide it.", changes)
+task.changed(
     "causal",
     "Each word attends only to itself and to the words before it. That is the decoder's way; in the encoder each word sees all words of its sentence.",
-    allowed=lambda mask: mask[:, None] & torch.ones(mask.shape[1], mask.shape[1], dtype=torch.bool).tril(),
+    {ALLOWED: lambda mask: mask[:, None] & torch.ones(mask.shape[1], mask.shape[1], dtype=torch.bool).tril()},
 )
-_mistake("no_relu", "There is no ReLU between linear1 and linear2.", between=lambda hidden: hidden)
-_mistake(
-    "gelu",
-    "There is a GELU between linear1 and linear2. Many later models have it, and here a ReLU is asked for.",
-    between=torch.nn.functional.gelu,
-)
-for _name, (_parts, _sentence) in AROUND.items():
-    _mistake(_name, _sentence, **_parts)
-for _name, (_read, _what) in RAW.items():
-    _mistake(
-        _name,
-        f"With norm_first, {_what} made from x as it came in. Queries, keys and values all read the normalised words.",
-        read=_read,
-    )
-_mistake(
-    "norms_exchanged",
-    "norm1 and norm2 are exchanged: norm1 belongs to self-attention, norm2 to the feed-forward network.",
-    norms=("norm2", "norm1"),
-)
-_mistake(
-    "norm1_twice",
-    "norm1 is used for both sub-layers. The feed-forward network has a norm of its own, norm2.",
-    norms=("norm1", "norm1"),
-)
-_mistake(
-    "feed_forward_first",
-    "The feed-forward network comes before self-attention. Self-attention comes first.",
-    turned=lambda attend, feed: (feed, attend),
-    norms=("norm2", "norm1"),
-)
-_mistake(
-    "normalised_at_the_end",
-    "With norm_first, the result is normalised once more at the end. A whole encoder does that behind its last layer, with a norm of its own; a layer does not.",
-    ending=lambda x, norm, first: norm(x) if first else x,
-)
-_mistake(
+task.changed(
     "garbage_reaches_words",
     "NaN or infinity at padding reaches words: a weight of 0 does not keep it out, since 0 times NaN is NaN. Put zeros into x where the mask is False, before anything else.",
-    clean=False,
+    {CLEAN: left_out},
 )
 
 
-_mistake(
-    "feed_forward_not_added",
-    "The residual connection around the feed-forward network is missing: what the network gives takes the place of x. Add x to it, as around self-attention.",
-    turned=lambda attend, feed: (attend, lambda y, x: feed(y, x) - x),
+# The two sub-layers
+
+task.changed(
+    "norms_exchanged",
+    "norm1 and norm2 are exchanged: norm1 belongs to self-attention, norm2 to the feed-forward network.",
+    normed_by({ATTEND: "norm2", FEED: "norm1"}),
 )
-_mistake(
-    "attention_not_added",
-    "The residual connection around self-attention is missing: what attention gives takes the place of x. Add x to it, as around the feed-forward network.",
-    turned=lambda attend, feed: (lambda y, x: attend(y, x) - x, feed),
+task.changed(
+    "norm1_twice",
+    "norm1 is used for both sub-layers. The feed-forward network has a norm of its own, norm2.",
+    normed_by({FEED: "norm1"}),
 )
-
-
-@task.mistake("There is self-attention, and the feed-forward network is missing: the second sub-layer, with norm2.")
-def no_feed_forward(sizes, weights, x, mask):
-    x = x.masked_fill(~mask[..., None], 0.0)
-    attend = lambda y, x: attention(weights, "self_attn", y, y, y, sizes["heads"], mask[:, None])  # noqa: E731
-    return stacked(x, [(attend, partial(norm, weights, "norm1"))], sizes["norm_first"])
-
-
-@task.mistake("There is the feed-forward network, and self-attention is missing: the first sub-layer, with norm1.")
-def no_attention(sizes, weights, x, mask):
-    feed = lambda y, x: feed_forward(weights, y)  # noqa: E731
-    x = x.masked_fill(~mask[..., None], 0.0)
-    return stacked(x, [(feed, partial(norm, weights, "norm2"))], sizes["norm_first"])
+task.changed(
+    "normalised_at_the_end",
+    "With norm_first, the result is normalised once more at the end. A whole encoder does that after its last layer, with a norm of its own; a layer does not.",
+    {CHOICE: lambda after, before, *, sizes, weights: norm(weights, "norm2", before) if sizes["norm_first"] else after},
+)
+for name, sentence, changes in (
+    ("feed_forward_not_added", "The residual connection around the feed-forward network is missing: what the network gives takes the place of x. Add x to it, as around self-attention.", not_added(FEED)),
+    ("attention_not_added", "The residual connection around self-attention is missing: what attention gives takes the place of x. Add x to it, as around the feed-forward network.", not_added(ATTEND)),
+    ("no_feed_forward", "There is self-attention, and the feed-forward network is missing: the second sub-layer, with norm2.", without(FEED)),
+    ("no_attention", "There is the feed-forward network, and self-attention is missing: the first sub-layer, with norm1.", without(ATTEND)),
+):  # fmt: skip
+    task.changed(name, sentence, changes)

@@ -6,6 +6,7 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
+from course_utils.checks.way import left_out
 
 task = Task(
     "12.feed_forward",
@@ -68,82 +69,46 @@ def _(x, weight_1, bias_1, weight_2, bias_2):
     return y
 
 
-def _network(
-    x, weight_1, bias_1, weight_2, bias_2, before=lambda x: x, between=torch.relu, after=lambda y: y, biases=(1, 1)
-):
-    hidden = between(before(x) @ weight_1.T + biases[0] * bias_1)
-    return after(hidden @ weight_2.T + biases[1] * bias_2)
-
-
-def _mistake(name, sentence, **parts):
-    def mistaken(x, weight_1, bias_1, weight_2, bias_2):
-        return _network(x, weight_1, bias_1, weight_2, bias_2, **parts)
-
-    task.mistake(sentence, name)(mistaken)
-
-
-_mistake(
+HIDDEN, BEFORE = "the first layer's result after the ReLU", "the first layer's result"
+NO_BIAS_1, NO_BIAS_2 = {BEFORE: left_out}, {"the product plus bias_2": left_out}
+NO_RELU, AS_THEY_ARE = {HIDDEN: left_out}, {"weight_1 transposed": left_out, "weight_2 transposed": left_out}
+task.changed(
     "no_relu",
     "Nothing happens between the two layers. Put a ReLU there, which makes every negative number 0: without it, the two layers could be replaced by one.",
-    between=lambda hidden: hidden,
+    NO_RELU,
 )
-_mistake(
-    "relu_after_the_second_layer",
-    "The ReLU comes after the second layer, and it should stand between the two: the result may be negative.",
-    between=lambda hidden: hidden,
-    after=torch.relu,
+for name, sentence, changes in (
+    ("relu_after_the_second_layer", "The ReLU comes after the second layer. It belongs between the two: the result may be negative.", NO_RELU | {"result": torch.relu}),
+    ("relu_twice", "A second ReLU, after the second layer, makes every negative number of the result 0. The only ReLU is between the two layers.", {"result": torch.relu}),
+    ("relu_before_the_first_layer", "The ReLU is applied to x, and it should be applied to what the first layer gives.", NO_RELU | {"x": torch.relu}),
+    ("bias_1_forgotten", "bias_1 is missing: it is added before the ReLU.", NO_BIAS_1),
+    ("bias_2_forgotten", "bias_2 is missing: it is added at the end.", NO_BIAS_2),
+    ("biases_forgotten", "Both biases are missing. Each layer adds its own after the product.", NO_BIAS_1 | NO_BIAS_2),
+    ("bias_1_after_the_relu", "You add bias_1 after the ReLU. It belongs to the first layer, so add it before.", NO_BIAS_1 | {HIDDEN: lambda product, *, bias_1: product.relu() + bias_1}),
+    ("gelu", "You use a GELU between the layers. Many later models do, and here a ReLU is asked for, as in the paper: torch.relu.", {HIDDEN: torch.nn.functional.gelu}),
+    ("tanh", "You use a tanh between the layers. A ReLU is asked for: torch.relu.", {HIDDEN: torch.tanh}),
+):  # fmt: skip
+    task.changed(name, sentence, changes)
+task.changed(
+    "residual_added",
+    "You add x to the result. The residual connection is not part of the feed-forward network: it is written once, around each sub-layer, in 12.sublayer.",
+    {"result": lambda y, *, x: x + y},
 )
-_mistake(
-    "relu_twice",
-    "A second ReLU, after the second layer, makes every negative number of the result 0. The only ReLU stands between the two layers.",
-    after=torch.relu,
+task.changed(
+    "not_transposed",
+    "The weights are not transposed: that fits only where the width is the same between the layers and outside, and gives other numbers there. weight_1 is F×D and weight_2 D×F, as nn.Linear keeps them, and so x is multiplied by weight_1 transposed.",
+    AS_THEY_ARE,
 )
-_mistake(
-    "relu_before_the_first_layer",
-    "The ReLU is applied to x, and it should be applied to what the first layer gives.",
-    before=torch.relu,
-    between=lambda hidden: hidden,
+task.changed(
+    "weights_exchanged",
+    "You use each matrix in place of the other. weight_1 is for the first layer, transposed, and weight_2 for the second.",
+    {
+        "weight_1 transposed": lambda weight_1, *, weight_2: weight_2,
+        "weight_2 transposed": lambda weight_2, *, weight_1: weight_1,
+    },
 )
-_mistake("bias_1_forgotten", "bias_1 is missing: it is added before the ReLU.", biases=(0, 1))
-_mistake("bias_2_forgotten", "bias_2 is missing: it is added at the end.", biases=(1, 0))
-_mistake("biases_forgotten", "Both biases are missing. Each layer adds its own after the product.", biases=(0, 0))
-_mistake(
-    "gelu",
-    "You use a GELU between the layers. Many later models do, and here a ReLU is asked for, as in the paper: torch.relu.",
-    between=torch.nn.functional.gelu,
+task.changed(
+    "as_it_was",
+    "This is still the version to mend: it transposes neither matrix, and its ReLU comes after the second product in place of the first. weight_1 is F×D and weight_2 D×F, as nn.Linear keeps them.",
+    AS_THEY_ARE | NO_RELU | {"result": torch.relu},
 )
-_mistake("sigmoid", "You use a sigmoid between the layers. A ReLU is asked for: torch.relu.", between=torch.sigmoid)
-_mistake("tanh", "You use a tanh between the layers. A ReLU is asked for: torch.relu.", between=torch.tanh)
-
-
-@task.mistake("You add bias_1 after the ReLU. It belongs to the first layer, so add it before.")
-def bias_1_after_the_relu(x, weight_1, bias_1, weight_2, bias_2):
-    return (torch.relu(x @ weight_1.T) + bias_1) @ weight_2.T + bias_2
-
-
-@task.mistake(
-    "You add x to the result. The residual connection is not part of the feed-forward network: it is written once, around each sub-layer, in 12.sublayer."
-)
-def residual_added(x, weight_1, bias_1, weight_2, bias_2):
-    return x + _network(x, weight_1, bias_1, weight_2, bias_2)
-
-
-@task.mistake(
-    "The weights are not transposed: that fits only where the width is the same between the layers and outside, and gives other numbers there. weight_1 is F×D and weight_2 D×F, as nn.Linear keeps them, and so x is multiplied by weight_1 transposed."
-)
-def not_transposed(x, weight_1, bias_1, weight_2, bias_2):
-    return torch.relu(x @ weight_1 + bias_1) @ weight_2 + bias_2
-
-
-@task.mistake(
-    "You use each matrix in place of the other. weight_1 stands in the first layer, transposed, and weight_2 in the second."
-)
-def weights_exchanged(x, weight_1, bias_1, weight_2, bias_2):
-    return torch.relu(x @ weight_2 + bias_1) @ weight_1 + bias_2
-
-
-@task.mistake(
-    "This is still the version to mend: it transposes neither matrix, and its ReLU comes after the second product in place of the first. weight_1 is F×D and weight_2 D×F, as nn.Linear keeps them."
-)
-def as_it_was(x, weight_1, bias_1, weight_2, bias_2):
-    return torch.relu((x @ weight_1 + bias_1) @ weight_2 + bias_2)

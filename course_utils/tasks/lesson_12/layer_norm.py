@@ -6,6 +6,7 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
+from course_utils.checks.way import left_out
 from course_utils.tasks.shares import USUAL
 
 task = Task(
@@ -95,133 +96,69 @@ def _(x, gain, bias, eps):
     return y
 
 
-def _norm(x, gain, bias, eps, dims=-1, centre=True, unbiased=False, root=lambda var, eps: (var + eps).sqrt()):
-    """A right layer norm, of which mistakes change one part."""
-    mean = x.mean(dims, keepdim=True)
-    variance = x.var(dims, keepdim=True, unbiased=unbiased)
-    return (x - mean if centre else x) / root(variance, eps) * gain + bias
+MEAN, CENTRED, VARIANCE = "the mean of each vector", "the vectors less their means", "the variance of each vector"
+TOTAL, ROOT, NORMAL = "the variance plus eps", "the root of the variance plus eps", "the normalised vectors"
+SCALED, SHIFTED = "the normalised vectors times the gain", "the scaled vectors plus the bias"
 
+# The variance and its root
 
-def _mistake(name, sentence, **parts):
-    def mistaken(x, gain, bias, eps):
-        return _norm(x, gain, bias, eps, **parts)
-
-    task.mistake(sentence, name)(mistaken)
-
-
-_mistake(
+UNBIASED = {VARIANCE: lambda squares: squares.sum(-1, keepdim=True) / (squares.shape[-1] - 1)}
+EPS_OUTSIDE = {TOTAL: left_out, ROOT: lambda variance, *, eps: variance.sqrt() + eps}
+task.changed(
     "unbiased_variance",
     "The variance is divided by D - 1. A layer norm divides by D: x.var(…, unbiased=False), or the mean of the squares. (PyTorch's `var` and `std` divide by D - 1 unless told otherwise.)",
-    unbiased=True,
+    UNBIASED,
 )
-_mistake(
+task.changed(
     "eps_outside",
-    "You add eps to the root of the variance. It stands below the root: the root of (variance + eps).",
-    root=lambda var, eps: var.sqrt() + eps,
+    "You add eps to the root of the variance. It belongs below the root: the root of (variance + eps).",
+    EPS_OUTSIDE,
 )
-_mistake(
+task.changed(
     "unbiased_and_eps_outside",
     "Two things differ. The variance is divided by D - 1, as PyTorch's `var` and `std` do unless told otherwise, and a layer norm divides by D. And eps is added to the root: it belongs inside, as the root of (variance + eps).",
-    unbiased=True,
-    root=lambda var, eps: var.sqrt() + eps,
+    UNBIASED | EPS_OUTSIDE,
 )
-_mistake("eps_forgotten", "eps is missing: add it to the variance, before the root.", root=lambda var, eps: var.sqrt())
-_mistake(
-    "eps_fixed",
-    "You take 1e-5 for eps in any case. It is the fourth argument.",
-    root=lambda var, eps: (var + 1e-5).sqrt(),
+for name, sentence, changes in (
+    ("eps_forgotten", "eps is missing: add it to the variance, before the root.", {TOTAL: left_out}),
+    ("eps_fixed", "You take 1e-5 for eps in any case. It is the fourth argument.", {"eps": lambda eps: 1e-5}),
+    ("root_forgotten", "You divide by the variance. Divide by its root, with eps below the root.", {ROOT: left_out}),
+    ("mean_not_subtracted", "The mean is not subtracted before you divide: the vectors keep their centre.", {NORMAL: lambda centred, root, *, x: x / root}),
+    ("not_divided", "The mean is subtracted, and then nothing is divided by the root of the variance.", {NORMAL: left_out}),
+    ("gain_and_bias_forgotten", "Gain and bias are missing: multiply the normalised vectors by the gain and add the bias.", {SCALED: left_out, SHIFTED: left_out}),
+    ("gain_forgotten", "The gain is missing: multiply the normalised vectors by it before you add the bias.", {SCALED: left_out}),
+    ("bias_forgotten", "The bias is missing: add it at the end.", {SHIFTED: left_out}),
+    ("bias_before_the_gain", "The bias is added before the gain multiplies. First times the gain, then plus the bias.", {SCALED: lambda normal, gain, *, bias: (normal + bias) * gain, SHIFTED: left_out}),
+    ("gain_and_bias_exchanged", "You use the gain in place of the bias and the bias in place of the gain: times the gain, plus the bias.", {"gain": lambda gain, *, bias: bias, "bias": lambda bias, *, gain: gain}),
+):  # fmt: skip
+    task.changed(name, sentence, changes)
+task.changed(
+    "rms_norm",
+    "You divide by the root of the mean square, without subtracting the mean. That is an RMS norm, which later models use; a layer norm subtracts the mean first.",
+    {CENTRED: left_out},
 )
-_mistake(
-    "root_forgotten",
-    "You divide by the variance. Divide by its root, with eps below the root.",
-    root=lambda var, eps: var + eps,
-)
-_mistake(
-    "mean_not_subtracted",
-    "The mean is not subtracted before you divide: the vectors keep their centre.",
-    centre=False,
-)
-_mistake(
-    "not_divided",
-    "The mean is subtracted, and then nothing is divided by the root of the variance.",
-    root=lambda var, eps: torch.ones_like(var),
-)
-_mistake(
-    "over_words",
-    "The mean and the variance run over the axis before the last, over the words of a sentence. They run over the last axis, the features of one vector: `dim=-1`.",
-    dims=-2,
-)
-_mistake(
-    "over_the_first_axis",
-    "The mean and the variance run over the first axis, over the sentences of the batch. They run over the last axis, the features of one vector: `dim=-1`.",
-    dims=0,
+task.changed(
+    "difference_of_squares",
+    "Where the numbers of a vector are large and lie close together, your variance is wrong: it is the mean of the squares less the square of the mean, and there two nearly equal numbers of which float32 keeps seven digits are subtracted. Subtract the mean first, and take the mean of the squares of that.",
+    {VARIANCE: lambda squares, *, x, done: x.square().mean(-1, keepdim=True) - done[MEAN].square()},
 )
 
+# Over what they run
 
-@task.mistake(
-    "The mean and the variance run over whole sentences: over their words and features together. Each word has a mean and a variance of its own, over its features: `dim=-1`."
+ITS_OWN = "Each {} has a mean and a variance of its own, over its features: `dim=-1`."
+LAST = "They run over the last axis, the features of one vector: `dim=-1`."
+for name, sentence, axes in (
+    ("over_words", f"The mean and the variance run over the axis before the last, over the words of a sentence. {LAST}", lambda n: -2),
+    ("over_the_first_axis", f"The mean and the variance run over the first axis, over the sentences of the batch. {LAST}", lambda n: 0),
+    ("over_sentences", f"The mean and the variance run over whole sentences: over their words and features together. {ITS_OWN.format('word')}", lambda n: tuple(range(min(1, n - 1), n))),
+    ("over_everything", f"There is one mean and one variance for all numbers of the batch. {ITS_OWN.format('vector')}", lambda n: tuple(range(n))),
+    ("batch_norm", f"This is a batch norm: each feature has a mean and a variance over all words of all sentences. {ITS_OWN.format('vector')}", lambda n: tuple(range(n - 1))),
+):  # fmt: skip
+    mean = lambda x, axes=axes: x.mean(axes(x.dim()), keepdim=True)  # noqa: E731
+    variance = lambda _, *, x, axes=axes: x.var(axes(x.dim()), keepdim=True, unbiased=False)  # noqa: E731
+    task.changed(name, sentence, {MEAN: mean, VARIANCE: variance})
+task.changed(
+    "axis_lost",
+    "The mean has lost its axis, so the means line up with the wrong numbers, or with none: write keepdim=True in both, so that a mean over D features has the shape …×1.",
+    {MEAN: lambda x: x.mean(-1), VARIANCE: lambda squares, *, x: x.var(-1, unbiased=False)},
 )
-def over_sentences(x, gain, bias, eps):
-    return _norm(x, gain, bias, eps, dims=tuple(range(min(1, x.dim() - 1), x.dim())))
-
-
-@task.mistake(
-    "There is one mean and one variance for all numbers of the batch. Each vector has its own, over its features: `dim=-1`."
-)
-def over_everything(x, gain, bias, eps):
-    return _norm(x, gain, bias, eps, dims=tuple(range(x.dim())))
-
-
-@task.mistake(
-    "This is a batch norm: each feature has a mean and a variance over all words of all sentences. In a layer norm each vector has its own, over its features: `dim=-1`."
-)
-def batch_norm(x, gain, bias, eps):
-    return _norm(x, gain, bias, eps, dims=tuple(range(x.dim() - 1)))
-
-
-@task.mistake(
-    "You divide by the root of the mean square, without subtracting the mean. That is an RMS norm, which later models use; a layer norm subtracts the mean first."
-)
-def rms_norm(x, gain, bias, eps):
-    return x / (x.square().mean(-1, keepdim=True) + eps).sqrt() * gain + bias
-
-
-@task.mistake("Gain and bias are missing: multiply the normalised vectors by the gain and add the bias.")
-def gain_and_bias_forgotten(x, gain, bias, eps):
-    return _norm(x, torch.ones_like(gain), torch.zeros_like(bias), eps)
-
-
-@task.mistake("The gain is missing: multiply the normalised vectors by it before you add the bias.")
-def gain_forgotten(x, gain, bias, eps):
-    return _norm(x, torch.ones_like(gain), bias, eps)
-
-
-@task.mistake("The bias is missing: add it at the end.")
-def bias_forgotten(x, gain, bias, eps):
-    return _norm(x, gain, torch.zeros_like(bias), eps)
-
-
-@task.mistake("The bias is added before the gain multiplies. First times the gain, then plus the bias.")
-def bias_before_the_gain(x, gain, bias, eps):
-    return (_norm(x, torch.ones_like(gain), torch.zeros_like(bias), eps) + bias) * gain
-
-
-@task.mistake("You use the gain in place of the bias and the bias in place of the gain: times the gain, plus the bias.")
-def gain_and_bias_exchanged(x, gain, bias, eps):
-    return _norm(x, bias, gain, eps)
-
-
-@task.mistake(
-    "The mean has lost its axis, so the means line up with the wrong numbers, or with none: write keepdim=True in both, so that a mean over D features has the shape …×1."
-)
-def axis_lost(x, gain, bias, eps):
-    return (x - x.mean(-1)) / (x.var(-1, unbiased=False) + eps).sqrt() * gain + bias
-
-
-@task.mistake(
-    "Where the numbers of a vector are large and lie close together, your variance is wrong: it is the mean of the squares less the square of the mean, and there two nearly equal numbers of which float32 keeps seven digits are subtracted. Subtract the mean first, and take the mean of the squares of that."
-)
-def difference_of_squares(x, gain, bias, eps):
-    mean = x.mean(-1, keepdim=True)
-    variance = (x * x).mean(-1, keepdim=True) - mean * mean
-    return (x - mean) / (variance + eps).sqrt() * gain + bias

@@ -1,12 +1,15 @@
 """Task 12.sublayer: a function with its residual connection and its layer norm, in either order."""
 
+from operator import add
+
 import torch
 import torch.nn.functional as F
 
 from course_utils.checks.running.contract import Candidate, Case
 from course_utils.checks.task import Task
+from course_utils.checks.way import left_out
 
-# What may stand in a sub-layer: functions from B×T×D to B×T×D for any sizes, none of them linear but the first two.
+# What may be in a sub-layer: functions from B×T×D to B×T×D for any sizes, none of them linear but the first two.
 
 
 def _without_gradient(function):
@@ -24,7 +27,7 @@ def _nothing(x):
 
 
 def _backwards(x):
-    """Each word gets what stands at its place counted from the end."""
+    """Each word gets what is at its place counted from the end."""
     return x.flip(1) / 2 + 0.25
 
 
@@ -54,7 +57,7 @@ task = Task(
     importance=5,
     minutes=15,
     hints=(
-        "There are two ways. In both, what comes in is added to what the function gives: that is the residual connection. The question is where the layer norm stands. Post-norm, as in the paper, normalises the sum. Pre-norm normalises what the function reads, and nothing is normalised on the way on which x itself goes on.",
+        "There are two ways. In both, what comes in is added to what the function gives: that is the residual connection. The question is where the layer norm comes. Post-norm, as in the paper, normalises the sum. Pre-norm normalises what the function reads, and nothing is normalised on the way on which x itself goes on.",
         (
             "Take one word x = [0, 2, 4], a gain of ones, a bias of zeros, and the function that doubles. Its mean is 2 and its variance 2.6667, so norm(x) is [-1.2247, 0, 1.2247]. Pre: the function gives [-2.4495, 0, 2.4495], and with x added it is [-2.4495, 2, 6.4495]. "
             "Post: the function gives [0, 4, 8], the sum is [0, 6, 12], and its norm is [-1.2247, 0, 1.2247]."
@@ -116,139 +119,90 @@ def each_order_ends_as_it_should(case, value):
     return f'With order "post" the norm is the last step: less the bias and divided by the gain, each vector of the result has mean 0 and variance 1. One of yours has mean {mean[worst]:.4g} and variance {variance[worst]:.4g}.'
 
 
-def _norm(x, gain, bias, unbiased=False, root=lambda var: (var + 1e-5).sqrt()):
-    variance = x.var(-1, keepdim=True, unbiased=unbiased)
-    return (x - x.mean(-1, keepdim=True)) / root(variance) * gain + bias
+@task.steps
+def _(x, function, gain, bias, order):
+    normal = lambda x: _norm(x, gain, bias)  # noqa: E731
+    if order == "pre":
+        read = yield "the norm before the function", normal, x
+        branch = yield "what the function gives, with pre", function, read
+        return (yield "the sum, with pre", add, x, branch)
+    branch = yield "what the function gives, with post", function, x
+    total = yield "the sum, with post", add, x, branch
+    return (yield "the norm after the sum", normal, total)
 
 
-def _over_words(x, gain, bias):
-    variance = x.var(1, keepdim=True, unbiased=False)
-    return (x - x.mean(1, keepdim=True)) / (variance + 1e-5).sqrt() * gain + bias
+def _norm(x, gain, bias, axis=-1, unbiased=False, root=lambda variance: (variance + 1e-5).sqrt()):
+    variance = x.var(axis, keepdim=True, unbiased=unbiased)
+    return (x - x.mean(axis, keepdim=True)) / root(variance) * gain + bias
 
 
-def _pre(x, f, norm):
-    return x + f(norm(x))
+# Where x, the norm and the function meet
+
+PRE_NORM, PRE_SUM = "the norm before the function", "the sum, with pre"
+POST_GIVEN, POST_SUM, POST_NORM = "what the function gives, with post", "the sum, with post", "the norm after the sum"
 
 
-def _post(x, f, norm):
-    return norm(x + f(x))
+def _sum_normed(x, branch, *, gain, bias):
+    return _norm(x + branch, gain, bias)
 
 
-def _mistake(name, sentence, pre=_pre, post=_post, norm=_norm):
-    def mistaken(x, function, gain, bias, order):
-        return (pre if order == "pre" else post)(x, function, lambda y: norm(y, gain, bias))
-
-    task.mistake(sentence, name)(mistaken)
+def _branch_alone(x, branch):
+    return branch
 
 
-_mistake(
-    "orders_exchanged",
-    "Pre and post are exchanged. With pre, the norm comes before the function: x + f(norm(x)); with post, after the addition.",
-    pre=_post,
-    post=_pre,
-)
-_mistake(
-    "always_post",
-    'You normalise the sum in both orders. With order "pre", only what the function reads is normalised.',
-    pre=_post,
-)
-_mistake(
-    "always_pre",
-    'You normalise what the function reads in both orders. With order "post", the function reads x itself, and the sum is normalised.',
-    post=_pre,
-)
-_mistake(
-    "normalised_x_added",
-    'With order "pre" you add the normalised x to what the function gives. The residual connection passes by the norm: add x as it came in.',
-    pre=lambda x, f, norm: norm(x) + f(norm(x)),
-)
-_mistake(
-    "norm_of_the_branch",
-    'With order "post" you normalise what the function gives, and add x afterwards. The sum is normalised: first add x, then normalise.',
-    post=lambda x, f, norm: x + norm(f(x)),
-)
-_mistake(
-    "norm_of_the_branch_in_both",
-    "You normalise what the function gives, and add x afterwards, in both orders. With pre, what the function reads is normalised; with post, the sum of x and what it gives.",
-    pre=lambda x, f, norm: x + norm(f(x)),
-    post=lambda x, f, norm: x + norm(f(x)),
-)
-_mistake(
-    "pre_norm_after_the_function",
-    'With order "pre" you normalise what the function gives. The norm comes before the function: it normalises what the function reads.',
-    pre=lambda x, f, norm: x + norm(f(x)),
-)
-_mistake(
-    "residual_forgotten",
-    "x is not added to what the function gives. That addition is the residual connection, and it belongs to both orders.",
-    pre=lambda x, f, norm: f(norm(x)),
-    post=lambda x, f, norm: norm(f(x)),
-)
-_mistake(
-    "residual_forgotten_in_pre",
-    'With order "pre", x is not added to what the function gives.',
-    pre=lambda x, f, norm: f(norm(x)),
-)
-_mistake(
-    "residual_forgotten_in_post",
-    'With order "post", x is not added to what the function gives before the sum is normalised.',
-    post=lambda x, f, norm: norm(f(x)),
-)
-_mistake(
-    "no_norm",
-    "Nothing is normalised: x is added to what the function makes of it, and that is all.",
-    pre=lambda x, f, norm: x + f(x),
-    post=lambda x, f, norm: x + f(x),
-)
-_mistake(
-    "norm_twice_in_post",
-    'With order "post" the norm stands in two places: what the function reads is normalised, and the sum as well. Only the sum should be.',
-    post=lambda x, f, norm: norm(x + f(norm(x))),
-)
-_mistake(
+ALWAYS_POST = {PRE_NORM: left_out, PRE_SUM: _sum_normed}
+POST_READS_THE_NORM = {POST_GIVEN: lambda x, *, gain, bias, step: step(_norm(x, gain, bias))}
+ALWAYS_PRE = POST_READS_THE_NORM | {POST_NORM: left_out}
+NORMALISED_X_ADDED = {PRE_SUM: lambda x, branch, *, done: done[PRE_NORM] + branch}
+PRE_BRANCH_NORMED = {PRE_NORM: left_out, PRE_SUM: lambda x, branch, *, gain, bias: x + _norm(branch, gain, bias)}
+POST_BRANCH_NORMED = {POST_SUM: _branch_alone, POST_NORM: lambda branch, *, x, step: x + step(branch)}
+NOT_ADDED_IN_PRE, NOT_ADDED_IN_POST = {PRE_SUM: _branch_alone}, {POST_SUM: _branch_alone}
+
+for name, sentence, changes in (
+    ("orders_exchanged", "Pre and post are exchanged. With pre, the norm comes before the function: x + f(norm(x)); with post, after the addition.", ALWAYS_POST | ALWAYS_PRE),
+    ("always_post", 'You normalise the sum in both orders. With order "pre", only what the function reads is normalised.', ALWAYS_POST),
+    ("always_pre", 'You normalise what the function reads in both orders. With order "post", the function reads x itself, and the sum is normalised.', ALWAYS_PRE),
+    ("normalised_x_added", 'With order "pre" you add the normalised x to what the function gives. The residual connection passes by the norm: add x as it came in.', NORMALISED_X_ADDED),
+    ("norm_of_the_branch", 'With order "post" you normalise what the function gives, and add x afterwards. The sum is normalised: first add x, then normalise.', POST_BRANCH_NORMED),
+    ("norm_of_the_branch_in_both", "You normalise what the function gives, and add x afterwards, in both orders. With pre, what the function reads is normalised; with post, the sum of x and what it gives.", PRE_BRANCH_NORMED | POST_BRANCH_NORMED),
+    ("pre_norm_after_the_function", 'With order "pre" you normalise what the function gives. The norm comes before the function: it normalises what the function reads.', PRE_BRANCH_NORMED),
+    ("residual_forgotten", "x is not added to what the function gives. That addition is the residual connection, and it belongs to both orders.", NOT_ADDED_IN_PRE | NOT_ADDED_IN_POST),
+    ("residual_forgotten_in_pre", 'With order "pre", x is not added to what the function gives.', NOT_ADDED_IN_PRE),
+    ("residual_forgotten_in_post", 'With order "post", x is not added to what the function gives before the sum is normalised.', NOT_ADDED_IN_POST),
+    ("no_norm", "Nothing is normalised: x is added to what the function makes of it, and that is all.", {PRE_NORM: left_out, POST_NORM: left_out}),
+    ("norm_twice_in_post", 'With order "post" there are two norms: what the function reads is normalised, and the sum as well. Only the sum should be.', POST_READS_THE_NORM),
+    ("norm_twice_in_pre", 'With order "pre" there are two norms: what the function reads is normalised, and the sum as well. Nothing is normalised after the addition.', {PRE_SUM: _sum_normed}),
+    ("norm_twice_in_both", "There are two norms in both orders: what the function reads is normalised, and the sum as well. Pre has only the first of the two, post only the second.", {PRE_SUM: _sum_normed} | POST_READS_THE_NORM),
+    ("x_added_twice_in_post", 'With order "post" you add x once more after the norm. The normalised sum is the result.', {POST_NORM: lambda total, *, x, step: x + step(total)}),
+):  # fmt: skip
+    task.changed(name, sentence, changes)
+task.changed(
     "as_it_was",
     "This is still the version to mend: in both orders the normalised x is added to what the function gives. x as it came in should be added, and with post the function should read it, too.",
-    pre=lambda x, f, norm: norm(x) + f(norm(x)),
-    post=lambda x, f, norm: norm(norm(x) + f(norm(x))),
+    NORMALISED_X_ADDED
+    | POST_READS_THE_NORM
+    | {POST_SUM: lambda x, branch, *, gain, bias: _norm(x, gain, bias) + branch},
 )
-_mistake(
-    "norm_twice_in_pre",
-    'With order "pre" the norm stands in two places: what the function reads is normalised, and the sum as well. Nothing is normalised after the addition.',
-    pre=lambda x, f, norm: norm(x + f(norm(x))),
-)
-_mistake(
-    "norm_twice_in_both",
-    "The norm stands in two places, in both orders: what the function reads is normalised, and the sum as well. Pre has only the first of the two, post only the second.",
-    pre=lambda x, f, norm: norm(x + f(norm(x))),
-    post=lambda x, f, norm: norm(x + f(norm(x))),
-)
-_mistake(
-    "x_added_twice_in_post",
-    'With order "post" you add x once more after the norm. The normalised sum is the result.',
-    post=lambda x, f, norm: x + norm(x + f(x)),
-)
-_mistake(
+
+
+# The norm itself
+
+task.changed(
     "gain_and_bias_forgotten",
     "Gain and bias have no effect: the normalised vectors are multiplied by the gain, and the bias is added.",
-    norm=lambda x, gain, bias: _norm(x, torch.ones_like(gain), torch.zeros_like(bias)),
+    {"gain": torch.ones_like, "bias": torch.zeros_like},
 )
-_mistake(
-    "unbiased_variance",
-    "The variance in the norm is divided by D - 1, as PyTorch's `var` and `std` do unless told otherwise. A layer norm divides by D.",
-    norm=lambda x, gain, bias: _norm(x, gain, bias, unbiased=True),
-)
-_mistake(
-    "unbiased_and_eps_outside",
-    "Two things in the norm differ. The variance is divided by D - 1, as PyTorch's `var` and `std` do unless told otherwise, and a layer norm divides by D. And 1e-5 is added to the root: it belongs inside, added to the variance.",
-    norm=lambda x, gain, bias: _norm(x, gain, bias, unbiased=True, root=lambda var: var.sqrt() + 1e-5),
-)
-_mistake(
-    "eps_outside",
-    "You add 1e-5 to the root of the variance. It stands below the root, which shows where the numbers of a vector differ little.",
-    norm=lambda x, gain, bias: _norm(x, gain, bias, root=lambda var: var.sqrt() + 1e-5),
-)
-_mistake(
-    "over_words",
-    "The norm runs over the words of a sentence. It runs over the features of one vector, the last axis.",
-    norm=_over_words,
-)
+
+
+def _eps_outside(variance):
+    return variance.sqrt() + 1e-5
+
+
+for name, sentence, options in (
+    ("unbiased_variance", "The variance in the norm is divided by D - 1, as PyTorch's `var` and `std` do unless told otherwise. A layer norm divides by D.", {"unbiased": True}),
+    ("unbiased_and_eps_outside", "Two things in the norm differ. The variance is divided by D - 1, as `var` and `std` do unless told otherwise, and a layer norm divides by D. And 1e-5 is added to the root: it belongs inside, added to the variance.", {"unbiased": True, "root": _eps_outside}),
+    ("eps_outside", "You add 1e-5 to the root of the variance. It belongs below the root, which shows where the numbers of a vector differ little.", {"root": _eps_outside}),
+    ("over_words", "The norm runs over the words of a sentence. It runs over the features of one vector, the last axis.", {"axis": 1}),
+):  # fmt: skip
+    changed = lambda x, *, gain, bias, options=options: _norm(x, gain, bias, **options)  # noqa: E731
+    task.changed(name, sentence, {PRE_NORM: changed, POST_NORM: changed})

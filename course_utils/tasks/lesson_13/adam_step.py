@@ -6,6 +6,7 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
+from course_utils.checks.way import left_out
 from course_utils.tasks.shares import EDGE, SIDE_EFFECT
 
 ORDER = "Return the new parameter, then the new m, then the new v."
@@ -99,339 +100,185 @@ def _(parameter, gradient, m, v, step, rate, beta1, beta2, eps):
     return moved, m, v
 
 
-def _corrected(moment, beta, step):
-    return moment / (1 - beta**step)
+def each(step, change, names="mv"):
+    """The same change of a step for m and for v, or for one of the two."""
+    return {step.format(name): change for name in names}
 
 
-def _as_it_is(moment, beta, step):
-    return moment
+# The two moving means
 
-
-def _direction(m, v, eps, gradient):
-    return m / (v.sqrt() + eps)
-
-
-def _adam(
-    of_m=lambda m, gradient, beta: beta * m + (1 - beta) * gradient,
-    of_v=lambda v, gradient, beta: beta * v + (1 - beta) * gradient**2,
-    correct_m=_corrected,
-    correct_v=_corrected,
-    used=lambda old, new: new,
-    direction=_direction,
-    move=lambda parameter, rate, direction: parameter - rate * direction,
-    returned=lambda parameter, old, new, corrected: (parameter, *new),
-):
-    """Return a step of Adam that is right but for the parts that are given."""
-
-    def adam_step(parameter, gradient, m, v, step, rate, beta1, beta2, eps):
-        new = of_m(m, gradient, beta1), of_v(v, gradient, beta2)
-        moments = [used(*pair) for pair in zip((m, v), new, strict=True)]
-        corrected = correct_m(moments[0], beta1, step), correct_v(moments[1], beta2, step)
-        moved = move(parameter, rate, direction(*corrected, eps, gradient))
-        return returned(moved, (m, v), new, corrected)
-
-    return adam_step
-
-
-def _mistake(name, sentence, **parts):
-    task.mistake(sentence, name)(_adam(**parts))
-
-
-# The two means
-
-_mistake(
-    "squares_forgotten",
-    "v is the mean of the gradients, not of their squares. A negative one has no root, so NaN may come out. Square the gradient for v.",
-    of_v=lambda v, gradient, beta: beta * v + (1 - beta) * gradient,
-)
-_mistake(
-    "magnitudes_for_squares",
-    "v is the mean of the gradient's magnitudes. It should be the mean of its squares: their root is taken later.",
-    of_v=lambda v, gradient, beta: beta * v + (1 - beta) * gradient.abs(),
-)
-_mistake(
-    "squares_of_all_numbers",
-    "One mean of squares serves for all numbers. Each number has its own: square the gradient number by number.",
-    of_v=lambda v, gradient, beta: beta * v + (1 - beta) * gradient.square().mean(),
-)
-_mistake(
+SHARES = "The old mean keeps the share beta, and what is new gets 1 - beta."
+for name, sentence, change in (
+    ("squares_forgotten", "v is the mean of the gradients, not of their squares. A negative one has no root, so NaN may come out. Square the gradient for v.", left_out),
+    ("magnitudes_for_squares", "v is the mean of the gradient's magnitudes. It should be the mean of its squares: their root is taken later.", lambda gradient, two: gradient.abs()),
+):  # fmt: skip
+    task.changed(name, sentence, {"the squares of the gradient": change})
+task.changed(
     "mean_squared",
     "For v you square the new part with its factor: ((1 - beta2) times the gradient) squared. Square the gradient alone, then multiply.",
-    of_v=lambda v, gradient, beta: beta * v + ((1 - beta) * gradient) ** 2,
+    {"what is added to v": lambda share, squares: share**2 * squares},
 )
-SHARES = "The old mean keeps the share beta, and what is new gets 1 - beta."
-_mistake(
-    "shares_exchanged",
-    f"In m and in v the shares are exchanged. {SHARES}",
-    of_m=lambda m, gradient, beta: (1 - beta) * m + beta * gradient,
-    of_v=lambda v, gradient, beta: (1 - beta) * v + beta * gradient**2,
-)
-_mistake(
-    "shares_of_m_exchanged",
-    f"In m the shares are exchanged. {SHARES}",
-    of_m=lambda m, gradient, beta: (1 - beta) * m + beta * gradient,
-)
-_mistake(
-    "shares_of_v_exchanged",
-    f"In v the shares are exchanged. {SHARES}",
-    of_v=lambda v, gradient, beta: (1 - beta) * v + beta * gradient**2,
-)
-_mistake(
-    "gradients_added_whole",
-    f"The gradient is added to m, and its square to v, without the factor 1 - beta. {SHARES}",
-    of_m=lambda m, gradient, beta: beta * m + gradient,
-    of_v=lambda v, gradient, beta: beta * v + gradient**2,
-)
-_mistake(
-    "gradient_added_whole_to_m",
-    f"The gradient is added to m without the factor 1 - beta1, as in SGD with momentum. {SHARES}",
-    of_m=lambda m, gradient, beta: beta * m + gradient,
-)
-_mistake(
-    "square_added_whole_to_v",
-    f"The square of the gradient is added to v without the factor 1 - beta2. {SHARES}",
-    of_v=lambda v, gradient, beta: beta * v + gradient**2,
-)
-_mistake(
-    "nothing_fades",
-    f"The old m and v are kept whole, without the factors beta1 and beta2. {SHARES}",
-    of_m=lambda m, gradient, beta: m + (1 - beta) * gradient,
-    of_v=lambda v, gradient, beta: v + (1 - beta) * gradient**2,
-)
-_mistake(
-    "sums_of_gradients",
-    f"m is the sum of all gradients, and v that of their squares. {SHARES}",
-    of_m=lambda m, gradient, beta: m + gradient,
-    of_v=lambda v, gradient, beta: v + gradient**2,
-)
-_mistake(
+STAYS, SHARE = "what stays of {}", "the share of what is new in {}"
+
+
+def exchanged(names):
+    """Changes that exchange the shares of old and new."""
+    return each(STAYS, lambda beta, old: (1 - beta) * old, names) | each(SHARE, lambda one, beta: beta, names)
+
+
+def whole(names):
+    """Changes that add what is new without its factor."""
+    return each(SHARE, lambda one, beta: one, names)
+
+
+NOTHING_FADES = each(STAYS, lambda beta, old: old)
+for name, sentence, changes in (
+    ("shares_exchanged", "In m and in v the shares are exchanged.", exchanged("mv")),
+    ("shares_of_m_exchanged", "In m the shares are exchanged.", exchanged("m")),
+    ("shares_of_v_exchanged", "In v the shares are exchanged.", exchanged("v")),
+    ("gradients_added_whole", "The gradient is added to m, and its square to v, without the factor 1 - beta.", whole("mv")),
+    ("gradient_added_whole_to_m", "The gradient is added to m without the factor 1 - beta1, as in SGD with momentum.", whole("m")),
+    ("square_added_whole_to_v", "The square of the gradient is added to v without the factor 1 - beta2.", whole("v")),
+    ("nothing_fades", "The old m and v are kept whole, without the factors beta1 and beta2.", NOTHING_FADES),
+    ("sums_of_gradients", "m is the sum of all gradients, and v that of their squares.", NOTHING_FADES | whole("mv")),
+):  # fmt: skip
+    task.changed(name, f"{sentence} {SHARES}", changes)
+task.changed(
     "larger_v_kept",
     "v never becomes smaller: where the new one is, you keep the old one. That is like AMSGrad, a variant. Here v is the moving mean alone.",
-    of_v=lambda v, gradient, beta: torch.maximum(v, beta * v + (1 - beta) * gradient**2),
-)
-_mistake(
-    "largest_gradients",
-    "v is the larger one of beta2 times the old v and the gradient's magnitude. That is AdaMax, a variant. Here v is the moving mean of the squares.",
-    of_v=lambda v, gradient, beta: torch.maximum(beta * v, gradient.abs()),
+    {"the new v": lambda kept, added, *, v: torch.maximum(v, kept + added)},
 )
 
 
 # The correction
 
-_mistake(
+POWER = "Divide by 1 - β^t, where t is the step, an exponent."
+CORRECTED = "the corrected {}"
+task.changed(
     "no_correction",
     "The bias correction is missing: m and v began with zeros, so they are too small in the first steps. Divide them by 1 - beta1 and 1 - beta2, each beta to the power of step.",
-    correct_m=_as_it_is,
-    correct_v=_as_it_is,
+    each(CORRECTED, left_out),
 )
-_mistake(
+task.changed(
     "v_not_corrected",
     "m is corrected, and v is not. Divide v by 1 minus beta2 to the power of step, before the root.",
-    correct_v=_as_it_is,
+    each(CORRECTED, left_out, "v"),
 )
-_mistake(
+task.changed(
     "m_not_corrected",
     "v is corrected, and m is not. Divide m by 1 minus beta1 to the power of step.",
-    correct_m=_as_it_is,
+    each(CORRECTED, left_out, "m"),
 )
-POWER = "Divide by 1 - β^t, where t is the step, an exponent."
-for _name, _sentence, _wrong in (
-    (
-        "correction_without_the_step",
-        "You divide by 1 - beta, whatever the step, as if each step were the first.",
-        lambda moment, beta, step: moment / (1 - beta),
-    ),
-    (
-        "beta_times_step",
-        "In the correction you multiply beta by the step.",
-        lambda moment, beta, step: moment / (1 - beta * step),
-    ),
-    (
-        "power_of_the_difference",
-        "In the correction you raise 1 - beta to the power of the step. Only beta is raised.",
-        lambda moment, beta, step: moment / (1 - beta) ** step,
-    ),
-    (
-        "divided_by_the_power",
-        "In the correction you divide by beta to the power of the step; the `1 -` is missing.",
-        lambda moment, beta, step: moment / beta**step,
-    ),
-    (
-        "correction_multiplied",
-        "The correction multiplies, which makes m and v still smaller.",
-        lambda moment, beta, step: moment * (1 - beta**step),
-    ),
-):
-    _mistake(_name, f"{_sentence} {POWER}", correct_m=_wrong, correct_v=_wrong)
-_mistake(
+for name, sentence, step, change in (
+    ("correction_without_the_step", "You divide by 1 - beta, whatever the step, as if each step were the first.", "the power of beta for {}", left_out),
+    ("beta_times_step", "In the correction you multiply beta by the step.", "the power of beta for {}", mul),
+    ("power_of_the_difference", "In the correction you raise 1 - beta to the power of the step. Only beta is raised.", "the power of beta for {}", lambda beta, t: 1 - (1 - beta) ** t),
+    ("divided_by_the_power", "In the correction you divide by beta to the power of the step; the `1 -` is missing.", "the divisor of {}", lambda one, power: power),
+    ("correction_multiplied", "The correction multiplies, which makes m and v still smaller.", CORRECTED, mul),
+):  # fmt: skip
+    task.changed(name, f"{sentence} {POWER}", each(step, change))
+task.changed(
     "step_counted_from_zero",
     "In the correction you use step - 1. Here the first step has the number 1, and with 0 you divide by 1 - 1 = 0, which gives NaN. Use the step as it is.",
-    correct_m=lambda moment, beta, step: moment / (1 - beta ** (step - 1)) if step > 1 else moment * torch.nan,
-    correct_v=lambda moment, beta, step: moment / (1 - beta ** (step - 1)) if step > 1 else moment * torch.nan,
+    {"step": lambda step: step - 1},
 )
-_mistake(
+task.changed(
     "one_step_ahead",
     "In the correction you use step + 1. Here the first step has the number 1 already. Use the step as it is.",
-    correct_m=lambda moment, beta, step: moment / (1 - beta ** (step + 1)),
-    correct_v=lambda moment, beta, step: moment / (1 - beta ** (step + 1)),
+    {"step": lambda step: step + 1},
 )
-_mistake(
+task.changed(
     "corrected_behind_the_root",
     "v is corrected after its root is taken, by the whole divisor. Correct v first, then take the root.",
-    correct_v=lambda moment, beta, step: moment / (1 - beta**step) ** 2,
-)
-_mistake(
-    "corrected_ones_returned",
-    "The m and v that you return are the corrected ones. They would be corrected anew at the next step: return m and v as they were before the correction.",
-    returned=lambda parameter, old, new, corrected: (parameter, *corrected),
+    {"the corrected v": lambda v, divisor: v / divisor**2},
 )
 
 
 # The step
 
-_mistake(
+ROOT, SUM, DIRECTION = "the root of the corrected v", "the root plus eps", "the step before the learning rate"
+NEW = "the new parameter"
+EPS_INSIDE = {ROOT: left_out, SUM: lambda v, eps: (v + eps).sqrt()}
+task.changed(
     "eps_inside",
     "You add eps below the root. It is added to the root: √v̂ + eps, so that eps itself is the smallest divisor.",
-    direction=lambda m, v, eps, gradient: m / (v + eps).sqrt(),
+    EPS_INSIDE,
 )
-
-_mistake(
+task.changed(
     "eps_inside_without_correction",
     "Two things differ. The bias correction is missing: divide m and v by 1 - beta1 and 1 - beta2, each beta to the power of step. And you add eps below the root; it is added to the root.",
-    correct_m=_as_it_is,
-    correct_v=_as_it_is,
-    direction=lambda m, v, eps, gradient: m / (v + eps).sqrt(),
+    each(CORRECTED, left_out) | EPS_INSIDE,
 )
-_mistake(
-    "eps_as_a_bound",
-    "eps serves as the least value that the root may have. It is added to the root, however large that is.",
-    direction=lambda m, v, eps, gradient: m / v.sqrt().clamp(min=eps),
+task.changed(
+    "eps_before_the_correction",
+    "You add eps to the root of v before v is corrected, so that the correction scales eps too. (The paper mentions this as a shorter way, with another eps.) Correct v first, take the root, then add eps.",
+    {"the corrected v": left_out, SUM: lambda root, eps, *, done: (root + eps) / done["the divisor of v"] ** 0.5},
 )
-
-
-@task.mistake(
-    "You add eps to the root of v before v is corrected, so that the correction scales eps too. (The paper mentions this as a shorter way, with another eps.) Correct v first, take the root, then add eps."
-)
-def eps_before_the_correction(parameter, gradient, m, v, step, rate, beta1, beta2, eps):
-    m, v = beta1 * m + (1 - beta1) * gradient, beta2 * v + (1 - beta2) * gradient**2
-    factor = (1 - beta2**step) ** 0.5 / (1 - beta1**step)
-    return parameter - rate * factor * m / (v.sqrt() + eps), m, v
-
-
-_mistake(
-    "eps_forgotten",
-    "eps is missing. It is added to the root, and keeps a number that has had no gradient from being 0/0, which is NaN.",
-    direction=lambda m, v, eps, gradient: m / v.sqrt(),
-)
-_mistake(
-    "eps_fixed",
-    "You take 1e-8 for eps in any case. It is the last argument.",
-    direction=lambda m, v, eps, gradient: m / (v.sqrt() + 1e-8),
-)
-_mistake(
+task.changed(
     "eps_added_to_the_quotient",
     "You add eps to the quotient. It belongs to the divisor, the root of the corrected v: a pair of brackets is missing.",
-    direction=lambda m, v, eps, gradient: m / v.sqrt() + eps,
+    {SUM: left_out, DIRECTION: lambda m, root, *, eps: m / root + eps},
 )
-_mistake(
-    "root_forgotten",
-    "You divide by the corrected v. Divide by its root, plus eps.",
-    direction=lambda m, v, eps, gradient: m / (v + eps),
-)
-_mistake(
-    "not_divided",
-    "The step is the rate times the corrected m, as in SGD with momentum. It is also divided by the root of the corrected v, plus eps.",
-    direction=lambda m, v, eps, gradient: m,
-)
-_mistake(
-    "times_the_root",
-    "You multiply by the root of the corrected v, plus eps. Divide by it: where gradients are large, steps should be shorter.",
-    direction=lambda m, v, eps, gradient: m * (v.sqrt() + eps),
-)
-_mistake(
-    "gradient_for_m",
-    "The step goes against the gradient of this step alone, as in RMSprop. It should go against the corrected m.",
-    direction=lambda m, v, eps, gradient: gradient / (v.sqrt() + eps),
-)
-_mistake(
+for name, sentence, step, change in (
+    ("eps_as_a_bound", "eps serves as the least value that the root may have. It is added to the root, however large that is.", SUM, torch.clamp),
+    ("eps_forgotten", "eps is missing. It is added to the root, and keeps a number that has had no gradient from being 0/0, which is NaN.", SUM, left_out),
+    ("eps_fixed", "You take 1e-8 for eps in any case. It is the last argument.", SUM, lambda root, eps: root + 1e-8),
+    ("root_forgotten", "You divide by the corrected v. Divide by its root, plus eps.", ROOT, left_out),
+    ("not_divided", "The step is the rate times the corrected m, as in SGD with momentum. It is also divided by the root of the corrected v, plus eps.", DIRECTION, left_out),
+    ("gradient_for_m", "The step goes against the gradient of this step alone, as in RMSprop. It should go against the corrected m.", DIRECTION, lambda m, root, *, gradient: gradient / root),
+    ("rate_forgotten", "The rate has no effect: the step is multiplied by it.", "the change of the parameter", lambda rate, direction: direction),
+    ("uphill", "You add the step to the parameter, so that the loss would grow. Subtract it.", NEW, add),
+    ("parameter_scaled", "The parameter itself shrinks as well, by the share `rate`: that would be a weight decay, and none is asked for here.", NEW, lambda parameter, change, *, rate: (1 - rate) * parameter - change),
+    ("step_alone", "You return the change of the parameter. Return the new parameter: the old one minus the change.", NEW, lambda parameter, change: change),
+):  # fmt: skip
+    task.changed(name, sentence, {step: change})
+task.changed(
     "old_means_used",
     "The step is computed from the m and v that came in. It should be computed from the new ones, which hold the gradient of this step.",
-    used=lambda old, new: old,
-)
-_mistake(
-    "uphill",
-    "You add the step to the parameter, so that the loss would grow. Subtract it.",
-    move=lambda parameter, rate, direction: parameter + rate * direction,
-)
-_mistake(
-    "rate_forgotten",
-    "The rate has no effect: the step is multiplied by it.",
-    move=lambda parameter, rate, direction: parameter - direction,
-)
-_mistake(
-    "parameter_scaled",
-    "The parameter itself shrinks as well, by the share `rate`: that would be a weight decay, and none is asked for here.",
-    move=lambda parameter, rate, direction: (1 - rate) * parameter - rate * direction,
-)
-_mistake(
-    "step_alone",
-    "You return the change of the parameter. Return the new parameter: the old one minus the change.",
-    move=lambda parameter, rate, direction: rate * direction,
-)
-_mistake(
-    "step_alone_with_its_sign",
-    "You return the change of the parameter, with its minus sign. Return the new parameter: the old one plus that.",
-    move=lambda parameter, rate, direction: -rate * direction,
+    {
+        "the corrected m": lambda new, divisor, *, m: m / divisor,
+        "the corrected v": lambda new, divisor, *, v: v / divisor,
+    },
 )
 
 
 # What is returned
 
-_mistake(
+task.changed(
+    "corrected_ones_returned",
+    "The m and v that you return are the corrected ones. They would be corrected anew at the next step: return m and v as they were before the correction.",
+    {"result": lambda parameter, m, v, *, done: (parameter, done["the corrected m"], done["the corrected v"])},
+)
+task.changed(
     "old_means_returned",
     f"The m and v that you return are those that came in, so the next step would have forgotten this one. {ORDER}",
-    returned=lambda parameter, old, new, corrected: (parameter, *old),
+    {"result": lambda parameter, new_m, new_v, *, m, v: (parameter, m, v)},
 )
-_mistake(
-    "v_before_m",
-    f"You return v before m. {ORDER}",
-    returned=lambda parameter, old, new, corrected: (parameter, *new[::-1]),
-)
-_mistake(
-    "parameter_last",
-    f"The parameter comes last. {ORDER}",
-    returned=lambda parameter, old, new, corrected: (*new, parameter),
-)
-_mistake(
-    "parameter_alone",
-    f"You return the parameter alone, and the next step needs m and v as well. {ORDER}",
-    returned=lambda parameter, old, new, corrected: parameter,
-)
+for name, sentence, returned in (
+    ("v_before_m", "You return v before m.", lambda parameter, m, v: (parameter, v, m)),
+    ("parameter_last", "The parameter comes last.", lambda parameter, m, v: (m, v, parameter)),
+    (
+        "parameter_alone",
+        "You return the parameter alone, and the next step needs m and v as well.",
+        lambda parameter, m, v: parameter,
+    ),
+):
+    task.changed(name, f"{sentence} {ORDER}", {"result": returned})
+
 
 # The betas
 
-
-@task.mistake("beta1 and beta2 are exchanged: beta1 belongs to m, beta2 to v.")
-def betas_exchanged(parameter, gradient, m, v, step, rate, beta1, beta2, eps):
-    return _adam()(parameter, gradient, m, v, step, rate, beta2, beta1, eps)
-
-
-@task.mistake("beta1 is used for both m and v. beta2 belongs to v.")
-def beta1_for_both(parameter, gradient, m, v, step, rate, beta1, beta2, eps):
-    return _adam()(parameter, gradient, m, v, step, rate, beta1, beta1, eps)
-
-
-@task.mistake("beta2 is used for both m and v. beta1 belongs to m.")
-def beta2_for_both(parameter, gradient, m, v, step, rate, beta1, beta2, eps):
-    return _adam()(parameter, gradient, m, v, step, rate, beta2, beta2, eps)
-
-
-@task.mistake(
-    "In the correction beta1 and beta2 are exchanged: m is divided by 1 minus a power of beta1, v by 1 minus a power of beta2."
+for name, sentence, changes in (
+    ("betas_exchanged", "beta1 and beta2 are exchanged: beta1 belongs to m, beta2 to v.", {"beta1": lambda beta1, *, beta2: beta2, "beta2": lambda beta2, *, beta1: beta1}),
+    ("beta1_for_both", "beta1 is used for both m and v. beta2 belongs to v.", {"beta2": lambda beta2, *, beta1: beta1}),
+    ("beta2_for_both", "beta2 is used for both m and v. beta1 belongs to m.", {"beta1": lambda beta1, *, beta2: beta2}),
+):  # fmt: skip
+    task.changed(name, sentence, changes)
+task.changed(
+    "betas_of_the_correction_exchanged",
+    "In the correction beta1 and beta2 are exchanged: m is divided by 1 minus a power of beta1, v by 1 minus a power of beta2.",
+    {
+        "the power of beta for m": lambda beta1, t, *, beta2: beta2**t,
+        "the power of beta for v": lambda beta2, t, *, beta1: beta1**t,
+    },
 )
-def betas_of_the_correction_exchanged(parameter, gradient, m, v, step, rate, beta1, beta2, eps):
-    step_taken = _adam(
-        correct_m=lambda moment, beta, step: _corrected(moment, beta2, step),
-        correct_v=lambda moment, beta, step: _corrected(moment, beta1, step),
-    )
-    return step_taken(parameter, gradient, m, v, step, rate, beta1, beta2, eps)

@@ -4,6 +4,7 @@ from operator import add, mul
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
+from course_utils.checks.way import left_out
 
 task = Task(
     "13.cache_bytes",
@@ -64,80 +65,29 @@ def _(sentences, layers, width, heads, source, written, bytes_each):
     return size
 
 
-def _wrong(name, sentence, function):
-    def mistaken(sentences, layers, width, heads, source, written, bytes_each):
-        return function(sentences, layers, width, heads, source, written, bytes_each)
+TOKENS, LAYERS = "the tokens of source and target", "the numbers of all layers"
+PAIRS = "the keys and values of a layer"
 
-    task.mistake(sentence, name)(mistaken)
-
-
-_wrong(
-    "keys_alone",
-    "You count one vector for each token and attention. An attention needs the key and the value of each token.",
-    lambda B, L, D, H, S, t, b: B * L * D * (S + t) * b,
-)
-_wrong(
-    "queries_too",
-    "You count three vectors for each token, perhaps the query, too. A query is used at its own step alone; keys and values are needed again.",
-    lambda B, L, D, H, S, t, b: 3 * B * L * D * (S + t) * b,
-)
-_wrong(
-    "one_layer",
-    "You count a single layer. Each layer of the decoder has keys and values of its own.",
-    lambda B, L, D, H, S, t, b: 2 * B * D * (S + t) * b,
-)
-_wrong(
-    "one_sentence",
-    "You count a single sentence. Each sentence has keys and values of its own.",
-    lambda B, L, D, H, S, t, b: 2 * L * D * (S + t) * b,
-)
-_wrong(
-    "written_alone",
-    "The source is missing. Each layer also attends to the source, and needs the keys and values of all source tokens at every step.",
-    lambda B, L, D, H, S, t, b: 2 * B * L * D * t * b,
-)
-_wrong(
-    "source_alone",
-    "What has been written is missing. Each layer attends to the words written so far, and needs their keys and values at every step.",
-    lambda B, L, D, H, S, t, b: 2 * B * L * D * S * b,
-)
-_wrong(
+for name, sentence, changes in (
+    ("keys_alone", "You count one vector for each token and attention. An attention needs the key and the value of each token.", {PAIRS: lambda two, tokens: tokens}),
+    ("queries_too", "You count three vectors for each token, perhaps the query, too. A query is used at its own step alone.", {PAIRS: lambda two, tokens: 3 * tokens}),
+    ("one_layer", "You count a single layer. Each layer of the decoder has keys and values of its own.", {LAYERS: left_out}),
+    ("one_sentence", "You count a single sentence. Each sentence has keys and values of its own.", {"the numbers of all sentences": left_out}),
+    ("written_alone", "The source is missing. Each layer also attends to it, and needs the keys and values of all its tokens at every step.", {TOKENS: lambda source, written: written}),
+    ("source_alone", "What has been written is missing. Each layer attends to it, and needs the keys and values of all its tokens at every step.", {TOKENS: left_out}),
+    ("times_the_heads", "You multiply by the number of heads. A head's keys are width / heads wide, so all heads together keep `width` numbers for a key.", {"width": lambda width, *, heads: width * heads}),
+    ("one_head", "You count a single head, of width / heads. All heads have keys and values, which together are `width` wide.", {"width": lambda width, *, heads: width // heads}),
+    ("numbers_counted", "You count the numbers. Each of them takes `bytes_each` bytes.", {"the bytes": left_out}),
+    ("next_word_too", "You count one written token more. The cache holds those that the decoder has read so far, and `written` says how many these are.", {"written": lambda written: written + 1}),
+):  # fmt: skip
+    task.changed(name, sentence, changes)
+task.changed(
     "source_once",
     "You count the keys and values of the source once for all layers. Each layer makes its own from the memory.",
-    lambda B, L, D, H, S, t, b: 2 * B * D * (S + L * t) * b,
+    {TOKENS: lambda source, written, *, layers: source + layers * written, LAYERS: left_out},
 )
-_wrong(
+task.changed(
     "memory_alone",
     "For the source you count the memory, one vector for each token. What each layer needs at every step are the keys and values that it has made of the memory.",
-    lambda B, L, D, H, S, t, b: B * D * (S + 2 * L * t) * b,
-)
-_wrong(
-    "times_the_heads",
-    "You multiply by the number of heads. A head's keys are only width / heads wide, so all heads together keep `width` numbers for a key.",
-    lambda B, L, D, H, S, t, b: 2 * B * L * D * H * (S + t) * b,
-)
-_wrong(
-    "one_head",
-    "You count a single head, of width / heads. All heads have keys and values, which together are `width` wide.",
-    lambda B, L, D, H, S, t, b: 2 * B * L * (D // H) * (S + t) * b,
-)
-_wrong(
-    "numbers_counted",
-    "You count the numbers. Each of them takes `bytes_each` bytes.",
-    lambda B, L, D, H, S, t, b: 2 * B * L * D * (S + t),
-)
-_wrong(
-    "width_squared",
-    "You square the width. A key has `width` numbers; it is the weights that make it which have width².",
-    lambda B, L, D, H, S, t, b: 2 * B * L * D**2 * (S + t) * b,
-)
-_wrong(
-    "pairs_of_tokens",
-    "You multiply source and written tokens. Keys and values belong to single tokens: add the two.",
-    lambda B, L, D, H, S, t, b: 2 * B * L * D * S * t * b,
-)
-_wrong(
-    "next_word_too",
-    "You count one written token more. The cache holds those that the decoder has read so far, and `written` says how many these are.",
-    lambda B, L, D, H, S, t, b: 2 * B * L * D * (S + t + 1) * b,
+    {PAIRS: lambda two, tokens, *, source, written, layers: source + 2 * layers * written, LAYERS: left_out},
 )

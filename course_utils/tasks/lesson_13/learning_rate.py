@@ -1,9 +1,11 @@
 """Task 13.learning_rate: the rate of each step, which rises during a warm-up and falls afterwards."""
 
-from operator import mul
+from functools import partial
+from operator import add, mul
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
+from course_utils.checks.way import left_out
 
 task = Task(
     "13.learning_rate",
@@ -75,167 +77,80 @@ def _(step, width, warmup):
     return rate
 
 
-def _rate(
-    step,
-    width,
-    warmup,
-    falling=lambda step, warmup: step**-0.5,
-    rising=lambda step, warmup: step * warmup**-1.5,
-    chosen=min,
-    scale=lambda width: width**-0.5,
-):
-    """The right rate, of which mistakes change one part."""
-    return scale(width) * chosen(falling(step, warmup), rising(step, warmup))
+FALLING, SLOPE, RISING = "the falling curve", "how much the rising curve rises with each step", "the rising curve"
+LOWER, SCALE = "the lower of the two curves", "the width to the power of -0.5"
 
-
-def _mistake(name, sentence, **parts):
-    def mistaken(step, width, warmup):
-        return _rate(step, width, warmup, **parts)
-
-    task.mistake(sentence, name)(mistaken)
-
-
-_mistake(
-    "higher_curve",
-    "You take the larger of the two curves, so the rate begins high, falls during the warm-up and rises without end. Take the smaller one.",
-    chosen=max,
-)
-_mistake(
-    "curves_added", "You add the two curves. At each step the smaller one of them counts.", chosen=lambda a, b: a + b
-)
-_mistake(
-    "curves_multiplied",
-    "You multiply the two curves. At each step the smaller one of them counts.",
-    chosen=lambda a, b: a * b,
-)
-_mistake(
-    "no_warm_up",
-    "There is no warm-up: the rate is that of the falling curve at every step, and so the first step gets the highest rate of all. Take the smaller of the two curves.",
-    chosen=lambda falling, rising: falling,
-)
-_mistake(
-    "warm_up_without_end",
-    "The rate rises at every step, without end: it is that of the rising curve alone. Take the smaller of the two curves.",
-    chosen=lambda falling, rising: rising,
-)
-_mistake(
-    "stays_at_its_highest",
-    "After the warm-up your rate stays at its highest. From there on it should fall with the root of the step.",
-    falling=lambda step, warmup: warmup**-0.5,
-)
-_mistake(
-    "warm_up_to_the_half",
-    "In the rising curve the power of warmup is -0.5. The falling curve is then the lower one nearly everywhere, so there is hardly a warm-up. The power is -1.5: then both curves meet at step = warmup.",
-    rising=lambda step, warmup: step * warmup**-0.5,
-)
-_mistake(
-    "warm_up_to_the_one",
-    "In the rising curve the power of warmup is -1, so that it reaches 1 at the end of the warm-up. The power is -1.5: then both curves meet there.",
-    rising=lambda step, warmup: step / warmup,
-)
-_mistake(
-    "power_of_the_product",
-    "In the rising curve you raise step to the power of -1.5 as well, so it falls. The power belongs to warmup alone.",
-    rising=lambda step, warmup: (step * warmup) ** -1.5,
-)
-_mistake(
-    "root_in_the_warm_up",
-    "During the warm-up your rate grows with the root of the step. It grows with the step itself.",
-    rising=lambda step, warmup: step**0.5 * warmup**-1.5,
-)
-_mistake(
-    "falls_with_the_step",
-    "The falling curve is 1 / step. The rate should fall more slowly, with the root of the step: 1 / √step.",
-    falling=lambda step, warmup: 1 / step,
-)
-_mistake(
-    "falling_curve_rises",
-    "The power of step in the falling curve is 0.5, without its minus sign, so that nothing ever falls.",
-    falling=lambda step, warmup: step**0.5,
-)
-_mistake(
-    "in_a_straight_line_to_zero",
-    "After the warm-up your rate falls in a straight line, to 0 at twice the warm-up. It should fall with the root of the step, which never reaches 0.",
-    falling=lambda step, warmup: warmup**-0.5 * max(0.0, 2 - step / warmup),
-)
-_mistake(
+for name, sentence, step, change in (
+    ("higher_curve", "You take the larger of the two curves, so the rate begins high, falls during the warm-up and rises without end. Take the smaller one.", LOWER, max),
+    ("curves_added", "You add the two curves. At each step the smaller one of them counts.", LOWER, add),
+    ("no_warm_up", "There is no warm-up: the rate is that of the falling curve at every step, and so the first step gets the highest rate of all. Take the smaller of the two curves.", LOWER, left_out),
+    ("warm_up_without_end", "The rate rises at every step, without end: it is that of the rising curve alone. Take the smaller of the two curves.", LOWER, lambda falling, rising: rising),
+    ("warm_up_to_the_half", "In the rising curve the power of warmup is -0.5, so the falling curve is the lower one nearly everywhere, and there is hardly a warm-up. The power is -1.5: then both curves meet at step = warmup.", SLOPE, lambda warmup: warmup**-0.5),
+    ("warm_up_to_the_one", "In the rising curve the power of warmup is -1, so that it reaches 1 at the end of the warm-up. The power is -1.5: then both curves meet there.", SLOPE, lambda warmup: 1 / warmup),
+    ("root_in_the_warm_up", "During the warm-up your rate grows with the root of the step. It grows with the step itself.", RISING, lambda step, slope: step**0.5 * slope),
+    ("power_of_the_product", "In the rising curve you raise step to the power of -1.5 as well, so it falls. The power belongs to warmup alone.", RISING, lambda step, slope: step**-1.5 * slope),
+    ("falls_with_the_step", "The falling curve is 1 / step. The rate should fall more slowly, with the root of the step: 1 / √step.", FALLING, lambda step: 1 / step),
+    ("falling_curve_rises", "The power of step in the falling curve is 0.5, without its minus sign, so that nothing ever falls.", FALLING, lambda step: step**0.5),
+    ("stays_at_its_highest", "After the warm-up your rate stays at its highest. From there on it should fall with the root of the step.", FALLING, lambda step, *, warmup: warmup**-0.5),
+    ("in_a_straight_line_to_zero", "After the warm-up your rate falls in a straight line, to 0 at twice the warm-up. It should fall with the root of the step, which never reaches 0.", FALLING, lambda step, *, warmup: warmup**-0.5 * max(0.0, 2 - step / warmup)),
+    ("width_unused", "The width has no effect. The rate is divided by its root.", SCALE, lambda width: 1),
+    ("width_without_root", "You divide by the width. Divide by its root.", SCALE, lambda width: 1 / width),
+    ("times_the_root_of_the_width", "You multiply by the root of the width. The wider a model is, the smaller its rate: the power is -0.5.", SCALE, lambda width: width**0.5),
+):  # fmt: skip
+    task.changed(name, sentence, {step: change})
+task.changed(
     "share_of_the_highest",
     "You return the rate as a share of the highest one, times width to the power of -0.5: at the end of the warm-up it is 1/√width. The highest rate is smaller, 1 / √(width · warmup): a power of warmup is missing.",
-    falling=lambda step, warmup: (warmup / step) ** 0.5,
-    rising=lambda step, warmup: step / warmup,
+    {FALLING: lambda step, *, warmup: (warmup / step) ** 0.5, SLOPE: lambda warmup: 1 / warmup},
 )
-_mistake("width_unused", "The width has no effect. The rate is divided by its root.", scale=lambda width: 1)
-_mistake(
-    "width_without_root",
-    "You divide by the width. Divide by its root.",
-    scale=lambda width: 1 / width,
-)
-_mistake(
-    "times_the_root_of_the_width",
-    "You multiply by the root of the width. The wider a model is, the smaller its rate: the power is -0.5.",
-    scale=lambda width: width**0.5,
-)
-_mistake(
-    "times_the_width",
-    "You multiply by the width. The wider a model is, the smaller its rate: divide by the root of the width.",
-    scale=lambda width: width,
+task.changed(
+    "everything_to_the_power",
+    "You raise the product of width and curve to the power of -0.5. Only the width is raised to it, and the smaller curve is used as it is: a pair of brackets reaches too far.",
+    {SCALE: left_out, "the product of the scale and the lower curve": lambda width, lower: (width * lower) ** -0.5},
 )
 
 
-@task.mistake(
-    "You add 1 to the step. Here the first step has the number 1, so no step has to be moved; that is for counting from 0."
+# Which step it is
+
+task.changed(
+    "one_step_ahead",
+    "You add 1 to the step. Here the first step has the number 1, so no step has to be moved; that is for counting from 0.",
+    {"step": lambda step: step + 1},
 )
-def one_step_ahead(step, width, warmup):
-    return _rate(step + 1, width, warmup)
-
-
-@task.mistake(
-    "You subtract 1 from the step. Here the first step has the number 1, and 0 to a negative power has no value, so Python raises ZeroDivisionError there."
+task.changed(
+    "one_step_behind",
+    "You subtract 1 from the step. Here the first step has the number 1, and 0 to a negative power has no value, so Python raises ZeroDivisionError there.",
+    {"step": lambda step: step - 1},
 )
-def one_step_behind(step, width, warmup):
-    return _rate(step - 1, width, warmup)
-
-
-@task.mistake(
-    "You subtract 1 from the step, so the first step has a rate of 0 and changes nothing. Here steps count from 1: use them as they are."
+task.changed(
+    "one_step_behind_safely",
+    "You subtract 1 from the step, so the first step has a rate of 0 and changes nothing. Here steps count from 1: use them as they are.",
+    {"step": lambda step: step - 1, FALLING: lambda step: step**-0.5 if step else 0.0},
 )
-def one_step_behind_safely(step, width, warmup):
-    return _rate(step - 1, width, warmup) if step > 1 else 0.0
-
-
-@task.mistake(
-    "Width and warmup are exchanged: the two curves belong to step and warmup, and the width scales them. The arguments come in the order step, width, warmup."
+task.changed(
+    "width_and_warmup_exchanged",
+    "Width and warmup are exchanged: the two curves belong to step and warmup, and the width scales them. The arguments come in the order step, width, warmup.",
+    {"width": lambda width, *, warmup: warmup, "warmup": lambda warmup, *, width: width},
 )
-def width_and_warmup_exchanged(step, width, warmup):
-    return _rate(step, warmup, width)
+task.changed(
+    "highest_from_the_start",
+    "The rate is right at the end of the warm-up and later. During the warm-up it stays at its highest, and it should rise from step to step.",
+    {"step": lambda step, *, warmup: max(step, warmup)},
+)
 
 
 @task.mistake(
     "Step and warmup are exchanged: one curve falls with the root of the step, the other one rises with the step, and warmup says how steeply."
 )
 def step_and_warmup_exchanged(step, width, warmup):
-    return _rate(warmup, width, step)
-
-
-@task.mistake(
-    "You raise the product of width and curve to the power of -0.5. Only the width is raised to it, and the smaller curve is used as it is: a pair of brackets reaches too far."
-)
-def everything_to_the_power(step, width, warmup):
-    return (width * min(step**-0.5, step * warmup**-1.5)) ** -0.5
-
-
-@task.mistake(
-    "The rate is right at the end of the warm-up and later. During the warm-up it stays at its highest, and it should rise from step to step."
-)
-def highest_from_the_start(step, width, warmup):
-    return _rate(max(step, warmup), width, warmup)
+    return task.oracle_function(warmup, width, step)
 
 
 @task.mistake(
     "After the warm-up you count its steps anew: the falling curve begins with 1 / √1 there. It counts all steps from the first one on."
 )
 def counted_anew(step, width, warmup):
-    return _rate(step, width, warmup) if step <= warmup else width**-0.5 * (step - warmup) ** -0.5
+    return task.oracle_function(step, width, warmup) if step <= warmup else (width * (step - warmup)) ** -0.5
 
 
 def _given(step, width, warmup, first=1, power=1.0):
@@ -244,22 +159,15 @@ def _given(step, width, warmup, first=1, power=1.0):
     return rate * (step - first) / warmup if step < warmup else rate * (warmup / step) ** power
 
 
-@task.mistake(
-    "This is still the version from the prompt, with both of its faults. Compute its rate at step 1, and at four times the warm-up."
-)
-def as_given(step, width, warmup):
-    return _given(step, width, warmup)
-
-
-@task.mistake(
-    "After the warm-up the rate is right. During the warm-up you still count as if steps began with 0: the rate of step 1 is 0, so it moves nothing."
-)
-def second_fault_mended(step, width, warmup):
-    return _given(step, width, warmup, power=0.5)
-
-
-@task.mistake(
-    "The warm-up is right. After it the rate still falls with the step: at four times the warm-up it is a quarter of the highest rate, and it should be half."
-)
-def first_fault_mended(step, width, warmup):
-    return _given(step, width, warmup, first=0)
+task.mistake(
+    "This is still the version from the prompt, with both of its faults. Compute its rate at step 1, and at four times the warm-up.",
+    "as_given",
+)(_given)
+task.mistake(
+    "After the warm-up the rate is right. During the warm-up you still count as if steps began with 0: the rate of step 1 is 0, so it moves nothing.",
+    "second_fault_mended",
+)(partial(_given, power=0.5))
+task.mistake(
+    "The warm-up is right. After it the rate still falls with the step: at four times the warm-up it is a quarter of the highest rate, and it should be half.",
+    "first_fault_mended",
+)(partial(_given, first=0))

@@ -1,9 +1,11 @@
 """Task 13.paired_difference: what a change gains, read from runs that share their seeds, and whether that says anything."""
 
-from operator import sub, truediv
+from operator import truediv
+from statistics import mean, median
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
+from course_utils.checks.way import left_out
 
 task = Task(
     "13.paired_difference",
@@ -78,153 +80,102 @@ def _(plain, changed):
 
 @task.steps
 def _(plain, changed):
-    shared = sorted(set(plain) & set(changed))
-    before, after = sum(plain[seed] for seed in shared), sum(changed[seed] for seed in shared)
-    total = yield "the sum of the differences", sub, after, before
-    mean = yield "the mean of the differences", truediv, total, len(shared)
-    return mean, _verdict([changed[seed] - plain[seed] for seed in shared])
+    differences = yield "the differences", _differences, plain, changed
+    total = yield "the sum of the differences", sum, differences
+    mean = yield "the mean of the differences", truediv, total, len(differences)
+    verdict = yield "the verdict", _verdict, differences
+    return mean, verdict
 
 
 def _differences(plain, changed):
     return [changed[seed] - plain[seed] for seed in plain if seed in changed]
 
 
-def _mean(numbers):
-    return sum(numbers) / len(numbers)
+def _sign(number):
+    return int(number > 0) - int(number < 0)
 
 
 def _verdict(differences, least=5):
-    if len(differences) < least:
-        return 0
-    return int(all(each > 0 for each in differences)) - int(all(each < 0 for each in differences))
+    signs = set(map(_sign, differences))
+    return signs.pop() if len(differences) >= least and len(signs) == 1 else 0
 
 
-def _by(name, sentence, pairs=_differences, mean=_mean, verdict=_verdict):
-    """Register a mistake that changes one part: which numbers are subtracted, or what is made of the differences."""
+# Which numbers are subtracted
 
-    def mistaken(plain, changed):
-        differences = pairs(plain, changed)
-        return mean(differences), verdict(differences)
-
-    task.mistake(sentence, name)(mistaken)
-
-
-_by(
+DIFFERENCES = "the differences"
+task.changed(
     "by_their_order",
     "You subtract the results in the order in which the dicts hold them. That order differs: subtract results of the same seed.",
-    lambda plain, changed: [b - a for a, b in zip(plain.values(), changed.values(), strict=False)],
+    {DIFFERENCES: lambda plain, changed: [b - a for a, b in zip(plain.values(), changed.values(), strict=False)]},
 )
-_by(
+task.changed(
     "sorted_results",
     "You sort the results before you subtract them. Then the worst run meets the worst one, whatever their seeds: subtract results of the same seed.",
-    lambda plain, changed: [b - a for a, b in zip(sorted(plain.values()), sorted(changed.values()), strict=False)],
+    {
+        DIFFERENCES: lambda plain, changed: [
+            b - a for a, b in zip(sorted(plain.values()), sorted(changed.values()), strict=False)
+        ]
+    },
 )
-_by(
+task.changed(
     "wrong_order",
     "Your differences have the wrong sign. A gain is the result with the change minus the result without it.",
-    lambda plain, changed: _differences(changed, plain),
+    {DIFFERENCES: lambda plain, changed: _differences(changed, plain)},
 )
-_by(
+task.changed(
     "missing_as_zero",
-    "A seed that is in one dict alone counts with a result of 0 in yours. It has nothing to be compared with: leave it out.",
-    lambda plain, changed: [changed.get(seed, 0) - plain.get(seed, 0) for seed in {**plain, **changed}],
+    "A seed that is in one dict alone counts with a result of 0. It has nothing to be compared with: leave it out.",
+    {DIFFERENCES: lambda plain, changed: [changed.get(seed, 0) - plain.get(seed, 0) for seed in {**plain, **changed}]},
 )
-_by(
-    "every_run_with_every_run",
-    "You subtract every result of one dict from every result of the other, also of different seeds. Subtract results of the same seed.",
-    lambda plain, changed: [b - a for a in plain.values() for b in changed.values()],
-)
-_by(
+task.changed(
     "sizes_of_the_differences",
     "You take the differences without their signs. Whether a change helps or harms is what the signs tell.",
-    lambda plain, changed: [abs(each) for each in _differences(plain, changed)],
+    {DIFFERENCES: lambda plain, changed: [abs(each) for each in _differences(plain, changed)]},
 )
-_by("summed", "Your first number is the sum of the differences. Divide it by their number.", mean=sum)
-_by(
+task.changed(
+    "stops_at_a_missing_seed",
+    "You look up each seed of one dict in the other, where it may be missing, and Python raises KeyError. Take only the seeds that are in both.",
+    {DIFFERENCES: lambda plain, changed: [changed[seed] - plain[seed] for seed in plain]},
+)
+
+
+# What is made of the differences
+
+MEAN = "the mean of the differences"
+task.changed("summed", "Your first number is the sum of the differences. Divide it by their number.", {MEAN: left_out})
+task.changed(
     "middle_one",
     "Your first number is the middle one of the differences, their median. Return their mean.",
-    mean=lambda differences: (
-        (sorted(differences)[len(differences) // 2] + sorted(differences)[~(len(differences) // 2)]) / 2
-    ),
+    {MEAN: lambda total, n, *, done: median(done[DIFFERENCES])},
 )
-_by(
-    "sign_of_the_mean",
-    "Your verdict is the sign of the mean. One large difference can decide that: ask whether all differences have the same sign, and whether there are enough of them.",
-    verdict=lambda differences: (_mean(differences) > 0) - (_mean(differences) < 0),
+task.changed(
+    "means_of_all_runs",
+    "Your mean is the difference of the two means over all runs. A seed that is in one dict alone moves one of them: take only the seeds that are in both.",
+    {MEAN: lambda total, n, *, plain, changed: mean(changed.values()) - mean(plain.values())},
 )
-_by(
-    "most_of_the_signs",
-    "Your verdict goes by the sign that most of the differences have. All of them have to have it.",
-    verdict=lambda differences: (
-        0
-        if len(differences) < 5
-        else (sum((d > 0) - (d < 0) for d in differences) > 0) - (sum((d > 0) - (d < 0) for d in differences) < 0)
-    ),
-)
-_by(
-    "however_few",
-    "You do not ask how many differences there are. Three equal signs come by chance once in 4 times, which is more often than once in 16: then the verdict is 0.",
-    verdict=lambda differences: _verdict(differences, least=1),
-)
-_by(
-    "one_direction",
-    "Four differences are enough for your verdict. That all four are above 0 comes by chance once in 16 times, but so does that all four are below 0: together that is once in 8 times.",
-    verdict=lambda differences: _verdict(differences, least=4),
-)
-_by(
-    "more_than_needed",
-    "Your verdict asks for six differences. With five, all signs are equal by chance exactly once in 16 times, and that is rare enough here.",
-    verdict=lambda differences: _verdict(differences, least=6),
-)
-_by(
-    "zero_counts_as_better",
-    "A difference of 0 counts as above 0 in yours. It has no sign: then not all differences have the same one.",
-    verdict=lambda differences: (
-        0 if len(differences) < 5 else int(all(d >= 0 for d in differences)) or -int(all(d < 0 for d in differences))
-    ),
-)
-_by(
-    "only_better",
-    "Your verdict is never -1. Where all differences are below 0, the change harms.",
-    verdict=lambda differences: max(_verdict(differences), 0),
-)
-_by(
-    "never_sure",
-    "Your verdict is always 0. Five or more differences that all have the same sign are enough.",
-    verdict=lambda differences: 0,
-)
+for name, sentence, verdict in (
+    ("sign_of_the_mean", "Your verdict is the sign of the mean. One large difference can decide that: ask whether all differences have the same sign, and whether there are enough of them.", lambda d: _sign(sum(d))),
+    ("most_of_the_signs", "Your verdict is the sign that most of the differences have. All of them have to have it.", lambda d: _sign(sum(map(_sign, d))) if len(d) > 4 else 0),
+    ("however_few", "You do not ask how many differences there are. Three equal signs come by chance once in 4 times, which is more often than once in 16: then the verdict is 0.", lambda d: _verdict(d, least=1)),
+    ("one_direction", "Four differences are enough for your verdict. That all four are above 0 comes by chance once in 16 times, but so does that all four are below 0: together that is once in 8 times.", lambda d: _verdict(d, least=4)),
+    ("more_than_needed", "Your verdict asks for six differences. With five, all signs are equal by chance exactly once in 16 times, and that is rare enough here.", lambda d: _verdict(d, least=6)),
+    ("zero_counts_as_better", "A difference of 0 counts as above 0 in yours. It has no sign: then not all differences have the same one.", lambda d: _verdict(d) or int(len(d) > 4 and min(d) == 0)),
+    ("only_better", "Your verdict is never -1. Where all differences are below 0, the change harms.", lambda d: max(_verdict(d), 0)),
+    ("never_sure", "Your verdict is always 0. Five or more differences that all have the same sign are enough.", lambda d: 0),
+):  # fmt: skip
+    task.changed(name, sentence, {"the verdict": verdict})
 
 
-@task.mistake(
-    "You ask whether the ranges of the two overlap. Runs of one seed can all differ in the same direction although the ranges overlap: look at the differences."
-)
-def ranges_compared(plain, changed):
-    differences, lower, upper = _differences(plain, changed), plain.values(), changed.values()
-    clear = int(min(upper) > max(lower)) - int(max(upper) < min(lower)) if len(differences) > 4 else 0
-    return _mean(differences), clear
+def _ranges_apart(differences, *, plain, changed):
+    if len(differences) < 5:
+        return 0
+    without, by = plain.values(), changed.values()
+    return int(min(by) > max(without)) - int(max(by) < min(without))
 
 
-@task.mistake(
-    "Your mean is the difference of the two means over all runs. A seed that is in one dict alone moves one of them: take only the seeds that are in both."
-)
-def means_of_all_runs(plain, changed):
-    return _mean(changed.values()) - _mean(plain.values()), _verdict(_differences(plain, changed))
-
-
-@task.mistake("The two results are exchanged: first comes the mean, then the verdict.")
-def exchanged(plain, changed):
-    differences = _differences(plain, changed)
-    return _verdict(differences), _mean(differences)
-
-
-@task.mistake("You return the mean alone. Return the mean and the verdict.")
-def mean_alone(plain, changed):
-    return _mean(_differences(plain, changed))
-
-
-@task.mistake(
-    "You look up each seed of one dict in the other, where it may be missing, and Python raises KeyError. Take only the seeds that are in both."
-)
-def stops_at_a_missing_seed(plain, changed):
-    differences = [changed[seed] - plain[seed] for seed in plain]
-    return _mean(differences), _verdict(differences)
+for name, sentence, changes in (
+    ("ranges_compared", "You ask whether the ranges of the two overlap. Runs of one seed can all differ in the same direction although the ranges overlap: look at the differences.", {"the verdict": _ranges_apart}),
+    ("exchanged", "The two results are exchanged: first comes the mean, then the verdict.", {"result": lambda mean, verdict: (verdict, mean)}),
+    ("mean_alone", "You return the mean alone. Return the mean and the verdict.", {"result": lambda mean, verdict: mean}),
+):  # fmt: skip
+    task.changed(name, sentence, changes)

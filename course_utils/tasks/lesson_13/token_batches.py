@@ -1,7 +1,10 @@
 """Task 13.token_batches: sentences of like length put into batches that hold so many tokens at most, with their padding."""
 
+from operator import ge, gt
+
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
+from course_utils.checks.way import left_out
 from course_utils.tasks.shares import SIDE_EFFECT
 
 UNCHECKED = (0.75, "right wherever each sentence fits into a batch.")
@@ -105,12 +108,21 @@ def _(lengths, limit):
     return batches
 
 
-def _fits(batch, i, lengths, limit):
-    return (len(batch) + 1) * lengths[i] <= limit
-
-
-def _sorted(lengths):
-    return sorted(range(len(lengths)), key=lambda i: lengths[i])
+@task.steps
+def _(lengths, limit):
+    yield "a ValueError for sentences above the limit", _refuse, lengths, limit
+    order = yield "the sentences from the shortest to the longest", _sorted, lengths
+    batches, batch = [], []
+    for i in order:
+        together = [lengths[j] for j in [*batch, i]]
+        tokens = yield "the tokens of the batch with the next sentence", lambda those: len(those) * max(those), together
+        closed = yield "whether they are above the limit", gt, tokens, limit
+        if batch and closed:
+            batches.append(batch)
+            batch = yield "the batch that the next sentence begins", lambda i: [i], i
+        else:
+            batch = [*batch, i]
+    return [*batches, batch] if batch else batches
 
 
 def _refuse(lengths, limit):
@@ -118,243 +130,117 @@ def _refuse(lengths, limit):
         raise ValueError("a sentence is longer than a batch")
 
 
-def _batches(lengths, limit, order=_sorted, fits=_fits, refuse=_refuse, full=None):
-    """The right batches, of which mistakes change one part."""
-    refuse(lengths, limit)
-    batches, batch = [], []
-    for i in order(lengths):
-        if batch and not fits(batch, i, lengths, limit):
-            batches.append(batch)
-            batch = []
-        batch.append(i)
-        if full and full(batch, lengths, limit):
-            batches.append(batch)
-            batch = []
-    return [*batches, batch] if batch else batches
-
-
-def _mistake(name, sentence, **parts):
-    def mistaken(lengths, limit):
-        return _batches(lengths, limit, **parts)
-
-    task.mistake(sentence, name)(mistaken)
+def _sorted(lengths):
+    return sorted(range(len(lengths)), key=lambda i: lengths[i])
 
 
 # How full a batch may be
 
-_mistake(
-    "words_counted",
-    "You add up the lengths of the sentences in a batch. Padding takes places too: count the sentences times the longest one.",
-    fits=lambda batch, i, lengths, limit: sum(lengths[j] for j in [*batch, i]) <= limit,
-)
-_mistake(
-    "limit_excluded",
-    "You close a batch that would hold exactly as many tokens as the limit. Equal is allowed: close it only where one more sentence would exceed the limit.",
-    fits=lambda batch, i, lengths, limit: (len(batch) + 1) * lengths[i] < limit,
-)
-_mistake(
-    "longest_of_the_old_batch",
-    "You multiply by the longest sentence that is already in the batch. The one that you want to add may be longer: then all others are padded to its length.",
-    fits=lambda batch, i, lengths, limit: (len(batch) + 1) * lengths[batch[-1]] <= limit,
-)
-_mistake(
-    "shortest_of_the_batch",
-    "You multiply by the shortest sentence of the batch. All are padded to the longest one, so that counts.",
-    fits=lambda batch, i, lengths, limit: (len(batch) + 1) * lengths[batch[0]] <= limit,
-)
-_mistake(
-    "one_sentence_too_many",
-    "You count the sentences that are in the batch without the one that you want to add, so batches may exceed the limit by a sentence. Add 1.",
-    fits=lambda batch, i, lengths, limit: len(batch) * lengths[i] <= limit,
-)
-_mistake(
+TOKENS, CLOSED = "the tokens of the batch with the next sentence", "whether they are above the limit"
+for name, sentence, step, change in (
+    ("words_counted", "You add up the lengths of the sentences in a batch. Padding takes places too: count the sentences times the longest one.", TOKENS, sum),
+    ("limit_excluded", "You close a batch that would hold exactly as many tokens as the limit. Equal is allowed: close it only where one more sentence would exceed the limit.", CLOSED, ge),
+    ("longest_of_the_old_batch", "You multiply by the longest sentence that is already in the batch. The one that you want to add may be longer: then all others are padded to its length.", TOKENS, lambda those: len(those) * max(those[:-1], default=0)),
+    ("shortest_of_the_batch", "You multiply by the shortest sentence of the batch. All are padded to the longest one, so that counts.", TOKENS, lambda those: len(those) * min(those)),
+    ("one_sentence_too_many", "You count the sentences that are in the batch without the one that you want to add, so batches may exceed the limit by a sentence. Add 1.", TOKENS, lambda those: (len(those) - 1) * max(those)),
+    ("sentences_counted", "You close a batch when it has as many sentences as the limit says. The limit is about tokens: sentences times the longest one.", TOKENS, len),
+    ("all_in_one", "All sentences are in one batch, whatever the limit.", CLOSED, lambda tokens, limit: False),
+    ("one_by_one", "Each sentence has a batch of its own. Close a batch only where one more sentence would exceed the limit.", CLOSED, lambda tokens, limit: True),
+    ("fixed_number_of_sentences", "All batches have the same number of sentences, as many of the longest as the limit allows. Where sentences are shorter, more of them fit.", TOKENS, lambda those, *, lengths: len(those) * max(lengths)),
+):  # fmt: skip
+    task.changed(name, sentence, {step: change})
+
+
+def _without_the_next(those):
+    return (len(those) - 1) * max(those[:-1], default=0)
+
+
+task.changed(
     "old_batch_alone",
     "You ask whether the batch as it is exceeds the limit, and add the next sentence without asking. Ask first how large the batch would be with it.",
-    fits=lambda batch, i, lengths, limit: len(batch) * lengths[batch[-1]] <= limit,
+    {TOKENS: _without_the_next},
 )
-_mistake(
+task.changed(
     "closed_behind_the_limit",
     "You close a batch once it has reached the limit, and by then it may be above it. Ask before you add a sentence.",
-    fits=lambda *_: True,
-    full=lambda batch, lengths, limit: len(batch) * lengths[batch[-1]] >= limit,
-)
-_mistake(
-    "sentences_counted",
-    "You close a batch when it has as many sentences as the limit says. The limit is about tokens: sentences times the longest one.",
-    fits=lambda batch, i, lengths, limit: len(batch) < limit,
-)
-_mistake(
-    "all_in_one",
-    "All sentences are in one batch, whatever the limit.",
-    fits=lambda *_: True,
-)
-_mistake(
-    "one_by_one",
-    "Each sentence has a batch of its own. Close a batch only where one more sentence would exceed the limit.",
-    fits=lambda *_: False,
-)
-_mistake(
-    "fixed_number_of_sentences",
-    "All batches have the same number of sentences, as many of the longest as the limit allows. Where sentences are shorter, more of them fit.",
-    fits=lambda batch, i, lengths, limit: (len(batch) + 1) * max(lengths) <= limit,
+    {TOKENS: _without_the_next, CLOSED: ge},
 )
 
 
 # In which order
 
-
-def _fits_anything(batch, i, lengths, limit):
-    return (len(batch) + 1) * max(lengths[j] for j in [*batch, i]) <= limit
-
-
-_mistake(
+ORDER = "the sentences from the shortest to the longest"
+task.changed(
     "not_sorted",
     "Your sentences come in the order in which they are given. Sort them by their lengths first, the shortest first: then sentences of like length share a batch, and little is padding.",
-    order=lambda lengths: range(len(lengths)),
-    fits=_fits_anything,
+    {ORDER: lambda lengths: range(len(lengths))},
 )
-_mistake(
+task.changed(
     "longest_first",
     "Your sentences come with the longest first. Begin with the shortest.",
-    order=lambda lengths: sorted(range(len(lengths)), key=lambda i: -lengths[i]),
-    fits=_fits_anything,
+    {ORDER: lambda lengths: sorted(range(len(lengths)), key=lambda i: -lengths[i])},
 )
-_mistake(
+task.changed(
     "longest_first_ties_turned",
     "Your sentences come with the longest first, and those of one length in reverse. Begin with the shortest, and keep the given order among those of the same length.",
-    order=lambda lengths: _sorted(lengths)[::-1],
-    fits=_fits_anything,
+    {ORDER: lambda lengths: _sorted(lengths)[::-1]},
 )
-_mistake(
+task.changed(
     "ties_turned",
-    "Sentences of the same length come in reverse. They should keep the order in which they are given: sort by the length alone, since `sorted` leaves equal ones as they stand.",
-    order=lambda lengths: sorted(range(len(lengths)), key=lambda i: (lengths[i], -i)),
+    "Sentences of the same length come in reverse. They should keep the order in which they are given: sort by the length alone, since `sorted` leaves equal ones in their order.",
+    {ORDER: lambda lengths: sorted(range(len(lengths)), key=lambda i: (lengths[i], -i))},
 )
-
-
-@task.mistake(
-    "The batches stand in reverse: the one with the longest sentences comes first. Return them in the order in which they are filled."
+task.changed(
+    "sentence_lost_at_the_border",
+    "The sentence that does not fit any more is lost: it should be the first one of the new batch.",
+    {"the batch that the next sentence begins": lambda i: []},
 )
-def batches_turned(lengths, limit):
-    return _batches(lengths, limit)[::-1]
-
-
-@task.mistake("The sentences within each batch stand in reverse. Put each one behind those that are there.")
-def each_batch_turned(lengths, limit):
-    return [batch[::-1] for batch in _batches(lengths, limit)]
-
-
-@task.mistake(
-    "Within each batch the indices are sorted. Leave the sentences in the order in which they came, the shortest first."
-)
-def each_batch_sorted(lengths, limit):
-    return [sorted(batch) for batch in _batches(lengths, limit)]
 
 
 # What is returned
 
-
-@task.mistake("The last batch is missing: what is left when all sentences have been seen is a batch, too.")
-def last_batch_forgotten(lengths, limit):
-    return _batches(lengths, limit)[:-1]
-
-
-@task.mistake("The sentence that does not fit any more is lost: it should be the first one of the new batch.")
-def sentence_lost_at_the_border(lengths, limit):
-    _refuse(lengths, limit)
-    batches, batch = [], []
-    for i in _sorted(lengths):
-        if batch and not _fits(batch, i, lengths, limit):
-            batches.append(batch)
-            batch = []
-        else:
-            batch.append(i)
-    return [*batches, batch] if batch else batches
-
-
-@task.mistake(
-    "You return the lengths of the sentences. Return their indices: their places in `lengths`, counted from 0."
+for name, sentence, returned in (
+    ("batches_turned", "The batches are in reverse: the one with the longest sentences comes first. Return them in the order in which they are filled.", lambda batches: batches[::-1]),
+    ("each_batch_turned", "The sentences within each batch are in reverse. Put each one after those that are there.", lambda batches: [batch[::-1] for batch in batches]),
+    ("each_batch_sorted", "Within each batch the indices are sorted. Leave the sentences in the order in which they came, the shortest first.", lambda batches: list(map(sorted, batches))),
+    ("last_batch_forgotten", "The last batch is missing: what is left when all sentences have been seen is a batch, too.", lambda batches: batches[:-1]),
+    ("first_batch_alone", "You return the first batch alone. A `return` inside the loop ends it: return all batches after it.", lambda batches: batches[:1]),
+    ("same_list_emptied", "A batch is emptied after it has been put into the list, and the list holds that very batch: `clear` and `del` change it there, too. Begin a new list with `batch = []`.", lambda batches: [batches[-1]] * len(batches)),
+    ("counted_from_one", "Your indices count from 1. The first sentence has the index 0.", lambda batches: [[i + 1 for i in batch] for batch in batches]),
+    ("sizes_returned", "You return how many sentences are in each batch. Return their indices, a list for each batch.", lambda batches: list(map(len, batches))),
+    ("one_list", "You return all indices in one list. Return a list for each batch.", lambda batches: sum(batches, [])),
+    ("empty_batch_for_no_sentences", "Without any sentence you return a batch that is empty, [[]]. There is no batch then: return an empty list.", lambda batches: batches or [[]]),
+):  # fmt: skip
+    task.changed(name, sentence, {"result": returned})
+task.changed(
+    "lengths_returned",
+    "You return the lengths of the sentences. Return their indices: their places in `lengths`, counted from 0.",
+    {"result": lambda batches, *, lengths: [[lengths[i] for i in batch] for batch in batches]},
 )
-def lengths_returned(lengths, limit):
-    return [[lengths[i] for i in batch] for batch in _batches(lengths, limit)]
-
-
-@task.mistake(
-    "You return the places that the sentences have after sorting: 0, 1, 2 and so on. Return where they stand in `lengths`: sort the indices, not the lengths."
+task.changed(
+    "first_of_each_length",
+    "You look for each sentence by its length, and `lengths.index` always finds the first one of that length, so others are lost. Sort the indices themselves.",
+    {"result": lambda batches, *, lengths: [[lengths.index(lengths[i]) for i in batch] for batch in batches]},
 )
-def places_after_sorting(lengths, limit):
-    return _batches(sorted(lengths), limit)
-
-
-@task.mistake(
-    "You look for each sentence by its length, and `lengths.index` always finds the first one of that length, so others are lost. Sort the indices themselves."
+task.changed(
+    "places_after_sorting",
+    "You return the places that the sentences have after sorting: 0, 1, 2 and so on. Return where they are in `lengths`: sort the indices, not the lengths.",
+    {"lengths": sorted},
 )
-def first_of_each_length(lengths, limit):
-    return [[lengths.index(lengths[i]) for i in batch] for batch in _batches(lengths, limit)]
 
 
-@task.mistake(
-    "A batch is emptied after it has been put into the list, and the list holds that very batch: `clear` and `del` change it there, too. Begin a new list with `batch = []`."
-)
-def same_list_emptied(lengths, limit):
-    batches = _batches(lengths, limit)
-    return [batches[-1]] * len(batches)
+# Sentences that are too long, and none at all
 
-
-@task.mistake("Your indices count from 1. The first sentence has the index 0.")
-def counted_from_one(lengths, limit):
-    return [[i + 1 for i in batch] for batch in _batches(lengths, limit)]
-
-
-@task.mistake("You return how many sentences are in each batch. Return their indices, a list for each batch.")
-def sizes_returned(lengths, limit):
-    return [len(batch) for batch in _batches(lengths, limit)]
-
-
-@task.mistake("You return all indices in one list. Return a list for each batch.")
-def one_list(lengths, limit):
-    return [i for batch in _batches(lengths, limit) for i in batch]
-
-
-@task.mistake("You return the first batch alone. A `return` inside the loop ends it: return all batches behind it.")
-def first_batch_alone(lengths, limit):
-    return _batches(lengths, limit)[:1]
-
-
-@task.mistake(
-    "Without any sentence you return a batch that is empty, [[]]. There is no batch then: return an empty list."
-)
-def empty_batch_for_no_sentences(lengths, limit):
-    return _batches(lengths, limit) or [[]]
-
-
-@task.mistake(
-    "Your function stops where there is no sentence: `max`, `min` and the entry [0] of an empty list raise an error. Return an empty list there."
-)
-def stops_without_sentences(lengths, limit):
-    max(lengths)
-    return _batches(lengths, limit)
-
-
-# Sentences that are too long
-
+REFUSED = "a ValueError for sentences above the limit"
 RAISE = "No batch can hold it: raise ValueError."
-_mistake(
-    "too_long_alone",
-    f"A sentence that is longer than the limit gets a batch of its own, above the limit. {RAISE}",
-    refuse=lambda lengths, limit: None,
+for name, sentence, changes in (
+    ("too_long_alone", f"A sentence that is longer than the limit gets a batch of its own, above the limit. {RAISE}", {REFUSED: left_out}),
+    ("too_long_left_out", f"A sentence that is longer than the limit is left out without a word. {RAISE}", {REFUSED: left_out, ORDER: lambda lengths, *, limit: [i for i in _sorted(lengths) if lengths[i] <= limit]}),
+    ("as_long_as_the_limit_refused", "A sentence that is exactly as long as the limit is refused. It fits by itself: raise ValueError only for longer ones.", {REFUSED: lambda lengths, limit: _refuse(lengths, limit - 1)}),
+):  # fmt: skip
+    task.changed(name, sentence, changes)
+task.changed(
+    "stops_without_sentences",
+    "Your function stops where there is no sentence: `max`, `min` and the entry [0] of an empty list raise an error. Return an empty list there.",
+    {REFUSED: lambda lengths, limit: _refuse([max(lengths)], limit)},
 )
-
-
-@task.mistake(f"A sentence that is longer than the limit is left out without a word. {RAISE}")
-def too_long_left_out(lengths, limit):
-    return _batches(
-        lengths, limit, lambda lengths: [i for i in _sorted(lengths) if lengths[i] <= limit], refuse=lambda *_: None
-    )
-
-
-@task.mistake(
-    "A sentence that is exactly as long as the limit is refused. It fits by itself: raise ValueError only for longer ones."
-)
-def as_long_as_the_limit_refused(lengths, limit):
-    return _batches(lengths, limit - 1 if max(lengths, default=0) == limit else limit)

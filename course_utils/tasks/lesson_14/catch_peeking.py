@@ -6,7 +6,14 @@ import torch
 import torch.nn.functional as F
 
 from course_utils.checks.task import Task
-from course_utils.tasks.candidates import asking, mistakes_of_tests, one_case_each, tests_without
+from course_utils.tasks.candidates import (
+    alike,
+    asking,
+    mistakes_of_comparing,
+    mistakes_of_tests,
+    one_case_each,
+    tests_without,
+)
 from course_utils.tasks.lesson_14 import _models as models
 from course_utils.tasks.lesson_14._models import seen
 
@@ -121,23 +128,10 @@ one_case_each(task, RIGHT, WRONG, RARE)
 
 # Tests with something wrong. Y, X, T, size, scales: they show every model that peeks.
 SETTINGS = (
-    (5, 9, 1, 1, 1),
-    (9, 5, 1, 2, 1),
-    (7, 11, 1, 2, 2),
-    (12, 7, 2, 1, 2),
-    (8, 13, 2, 1, 3),
-    (13, 10, 2, 3, 1),
-    (11, 15, 3, 2, 1),
-    (16, 11, 4, 2, 2),
-    (11, 17, 3, 1, 1),
-    (18, 14, 5, 3, 2),
-    (24, 30, 2, 2, 3),
-    (31, 22, 3, 1, 2),
-    (19, 26, 1, 3, 2),
-    (26, 23, 2, 2, 1),
-    (22, 29, 4, 3, 1),
-    (10, 14, 2, 3, 2),
-)
+    (5, 9, 1, 1, 1), (9, 5, 1, 2, 1), (7, 11, 1, 2, 2), (12, 7, 2, 1, 2), (8, 13, 2, 1, 3), (13, 10, 2, 3, 1),
+    (11, 15, 3, 2, 1), (16, 11, 4, 2, 2), (11, 17, 3, 1, 1), (18, 14, 5, 3, 2), (24, 30, 2, 2, 3), (31, 22, 3, 1, 2),
+    (19, 26, 1, 3, 2), (26, 23, 2, 2, 1), (22, 29, 4, 3, 1), (10, 14, 2, 3, 2),
+)  # fmt: skip
 
 
 def _anywhere(Y, X, T, side, draw):
@@ -168,17 +162,11 @@ def _noise(image, kept, draw):
     return torch.randn(image.shape, generator=draw).clamp(-4, 4)
 
 
-def _close(before, after, least=1e-5):
-    return before.shape == after.shape and torch.allclose(before, after, rtol=1e-5, atol=least)
-
-
-def _test(model, settings=SETTINGS, locate=_anywhere, seen=seen, change=_noise, same=_close):
-    """A test like the solution's, in which things may be left out."""
+def _test(model, settings=SETTINGS, locate=_anywhere, seen=seen, change=_noise, same=alike):
+    """A test like the solution's, whose promises may be dropped or weakened."""
     try:
-        for image, changed, *rest in _trials(settings, locate, seen, change):
-            if not same(model(image, *rest), model(changed, *rest)):
-                return False
-        return True
+        trials = _trials(settings, locate, seen, change)
+        return all(same(model(image, *rest), model(changed, *rest)) for image, changed, *rest in trials)
     except Exception:
         return False
 
@@ -193,25 +181,18 @@ _mistaken = mistakes_of_tests(
 
 # What is compared
 
-_mistaken(
-    "no_rounding",
-    "A right model whose last digits depend on other pixels is refused. Leave room for rounding: torch.allclose(…, atol=1e-5), not torch.equal or `==`.",
-    same=torch.equal,
-)
-_mistaken(
-    "too_much_room",
-    "A model that peeks a little, by less than a thousandth, passes your test: there is too much room. Rounding stays below 1e-5.",
-    same=lambda before, after: _close(before, after, 0.003),
+mistakes_of_comparing(
+    _mistaken,
+    "model",
+    lambda same: {"same": same},
+    "A right model whose last digits depend on other pixels is refused.",
+    "A model that peeks a little, by less than a thousandth, passes your test",
+    0.003,
 )
 _mistaken(
     "runs_at_all",
     "Every model that gives finite numbers without an error passes your test. Change the pixels outside the glimpses, in a copy, by new random numbers of about 1, and compare what comes out.",
     same=lambda before, after: bool(after.isfinite().all()),
-)
-_mistaken(
-    "nan_passes",
-    "A model that gives NaN passes your test. NaN is not larger than anything, so ask that differences are small, `(…).abs() < 1e-5`, and not that none is large.",
-    same=lambda before, after: not bool(((before - after).abs() > 1e-5).any()),
 )
 _mistaken(
     "classes_compared",
@@ -221,12 +202,12 @@ _mistaken(
 _mistaken(
     "sums_compared",
     "A model that peeks to raise one class by as much as it lowers another one passes your test, since you compare the sum of the numbers, or their mean. Compare number by number.",
-    same=lambda before, after: _close(before.sum(), after.sum()),
+    same=lambda before, after: alike(before.sum(), after.sum()),
 )
 _mistaken(
     "first_number_compared",
     "A model that peeks for its last class alone passes your test, since you compare the first number alone. Compare all of them.",
-    same=lambda before, after: _close(before[0], after[0]),
+    same=lambda before, after: alike(before[0], after[0]),
 )
 
 # Which pixels stay
@@ -261,28 +242,10 @@ _mistaken(
     "Right models are refused, since the pixels that you keep are not those of their glimpses. This happens if x and y are exchanged. A location is (x, y), and corner returns (top, left).",
     seen=_of(lambda locations: locations.flip(1)),
 )
-_mistaken(
-    "begins_at_the_location",
-    "Right models are refused, since the patches that you keep begin at their location. It is their middle: corner says where they begin.",
-    seen=lambda image, locations, size, scales: seen(
-        image,
-        locations + torch.tensor(image.shape[::-1]).reciprocal() * 2 * (size * 2 ** (scales - 1) // 2),
-        size,
-        scales,
-    ),
-)
 
 
 def _with_a_margin(*args):
     return F.max_pool2d(seen(*args).float()[None], 3, 1, 1)[0] > 0
-
-
-def _rectangle(*args):
-    """The rectangle around all glimpses."""
-    kept = seen(*args)
-    rows, columns = kept.any(1), kept.any(0)
-    within = lambda line: (line.cumsum(0) > 0) & (line.flip(0).cumsum(0).flip(0) > 0)  # noqa: E731
-    return within(rows)[:, None] & within(columns)
 
 
 _mistaken(
@@ -290,28 +253,19 @@ _mistaken(
     "Models whose glimpses are one pixel too wide, or lie one pixel too far, pass your test, since you keep the pixels right beside the glimpses, too. Change all that lie in none.",
     seen=_with_a_margin,
 )
-_mistaken(
-    "rectangle_stays",
-    "A model that looks between its glimpses passes your test, since you keep the whole rectangle around them. Change all pixels that lie in none.",
-    seen=_rectangle,
-)
-
 # What is changed
 
 
-def _single(place):
-    def change(image, kept, draw):
-        changed = image.clone()
-        changed[place, place] = torch.randn((), generator=draw) + 2
-        return changed
-
-    return change
+def _first_pixel(image, kept, draw):
+    changed = image.clone()
+    changed[0, 0] = torch.randn((), generator=draw) + 2
+    return changed
 
 
 _mistaken(
     "first_pixel_alone",
     "Models that peek anywhere but in the upper left corner pass your test, since you change that pixel alone. Change all pixels that lie in no glimpse.",
-    change=_single(0),
+    change=_first_pixel,
 )
 _mistaken(
     "signs_turned_round",
@@ -335,19 +289,10 @@ _mistaken(
 # Which settings are tried
 
 LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
-    "coarse": (
-        "models that reduce the image before they cut",
-        "Try two or three scales.",
-    ),
-    "oblong": (
-        "models that take the height for the width",
-        "Try images that are not square, high ones and wide ones.",
-    ),
-    "border": (
-        "models that move their glimpses into the image at the border, or go on at its other end",
-        "Let locations come near all borders.",
-    ),
-}
+    "coarse": ("models that reduce the image before they cut", "Try two or three scales."),
+    "oblong": ("models that take the height for the width", "Try images that are not square, high ones and wide ones."),
+    "border": ("models that move their glimpses into the image at the border, or go on at its other end", "Let locations come near all borders."),
+}  # fmt: skip
 
 
 def _without(parts):

@@ -1,12 +1,13 @@
 """Task 14.glimpse: what the sensor sees of an image, a few patches around a location, each coarser and wider than the one before."""
 
-from operator import truediv
+from operator import mul, truediv
 
 import torch
 import torch.nn.functional as F
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
+from course_utils.checks.way import left_out
 from course_utils.models.glimpses import corner
 from course_utils.tasks.lesson_14._places import at_pixels, between_edges
 from course_utils.tasks.shares import USUAL
@@ -121,88 +122,58 @@ def _(image, location, size, scales):
 def _(image, location, size, scales):
     patches = []
     for k in range(scales):
-        side = size * 2**k
-        pixels = yield "the pixels of a patch", lambda image, side: _cut(image, location, side), image, side
-        blocks = pixels.unflatten(1, (size, -1)).unflatten(3, (size, -1))
+        block = yield "the side of a block", pow, 2, k
+        side = yield "the side of a patch", mul, size, block
+        corners = yield "the corners of the patches", lambda at, s: corner(at, *image.shape[1:], s), location, side
+        places = yield "the rows and columns of the patches", _places, corners, side
+        pixels = yield "the pixels of the patches", _pixels, image, places
+        blocks = yield "the pixels of a patch, block by block", _blocks, pixels, block
         total = yield "the sum of each block", lambda blocks: blocks.sum((2, 4)), blocks
-        cells = yield "the mean of each block", truediv, total, 4**k
+        cells = yield "the mean of each block", truediv, total, block**2
         patches.append(cells)
     return torch.stack(patches, 1)
 
 
-# A right glimpse, of which mistakes change one part
-
 MOST = 1000  # pixels a side: a relation that squares the number of scales would fill all memory
 
 
-def _cut(image, location, side, corner=corner, around=None):
-    """The pixels of a patch, B×side×side: what `around` gives for rows and columns beyond the border, else zeros."""
+def _places(corners, side):
+    """The rows and the columns of square patches, B×side each."""
     if side > MOST:
         raise ValueError(f"a patch of {side} pixels a side is larger than any image here")
-    (Y, X), batch = image.shape[1:], torch.arange(len(image))[:, None, None]
-    starts = corner(location, Y, X, side)
-    rows, columns = (start[:, None] + torch.arange(side) for start in starts)  # B side each
-    inside = ((rows >= 0) & (rows < Y))[:, :, None] & ((columns >= 0) & (columns < X))[:, None]
-    if around:
-        rows, columns, inside = around(rows, Y), around(columns, X), inside | True
-    pixels = image[batch, rows.clamp(0, Y - 1)[:, :, None], columns.clamp(0, X - 1)[:, None]]
-    return torch.where(inside, pixels, torch.zeros((), dtype=image.dtype))
+    return [start[:, None] + torch.arange(side) for start in corners]
 
 
-def _means(pixels, block, size):
-    return F.avg_pool2d(pixels[:, None], block)[:, 0]
+def _pixels(image, places):
+    """The pixels there, B×side×side, with zeros outside the image."""
+    rows, columns = places[0][:, :, None], places[1][:, None]
+    Y, X = image.shape[1:]
+    pixels = image[torch.arange(len(image))[:, None, None], rows.clamp(0, Y - 1), columns.clamp(0, X - 1)]
+    return pixels.where((rows >= 0) & (rows < Y) & (columns >= 0) & (columns < X), 0.0)
 
 
-def _glimpse(
-    block=lambda k: 2**k,
-    cut=_cut,
-    reduce=_means,
-    stack=lambda patches: torch.stack(patches, 1),
-    given=lambda image, location: (image, location),
-):
-    def glimpse(image, location, size, scales):
-        image, location = given(image, location)
-        return stack([reduce(cut(image, location, size * block(k)), block(k), size) for k in range(scales)])
-
-    return glimpse
+def _blocks(pixels, block):
+    """Rows and columns cut into those of blocks, B×size×block×size×block."""
+    return pixels.unflatten(1, (-1, block)).unflatten(3, (-1, block))
 
 
-def _mistake(name, sentence, **parts):
-    task.mistake(sentence, name)(_glimpse(**parts))
+CORNERS, PLACES = "the corners of the patches", "the rows and columns of the patches"
+BLOCK, SUM, MEAN = "the side of a block", "the sum of each block", "the mean of each block"
 
 
 # Beyond the border
 
 
-@task.mistake(
-    f"Your function stops where a patch reaches beyond the image. A slice such as [-1:3] counts -1 from the end and is empty, and one beyond the other end is too short. {OUTSIDE}: surround the image with zeros before you cut, or set them in."
-)
-def slices_without_padding(image, location, size, scales):
-    patches = []
-    for k in range(scales):
-        side = size * 2**k
-        for picture, top, left in zip(image, *corner(location, *image.shape[1:], side), strict=True):
-            patch = picture[top : top + side, left : left + side]
-            if patch.shape != (side, side):
-                raise RuntimeError(f"shape '[{size}, {2**k}, {size}, {2**k}]' is invalid")
-            patches.append(patch.reshape(size, 2**k, size, 2**k).mean((1, 3)))
-    return torch.stack(patches).reshape(scales, len(image), size, size).transpose(0, 1)
+def _sliced(image, places):
+    whole = zip(image, *places, strict=True)
+    patches = [picture[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1] for picture, rows, columns in whole]
+    return torch.stack(patches).reshape(len(image), places[0].shape[1], places[1].shape[1])
 
 
-_mistake(
-    "edge_repeated",
-    f"Beyond the border you repeat the pixels of the border. {OUTSIDE}.",
-    cut=lambda *args: _cut(*args, around=lambda places, length: places.clamp(0, length - 1)),
-)
-_mistake(
-    "wrapped",
-    f"Beyond the border the image begins again from its other end with you, as negative indices and `%` do it. {OUTSIDE}.",
-    cut=lambda *args: _cut(*args, around=lambda places, length: places % length),
-)
-_mistake(
-    "mirrored",
-    f"Beyond the border you mirror the image. {OUTSIDE}.",
-    cut=lambda *args: _cut(*args, around=lambda places, length: _mirrored(places, length)),
+task.changed(
+    "slices_without_padding",
+    f"Your function stops where a patch reaches beyond the image. A slice such as [-1:3] counts -1 from the end and is empty, and one beyond the other end is too short. {OUTSIDE}: surround the image with zeros before you cut, or set them in.",
+    {"the pixels of the patches": _sliced},
 )
 
 
@@ -212,168 +183,118 @@ def _mirrored(places, length):
     return (length - 1 - (places % period - (length - 1)).abs()).clamp(min=0)
 
 
-def _moved_inside(location, height, width, side):
-    top, left = corner(location, height, width, side)
-    return top.clamp(max=height - side).clamp(min=0), left.clamp(max=width - side).clamp(min=0)
+for name, sentence, inside in (
+    ("edge_repeated", "Beyond the border you repeat the pixels of the border.", lambda places, length: places.clamp(0, length - 1)),
+    ("wrapped", "Beyond the border the image begins again from its other end, as negative indices and `%` do it.", torch.remainder),
+    ("mirrored", "Beyond the border you mirror the image.", _mirrored),
+):  # fmt: skip
+
+    def change(corners, side, *, image, step, inside=inside):
+        return list(map(inside, step(corners, side), image.shape[1:]))
+
+    task.changed(name, f"{sentence} {OUTSIDE}.", {PLACES: change})
 
 
-_mistake(
+def _moved_inside(at, side, *, image, step):
+    inside = lambda start, length: start.clamp(max=length - side).clamp(min=0)  # noqa: E731
+    return list(map(inside, step(at, side), image.shape[1:]))
+
+
+task.changed(
     "moved_inside",
     f"Patches near the border are moved until they lie within the image, and so they are not around the location. {OUTSIDE}: leave the patch where it is.",
-    cut=lambda *args: _cut(*args, corner=_moved_inside),
+    {CORNERS: _moved_inside},
 )
 
 
-def _mean_of_what_is_inside(pixels, block, size):
-    """Pixels outside are NaN here."""
-    return _blocks(pixels, block, size).nanmean(-1).nan_to_num()
+def _mean_of_what_is_inside(total, n, *, image, done):
+    ones = _blocks(_pixels(torch.ones_like(image), done[PLACES]), done[BLOCK])
+    return (total / ones.sum((2, 4))).nan_to_num()
 
 
-def _blocks(pixels, block, size):
-    """The pixels of each cell, B×size×size×block²."""
-    return pixels.unflatten(1, (size, block)).unflatten(3, (size, block)).transpose(2, 3).flatten(3)
-
-
-_mistake(
+task.changed(
     "zeros_not_counted",
     f"Cells on the border are too large: you take the mean of the pixels inside the image alone. {OUTSIDE}, and every cell is divided by 2ᵏ × 2ᵏ.",
-    cut=lambda image, location, side: _cut(
-        torch.nn.functional.pad(image, [side] * 4, value=torch.nan),
-        location,
-        side,
-        corner=lambda location, height, width, side: [
-            start + side for start in corner(location, height - 2 * side, width - 2 * side, side)
-        ],
-    ),
-    reduce=_mean_of_what_is_inside,
+    {MEAN: _mean_of_what_is_inside},
 )
 
 
-@task.mistake(
-    f"What lies inside the image is stretched to the size of the patch where the patch reaches beyond the border, as adaptive pooling or resizing does it. {OUTSIDE}: fill the patch up with them before you reduce it."
+def _stretched(blocks, *, image, done):
+    cells = []
+    for picture, *places in zip(image, *done[PLACES], strict=True):
+        rows, columns = (each[(each >= 0) & (each < n)] for each, n in zip(places, picture.shape, strict=True))
+        cells.append(F.adaptive_avg_pool2d(picture[rows][:, columns][None], blocks.shape[1])[0])
+    return torch.stack(cells)
+
+
+task.changed(
+    "stretched",
+    f"What lies inside the image is stretched to the size of the patch where the patch reaches beyond the border, as adaptive pooling or resizing does it. {OUTSIDE}: fill the patch up with them before you reduce it.",
+    {SUM: _stretched, MEAN: left_out},
 )
-def stretched(image, location, size, scales):
-    patches = []
-    for b, picture in enumerate(image):
-        for k in range(scales):
-            side = size * 2**k
-            top, left = (int(start) for start in corner(location[b : b + 1], *picture.shape, side))
-            inside = picture[max(top, 0) : max(top + side, 0), max(left, 0) : max(left + side, 0)]
-            patches.append(F.adaptive_avg_pool2d(inside[None], size)[0])
-    return torch.stack(patches).reshape(len(image), scales, size, size)
 
 
 # Where the patches lie
 
-_mistake(
-    "coordinates_exchanged",
-    "You take the first number of a location for y and the second for x. A location is (x, y), and corner takes it as it is.",
-    given=lambda image, location: (image, location.flip(1)),
-)
-_mistake(
-    "sizes_exchanged",
-    "corner was given the width in place of the height, and the height in place of the width. It takes (location, height, width, side), and an image is B×Y×X: height first.",
-    cut=lambda *args: _cut(*args, corner=lambda at, height, width, side: corner(at, width, height, side)),
-)
-_mistake(
-    "top_and_left_exchanged",
-    "You take top for the first column and left for the first row. corner returns (top, left): top is a row, left a column.",
-    cut=lambda *args: _cut(*args, corner=lambda *given: corner(*given)[::-1]),
-)
-_mistake(
-    "begins_at_the_location",
-    "Your patches begin at the location. It is their middle: the corner lies half of the side before it.",
-    cut=lambda *args: _cut(*args, corner=lambda at, *sizes: [start + sizes[-1] // 2 for start in corner(at, *sizes)]),
-)
-_mistake(
-    "first_location_for_all",
-    "All images are seen at the first location. Each has a location of its own.",
-    given=lambda image, location: (image, location[:1].expand_as(location)),
-)
-_mistake(
-    "first_image_for_all",
-    "All patches come from the first image. Each image is seen at its own location.",
-    given=lambda image, location: (image[:1].expand_as(image), location),
-)
+for name, sentence, change in (
+    ("sizes_exchanged", "corner was given the width in place of the height, and the height in place of the width. It takes (location, height, width, side), and an image is B×Y×X: height first.", lambda at, side, *, image: corner(at, *image.mT.shape[1:], side)),
+    ("height_for_both", "You multiply both numbers of a location by the image's height. x goes along its width: multiply it by X.", lambda at, side, *, image: corner(at, image.shape[1], image.shape[1], side)),
+    ("top_and_left_exchanged", "You take top for the first column and left for the first row. corner returns (top, left): top is a row, left a column.", lambda at, side, *, step: step(at, side)[::-1]),
+    ("begins_at_the_location", "Your patches begin at the location. It is their middle: the corner lies half of the side before it.", lambda at, side, *, step: step(at, 0)),
+    ("one_corner_for_all", "All your patches begin at the corner of the first one, so the wide ones are not around the location. Each has a side of its own, and so a corner of its own.", lambda at, side, *, size, step: step(at, size)),
+):  # fmt: skip
+    task.changed(name, sentence, {CORNERS: change})
+for name, sentence, changes in (
+    ("coordinates_exchanged", "You take the first number of a location for y and the second for x. A location is (x, y), and corner takes it as it is.", {"location": lambda location: location.flip(1)}),
+    ("first_location_for_all", "All images are seen at the first location. Each has a location of its own.", {"location": lambda location: location[:1].expand_as(location)}),
+    ("first_image_for_all", "All patches come from the first image. Each image is seen at its own location.", {"image": lambda image: image[:1].expand_as(image)}),
+):  # fmt: skip
+    task.changed(name, sentence, changes)
 
-
-@task.mistake(
-    "All your patches begin at the corner of the first one, so the wide ones are not around the location. Each has a side of its own, and so a corner of its own."
-)
-def one_corner_for_all(image, location, size, scales):
-    first = lambda at, height, width, side: corner(at, height, width, size)  # noqa: E731
-    return _glimpse(cut=lambda *args: _cut(*args, corner=first))(image, location, size, scales)
-
-
-# Scales
-
-_mistake(
-    "sides_grow_evenly",
-    "The sides of your patches grow evenly: size, 2·size, 3·size. Each is twice the one before: size, 2·size, 4·size.",
-    block=lambda k: k + 1,
-)
-_mistake(
-    "begins_with_the_second",
-    "Your first patch has twice the side that it should have. k counts from 0: patch 0 has the side size, and its cells are pixels.",
-    block=lambda k: 2 ** (k + 1),
-)
-_mistake(
-    "all_alike",
-    "All your patches are the same, that of scale 0. Patch k has the side size · 2ᵏ.",
-    block=lambda k: 1,
-)
-_mistake(
-    "coarsest_first",
-    "Your patches come in reverse order. The finest, of side size, is the first.",
-    stack=lambda patches: torch.stack(patches[::-1], 1),
-)
-_mistake(
-    "scales_summed",
-    "You sum over the scales. Return every patch by itself, B×scales×size×size.",
-    stack=lambda patches: torch.stack(patches, 1).sum(1, keepdim=True),
-)
 
 # From pixels to cells
 
-_mistake(
+for name, sentence, block in (
+    ("sides_grow_evenly", "The sides of your patches grow evenly: size, 2·size, 3·size. Each is twice the one before: size, 2·size, 4·size.", lambda two, k: k + 1),
+    ("begins_with_the_second", "Your first patch has twice the side that it should have. k counts from 0: patch 0 has the side size, and its cells are pixels.", lambda two, k: 2 ** (k + 1)),
+    ("all_alike", "All your patches are the same, that of scale 0. Patch k has the side size · 2ᵏ.", lambda two, k: 1),
+):  # fmt: skip
+    task.changed(name, sentence, {BLOCK: block})
+task.changed(
     "summed",
     "Your cells are sums. Take the mean: divide by the number of pixels, 2ᵏ × 2ᵏ.",
-    reduce=lambda pixels, block, size: _blocks(pixels, block, size).sum(-1),
+    {MEAN: left_out},
 )
-_mistake(
+task.changed(
     "divided_by_one_side",
     "You divide the sum of a block by 2ᵏ. It has 2ᵏ × 2ᵏ pixels.",
-    reduce=lambda pixels, block, size: _blocks(pixels, block, size).sum(-1) / block,
+    {MEAN: lambda total, n, *, done: total / done[BLOCK]},
 )
-_mistake(
-    "largest",
-    "Your cells are the largest pixel of their block, as max pooling gives it. Take the mean.",
-    reduce=lambda pixels, block, size: _blocks(pixels, block, size).amax(-1),
-)
-_mistake(
-    "every_nth_pixel",
-    "Your cells are single pixels: the first of each block, as a slice with a step of 2ᵏ picks it. Take the mean of the block.",
-    reduce=lambda pixels, block, size: pixels[:, ::block, ::block],
-)
-_mistake(
-    "interpolated",
-    "From scale 2 on your cells are the mean of four pixels in the middle of each block, which is what F.interpolate gives with mode bilinear. Take the mean of all pixels of the block.",
-    reduce=lambda pixels, block, size: F.interpolate(pixels[:, None], size=(size, size), mode="bilinear")[:, 0],
-)
-_mistake(
-    "not_reduced",
-    "You cut size × size pixels out of the middle of every patch, so that they all show nearly the same. Reduce the whole patch: a cell is the mean of 2ᵏ × 2ᵏ pixels.",
-    reduce=lambda pixels, block, size: pixels[
-        :,
-        (size * block - size) // 2 : (size * block + size) // 2,
-        (size * block - size) // 2 : (size * block + size) // 2,
-    ],
-)
-_mistake(
-    "first_pixels",
-    "You cut size × size pixels out of the upper left of every patch. Reduce the whole patch: a cell is the mean of 2ᵏ × 2ᵏ pixels.",
-    reduce=lambda pixels, block, size: pixels[:, :size, :size],
-)
+
+
+def _whole(blocks):
+    """The patch that was cut into blocks, B×side×side, and the number of its cells on a side."""
+    return blocks.flatten(3).flatten(1, 2), blocks.shape[1]
+
+
+def _interpolated(blocks):
+    pixels, size = _whole(blocks)
+    return F.interpolate(pixels[:, None], size=(size, size), mode="bilinear")[:, 0]
+
+
+def _middle(blocks):
+    pixels, size = _whole(blocks)
+    before = (pixels.shape[1] - size) // 2
+    return pixels[:, before : before + size, before : before + size]
+
+
+for name, sentence, reduce in (
+    ("largest", "Your cells are the largest pixel of their block, as max pooling gives it. Take the mean.", lambda blocks: blocks.amax((2, 4))),
+    ("every_nth_pixel", "Your cells are single pixels: the first of each block, as a slice with a step of 2ᵏ picks it. Take the mean of the block.", lambda blocks: blocks[:, :, 0, :, 0]),
+    ("interpolated", "From scale 2 on your cells are the mean of four pixels in the middle of each block, which is what F.interpolate gives with mode bilinear. Take the mean of all pixels of the block.", _interpolated),
+    ("not_reduced", "You cut size × size pixels out of the middle of every patch, so that they all show nearly the same. Reduce the whole patch: a cell is the mean of 2ᵏ × 2ᵏ pixels.", _middle),
+):  # fmt: skip
+    task.changed(name, sentence, {SUM: reduce, MEAN: left_out})
 
 
 @task.mistake(
@@ -383,7 +304,7 @@ def reduced_before_cutting(image, location, size, scales):
     patches = []
     for k in range(scales):
         small = F.avg_pool2d(image[:, None], 2**k, ceil_mode=True)[:, 0]
-        patches.append(_cut(small, location, size))
+        patches.append(_pixels(small, _places(corner(location, *small.shape[1:], size), size)))
     return torch.stack(patches, 1)
 
 
@@ -394,45 +315,21 @@ def as_given(image, location, size, scales):
         side = size * 2**k
         column, row = ((location + 1) / 2 * Y).floor().long().unbind(1)
         left, top = (column - side // 2).clamp(0, X - side), (row - side // 2).clamp(0, Y - side)
-        rows, columns = (start[:, None] + torch.arange(side) for start in (top, left))
+        rows, columns = _places((top, left), side)
         pixels = image[torch.arange(B)[:, None, None], rows[:, :, None], columns[:, None]]
         patches.append(pixels[:, :: 2**k, :: 2**k])
     return torch.stack(patches, 1)
 
 
-@task.mistake(
-    "You multiply both numbers of a location by the image's height. x goes along its width: multiply it by X."
-)
-def height_for_both(image, location, size, scales):
-    return _glimpse(
-        cut=lambda *args: _cut(*args, corner=lambda at, height, width, side: corner(at, height, height, side))
-    )(image, location, size, scales)
-
-
 # The result
 
-_mistake(
-    "patches_transposed",
-    "Rows and columns are exchanged within your patches. A patch is like the image: the second to last axis runs down, the last one across.",
-    stack=lambda patches: torch.stack(patches, 1).mT,
-)
-_mistake(
-    "scales_last",
-    "The axis of scales is your last one. It comes right after the batch: B×scales×size×size.",
-    stack=lambda patches: torch.stack(patches, -1),
-)
-_mistake(
-    "scales_first",
-    "The axis of scales is your first one. The batch comes first: B×scales×size×size.",
-    stack=lambda patches: torch.stack(patches),
-)
-_mistake(
-    "flattened",
-    "You put all cells of an image in one row. Keep the axes: B×scales×size×size.",
-    stack=lambda patches: torch.stack(patches, 1).flatten(1),
-)
-_mistake(
-    "list_returned",
-    "You return a list of patches. Stack them to one tensor, B×scales×size×size.",
-    stack=lambda patches: patches,
-)
+for name, sentence, returned in (
+    ("patches_transposed", "Rows and columns are exchanged within your patches. A patch is like the image: the second to last axis runs down, the last one across.", lambda patches: patches.mT),
+    ("coarsest_first", "Your patches come in reverse order. The finest, of side size, is the first.", lambda patches: patches.flip(1)),
+    ("scales_summed", "You sum over the scales. Return every patch by itself, B×scales×size×size.", lambda patches: patches.sum(1, keepdim=True)),
+    ("scales_last", "The axis of scales is your last one. It comes right after the batch: B×scales×size×size.", lambda patches: patches.movedim(1, -1)),
+    ("scales_first", "The axis of scales is your first one. The batch comes first: B×scales×size×size.", lambda patches: patches.transpose(0, 1)),
+    ("flattened", "You put all cells of an image in one row. Keep the axes: B×scales×size×size.", lambda patches: patches.flatten(1)),
+    ("list_returned", "You return a list of patches. Stack them to one tensor, B×scales×size×size.", lambda patches: list(patches.unbind(1))),
+):  # fmt: skip
+    task.changed(name, sentence, {"result": returned})

@@ -1,12 +1,13 @@
 """Task 14.next_look: from what a glimpse has shown to the next place to look at, and how probable that place was."""
 
 from math import log, pi
-from operator import add, matmul, sub, truediv
+from operator import add, matmul, mul, sub, truediv
 
 import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, sizes
+from course_utils.checks.way import left_out
 from course_utils.tasks.shares import USUAL
 
 task = Task(
@@ -89,179 +90,106 @@ def _(features, state, weight_features, weight_state, weight_location, noise, st
     both = yield "the sum of both products", add, of_features, of_state
     new = yield "the new state", torch.relu, both
     mean = yield "the mean", matmul, new, weight_location.mT
-    moved = yield "the noise times std", torch.mul, noise, std
-    place = yield "the place drawn", lambda mean, moved: (mean + moved).detach(), mean, moved
+    moved = yield "the noise times std", mul, noise, std
+    drawn = yield "the place drawn", add, mean, moved
+    place = yield "the place, cut off from its gradient", torch.detach, drawn
     location = yield "the next location", lambda place: place.clamp(-1, 1), place
     apart = yield "the place minus the mean", sub, place, mean
     away = yield "the distance in standard deviations", truediv, apart, std
-    squares = yield "half of the squares", lambda away: away.square().sum(1) / 2, away
-    log_p = yield "the log density", lambda squares: -squares - log(2 * pi * std**2), squares
+    squares = yield "its squares", torch.square, away
+    half = yield "half of their sum", lambda squares: squares.sum(1) / 2, squares
+    exponent = yield "the exponent", torch.neg, half
+    constant = yield "the logarithm of what the density is divided by", lambda std: log(2 * pi * std**2), std
+    log_p = yield "the log density", sub, exponent, constant
     return new, location, log_p
 
 
-# A right step, of which mistakes change one part
+# What is cut off from its gradient
 
-
-def _density(place, mean, std):
-    return -((place - mean) / std).square().sum(1) / 2 - log(2 * pi * std**2)
-
-
-def _step(
-    core=lambda a, b: (a + b).relu(),
-    aim=lambda state: state,
-    draw=lambda mean, moved: (mean + moved).detach(),
-    keep=lambda place: place.clamp(-1, 1),
-    density=_density,
-    returned=lambda state, location, log_p: (state, location, log_p),
-    given=lambda *args: args,
-):
-    def next_look(*args):
-        features, state, weight_features, weight_state, weight_location, noise, std = given(*args)
-        new = core(features @ weight_features.mT, state @ weight_state.mT)
-        mean = aim(new) @ weight_location.mT
-        place = draw(mean, std * noise)
-        return returned(new, keep(place), density(place, mean, std))
-
-    return next_look
-
-
-def _mistake(name, sentence, **parts):
-    task.mistake(sentence, name)(_step(**parts))
-
-
-_mistake(
+MEAN, DRAWN, CUT, LOCATION = "the mean", "the place drawn", "the place, cut off from its gradient", "the next location"
+APART, HALF, CONSTANT = (
+    "the place minus the mean",
+    "half of their sum",
+    "the logarithm of what the density is divided by",
+)
+LOCATION_ALONE = {CUT: left_out, LOCATION: lambda place: place.detach().clamp(-1, 1)}
+MEAN_CUT_OFF = {APART: lambda place, mean: place - mean.detach()}
+task.changed(
     "not_cut_off",
     "The values are right, but the place that was drawn is still a function of the weights: a gradient reaches them through the location, and none through the density, since the mean cancels in it. Cut the place off with `.detach()` as soon as it is drawn.",
-    draw=torch.add,
+    {CUT: left_out},
 )
-_mistake(
+task.changed(
     "cut_off_for_looking_alone",
     "The values are right, and no gradient reaches the location that you return. But in the density the place still moves with the mean, so that the mean cancels and never learns. Cut the place off as soon as it is drawn.",
-    draw=torch.add,
-    keep=lambda place: place.detach().clamp(-1, 1),
+    LOCATION_ALONE,
 )
-_mistake(
+task.changed(
     "mean_cut_off",
     "The values are right, but no gradient reaches the mean through the density, so nothing learns where to look. Cut off the place that was drawn, not the mean.",
-    density=lambda place, mean, std: _density(place, mean.detach(), std),
+    MEAN_CUT_OFF,
 )
-
-
-@task.mistake(
-    "The values are right, but the gradients of the density are turned round: in it the mean is cut off, and the place that was drawn is not. It is the other way round: cut the place off as soon as it is drawn, and leave the mean as it is."
+task.changed(
+    "mean_cut_off_in_place_of_the_place",
+    "The values are right, but the gradients of the density are turned round: in it the mean is cut off, and the place that was drawn is not. It is the other way round: cut the place off as soon as it is drawn, and leave the mean as it is.",
+    LOCATION_ALONE | MEAN_CUT_OFF,
 )
-def mean_cut_off_in_place_of_the_place(features, state, weight_features, weight_state, weight_location, noise, std):
-    new = (features @ weight_features.mT + state @ weight_state.mT).relu()
-    mean = new @ weight_location.mT
-    place = mean + std * noise
-    return new, place.detach().clamp(-1, 1), _density(place, mean.detach(), std)
-
-
-@task.mistake(
-    "You keep the mean between -1 and 1 before the place is drawn. The mean may lie outside the picture: keep only the location that you return."
-)
-def mean_kept_in_the_picture(features, state, weight_features, weight_state, weight_location, noise, std):
-    new = (features @ weight_features.mT + state @ weight_state.mT).relu()
-    mean = (new @ weight_location.mT).clamp(-1, 1)
-    place = (mean + std * noise).detach()
-    return new, place.clamp(-1, 1), _density(place, mean, std)
-
-
-_mistake(
+task.changed(
     "state_cut_off",
     "The values are right, but the state that you return is cut off from its gradient. It is a function of the weights, and the next look has to teach them.",
-    returned=lambda state, location, log_p: (state.detach(), location, log_p),
+    {"result": lambda state, location, log_p: (state.detach(), location, log_p)},
 )
-_mistake(
+task.changed(
     "location_network_reads_a_copy",
     "The values are right, but the location network reads a state that is cut off, so that the density teaches weight_location alone. Its gradient should reach the core as well.",
-    aim=torch.detach,
+    {MEAN: lambda state, weight: state.detach() @ weight},
 )
-_mistake(
-    "density_of_the_kept_place",
-    "Your log density is that of the location after it was kept in the picture. The Gaussian drew the place before that: use this one.",
-    density=lambda place, mean, std: _density(place.clamp(-1, 1), mean, std),
-)
-_mistake(
-    "not_kept_in_the_picture",
-    "Some of your locations lie outside the picture. Numbers below -1 become -1, and those above 1 become 1.",
-    keep=lambda place: place,
-)
-_mistake(
-    "squashed",
-    "You apply tanh to the place that was drawn. Numbers from -1 to 1 stay as they are, and only those beyond become -1 or 1.",
-    keep=torch.tanh,
-)
-_mistake(
-    "looks_at_the_mean",
-    "The location that you return is the mean. While the model learns, it looks at the place that was drawn.",
-    draw=lambda mean, moved: mean.detach(),
-)
-_mistake("no_relu", "ReLU is missing: your new state has numbers below 0.", core=torch.add)
-_mistake("tanh_in_the_core", "Your core has tanh. Here it has ReLU, as in the paper.", core=lambda a, b: (a + b).tanh())
-_mistake(
-    "relu_of_each_part",
-    "You apply ReLU to each of the two products. Add them first.",
-    core=lambda a, b: a.relu() + b.relu(),
-)
-_mistake(
-    "state_forgotten", "The state before has no effect: what earlier looks showed is lost.", core=lambda a, b: a.relu()
-)
-_mistake("features_forgotten", "The features have no effect: what this look shows is lost.", core=lambda a, b: b.relu())
-_mistake(
+
+
+# The core and the place
+
+BOTH, NEW = "the sum of both products", "the new state"
+for name, sentence, step, change in (
+    ("no_relu", "ReLU is missing: your new state has numbers below 0.", NEW, left_out),
+    ("tanh_in_the_core", "Your core has tanh. Here it has ReLU, as in the paper.", NEW, torch.tanh),
+    ("relu_of_each_part", "You apply ReLU to each of the two products. Add them first.", BOTH, lambda a, b: a.relu() + b.relu()),
+    ("state_forgotten", "The state before has no effect: what earlier looks showed is lost.", BOTH, left_out),
+    ("aims_from_the_old_state", "The mean is computed from the state before this look. Use the new state, which knows what this look has shown.", MEAN, lambda new, weight, *, state: state @ weight),
+    ("mean_kept_in_the_picture", "You keep the mean between -1 and 1 before the place is drawn. The mean may lie outside the picture: keep only the location that you return.", MEAN, lambda state, weight: (state @ weight).clamp(-1, 1)),
+    ("looks_at_the_mean", "The location that you return is the mean. While the model learns, it looks at the place that was drawn.", DRAWN, left_out),
+    ("not_kept_in_the_picture", "Some of your locations lie outside the picture. Numbers below -1 become -1, and those above 1 become 1.", LOCATION, left_out),
+    ("squashed", "You apply tanh to the place that was drawn. Numbers from -1 to 1 stay as they are, and only those beyond become -1 or 1.", LOCATION, torch.tanh),
+    ("density_of_the_kept_place", "Your log density is that of the location after it was kept in the picture. The Gaussian drew the place before that: use this one.", APART, lambda place, mean: place.clamp(-1, 1) - mean),
+):  # fmt: skip
+    task.changed(name, sentence, {step: change})
+task.changed(
     "weights_exchanged",
     "weight_features and weight_state are exchanged.",
-    given=lambda features, state, a, b, *rest: (features, state, b, a, *rest),
+    {
+        "weight_features": lambda weight, *, weight_state: weight_state,
+        "weight_state": lambda weight, *, weight_features: weight_features,
+    },
 )
 
 
-@task.mistake(
-    "The mean is computed from the state before this look. Use the new state, which knows what this look has shown."
-)
-def aims_from_the_old_state(features, state, weight_features, weight_state, weight_location, noise, std):
-    new = (features @ weight_features.mT + state @ weight_state.mT).relu()
-    mean = state @ weight_location.mT
-    place = (mean + std * noise).detach()
-    return new, place.clamp(-1, 1), _density(place, mean, std)
+# The density
+
+HALF, CONSTANT = "half of their sum", "the logarithm of what the density is divided by"
 
 
-_mistake(
-    "std_taken_for_the_variance",
-    "You take std for the variance, be it where the place is drawn or in the density. It is the standard deviation.",
-    density=lambda place, mean, std: _density(place, mean, std**0.5),
-)
-_mistake(
-    "variance_taken_for_the_std",
-    "You use std² in the density as if it were the standard deviation; torch.distributions.Normal, too, wants std itself.",
-    density=lambda place, mean, std: _density(place, mean, std**2),
-)
-_mistake(
-    "exponent_alone",
-    "Your log density is the exponent alone. The constants are missing: -ln std and -ln(2π) / 2, once for x and once for y.",
-    density=lambda place, mean, std: -((place - mean) / std).square().sum(1) / 2,
-)
-_mistake(
-    "not_summed",
-    "You return a log density for x and one for y, B×2. The two are drawn independently: add them.",
-    density=lambda place, mean, std: torch.distributions.Normal(mean, std, validate_args=False).log_prob(place),
-)
-_mistake(
-    "averaged",
-    "You take the mean of the log densities of x and y. Add them.",
-    density=lambda place, mean, std: _density(place, mean, std) / 2,
-)
-_mistake(
-    "density",
-    "You return the density. Return its natural logarithm.",
-    density=lambda place, mean, std: _density(place, mean, std).exp(),
-)
-_mistake(
-    "negative",
-    "The sign of your log density is turned round. The minus belongs to the loss.",
-    density=lambda place, mean, std: -_density(place, mean, std),
-)
-_mistake(
-    "location_before_state",
-    "You return the location first. The order is state, location, log density.",
-    returned=lambda state, location, log_p: (location, state, log_p),
-)
+def spread(power):
+    """Changes after which the density takes a power of std for its standard deviation."""
+    return {
+        "the distance in standard deviations": lambda apart, std: apart / std**power,
+        CONSTANT: lambda std: log(2 * pi * std ** (2 * power)),
+    }
+
+
+for name, sentence, changes in (
+    ("std_taken_for_the_variance", "You take std for the variance, be it where the place is drawn or in the density. It is the standard deviation.", spread(0.5)),
+    ("variance_taken_for_the_std", "You use std² in the density as if it were the standard deviation; torch.distributions.Normal, too, wants std itself.", spread(2)),
+    ("exponent_alone", "Your log density is the exponent alone. The constants are missing: -ln std and -ln(2π) / 2, once for x and once for y.", {"the log density": left_out}),
+    ("not_summed", "You return a log density for x and one for y, B×2. The two are drawn independently: add them.", {HALF: lambda squares: squares / 2, CONSTANT: lambda std: log(2 * pi * std**2) / 2}),
+    ("location_before_state", "You return the location first. The order is state, location, log density.", {"result": lambda state, location, log_p: (location, state, log_p)}),
+):  # fmt: skip
+    task.changed(name, sentence, changes)

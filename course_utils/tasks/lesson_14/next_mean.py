@@ -1,11 +1,12 @@
 """Task 14.next_mean: where a step of REINFORCE will move the mean, told before it is made."""
 
-from operator import mul, sub, truediv
+from operator import add, mul, sub, truediv
 
 import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, sizes
+from course_utils.checks.way import left_out
 from course_utils.tasks.shares import EDGE, SIDE_EFFECT
 
 task = Task(
@@ -68,111 +69,45 @@ def _(mean, location, std, reward, baseline, rate):
 def _(mean, location, std, reward, baseline, rate):
     surprise = yield "reward minus baseline", sub, reward, baseline
     away = yield "the location minus the mean", sub, location, mean
-    gradients = yield "the gradients of the log densities", truediv, away, std**2
+    variance = yield "std squared", pow, std, 2
+    gradients = yield "the gradients of the log densities", truediv, away, variance
     pushes = yield "the pushes of the looks", mul, surprise[:, None], gradients
     push = yield "their mean", lambda pushes: pushes.mean(0), pushes
     moved = yield "the rate times their mean", mul, push, rate
-    return mean + moved
+    new = yield "the new mean", add, mean, moved
+    return new
 
 
-# A right step, of which mistakes change one part
+SURPRISE, VARIANCE, MEAN, NEW = "reward minus baseline", "std squared", "their mean", "the new mean"
 
-
-def _next(
-    surprise=sub,
-    gradient=lambda mean, location, std: (location - mean) / std**2,
-    gather=lambda pushes: pushes.mean(0),
-    step=lambda mean, push, rate: mean + rate * push,
-):
-    def next_mean(mean, location, std, reward, baseline, rate):
-        return step(mean, gather(surprise(reward, baseline)[:, None] * gradient(mean, location, std)), rate)
-
-    return next_mean
-
-
-def _mistake(name, sentence, **parts):
-    task.mistake(sentence, name)(_next(**parts))
-
-
-_mistake(
-    "wrong_way",
-    "The mean moves the wrong way: away from looks that went better than expected. The loss is minus the log densities, and descent goes against its gradient, so both minus signs cancel.",
-    step=lambda mean, push, rate: mean - rate * push,
-)
-_mistake(
-    "baseline_forgotten",
-    "You multiply by the reward itself. What counts is how much better than the baseline it is.",
-    surprise=lambda reward, baseline: reward,
-)
-_mistake(
-    "baseline_added",
-    "You add the baseline to the reward. Subtract it.",
-    surprise=lambda reward, baseline: reward + baseline,
-)
-_mistake(
-    "mean_baseline",
-    "You subtract the mean of all baselines. Each look has its own.",
-    surprise=lambda reward, baseline: reward - baseline.mean(),
-)
-_mistake(
-    "magnitude",
-    "You lose the sign of reward minus baseline, so that looks which went badly pull the mean, too.",
-    surprise=lambda reward, baseline: (reward - baseline).abs(),
-)
-_mistake(
-    "squared_surprise",
-    "You square reward minus baseline. That is the third term of the loss, which does not move the mean.",
-    surprise=lambda reward, baseline: (reward - baseline).square(),
-)
-_mistake(
-    "divided_by_std",
-    "You divide by std. The gradient of the log density has std² below the line.",
-    gradient=lambda mean, location, std: (location - mean) / std,
-)
-_mistake(
-    "not_divided",
-    "The difference of location and mean is not divided by std².",
-    gradient=lambda mean, location, std: location - mean,
-)
-_mistake(
+for name, sentence, step, change in (
+    ("baseline_forgotten", "You multiply by the reward itself. What counts is how much better than the baseline it is.", SURPRISE, left_out),
+    ("baseline_added", "You add the baseline to the reward. Subtract it.", SURPRISE, add),
+    ("mean_baseline", "You subtract the mean of all baselines. Each look has its own.", SURPRISE, lambda reward, baseline: reward - baseline.mean()),
+    ("magnitude", "You lose the sign of reward minus baseline, so that looks which went badly pull the mean, too.", SURPRISE, lambda reward, baseline: (reward - baseline).abs()),
+    ("squared_surprise", "You square reward minus baseline. That is the third term of the loss, which does not move the mean.", SURPRISE, lambda reward, baseline: (reward - baseline).square()),
+    ("location_alone", "You push by the location itself. The gradient points from the mean to the location: subtract the mean.", "the location minus the mean", left_out),
+    ("divided_by_std", "You divide by std. The gradient of the log density has std² below the line.", VARIANCE, left_out),
+    ("not_divided", "The difference of location and mean is not divided by std².", "the gradients of the log densities", left_out),
+    ("summed", "You sum over the looks. The loss is their mean.", MEAN, lambda pushes: pushes.sum(0)),
+    ("for_each_look", "You return a mean for each look, B×2. All of them move one mean: take the mean of their pushes.", MEAN, left_out),
+    ("rate_forgotten", "The rate is missing.", "the rate times their mean", left_out),
+    ("push_alone", "You return how far the mean moves. Return where it is after the step.", NEW, lambda mean, moved: moved),
+):  # fmt: skip
+    task.changed(name, sentence, {step: change})
+task.changed(
     "twice_the_variance",
     "Your step is half as long as it should be. The gradient of the square has a factor of 2, which cancels the 2 below the line; and the loss is a mean over the B looks, not over x and y as well.",
-    gradient=lambda mean, location, std: (location - mean) / (2 * std**2),
+    {VARIANCE: lambda std, two: 2 * std**2},
 )
-_mistake(
-    "location_alone",
-    "You push by the location itself. The gradient points from the mean to the location: subtract the mean.",
-    gradient=lambda mean, location, std: location / std**2,
+for name, sentence, changes in (
+    ("wrong_way", "The mean moves the wrong way: away from looks that went better than expected. The loss is minus the log densities, and descent goes against its gradient, so both minus signs cancel.", {NEW: sub}),
+    ("kept_in_the_picture", "You keep the mean between -1 and 1. A step of gradient descent knows nothing of the picture: return where the mean is.", {"result": lambda new: new.clamp(-1, 1)}),
+    ("best_location", "Your mean moves to the location with the largest reward. One step goes only as far as rate and gradient say.", {"result": lambda new, *, location, reward: location[reward.argmax()]}),
+):  # fmt: skip
+    task.changed(name, sentence, changes)
+task.changed(
+    "weighted_locations",
+    "Your mean is that of the locations, weighted by reward minus baseline. One step starts from the mean as it is.",
+    {"result": lambda new, *, location, done: (done[SURPRISE][:, None] * location).mean(0)},
 )
-_mistake("summed", "You sum over the looks. The loss is their mean.", gather=lambda pushes: pushes.sum(0))
-_mistake(
-    "push_alone",
-    "You return how far the mean moves. Return where it is after the step.",
-    step=lambda mean, push, rate: rate * push,
-)
-_mistake(
-    "kept_in_the_picture",
-    "You keep the mean between -1 and 1. A step of gradient descent knows nothing of the picture: return where the mean is.",
-    step=lambda mean, push, rate: (mean + rate * push).clamp(-1, 1),
-)
-_mistake("rate_forgotten", "The rate is missing.", step=lambda mean, push, rate: mean + push)
-_mistake("stays", "Your mean does not move.", step=lambda mean, push, rate: mean.clone())
-_mistake(
-    "for_each_look",
-    "You return a mean for each look, B×2. All of them move one mean: take the mean of their pushes.",
-    gather=lambda pushes: pushes,
-)
-
-
-@task.mistake(
-    "Your mean moves to the location with the largest reward. One step goes only as far as rate and gradient say."
-)
-def best_location(mean, location, std, reward, baseline, rate):
-    return location[reward.argmax()]
-
-
-@task.mistake(
-    "Your mean is that of the locations, weighted by reward minus baseline. One step starts from the mean as it is."
-)
-def weighted_locations(mean, location, std, reward, baseline, rate):
-    return ((reward - baseline)[:, None] * location).mean(0)
