@@ -20,7 +20,7 @@ from course_utils.checks.running.run import run
 from course_utils.checks.task import Task
 
 TWO = json.loads((Path(__file__).parent / "two_mistakes.json").read_text(encoding="utf-8"))
-WITH_STEPS = [task for task in TASKS.values() if task.steps_function]
+WITH_STEPS = [task for task in TASKS.values() if task.steps_function and not task.candidates]
 
 
 def relation(task_id, answer, **options):
