@@ -98,11 +98,6 @@ task.changed(
     {READ: lambda states, places: states[:, 0]},
 )
 task.changed(
-    "padding_counted",
-    "You count the padding. The place of the last word follows from the number of words, and words are where the mask is True.",
-    {"mask": torch.logical_not},
-)
-task.changed(
     "places_taken_for_sentences",
     "`states[lengths - 1]` counts along the first axis, which is that of sentences: it takes whole sentences. Give the number of the sentence first, `torch.arange` of B, and then the place.",
     {READ: lambda states, places: states[places]},
@@ -120,11 +115,6 @@ task.changed(
     _of_words(lambda words: words.mean(0)),
 )
 task.changed(
-    "sum_of_words",
-    "You return the sum of the states at the words. Return the last of them as it is.",
-    _of_words(lambda words: words.sum(0)),
-)
-task.changed(
     "largest_of_words",
     "You return, for each feature, the largest number among the words' states. Return the last state as it is.",
     _of_words(lambda words: words.amax(0)),
@@ -140,11 +130,6 @@ task.changed(
     {READ: lambda states, places: states[:, places.max()]},
 )
 task.changed(
-    "place_of_the_first",
-    "You look at the place where the first sentence ends, for every sentence. Each has a length of its own.",
-    {READ: lambda states, places: states[:, places[0]]},
-)
-task.changed(
     "every_place_of_every_sentence",
     "`states[:, places]` takes every place from every sentence, which gives B×B×D. Sentence and place belong together in pairs: put the numbers of the sentences, `torch.arange` of B, in place of the colon.",
     {READ: lambda states, places: states[:, places]},
@@ -153,11 +138,6 @@ task.changed(
     "places_in_one_list",
     "You look in one list of all words of the batch as if it were each sentence: `states[mask]` lays the sentences end to end, so the places of all but the first have moved.",
     {READ: lambda states, places, *, mask: states[mask][places]},
-)
-task.changed(
-    "axis_kept",
-    "The axis of places is still there, with size 1: your result is B×1×D. Remove it: B×D is asked for.",
-    {"result": lambda last: last[:, None]},
 )
 task.changed(
     "first_feature_only",

@@ -97,16 +97,6 @@ task.changed(
     {"the sum of the two products": left_out},
 )
 task.changed(
-    "input_unused",
-    "The word has no effect: such a network reads nothing. Add what weight_x makes of x.",
-    {"the sum of the two products": lambda of_x, of_s: of_s},
-)
-task.changed(
-    "state_not_multiplied",
-    "The old state is added as it is. It has to go through its matrix, weight_s, first.",
-    {"the product of state and weight_s": left_out},
-)
-task.changed(
     "tanh_of_each",
     "Word and state each go through a tanh of their own, and then you add the two. The tanh belongs around the whole sum.",
     {
@@ -124,11 +114,6 @@ task.changed(
     "input_weight_not_transposed",
     "weight_x is the wrong way round. It is D×E: for words that are rows it has to be transposed. Without that this runs only where E = D, and gives a wrong result there.",
     {"weight_x": lambda weight: weight.T},
-)
-task.changed(
-    "neither_transposed",
-    "Both matrices are the wrong way round. weight_x is D×E and weight_s is D×D: for rows, both have to be transposed. Without that this runs only where E = D, and gives a wrong result there.",
-    {"weight_x": lambda weight: weight.T, "weight_s": lambda weight: weight.T},
 )
 task.changed(
     "formula_word_for_word",

@@ -124,16 +124,6 @@ task.changed(
     {"the column of bos": lambda bos, *, target: target[:, :1]},
 )
 task.changed(
-    "zero_for_bos",
-    "The places are right, but 0 is at the first one, whatever bos is. Use the bos that is given.",
-    {"bos": lambda bos: 0},
-)
-task.changed(
-    "one_for_bos",
-    "The places are right, but 1 is at the first one, whatever bos is. Use the bos that is given.",
-    {"bos": lambda bos: 1},
-)
-task.changed(
     "along_the_batch",
     "You shift along the batch: each sentence reads the one before it. Shift along the places, the second axis.",
     {"result": lambda inputs, *, target, bos: torch.cat([torch.full_like(target[:1], bos), target[:-1]])},
