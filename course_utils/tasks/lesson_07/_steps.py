@@ -91,3 +91,22 @@ def drawn_bos(draw, fits):
         if fits(bos):
             return bos
     raise RuntimeError("no decoder fits what a case is to show")
+
+
+def asked_with(change):
+    """Changes of a task after which its decoder is given change(prefix)."""
+    return {"step": lambda step: lambda prefix: step(change(prefix))}
+
+
+def prefix_mistakes(task):
+    """Declare the mistakes of giving a decoder too little of the prefix."""
+    task.changed(
+        "last_id_alone",
+        "You call step with the last id alone, as you would call a decoder with a state of its own. This one keeps nothing between two calls: give step bos and all ids so far.",
+        asked_with(lambda prefix: prefix[-1:]),
+    )
+    task.changed(
+        "without_bos",
+        "bos is missing in what you give to step: the prefix begins with it.",
+        asked_with(lambda prefix: prefix[1:]),
+    )

@@ -250,14 +250,9 @@ for name, sentence, changes in (
     ("bos_counted", "You stop one round too early: bos does not count towards `longest`.", {"longest": lambda n: n - 1}),
     ("one_too_long", "You go one round too far: a hypothesis has at most `longest` ids.", {"longest": lambda n: n + 1}),
     ("zero_for_eos", "A hypothesis ends with the id 0 in your search, whatever eos is. Compare with the eos that is given.", {"eos": lambda eos: 0}),
-    ("without_bos", "bos is missing in what you give to step: the prefix begins with it.", {"step": lambda step: lambda prefix: step(prefix[1:])}),
 ):  # fmt: skip
     task.changed(name, sentence, changes)
-task.changed(
-    "last_id_alone",
-    "You call step with the last id alone, as you would call a decoder with a state of its own. This one keeps nothing between two calls: give step bos and all ids of the hypothesis.",
-    {"step": lambda step: lambda prefix: step(prefix[-1:])},
-)
+decoders.prefix_mistakes(task)
 
 
 # When it ends
@@ -343,6 +338,11 @@ task.changed(
     "mean_returned",
     "You return the mean log probability of the ids. Here nothing is divided by the length: return the sum.",
     {FOUND: lambda ended, left: [(ids, score / (len(ids) - 1)) for ids, score in ended + left]},
+)
+task.changed(
+    "sorted_by_mean",
+    "Your pairs are right, but they are sorted by the mean log probability of their ids. Here nothing is divided by the length: sort by the sum.",
+    {RANKED: lambda found: sorted(found, key=lambda pair: -pair[1] / (len(pair[0]) - 1))},
 )
 for name, sentence, changes in (
     ("as_set_aside", "The hypotheses are right, but they are in the order in which they were set aside. Sort them at the end, the most probable first.", {RANKED: left_out}),
