@@ -53,64 +53,38 @@ def _(step, bos, eos, width, longest):
     return right(step, bos, eos, width, longest)
 
 
+def _stopped_early():
+    return map(task.wrong, ("stops_when_the_best_ends", "stops_when_not_to_be_beaten_and_keeps_the_open"))
+
+
+def _kept_otherwise():
+    names = ("ended_keep_their_place", "narrower_with_each_end", "every_end_set_aside", "width_open_ones")
+    return right, *map(task.wrong, (*names, "best_end_returned", "stops_when_not_to_be_beaten"))
+
+
 @task.cases
 def _(draw):
-    yield case(
-        draw, decoders.THREE, 2, 2, "width 2, at most 2 ids of 3", lambda ended, left: ended == [1, 0] and left == 2
-    )
-    yield case(
-        draw, decoders.FIVE, 2, 4, "width 2, at most 4 ids of 5", lambda ended, left: ended[1] == 1 and left == 2
-    )
-    yield case(
-        draw,
-        decoders.SEVEN,
-        3,
-        4,
-        "width 3, at most 4 ids of 7",
-        lambda ended, left: ended[0] and sum(ended) == 3 and left,
-        lambda: map(task.wrong, ("stops_when_the_best_ends", "stops_when_not_to_be_beaten_and_keeps_the_open")),
-    )
-    yield case(
-        draw,
-        decoders.SOON,
-        3,
-        5,
-        "width 3, more than 3 that end",
-        lambda ended, left: ended[0] and sum(ended) > 4 and left == 0,
-    )
-    yield case(
-        draw,
-        decoders.FIVE,
-        3,
-        5,
-        "width 3, at most 5 ids of 5",
-        lambda ended, left: ended[0] and left,
-        lambda: (
-            right,
-            *map(task.wrong, ("ended_keep_their_place", "narrower_with_each_end", "every_end_set_aside")),
-            *map(task.wrong, ("width_open_ones", "best_end_returned", "stops_when_not_to_be_beaten")),
-        ),
-    )
-    yield case(draw, decoders.FIVE, 1, 5, "width 1", lambda ended, left: len(ended) == 3)
-    yield case(
-        draw, decoders.ELEVEN, 5, 3, "width 5, at most 3 ids of 11", lambda ended, left: ended[0] and ended[1] and left
-    )
-    yield case(draw, decoders.TWO, 5, 4, "width 5, wider than all at first, 2 ids", lambda ended, left: sum(ended) > 2)
-    yield case(draw, decoders.THREE, 81, 4, "as wide as all that there are")
-    yield case(draw, decoders.SOON, 2, 9, "width 2, all end before the limit", lambda ended, left: 3 < len(ended) < 8)
-    yield case(draw, decoders.FIVE, 3, 1, "a single id", lambda ended, left: ended == [1], edge=True)
-    yield case(draw, decoders.SOON, 1, 3, "width 1, eos at once", lambda ended, left: ended == [1], edge=True)
-    yield case(draw, decoders.LATE, 2, 10, "width 2, 10 ids, no eos", edge=True)
-    yield case(
-        draw,
-        decoders.STRICT_SOON,
-        2,
-        7,
-        "a step that refuses what comes behind eos",
-        lambda ended, left: left == 0,
-        edge=True,
-    )
-    yield case(draw, decoders.STRICT_LATE, 2, 3, "a step that refuses more than 3 ids", edge=True)
+    for key, *sizes_and_what_it_shows in (
+        (decoders.THREE, 2, 2, "width 2, at most 2 ids of 3", lambda ended, left: ended == [1, 0] and left == 2),
+        (decoders.FIVE, 2, 4, "width 2, at most 4 ids of 5", lambda ended, left: ended[1] == 1 and left == 2),
+        (decoders.SEVEN, 3, 4, "width 3, at most 4 ids of 7", lambda ended, left: ended[0] and sum(ended) == 3 and left, _stopped_early),
+        (decoders.SOON, 3, 5, "width 3, more than 3 that end", lambda ended, left: ended[0] and sum(ended) > 4 and left == 0),
+        (decoders.FIVE, 3, 5, "width 3, at most 5 ids of 5", lambda ended, left: ended[0] and left, _kept_otherwise),
+        (decoders.FIVE, 1, 5, "width 1", lambda ended, left: len(ended) == 3),
+        (decoders.ELEVEN, 5, 3, "width 5, at most 3 ids of 11", lambda ended, left: ended[0] and ended[1] and left),
+        (decoders.TWO, 5, 4, "width 5, wider than all at first, 2 ids", lambda ended, left: sum(ended) > 2),
+        (decoders.THREE, 81, 4, "as wide as all that there are"),
+        (decoders.SOON, 2, 9, "width 2, all end before the limit", lambda ended, left: 3 < len(ended) < 8),
+    ):  # fmt: skip
+        yield case(draw, key, *sizes_and_what_it_shows)
+    for key, *sizes_and_what_it_shows in (
+        (decoders.FIVE, 3, 1, "a single id", lambda ended, left: ended == [1]),
+        (decoders.SOON, 1, 3, "width 1, eos at once", lambda ended, left: ended == [1]),
+        (decoders.LATE, 2, 10, "width 2, 10 ids, no eos"),
+        (decoders.STRICT_SOON, 2, 7, "a step that refuses what comes behind eos", lambda ended, left: left == 0),
+        (decoders.STRICT_LATE, 2, 3, "a step that refuses more than 3 ids"),
+    ):
+        yield case(draw, key, *sizes_and_what_it_shows, edge=True)
 
 
 @task.property
