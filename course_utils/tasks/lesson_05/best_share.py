@@ -143,11 +143,6 @@ task.changed(
     {RIGHT: lambda groups: [1 for _ in groups]},
 )
 task.changed(
-    "alone_only",
-    "You count only sentences that share their vector with no other one. Where several share it, the decoder still gets those right whose target it writes.",
-    {RIGHT: lambda groups: [len(group) == 1 for group in groups]},
-)
-task.changed(
     "pure_groups_only",
     "You count groups in which all have the same target, and nothing of the others. In a mixed group the decoder writes the most frequent target, and is right with that part of the group.",
     {RIGHT: lambda groups: [len(group) for group in groups if len({*group}) == 1]},

@@ -1,6 +1,7 @@
 """Task 05.catch_wrong_loss: a test that tells right losses of a batch from wrong ones."""
 
 from functools import cache
+from math import log
 
 import torch
 import torch.nn.functional as F
@@ -89,7 +90,7 @@ RIGHT = {
 WRONG = {
     wrong("mean_over_all_places"): "a wrong loss: divided by the number of all places",
     wrong("mean_of_sentences"): "a wrong loss: the mean of the sentences' means",
-    wrong("mask_unused"): "a wrong loss: the mask has no effect",
+    way({"mask": torch.ones_like}): "a wrong loss: the mask has no effect",
     wrong("softmax_twice"): "a wrong loss: the softmax is applied twice",
     wrong("cut_anew"): "a wrong loss: axes mixed up by reshape",
     wrong("nothing_gives_nan"): "a wrong loss: NaN where there is no word",
@@ -98,7 +99,7 @@ WRONG = {
     way({"logits": torch.detach}): "a wrong loss: no gradient at all",
     wrong("summed"): "a wrong loss: the sum, and not the mean",
     wrong("divided_by_sentences"): "a wrong loss: divided by the number of sentences",
-    wrong("in_bits"): "a wrong loss: in bits",
+    way({"result": lambda loss: loss / log(2)}): "a wrong loss: in bits",
     wrong("padding_by_its_id"): "a wrong loss: it goes by the id of padding, and not by the mask",
     wrong("flattened_in_another_order"): "a wrong loss: logits and targets are flattened in different orders",
     wrong("shifted_again"): "a wrong loss: the target is shifted once more",

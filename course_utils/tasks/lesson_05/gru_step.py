@@ -4,9 +4,9 @@ from operator import add, matmul, mul, sub
 
 import torch
 
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, count, sizes
+from course_utils.checks.task import Task
 from course_utils.checks.way import left_out
+from course_utils.tasks.lesson_05._cells import cell_cases
 from course_utils.tasks.shares import EDGE
 
 task = Task(
@@ -39,19 +39,7 @@ def _inputs(draw, B, E, D, dtype=torch.float32):
     return x, state, weight_ih / 2, weight_hh / 2, bias_ih / 2 + 0.125, bias_hh / 2 - 0.125
 
 
-@task.cases
-def _(draw):
-    for size in sizes(B=3, E=5, D=7):
-        name = f"{count(size.B, 'sentence')}, words of width {size.E}, a state of width {size.D}"
-        yield Case(name, _inputs(draw, size.B, size.E, size.D), size.full)
-    yield Case("E and D both 5", _inputs(draw, 2, 5, 5))
-    x, _, *weights = _inputs(draw, 3, 5, 7)
-    yield Case("a state of zeros, as before the first word", (x, torch.zeros(3, 7), *weights), True, edge=True)
-    yield Case("widths of 1", _inputs(draw, 1, 1, 1), edge=True)
-    yield Case("B, E and D all 3", _inputs(draw, 3, 3, 3), edge=True)
-    yield Case("float64 numbers", _inputs(draw, 3, 5, 7, torch.float64), edge=True)
-    x, state, *weights = _inputs(draw, 2, 3, 5)
-    yield Case("numbers of ±10,000", (1e4 * x.sign() + 1, state, *weights), hazard=True)
+cell_cases(task, _inputs)
 
 
 @task.oracle
@@ -111,11 +99,6 @@ task.changed(
     _pieces(lambda numbers: [_cut(numbers)[place] for place in (1, 0, 2)]),
 )
 task.changed(
-    "blocks_n_r_z",
-    "You take the first block for the candidate and the next two for the gates. The blocks are in the order r, z, n: the candidate comes last.",
-    _pieces(lambda numbers: [_cut(numbers)[place] for place in (1, 2, 0)]),
-)
-task.changed(
     "blocks_interleaved",
     "Your three pieces are interleaved: every third number goes to the same gate. The blocks come one after the other, first D numbers for r, then D for z, then D for n.",
     _pieces(lambda numbers: numbers.unflatten(-1, (-1, 3)).unbind(-1)),
@@ -163,25 +146,16 @@ task.changed(
 )
 
 task.changed(
-    "no_biases",
-    "Both biases are missing.",
-    dict.fromkeys(("what x contributes", "what the state contributes"), left_out),
-)
-task.changed(
-    "gates_with_tanh",
-    "Your gates use tanh, so they can be negative. A gate is a share between 0 and 1: use the sigmoid for both.",
-    dict.fromkeys(GATES, torch.tanh),
-)
-task.changed(
     "candidate_with_sigmoid",
     "Your candidate uses the sigmoid. Only the gates do: the candidate goes through tanh and lies between -1 and 1.",
     {CANDIDATE: torch.sigmoid},
 )
-task.changed(
-    "candidate_without_tanh",
-    "Your candidate goes through no tanh, so it can have any size. It should lie between -1 and 1.",
-    {CANDIDATE: left_out},
-)
+for name, sentence, changes in (
+    ("no_biases", "Both biases are missing.", dict.fromkeys(("what x contributes", "what the state contributes"), left_out)),
+    ("gates_with_tanh", "Your gates use tanh, so they can be negative. A gate is a share between 0 and 1: use the sigmoid for both.", dict.fromkeys(GATES, torch.tanh)),
+    ("candidate_without_tanh", "Your candidate goes through no tanh, so it can have any size. It should lie between -1 and 1.", {CANDIDATE: left_out}),
+):  # fmt: skip
+    task.changed(name, sentence, changes)
 task.changed(
     "overflow",
     "exp overflows: for numbers above about 88 it is infinite in float32, and infinity divided by infinity is NaN. torch.sigmoid and torch.tanh take numbers of any size.",

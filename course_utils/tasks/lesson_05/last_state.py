@@ -83,11 +83,6 @@ task.changed(
     {PLACES: left_out},
 )
 task.changed(
-    "one_too_far_within_the_row",
-    "You look one place too far, and where a sentence fills its row you keep the place within the row, so that only these sentences come out right. A sentence of n words has its last one at place n - 1: subtract 1 from the lengths.",
-    {PLACES: lambda lengths, one, *, mask: lengths.clamp(max=mask.shape[1] - 1)},
-)
-task.changed(
     "one_too_early",
     "You look one place too early, at the last word but one. A sentence of n words has its last one at place n - 1, since places are counted from 0.",
     {PLACES: lambda lengths, one: lengths - 2},
@@ -125,29 +120,14 @@ task.changed(
     {READ: lambda states, places, *, mask: torch.where(mask[:, -1:], states[:, -1], 0.0)},
 )
 task.changed(
-    "place_of_the_longest",
-    "You look at the place where the longest sentence ends, for every sentence. Each has a length of its own.",
-    {READ: lambda states, places: states[:, places.max()]},
-)
-task.changed(
     "every_place_of_every_sentence",
     "`states[:, places]` takes every place from every sentence, which gives B×B×D. Sentence and place belong together in pairs: put the numbers of the sentences, `torch.arange` of B, in place of the colon.",
     {READ: lambda states, places: states[:, places]},
 )
 task.changed(
-    "places_in_one_list",
-    "You look in one list of all words of the batch as if it were each sentence: `states[mask]` lays the sentences end to end, so the places of all but the first have moved.",
-    {READ: lambda states, places, *, mask: states[mask][places]},
-)
-task.changed(
     "first_feature_only",
     "You return one feature of each state. `gather` gives as many numbers as its index has: spread the index over all D features with `expand`.",
     {"result": lambda last: last[:, :1]},
-)
-task.changed(
-    "counted_by_columns",
-    "You count the True of each column: over the sentences, not over the places. Each sentence's length is the sum of its own row.",
-    {LENGTHS: lambda mask: mask.sum(0)},
 )
 
 

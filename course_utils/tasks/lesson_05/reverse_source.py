@@ -100,11 +100,6 @@ task.changed(
     {"result": lambda words, *, source, mask: source.masked_scatter(mask, source[mask].flip(0))},
 )
 task.changed(
-    "length_of_the_longest",
-    "You reverse as many places in every row as the longest sentence has words. Each sentence has a length of its own.",
-    {LENGTHS: lambda mask, *, step: step(mask).max().expand(len(mask), 1)},
-)
-task.changed(
     "last_word_stays",
     "The last word of each sentence stays where it is: you reverse one place too few. A sentence of n words has the places 0 to n - 1, and a last word such as EOS is reversed with the others.",
     {LENGTHS: lambda mask, *, step: step(mask) - 1},
@@ -145,11 +140,6 @@ task.changed(
     {"result": lambda words, *, source, mask: torch.where(mask, source.flip(1), source)},
 )
 task.changed(
-    "padding_reversed",
-    "You turn the padding round and leave the words as they are: the mask is True at the words.",
-    {PLACES: lambda mirrored, own: torch.where(mirrored < 0, mirrored % own.shape[1], own)},
-)
-task.changed(
     "padding_reversed_too",
     "The words are reversed, and so is the padding after them. What is at False places stays where it is.",
     {PLACES: lambda mirrored, own: mirrored % own.shape[1]},
@@ -159,14 +149,6 @@ task.changed(
     "A row without words is turned round whole. Where n = 0, a slice that goes backwards from place n - 1 begins at place -1, the last one. Nothing should change in such a row.",
     {LENGTHS: lambda mask, *, step: torch.where(mask.any(1, keepdim=True), step(mask), mask.shape[1])},
 )
-
-
-@task.mistake(
-    "You tell padding by the id 0, and put zeros at the end. An id of 0 may be a word, and padding may have any id: the mask says where words are, and padding stays as it is."
-)
-def padding_told_by_zero(source, mask):
-    rows = [[word for word in row if word][::-1] for row in source.tolist()]
-    return torch.tensor([row + [0] * (source.shape[1] - len(row)) for row in rows], dtype=source.dtype)
 
 
 task.changed(

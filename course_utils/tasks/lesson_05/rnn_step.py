@@ -4,9 +4,9 @@ from operator import add, matmul
 
 import torch
 
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, count, sizes
+from course_utils.checks.task import Task
 from course_utils.checks.way import left_out
+from course_utils.tasks.lesson_05._cells import cell_cases
 from course_utils.tasks.shares import EDGE
 
 task = Task(
@@ -37,20 +37,7 @@ def _inputs(draw, B, E, D, dtype=torch.float32):
     return x, state, weight_x / 2, weight_s / 2, bias / 2 + 0.125  # small enough for tanh to tell numbers apart
 
 
-@task.cases
-def _(draw):
-    for size in sizes(B=3, E=5, D=7):
-        name = f"{count(size.B, 'sentence')}, words of width {size.E}, a state of width {size.D}"
-        yield Case(name, _inputs(draw, size.B, size.E, size.D), size.full)
-    # Not an edge: elsewhere a matrix the wrong way round only raises.
-    yield Case("E and D both 5", _inputs(draw, 2, 5, 5))
-    x, _, *weights = _inputs(draw, 3, 5, 7)
-    yield Case("a state of zeros, as before the first word", (x, torch.zeros(3, 7), *weights), True, edge=True)
-    yield Case("widths of 1", _inputs(draw, 1, 1, 1), edge=True)
-    yield Case("B, E and D all 3", _inputs(draw, 3, 3, 3), edge=True)
-    yield Case("float64 numbers", _inputs(draw, 3, 5, 7, torch.float64), edge=True)
-    x, state, *weights = _inputs(draw, 2, 3, 5)
-    yield Case("numbers of ±10,000", (1e4 * x.sign() + 1, state, *weights), hazard=True)
+cell_cases(task, _inputs)
 
 
 @task.oracle
@@ -75,26 +62,16 @@ task.changed(
     "The tanh is missing. Without it the step is a matrix product, and many steps in a row are no more than one: the state grows or fades without bound.",
     {"the tanh": left_out},
 )
-task.changed(
-    "with_sigmoid",
-    "You use the sigmoid, whose values lie between 0 and 1. Here it is tanh, with values between -1 and 1.",
-    {"the tanh": torch.sigmoid},
-)
-task.changed(
-    "with_relu",
-    "You use ReLU, which lets the state grow from step to step. Here it is tanh, with values between -1 and 1.",
-    {"the tanh": torch.relu},
-)
-task.changed("no_bias", "The bias is missing.", {Z: left_out})
+for name, sentence, changes in (
+    ("with_sigmoid", "You use the sigmoid, whose values lie between 0 and 1. Here it is tanh, with values between -1 and 1.", {"the tanh": torch.sigmoid}),
+    ("with_relu", "You use ReLU, which lets the state grow from step to step. Here it is tanh, with values between -1 and 1.", {"the tanh": torch.relu}),
+    ("no_bias", "The bias is missing.", {Z: left_out}),
+):  # fmt: skip
+    task.changed(name, sentence, changes)
 task.changed(
     "bias_outside",
     "You add the bias after tanh, so the new state can leave the range from -1 to 1. The bias belongs inside.",
     {Z: left_out, "the tanh": lambda z, *, bias: z.tanh() + bias},
-)
-task.changed(
-    "state_unused",
-    "The old state has no effect: such a network remembers nothing. Add what weight_s makes of the state.",
-    {"the sum of the two products": left_out},
 )
 task.changed(
     "tanh_of_each",
@@ -109,11 +86,6 @@ task.changed(
     "state_weight_not_transposed",
     "weight_s is the wrong way round. It is D×D, so it fits both ways, and nothing stops you. Each row of it makes one number of the new state, so for states that are rows it has to be transposed.",
     {"weight_s": lambda weight: weight.T},
-)
-task.changed(
-    "input_weight_not_transposed",
-    "weight_x is the wrong way round. It is D×E: for words that are rows it has to be transposed. Without that this runs only where E = D, and gives a wrong result there.",
-    {"weight_x": lambda weight: weight.T},
 )
 task.changed(
     "formula_word_for_word",

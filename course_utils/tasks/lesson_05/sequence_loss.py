@@ -1,6 +1,5 @@
 """Task 05.sequence_loss: the mean cross-entropy over the real words of a batch."""
 
-from math import log
 from operator import truediv
 
 import torch
@@ -162,35 +161,9 @@ task.changed(
     {N: lambda n, *, mask: mask.numel()},
 )
 task.changed(
-    "mask_unused",
-    "The mask has no effect: what the model predicts at padding counts like a word.",
-    {"mask": torch.ones_like},
-)
-task.changed(
-    "mask_inverted",
-    'The mask is the wrong way round: True means "is a word", and you take the mean over the padding.',
-    {"mask": torch.logical_not},
-)
-task.changed(
     "mean_of_sentences",
     "You take the mean of each sentence and then the mean of these, so a word counts more in a short sentence than in a long one. Every word of the batch should count alike: add up all losses and divide once.",
     {"result": lambda loss, *, mask, done: _of_sentences(loss, mask=mask, done=done).mean()},
-)
-task.changed("summed", "This is the sum of the losses. Divide by the number of words.", {N: lambda n: 1})
-task.changed(
-    "divided_by_sentences",
-    "You divide by the number of sentences. Divide by the number of words in all of them.",
-    {N: lambda n, *, mask: len(mask)},
-)
-task.changed(
-    "one_for_each_sentence",
-    "You return one loss for each sentence. One number is asked for, the mean over all words of the batch.",
-    {"result": _of_sentences},
-)
-task.changed(
-    "in_bits",
-    "Your loss is in bits: the logarithm has base 2. Use the natural one, which torch.log and log_softmax give.",
-    {"result": lambda loss: loss / log(2)},
 )
 task.changed(
     "padding_by_its_id",
@@ -201,21 +174,6 @@ task.changed(
     "no_softmax",
     "The softmax is missing: these are the logits of the right words with a minus sign, and they have no lower bound. Turn the logits into logarithms of probabilities first.",
     {LOG_P: left_out},
-)
-task.changed(
-    "no_logarithm",
-    "The logarithm is missing: this is the mean probability of the right words, with a minus sign. Take minus the mean of its logarithm.",
-    {LOG_P: lambda words: words.softmax(-1)},
-)
-task.changed(
-    "no_minus",
-    "The minus sign is missing: logarithms of probabilities are negative, and a loss should be larger the worse the prediction is.",
-    {LOSSES: left_out},
-)
-task.changed(
-    "perplexity",
-    "You also take the exponential of the mean, which gives the perplexity. Return the mean of the losses itself.",
-    {"result": torch.exp},
 )
 task.changed(
     "cut_anew",
@@ -242,11 +200,13 @@ task.changed(
     "Before you take exponentials you subtract the largest logit of the whole batch. Where another row's logits lie far below it, all its exponentials become 0. Subtract each row's own largest logit.",
     {LOG_P: lambda words: _log_of_shares(words - words.max())},
 )
-task.changed(
-    "nothing_gives_nan",
-    "Where the whole batch has no word, the mean of nothing is 0/0, which is NaN. Return 0 there.",
-    {N: left_out},
-)
+for name, sentence, changes in (
+    ("summed", "This is the sum of the losses. Divide by the number of words.", {N: lambda n: 1}),
+    ("divided_by_sentences", "You divide by the number of sentences. Divide by the number of words in all of them.", {N: lambda n, *, mask: len(mask)}),
+    ("one_for_each_sentence", "You return one loss for each sentence. One number is asked for, the mean over all words of the batch.", {"result": _of_sentences}),
+    ("nothing_gives_nan", "Where the whole batch has no word, the mean of nothing is 0/0, which is NaN. Return 0 there.", {N: left_out}),
+):  # fmt: skip
+    task.changed(name, sentence, changes)
 
 
 @task.mistake(

@@ -4,7 +4,6 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
-from course_utils.checks.way import left_out
 
 task = Task(
     "05.shift_right",
@@ -89,24 +88,9 @@ task.changed(
     {"the two side by side": lambda bos, rest, *, target: target[:, 1:]},
 )
 task.changed(
-    "no_bos",
-    "bos is missing: you return T - 1 places, and there should be T. At the first place the decoder reads bos.",
-    {"the two side by side": lambda bos, rest: rest},
-)
-task.changed(
-    "one_too_long",
-    "You put bos in front and take nothing away, so there is one place too many. Nobody reads the last word: leave it out.",
-    {"all columns but the last": left_out},
-)
-task.changed(
     "first_word_overwritten",
     "You write bos over the first word and leave the others where they are. The first word is lost, and at every other place the decoder still reads the word that it is to predict. All words have to move.",
     {"all columns but the last": lambda target: target[:, 1:]},
-)
-task.changed(
-    "bos_behind",
-    "bos is at the end. It is read first: put it in front, and the words after it.",
-    {"the two side by side": lambda bos, rest, *, step: step(rest, bos)},
 )
 task.changed(
     "bos_everywhere",

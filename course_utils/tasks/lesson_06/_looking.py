@@ -1,12 +1,15 @@
-"""What the tasks on a look at the source share: masks with gaps, properties, steps, and the mistakes.
+"""What the tasks on a look at the source share: masks with gaps, cases, properties, steps, and the mistakes.
 
 A look takes scores of annotations B×S×E and a mask B×S to (context B×E, weights B×S).
 """
 
 import torch
 
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import count, sizes
 from course_utils.checks.way import left_out
 from course_utils.tasks.families.masked import filled, masked_softmax_mistakes
+from course_utils.tasks.lesson_05._padded import with_garbage
 from course_utils.tasks.properties import no_weight_is_negative, rows_sum_to_one
 from course_utils.tasks.shares import USUAL
 
@@ -49,6 +52,33 @@ def weights_by_loops(scores, mask):
         total = sum(shares)
         rows.append(torch.stack([share / total if kept.any() else share for share in shares]))
     return torch.stack(rows)
+
+
+def look_cases(draw, inputs, letter, more=()):
+    """Give the cases of a look; `inputs(draw, B, S, H, E, a further width, mask, dtype=…)` draws states, annotations, mask and weights.
+
+    `letter` is that of the further width; `more` has names and dimensions of other cases.
+    """
+    for size in sizes(B=3, S=5, H=7, E=11, X=13):
+        S = size.S if size.full else size.S + 1  # so that two real places may share a weight
+        dims = (size.B, S, size.H, size.E, size.X)
+        name = f"{count(size.B, 'sentence')} of {count(S, 'place')}, widths H={size.H}, E={size.E}, {letter}={size.X}"
+        yield Case(f"{name}, no padding", inputs(draw, *dims, torch.ones(size.B, S, dtype=torch.bool)), size.full)
+        yield Case(f"{name}, with padding", inputs(draw, *dims, gaps(draw, size.B, S)), size.full)
+    yield Case("padding anywhere in a sentence", inputs(draw, 3, 5, 2, 3, 2, scattered(draw)))
+    several = ((f"H, E and {letter} all 5", (2, 3, 5, 5, 5)), *more, ("as many sentences as places", (3, 3, 2, 5, 7)))
+    for name, dims in several:
+        yield Case(name, inputs(draw, *dims, gaps(draw, *dims[:2])))
+    one = torch.ones(1, 1, dtype=torch.bool)
+    yield Case("a single place, widths of 1", inputs(draw, 1, 1, 1, 1, 1, one), True, edge=True)
+    empty = gaps(draw, 3, 5)
+    empty[1] = False
+    yield Case("a sentence without words", inputs(draw, 3, 5, 7, 11, 13, empty), True, edge=True)
+    yield Case("float64 numbers", inputs(draw, 3, 5, 7, 11, 13, gaps(draw, 3, 5), torch.float64), True, edge=True)
+    state, annotations, mask, *weights = inputs(draw, 3, 5, 7, 11, 13, scattered(draw))
+    behind = with_garbage(annotations, mask)
+    yield Case("NaN and infinity at padding", (state, behind, mask, *weights), True, hazard=True)
+    yield Case("200 places", inputs(draw, 2, 200, 3, 5, 7, gaps(draw, 2, 200)), edge=True)
 
 
 SHARES = USUAL | {

@@ -187,11 +187,6 @@ task.changed(
     },
 )
 task.changed(
-    "sure_duplicates_agree",
-    "A sure pair that is listed twice counts twice, above the line and below it. Each pair counts once: make a set of the sure ones, too.",
-    EACH_SURE_ONE | {IN_SURE: _each_time},
-)
-task.changed(
     "possible_unused",
     "The possible pairs have no effect: you take the sure ones in their place. A link counts as half right where it is possible and not sure.",
     {POSSIBLE: left_out},

@@ -5,12 +5,11 @@ from operator import add, matmul
 import torch
 
 from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, count, sizes
+from course_utils.checks.task import Task
 from course_utils.checks.way import left_out
 from course_utils.tasks.families.masked import filled
-from course_utils.tasks.lesson_05._padded import with_garbage
 from course_utils.tasks.lesson_06 import _looking
-from course_utils.tasks.lesson_06._looking import CLEAN, CONTEXT, MASKED, SCORES, WEIGHTS, gaps, scattered, summed
+from course_utils.tasks.lesson_06._looking import CLEAN, CONTEXT, MASKED, SCORES, WEIGHTS, summed
 
 task = Task(
     "06.bahdanau_step",
@@ -54,25 +53,7 @@ def _inputs(draw, B, S, H, E, A, mask, dtype=torch.float32):
 
 @task.cases
 def _(draw):
-    for size in sizes(B=3, S=5, H=7, E=11, A=13):
-        S = size.S if size.full else size.S + 1  # so that two real places may share a weight
-        dims = (size.B, S, size.H, size.E, size.A)
-        name = f"{count(size.B, 'sentence')} of {count(S, 'place')}, widths H={size.H}, E={size.E}, A={size.A}"
-        yield Case(f"{name}, no padding", _inputs(draw, *dims, torch.ones(size.B, S, dtype=torch.bool)), size.full)
-        yield Case(f"{name}, with padding", _inputs(draw, *dims, gaps(draw, size.B, S)), size.full)
-    yield Case("padding anywhere in a sentence", _inputs(draw, 3, 5, 2, 3, 2, scattered(draw)))
-    yield Case("H, E and A all 5", _inputs(draw, 2, 3, 5, 5, 5, gaps(draw, 2, 3)))
-    yield Case("as many sentences as places", _inputs(draw, 3, 3, 2, 5, 7, gaps(draw, 3, 3)))
-    one = torch.ones(1, 1, dtype=torch.bool)
-    yield Case("a single place, widths of 1", _inputs(draw, 1, 1, 1, 1, 1, one), True, edge=True)
-    empty = gaps(draw, 3, 5)
-    empty[1] = False
-    yield Case("a sentence without words", _inputs(draw, 3, 5, 7, 11, 13, empty), True, edge=True)
-    yield Case("float64 numbers", _inputs(draw, 3, 5, 7, 11, 13, gaps(draw, 3, 5), torch.float64), True, edge=True)
-    state, annotations, mask, *weights = _inputs(draw, 3, 5, 7, 11, 13, scattered(draw))
-    behind = with_garbage(annotations, mask)
-    yield Case("NaN and infinity at padding", (state, behind, mask, *weights), True, hazard=True)
-    yield Case("200 places", _inputs(draw, 2, 200, 3, 5, 7, gaps(draw, 2, 200)), edge=True)
+    yield from _looking.look_cases(draw, _inputs, "A")
     # Every tanh is 1 or -1, so scores are exact: ±10,001 and ±9,999. In the second row the real ones lie far below padding's.
     far = torch.tensor([[[1.0, 1.0], [1.0, -1.0], [1.0, 1.0]], [[-1.0, 1.0], [-1.0, -1.0], [1.0, 1.0]]])
     far_mask = torch.tensor([[True, True, False], [True, True, False]])

@@ -5,12 +5,11 @@ from operator import matmul, mul
 import torch
 
 from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, count, sizes
+from course_utils.checks.task import Task
 from course_utils.checks.way import left_out
 from course_utils.tasks.families.masked import filled
-from course_utils.tasks.lesson_05._padded import with_garbage
 from course_utils.tasks.lesson_06 import _looking
-from course_utils.tasks.lesson_06._looking import CLEAN, MASKED, SCORES, WEIGHTS, gaps, scattered, summed
+from course_utils.tasks.lesson_06._looking import CLEAN, MASKED, SCORES, WEIGHTS, summed
 
 task = Task(
     "06.luong_step",
@@ -55,26 +54,7 @@ def _inputs(draw, B, S, H, E, D, mask, dtype=torch.float32):
 
 @task.cases
 def _(draw):
-    for size in sizes(B=3, S=5, H=7, E=11, D=13):
-        S = size.S if size.full else size.S + 1  # so that two real places may share a weight
-        dims = (size.B, S, size.H, size.E, size.D)
-        name = f"{count(size.B, 'sentence')} of {count(S, 'place')}, widths H={size.H}, E={size.E}, D={size.D}"
-        yield Case(f"{name}, no padding", _inputs(draw, *dims, torch.ones(size.B, S, dtype=torch.bool)), size.full)
-        yield Case(f"{name}, with padding", _inputs(draw, *dims, gaps(draw, size.B, S)), size.full)
-    yield Case("padding anywhere in a sentence", _inputs(draw, 3, 5, 2, 3, 2, scattered(draw)))
-    yield Case("H, E and D all 5", _inputs(draw, 2, 3, 5, 5, 5, gaps(draw, 2, 3)))
-    yield Case("E is 2 and H is 4, D is 6", _inputs(draw, 2, 3, 4, 2, 6, gaps(draw, 2, 3)))
-    yield Case("as many sentences as places", _inputs(draw, 3, 3, 2, 5, 7, gaps(draw, 3, 3)))
-    one = torch.ones(1, 1, dtype=torch.bool)
-    yield Case("a single place, widths of 1", _inputs(draw, 1, 1, 1, 1, 1, one), True, edge=True)
-    empty = gaps(draw, 3, 5)
-    empty[1] = False
-    yield Case("a sentence without words", _inputs(draw, 3, 5, 7, 11, 13, empty), True, edge=True)
-    yield Case("float64 numbers", _inputs(draw, 3, 5, 7, 11, 13, gaps(draw, 3, 5), torch.float64), True, edge=True)
-    state, annotations, mask, *weights = _inputs(draw, 3, 5, 7, 11, 13, scattered(draw))
-    behind = with_garbage(annotations, mask)
-    yield Case("NaN and infinity at padding", (state, behind, mask, *weights), True, hazard=True)
-    yield Case("200 places", _inputs(draw, 2, 200, 3, 5, 7, gaps(draw, 2, 200)), edge=True)
+    yield from _looking.look_cases(draw, _inputs, "D", [("E is 2 and H is 4, D is 6", (2, 3, 4, 2, 6))])
     # Real scores far below those of padding in the second row; W_c keeps tanh from 1.
     far = torch.tensor([[[100.0], [-100.0], [70.0]], [[-100.0], [-90.0], [100.0]]])
     far_mask = torch.tensor([[True, True, False], [True, True, False]])
@@ -130,11 +110,6 @@ task.changed(
     "context_unused",
     "The context has no effect on the features: they come from the state alone, so the decoder looks and takes nothing. Lay the context beside the state.",
     {BOTH: lambda context, state, *, step: step(0 * context, state)},
-)
-task.changed(
-    "weight_unused",
-    "The matrix of the score has no effect: this is the dot product of state and annotation, which runs only where H = E. The score is sᵀ W h.",
-    {QUERY: left_out},
 )
 task.changed(
     "state_lined_up_with_words",

@@ -185,11 +185,6 @@ task.changed(
     f"Each step reads the word of the step before, and the first two steps read the first word. {SHIFTED}",
     {"words": lambda words: torch.cat([words[:, :1], words[:, :-1]], 1)},
 )
-task.changed(
-    "words_rolled",
-    f"Each step reads the word of the step before, and the first one the last word: at t = 0, `words[:, t - 1]` is the last. {SHIFTED}",
-    {"words": lambda words: words.roll(1, 1)},
-)
 
 # The look
 
@@ -209,16 +204,6 @@ task.changed(
     "weights_of_the_next_look",
     "The states are right, but the weights are one step ahead: they come from a look with the new state. Return those that the step's own context was made with.",
     {"result": _next_looks},
-)
-task.changed(
-    "mask_unused",
-    "All places of the source are looked at, padding too: give the mask to each look.",
-    {"mask": torch.ones_like},
-)
-task.changed(
-    "mask_inverted",
-    'The mask is the wrong way round: True means "may be looked at".',
-    {"mask": torch.logical_not},
 )
 
 # What is returned

@@ -321,11 +321,6 @@ task.changed(
     {BREVITY: lambda q: exp(1 - q)},
 )
 task.changed(
-    "brevity_cases_exchanged",
-    "The two cases of the brevity penalty are exchanged: exp(1 - r/c) is taken where c, the number of words of the hypotheses, is above r, and raises the score there; short ones get off. It belongs where c is below r.",
-    {BREVITY: lambda q: exp(max(0, 1 - q))},
-)
-task.changed(
     "brevity_of_sentences",
     "The brevity penalty is taken sentence by sentence. It compares the words of all hypotheses together with those of all references: a long sentence makes up for a short one.",
     {

@@ -1,7 +1,5 @@
 """Task 07.log_probability: how probable a whole translation is."""
 
-from math import log
-
 import torch
 
 from course_utils.checks.running.contract import Case
@@ -95,22 +93,10 @@ def _taken(numbers, target):
 
 
 log_softmax_mistakes(task)
-for name, sentence, change in (
-    ("negative", "The sign is turned round: this is the loss, which is positive. The logarithm of a probability is at most 0.", torch.neg),
-    ("probability", "You return the probability itself. Its natural logarithm is asked for.", torch.exp),
-    ("mean_loss", "This is the mean loss of the words: the sign is turned round, and the sum is divided by T.", lambda log_p, *, target: -log_p / len(target)),
-    ("in_bits", "The logarithm has base 2. Use the natural one, which torch.log and log_softmax give.", lambda log_p: log_p / log(2)),
-):  # fmt: skip
-    task.changed(name, sentence, {"result": change})
 task.changed(
     "mean",
     "This is the mean over the words, as a loss is. The probability of the whole translation is a product over its words, so its logarithm is the sum: do not divide by T.",
     {"result": lambda log_p, *, target: log_p / len(target)},
-)
-task.changed(
-    "probabilities_added",
-    "You add up probabilities. The logarithms of the probabilities have to be added.",
-    {LOG_P: lambda logits: logits.softmax(-1)},
 )
 task.changed(
     "logarithm_of_the_sum",
@@ -118,19 +104,14 @@ task.changed(
     {LOG_P: lambda logits: logits.softmax(-1), "result": torch.log},
 )
 task.changed(
+    "probabilities_added",
+    "You add up probabilities. The logarithms of the probabilities have to be added.",
+    {LOG_P: lambda logits: logits.softmax(-1)},
+)
+task.changed(
     "no_softmax",
     "The softmax is missing: you add up the logits of the target, which are not yet logarithms of probabilities.",
     {LOG_P: left_out},
-)
-task.changed(
-    "softmax_over_places",
-    "Your softmax runs over the places. The probabilities at each place are spread over the vocabulary, the last axis.",
-    {LOG_P: lambda logits: logits.log_softmax(0)},
-)
-task.changed(
-    "softmax_over_everything",
-    "Your softmax runs over all places and words together. Each place has probabilities of its own, over the vocabulary, the last axis.",
-    {LOG_P: lambda logits: logits.flatten().log_softmax(0).reshape(logits.shape)},
 )
 task.changed(
     "most_probable_words",

@@ -99,21 +99,6 @@ def _(short_log_p, short_length, long_log_p, long_length):
 
 
 task.changed(
-    "below_0",
-    "Your alpha is below 0 where the long translation already wins without a penalty. The smallest alpha from 0 on is then 0.",
-    {ALPHA: left_out},
-)
-task.changed(
-    "sign_left_out",
-    "You leave out the sign of alpha. Where it comes out below 0, the long translation already wins, and the answer is 0.",
-    {ALPHA: abs},
-)
-task.changed(
-    "upside_down",
-    "A ratio is upside down, so your alpha has the wrong sign. Put the long translation above in both ratios, or the short one.",
-    {RATIO: lambda long, short: short / long},
-)
-task.changed(
     "quotient_turned_round",
     "You divide the two logarithms the other way round. The one of the log probabilities belongs above.",
     {QUOTIENT: lambda lead, gain: gain / lead if lead else 0.0},
@@ -125,11 +110,6 @@ for name, sentence, plus in (
 ):  # fmt: skip
     task.changed(name, sentence, {LENGTHS: lambda n, m, plus=plus: (plus + n) / (plus + m)})
 task.changed(
-    "short_one_not_divided",
-    "The length penalty of the short translation is missing. Both log probabilities are divided by one.",
-    {LENGTHS: lambda n, m: (5 + n) / 6},
-)
-task.changed(
     "difference_of_log_probabilities",
     "You divide the difference of the log probabilities by that of the logarithms. Scores are quotients: take the logarithm of the ratio of the log probabilities.",
     {LEAD: lambda ratio, *, short_log_p, long_log_p: short_log_p - long_log_p},
@@ -140,17 +120,14 @@ task.changed(
     {QUOTIENT: lambda lead, gain, *, done: done[RATIO] / done[LENGTHS] if lead > 0 else 0.0},
 )
 task.changed(
-    "lengths_without_logarithm",
-    "The ratio of the lengths has no logarithm. Alpha is its exponent, so take the logarithm of both ratios.",
-    {GAIN: left_out},
-)
-task.changed(
     "log_probabilities_without_logarithm",
     "The ratio of the log probabilities has no logarithm. Alpha is an exponent, so take the logarithm of both ratios.",
     {QUOTIENT: lambda lead, gain, *, done: done[RATIO] / gain if lead > 0 else 0.0},
 )
-task.changed(
-    "at_most_1",
-    "Your alpha never exceeds 1. Some pairs need more: return what comes out, however large.",
-    {"result": lambda alpha: min(1.0, alpha)},
-)
+for name, sentence, changes in (
+    ("below_0", "Your alpha is below 0 where the long translation already wins without a penalty. The smallest alpha from 0 on is then 0.", {ALPHA: left_out}),
+    ("sign_left_out", "You leave out the sign of alpha. Where it comes out below 0, the long translation already wins, and the answer is 0.", {ALPHA: abs}),
+    ("lengths_without_logarithm", "The ratio of the lengths has no logarithm. Alpha is its exponent, so take the logarithm of both ratios.", {GAIN: left_out}),
+    ("at_most_1", "Your alpha never exceeds 1. Some pairs need more: return what comes out, however large.", {"result": lambda alpha: min(1.0, alpha)}),
+):  # fmt: skip
+    task.changed(name, sentence, changes)
