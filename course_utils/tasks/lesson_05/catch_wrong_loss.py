@@ -15,7 +15,7 @@ from course_utils.tasks.lesson_05.sequence_loss import task as sequence_loss
 way, wrong = sequence_loss.way, sequence_loss.wrong
 
 # The candidates: right ones written differently, wrong ones that the prompt shows, wrong ones that it does not. Right ones are so
-# whatever stands at padding; wrong ones show it with ids of the vocabulary and finite numbers there.
+# whatever is at padding; wrong ones show it with ids of the vocabulary and finite numbers there.
 
 
 def right_in_two_steps(logits, target, mask):

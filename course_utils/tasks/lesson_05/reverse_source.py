@@ -1,4 +1,4 @@
-"""Task 05.reverse_source: each sentence backwards, while padding stays behind it."""
+"""Task 05.reverse_source: each sentence backwards, while padding stays after it."""
 
 from operator import sub
 
@@ -11,7 +11,7 @@ from course_utils.tasks.shares import EDGE, SIDE_EFFECT
 
 task = Task(
     "05.reverse_source",
-    "each sentence backwards, padding behind it",
+    "each sentence backwards, padding after it",
     arguments=("source B×S", "mask B×S"),
     result="reversed B×S",
     difficulty=2,

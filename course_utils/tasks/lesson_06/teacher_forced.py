@@ -189,6 +189,11 @@ task.changed(
 # The look
 
 
+def _seen_after_the_step_before(shares, annotations, *, done):
+    """The context, and zeros in the first step, before which nothing was seen."""
+    return summed(shares if NEXT in done else 0 * shares, annotations)
+
+
 def _next_looks(states, weights, *, annotations, mask, weight_s, weight_h, v):
     """The states, with the weights of looks with these states."""
     looks = [plain.bahdanau_step(state, annotations, mask, weight_s, weight_h, v)[1] for state in states.unbind(1)]
@@ -198,12 +203,22 @@ def _next_looks(states, weights, *, annotations, mask, weight_s, weight_h, v):
 task.changed(
     "looks_after",
     "You look after the step, with the state that the word has led to, and the next step reads what was seen: that is Luong's order. Here a step looks first, with the state before it, and the GRU reads that context.",
-    {SEEN: lambda shares, h, *, done: summed(shares * (NEXT in done), h), "result": _next_looks},
+    {SEEN: _seen_after_the_step_before, "result": _next_looks},
 )
 task.changed(
     "weights_of_the_next_look",
     "The states are right, but the weights are one step ahead: they come from a look with the new state. Return those that the step's own context was made with.",
     {"result": _next_looks},
+)
+task.changed(
+    "mask_unused",
+    "All places of the source are looked at, padding too: give the mask to each look.",
+    {"mask": torch.ones_like},
+)
+task.changed(
+    "mask_inverted",
+    'The mask is the wrong way round: True means "may be looked at".',
+    {"mask": torch.logical_not},
 )
 
 # What is returned

@@ -85,7 +85,7 @@ def result(hypotheses):
 
 
 def _log_p(step, bos, ids):
-    """The log probability of ids behind bos."""
+    """The log probability of ids after bos."""
     return sum(step([bos, *ids[:place]])[token].item() for place, token in enumerate(ids))
 
 
@@ -103,9 +103,11 @@ def each_is_whole(value, step, bos, eos, width, longest):
     """A hypothesis ends in eos or is as long as is allowed, and holds eos nowhere else."""
     for ids, _ in value:
         if ids[:1] == [bos] and bos != eos:
-            return f"You return {ids}, which begins with bos. Leave it out: the ids behind it are asked for."
+            return f"You return {ids}, which begins with bos. Leave it out: the ids after it are asked for."
         if eos in ids[:-1]:
-            return f"You return {ids}, which goes on behind eos, {eos}. What ends in eos is set aside and is not continued."
+            return (
+                f"You return {ids}, which goes on after eos, {eos}. What ends in eos is set aside and is not continued."
+            )
         if ids[-1] != eos and len(ids) < longest:
             if ids[-1] == 0:
                 return f"You return {ids}, which is shorter than longest = {longest} and ends in 0. Do you take 0 for eos? Here eos is {eos}."
@@ -122,7 +124,7 @@ def scores_are_sums(value, step, bos, eos, width, longest):
     if not wrong:
         return None
     ids, score, own = wrong[0]
-    told = f"You return {ids} with {score:.4g}. The log probabilities of its ids, each behind bos and those before it, add up to {own:.4g}."
+    told = f"You return {ids} with {score:.4g}. The log probabilities of its ids, each after bos and those before it, add up to {own:.4g}."
     for digits in range(1, 4):
         near = all(abs(own - score) <= 0.5 * len(ids) / 10**digits for ids, score, own in wrong)
         if near and all(abs(score - round(score, digits)) < 1e-9 for _, score in value):
@@ -155,7 +157,7 @@ def best_first(value, step, bos, eos, width, longest):
     """The most probable hypothesis comes first."""
     worse = next((pair for pair in pairwise(score for _, score in value) if pair[0] < pair[1]), None)
     return (
-        f"The most probable should come first; in your result the log probability {worse[0]:.4g} stands before {worse[1]:.4g}, which is larger."
+        f"The most probable should come first; in your result the log probability {worse[0]:.4g} comes before {worse[1]:.4g}, which is larger."
         if worse
         else None
     )

@@ -25,10 +25,6 @@ EQUAL = 1e-9  # scores that are as near as this are equal up to rounding
 # The candidates: right ones written differently, wrong ones that the prompt shows, wrong ones that it does not.
 
 
-def right_by_rounds(step, bos, eos, width, longest):
-    return right(step, bos, eos, width, longest)
-
-
 def right_by_topk(step, bos, eos, width, longest):
     """In float32, with a matrix of all continuations."""
     prefixes, scores, found = [[bos]], torch.zeros(1), []
@@ -80,7 +76,7 @@ def _only_where_there_are_enough(pairs, width):
 
 
 RIGHT = {
-    right_by_rounds: "a right search, with a dict of beginnings",
+    right: "a right search, with a dict of beginnings",
     right_by_topk: "a right search in float32, by topk",
     right_by_recursion: "a right search, written as a recursion",
     right_from_the_far_end: "a right search that adds up from the last id to the first",
@@ -207,7 +203,7 @@ def _equal_scores(gave, bos, eos, width, longest):
             alike = len(gave) > 1 and len({repr(log_p.tolist()) for log_p in gave.values()}) == 1
             why = "Your `step` gives the same numbers for every prefix. " if alike else ""
             return (
-                f"{why}Behind bos, {list(a[1:])} and {list(b[1:])} get the same score, so nobody can say which of them is better. Let `step` give numbers that are random and depend on every id of the "
+                f"{why}After bos, {list(a[1:])} and {list(b[1:])} get the same score, so nobody can say which of them is better. Let `step` give numbers that are random and depend on every id of the "
                 "prefix: then no two scores are equal."
             )
     return None

@@ -85,16 +85,16 @@ def _(step, bos, eos, longest):
 
 @task.property
 def the_first_id_is_the_most_probable(case, value):
-    """Each id is the most probable one behind those before it."""
+    """Each id is the most probable one after those before it."""
     key, bos, eos, longest = case.args
     step = decoders.freely(task.candidate(key.key))
     for place, token in enumerate(value):
         log_p = step([bos, *value[:place]])
         best = int(log_p.argmax())
         if token != best:
-            return f"Behind {[bos, *value[:place]]} the most probable id is {best}, with the log probability {log_p[best]:.4g}; you write {token}. Is step given bos and all ids that are written so far?"
+            return f"After {[bos, *value[:place]]} the most probable id is {best}, with the log probability {log_p[best]:.4g}; you write {token}. Is step given bos and all ids that are written so far?"
         if token == eos and place < len(value) - 1:
-            return f"Behind eos, which is {eos}, nothing is written any more: stop there."
+            return f"After eos, which is {eos}, nothing is written any more: stop there."
     if len(value) > longest:
         return f"You write {len(value)} ids, and longest is {longest}: eos counts, and bos does not."
     if len(value) < longest and (not value or value[-1] != eos):
