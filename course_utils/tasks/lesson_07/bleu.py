@@ -304,22 +304,14 @@ task.changed(
 RIGHT_ONE = "It should be exp(1 - r/c) where c, the number of words of the hypotheses, is below r."
 for name, sentence, change in (
     ("no_brevity", "The brevity penalty is missing. Where the hypotheses have fewer words than the references, multiply by exp(1 - r/c).", lambda q: 1.0),
+    ("long_ones_punished", "You punish hypotheses that are too long like those that are too short. The penalty is 1 where c is as large as r, or larger.", lambda q: exp(1 - max(q, 1 / q))),
+    ("long_ones_rewarded", "The brevity penalty is not limited: where c is above r, exp(1 - r/c) is above 1 and raises the score. It is 1 there.", lambda q: exp(1 - q)),
     ("brevity_turned_round", f"The brevity penalty is turned round: it punishes hypotheses that are too long, and short ones get off. {RIGHT_ONE}", lambda q: exp(min(0, 1 - 1 / q))),
     ("brevity_quotient_turned", f"Your brevity penalty is exp(1 - c/r) where c is below r, which is above 1 and raises the score. {RIGHT_ONE}", lambda q: exp(max(0, 1 - 1 / q))),
     ("brevity_as_a_quotient", f"Your brevity penalty is c/r. {RIGHT_ONE}", lambda q: min(1.0, 1 / q)),
     ("brevity_above", f"Your brevity penalty is exp(c/r - 1) where c is below r. {RIGHT_ONE}", lambda q: exp(min(0, 1 / q - 1))),
 ):  # fmt: skip
     task.changed(name, sentence, {BREVITY: change})
-task.changed(
-    "long_ones_punished",
-    "You punish hypotheses that are too long like those that are too short. The penalty is 1 where the hypotheses have as many words as the references, or more.",
-    {BREVITY: lambda q: exp(1 - max(q, 1 / q))},
-)
-task.changed(
-    "long_ones_rewarded",
-    "The brevity penalty is not limited: where the hypotheses are longer than the references, exp(1 - r/c) is above 1 and raises the score. It is 1 there.",
-    {BREVITY: lambda q: exp(1 - q)},
-)
 task.changed(
     "brevity_of_sentences",
     "The brevity penalty is taken sentence by sentence. It compares the words of all hypotheses together with those of all references: a long sentence makes up for a short one.",
