@@ -9,7 +9,8 @@ import torch.nn.functional as F
 from course_utils.checks.task import Task
 from course_utils.models import plain
 from course_utils.tasks.candidates import mistakes_of_tests, one_case_each, tests_without
-from course_utils.tasks.lesson_05.sequence_loss import LOG_P, LOSSES, N
+from course_utils.tasks.families.log_softmax import LOG_P
+from course_utils.tasks.lesson_05.sequence_loss import LOSSES, N
 from course_utils.tasks.lesson_05.sequence_loss import task as sequence_loss
 
 way, wrong = sequence_loss.way, sequence_loss.wrong

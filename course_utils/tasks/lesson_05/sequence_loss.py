@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
 from course_utils.checks.way import left_out
+from course_utils.tasks.families.log_softmax import LOG_P, log_of_shares, log_softmax_mistakes
 from course_utils.tasks.lesson_05._padded import lengths_below, with_garbage, words_first
 from course_utils.tasks.shares import USUAL
 
@@ -101,12 +102,12 @@ def _(logits, target, mask):
     return sum(losses) / max(len(losses) - 1, 1)
 
 
-WORDS, LOG_P, LOSSES, N = "the logits of the words", "the log softmax", "the losses", "the number to divide by"
+LOSSES, N = "the losses", "the number to divide by"
 
 
 @task.steps
 def _(logits, target, mask):
-    words = yield WORDS, lambda logits, mask: logits[mask], logits, mask
+    words = yield "the logits of the words", lambda logits, mask: logits[mask], logits, mask
     ids = yield "the ids of the words", lambda target, mask: target[mask], target, mask
     log_p = yield LOG_P, lambda words: words.log_softmax(-1), words
     of_target = yield "the log probabilities of the target", _taken, log_p, ids
@@ -123,35 +124,10 @@ def _taken(numbers, ids):
     return numbers.gather(-1, ids[:, None])[:, 0]
 
 
-def _log_of_shares(logits):
-    """The log softmax by hand, in two steps, without subtracting anything."""
-    e = logits.exp()
-    return (e / e.sum(-1, keepdim=True)).log()
-
-
 def _of_sentences(loss, *, mask, done):
     """A change of the result: the mean loss of each sentence."""
     losses = torch.zeros(mask.shape, dtype=loss.dtype).masked_scatter(mask, done[LOSSES])
     return losses.sum(1) / mask.sum(1).clamp(min=1)
-
-
-def log_softmax_mistakes(task):
-    """Declare the mistakes that a log softmax over the vocabulary invites, of a task with this step."""
-    task.changed(
-        "softmax_twice",
-        "The softmax is applied twice: cross_entropy and log_softmax take the logits as they are, and apply it themselves. The softmax of probabilities is nearly the same for every word, so a loss can hardly fall.",
-        {LOG_P: lambda logits: logits.softmax(-1).log_softmax(-1)},
-    )
-    task.changed(
-        "logarithm_of_softmax",
-        "For large logits a probability becomes 0 in float32, and its logarithm minus infinity. Take both steps at once, with log_softmax, cross_entropy or logsumexp: then no probability has to be computed.",
-        {LOG_P: lambda logits: logits.softmax(-1).log()},
-    )
-    task.changed(
-        "overflow",
-        "exp overflows: for a logit above about 88 it is infinite in float32, and infinity divided by infinity is NaN. Take the logarithm of the softmax in one step, with log_softmax, cross_entropy or logsumexp.",
-        {LOG_P: _log_of_shares},
-    )
 
 
 log_softmax_mistakes(task)
@@ -198,7 +174,7 @@ task.changed(
 task.changed(
     "largest_of_the_batch",
     "Before you take exponentials you subtract the largest logit of the whole batch. Where another row's logits lie far below it, all its exponentials become 0. Subtract each row's own largest logit.",
-    {LOG_P: lambda words: _log_of_shares(words - words.max())},
+    {LOG_P: lambda words: log_of_shares(words - words.max())},
 )
 for name, sentence, changes in (
     ("summed", "This is the sum of the losses. Divide by the number of words.", {N: lambda n: 1}),

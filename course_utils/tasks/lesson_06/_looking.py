@@ -115,13 +115,8 @@ def nothing_where_masked(case, value):
 
 # The steps, and the mistakes that they invite
 
-CLEAN, SCORES, MASKED, SOFTMAX = (
-    "the annotations with zeros at padding",
-    "the scores",
-    "the masked scores",
-    "the softmax",
-)
-WEIGHTS, PARTS, CONTEXT = "the weights", "the weighted annotations", "the context"
+CLEAN, SCORES, MASKED = "the annotations with zeros at padding", "the scores", "the masked scores"
+SOFTMAX, WEIGHTS, PARTS, CONTEXT = "the softmax", "the weights", "the weighted annotations", "the context"
 
 
 def looking(scores, annotations, mask):
@@ -192,6 +187,10 @@ MISTAKES = {
         "All your weights are 1: the softmax of a single number is 1. It runs along an axis of size 1; let it run along the source words, S.",
         {SOFTMAX: lambda masked: masked[..., None].softmax(-1)[..., 0]},
     ),
+    "equal_weights": (
+        "All real places get the same weight, so your context is a plain mean of the annotations. The scores should differ from place to place, and decide.",
+        {SOFTMAX: lambda masked: masked.masked_fill(masked > -torch.inf, 0.0).softmax(-1)},
+    ),
     "scores_returned": (
         "As the second part you return the scores. Return the weights.",
         {"result": lambda first, weights, *, done: (first, done[SCORES])},
@@ -218,7 +217,7 @@ def look_mistakes(task):
     """Declare the mistakes of a look, of a task whose steps give annotations with zeros at padding, scores, and then those of `looking`."""
     masked_softmax_mistakes(
         task,
-        *("mask_inverted", "no_softmax", "equal_weights", "empty_row_nan", "empty_row_uniform", "overflow"),
+        *("mask_inverted", "no_softmax", "empty_row_nan", "empty_row_uniform", "overflow"),
         one="A state",
         others="places",
         nothing=EMPTY,

@@ -5,7 +5,7 @@ import torch
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
 from course_utils.checks.way import left_out
-from course_utils.tasks.lesson_05.sequence_loss import LOG_P, log_softmax_mistakes
+from course_utils.tasks.families.log_softmax import LOG_P, log_softmax_mistakes
 from course_utils.tasks.shares import USUAL
 
 task = Task(
