@@ -545,7 +545,7 @@ def searching(step, width=3, longest=4):
         ("06.bahdanau_step", looking(0.0, hide=lambda mask, _: mask & ~mask), "The mask reaches the annotations and not the scores"),
         ("06.bahdanau_step", looking(-torch.inf, in_place=True), "alters its input annotations"),
         ("07.greedy", lambda step, bos, eos, n: writing(step, bos, eos, n, more=5), "Where so many are written"),
-        ("07.greedy", lambda step, bos, eos, n: writing(step, bos, None, n, end=eos), "behind it is asked for"),
+        ("07.greedy", lambda step, bos, eos, n: writing(step, bos, None, n, end=eos), "after it is asked for"),
         ("07.greedy", lambda step, bos, eos, n: writing(lambda ids: step(torch.tensor(ids)), bos, eos, n), "a list of ints"),
         ("07.beam_search", beams(eos_free=True), "the sum without eos"),
         ("07.beam_search", beams(after=lambda score: round(score, 2)), "do not round"),

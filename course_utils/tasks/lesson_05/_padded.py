@@ -1,4 +1,4 @@
-"""What the tasks on padded sentences share: lengths, masks whose words stand first, and what may stand behind the words."""
+"""What the tasks on padded sentences share: lengths, masks whose words come first, and what may come after the words."""
 
 import torch
 
@@ -9,7 +9,7 @@ def lengths_below(draw, B, S):
 
 
 def words_first(lengths, S):
-    """Return the mask B×S that is True at the words, which stand first: lengths B."""
+    """Return the mask B×S that is True at the words, which come first: lengths B."""
     return torch.arange(S) < lengths[:, None]
 
 

@@ -1,6 +1,7 @@
 """Task 05.best_share: what an encoder's one vector lets the best of all decoders translate. The encoders are made here."""
 
 from collections import Counter, defaultdict
+from operator import truediv
 
 import torch
 
@@ -113,10 +114,11 @@ def _(encode, sentences, targets):
     return right / len(sentences)
 
 
-def _groups(encode, sentences, targets):
+def _grouped(vectors, targets):
+    """The targets that go with each different vector, in a list of lists."""
     groups = defaultdict(list)
-    for sentence, target in zip(sentences, targets, strict=True):
-        groups[tuple(encode(sentence).tolist())].append(target)
+    for vector, target in zip(vectors, targets, strict=True):
+        groups[vector].append(target)
     return list(groups.values())
 
 
@@ -124,73 +126,63 @@ def _most(group):
     return max(Counter(group).values())
 
 
-@task.mistake(
-    "You count one sentence as right for each different vector. If several sentences share a vector and also a target, all of them are right: count how often "
-    "the most frequent target is there."
+GROUPS, RIGHT, SHARE = "the targets of each vector", "the number of right ones in each group", "the share"
+
+
+@task.steps
+def _(encode, sentences, targets):
+    groups = yield GROUPS, _grouped, [tuple(encode(sentence).tolist()) for sentence in sentences], targets
+    right = yield RIGHT, lambda groups: [_most(group) for group in groups], groups
+    share = yield SHARE, truediv, sum(right), len(sentences)
+    return share
+
+
+task.changed(
+    "one_for_each_vector",
+    "You count one sentence as right for each different vector. If several sentences share a vector and also a target, all of them are right: count how often the most frequent target is there.",
+    {RIGHT: lambda groups: [1 for _ in groups]},
 )
-def one_for_each_vector(encode, sentences, targets):
-    return len(_groups(encode, sentences, targets)) / len(sentences)
-
-
-@task.mistake(
-    "You count only sentences that share their vector with no other one. Where several share it, the decoder still gets those right whose target it writes."
+task.changed(
+    "pure_groups_only",
+    "You count groups in which all have the same target, and nothing of the others. In a mixed group the decoder writes the most frequent target, and is right with that part of the group.",
+    {RIGHT: lambda groups: [len(group) for group in groups if len({*group}) == 1]},
 )
-def alone_only(encode, sentences, targets):
-    return sum(len(group) == 1 for group in _groups(encode, sentences, targets)) / len(sentences)
-
-
-@task.mistake(
-    "You count groups in which all have the same target, and nothing of the others. In a mixed group the decoder writes the most frequent target, and is right with that part of the group."
+task.changed(
+    "mean_of_groups",
+    "You take the mean over the vectors. A vector that many sentences share counts as often as there are sentences: add up the right ones, and divide by all sentences once.",
+    {
+        RIGHT: lambda groups: [_most(group) / len(group) for group in groups],
+        SHARE: lambda total, n, *, done: total / len(done[GROUPS]),
+    },
 )
-def pure_groups_only(encode, sentences, targets):
-    return sum(len(group) for group in _groups(encode, sentences, targets) if len({*group}) == 1) / len(sentences)
-
-
-@task.mistake(
-    "You take the mean over the vectors. A vector that many sentences share counts as often as there are sentences: add up the right ones, and divide by all sentences once."
+task.changed(
+    "by_sentence",
+    "Every sentence counts as right, as if the decoder saw the sentence itself. It sees the vector alone: group the sentences by what `encode` gives.",
+    {"result": lambda share: 1.0},
 )
-def mean_of_groups(encode, sentences, targets):
-    groups = _groups(encode, sentences, targets)
-    return sum(_most(group) / len(group) for group in groups) / len(groups)
-
-
-@task.mistake(
-    "Every sentence counts as right, as if the decoder saw the sentence itself. It sees the vector alone: group the sentences by what `encode` gives."
+task.changed(
+    "grouped_by_target",
+    "The targets are exchanged with the vectors: you ask how well the vector could be told from the target. Group by vector, and count targets within each group.",
+    {GROUPS: lambda vectors, targets: _grouped(targets, vectors)},
 )
-def by_sentence(encode, sentences, targets):
-    return 1.0
-
-
-@task.mistake(
-    "The targets are exchanged with the vectors: you ask how well the vector could be told from the target. Group by vector, and count targets within each group."
+task.changed(
+    "divided_by_vectors",
+    "You divide by the number of different vectors. The share is of all sentences.",
+    {SHARE: lambda total, n, *, done: total / len(done[GROUPS])},
 )
-def grouped_by_target(encode, sentences, targets):
-    groups = defaultdict(list)
-    for sentence, target in zip(sentences, targets, strict=True):
-        groups[target].append(tuple(encode(sentence).tolist()))
-    return sum(map(_most, groups.values())) / len(sentences)
-
-
-@task.mistake("You divide by the number of different vectors. The share is of all sentences.")
-def divided_by_vectors(encode, sentences, targets):
-    groups = _groups(encode, sentences, targets)
-    return sum(map(_most, groups)) / len(groups)
-
-
-@task.mistake("This is the number of sentences that can be right. Divide it by the number of all sentences.")
-def not_divided(encode, sentences, targets):
-    return float(sum(map(_most, _groups(encode, sentences, targets))))
-
-
-@task.mistake(
-    "You take the first target of each group as the decoder's translation. The best decoder writes the one that is most frequent in the group."
+task.changed(
+    "not_divided",
+    "This is the number of sentences that can be right. Divide it by the number of all sentences.",
+    {SHARE: lambda total, n: float(total)},
 )
-def first_of_each(encode, sentences, targets):
-    return sum(group.count(group[0]) for group in _groups(encode, sentences, targets)) / len(sentences)
+task.changed(
+    "first_of_each",
+    "You take the first target of each group as the decoder's translation. The best decoder writes the one that is most frequent in the group.",
+    {RIGHT: lambda groups: [group.count(group[0]) for group in groups]},
+)
 
 
 @task.mistake("You count each different sentence once. One that is there several times counts as often as it is there.")
 def different_sentences(encode, sentences, targets):
-    once = {tuple(s.tolist()): (s, t) for s, t in zip(sentences, targets, strict=True)}
-    kept = list(once.values())
-    return sum(map(_most, _groups(encode, *zip(*kept, strict=True)))) / len(kept)
+    once = {tuple(sentence.tolist()): pair for sentence, *pair in zip(sentences, sentences, targets, strict=True)}
+    return task.oracle_function(encode, *zip(*once.values(), strict=True))

@@ -1,17 +1,22 @@
 """Task 05.catch_wrong_loss: a test that tells right losses of a batch from wrong ones."""
 
 from functools import cache
+from math import log
 
 import torch
 import torch.nn.functional as F
 
 from course_utils.checks.task import Task
 from course_utils.models import plain
-from course_utils.tasks.candidates import one_case_each, tests_without
-from course_utils.tasks.lesson_05 import sequence_loss
+from course_utils.tasks.candidates import mistakes_of_tests, one_case_each, tests_without
+from course_utils.tasks.families.log_softmax import LOG_P
+from course_utils.tasks.lesson_05.sequence_loss import LOSSES, N
+from course_utils.tasks.lesson_05.sequence_loss import task as sequence_loss
+
+way, wrong = sequence_loss.way, sequence_loss.wrong
 
 # The candidates: right ones written differently, wrong ones that the prompt shows, wrong ones that it does not. Right ones are so
-# whatever stands at padding; wrong ones show it with ids of the vocabulary and finite numbers there.
+# whatever is at padding; wrong ones show it with ids of the vocabulary and finite numbers there.
 
 
 def right_in_two_steps(logits, target, mask):
@@ -72,51 +77,6 @@ def target_altered(logits, target, mask):
     return plain.sequence_loss(logits, target, mask)
 
 
-def normaliser_cut(logits, target, mask):
-    """Right, but no gradient comes through the sum over the vocabulary: the other words learn nothing."""
-    words = logits[mask]
-    of_target = words.gather(1, target[mask][:, None])[:, 0]
-    return (words.detach().logsumexp(-1) - of_target).sum() / mask.sum().clamp(min=1)
-
-
-def gradient_of_the_sum(logits, target, mask):
-    """Right, but the gradient is that of the sum, not of the mean."""
-    mean = plain.sequence_loss(logits, target, mask)
-    return mean.detach() + (mean - mean.detach()) * mask.sum()
-
-
-def loss_cut(logits, target, mask):
-    return plain.sequence_loss(logits.detach(), target, mask)
-
-
-def stops_without_words(logits, target, mask):
-    words = target[mask]
-    return -torch.stack([row[word] for row, word in zip(logits[mask].log_softmax(-1), words, strict=True)]).mean()
-
-
-def first_mask_for_all(logits, target, mask):
-    return plain.sequence_loss(logits, target, mask[:1].expand_as(mask))
-
-
-def last_word_left_out(logits, target, mask):
-    """The last word of each sentence, which ends it, does not count."""
-    return plain.sequence_loss(logits, target, mask & F.pad(mask[:, 1:], (0, 1)))
-
-
-def smoothed(logits, target, mask):
-    return F.cross_entropy(logits[mask], target[mask], reduction="sum", label_smoothing=0.1) / mask.sum().clamp(min=1)
-
-
-def added_in_the_logarithm(logits, target, mask):
-    p = logits[mask].softmax(-1).gather(1, target[mask][:, None])
-    return -(p + 1e-9).log().sum() / mask.sum().clamp(min=1)
-
-
-def one_too_many(logits, target, mask):
-    """Divides by one more than there are words, against 0/0."""
-    return F.cross_entropy(logits[mask], target[mask], reduction="sum") / (mask.sum() + 1)
-
-
 RIGHT = {
     right_in_two_steps: "a right loss, by log_softmax and nll_loss",
     right_by_loops: "a right loss, written with loops in float64",
@@ -129,31 +89,31 @@ RIGHT = {
 
 
 WRONG = {
-    sequence_loss.mean_over_all_places: "a wrong loss: divided by the number of all places",
-    sequence_loss.mean_of_sentences: "a wrong loss: the mean of the sentences' means",
-    sequence_loss.mask_unused: "a wrong loss: the mask has no effect",
-    sequence_loss.softmax_twice: "a wrong loss: the softmax is applied twice",
-    sequence_loss.cut_anew: "a wrong loss: axes mixed up by reshape",
-    sequence_loss.nothing_gives_nan: "a wrong loss: NaN where there is no word",
-    sequence_loss.logarithm_of_softmax: "a wrong loss: infinite for large logits",
+    wrong("mean_over_all_places"): "a wrong loss: divided by the number of all places",
+    wrong("mean_of_sentences"): "a wrong loss: the mean of the sentences' means",
+    way({"mask": torch.ones_like}): "a wrong loss: the mask has no effect",
+    wrong("softmax_twice"): "a wrong loss: the softmax is applied twice",
+    wrong("cut_anew"): "a wrong loss: axes mixed up by reshape",
+    wrong("nothing_gives_nan"): "a wrong loss: NaN where there is no word",
+    wrong("logarithm_of_softmax"): "a wrong loss: infinite for large logits",
     target_altered: "a wrong loss: the target that came in is altered",
-    loss_cut: "a wrong loss: no gradient at all",
-    sequence_loss.summed: "a wrong loss: the sum, and not the mean",
-    sequence_loss.divided_by_sentences: "a wrong loss: divided by the number of sentences",
-    sequence_loss.in_bits: "a wrong loss: in bits",
-    sequence_loss.padding_by_its_id: "a wrong loss: it goes by the id of padding, and not by the mask",
-    sequence_loss.flattened_in_another_order: "a wrong loss: logits and targets are flattened in different orders",
-    sequence_loss.shifted_again: "a wrong loss: the target is shifted once more",
-    first_mask_for_all: "a wrong loss: the mask of the first sentence for all",
-    last_word_left_out: "a wrong loss: the last word of each sentence does not count",
-    smoothed: "a wrong loss: the targets are smoothed",
-    one_too_many: "a wrong loss: divided by one more than there are words",
-    stops_without_words: "a wrong loss: it fails where there is no word",
-    added_in_the_logarithm: "a wrong loss: a small number is added inside the logarithm, which cuts off large losses",
+    way({"logits": torch.detach}): "a wrong loss: no gradient at all",
+    wrong("summed"): "a wrong loss: the sum, and not the mean",
+    wrong("divided_by_sentences"): "a wrong loss: divided by the number of sentences",
+    way({"result": lambda loss: loss / log(2)}): "a wrong loss: in bits",
+    wrong("padding_by_its_id"): "a wrong loss: it goes by the id of padding, and not by the mask",
+    wrong("flattened_in_another_order"): "a wrong loss: logits and targets are flattened in different orders",
+    wrong("shifted_again"): "a wrong loss: the target is shifted once more",
+    way({"mask": lambda mask: mask[:1].expand_as(mask)}): "a wrong loss: the mask of the first sentence for all",
+    way({"mask": lambda mask: mask & F.pad(mask[:, 1:], (0, 1))}): "a wrong loss: the last word of each sentence does not count",
+    way({LOG_P: lambda words, *, step: 0.9 * step(words) + 0.1 * step(words).mean(-1, keepdim=True)}): "a wrong loss: the targets are smoothed",
+    way({N: lambda n: n + 1}): "a wrong loss: divided by one more than there are words",
+    way({LOSSES: lambda log_p: -torch.stack(list(log_p))}): "a wrong loss: it fails where there is no word",
+    way({LOG_P: lambda words: (words.softmax(-1) + 1e-9).log()}): "a wrong loss: a small number is added inside the logarithm, which cuts off large losses",
     logits_altered: "a wrong loss: the logits that came in are altered",
-    normaliser_cut: "a wrong loss: no gradient comes through the sum over the vocabulary",
-    gradient_of_the_sum: "a wrong loss: the gradient is that of the sum, and not of the mean",
-}
+    way({LOG_P: lambda words: words - words.detach().logsumexp(-1, keepdim=True)}): "a wrong loss: no gradient comes through the sum over the vocabulary",
+    way({"result": lambda loss, *, mask: loss.detach() + (loss - loss.detach()) * mask.sum()}): "a wrong loss: the gradient is that of the sum, and not of the mean",
+}  # fmt: skip
 
 
 task = Task(
@@ -234,44 +194,27 @@ def _test(candidate, large=True, empty=True, gradient=True, altered=True, **batc
     )
 
 
-@task.mistake("Your test says True to every candidate.")
-def always_true(candidate):
-    return True
-
-
-@task.mistake("Your test says False to every candidate, even to the right ones.")
-def always_false(candidate):
-    return False
-
-
-@task.mistake(
-    "Your test refuses right candidates whose last digits differ from the reference's, because adding in another order rounds differently. Leave room for rounding: torch.allclose(…, atol=1e-5) in place of "
-    "torch.equal or ==."
+mistaken = mistakes_of_tests(task, _test, "candidate")
+mistaken(
+    "no_rounding",
+    "Your test refuses right candidates whose last digits differ from the reference's, because adding in another order rounds differently. Leave room for rounding: torch.allclose(…, atol=1e-5) in place of torch.equal or ==.",
+    exactly=True,
 )
-def no_rounding(candidate):
-    return _test(candidate, exactly=True)
-
-
-@task.mistake(
-    "Candidates that treat padding like words pass your test, and so do those that divide by the wrong number or average the sentences' means. Let the mask be False somewhere, and let the sentences have different "
-    "lengths."
+mistaken(
+    "no_padding",
+    "Candidates that treat padding like words pass your test, and so do those that divide by the wrong number or average the sentences' means. Let the mask be False somewhere, and let the sentences have different lengths.",
+    lengths=(5, 5, 5),
 )
-def no_padding(candidate):
-    return _test(candidate, lengths=(5, 5, 5))
-
-
-@task.mistake(
-    "Candidates that average the sentences' means, or take one sentence's mask for all, pass your test. Let the sentences of a batch have different lengths."
+mistaken(
+    "equal_lengths",
+    "Candidates that average the sentences' means, or take one sentence's mask for all, pass your test. Let the sentences of a batch have different lengths.",
+    lengths=(3, 3, 3),
 )
-def equal_lengths(candidate):
-    return _test(candidate, lengths=(3, 3, 3))
-
-
-@task.mistake(
-    "Candidates that mix up the sentences of a batch pass your test, and those that average over sentences. Use a batch of two sentences or more, of different lengths."
+mistaken(
+    "batch_of_one",
+    "Candidates that mix up the sentences of a batch pass your test, and those that average over sentences. Use a batch of two sentences or more, of different lengths.",
+    lengths=(3,),
 )
-def batch_of_one(candidate):
-    return _test(candidate, lengths=(3,))
 
 
 @task.mistake(
@@ -287,27 +230,11 @@ def finite_only(candidate):
 
 
 LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
-    "gradient": (
-        "candidates whose value is right and whose gradient is not",
-        "Make logits require a gradient, call backward on the loss, and compare the gradient of logits with the one that the reference gives.",
-    ),
-    "altered": (
-        "candidates that alter what they are given",
-        "Give each candidate copies, and compare them with the originals afterwards.",
-    ),
-    "empty": (
-        "candidates that fail where the whole batch has no word",
-        "Try a mask without any True as well.",
-    ),
-    "large": (
-        "candidates that fail for large logits",
-        "Try logits of ±10,000 as well.",
-    ),
-}
-
-
-def _without(parts):
-    return lambda candidate: _test(candidate, **dict.fromkeys(parts, False))
-
-
-tests_without(task, LEFT_OUT, _without, len(LEFT_OUT))
+    "gradient": ("candidates whose value is right and whose gradient is not", "Make logits require a gradient, call backward on the loss, and compare the gradient of logits with the one that the reference gives."),
+    "altered": ("candidates that alter what they are given", "Give each candidate copies, and compare them with the originals afterwards."),
+    "empty": ("candidates that fail where the whole batch has no word", "Try a mask without any True as well."),
+    "large": ("candidates that fail for large logits", "Try logits of ±10,000 as well."),
+}  # fmt: skip
+tests_without(
+    task, LEFT_OUT, lambda parts: lambda candidate: _test(candidate, **dict.fromkeys(parts, False)), len(LEFT_OUT)
+)

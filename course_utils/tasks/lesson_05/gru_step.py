@@ -4,8 +4,9 @@ from operator import add, matmul, mul, sub
 
 import torch
 
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, count, sizes
+from course_utils.checks.task import Task
+from course_utils.checks.way import left_out
+from course_utils.tasks.lesson_05._cells import cell_cases
 from course_utils.tasks.shares import EDGE
 
 task = Task(
@@ -27,7 +28,7 @@ task = Task(
         "r_x, z_x, n_x = x times weight_ih transposed, plus bias_ih, cut into three along the last axis; r_s, z_s, n_s = the same of state, weight_hh and bias_hh; "
         "r = sigmoid of r_x + r_s; z = sigmoid of z_x + z_s; n = tanh of n_x + r * n_s; return (1 - z) * n + z * state.",
     ),
-    partial=EDGE | {},
+    partial=EDGE,
 )
 
 
@@ -38,19 +39,7 @@ def _inputs(draw, B, E, D, dtype=torch.float32):
     return x, state, weight_ih / 2, weight_hh / 2, bias_ih / 2 + 0.125, bias_hh / 2 - 0.125
 
 
-@task.cases
-def _(draw):
-    for size in sizes(B=3, E=5, D=7):
-        name = f"{count(size.B, 'sentence')}, words of width {size.E}, a state of width {size.D}"
-        yield Case(name, _inputs(draw, size.B, size.E, size.D), size.full)
-    yield Case("E and D both 5", _inputs(draw, 2, 5, 5))
-    x, _, *weights = _inputs(draw, 3, 5, 7)
-    yield Case("a state of zeros, as before the first word", (x, torch.zeros(3, 7), *weights), True, edge=True)
-    yield Case("widths of 1", _inputs(draw, 1, 1, 1), edge=True)
-    yield Case("B, E and D all 3", _inputs(draw, 3, 3, 3), edge=True)
-    yield Case("float64 numbers", _inputs(draw, 3, 5, 7, torch.float64), edge=True)
-    x, state, *weights = _inputs(draw, 2, 3, 5)
-    yield Case("numbers of ±10,000", (1e4 * x.sign() + 1, state, *weights), hazard=True)
+cell_cases(task, _inputs)
 
 
 @task.oracle
@@ -74,7 +63,8 @@ def _(x, state, weight_ih, weight_hh, bias_ih, bias_hh):
     of_x = yield "what x contributes", add, product_x, bias_ih
     product_s = yield "the product of state and weight_hh", matmul, state, weight_hh.mT
     of_s = yield "what the state contributes", add, product_s, bias_hh
-    (reset_x, update_x, new_x), (reset_s, update_s, new_s) = of_x.chunk(3, -1), of_s.chunk(3, -1)
+    reset_x, update_x, new_x = yield "the three pieces of x", _cut, of_x
+    reset_s, update_s, new_s = yield "the three pieces of the state", _cut, of_s
     reset_sum = yield "the sum for the reset gate", add, reset_x, reset_s
     reset = yield "the reset gate", torch.sigmoid, reset_sum
     update_sum = yield "the sum for the update gate", add, update_x, update_s
@@ -89,147 +79,85 @@ def _(x, state, weight_ih, weight_hh, bias_ih, bias_hh):
     return next_state
 
 
-def _pieces(x, state, weight_ih, weight_hh, bias_ih, bias_hh):
-    """The pieces for reset gate, update gate and candidate, of the word and of the state."""
-    return (*(x @ weight_ih.T + bias_ih).chunk(3, -1), *(state @ weight_hh.T + bias_hh).chunk(3, -1))
+def _cut(numbers):
+    return numbers.chunk(3, -1)
 
 
-def _step(
-    pieces,
-    state,
-    gate=torch.sigmoid,
-    candidate=lambda n_x, n_s, r: torch.tanh(n_x + r * n_s),
-    mix=lambda n, s, z: (1 - z) * n + z * s,
-):
-    """A step from its pieces, in which one part may be another."""
-    r_x, z_x, n_x, r_s, z_s, n_s = pieces
-    return mix(candidate(n_x, n_s, gate(r_x + r_s)), state, gate(z_x + z_s))
+def _pieces(cut):
+    """A change of how both sums are cut into pieces for the reset gate, the update gate and the candidate."""
+    return dict.fromkeys(("the three pieces of x", "the three pieces of the state"), cut)
 
 
-@task.mistake(
-    "You take the first block for the update gate and the second one for the reset gate. The blocks stand in the order r, z, n: reset gate, update gate, candidate."
+GATES, CANDIDATE, LET_THROUGH = (
+    ("the reset gate", "the update gate"),
+    "the candidate",
+    "what the reset gate lets through",
 )
-def blocks_z_r_n(x, state, *weights):
-    r_x, z_x, n_x, r_s, z_s, n_s = _pieces(x, state, *weights)
-    return _step((z_x, r_x, n_x, z_s, r_s, n_s), state)
-
-
-@task.mistake(
-    "You take the first block for the candidate and the next two for the gates. The blocks stand in the order r, z, n: the candidate comes last."
+task.changed(
+    "blocks_z_r_n",
+    "You take the first block for the update gate and the second one for the reset gate. The blocks are in the order r, z, n: reset gate, update gate, candidate.",
+    _pieces(lambda numbers: [_cut(numbers)[place] for place in (1, 0, 2)]),
 )
-def blocks_n_r_z(x, state, *weights):
-    n_x, r_x, z_x, n_s, r_s, z_s = _pieces(x, state, *weights)
-    return _step((r_x, z_x, n_x, r_s, z_s, n_s), state)
-
-
-@task.mistake(
-    "Your three pieces are interleaved: every third number goes to the same gate. The blocks stand one behind the other, first D numbers for r, then D for z, then "
-    "D for n."
+task.changed(
+    "blocks_interleaved",
+    "Your three pieces are interleaved: every third number goes to the same gate. The blocks come one after the other, first D numbers for r, then D for z, then D for n.",
+    _pieces(lambda numbers: numbers.unflatten(-1, (-1, 3)).unbind(-1)),
 )
-def blocks_interleaved(x, state, weight_ih, weight_hh, bias_ih, bias_hh):
-    of_x, of_s = x @ weight_ih.T + bias_ih, state @ weight_hh.T + bias_hh
-    return _step([p for part in (of_x, of_s) for p in part.unflatten(-1, (-1, 3)).unbind(-1)], state)
 
 
-@task.mistake(
-    "Your reset gate multiplies the old state before the matrix does. Cho et al. (2014) do it so; here, as in torch.nn.GRUCell, the gate multiplies what matrix and "
-    "bias have made of the state."
+def _reset_before(reset, of_state, *, state, weight_hh, bias_hh):
+    return (reset * state) @ _cut(weight_hh.mT)[2] + _cut(bias_hh)[2]
+
+
+def _reset_without_bias(reset, of_state, *, bias_hh):
+    bias = _cut(bias_hh)[2]
+    return reset * (of_state - bias) + bias
+
+
+task.changed(
+    "reset_before_the_product",
+    "Your reset gate multiplies the old state before the matrix does. Cho et al. (2014) do it so; here, as in torch.nn.GRUCell, the gate multiplies what matrix and bias have made of the state.",
+    {LET_THROUGH: _reset_before},
 )
-def reset_before_the_product(x, state, weight_ih, weight_hh, bias_ih, bias_hh):
-    def candidate(n_x, n_s, r):
-        D = state.shape[1]
-        return torch.tanh(n_x + (r * state) @ weight_hh[2 * D :].T + bias_hh[2 * D :])
-
-    return _step(_pieces(x, state, weight_ih, weight_hh, bias_ih, bias_hh), state, candidate=candidate)
-
-
-@task.mistake(
-    "Your reset gate multiplies the product of matrix and state alone, and bias_hh is added behind it. In torch.nn.GRUCell this bias stands inside: the gate "
-    "multiplies the sum of the two."
+task.changed(
+    "reset_skips_the_bias",
+    "Your reset gate multiplies the product of matrix and state alone, and bias_hh is added afterwards. In torch.nn.GRUCell this bias comes first: the gate multiplies the sum of the two.",
+    {LET_THROUGH: _reset_without_bias},
 )
-def reset_skips_the_bias(x, state, weight_ih, weight_hh, bias_ih, bias_hh):
-    def candidate(n_x, n_s, r):
-        bias = bias_hh[2 * state.shape[1] :]
-        return torch.tanh(n_x + r * (n_s - bias) + bias)
-
-    return _step(_pieces(x, state, weight_ih, weight_hh, bias_ih, bias_hh), state, candidate=candidate)
-
-
-@task.mistake(
-    "Your reset gate multiplies the whole sum inside tanh, the word's part too. It is there to forget the state: let it multiply the state's part alone."
+task.changed(
+    "reset_of_everything",
+    "Your reset gate multiplies the whole sum inside tanh, the word's part too. It is there to forget the state: let it multiply the state's part alone.",
+    {LET_THROUGH: lambda reset, of_s: of_s, CANDIDATE: lambda z, *, done: torch.tanh(done["the reset gate"] * z)},
 )
-def reset_of_everything(x, state, *weights):
-    return _step(_pieces(x, state, *weights), state, candidate=lambda n_x, n_s, r: torch.tanh(r * (n_x + n_s)))
-
-
-@task.mistake(
-    "The reset gate has no effect: the candidate sees the whole old state. Multiply the state's part of the candidate by the gate."
+task.changed(
+    "reset_unused",
+    "The reset gate has no effect: the candidate sees the whole old state. Multiply the state's part of the candidate by the gate.",
+    {LET_THROUGH: lambda reset, of_state: of_state},
 )
-def reset_unused(x, state, *weights):
-    return _step(_pieces(x, state, *weights), state, candidate=lambda n_x, n_s, r: torch.tanh(n_x + n_s))
-
-
-@task.mistake(
-    "The shares are exchanged. The update gate z is the share of the old state that is kept, and 1 - z the share of the candidate. Some papers, such as Bahdanau et al. "
-    "(2014), have it the other way round."
+task.changed(
+    "shares_exchanged",
+    "The shares are exchanged. The update gate z is the share of the old state that is kept, and 1 - z the share of the candidate. Some papers, such as Bahdanau et al. (2014), have it the other way round.",
+    {"the update gate": lambda z: torch.sigmoid(-z)},
 )
-def shares_exchanged(x, state, *weights):
-    return _step(_pieces(x, state, *weights), state, mix=lambda n, s, z: z * n + (1 - z) * s)
-
-
-@task.mistake(
-    "You add all of the candidate to what is kept of the old state, so the state can leave the range between the two. The candidate only gets the share that is not kept: 1 - z."
+task.changed(
+    "candidate_in_full",
+    "You add all of the candidate to what is kept of the old state, so the state can leave the range between the two. The candidate only gets the share that is not kept: 1 - z.",
+    {"what is taken of the candidate": lambda share, candidate: candidate},
 )
-def candidate_in_full(x, state, *weights):
-    return _step(_pieces(x, state, *weights), state, mix=lambda n, s, z: n + z * s)
 
-
-@task.mistake("You return the candidate. The update gate still has to mix it with the old state.")
-def candidate_returned(x, state, *weights):
-    return _step(_pieces(x, state, *weights), state, mix=lambda n, s, z: n)
-
-
-@task.mistake("Nothing of the old state is kept: you return only the candidate's share. Add the old state times z.")
-def nothing_kept(x, state, *weights):
-    return _step(_pieces(x, state, *weights), state, mix=lambda n, s, z: (1 - z) * n)
-
-
-@task.mistake("Both biases are missing.")
-def no_biases(x, state, weight_ih, weight_hh, bias_ih, bias_hh):
-    return _step(_pieces(x, state, weight_ih, weight_hh, 0 * bias_ih, 0 * bias_hh), state)
-
-
-@task.mistake("bias_hh is missing. The state's products have a bias of their own, beside that of the word.")
-def no_bias_hh(x, state, weight_ih, weight_hh, bias_ih, bias_hh):
-    return _step(_pieces(x, state, weight_ih, weight_hh, bias_ih, 0 * bias_hh), state)
-
-
-@task.mistake("bias_ih is missing. The word's products have a bias of their own, beside that of the state.")
-def no_bias_ih(x, state, weight_ih, weight_hh, bias_ih, bias_hh):
-    return _step(_pieces(x, state, weight_ih, weight_hh, 0 * bias_ih, bias_hh), state)
-
-
-@task.mistake(
-    "Your gates use tanh, so they can be negative. A gate is a share between 0 and 1: use the sigmoid for both."
+task.changed(
+    "candidate_with_sigmoid",
+    "Your candidate uses the sigmoid. Only the gates do: the candidate goes through tanh and lies between -1 and 1.",
+    {CANDIDATE: torch.sigmoid},
 )
-def gates_with_tanh(x, state, *weights):
-    return _step(_pieces(x, state, *weights), state, gate=torch.tanh)
-
-
-@task.mistake(
-    "Your candidate uses the sigmoid. Only the gates do: the candidate goes through tanh and lies between -1 and 1."
+for name, sentence, changes in (
+    ("no_biases", "Both biases are missing.", dict.fromkeys(("what x contributes", "what the state contributes"), left_out)),
+    ("gates_with_tanh", "Your gates use tanh, so they can be negative. A gate is a share between 0 and 1: use the sigmoid for both.", dict.fromkeys(GATES, torch.tanh)),
+    ("candidate_without_tanh", "Your candidate goes through no tanh, so it can have any size. It should lie between -1 and 1.", {CANDIDATE: left_out}),
+):  # fmt: skip
+    task.changed(name, sentence, changes)
+task.changed(
+    "overflow",
+    "exp overflows: for numbers above about 88 it is infinite in float32, and infinity divided by infinity is NaN. torch.sigmoid and torch.tanh take numbers of any size.",
+    dict.fromkeys(GATES, lambda z: z.exp() / (1 + z.exp())),
 )
-def candidate_with_sigmoid(x, state, *weights):
-    return _step(_pieces(x, state, *weights), state, candidate=lambda n_x, n_s, r: torch.sigmoid(n_x + r * n_s))
-
-
-@task.mistake("Your candidate goes through no tanh, so it can have any size. It should lie between -1 and 1.")
-def candidate_without_tanh(x, state, *weights):
-    return _step(_pieces(x, state, *weights), state, candidate=lambda n_x, n_s, r: n_x + r * n_s)
-
-
-@task.mistake(
-    "exp overflows: for numbers above about 88 it is infinite in float32, and infinity divided by infinity is NaN. torch.sigmoid and torch.tanh take numbers of any size."
-)
-def overflow(x, state, *weights):
-    return _step(_pieces(x, state, *weights), state, gate=lambda z: z.exp() / (1 + z.exp()))

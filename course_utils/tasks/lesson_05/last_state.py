@@ -1,4 +1,4 @@
-"""Task 05.last_state: the state behind the last word of each sentence, in a padded batch."""
+"""Task 05.last_state: the state after the last word of each sentence, in a padded batch."""
 
 from operator import sub
 
@@ -6,12 +6,13 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
+from course_utils.checks.way import left_out
 from course_utils.tasks.lesson_05._padded import lengths_below, with_garbage, words_first
 from course_utils.tasks.shares import EDGE
 
 task = Task(
     "05.last_state",
-    "the state behind the last word",
+    "the state after the last word",
     arguments=("states B×S×D", "mask B×S"),
     result="last B×D",
     difficulty=2,
@@ -26,7 +27,7 @@ task = Task(
         "lengths = the mask summed over the positions, B; last = lengths minus 1; for each sentence b return states[b, last[b]]: with `torch.arange` of B beside `last`, one "
         "indexing does it for all sentences.",
     ),
-    partial=EDGE | {},
+    partial=EDGE,
 )
 
 
@@ -70,128 +71,68 @@ def _at(states, places):
     return states[torch.arange(len(states)), places]
 
 
-@task.mistake(
-    "You take the last column. A short sentence has ended long before: there stands what the network made of padding. Find each sentence's own last word."
+LENGTHS, PLACES, READ = "the lengths", "the places of the last words", "the states at these places"
+task.changed(
+    "last_column",
+    "You take the last column. A short sentence has ended long before: what is there is what the network made of padding. Find each sentence's own last word.",
+    {READ: lambda states, places: states[:, -1]},
 )
-def last_column(states, mask):
-    return states[:, -1]
-
-
-@task.mistake(
-    "You look one place too far: a sentence of n words has its last one at place n - 1, since places are counted from 0. Place n is padding, or lies outside."
+task.changed(
+    "one_too_far",
+    "You look one place too far: a sentence of n words has its last one at place n - 1, since places are counted from 0. Place n is padding, or lies outside.",
+    {PLACES: left_out},
 )
-def one_too_far(states, mask):
-    return _at(states, mask.sum(1))
-
-
-@task.mistake(
-    "You look one place too far, and where a sentence fills its row you keep the place within the row, so that only these sentences come out right. A sentence of n words has its last one at place n - 1: subtract 1 from the lengths."
+task.changed(
+    "one_too_early",
+    "You look one place too early, at the last word but one. A sentence of n words has its last one at place n - 1, since places are counted from 0.",
+    {PLACES: lambda lengths, one: lengths - 2},
 )
-def one_too_far_within_the_row(states, mask):
-    return _at(states, mask.sum(1).clamp(max=states.shape[1] - 1))
-
-
-@task.mistake(
-    "You look one place too early, at the last word but one. A sentence of n words has its last one at place n - 1, since places are counted from 0."
+task.changed(
+    "first_state",
+    "You return the first state, which has read one word only. The last True of each row is wanted; `argmax` of a row of True and False finds the first.",
+    {READ: lambda states, places: states[:, 0]},
 )
-def one_too_early(states, mask):
-    return _at(states, mask.sum(1) - 2)
-
-
-@task.mistake(
-    "You return the first state, which has read one word only. The last True of each row is wanted; `argmax` of a row of True and False finds the first."
+task.changed(
+    "places_taken_for_sentences",
+    "`states[lengths - 1]` counts along the first axis, which is that of sentences: it takes whole sentences. Give the number of the sentence first, `torch.arange` of B, and then the place.",
+    {READ: lambda states, places: states[places]},
 )
-def first_state(states, mask):
-    return states[:, 0]
 
 
-@task.mistake(
-    "You count the padding. The place of the last word follows from the number of words, and words are where the mask is True."
+def _of_words(summary):
+    """A change of what is returned: something of all states at a sentence's words."""
+    return {READ: lambda states, places, *, mask: torch.stack([summary(s[m]) for s, m in zip(states, mask)])}  # noqa: B905
+
+
+task.changed(
+    "mean_of_words",
+    "You return the mean of the states at the words. Return the last of them as it is.",
+    _of_words(lambda words: words.mean(0)),
 )
-def padding_counted(states, mask):
-    return _at(states, (~mask).sum(1) - 1)
-
-
-@task.mistake(
-    "`states[lengths - 1]` counts along the first axis, which is that of sentences: it takes whole sentences. Give the number of the sentence first, `torch.arange` of B, and then the place."
+task.changed(
+    "largest_of_words",
+    "You return, for each feature, the largest number among the words' states. Return the last state as it is.",
+    _of_words(lambda words: words.amax(0)),
 )
-def places_taken_for_sentences(states, mask):
-    return states[mask.sum(1) - 1]
-
-
-@task.mistake("You return the mean of the states at the words. Return the last of them as it is.")
-def mean_of_words(states, mask):
-    return torch.stack([s[m].mean(0) for s, m in zip(states, mask, strict=True)])
-
-
-@task.mistake("You return the sum of the states at the words. Return the last of them as it is.")
-def sum_of_words(states, mask):
-    return torch.stack([s[m].sum(0) for s, m in zip(states, mask, strict=True)])
-
-
-@task.mistake(
-    "You return, for each feature, the largest number among the words' states. Return the last state as it is."
+task.changed(
+    "zeros_at_the_end",
+    "For each sentence that ends before its row does, you return zeros. Zeros at padding do not move the last word to the end of the row: look where it is.",
+    {READ: lambda states, places, *, mask: torch.where(mask[:, -1:], states[:, -1], 0.0)},
 )
-def largest_of_words(states, mask):
-    return torch.stack([s[m].amax(0) for s, m in zip(states, mask, strict=True)])
-
-
-@task.mistake(
-    "For each sentence that ends before its row does, you return zeros. Zeros at padding do not move the last word to the end of the row: look where it stands."
+task.changed(
+    "every_place_of_every_sentence",
+    "`states[:, places]` takes every place from every sentence, which gives B×B×D. Sentence and place belong together in pairs: put the numbers of the sentences, `torch.arange` of B, in place of the colon.",
+    {READ: lambda states, places: states[:, places]},
 )
-def zeros_at_the_end(states, mask):
-    return torch.where(mask[:, -1:], states[:, -1], 0.0)
-
-
-@task.mistake(
-    "You look at the place where the longest sentence ends, for every sentence. Each has a length of its own."
+task.changed(
+    "first_feature_only",
+    "You return one feature of each state. `gather` gives as many numbers as its index has: spread the index over all D features with `expand`.",
+    {"result": lambda last: last[:, :1]},
 )
-def place_of_the_longest(states, mask):
-    return states[:, int(mask.sum(1).max()) - 1]
-
-
-@task.mistake("You look at the place where the first sentence ends, for every sentence. Each has a length of its own.")
-def place_of_the_first(states, mask):
-    return states[:, int(mask[0].sum()) - 1]
 
 
 @task.mistake(
-    "`states[:, places]` takes every place from every sentence, which gives B×B×D. Sentence and place belong together in pairs: put the numbers of the sentences, `torch.arange` of B, where "
-    "the colon stands."
-)
-def every_place_of_every_sentence(states, mask):
-    return states[:, mask.sum(1) - 1]
-
-
-@task.mistake(
-    "You look in one list of all words of the batch as if it were each sentence: `states[mask]` lays the sentences end to end, so the places of all but the first have moved."
-)
-def places_in_one_list(states, mask):
-    return states[mask][mask.sum(1) - 1]
-
-
-@task.mistake("The axis of places is still there, with size 1: your result is B×1×D. Remove it: B×D is asked for.")
-def axis_kept(states, mask):
-    return _at(states, mask.sum(1) - 1)[:, None]
-
-
-@task.mistake(
-    "You return one feature of each state. `gather` gives as many numbers as its index has: spread the index over all D features with `expand`."
-)
-def first_feature_only(states, mask):
-    return states.gather(1, mask.sum(1)[:, None, None] - 1)[:, 0]
-
-
-@task.mistake(
-    "You count the True of each column: over the sentences, not over the places. Each sentence's length is the sum of its own row."
-)
-def counted_by_columns(states, mask):
-    return _at(states, mask.sum(0) - 1)
-
-
-@task.mistake(
-    "You multiply all states except the last one by 0 and add them up. 0 times NaN, and 0 times infinity, is NaN: what stands behind the words gets into your result. Pick the "
-    "state by its place."
+    "You multiply all states except the last one by 0 and add them up. 0 times NaN, and 0 times infinity, is NaN: what comes after the words gets into your result. Pick the state by its place."
 )
 def garbage_times_zero(states, mask):
     last = mask & ~torch.nn.functional.pad(mask[:, 1:], (0, 1))

@@ -1,4 +1,4 @@
-"""Task 05.reverse_source: each sentence backwards, while padding stays behind it."""
+"""Task 05.reverse_source: each sentence backwards, while padding stays after it."""
 
 from operator import sub
 
@@ -11,7 +11,7 @@ from course_utils.tasks.shares import EDGE, SIDE_EFFECT
 
 task = Task(
     "05.reverse_source",
-    "each sentence backwards, padding behind it",
+    "each sentence backwards, padding after it",
     arguments=("source B×S", "mask B×S"),
     result="reversed B×S",
     difficulty=2,
@@ -73,173 +73,86 @@ def _(source, mask):
 
 @task.steps
 def _(source, mask):
+    own = torch.arange(source.shape[1]).expand_as(source)
     lengths = yield "the lengths", lambda mask: mask.sum(1, keepdim=True), mask
-    left = yield "the lengths less the places", sub, lengths, torch.arange(source.shape[1])
-    places = yield "the places to read from", sub, left, 1
-    read = yield "the words read there", lambda source, places: source.gather(1, places.clamp(min=0)), source, places
-    kept = yield "the words, with padding as it was", lambda read, mask: torch.where(mask, read, source), read, mask
-    return kept
+    left = yield "the lengths less the places", sub, lengths, own
+    mirrored = yield "the mirrored places", sub, left, 1
+    stay = lambda mirrored, own: torch.where(mirrored < 0, own, mirrored)  # noqa: E731
+    places = yield "the places to read from", stay, mirrored, own
+    read = yield "the words read there", lambda source, places: source.gather(1, places), source, places
+    return read
 
 
-def _turned(source, lengths):
-    """Each row with so many of its first places in reverse order."""
-    places = torch.arange(source.shape[1]).expand_as(source)
-    return source.gather(1, torch.where(places < lengths[:, None], lengths[:, None] - 1 - places, places))
-
-
-@task.mistake(
-    "You turn the whole rows round, so the encoder reads padding first and the words stand at the end, where the mask is False. Only the words should change places."
+LENGTHS, PLACES = "the lengths", "the places to read from"
+task.changed(
+    "whole_rows",
+    "You turn the whole rows round, so the encoder reads padding first and the words are at the end, where the mask is False. Only the words should change places.",
+    {"result": lambda words, *, source: source.flip(1)},
 )
-def whole_rows(source, mask):
-    return source.flip(1)
-
-
-@task.mistake("You reverse the order of the sentences. It is the words within each sentence that change places.")
-def sentences_reversed(source, mask):
-    return source.flip(0)
-
-
-@task.mistake(
-    "You reverse the order of the sentences, and each row as well. Only the words within each sentence should change places."
+task.changed(
+    "sentences_reversed",
+    "You reverse the order of the sentences. It is the words within each sentence that change places.",
+    {"result": lambda words, *, source: source.flip(0)},
 )
-def both_reversed(source, mask):
-    return source.flip(0, 1)
-
-
-@task.mistake(
-    "You reverse all words of the batch as one list, so they move from sentence to sentence. Each sentence keeps its own words."
+task.changed(
+    "all_words_together",
+    "You reverse all words of the batch as one list, so they move from sentence to sentence. Each sentence keeps its own words.",
+    {"result": lambda words, *, source, mask: source.masked_scatter(mask, source[mask].flip(0))},
 )
-def all_words_together(source, mask):
-    return source.masked_scatter(mask, source[mask].flip(0))
-
-
-@task.mistake("Nothing has changed places: you return the source as it came.")
-def not_reversed(source, mask):
-    return source
-
-
-@task.mistake(
-    "You reverse as many places in every row as the longest sentence has words. Each sentence has a length of its own."
+task.changed(
+    "last_word_stays",
+    "The last word of each sentence stays where it is: you reverse one place too few. A sentence of n words has the places 0 to n - 1, and a last word such as EOS is reversed with the others.",
+    {LENGTHS: lambda mask, *, step: step(mask) - 1},
 )
-def length_of_the_longest(source, mask):
-    lengths = mask.sum(1)
-    return _turned(source, lengths.max().expand_as(lengths))
-
-
-@task.mistake(
-    "You reverse as many places in every row as the first sentence has words. Each sentence has a length of its own."
+task.changed(
+    "first_word_stays",
+    "The first word of each sentence stays where it is, and only those after it are reversed. It goes to the place of the last word.",
+    {PLACES: lambda mirrored, own: torch.where((mirrored < 0) | (own == 0), own, mirrored + 1)},
 )
-def length_of_the_first(source, mask):
-    lengths = mask.sum(1)
-    return _turned(source, lengths[:1].expand_as(lengths))
-
-
-@task.mistake(
-    "The last word of each sentence stays where it is: you reverse one place too few. A sentence of n words holds the places 0 to n - 1, and a last word such as EOS is reversed with the others."
+task.changed(
+    "one_too_many",
+    "You reverse one place too many, so a sentence begins with the padding after it. A sentence of n words has the places 0 to n - 1.",
+    {LENGTHS: lambda mask, *, step: (step(mask) + 1).clamp(max=mask.shape[1])},
 )
-def last_word_stays(source, mask):
-    return _turned(source, mask.sum(1) - 1)
-
-
-@task.mistake(
-    "The first word of each sentence stays where it is, and only those behind it are reversed. It goes to the place of the last word."
+task.changed(
+    "read_from_one_too_far",
+    "Place p reads from place n - p, where n is the number of words, and so the first place reads the padding after the sentence, or nothing. Places are counted from 0: what is the first one to read from?",
+    {PLACES: lambda mirrored, own: torch.where(mirrored < 0, own, mirrored + 1)},
 )
-def first_word_stays(source, mask):
-    rest = _turned(source[:, 1:], (mask.sum(1) - 1).clamp(min=0))
-    return torch.cat([source[:, :1], rest], 1)
-
-
-@task.mistake(
-    "You reverse one place too many, so a sentence begins with the padding behind it. A sentence of n words holds the places 0 to n - 1."
+task.changed(
+    "words_by_their_id",
+    "You take every id but 0 for a word, and 0 for padding. The mask says what a word is: a word may have the id 0, and padding any other.",
+    {"result": lambda words, *, source: torch.stack([row.masked_scatter(row != 0, row[row != 0].flip(0)) for row in source])},
+)  # fmt: skip
+task.changed(
+    "length_by_ids",
+    "Each sentence has as many places reversed as it has ids other than 0. The mask says how many words there are: a word may have the id 0, and padding any other.",
+    {LENGTHS: lambda mask, *, source: (source != 0).sum(1, keepdim=True)},
 )
-def one_too_many(source, mask):
-    return _turned(source, (mask.sum(1) + 1).clamp(max=source.shape[1]))
-
-
-@task.mistake(
-    "Place p reads from place n - p, where n is the number of words, and so the first place reads the padding behind the sentence, or nothing. Places are counted from 0: what is the first "
-    "one to read from?"
+task.changed(
+    "padding_overwritten",
+    "The words are right, but at the False places the first word is repeated: there, the place to read from would be below 0. What is at a False place stays where it is.",
+    {PLACES: lambda mirrored, own: mirrored.clamp(min=0)},
 )
-def read_from_one_too_far(source, mask):
-    places, lengths = torch.arange(source.shape[1]), mask.sum(1, keepdim=True)
-    return source.gather(1, torch.where(mask, lengths - places, places))
-
-
-@task.mistake(
-    "The words are right, but you write 0 at the places behind them. What stands there should stay, whatever it is: padding need not be 0."
+task.changed(
+    "words_of_turned_rows",
+    "You turn the whole row round and take from it at the places of words. With padding after a sentence, its words are then at the end of the turned row, not at the beginning. Reverse the words alone.",
+    {"result": lambda words, *, source, mask: torch.where(mask, source.flip(1), source)},
 )
-def padding_set_to_zero(source, mask):
-    return _turned(source, mask.sum(1)) * mask
-
-
-@task.mistake(
-    "You take every id but 0 for a word, and 0 for padding. The mask says what a word is: a word may have the id 0, and padding any other."
+task.changed(
+    "padding_reversed_too",
+    "The words are reversed, and so is the padding after them. What is at False places stays where it is.",
+    {PLACES: lambda mirrored, own: mirrored % own.shape[1]},
 )
-def words_by_their_id(source, mask):
-    rows = []
-    for row in source:
-        words = row != 0
-        turned = row.clone()
-        turned[words] = row[words].flip(0)
-        rows.append(turned)
-    return torch.stack(rows)
-
-
-@task.mistake(
-    "Each sentence has as many places reversed as it has ids other than 0. The mask says how many words there are: a word may have the id 0, and padding any other."
+task.changed(
+    "empty_row_turned_round",
+    "A row without words is turned round whole. Where n = 0, a slice that goes backwards from place n - 1 begins at place -1, the last one. Nothing should change in such a row.",
+    {LENGTHS: lambda mask, *, step: torch.where(mask.any(1, keepdim=True), step(mask), mask.shape[1])},
 )
-def length_by_ids(source, mask):
-    return _turned(source, (source != 0).sum(1))
 
 
-@task.mistake(
-    "The words are right, but at the False places stands the first word: there, the place to read from would be below 0. What stands at a False place stays where it is."
+task.changed(
+    "from_the_end_of_the_longest",
+    "You count from the end of the longest sentence of the batch, so in a shorter one padding comes first and words get lost. Each sentence has a length of its own, the sum of its row of the mask.",
+    {PLACES: lambda mirrored, own, *, mask: torch.where(mask, mask.sum(1).max() - 1 - own, own)},
 )
-def padding_overwritten(source, mask):
-    places = mask.sum(1, keepdim=True) - 1 - torch.arange(source.shape[1])
-    return source.gather(1, places.clamp(min=0))
-
-
-@task.mistake(
-    "You turn the whole row round and take from it at the places of words. With padding behind a sentence, its words then stand at the end of the turned row, not at the beginning. Reverse the words alone."
-)
-def words_of_turned_rows(source, mask):
-    return torch.where(mask, source.flip(1), source)
-
-
-@task.mistake("You turn round the padding and leave the words as they are: the mask is True at the words.")
-def padding_reversed(source, mask):
-    rows = [torch.cat([row[:n], row[n:].flip(0)]) for row, n in zip(source, mask.sum(1).tolist(), strict=True)]
-    return torch.stack(rows)
-
-
-@task.mistake(
-    "The words are reversed, and so is the padding behind them. What stands at False places stays where it is."
-)
-def padding_reversed_too(source, mask):
-    rows = [torch.cat([row[:n].flip(0), row[n:].flip(0)]) for row, n in zip(source, mask.sum(1).tolist(), strict=True)]
-    return torch.stack(rows)
-
-
-@task.mistake(
-    "A row without words is turned round whole. Where n = 0, a slice that goes backwards from place n - 1 begins at place -1, the last one. Nothing should change in such a row."
-)
-def empty_row_turned_round(source, mask):
-    lengths = mask.sum(1)
-    return _turned(source, torch.where(lengths == 0, source.shape[1], lengths))
-
-
-@task.mistake(
-    "You tell padding by the id 0, and put zeros at the end. An id of 0 may be a word, and padding may have any id: the mask says where words are, and padding stays as it is."
-)
-def padding_told_by_zero(source, mask):
-    rows = [[word for word in row if word][::-1] for row in source.tolist()]
-    return torch.tensor([row + [0] * (source.shape[1] - len(row)) for row in rows], dtype=source.dtype)
-
-
-@task.mistake(
-    "You count from the end of the longest sentence of the batch, so in a shorter one padding comes first and words get lost. Each sentence has a length of its own, the sum of its row of the mask."
-)
-def from_the_end_of_the_longest(source, mask):
-    places = torch.arange(source.shape[1]).expand_as(source)
-    return source.gather(1, torch.where(mask, mask.sum(1).max() - 1 - places, places))

@@ -4,8 +4,9 @@ from operator import add, matmul
 
 import torch
 
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, count, sizes
+from course_utils.checks.task import Task
+from course_utils.checks.way import left_out
+from course_utils.tasks.lesson_05._cells import cell_cases
 from course_utils.tasks.shares import EDGE
 
 task = Task(
@@ -36,20 +37,7 @@ def _inputs(draw, B, E, D, dtype=torch.float32):
     return x, state, weight_x / 2, weight_s / 2, bias / 2 + 0.125  # small enough for tanh to tell numbers apart
 
 
-@task.cases
-def _(draw):
-    for size in sizes(B=3, E=5, D=7):
-        name = f"{count(size.B, 'sentence')}, words of width {size.E}, a state of width {size.D}"
-        yield Case(name, _inputs(draw, size.B, size.E, size.D), size.full)
-    # Not an edge: elsewhere a matrix the wrong way round only raises.
-    yield Case("E and D both 5", _inputs(draw, 2, 5, 5))
-    x, _, *weights = _inputs(draw, 3, 5, 7)
-    yield Case("a state of zeros, as before the first word", (x, torch.zeros(3, 7), *weights), True, edge=True)
-    yield Case("widths of 1", _inputs(draw, 1, 1, 1), edge=True)
-    yield Case("B, E and D all 3", _inputs(draw, 3, 3, 3), edge=True)
-    yield Case("float64 numbers", _inputs(draw, 3, 5, 7, torch.float64), edge=True)
-    x, state, *weights = _inputs(draw, 2, 3, 5)
-    yield Case("numbers of ±10,000", (1e4 * x.sign() + 1, state, *weights), hazard=True)
+cell_cases(task, _inputs)
 
 
 @task.oracle
@@ -68,114 +56,64 @@ def _(x, state, weight_x, weight_s, bias):
     return next_state
 
 
-def _z(x, state, weight_x, weight_s, bias):
-    return x @ weight_x.T + state @ weight_s.T + bias
-
-
-@task.mistake(
-    "The tanh is missing. Without it the step is a matrix product, and many steps in a row are no more than one: the state grows or fades without bound."
+Z = "the sum with the bias"
+task.changed(
+    "no_tanh",
+    "The tanh is missing. Without it the step is a matrix product, and many steps in a row are no more than one: the state grows or fades without bound.",
+    {"the tanh": left_out},
 )
-def no_tanh(x, state, weight_x, weight_s, bias):
-    return _z(x, state, weight_x, weight_s, bias)
-
-
-@task.mistake("You use the sigmoid, whose values lie between 0 and 1. Here it is tanh, with values between -1 and 1.")
-def with_sigmoid(x, state, weight_x, weight_s, bias):
-    return _z(x, state, weight_x, weight_s, bias).sigmoid()
-
-
-@task.mistake(
-    "You use ReLU, which lets the state grow from step to step. Here it is tanh, with values between -1 and 1."
+for name, sentence, changes in (
+    ("with_sigmoid", "You use the sigmoid, whose values lie between 0 and 1. Here it is tanh, with values between -1 and 1.", {"the tanh": torch.sigmoid}),
+    ("with_relu", "You use ReLU, which lets the state grow from step to step. Here it is tanh, with values between -1 and 1.", {"the tanh": torch.relu}),
+    ("no_bias", "The bias is missing.", {Z: left_out}),
+):  # fmt: skip
+    task.changed(name, sentence, changes)
+task.changed(
+    "bias_outside",
+    "You add the bias after tanh, so the new state can leave the range from -1 to 1. The bias belongs inside.",
+    {Z: left_out, "the tanh": lambda z, *, bias: z.tanh() + bias},
 )
-def with_relu(x, state, weight_x, weight_s, bias):
-    return _z(x, state, weight_x, weight_s, bias).relu()
-
-
-@task.mistake("The bias is missing.")
-def no_bias(x, state, weight_x, weight_s, bias):
-    return torch.tanh(x @ weight_x.T + state @ weight_s.T)
-
-
-@task.mistake(
-    "You add the bias after tanh, so the new state can leave the range from -1 to 1. The bias belongs inside."
+task.changed(
+    "tanh_of_each",
+    "Word and state each go through a tanh of their own, and then you add the two. The tanh belongs around the whole sum.",
+    {
+        "the sum of the two products": lambda of_x, of_s, *, bias: of_x.tanh() + (of_s + bias).tanh(),
+        Z: left_out,
+        "the tanh": left_out,
+    },
 )
-def bias_outside(x, state, weight_x, weight_s, bias):
-    return torch.tanh(x @ weight_x.T + state @ weight_s.T) + bias
-
-
-@task.mistake("The old state has no effect: such a network remembers nothing. Add what weight_s makes of the state.")
-def state_unused(x, state, weight_x, weight_s, bias):
-    return torch.tanh(x @ weight_x.T + bias)
-
-
-@task.mistake("The word has no effect: such a network reads nothing. Add what weight_x makes of x.")
-def input_unused(x, state, weight_x, weight_s, bias):
-    return torch.tanh(state @ weight_s.T + bias)
-
-
-@task.mistake("The old state is added as it is. It has to go through its matrix, weight_s, first.")
-def state_not_multiplied(x, state, weight_x, weight_s, bias):
-    return torch.tanh(x @ weight_x.T + state + bias)
-
-
-@task.mistake(
-    "Word and state each go through a tanh of their own, and then you add the two. The tanh belongs around the whole sum."
+task.changed(
+    "state_weight_not_transposed",
+    "weight_s is the wrong way round. It is D×D, so it fits both ways, and nothing stops you. Each row of it makes one number of the new state, so for states that are rows it has to be transposed.",
+    {"weight_s": lambda weight: weight.T},
 )
-def tanh_of_each(x, state, weight_x, weight_s, bias):
-    return torch.tanh(x @ weight_x.T) + torch.tanh(state @ weight_s.T + bias)
-
-
-@task.mistake(
-    "weight_s is the wrong way round. It is D×D, so it fits both ways, and nothing stops you. Each row of it makes one number of the new state, so for states "
-    "that are rows it has to be transposed."
+task.changed(
+    "formula_word_for_word",
+    "The formula is for one word, a column. Here each word and each state is a row of a batch, so the matrices come last and are transposed. As it is written, the formula runs only where B, E and D happen to fit, and gives a wrong result there.",
+    {
+        "the product of x and weight_x": lambda x, turned: turned.T @ x,
+        "the product of state and weight_s": lambda state, turned: turned.T @ state,
+    },
 )
-def state_weight_not_transposed(x, state, weight_x, weight_s, bias):
-    return torch.tanh(x @ weight_x.T + state @ weight_s + bias)
-
-
-@task.mistake(
-    "weight_x is the wrong way round. It is D×E: for words that are rows it has to be transposed. Without that this runs only where E = D, and gives a wrong "
-    "result there."
+task.changed(
+    "matrices_exchanged",
+    "weight_x meets the state and weight_s meets the word. The names say which is for which: x is the word, s the state. Exchanged they fit only where E = D.",
+    {
+        "the product of x and weight_x": lambda x, turned, *, weight_s: x @ weight_s.T,
+        "the product of state and weight_s": lambda state, turned, *, weight_x: state @ weight_x.T,
+    },
 )
-def input_weight_not_transposed(x, state, weight_x, weight_s, bias):
-    return torch.tanh(x @ weight_x + state @ weight_s.T + bias)
 
 
 @task.mistake(
-    "Both matrices are the wrong way round. weight_x is D×E and weight_s is D×D: for rows, both have to be transposed. Without that this runs only where E = D, "
-    "and gives a wrong result there."
-)
-def neither_transposed(x, state, weight_x, weight_s, bias):
-    return torch.tanh(x @ weight_x + state @ weight_s + bias)
-
-
-@task.mistake(
-    "The formula stands for one word, a column. Here each word and each state is a row of a batch, so the matrices come last and are transposed. As it is "
-    "written, the formula runs only where B, E and D happen to fit, and gives a wrong result there."
-)
-def formula_word_for_word(x, state, weight_x, weight_s, bias):
-    return torch.tanh(weight_x @ x + weight_s @ state + bias)
-
-
-@task.mistake(
-    "weight_x meets the state and weight_s meets the word. The names say which is for which: x stands for the word, s for the state. Exchanged they fit only "
-    "where E = D."
-)
-def matrices_exchanged(x, state, weight_x, weight_s, bias):
-    return torch.tanh(x @ weight_s.T + state @ weight_x.T + bias)
-
-
-@task.mistake(
-    "Word and state are laid end to end in one order and their matrices in the other, so numbers of the word meet weights of the state. Together both pairs have "
-    "E+D columns, so nothing stops you."
+    "Word and state are laid end to end in one order and their matrices in the other, so numbers of the word meet weights of the state. Together both pairs have E+D columns, so nothing stops you."
 )
 def laid_in_another_order(x, state, weight_x, weight_s, bias):
     return torch.tanh(torch.cat([state, x], -1) @ torch.cat([weight_x, weight_s], -1).T + bias)
 
 
-@task.mistake(
-    "exp overflows: for numbers above about 88 it is infinite in float32, and infinity divided by infinity is NaN. torch.tanh takes numbers of any size."
+task.changed(
+    "overflow",
+    "exp overflows: for numbers above about 88 it is infinite in float32, and infinity divided by infinity is NaN. torch.tanh takes numbers of any size.",
+    {"the tanh": lambda z: (z.exp() - (-z).exp()) / (z.exp() + (-z).exp())},
 )
-def overflow(x, state, weight_x, weight_s, bias):
-    z = _z(x, state, weight_x, weight_s, bias)
-    return (z.exp() - (-z).exp()) / (z.exp() + (-z).exp())

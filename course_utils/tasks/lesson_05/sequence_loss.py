@@ -1,13 +1,14 @@
 """Task 05.sequence_loss: the mean cross-entropy over the real words of a batch."""
 
-from math import log
-from operator import mul, truediv
+from operator import truediv
 
 import torch
 import torch.nn.functional as F
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
+from course_utils.checks.way import left_out
+from course_utils.tasks.families.log_softmax import LOG_P, log_of_shares, log_softmax_mistakes
 from course_utils.tasks.lesson_05._padded import lengths_below, with_garbage, words_first
 from course_utils.tasks.shares import USUAL
 
@@ -101,201 +102,91 @@ def _(logits, target, mask):
     return sum(losses) / max(len(losses) - 1, 1)
 
 
+LOSSES, N = "the losses", "the number to divide by"
+
+
 @task.steps
 def _(logits, target, mask):
-    log_p = yield "the log softmax", lambda logits: logits.log_softmax(-1), logits
-    of_target = yield "the log probabilities of the target", _taken, log_p, target
-    losses = yield "the losses", torch.neg, of_target
-    of_words = yield "the losses with zeros at padding", mul, losses, mask
-    total = yield "the sum of the losses", torch.sum, of_words
-    words = yield "the number of words", torch.sum, mask
-    mean = yield "the sum divided by the number of words", truediv, total, words
+    words = yield "the logits of the words", lambda logits, mask: logits[mask], logits, mask
+    ids = yield "the ids of the words", lambda target, mask: target[mask], target, mask
+    log_p = yield LOG_P, lambda words: words.log_softmax(-1), words
+    of_target = yield "the log probabilities of the target", _taken, log_p, ids
+    losses = yield LOSSES, torch.neg, of_target
+    total = yield "the sum of the losses", torch.sum, losses
+    n = yield "the number of words", torch.sum, mask
+    n = yield N, lambda n: n.clamp(min=1), n
+    mean = yield "the sum divided by the number of words", truediv, total, n
     return mean
 
 
-def _taken(numbers, target):
-    """The number of each place that its target points to: numbers B×T×V, target B×T → B×T."""
-    return numbers.gather(-1, target[..., None]).squeeze(-1)
+def _taken(numbers, ids):
+    """The number of each row that its id points to: numbers N×V, ids N → N."""
+    return numbers.gather(-1, ids[:, None])[:, 0]
 
 
-def _mean(losses, mask):
-    """The mean of losses B×T over the True places, 0 where there is none."""
-    return losses[mask].sum() / mask.sum().clamp(min=1)
-
-
-def _losses(logits, target):
-    return F.cross_entropy(logits.transpose(1, 2), target, reduction="none")  # B T
-
-
-def _inside(target, V):
-    """Target with an id of the vocabulary in place of any other: such mistakes should show, not stop."""
-    return target.clamp(0, V - 1)
-
-
-@task.mistake(
-    "You set the losses at padding to 0, but padding still counts: you divide by all B·T places. The more padding a batch has, the smaller its loss becomes. You took some terms out of the sum: "
-    "take them out of the count too."
-)
-def mean_over_all_places(logits, target, mask):
-    return (_losses(logits, target) * mask).mean()
-
-
-@task.mistake("The mask has no effect: what the model predicts at padding counts like a word.")
-def mask_unused(logits, target, mask):
-    return _losses(logits, target).mean()
-
-
-@task.mistake('The mask is the wrong way round: True means "is a word", and you take the mean over the padding.')
-def mask_inverted(logits, target, mask):
-    return _mean(_losses(logits, _inside(target, logits.shape[-1])), ~mask)
-
-
-@task.mistake(
-    "You take the mean of each sentence and then the mean of these, so a word counts more in a short sentence than in a long one. Every word of the batch should count alike: add up all losses and "
-    "divide once."
-)
-def mean_of_sentences(logits, target, mask):
-    losses = _losses(logits, target) * mask
-    return (losses.sum(1) / mask.sum(1).clamp(min=1)).mean()
-
-
-@task.mistake("This is the sum of the losses. Divide by the number of words.")
-def summed(logits, target, mask):
-    return _losses(logits, target)[mask].sum()
-
-
-@task.mistake("You divide by the number of sentences. Divide by the number of words in all of them.")
-def divided_by_sentences(logits, target, mask):
-    return _losses(logits, target)[mask].sum() / len(logits)
-
-
-@task.mistake("You return one loss for each sentence. One number is asked for, the mean over all words of the batch.")
-def one_for_each_sentence(logits, target, mask):
-    losses = _losses(logits, target) * mask
+def _of_sentences(loss, *, mask, done):
+    """A change of the result: the mean loss of each sentence."""
+    losses = torch.zeros(mask.shape, dtype=loss.dtype).masked_scatter(mask, done[LOSSES])
     return losses.sum(1) / mask.sum(1).clamp(min=1)
 
 
-@task.mistake(
-    "Your loss is in bits: the logarithm has base 2. Use the natural one, which torch.log and log_softmax give."
+log_softmax_mistakes(task)
+task.changed(
+    "mean_over_all_places",
+    "You set the losses at padding to 0, but padding still counts: you divide by all B·T places. The more padding a batch has, the smaller its loss becomes. You took some terms out of the sum: take them out of the count too.",
+    {N: lambda n, *, mask: mask.numel()},
 )
-def in_bits(logits, target, mask):
-    return _mean(_losses(logits, target), mask) / log(2)
-
-
-@task.mistake(
-    "You take every place whose target is 0 for padding. The mask says what padding is: a word may have the id 0, and padding any other."
+task.changed(
+    "mean_of_sentences",
+    "You take the mean of each sentence and then the mean of these, so a word counts more in a short sentence than in a long one. Every word of the batch should count alike: add up all losses and divide once.",
+    {"result": lambda loss, *, mask, done: _of_sentences(loss, mask=mask, done=done).mean()},
 )
-def padding_by_its_id(logits, target, mask):
-    return _mean(_losses(logits, _inside(target, logits.shape[-1])), target != 0)
-
-
-@task.mistake(
-    "The softmax is applied twice: cross_entropy and log_softmax take the logits as they are, and apply it themselves. The softmax of probabilities is nearly the same for every word, so the loss "
-    "can hardly fall."
+task.changed(
+    "padding_by_its_id",
+    "You take every place whose target is 0 for padding. The mask says what padding is: a word may have the id 0, and padding any other.",
+    {"mask": lambda mask, *, target: target != 0},
 )
-def softmax_twice(logits, target, mask):
-    return _mean(_losses(logits.softmax(-1), target), mask)
-
-
-@task.mistake(
-    "The softmax is missing: these are the logits of the right words with a minus sign, and they have no lower bound. Turn the logits into logarithms of probabilities first."
+task.changed(
+    "no_softmax",
+    "The softmax is missing: these are the logits of the right words with a minus sign, and they have no lower bound. Turn the logits into logarithms of probabilities first.",
+    {LOG_P: left_out},
 )
-def no_softmax(logits, target, mask):
-    return _mean(-_taken(logits, target), mask)
-
-
-@task.mistake(
-    "The logarithm is missing: this is the mean probability of the right words, with a minus sign. Take minus the mean of its logarithm."
+task.changed(
+    "cut_anew",
+    "You cut the numbers of B×T×V anew into B×V×T: `view` and `reshape` move nothing, so a row then holds scores of several words. To exchange two axes, use `transpose`.",
+    {"logits": lambda logits: logits.reshape(logits.mT.shape).mT},
 )
-def no_logarithm(logits, target, mask):
-    return _mean(-_taken(logits.softmax(-1), target), mask)
-
-
-@task.mistake(
-    "The minus sign is missing: logarithms of probabilities are negative, and a loss should be larger the worse the prediction is."
+task.changed(
+    "flattened_in_another_order",
+    "Logits and targets are flattened in different orders: one goes through the batch sentence by sentence, the other place by place. Then most logits meet the target of another place.",
+    {"logits": lambda logits: logits.transpose(0, 1).reshape(logits.shape)},
 )
-def no_minus(logits, target, mask):
-    return -_mean(_losses(logits, target), mask)
-
-
-@task.mistake(
-    "You also take the exponential of the mean, which gives the perplexity. Return the mean of the losses itself."
+task.changed(
+    "shifted_again",
+    "You compare the logits of each place with the target of the next one. The decoder's inputs have been shifted already: here, logits and target of the same place belong together.",
+    {"logits": lambda logits: logits[:, :-1]} | dict.fromkeys(("target", "mask"), lambda ids: ids[:, 1:]),
 )
-def perplexity(logits, target, mask):
-    return _mean(_losses(logits, target), mask).exp()
-
-
-@task.mistake(
-    "You cut the numbers of B×T×V anew into B×V×T: `view` and `reshape` move nothing, so a row then holds scores of several words. To exchange two axes, use `transpose`."
+task.changed(
+    "softmax_over_the_words",
+    "Your softmax runs over the words of a sentence, axis 1, so that they compete with one another. Each word shares out its probability among the V words of the vocabulary: take the last axis.",
+    {LOG_P: lambda words, *, logits, mask: logits.log_softmax(1)[mask]},
 )
-def cut_anew(logits, target, mask):
-    B, T, V = logits.shape
-    return _mean(_losses(logits.reshape(B, V, T).transpose(1, 2), target), mask)
-
-
-@task.mistake(
-    "Logits and targets are flattened in different orders: one goes through the batch sentence by sentence, the other place by place. Then most logits meet the target of "
-    "another place."
+task.changed(
+    "largest_of_the_batch",
+    "Before you take exponentials you subtract the largest logit of the whole batch. Where another row's logits lie far below it, all its exponentials become 0. Subtract each row's own largest logit.",
+    {LOG_P: lambda words: log_of_shares(words - words.max())},
 )
-def flattened_in_another_order(logits, target, mask):
-    B, T, V = logits.shape
-    return _mean(_losses(logits.transpose(0, 1).reshape(B, T, V), target), mask)
+for name, sentence, changes in (
+    ("summed", "This is the sum of the losses. Divide by the number of words.", {N: lambda n: 1}),
+    ("divided_by_sentences", "You divide by the number of sentences. Divide by the number of words in all of them.", {N: lambda n, *, mask: len(mask)}),
+    ("one_for_each_sentence", "You return one loss for each sentence. One number is asked for, the mean over all words of the batch.", {"result": _of_sentences}),
+    ("nothing_gives_nan", "Where the whole batch has no word, the mean of nothing is 0/0, which is NaN. Return 0 there.", {N: left_out}),
+):  # fmt: skip
+    task.changed(name, sentence, changes)
 
 
 @task.mistake(
-    "You compare the logits of each place with the target of the next one. The decoder's inputs have been shifted already: here, logits and target of the same place belong together."
-)
-def shifted_again(logits, target, mask):
-    return _mean(_losses(logits[:, :-1], target[:, 1:]), mask[:, 1:])
-
-
-@task.mistake(
-    "You divide by the size of the vocabulary as well. Each word has one right answer among V: divide by the number of words alone."
-)
-def divided_by_the_vocabulary(logits, target, mask):
-    return _mean(_losses(logits, target), mask) / logits.shape[-1]
-
-
-@task.mistake(
-    "Your softmax runs over the words of a sentence, axis 1, so that they compete with one another. Each word shares out its probability among the V words of the vocabulary: take the last axis."
-)
-def softmax_over_the_words(logits, target, mask):
-    return _mean(-_taken(logits.log_softmax(1), target), mask)
-
-
-@task.mistake(
-    "Before you take exponentials you subtract the largest logit of the whole batch. Where another row's logits lie far below it, all its exponentials become 0. Subtract each row's own largest logit."
-)
-def largest_of_the_batch(logits, target, mask):
-    e = (logits - logits.max()).exp()
-    return _mean(-_taken(e / e.sum(-1, keepdim=True), target).log(), mask)
-
-
-@task.mistake("Where the whole batch has no word, the mean of nothing is 0/0, which is NaN. Return 0 there.")
-def nothing_gives_nan(logits, target, mask):
-    return F.cross_entropy(logits[mask], target[mask])
-
-
-@task.mistake(
-    "You compute a loss at every place and take out the padding afterwards. That comes too late: an id outside the vocabulary has no loss, and NaN or infinity from padding stay in the result or in the gradient, "
-    "since 0 times NaN is NaN. Leave padding out before you compute anything. And where the whole batch has no word, you divide by 0: return 0 there."
+    "You compute a loss at every place and take out the padding afterwards. That comes too late: an id outside the vocabulary has no loss, and NaN or infinity from padding stay in the result or in the gradient, since 0 times NaN is NaN. Leave padding out before you compute anything. And where the whole batch has no word, you divide by 0: return 0 there."
 )
 def padding_taken_out_late(logits, target, mask):
-    return (_losses(logits, target) * mask).sum() / mask.sum()
-
-
-@task.mistake(
-    "For large logits a probability becomes 0 in float32, and its logarithm minus infinity. Take both steps at once, with log_softmax, cross_entropy or logsumexp: then no probability has to be "
-    "computed."
-)
-def logarithm_of_softmax(logits, target, mask):
-    words = logits[mask]
-    return -_taken(words.softmax(-1).log(), target[mask]).sum() / mask.sum().clamp(min=1)
-
-
-@task.mistake(
-    "exp overflows: for a logit above about 88 it is infinite in float32, and infinity divided by infinity is NaN. Take the logarithm of the softmax in one step, with log_softmax, cross_entropy or logsumexp."
-)
-def overflow(logits, target, mask):
-    e = logits[mask].exp()
-    return -_taken((e / e.sum(-1, keepdim=True)).log(), target[mask]).sum() / mask.sum().clamp(min=1)
+    return (F.cross_entropy(logits.mT, target, reduction="none") * mask).sum() / mask.sum()

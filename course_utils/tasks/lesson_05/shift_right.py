@@ -67,104 +67,53 @@ def _(target, bos):
     return inputs
 
 
-def _column(target, bos):
-    return torch.full_like(target[:, :1], bos)
-
-
-@task.mistake(
-    "The decoder reads the very word that it is to predict, so it only has to copy. Training then looks perfect and nothing is learned: each place has to read the word before."
+task.changed(
+    "not_shifted",
+    "The decoder reads the very word that it is to predict, so it only has to copy. Training then looks perfect and nothing is learned: at each place it has to read the word before.",
+    {"result": lambda inputs, *, target: target},
 )
-def not_shifted(target, bos):
-    return target
-
-
-@task.mistake(
-    "The last word comes round to the front, as `roll` moves it. Nothing is known before the first word: bos stands there."
+task.changed(
+    "rolled",
+    "The last word comes round to the front, as `roll` moves it. Nothing is known before the first word: bos belongs there.",
+    {"the column of bos": lambda bos, *, target: target[:, -1:]},
 )
-def rolled(target, bos):
-    return target.roll(1, 1)
-
-
-@task.mistake(
-    "You shift to the left: each place reads the word that comes after it, which is not known yet. Shift to the right."
+task.changed(
+    "shifted_left",
+    "You shift to the left: at each place the decoder reads the word that comes after it, which is not known yet. Shift to the right.",
+    {"the two side by side": lambda bos, rest, *, step, target: step(target[:, 1:], bos)},
 )
-def shifted_left(target, bos):
-    return torch.cat([target[:, 1:], _column(target, bos)], 1)
-
-
-@task.mistake(
-    "You drop the first word, so each place reads the word that comes after it. Drop the last word instead, since nobody reads it, and put bos in front."
+task.changed(
+    "first_word_dropped",
+    "You drop the first word, so at each place the decoder reads the word that comes after it. Drop the last word instead, since nobody reads it, and put bos in front.",
+    {"the two side by side": lambda bos, rest, *, target: target[:, 1:]},
 )
-def first_word_dropped(target, bos):
-    return target[:, 1:]
-
-
-@task.mistake(
-    "bos is missing: you return T - 1 places, and there should be T. At the first place the decoder reads bos."
+task.changed(
+    "first_word_overwritten",
+    "You write bos over the first word and leave the others where they are. The first word is lost, and at every other place the decoder still reads the word that it is to predict. All words have to move.",
+    {"all columns but the last": lambda target: target[:, 1:]},
 )
-def no_bos(target, bos):
-    return target[:, :-1]
-
-
-@task.mistake(
-    "You put bos in front and take nothing away, so there is one place too many. Nobody reads the last word: leave it out."
+task.changed(
+    "bos_everywhere",
+    "At every place the decoder reads bos, as if one were copied to the next over and over. Each word has to be read before it is overwritten: build a new tensor.",
+    {"all columns but the last": lambda target, *, bos: torch.full_like(target[:, 1:], bos)},
 )
-def one_too_long(target, bos):
-    return torch.cat([_column(target, bos), target], 1)
-
-
-@task.mistake(
-    "You write bos over the first word and leave the others where they are. The first word is lost, and every other place still reads the word that it is to predict. All words have to move."
+task.changed(
+    "first_word_repeated",
+    "Your words are overwritten while they are moved: after bos the first word is repeated to the end. Read from target, and write into a new tensor.",
+    {"all columns but the last": lambda target: target[:, :1].expand(-1, target.shape[1] - 1)},
 )
-def first_word_overwritten(target, bos):
-    return torch.cat([_column(target, bos), target[:, 1:]], 1)
-
-
-@task.mistake("bos stands at the end. It is read first: put it in front, and the words behind it.")
-def bos_behind(target, bos):
-    return torch.cat([target[:, :-1], _column(target, bos)], 1)
-
-
-@task.mistake(
-    "Every place reads bos, as if one were copied to the next over and over. Each word has to be read before it is overwritten: build a new tensor."
+task.changed(
+    "first_word_twice",
+    "The words have moved, but bos is missing: the first word is still at the first place, and then comes again. At the first place the decoder reads bos.",
+    {"the column of bos": lambda bos, *, target: target[:, :1]},
 )
-def bos_everywhere(target, bos):
-    return torch.full_like(target, bos)
-
-
-@task.mistake(
-    "Your words are overwritten while they are moved: behind bos the first word is repeated to the end. Read from target, and write into a new tensor."
+task.changed(
+    "along_the_batch",
+    "You shift along the batch: each sentence reads the one before it. Shift along the places, the second axis.",
+    {"result": lambda inputs, *, target, bos: torch.cat([torch.full_like(target[:1], bos), target[:-1]])},
 )
-def first_word_repeated(target, bos):
-    return torch.cat([_column(target, bos), target[:, :1].expand(-1, target.shape[1] - 1)], 1)
-
-
-@task.mistake(
-    "The words have moved, but bos is missing: the first word still stands at the first place, and then comes again. At the first place the decoder reads bos."
+task.changed(
+    "floating_point",
+    "Your ids have become floating-point numbers, as they do beside `torch.ones` or `torch.zeros` without a dtype. An embedding takes whole numbers only: keep target's dtype.",
+    {"result": lambda inputs: inputs.float()},
 )
-def first_word_twice(target, bos):
-    return torch.cat([target[:, :1], target[:, :-1]], 1)
-
-
-@task.mistake("The places are right, but 0 stands at the first one, whatever bos is. Use the bos that is given.")
-def zero_for_bos(target, bos):
-    return torch.nn.functional.pad(target[:, :-1], (1, 0))
-
-
-@task.mistake("The places are right, but 1 stands at the first one, whatever bos is. Use the bos that is given.")
-def one_for_bos(target, bos):
-    return torch.nn.functional.pad(target[:, :-1], (1, 0), value=1)
-
-
-@task.mistake(
-    "You shift along the batch: each sentence reads the one before it. Shift along the places, the second axis."
-)
-def along_the_batch(target, bos):
-    return torch.cat([torch.full_like(target[:1], bos), target[:-1]])
-
-
-@task.mistake(
-    "Your ids have become floating-point numbers, as they do beside `torch.ones` or `torch.zeros` without a dtype. An embedding takes whole numbers only: keep target's dtype."
-)
-def floating_point(target, bos):
-    return torch.cat([_column(target, bos), target[:, :-1]], 1).float()

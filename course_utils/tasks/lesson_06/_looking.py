@@ -1,11 +1,15 @@
-"""What the tasks on a look at the source share: masks with gaps, properties, and the mistakes.
+"""What the tasks on a look at the source share: masks with gaps, cases, properties, steps, and the mistakes.
 
 A look takes scores of annotations B×S×E and a mask B×S to (context B×E, weights B×S).
 """
 
 import torch
 
-from course_utils.models.attention import masked_softmax
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import count, sizes
+from course_utils.checks.way import left_out
+from course_utils.tasks.families.masked import filled, masked_softmax_mistakes
+from course_utils.tasks.lesson_05._padded import with_garbage
 from course_utils.tasks.properties import no_weight_is_negative, rows_sum_to_one
 from course_utils.tasks.shares import USUAL
 
@@ -50,6 +54,33 @@ def weights_by_loops(scores, mask):
     return torch.stack(rows)
 
 
+def look_cases(draw, inputs, letter, more=()):
+    """Give the cases of a look; `inputs(draw, B, S, H, E, a further width, mask, dtype=…)` draws states, annotations, mask and weights.
+
+    `letter` is that of the further width; `more` has names and dimensions of other cases.
+    """
+    for size in sizes(B=3, S=5, H=7, E=11, X=13):
+        S = size.S if size.full else size.S + 1  # so that two real places may share a weight
+        dims = (size.B, S, size.H, size.E, size.X)
+        name = f"{count(size.B, 'sentence')} of {count(S, 'place')}, widths H={size.H}, E={size.E}, {letter}={size.X}"
+        yield Case(f"{name}, no padding", inputs(draw, *dims, torch.ones(size.B, S, dtype=torch.bool)), size.full)
+        yield Case(f"{name}, with padding", inputs(draw, *dims, gaps(draw, size.B, S)), size.full)
+    yield Case("padding anywhere in a sentence", inputs(draw, 3, 5, 2, 3, 2, scattered(draw)))
+    several = ((f"H, E and {letter} all 5", (2, 3, 5, 5, 5)), *more, ("as many sentences as places", (3, 3, 2, 5, 7)))
+    for name, dims in several:
+        yield Case(name, inputs(draw, *dims, gaps(draw, *dims[:2])))
+    one = torch.ones(1, 1, dtype=torch.bool)
+    yield Case("a single place, widths of 1", inputs(draw, 1, 1, 1, 1, 1, one), True, edge=True)
+    empty = gaps(draw, 3, 5)
+    empty[1] = False
+    yield Case("a sentence without words", inputs(draw, 3, 5, 7, 11, 13, empty), True, edge=True)
+    yield Case("float64 numbers", inputs(draw, 3, 5, 7, 11, 13, gaps(draw, 3, 5), torch.float64), True, edge=True)
+    state, annotations, mask, *weights = inputs(draw, 3, 5, 7, 11, 13, scattered(draw))
+    behind = with_garbage(annotations, mask)
+    yield Case("NaN and infinity at padding", (state, behind, mask, *weights), True, hazard=True)
+    yield Case("200 places", inputs(draw, 2, 200, 3, 5, 7, gaps(draw, 2, 200)), edge=True)
+
+
 SHARES = USUAL | {
     "empty_row_nan": (0.5, "right for every sentence that has a word."),
     "empty_row_uniform": (0.5, "right for every sentence that has a word."),
@@ -82,231 +113,115 @@ def nothing_where_masked(case, value):
     )
 
 
-# Mistakes. Each is a function of (score, annotations, mask), where score(annotations) gives scores B×S, that takes the look wrongly.
+# The steps, and the mistakes that they invite
+
+CLEAN, SCORES, MASKED = "the annotations with zeros at padding", "the scores", "the masked scores"
+SOFTMAX, WEIGHTS, PARTS, CONTEXT = "the softmax", "the weights", "the weighted annotations", "the context"
 
 
-def _plain_softmax(scores):
-    return scores.softmax(-1)
+def looking(scores, annotations, mask):
+    """The steps from scores to context and weights; the annotations have zeros at padding."""
+    masked = yield MASKED, lambda scores, mask: scores.masked_fill(~mask, -torch.inf), scores, mask
+    softmax = yield SOFTMAX, lambda masked: masked.softmax(-1), masked
+    weights = yield WEIGHTS, lambda softmax, mask: softmax.masked_fill(~mask, 0.0), softmax, mask
+    parts = yield PARTS, lambda weights, h: weights[..., None] * h, weights, annotations
+    context = yield CONTEXT, lambda parts: parts.sum(1), parts
+    return context, weights
 
 
-def _filled(number, zeroed=False, clean=True, softmax=_plain_softmax):
-    """A look whose masked scores become a number; with zeros for the weights of False places, with what stands there removed."""
-
-    def look(score, annotations, mask):
-        annotations = without_garbage(annotations, mask) if clean else annotations
-        weights = softmax(score(annotations).masked_fill(~mask, number))
-        weights = weights * mask if zeroed else weights
-        return summed(weights, annotations), weights
-
-    return look
+def _turned_round(scores, mask, *, step):
+    return step(scores, ~mask)
 
 
-def _right_but(weights=lambda weights, mask: weights, mask=lambda mask: mask):
-    """A look with another mask, or with something done to its weights before the sum."""
-
-    def look(score, annotations, kept):
-        other = mask(kept)
-        annotations = torch.where((kept | other)[..., None], annotations, 0.0)
-        shares = weights(masked_softmax(score(annotations), other), other)
-        return summed(shares, annotations), shares
-
-    return look
-
-
-def _inverted(number, zeros=None, end=lambda weights, mask: weights):
-    """A look that hides the scores of the True places, with zeros where `zeros(mask)` is True, and something done to its weights at the end."""
-
-    def look(score, annotations, mask):
-        annotations = annotations.masked_fill(zeros(mask)[..., None], 0.0) if zeros else annotations
-        weights = end(score(annotations).masked_fill(mask, number).softmax(-1), mask)
-        return summed(weights, annotations), weights
-
-    return look
-
-
-def _no_weight_at_padding(weights, mask):
-    return weights.masked_fill(~mask, 0.0)
-
-
-def _unmasked(score, annotations, mask):
-    weights = score(annotations).softmax(-1)
-    return summed(weights, annotations), weights
-
-
-def scores_unmasked(score, annotations, mask):
-    return _unmasked(score, without_garbage(annotations, mask), mask)
-
-
-def _masked_after(score, annotations, mask):
-    weights = score(annotations).softmax(-1) * mask
-    return summed(weights, annotations), weights
-
-
-def masked_with_zeros(score, annotations, mask):
-    weights = (score(annotations) * mask).softmax(-1)
-    return summed(weights, annotations), weights
-
-
-def _over_the_batch(score, annotations, mask):
-    annotations = without_garbage(annotations, mask)
-    weights = torch.nan_to_num(score(annotations).masked_fill(~mask, -torch.inf).softmax(0))
-    return summed(weights, annotations), weights
-
-
-def _largest_alone(score, annotations, mask):
-    annotations = without_garbage(annotations, mask)
-    scores = score(annotations).masked_fill(~mask, -torch.inf)
-    weights = torch.zeros_like(scores).scatter(-1, scores.argmax(-1, keepdim=True), 1.0) * mask
-    return summed(weights, annotations), weights
-
-
-def _no_softmax(score, annotations, mask):
-    annotations = without_garbage(annotations, mask)
-    scores = score(annotations) * mask
-    return summed(scores, annotations), scores
-
-
-def _scores_returned(score, annotations, mask):
-    annotations = without_garbage(annotations, mask)
-    scores = score(annotations)
-    return summed(masked_softmax(scores, mask), annotations), scores
-
-
-def _garbage_times_zero(score, annotations, mask):
-    weights = masked_softmax(score(annotations), mask)
-    return summed(weights, annotations), weights
-
-
-def _garbage_taken_out_late(score, annotations, mask):
-    weights = masked_softmax(score(annotations), mask)
-    return torch.where(mask[..., None], weights[..., None] * annotations, 0.0).sum(1), weights
-
-
-def _overflowing(least):
-    def look(score, annotations, mask):
-        annotations = without_garbage(annotations, mask)
-        e = score(annotations).exp() * mask
-        weights = e / (e.sum(-1, keepdim=True) + least)
-        return summed(weights, annotations), weights
-
-    return look
-
-
-def _lengths_only(mask):
-    return torch.arange(mask.shape[1]) < mask.sum(1, keepdim=True)
+def _turned_round_level(scores, mask):
+    return scores.masked_fill(mask, -1e9)
 
 
 EMPTY = "In a row without a True nothing may be looked at: return zeros there, for the weights and for the context."
-GARBAGE = (
-    "What stands at a False place may be NaN or infinite, and 0 times NaN is NaN: a weight of 0 does not keep it out. Put zeros in place of these "
-    "annotations before you compute anything."
+GARBAGE = "What is at a False place may be NaN or infinite, and 0 times NaN is NaN: a weight of 0 does not keep it out. Put zeros in place of these annotations before you compute anything."
+INVERTED = (
+    'The mask is used the wrong way round: True means "may be looked at", and those are the places that you hide.'
 )
-INVERTED = 'The mask is used the wrong way round: True means "may be looked at", and those are the places you hide.'
 ALL_THERE = "Where a sentence has padding, all its weight lies there;"
 ON_ZEROS = "Where a sentence has padding, all its weight lies on the zeros that you put there;"
-NO_WEIGHT = "Where a sentence has padding, no weight is left;"
 NAN = "where it has none, the softmax of nothing but -inf gives NaN."
 LEVEL = "where it has none, all its scores become the same number, and every word gets the same weight."
-SHARED = {
-    "mask_unused": ("The mask has no effect: padding gets weight like a word.", _unmasked),
-    "mask_inverted": (
-        INVERTED,
-        _right_but(mask=torch.logical_not),
+MISTAKES = {
+    "mask_unused": (
+        "The mask has no effect: padding gets weight like a word.",
+        {"mask": torch.ones_like},
     ),
-    "mask_inverted_nan": (f"{INVERTED} {ALL_THERE} {NAN}", _inverted(-torch.inf)),
-    "mask_inverted_level": (f"{INVERTED} {ALL_THERE} {LEVEL}", _inverted(-1e9)),
-    "mask_inverted_on_zeros": (
-        f"{INVERTED} {ON_ZEROS} where it has none, no weight is left.",
-        _inverted(-torch.inf, torch.logical_not, lambda weights, mask: weights.masked_fill(mask, 0.0)),
+    "mask_inverted_nan": (
+        f"{INVERTED} {ALL_THERE} {NAN}",
+        {"mask": torch.logical_not, CLEAN: left_out, WEIGHTS: left_out},
     ),
-    "mask_inverted_on_zeros_nan": (f"{INVERTED} {ON_ZEROS} {NAN}", _inverted(-torch.inf, torch.logical_not)),
-    "mask_inverted_on_zeros_level": (f"{INVERTED} {ON_ZEROS} {LEVEL}", _inverted(-1e9, torch.logical_not)),
-    "mask_inverted_no_weight_nan": (
-        f"{INVERTED} {NO_WEIGHT} {NAN}",
-        _inverted(-torch.inf, torch.logical_not, _no_weight_at_padding),
+    "mask_inverted_level": (
+        f"{INVERTED} {ALL_THERE} {LEVEL}",
+        {CLEAN: left_out, MASKED: _turned_round_level, WEIGHTS: left_out},
     ),
-    "mask_inverted_no_weight_level": (
-        f"{INVERTED} {NO_WEIGHT} {LEVEL}",
-        _inverted(-1e9, torch.logical_not, _no_weight_at_padding),
+    "mask_inverted_on_zeros_nan": (
+        f"{INVERTED} {ON_ZEROS} {NAN}",
+        {MASKED: _turned_round, WEIGHTS: left_out},
+    ),
+    "mask_inverted_on_zeros_level": (
+        f"{INVERTED} {ON_ZEROS} {LEVEL}",
+        {MASKED: _turned_round_level, WEIGHTS: left_out},
     ),
     "mask_inverted_twice": (
-        'The mask is used the wrong way round, for the annotations and for the scores: True means "may be looked at", and those are the places you hide.',
-        _inverted(-1e9, lambda mask: mask),
+        'The mask is used the wrong way round, for the annotations and for the scores: True means "may be looked at", and those are the places that you hide.',
+        {"mask": torch.logical_not, MASKED: filled(-1e9), WEIGHTS: left_out},
     ),
     "mask_as_lengths": (
         "You count the True values in each row and look at that many places from the left. The mask may have gaps: look where it is True, wherever that is.",
-        _right_but(mask=_lengths_only),
-    ),
-    "first_mask_for_all": (
-        "You use the first sentence's mask for all sentences. Each has its own row.",
-        _right_but(mask=lambda mask: mask[:1].expand_as(mask)),
+        {"mask": lambda mask: torch.arange(mask.shape[1]) < mask.sum(1, keepdim=True)},
     ),
     "masked_after": (
         "The mask comes after the softmax, so the remaining weights no longer sum to 1. Take the scores out before the softmax.",
-        _masked_after,
+        {CLEAN: left_out, MASKED: left_out},
     ),
     "over_the_batch": (
         "Your softmax runs over the batch, so sentences compete with one another. Each sentence spreads its weight over its own words, the last axis.",
-        _over_the_batch,
+        {SOFTMAX: lambda masked: masked.softmax(0)},
     ),
     "over_one_number": (
         "All your weights are 1: the softmax of a single number is 1. It runs along an axis of size 1; let it run along the source words, S.",
-        _right_but(weights=lambda weights, mask: weights * 0 + mask.to(weights.dtype)),
+        {SOFTMAX: lambda masked: masked[..., None].softmax(-1)[..., 0]},
     ),
     "equal_weights": (
         "All real places get the same weight, so your context is a plain mean of the annotations. The scores should differ from place to place, and decide.",
-        _right_but(weights=lambda weights, mask: weights * 0 + mask / mask.sum(1, keepdim=True).clamp(min=1)),
+        {SOFTMAX: lambda masked: masked.masked_fill(masked > -torch.inf, 0.0).softmax(-1)},
     ),
-    "largest_alone": (
-        "You give all weight to the place with the largest score. Give each real place its share with a softmax, which also lets a gradient reach the scores.",
-        _largest_alone,
-    ),
-    "no_softmax": ("You use the scores as weights: the softmax is missing.", _no_softmax),
-    "scores_returned": ("As the second part you return the scores. Return the weights.", _scores_returned),
-    "empty_row_nan": (
-        f"A row without a True gives NaN: the softmax of nothing but -inf is 0/0. {EMPTY}",
-        _filled(-torch.inf),
-    ),
-    "empty_row_uniform": (
-        f"In a row without a True, padding shares the weight: a very negative but finite number makes all its scores equal. {EMPTY}",
-        _filled(-1e9),
+    "scores_returned": (
+        "As the second part you return the scores. Return the weights.",
+        {"result": lambda first, weights, *, done: (first, done[SCORES])},
     ),
     "empty_row_reads_padding": (
         f"In a row without a True, padding shares the weight, and is what the context is made of: a very negative but finite number makes all its scores equal. {EMPTY}",
-        _filled(-1e9, clean=False),
+        {CLEAN: left_out, MASKED: filled(-1e9), WEIGHTS: left_out},
     ),
     "fill_undercut": (
         "Where all honest scores of a row are very low, its weights come out as zeros. Masked scores that become a finite number, such as -1000, take the weight there, and so do scores that are masked only after "
         "the softmax. Or you subtract the largest score of the whole batch, and not that of each row. Put -inf in place of masked scores before the softmax: only -inf lies below every score.",
-        _filled(-1000.0, zeroed=True),
+        {MASKED: filled(-1000.0)},
     ),
-    "garbage_times_zero": (GARBAGE, _garbage_times_zero),
+    "garbage_times_zero": (GARBAGE, {CLEAN: left_out}),
     "garbage_reaches_the_gradient": (
         "The values are right, but NaN from a False place gets into the gradient: you compute its score or its product with the weight and leave that out afterwards, but the backward pass still runs through it. Put zeros in "
         "place of these annotations before you compute anything.",
-        _garbage_taken_out_late,
-    ),
-    "overflow": (
-        "exp overflows: for a score above about 88 it is infinite in float32, and infinity divided by infinity is NaN. torch.softmax takes scores of any size; by hand, subtract each row's largest "
-        "real score first.",
-        _overflowing(1e-30),
+        {CLEAN: left_out, PARTS: lambda w, h, *, mask: torch.where(mask[..., None], w[..., None] * h, 0.0)},
     ),
 }
 
 
-def shared_mistakes(task, score, finish, own):
-    """Register the mistakes that every look shares.
-
-    Args:
-        task: whose arguments begin with state, annotations and mask; its weights follow.
-        score: function(annotations, state, *weights) returns scores B×S.
-        finish: function(context, weights, state, *weights) returns what the task asks for.
-        own: further mistakes like those in SHARED, with sentences of the task's own.
-    """
-    for name, (sentence, look) in (SHARED | own).items():
-
-        def mistaken(state, annotations, mask, *weights, look=look):
-            context, shares = look(lambda numbers: score(numbers, state, *weights), annotations, mask)
-            return finish(context, shares, state, *weights)
-
-        task.mistake(sentence, name)(mistaken)
+def look_mistakes(task):
+    """Declare the mistakes of a look, of a task whose steps give annotations with zeros at padding, scores, and then those of `looking`."""
+    masked_softmax_mistakes(
+        task,
+        *("mask_inverted", "no_softmax", "empty_row_nan", "empty_row_uniform", "overflow"),
+        one="A state",
+        others="places",
+        nothing=EMPTY,
+        zeros=WEIGHTS,
+    )
+    for name, mistake in MISTAKES.items():
+        task.changed(name, *mistake)

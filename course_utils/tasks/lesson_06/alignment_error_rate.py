@@ -7,6 +7,7 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
+from course_utils.checks.way import left_out
 from course_utils.tasks.shares import EDGE
 
 task = Task(
@@ -84,196 +85,152 @@ def _(weights, sure, possible):
     return float(1 - Fraction(in_sure + in_possible, len(links) + len(dict.fromkeys(sure))))
 
 
+LINKS, SURE, POSSIBLE = "the links", "the set of the sure pairs", "the set of the possible pairs"
+IN_SURE, IN_POSSIBLE = "the number of links that are sure", "the number of links that are possible"
+AGREEING, PAIRS = "the number of sure links plus the number of possible ones", "the number of links and sure pairs"
+SHARE = "the quotient"
+
+
 @task.steps
 def _(weights, sure, possible):
-    linked = yield "the most attended places", lambda weights: weights.argmax(1), weights
-    sure = yield "the set of the sure pairs", set, sure
-    possible = yield "the set of the possible pairs", lambda sure, possible: sure | set(possible), sure, possible
-    in_sure = yield "the number of links that are sure", _number_in, linked, sure
-    in_possible = yield "the number of links that are possible", _number_in, linked, possible
-    agreeing = yield "the number of sure links plus the number of possible ones", add, in_sure, in_possible
-    all_pairs = yield "the number of links and sure pairs", add, len(linked), len(sure)
-    share = yield "the quotient", truediv, agreeing, all_pairs
+    links = yield LINKS, _links, weights
+    sure = yield SURE, set, sure
+    possible = yield POSSIBLE, lambda sure, possible: sure | set(possible), sure, possible
+    in_sure = yield IN_SURE, _number_in, links, sure
+    in_possible = yield IN_POSSIBLE, _number_in, links, possible
+    agreeing = yield AGREEING, add, in_sure, in_possible
+    pairs = yield PAIRS, add, len(links), len(sure)
+    share = yield SHARE, truediv, agreeing, pairs
     rate = yield "1 minus the quotient", sub, 1, share
     return rate
 
 
-def _number_in(linked, pairs):
-    return len(set(zip(linked.tolist(), range(len(linked)), strict=True)) & set(pairs))
-
-
 def _links(weights):
-    return {(int(s), t) for t, s in enumerate(weights.argmax(1))}
+    return {(place, t) for t, place in enumerate(weights.argmax(1).tolist())}
 
 
-def _rate(links, sure, possible):
-    sure, possible = set(sure), set(possible) | set(sure)
-    return 1 - (len(links & sure) + len(links & possible)) / (len(links) + len(sure))
+def _number_in(links, pairs):
+    return len(links & pairs)
 
 
-def _turned(pairs):
-    return [(t, s) for s, t in pairs]
+def _each_time(links, pairs, *, sure):
+    """Takes the place of the number of links that are sure: a pair that is listed twice counts twice."""
+    return sum(pair in links for pair in sure)
 
 
-@task.mistake(
-    "Your pairs are the wrong way round: they are (source, target), and so the place of the largest weight comes first and the row second."
+def _precision_and_recall(combine):
+    """A change of the quotient: precision and recall are combined."""
+
+    def combined(agreeing, pairs, *, done):
+        return combine(done[IN_POSSIBLE] / len(done[LINKS]), done[IN_SURE] / len(done[SURE]))
+
+    return {SHARE: combined}
+
+
+# The links
+
+for name, sentence, links in (
+    ("places_from_one", "You count places from 1, and the pairs count them from 0.", lambda weights: {(s + 1, t + 1) for s, t in _links(weights)}),
+    ("last_of_equals", "Where several source words share the largest weight, you take the last of them. Take the first.", lambda weights: {(weights.shape[1] - 1 - s, t) for s, t in _links(weights.flip(1))}),
+    ("all_of_equals", "Where several source words share the largest weight, you link all of them. Link the first alone.", lambda weights: {(s, t) for t, s in (weights == weights.amax(1, keepdim=True)).nonzero().tolist()}),
+):  # fmt: skip
+    task.changed(name, sentence, {LINKS: links})
+task.changed(
+    "pairs_turned",
+    "Your pairs are the wrong way round: they are (source, target), and so the place of the largest weight comes first and the row second.",
+    {LINKS: lambda weights: {(t, s) for s, t in _links(weights)}},
 )
-def pairs_turned(weights, sure, possible):
-    return _rate({(t, s) for s, t in _links(weights)}, sure, possible)
-
-
-@task.mistake(
-    "You link each source word with the target word that attends to it most, along the columns. Link each target word, a row, with the source word that has its largest weight."
+task.changed(
+    "columns",
+    "You link each source word with the target word that attends to it most, along the columns. Link each target word, a row, with the source word that has its largest weight.",
+    {LINKS: lambda weights: {(s, t) for t, s in _links(weights.T)}},
 )
-def columns(weights, sure, possible):
-    return _rate({(s, int(t)) for s, t in enumerate(weights.argmax(0))}, sure, possible)
-
-
-@task.mistake(
-    "A sure pair that is not listed among the possible ones does not count as possible. What is sure is possible too: join the two sets."
+task.changed(
+    "above_half",
+    "You link a target word with every source word that has more than half of its weight, so some words have no link. Link each with the source word that has its largest weight.",
+    {
+        LINKS: lambda weights: {(s, t) for t, s in (weights > 0.5).nonzero().tolist()},
+        SHARE: lambda agreeing, pairs: agreeing / pairs if pairs else 1,
+    },
 )
-def sure_not_possible(weights, sure, possible):
-    links, sure, possible = _links(weights), set(sure), set(possible)
-    return 1 - (len(links & sure) + len(links & possible)) / (len(links) + len(sure))
-
-
-@task.mistake(
-    "A link that is sure counts once. It is possible too, and counts in both numbers: among the sure and among the possible ones."
+task.changed(
+    "nothing_agrees",
+    "Your rate is always 1, as if no link agreed with any pair. That happens where the places in the links are tensors: a set finds a tensor only if it is the very same object. Make Python numbers of them, with `.tolist()` or `int(…)`.",
+    {AGREEING: lambda in_sure, in_possible: 0},
 )
-def counted_once(weights, sure, possible):
-    links, sure, possible = _links(weights), set(sure), set(possible)
-    return 1 - len(links & (sure | possible)) / (len(links) + len(sure))
 
+# What is counted
 
-@task.mistake(
-    "A sure pair that is listed twice counts twice in the number of sure pairs. Each pair counts once: make a set of the list before you count."
+task.changed(
+    "sure_not_possible",
+    "A sure pair that is not listed among the possible ones does not count as possible. What is sure is possible too: join the two sets.",
+    {POSSIBLE: lambda sure, possible: set(possible)},
 )
-def duplicates_count(weights, sure, possible):
-    links, every = _links(weights), set(possible) | set(sure)
-    return 1 - (len(links & set(sure)) + len(links & every)) / (len(links) + len(sure))
-
-
-@task.mistake(
-    "Pairs that are listed twice count twice, in the list of the sure ones and where you count the links that agree. Each pair counts once: make sets of the lists."
+task.changed(
+    "counted_once",
+    "A link that is sure counts once. It is possible too, and counts in both numbers: among the sure and among the possible ones.",
+    {AGREEING: lambda in_sure, in_possible: in_possible},
 )
-def duplicates_agree(weights, sure, possible):
-    links = _links(weights)
-    agreeing = sum(pair in links for pair in sure) + sum(pair in links for pair in [*possible, *sure])
-    return 1 - agreeing / (len(links) + len(sure))
-
-
-@task.mistake(
-    "A sure pair that is listed twice counts twice, above the line and below it. Each pair counts once: make a set of the sure ones, too."
+EACH_SURE_ONE = {PAIRS: lambda links, n, *, sure: links + len(sure)}
+task.changed(
+    "duplicates_count",
+    "A sure pair that is listed twice counts twice in the number of sure pairs. Each pair counts once: make a set of the list before you count.",
+    EACH_SURE_ONE,
 )
-def sure_duplicates_agree(weights, sure, possible):
-    links = _links(weights)
-    agreeing = sum(pair in links for pair in sure) + len(links & (set(possible) | set(sure)))
-    return 1 - agreeing / (len(links) + len(sure))
-
-
-@task.mistake("This is the share that agrees. An error rate is 1 minus it.")
-def agreement(weights, sure, possible):
-    return 1 - _rate(_links(weights), sure, possible)
-
-
-@task.mistake(
-    "The possible pairs have no effect: you take the sure ones in their place. A link counts as half right where it is possible and not sure."
+task.changed(
+    "duplicates_agree",
+    "Pairs that are listed twice count twice, in the list of the sure ones and where you count the links that agree. Each pair counts once: make sets of the lists.",
+    EACH_SURE_ONE
+    | {
+        IN_SURE: _each_time,
+        IN_POSSIBLE: lambda links, pairs, *, sure, possible: sum(pair in links for pair in [*possible, *sure]),
+    },
 )
-def possible_unused(weights, sure, possible):
-    return _rate(_links(weights), sure, sure)
-
-
-@task.mistake(
-    "You make no difference between sure and possible pairs. Only the sure ones are counted below the line, and a link that is possible and not sure counts once above it."
+task.changed(
+    "possible_unused",
+    "The possible pairs have no effect: you take the sure ones in their place. A link counts as half right where it is possible and not sure.",
+    {POSSIBLE: left_out},
 )
-def all_taken_for_sure(weights, sure, possible):
-    return _rate(_links(weights), [*sure, *possible], [*sure, *possible])
-
-
-@task.mistake("You divide by the number of links and possible pairs. Divide by the number of links and sure pairs.")
-def divided_by_possible(weights, sure, possible):
-    links, sure, possible = _links(weights), set(sure), set(possible) | set(sure)
-    return 1 - (len(links & sure) + len(links & possible)) / (len(links) + len(possible))
-
-
-@task.mistake("This is the share of the links that are not possible, 1 minus the precision. Count the sure pairs, too.")
-def precision_alone(weights, sure, possible):
-    links = _links(weights)
-    return 1 - len(links & (set(possible) | set(sure))) / len(links)
-
-
-@task.mistake(
-    "This is the share of the sure pairs that are not found, 1 minus the recall. Count the links that are possible, too. And where no pair is sure, it is 0/0."
+task.changed(
+    "all_taken_for_sure",
+    "You make no difference between sure and possible pairs. Only the sure ones are counted below the line, and a link that is possible and not sure counts once above it.",
+    {"sure": lambda sure, *, possible: [*sure, *possible]},
 )
-def recall_alone(weights, sure, possible):
-    return 1 - len(_links(weights) & set(sure)) / len(set(sure))
-
-
-@task.mistake(
-    "You combine precision and recall as their harmonic mean. The alignment error rate adds up both numbers above the line and both below it: 1 - (|A∩S| + |A∩P|) / (|A| + |S|)."
+task.changed(
+    "divided_by_possible",
+    "You divide by the number of links and possible pairs. Divide by the number of links and sure pairs.",
+    {PAIRS: lambda links, n, *, done: links + len(done[POSSIBLE])},
 )
-def harmonic_mean(weights, sure, possible):
-    links, sure = _links(weights), set(sure)
-    precision, recall = len(links & (sure | set(possible))) / len(links), len(links & sure) / len(sure)
-    return 1 - 2 * precision * recall / (precision + recall)
-
-
-@task.mistake(
-    "You take the mean of precision and recall. The alignment error rate adds up both numbers above the line and both below it: 1 - (|A∩S| + |A∩P|) / (|A| + |S|)."
+task.changed(
+    "precision_alone",
+    "This is the share of the links that are not possible, 1 minus the precision. Count the sure pairs, too.",
+    {AGREEING: lambda in_sure, in_possible: in_possible, PAIRS: lambda links, sure: links},
 )
-def plain_mean(weights, sure, possible):
-    links, sure = _links(weights), set(sure)
-    return 1 - (len(links & (sure | set(possible))) / len(links) + len(links & sure) / len(sure)) / 2
-
-
-@task.mistake(
-    "Your rate is always 1, as if no link agreed with any pair. That happens where the places in the links are tensors: a set finds a tensor only if it is the very same object. Make Python numbers of them, with `.tolist()` or `int(…)`."
+task.changed(
+    "recall_alone",
+    "This is the share of the sure pairs that are not found, 1 minus the recall. Count the links that are possible, too. And where no pair is sure, it is 0/0.",
+    _precision_and_recall(lambda precision, recall: recall),
 )
-def nothing_agrees(weights, sure, possible):
-    return 1.0
-
-
-@task.mistake("You count places from 1, and the pairs count them from 0.")
-def places_from_one(weights, sure, possible):
-    return _rate({(s + 1, t + 1) for s, t in _links(weights)}, sure, possible)
-
-
-@task.mistake(
-    "You link a target word with every source word that has more than half of its weight, so some words have no link. Link each with the source word that has its largest weight."
+SUMS = (
+    "The alignment error rate adds up both numbers above the line and both below it: 1 - (|A∩S| + |A∩P|) / (|A| + |S|)."
 )
-def above_half(weights, sure, possible):
-    links = {(s, t) for t, row in enumerate(weights.tolist()) for s, weight in enumerate(row) if weight > 0.5}
-    sure, possible = set(sure), set(possible) | set(sure)
-    below = len(links) + len(sure)
-    return 1 - (len(links & sure) + len(links & possible)) / below if below else 0.0
-
-
-@task.mistake("You link each target word with the source word that it attends to least. Take the largest weight.")
-def least_attended(weights, sure, possible):
-    return _rate({(int(s), t) for t, s in enumerate(weights.argmin(1))}, sure, possible)
-
-
-@task.mistake("Where several source words share the largest weight, you take the last of them. Take the first.")
-def last_of_equals(weights, sure, possible):
-    S = weights.shape[1]
-    return _rate({(S - 1 - int(s), t) for t, s in enumerate(weights.flip(1).argmax(1))}, sure, possible)
-
-
-@task.mistake("Where several source words share the largest weight, you link all of them. Link the first alone.")
-def all_of_equals(weights, sure, possible):
-    best = weights == weights.amax(1, keepdim=True)
-    return _rate({(s, t) for t, s in best.nonzero().tolist()}, sure, possible)
-
-
-@task.mistake(
-    "Where no pair is sure you return 0, as if nothing could be wrong then. The formula holds there too: a link that is not possible is an error."
+task.changed(
+    "harmonic_mean",
+    f"You combine precision and recall as their harmonic mean. {SUMS}",
+    _precision_and_recall(lambda precision, recall: 2 * precision * recall / (precision + recall)),
 )
-def no_sure_is_perfect(weights, sure, possible):
-    return _rate(_links(weights), sure, possible) if sure else 0.0
-
-
-@task.mistake(
-    "Where no pair is sure you return 1, as if nothing could be right then. The formula holds there too: a link that is possible is right."
+task.changed(
+    "plain_mean",
+    f"You take the mean of precision and recall. {SUMS}",
+    _precision_and_recall(lambda precision, recall: (precision + recall) / 2),
 )
-def no_sure_is_all_wrong(weights, sure, possible):
-    return _rate(_links(weights), sure, possible) if sure else 1.0
+task.changed(
+    "no_sure_is_perfect",
+    "Where no pair is sure you return 0, as if nothing could be wrong then. The formula holds there too: a link that is not possible is an error.",
+    {"result": lambda rate, *, sure: rate if sure else 0.0},
+)
+task.changed(
+    "no_sure_is_all_wrong",
+    "Where no pair is sure you return 1, as if nothing could be right then. The formula holds there too: a link that is possible is right.",
+    {"result": lambda rate, *, sure: rate if sure else 1.0},
+)

@@ -5,22 +5,11 @@ from operator import add, matmul
 import torch
 
 from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, count, sizes
-from course_utils.models.attention import masked_softmax
-from course_utils.tasks.lesson_05._padded import with_garbage
-from course_utils.tasks.lesson_06._looking import (
-    SHARES,
-    gaps,
-    least_apart,
-    masked_with_zeros,
-    properties,
-    scattered,
-    scores_unmasked,
-    shared_mistakes,
-    summed,
-    weights_by_loops,
-    without_garbage,
-)
+from course_utils.checks.task import Task
+from course_utils.checks.way import left_out
+from course_utils.tasks.families.masked import filled
+from course_utils.tasks.lesson_06 import _looking
+from course_utils.tasks.lesson_06._looking import CLEAN, CONTEXT, MASKED, SCORES, WEIGHTS, summed
 
 task = Task(
     "06.bahdanau_step",
@@ -41,9 +30,9 @@ task = Task(
         "annotations = zeros where the mask is False; hidden = tanh of (state times weight_s transposed) as B×1×A plus annotations times weight_h transposed, B×S×A; scores = hidden times v, B×S; put -inf where the mask is False; "
         "weights = softmax over S, zeros in place of NaN in empty rows; context = weights as B×S×1 times annotations, summed over S; return context, weights.",
     ),
-    partial=SHARES,
+    partial=_looking.SHARES,
 )
-properties(task)
+_looking.properties(task)
 
 
 @task.property
@@ -51,7 +40,7 @@ def context_is_weighted_sum(case, value):
     """The context follows from the weights, whatever they are."""
     context, weights = value
     _, annotations, mask, *_ = case.args
-    apart = least_apart(context, lambda a: summed(weights.double(), a.double()), annotations, mask)
+    apart = _looking.least_apart(context, lambda a: summed(weights.double(), a.double()), annotations, mask)
     return "Your context is not the sum of the annotations with your own weights." if apart > 1e-4 else None
 
 
@@ -64,25 +53,7 @@ def _inputs(draw, B, S, H, E, A, mask, dtype=torch.float32):
 
 @task.cases
 def _(draw):
-    for size in sizes(B=3, S=5, H=7, E=11, A=13):
-        S = size.S if size.full else size.S + 1  # so that two real places may share a weight
-        dims = (size.B, S, size.H, size.E, size.A)
-        name = f"{count(size.B, 'sentence')} of {count(S, 'place')}, widths H={size.H}, E={size.E}, A={size.A}"
-        yield Case(f"{name}, no padding", _inputs(draw, *dims, torch.ones(size.B, S, dtype=torch.bool)), size.full)
-        yield Case(f"{name}, with padding", _inputs(draw, *dims, gaps(draw, size.B, S)), size.full)
-    yield Case("padding anywhere in a sentence", _inputs(draw, 3, 5, 2, 3, 2, scattered(draw)))
-    yield Case("H, E and A all 5", _inputs(draw, 2, 3, 5, 5, 5, gaps(draw, 2, 3)))
-    yield Case("as many sentences as places", _inputs(draw, 3, 3, 2, 5, 7, gaps(draw, 3, 3)))
-    one = torch.ones(1, 1, dtype=torch.bool)
-    yield Case("a single place, widths of 1", _inputs(draw, 1, 1, 1, 1, 1, one), True, edge=True)
-    empty = gaps(draw, 3, 5)
-    empty[1] = False
-    yield Case("a sentence without words", _inputs(draw, 3, 5, 7, 11, 13, empty), True, edge=True)
-    yield Case("float64 numbers", _inputs(draw, 3, 5, 7, 11, 13, gaps(draw, 3, 5), torch.float64), True, edge=True)
-    state, annotations, mask, *weights = _inputs(draw, 3, 5, 7, 11, 13, scattered(draw))
-    behind = with_garbage(annotations, mask)
-    yield Case("NaN and infinity at padding", (state, behind, mask, *weights), True, hazard=True)
-    yield Case("200 places", _inputs(draw, 2, 200, 3, 5, 7, gaps(draw, 2, 200)), edge=True)
+    yield from _looking.look_cases(draw, _inputs, "A")
     # Every tanh is 1 or -1, so scores are exact: ±10,001 and ±9,999. In the second row the real ones lie far below padding's.
     far = torch.tensor([[[1.0, 1.0], [1.0, -1.0], [1.0, 1.0]], [[-1.0, 1.0], [-1.0, -1.0], [1.0, 1.0]]])
     far_mask = torch.tensor([[True, True, False], [True, True, False]])
@@ -96,157 +67,64 @@ def _(state, annotations, mask, weight_s, weight_h, v):
     for s, sentence in zip(state, annotations, strict=True):
         for h in sentence:
             scores.append(sum(v[a] * torch.tanh(weight_s[a] @ s + weight_h[a] @ h) for a in range(len(v))))
-    weights = weights_by_loops(torch.stack(scores).reshape(mask.shape), mask)
+    weights = _looking.weights_by_loops(torch.stack(scores).reshape(mask.shape), mask)
     return torch.stack([sum(w * h for w, h in zip(*row, strict=True)) for row in zip(weights, annotations)]), weights  # noqa: B905
+
+
+OF_STATE, OF_WORDS = "the product of state and weight_s", "the product of annotations and weight_h"
+SUM, HIDDEN = "the sum of the two products", "the hidden layer"
 
 
 @task.steps
 def _(state, annotations, mask, weight_s, weight_h, v):
-    annotations = without_garbage(annotations, mask)
-    of_state = yield "the product of state and weight_s", matmul, state, weight_s.mT
-    of_words = yield "the product of annotations and weight_h", matmul, annotations, weight_h.mT
-    layer = yield "the sum of the two products", add, of_state[:, None], of_words
-    units = yield "the hidden layer", torch.tanh, layer
-    scores = yield "the scores", matmul, units, v
-    masked = yield "the masked scores", lambda scores, mask: scores.masked_fill(~mask, -torch.inf), scores, mask
-    softmax = yield "the softmax", lambda masked: masked.softmax(-1), masked
-    weights = yield "the weights", lambda softmax, mask: softmax.masked_fill(~mask, 0.0), softmax, mask
-    parts = yield "the weighted annotations", lambda weights, h: weights[..., None] * h, weights, annotations
-    context = yield "the context", lambda parts: parts.sum(1), parts
-    return context, weights
+    annotations = yield CLEAN, _looking.without_garbage, annotations, mask
+    of_state = yield OF_STATE, matmul, state, weight_s.mT
+    of_words = yield OF_WORDS, matmul, annotations, weight_h.mT
+    layer = yield SUM, add, of_state[:, None], of_words
+    units = yield HIDDEN, torch.tanh, layer
+    scores = yield SCORES, matmul, units, v
+    return (yield from _looking.looking(scores, annotations, mask))
 
 
-def _layer(annotations, state, weight_s, weight_h):
-    return (state @ weight_s.T)[:, None] + annotations @ weight_h.T  # B S A
-
-
-def _score(annotations, state, weight_s, weight_h, v):
-    return torch.tanh(_layer(annotations, state, weight_s, weight_h)) @ v
-
-
-def _look(score, state, annotations, mask, *weights):
-    """A right look but for its score, function(annotations, state, *weights)."""
-    annotations = without_garbage(annotations, mask)
-    shares = masked_softmax(score(annotations, state, *weights), mask)
-    return summed(shares, annotations), shares
-
-
-shared_mistakes(
-    task,
-    _score,
-    lambda context, weights, *_: (context, weights),
-    {
-        "scores_unmasked": (
-            "The mask reaches the annotations and not the scores. An annotation of zeros has a score like any other, and takes weight from the words: put -inf in place of its score, too.",
-            scores_unmasked,
-        ),
-        "masked_with_zeros": (
-            "Masked scores become 0 or nearly 0 (-1e-9 is a tiny number, not a very negative one). exp(0) = 1 is a weight like any other. Use -inf.",
-            masked_with_zeros,
-        ),
-    },
+_looking.look_mistakes(task)
+task.changed(
+    "scores_unmasked",
+    "The mask reaches the annotations and not the scores. An annotation of zeros has a score like any other, and takes weight from the words: put -inf in place of its score, too.",
+    {MASKED: left_out, WEIGHTS: left_out},
 )
-
-
-@task.mistake("tanh is missing: without it the state adds the same to every score, and the softmax does not see it.")
-def no_tanh(*args):
-    return _look(lambda h, s, weight_s, weight_h, v: _layer(h, s, weight_s, weight_h) @ v, *args)
-
-
-@task.mistake("You use ReLU. This score has tanh, which keeps each hidden unit between -1 and 1.")
-def with_relu(*args):
-    return _look(lambda h, s, weight_s, weight_h, v: _layer(h, s, weight_s, weight_h).relu() @ v, *args)
-
-
-@task.mistake("You use the logistic sigmoid. This score has tanh.")
-def with_sigmoid(*args):
-    return _look(lambda h, s, weight_s, weight_h, v: _layer(h, s, weight_s, weight_h).sigmoid() @ v, *args)
-
-
-@task.mistake("tanh stands outside, around the whole score. It belongs around W s + U h, before v.")
-def tanh_outside(*args):
-    return _look(lambda h, s, weight_s, weight_h, v: (_layer(h, s, weight_s, weight_h) @ v).tanh(), *args)
-
-
-@task.mistake("v is missing: you add up the hidden units, each with weight 1.")
-def v_unused(*args):
-    return _look(lambda h, s, weight_s, weight_h, v: _layer(h, s, weight_s, weight_h).tanh().sum(-1), *args)
-
-
-@task.mistake(
+task.changed(
+    "masked_with_zeros",
+    "Masked scores become 0 or nearly 0 (-1e-9 is a tiny number, not a very negative one). exp(0) = 1 is a weight like any other. Use -inf.",
+    {CLEAN: left_out, MASKED: filled(0.0), WEIGHTS: left_out},
+)
+task.changed(
+    "zeros_before_and_after_the_softmax",
+    "Scores at padding become 0, and their weights 0 after the softmax. In between, exp(0) = 1 took a share of the sum, so the weights of the words sum to less than 1. Put -inf in place of these scores before the softmax.",
+    {MASKED: filled(0.0)},
+)
+task.changed(
+    "state_unused",
     "The state has no effect on the weights: whatever the decoder has written so far, it looks at the same places. That is so where it is left out, and also where tanh is taken of each side by itself, since the state then adds the same "
-    "to every score. Add W s to each U h, and take tanh of the sum."
+    "to every score. Add W s to each U h, and take tanh of the sum.",
+    {SUM: lambda of_state, of_words, *, state: of_words + 0 * state.sum()},
 )
-def state_unused(*args):
-    return _look(lambda h, s, weight_s, weight_h, v: torch.tanh(h @ weight_h.T) @ v + 0 * s.sum(), *args)
-
-
-@task.mistake("You divide the scores by √A. That belongs to the scaled dot product: leave these as they are.")
-def scaled(*args):
-    return _look(lambda h, s, *weights: _score(h, s, *weights) / len(weights[-1]) ** 0.5, *args)
-
-
-@task.mistake(
-    "The state's part has no axis for the words, so it is added place by place, which runs only where B = S: place i then meets the state of sentence i. Give it an axis in the middle, B×1×A."
+task.changed(
+    "state_lined_up_with_words",
+    "The state's part has no axis for the words, so it is added place by place, which runs only where B = S: place i then meets the state of sentence i. Give it an axis in the middle, B×1×A.",
+    {SUM: lambda of_state, of_words: of_state[:, 0] + of_words},
 )
-def state_lined_up_with_words(*args):
-    return _look(lambda h, s, weight_s, weight_h, v: torch.tanh(s @ weight_s.T + h @ weight_h.T) @ v, *args)
-
-
-@task.mistake(
-    "The two matrices are exchanged: weight_s belongs to the state, weight_h to the annotations. Exchanged, they run only where H = E, and give a wrong result there."
+task.changed(
+    "keys_summed",
+    "You add up U h, what the score makes of the annotations. The context is the weighted sum of the annotations themselves: B×E.",
+    {CONTEXT: lambda parts, *, weight_h: parts.sum(1) @ weight_h.mT},
 )
-def matrices_exchanged(*args):
-    return _look(lambda h, s, weight_s, weight_h, v: _score(h, s, weight_h, weight_s, v), *args)
-
-
-@task.mistake(
-    "weight_s is A×H and weight_h is A×E. For rows of vectors they have to be transposed: `.T`. Without that this runs only where A, H and E are equal, and gives a wrong result there."
-)
-def not_transposed(*args):
-    return _look(lambda h, s, weight_s, weight_h, v: _score(h, s, weight_s.T, weight_h.T, v), *args)
-
-
-@task.mistake(
-    "You add up U h, what the score makes of the annotations. The context is the weighted sum of the annotations themselves: B×E."
-)
-def keys_summed(state, annotations, mask, weight_s, weight_h, v):
-    annotations = without_garbage(annotations, mask)
-    weights = masked_softmax(_score(annotations, state, weight_s, weight_h, v), mask)
-    return summed(weights, annotations @ weight_h.T), weights
-
-
-@task.mistake("You return the weights first. Return the context first, then the weights.")
-def order_swapped(*args):
-    context, weights = _look(_score, *args)
-    return weights, context
-
-
-@task.mistake("You return only the context. Return the weights too, behind it.")
-def context_alone(*args):
-    return _look(_score, *args)[0]
-
-
-@task.mistake(
-    "Your context is the mean of the weighted annotations: it is too small, by the number of places. The weights sum to 1 already: add up."
-)
-def mean_for_sum(state, annotations, mask, *weights):
-    context, shares = _look(_score, state, annotations, mask, *weights)
-    return context / mask.shape[1], shares
-
-
-@task.mistake(
-    "Your context still has an axis for the words, B×S×E: these are the weighted annotations. Add them up over the words."
-)
-def not_summed(state, annotations, mask, *weights):
-    _, shares = _look(_score, state, annotations, mask, *weights)
-    return shares[..., None] * without_garbage(annotations, mask), shares
-
-
-@task.mistake(
-    "Scores at padding become 0, and their weights 0 after the softmax. In between, exp(0) = 1 took a share of the sum, so the weights of the words sum to less than 1. Put -inf in place of these scores before the softmax."
-)
-def zeros_before_and_after_the_softmax(state, annotations, mask, *weights):
-    annotations = without_garbage(annotations, mask)
-    shares = (_score(annotations, state, *weights) * mask).softmax(-1) * mask
-    return summed(shares, annotations), shares
+for name, sentence, changes in (
+    ("no_tanh", "tanh is missing: without it the state adds the same to every score, and the softmax does not see it.", {HIDDEN: left_out}),
+    ("with_relu", "You use ReLU. This score has tanh, which keeps each hidden unit between -1 and 1.", {HIDDEN: torch.relu}),
+    ("with_sigmoid", "You use the logistic sigmoid. This score has tanh.", {HIDDEN: torch.sigmoid}),
+    ("tanh_outside", "tanh is outside, around the whole score. It belongs around W s + U h, before v.", {HIDDEN: left_out, SCORES: lambda units, v: (units @ v).tanh()}),
+    ("scaled", "You divide the scores by √A. That belongs to the scaled dot product: leave these as they are.", {SCORES: lambda units, v: units @ v / len(v) ** 0.5}),
+    ("order_swapped", "You return the weights first. Return the context first, then the weights.", {"result": lambda context, weights: (weights, context)}),
+    ("not_summed", "Your context still has an axis for the words, B×S×E: these are the weighted annotations. Add them up over the words.", {CONTEXT: left_out}),
+):  # fmt: skip
+    task.changed(name, sentence, changes)

@@ -8,9 +8,11 @@ import torch
 import torch.nn.functional as F
 
 from course_utils.checks.task import Task
+from course_utils.checks.way import left_out
 from course_utils.models.attention import masked_softmax
-from course_utils.tasks.candidates import one_case_each, tests_without
-from course_utils.tasks.lesson_06._looking import summed, without_garbage
+from course_utils.tasks.candidates import mistakes_of_tests, one_case_each, tests_without
+from course_utils.tasks.lesson_06._looking import CLEAN, CONTEXT, MASKED, SCORES, WEIGHTS, summed, without_garbage
+from course_utils.tasks.lesson_06.bahdanau_step import task as bahdanau_step
 
 WORD, STATE, ANNOTATION, HIDDEN = 3, 4, 5, 6  # widths D, H, E of what candidates take, and A
 
@@ -29,17 +31,21 @@ BY_PLACE = 2 * _made(9, 64, STATE)
 # Looks: a context B×E from state, annotations and mask
 
 
-def _scores(state, annotations):
-    return torch.tanh((state @ LOOK_S.T)[:, None] + annotations @ LOOK_H.T) @ V  # B S
+def _by(way):
+    """A look by a way of 06.bahdanau_step, right or wrong, with the weights of these candidates."""
+    return lambda state, annotations, mask: way(state, annotations, mask, LOOK_S, LOOK_H, V)[0]
 
 
-def _weights(state, annotations, mask):
-    return masked_softmax(_scores(state, annotations), mask)
+def _changed(changes):
+    return _by(bahdanau_step.way(changes))
 
 
-def _bahdanau(state, annotations, mask):
-    annotations = without_garbage(annotations, mask)
-    return summed(_weights(state, annotations, mask), annotations)
+def _wrong(name):
+    return _by(bahdanau_step.wrong(name))
+
+
+_bahdanau = _changed({})
+_mean = _wrong("equal_weights")
 
 
 def _general(state, annotations, mask):
@@ -74,9 +80,9 @@ def _with(look, way=_looks_before):
     return lambda words, state, annotations, mask: way(words, state, annotations, mask, look)
 
 
-def _seeing(change, way=_looks_before):
+def _seeing(change):
     """A decoder that reads words with something done to them."""
-    return lambda words, *others: way(change(words), *others)
+    return lambda words, *others: _looks_before(change(words), *others)
 
 
 # Right ones
@@ -96,31 +102,12 @@ def _sentence_by_sentence(words, state, annotations, mask):
     return torch.stack(rows).to(words.dtype)
 
 
-def _two_heads(state, annotations, mask):
+_minus = _changed({SCORES: lambda units, v: -units @ v})
+
+
+def _two_heads(*given):
     """Half of the context from one look, half from another."""
-    annotations = without_garbage(annotations, mask)
-    other = masked_softmax(-_scores(state, annotations), mask)
-    return torch.cat([_bahdanau(state, annotations, mask)[:, :2], summed(other, annotations)[:, 2:]], 1)
-
-
-def _normalised(state, annotations, mask):
-    """Annotations go through a layer norm first: a number that is added to all features of one changes nothing."""
-    return _bahdanau(state, F.layer_norm(without_garbage(annotations, mask), (ANNOTATION,)), mask)
-
-
-def _directions(state, annotations, mask):
-    """Annotations are scaled to length 1 first: a number that multiplies one changes nothing."""
-    return _bahdanau(state, F.normalize(without_garbage(annotations, mask), dim=-1), mask)
-
-
-def _from_exponentials(state, annotations, mask):
-    """Divides at the end, and adds up one place after another, from 4 on: in another order the last digits differ."""
-    annotations = without_garbage(annotations, mask)
-    e = _scores(state, annotations).exp() * mask
-    total = 4 + torch.zeros(len(state), ANNOTATION)
-    for part in (e[..., None] * annotations).unbind(1):
-        total = total + part
-    return (total - 4) / e.sum(1, keepdim=True).clamp(min=1e-30)
+    return torch.cat([_bahdanau(*given)[:, :2], _minus(*given)[:, 2:]], 1)
 
 
 def _with_input_feeding(words, state, annotations, mask):
@@ -138,11 +125,11 @@ RIGHT = {
     _looks_after: "a right decoder that looks after each step",
     _sentence_by_sentence: "a right decoder that takes one sentence after another",
     _with(_two_heads): "a right decoder with two looks at once",
-    _with(_normalised): "a right decoder that subtracts from each annotation its mean",
-    _with(_directions, _looks_after): "a right decoder that scales each annotation to length 1",
-    _with(_from_exponentials): "a right decoder that adds up one place after another",
+    _with(_changed({CLEAN: lambda h, mask, *, step: F.layer_norm(step(h, mask), (ANNOTATION,))})): "a right decoder that subtracts from each annotation its mean",
+    _with(_changed({CLEAN: lambda h, mask, *, step: F.normalize(step(h, mask), dim=-1)}), _looks_after): "a right decoder that scales each annotation to length 1",
+    _with(_changed({CONTEXT: lambda parts: sum(parts.unbind(1), torch.tensor(4.0)) - 4})): "a right decoder that adds up one place after another",
     _with_input_feeding: "a right decoder that reads its last features, too",
-}
+}  # fmt: skip
 
 
 # Wrong ones
@@ -163,59 +150,15 @@ def _first_place(state, annotations, mask):
     return without_garbage(annotations, mask)[torch.arange(len(mask)), mask.int().argmax(1)]
 
 
-def _unmasked(state, annotations, mask):
-    return summed(_scores(state, annotations).softmax(1), annotations)
-
-
-def _masked_after(state, annotations, mask):
-    """Padding has no share in the context, but in the total that the weights are divided by."""
-    return summed(_scores(state, annotations).softmax(1) * mask, annotations)
-
-
-def _lowered_a_little(state, annotations, mask):
-    """The scores of padding are lowered by 1."""
-    return summed((_scores(state, annotations) - 1.0 * ~mask).softmax(1), annotations)
-
-
-def _inverted(state, annotations, mask):
-    return _bahdanau(state, annotations, ~mask)
-
-
-def _mask_as_lengths(state, annotations, mask):
-    """As if words stood first: looks at as many places as there are True."""
-    return _bahdanau(state, annotations, torch.arange(mask.shape[1]) < mask.sum(1, keepdim=True))
-
-
-def _first_mask(state, annotations, mask):
-    return _bahdanau(state, annotations, mask[:1].expand_as(mask))
-
-
-def _mean(state, annotations, mask):
-    return without_garbage(annotations, mask).sum(1) / mask.sum(1, keepdim=True).clamp(min=1)
-
-
-def _sum(state, annotations, mask):
-    return without_garbage(annotations, mask).sum(1) / 4
-
-
 def _state_decides_how_much(state, annotations, mask):
     """A gate that the state opens, in front of the plain mean: the same for every place."""
     return (1 + torch.sigmoid(state @ LOOK_S.T @ V))[:, None] * _mean(state, annotations, mask)
 
 
-def _one_place_off(state, annotations, mask):
+def _one_place_off(softmax, mask):
     """Each real place gets the weight of the one before it, and the first gets none: with the last one's weight there, many orders of three places would not show it."""
-    context = []
-    for s, sentence, real in zip(state, annotations, mask, strict=True):
-        words = sentence[real]
-        weights = _weights(s[None], words[None], torch.ones(1, len(words), dtype=torch.bool))[0]
-        context.append(F.pad(weights[:-1], (1, 0)) @ words if len(words) else 0 * sentence[0])
-    return torch.stack(context)
-
-
-def _one_place_off_and_onto_padding(state, annotations, mask):
-    weights = _weights(state, without_garbage(annotations, mask), mask)
-    return summed(weights.roll(1, 1), annotations)
+    rows = zip(softmax, mask, strict=True)
+    return torch.stack([torch.zeros_like(w).masked_scatter(real, F.pad(w[real][:-1], (1, 0))) for w, real in rows])
 
 
 def _weights_by_place(state, annotations, mask):
@@ -224,36 +167,10 @@ def _weights_by_place(state, annotations, mask):
     return summed(masked_softmax(scores, mask), without_garbage(annotations, mask))
 
 
-def _places_added(state, annotations, mask):
-    """The place's number is added to its annotation."""
-    return _bahdanau(state, annotations + torch.arange(mask.shape[1])[:, None] / 4, mask)
-
-
-def _over_the_batch(state, annotations, mask):
-    annotations = without_garbage(annotations, mask)
-    scores = _scores(state, annotations).masked_fill(~mask, -torch.inf)
-    return summed(scores.softmax(0).nan_to_num(), annotations)
-
-
-def _sentence_before(state, annotations, mask):
-    """Each sentence looks at the annotations of the one before it in the batch."""
-    return _bahdanau(state, annotations.roll(1, 0), mask.roll(1, 0))
-
-
-def _mean_of_the_batch_beside(state, annotations, mask):
-    context = _bahdanau(state, annotations, mask)
-    return context + context.mean(0, keepdim=True) / 2
-
-
 def _cut_into_equal_parts(state, annotations, mask):
     """Puts all real places of the batch in one list and cuts it into equal parts, one for each sentence."""
     real = annotations[mask].view(len(mask), -1, ANNOTATION)
     return _bahdanau(state, real, torch.ones(real.shape[:2], dtype=torch.bool))
-
-
-def _query_from_all_words(words, state, annotations, mask):
-    """Looks with the sum of all words, those to come, too."""
-    return _looks_before(words, torch.tanh(state + words.mean(1) @ OF_WORD.T), annotations, mask)
 
 
 def _following(words):
@@ -270,39 +187,34 @@ def _query_from_the_next_word(words, state, annotations, mask):
     return torch.stack(features, 1)
 
 
-def _computes_and_forgets(words, state, annotations, mask):
-    """Looks, and uses nothing of what it sees."""
-    return _looks_before(words, state, annotations, mask, lambda *args: 0 * _bahdanau(*args))
-
-
 WRONG = {
     _with(_nothing): "a wrong decoder: it ignores the source",
     _with(_last_place): "a wrong decoder: it looks at the last annotation only",
-    _with(_unmasked): "a wrong decoder: it looks at padding",
+    _with(_wrong("mask_unused")): "a wrong decoder: it looks at padding",
     _with(_mean): "a wrong decoder: a plain mean of the annotations",
-    _with(_one_place_off): "a wrong decoder: its weights are off by one place",
+    _with(_changed({WEIGHTS: _one_place_off})): "a wrong decoder: its weights are off by one place",
     _with(_weights_by_place, _looks_after): "a wrong decoder: its weights ignore the annotations",
     _seeing(lambda words: words + _following(words)): "a wrong decoder: it sees the next word",
-    _with(_over_the_batch): "a wrong decoder: sentences share their weights",
-    _computes_and_forgets: "a wrong decoder: it looks, and uses nothing of what it sees",
+    _with(_wrong("over_the_batch")): "a wrong decoder: sentences share their weights",
+    _with(lambda *given: 0 * _bahdanau(*given)): "a wrong decoder: it looks, and uses nothing of what it sees",
     _with(_nothing, _looks_after): "a wrong decoder: it looks after each step, and ignores the source",
     _with(_first_place): "a wrong decoder: it looks at the first annotation only",
     _with(_last_place, _looks_after): "a wrong decoder: after each step it looks at the last annotation only",
-    _with(_masked_after): "a wrong decoder: padding counts in the total that the weights are divided by",
-    _with(_lowered_a_little): "a wrong decoder: the scores of padding are lowered a little only",
-    _with(_inverted): "a wrong decoder: the mask is turned round",
-    _with(_mask_as_lengths): "a wrong decoder: it takes the mask for lengths, as if words always stood first",
-    _with(_first_mask): "a wrong decoder: the mask of the first sentence for all",
-    _with(_sum): "a wrong decoder: a plain sum of the annotations",
+    _with(_wrong("masked_after")): "a wrong decoder: padding counts in the total that the weights are divided by",
+    _with(_changed({CLEAN: left_out, MASKED: lambda scores, mask: scores - 1.0 * ~mask, WEIGHTS: left_out})): "a wrong decoder: the scores of padding are lowered a little only",
+    _with(_wrong("mask_inverted")): "a wrong decoder: the mask is turned round",
+    _with(_wrong("mask_as_lengths")): "a wrong decoder: it takes the mask for lengths, as if words always stood first",
+    _with(_changed({"mask": lambda mask: mask[:1].expand_as(mask)})): "a wrong decoder: the mask of the first sentence for all",
+    _with(lambda state, annotations, mask: without_garbage(annotations, mask).sum(1) / 4): "a wrong decoder: a plain sum of the annotations",
     _with(_state_decides_how_much): "a wrong decoder: a gate decides how much of the plain mean counts",
     _with(_mean, _looks_after): "a wrong decoder: a plain mean of the annotations, after each step",
-    _with(_one_place_off_and_onto_padding): "a wrong decoder: its weights are off by one place, and fall on padding, too",
+    _with(_changed({CLEAN: left_out, WEIGHTS: lambda softmax, mask, *, step: step(softmax, mask).roll(1, 1)})): "a wrong decoder: its weights are off by one place, and fall on padding, too",
     _with(_weights_by_place): "a wrong decoder: its weights depend on the state and the place only",
-    _with(_places_added): "a wrong decoder: the number of its place is added to each annotation",
-    _with(_sentence_before): "a wrong decoder: each sentence looks at the one before it in the batch",
-    _with(_mean_of_the_batch_beside, _looks_after): "a wrong decoder: the mean context of the batch is added",
+    _with(_changed({"annotations": lambda h: h + torch.arange(h.shape[1])[:, None] / 4})): "a wrong decoder: the number of its place is added to each annotation",
+    _with(_changed(dict.fromkeys(("annotations", "mask"), lambda of_batch: of_batch.roll(1, 0)))): "a wrong decoder: each sentence looks at the one before it in the batch",
+    _with(_changed({CONTEXT: lambda parts: parts.sum(1) + parts.sum(1).mean(0) / 2}), _looks_after): "a wrong decoder: the mean context of the batch is added",
     _with(_cut_into_equal_parts): "a wrong decoder: the annotations of the batch are cut into equal parts",
-    _query_from_all_words: "a wrong decoder: it looks with the sum of all words, also those to come",
+    lambda words, state, *others: _looks_before(words, torch.tanh(state + words.mean(1) @ OF_WORD.T), *others): "a wrong decoder: it looks with the sum of all words, also those to come",
     _query_from_the_next_word: "a wrong decoder: it looks with the next word",
     _seeing(lambda words: words.flip(1).cumsum(1).flip(1)): "a wrong decoder: it reads all words that are to come",
 }  # fmt: skip
@@ -345,13 +257,11 @@ one_case_each(task, RIGHT, WRONG)
 
 
 MASK = ((True, False, True, True), (False, True, False, True))
-CHECKS = ("others", "opposite", "padding", "order", "future")
 
 
-def _test(decoder, left_out=(), mask=MASK, change=torch.add, moves=True, exactly=False, order=(3, 2, 1, 0)):
-    """A test like the solution's, with checks left out, on another mask, in another order, or with another change of a single annotation."""
-    draw = torch.Generator().manual_seed(4)
-    mask = torch.tensor(mask)
+def _promises(decoder, mask=MASK, change=torch.add, exactly=False, order=(3, 2, 1, 0)):
+    """Give the name of each promise, and whether a decoder keeps it: on a mask, in another order, with a change of a single annotation."""
+    draw, mask = torch.Generator().manual_seed(4), torch.tensor(mask)
     B, S = mask.shape
     words, state, annotations, noise = (
         torch.randn(*shape, generator=draw) for shape in ((B, 2, WORD), (B, STATE), (B, S, ANNOTATION), (ANNOTATION,))
@@ -360,48 +270,49 @@ def _test(decoder, left_out=(), mask=MASK, change=torch.add, moves=True, exactly
     def same(a, b):
         return a.shape == b.shape and (torch.equal(a, b) if exactly else torch.allclose(a, b, atol=1e-5))
 
-    def after(changed):
-        return decoder(words, state, changed, mask)
+    def after(annotations, words=words, mask=mask):
+        return decoder(words, state, annotations, mask)
 
+    before = after(annotations)
+    later = torch.cat([words[:, :1], words[:, 1:] + noise[:WORD]], 1)
+    yield "padding", same(after(torch.where(mask[..., None], annotations, 2.0)), before)
+    yield "order", same(after(annotations[:, order], mask=mask[:, order]), before)
+    yield "future", same(after(annotations, later)[:, :1], before[:, :1])
+    for b in range(B):
+        real, rest = mask[b].nonzero()[:, 0].tolist(), [c for c in range(B) if c != b]
+        for place in real:
+            other = annotations.clone()
+            other[b, place] = change(other[b, place], noise)
+            moved = after(other)
+            yield "moves", not same(moved[b], before[b])
+            yield "others", same(moved[rest], before[rest])
+        opposite = annotations.clone()
+        opposite[b, real[:2]] += torch.stack([noise, -noise])
+        yield "opposite", not same(after(opposite)[b], before[b])
+
+
+def _test(decoder, left_out=(), **changes):
+    """A test like the solution's, with promises left out or weakened."""
     try:
-        before = decoder(words, state, annotations, mask)
-        later = torch.cat([words[:, :1], words[:, 1:] + noise[:WORD]], 1)
-        if "padding" not in left_out and not same(after(torch.where(mask[..., None], annotations, 2.0)), before):
-            return False
-        if "order" not in left_out and not same(decoder(words, state, annotations[:, order], mask[:, order]), before):
-            return False
-        if "future" not in left_out and not same(decoder(later, state, annotations, mask)[:, :1], before[:, :1]):
-            return False
-        for b in range(B):
-            real, rest = mask[b].nonzero()[:, 0].tolist(), [c for c in range(B) if c != b]
-            for place in real if moves else real[:1]:
-                other = annotations.clone()
-                other[b, place] = change(other[b, place], noise)
-                moved = after(other)
-                if moves and same(moved[b], before[b]):
-                    return False
-                if "others" not in left_out and not same(moved[rest], before[rest]):
-                    return False
-            opposite = annotations.clone()
-            opposite[b, real[:2]] += torch.stack([noise, -noise])
-            if "opposite" not in left_out and same(after(opposite)[b], before[b]):
-                return False
-        return True
+        return all(kept for promise, kept in _promises(decoder, **changes) if promise not in left_out)
     except Exception:
         return False
 
 
-@task.mistake("Your test says True to every candidate.")
-def always_true(decoder):
-    return True
-
-
-@task.mistake(
-    "Your test says False to every candidate, even to the right ones. It may be that you put the annotations in another order and leave the mask as it is, or that you ask features to stay at all places when later words change, and not only at the places before. Or an error of "
-    "the test's own, such as a wrong shape, ends in `except`, which returns False."
+LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
+    "others": ("candidates in which a sentence sees another one's source", "Change one sentence's annotations, and see that the features of the other sentences stay."),
+    "opposite": ("candidates that give each annotation the same weight", "Add the same noise to one real annotation and subtract it from another: their mean and their sum stay, and the features have to move."),
+    "padding": ("candidates in which padding has an effect", "Change what is where the mask is False, and see that the features stay."),
+    "order": ("candidates whose weights belong to places and not to annotations", "Put annotations and mask in another order, both in the same, and see that the features stay."),
+    "future": ("candidates that see the words to come", "Change the words from some place on, and see that the features before it stay."),
+}  # fmt: skip
+mistaken = mistakes_of_tests(
+    task,
+    _test,
+    "candidate",
+    "It may be that you put the annotations in another order and leave the mask as it is, or that you ask features to stay at all places when later words change, and not only at the places before. Or an error of "
+    "the test's own, such as a wrong shape, ends in `except`, which returns False.",
 )
-def always_false(decoder):
-    return False
 
 
 @task.mistake(
@@ -417,136 +328,73 @@ def runs_only(decoder):
         return False
 
 
-@task.mistake(
+mistaken(
+    "no_rounding",
     "Right decoders are refused whose last digits differ when annotations come in another order, because adding in another order rounds differently. Leave room for rounding where features have to stay: torch.allclose(…, atol=1e-5) in place of "
-    "torch.equal or ==."
+    "torch.equal or ==.",
+    exactly=True,
 )
-def no_rounding(decoder):
-    return _test(decoder, exactly=True)
-
-
-@task.mistake(
-    "Your test refuses a right decoder that subtracts from each annotation the mean of its features: it does not notice when the same number is added to all of them. Add a random number to each feature."
+mistaken(
+    "a_constant_added",
+    "Your test refuses a right decoder that subtracts from each annotation the mean of its features: it does not notice when the same number is added to all of them. Add a random number to each feature.",
+    change=lambda annotation, noise: annotation + 1,
 )
-def a_constant_added(decoder):
-    return _test(decoder, change=lambda annotation, noise: annotation + 1)
-
-
-@task.mistake(
-    "Your test refuses right decoders that scale each annotation to the same size first: they do not notice when one is multiplied by a number. Add random numbers to it."
+mistaken(
+    "multiplied",
+    "Your test refuses right decoders that scale each annotation to the same size first: they do not notice when one is multiplied by a number. Add random numbers to it.",
+    change=lambda annotation, noise: 2 * annotation,
 )
-def multiplied(decoder):
-    return _test(decoder, change=lambda annotation, noise: 2 * annotation)
-
-
-@task.mistake(
-    "Candidates that ignore the source pass your test, and so do those that give each annotation the same weight. Change one real annotation after another and see that the features of its sentence move; and move two in opposite directions."
+mistaken(
+    "nothing_has_to_move",
+    "Candidates that ignore the source pass your test, and so do those that give each annotation the same weight. Change one real annotation after another and see that the features of its sentence move; and move two in opposite directions.",
+    left_out=("moves", "opposite"),
 )
-def nothing_has_to_move(decoder):
-    return _test(decoder, moves=False, left_out=("opposite",))
-
-
-@task.mistake(
-    "Candidates that see too much, or that give each annotation the same weight, pass your test: you ask only that features move. Also try the changes that they should not see: of padding, of the order, of later words and of other sentences."
+mistaken(
+    "features_have_to_move",
+    "Candidates that see too much, or that give each annotation the same weight, pass your test: you ask only that features move. Also try the changes that they should not see: of padding, of the order, of later words and of other sentences.",
+    left_out=tuple(LEFT_OUT),
 )
-def features_have_to_move(decoder):
-    return _test(decoder, left_out=CHECKS)
 
+tests_without(task, LEFT_OUT, lambda parts: lambda decoder: _test(decoder, left_out=parts), 2)
 
-LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
-    "others": (
-        "candidates in which a sentence sees another one's source",
-        "Change one sentence's annotations, and see that the features of the other sentences stay.",
-    ),
-    "opposite": (
-        "candidates that give each annotation the same weight",
-        "Add the same noise to one real annotation and subtract it from another: their mean and their sum stay, and the features have to move.",
-    ),
-    "padding": (
-        "candidates in which padding has an effect",
-        "Change what stands where the mask is False, and see that the features stay.",
-    ),
-    "order": (
-        "candidates whose weights belong to places and not to annotations",
-        "Put annotations and mask in another order, both in the same, and see that the features stay.",
-    ),
-    "future": (
-        "candidates that see the words to come",
-        "Change the words from some place on, and see that the features before it stay.",
-    ),
-}
-
-
-def _without(parts):
-    return lambda decoder: _test(decoder, left_out=parts)
-
-
-tests_without(task, LEFT_OUT, _without, 2)
-
+# Masks that show too little
 
 ORDER_OF_FIRST_TWO = (1, 0, 2, 3)
 WORDS_FIRST = ((True, True, True, False), (True, True, False, False))
-MASKS = {  # a mask, the order that a test on it tries: what passes the test then, and what to do
-    "batch_of_one": (
-        MASK[:1],
-        (3, 2, 1, 0),
-        "candidates that mix up the sentences of a batch",
-        "Use a batch of two sentences or more with masks of their own, change one sentence, and see that the features of the others stay.",
-    ),
-    "no_padding": (
-        ((True,) * 4,) * 2,
-        (3, 2, 1, 0),
-        "candidates that look at padding, or that use one sentence's mask for all,",
-        "Let the mask be False at different places in each sentence, and change what stands there.",
-    ),
-    "equal_numbers": (
-        ((True, False, True, False), (False, True, False, True)),
-        (3, 2, 1, 0),
-        "candidates that cut all real places of the batch into equal parts, one for each sentence,",
-        "Let the sentences have different numbers of real places.",
-    ),
-    "same_mask": (
-        MASK[:1] * 2,
-        (3, 2, 1, 0),
-        "candidates that use the first sentence's mask for all, or that cut all real places of the batch into equal parts,",
-        "Give each sentence a mask of its own, with another number of real places.",
-    ),
-    "no_gaps": (
-        WORDS_FIRST,
-        ORDER_OF_FIRST_TWO,
-        "candidates that count the True values of a mask, and look at as many places from the left,",
-        "Let the mask have gaps: a False that stands before a True.",
-    ),
-    "same_mask_without_gaps": (
-        WORDS_FIRST[:1] * 2,
-        ORDER_OF_FIRST_TWO,
-        "candidates that use the first sentence's mask for all, or that take a mask for the number of words that stand first,",
-        "Give each sentence a mask of its own, with another number of real places, and with gaps: a False that stands before a True.",
-    ),
-}
-
-
-def _on_another_mask(name, left_out):
-    """Register the mistake of a test that tries this mask alone, and one that leaves out a part, too."""
-    mask, order, *told = MASKS[name]
-    passing, advice = zip(told, *(LEFT_OUT[part] for part in left_out), strict=True)
-    listed = " and ".join(passing)
-
-    def test(decoder):
-        return _test(decoder, left_out=left_out, mask=mask, order=order)
-
-    task.mistake(
-        f"{listed[0].upper()}{listed[1:]} pass your test. {' '.join(advice)}", "_without_".join((name, *left_out))
-    )(test)
-
-
-for name in MASKS:
-    _on_another_mask(name, ())
-    _on_another_mask(name, ("order",))
-
-
-@task.mistake(
-    "A candidate passes your test whose weights are off by one real place. When you put annotations and mask in another order, let real places change their order among themselves: reversed, say."
+mistaken(
+    "batch_of_one",
+    "Candidates that mix up the sentences of a batch pass your test. Use a batch of two sentences or more with masks of their own, change one sentence, and see that the features of the others stay.",
+    mask=MASK[:1],
 )
-def real_places_in_their_order(decoder):
-    return _test(decoder, order=ORDER_OF_FIRST_TWO)
+mistaken(
+    "no_padding",
+    "Candidates that look at padding, or that use one sentence's mask for all, pass your test. Let the mask be False at different places in each sentence, and change what is there.",
+    mask=((True,) * 4,) * 2,
+)
+mistaken(
+    "equal_numbers",
+    "Candidates that cut all real places of the batch into equal parts, one for each sentence, pass your test. Let the sentences have different numbers of real places.",
+    mask=((True, False, True, False), (False, True, False, True)),
+)
+mistaken(
+    "same_mask",
+    "Candidates that use the first sentence's mask for all, or that cut all real places of the batch into equal parts, pass your test. Give each sentence a mask of its own, with another number of real places.",
+    mask=MASK[:1] * 2,
+)
+mistaken(
+    "no_gaps",
+    "Candidates that count the True values of a mask, and look at as many places from the left, pass your test. Let the mask have gaps: a False that comes before a True.",
+    mask=WORDS_FIRST,
+    order=ORDER_OF_FIRST_TWO,
+)
+mistaken(
+    "same_mask_without_gaps",
+    "Candidates that use the first sentence's mask for all, or that take a mask for the number of words that come first, pass your test. Give each sentence a mask of its own, with another number of real places, and with gaps: a False that comes before a True.",
+    mask=WORDS_FIRST[:1] * 2,
+    order=ORDER_OF_FIRST_TWO,
+)
+mistaken(
+    "real_places_in_their_order",
+    "A candidate passes your test whose weights are off by one real place. When you put annotations and mask in another order, let real places change their order among themselves: reversed, say.",
+    order=ORDER_OF_FIRST_TWO,
+)

@@ -5,21 +5,11 @@ from operator import matmul, mul
 import torch
 
 from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, count, sizes
-from course_utils.models.attention import masked_softmax
-from course_utils.tasks.lesson_05._padded import with_garbage
-from course_utils.tasks.lesson_06._looking import (
-    SHARES,
-    gaps,
-    least_apart,
-    masked_with_zeros,
-    properties,
-    scattered,
-    shared_mistakes,
-    summed,
-    weights_by_loops,
-    without_garbage,
-)
+from course_utils.checks.task import Task
+from course_utils.checks.way import left_out
+from course_utils.tasks.families.masked import filled
+from course_utils.tasks.lesson_06 import _looking
+from course_utils.tasks.lesson_06._looking import CLEAN, MASKED, SCORES, WEIGHTS, summed
 
 task = Task(
     "06.luong_step",
@@ -39,9 +29,9 @@ task = Task(
         "annotations = zeros where the mask is False; scores = (state times weight) as B×1×E, times annotations, summed over E, B×S; put -inf where the mask is False; weights = softmax over S, zeros in place of NaN in empty "
         "rows; context = weights as B×S×1 times annotations, summed over S; return tanh of (context and state side by side, times weight_c transposed), and the weights.",
     ),
-    partial=SHARES,
+    partial=_looking.SHARES,
 )
-properties(task)
+_looking.properties(task)
 
 
 @task.property
@@ -50,7 +40,7 @@ def features_follow_from_the_weights(case, value):
     features, weights = value
     state, annotations, mask, weight, weight_c = (t.double() if t.dtype != torch.bool else t for t in case.args)
     of = lambda a: torch.tanh(torch.cat([summed(weights.double(), a), state], -1) @ weight_c.T)  # noqa: E731
-    apart = least_apart(features, of, annotations, mask)
+    apart = _looking.least_apart(features, of, annotations, mask)
     return (
         "Your features are not tanh(W_c [c; s]) with the context that your own weights give." if apart > 1e-4 else None
     )
@@ -64,26 +54,7 @@ def _inputs(draw, B, S, H, E, D, mask, dtype=torch.float32):
 
 @task.cases
 def _(draw):
-    for size in sizes(B=3, S=5, H=7, E=11, D=13):
-        S = size.S if size.full else size.S + 1  # so that two real places may share a weight
-        dims = (size.B, S, size.H, size.E, size.D)
-        name = f"{count(size.B, 'sentence')} of {count(S, 'place')}, widths H={size.H}, E={size.E}, D={size.D}"
-        yield Case(f"{name}, no padding", _inputs(draw, *dims, torch.ones(size.B, S, dtype=torch.bool)), size.full)
-        yield Case(f"{name}, with padding", _inputs(draw, *dims, gaps(draw, size.B, S)), size.full)
-    yield Case("padding anywhere in a sentence", _inputs(draw, 3, 5, 2, 3, 2, scattered(draw)))
-    yield Case("H, E and D all 5", _inputs(draw, 2, 3, 5, 5, 5, gaps(draw, 2, 3)))
-    yield Case("E is 2 and H is 4, D is 6", _inputs(draw, 2, 3, 4, 2, 6, gaps(draw, 2, 3)))
-    yield Case("as many sentences as places", _inputs(draw, 3, 3, 2, 5, 7, gaps(draw, 3, 3)))
-    one = torch.ones(1, 1, dtype=torch.bool)
-    yield Case("a single place, widths of 1", _inputs(draw, 1, 1, 1, 1, 1, one), True, edge=True)
-    empty = gaps(draw, 3, 5)
-    empty[1] = False
-    yield Case("a sentence without words", _inputs(draw, 3, 5, 7, 11, 13, empty), True, edge=True)
-    yield Case("float64 numbers", _inputs(draw, 3, 5, 7, 11, 13, gaps(draw, 3, 5), torch.float64), True, edge=True)
-    state, annotations, mask, *weights = _inputs(draw, 3, 5, 7, 11, 13, scattered(draw))
-    behind = with_garbage(annotations, mask)
-    yield Case("NaN and infinity at padding", (state, behind, mask, *weights), True, hazard=True)
-    yield Case("200 places", _inputs(draw, 2, 200, 3, 5, 7, gaps(draw, 2, 200)), edge=True)
+    yield from _looking.look_cases(draw, _inputs, "D", [("E is 2 and H is 4, D is 6", (2, 3, 4, 2, 6))])
     # Real scores far below those of padding in the second row; W_c keeps tanh from 1.
     far = torch.tensor([[[100.0], [-100.0], [70.0]], [[-100.0], [-90.0], [100.0]]])
     far_mask = torch.tensor([[True, True, False], [True, True, False]])
@@ -98,7 +69,7 @@ def _(state, annotations, mask, weight, weight_c):
         scores.append(
             torch.stack([torch.stack([s[i] * (weight[i] @ h) for i in range(len(s))]).sum() for h in sentence])
         )
-    weights = weights_by_loops(torch.stack(scores), mask)
+    weights = _looking.weights_by_loops(torch.stack(scores), mask)
     for s, shares, sentence in zip(state, weights, annotations, strict=True):
         context = sum(w * h for w, h in zip(shares, sentence, strict=True))
         E = len(context)
@@ -106,168 +77,52 @@ def _(state, annotations, mask, weight, weight_c):
     return torch.stack(features), weights
 
 
+QUERY, PRODUCTS = "the product of state and weight", "the product of the query and annotations, number by number"
+BOTH, FEATURES = "context and state side by side", "the features"
+
+
 @task.steps
 def _(state, annotations, mask, weight, weight_c):
-    annotations = without_garbage(annotations, mask)
-    query = yield "the product of state and weight", matmul, state, weight
-    products = yield "the product of the query and annotations, number by number", mul, query[:, None], annotations
-    scores = yield "the scores", lambda products: products.sum(-1), products
-    masked = yield "the masked scores", lambda scores, mask: scores.masked_fill(~mask, -torch.inf), scores, mask
-    softmax = yield "the softmax", lambda masked: masked.softmax(-1), masked
-    weights = yield "the weights", lambda softmax, mask: softmax.masked_fill(~mask, 0.0), softmax, mask
-    parts = yield "the weighted annotations", lambda weights, h: weights[..., None] * h, weights, annotations
-    context = yield "the context", lambda parts: parts.sum(1), parts
-    both = yield "context and state side by side", lambda c, s: torch.cat([c, s], -1), context, state
+    annotations = yield CLEAN, _looking.without_garbage, annotations, mask
+    query = yield QUERY, matmul, state, weight
+    products = yield PRODUCTS, mul, query[:, None], annotations
+    scores = yield SCORES, lambda products: products.sum(-1), products
+    context, weights = yield from _looking.looking(scores, annotations, mask)
+    both = yield BOTH, lambda c, s: torch.cat([c, s], -1), context, state
     sums = yield "the product of both and weight_c", matmul, both, weight_c.mT
-    features = yield "the features", torch.tanh, sums
+    features = yield FEATURES, torch.tanh, sums
     return features, weights
 
 
-def _score(annotations, state, weight, weight_c=None):
-    return ((state @ weight)[:, None] * annotations).sum(-1)
-
-
-def _features(context, state, weight_c):
-    return torch.tanh(torch.cat([context, state], -1) @ weight_c.T)
-
-
-def _look(state, annotations, mask, weight, score=_score):
-    """The context and the weights of a look that is right but for its score, function(annotations, state, weight)."""
-    annotations = without_garbage(annotations, mask)
-    weights = masked_softmax(score(annotations, state, weight), mask)
-    return summed(weights, annotations), weights
-
-
-def _with_score(score, state, annotations, mask, weight, weight_c):
-    context, weights = _look(state, annotations, mask, weight, score)
-    return _features(context, state, weight_c), weights
-
-
-shared_mistakes(
-    task,
-    _score,
-    lambda context, shares, state, weight, weight_c: (_features(context, state, weight_c), shares),
-    {
-        "masked_with_zeros": (
-            "The scores of padding are not masked, or they are masked with 0 or nearly 0 (-1e-9 is a tiny number, not a very negative one). An annotation of zeros scores 0, too, and exp(0) = 1 is a weight like any other. "
-            "Put -inf in place of the scores where the mask is False.",
-            masked_with_zeros,
-        ),
-    },
+_looking.look_mistakes(task)
+task.changed(
+    "masked_with_zeros",
+    "The scores of padding are not masked, or they are masked with 0 or nearly 0 (-1e-9 is a tiny number, not a very negative one). An annotation of zeros scores 0, too, and exp(0) = 1 is a weight like any other. "
+    "Put -inf in place of the scores where the mask is False.",
+    {CLEAN: left_out, MASKED: filled(0.0), WEIGHTS: left_out},
 )
-
-
-@task.mistake(
-    "State and context are laid end to end in the wrong order. The first E columns of W_c belong to the context and the last H to the state: [c; s]."
+task.changed(
+    "state_first",
+    "State and context are laid end to end in the wrong order. The first E columns of W_c belong to the context and the last H to the state: [c; s].",
+    {BOTH: lambda context, state: torch.cat([state, context], -1)},
 )
-def state_first(state, annotations, mask, weight, weight_c):
-    context, weights = _look(state, annotations, mask, weight)
-    return _features(state, context, weight_c), weights
-
-
-@task.mistake("tanh is missing around the features: each should lie between -1 and 1.")
-def no_tanh(state, annotations, mask, weight, weight_c):
-    context, weights = _look(state, annotations, mask, weight)
-    return torch.cat([context, state], -1) @ weight_c.T, weights
-
-
-@task.mistake("Your features go through ReLU. The formula has tanh.")
-def with_relu(state, annotations, mask, weight, weight_c):
-    context, weights = _look(state, annotations, mask, weight)
-    return (torch.cat([context, state], -1) @ weight_c.T).relu(), weights
-
-
-@task.mistake("Your features go through the logistic sigmoid. The formula has tanh.")
-def with_sigmoid(state, annotations, mask, weight, weight_c):
-    context, weights = _look(state, annotations, mask, weight)
-    return (torch.cat([context, state], -1) @ weight_c.T).sigmoid(), weights
-
-
-@task.mistake(
-    "The context has no effect on the features: they come from the state alone, so the decoder looks and takes nothing. Lay the context beside the state."
+task.changed(
+    "context_unused",
+    "The context has no effect on the features: they come from the state alone, so the decoder looks and takes nothing. Lay the context beside the state.",
+    {BOTH: lambda context, state, *, step: step(0 * context, state)},
 )
-def context_unused(state, annotations, mask, weight, weight_c):
-    context, weights = _look(state, annotations, mask, weight)
-    return _features(0 * context, state, weight_c), weights
-
-
-@task.mistake(
-    "The state has no effect on the features but through the weights: the context alone goes into them. Lay the state behind it."
+task.changed(
+    "state_lined_up_with_words",
+    "The state's part has no axis for the words, so it is multiplied place by place, which runs only where B = S: place i then meets the state of sentence i. Give it an axis in the middle, B×1×E.",
+    {PRODUCTS: lambda query, annotations: query[:, 0] * annotations},
 )
-def state_unused_in_features(state, annotations, mask, weight, weight_c):
-    context, weights = _look(state, annotations, mask, weight)
-    return _features(context, 0 * state, weight_c), weights
-
-
-@task.mistake("You return the context. Go on: the features are tanh(W_c [c; s]).")
-def context_returned(*args):
-    return _look(*args[:4])
-
-
-@task.mistake("The score has no tanh: sᵀ W h is the whole of it.")
-def tanh_in_the_score(*args):
-    return _with_score(lambda h, s, weight: _score(h, s, weight).tanh(), *args)
-
-
-@task.mistake("You divide the scores by √E. That belongs to the scaled dot product: leave these as they are.")
-def scaled(*args):
-    return _with_score(lambda h, s, weight: _score(h, s, weight) / h.shape[-1] ** 0.5, *args)
-
-
-@task.mistake("You divide the scores by √H. That belongs to the scaled dot product: leave these as they are.")
-def scaled_by_state(*args):
-    return _with_score(lambda h, s, weight: _score(h, s, weight) / s.shape[-1] ** 0.5, *args)
-
-
-@task.mistake(
-    "The matrix of the score is transposed. weight is H×E: its rows meet the state and its columns the annotations. Transposed it runs only where H = E, and gives a wrong result there."
-)
-def weight_transposed(*args):
-    return _with_score(lambda h, s, weight: _score(h, s, weight.T), *args)
-
-
-@task.mistake(
-    "The matrix of the score has no effect: this is the dot product of state and annotation, which runs only where H = E. The score is sᵀ W h."
-)
-def weight_unused(*args):
-    return _with_score(lambda h, s, weight: (s[:, None] * h).sum(-1), *args)
-
-
-@task.mistake(
-    "weight_c is D×(E+H). For rows it has to be transposed: `weight_c.T`. Without that this runs only where D = E+H, and gives a wrong result there."
-)
-def weight_c_not_transposed(state, annotations, mask, weight, weight_c):
-    context, weights = _look(state, annotations, mask, weight)
-    return _features(context, state, weight_c.T), weights
-
-
-@task.mistake(
-    "The state's part has no axis for the words, so it is multiplied place by place, which runs only where B = S: place i then meets the state of sentence i. Give it an axis in the middle, B×1×E."
-)
-def state_lined_up_with_words(*args):
-    return _with_score(lambda h, s, weight: ((s @ weight) * h).sum(-1), *args)
-
-
-@task.mistake("You return the weights first. Return the features first.")
-def order_swapped(state, annotations, mask, weight, weight_c):
-    context, weights = _look(state, annotations, mask, weight)
-    return weights, _features(context, state, weight_c)
-
-
-@task.mistake("You return only the features. Return the weights too.")
-def features_alone(state, annotations, mask, weight, weight_c):
-    return _features(_look(state, annotations, mask, weight)[0], state, weight_c)
-
-
-@task.mistake("As the second part you return the context. Return the weights.")
-def context_for_weights(state, annotations, mask, weight, weight_c):
-    context, _ = _look(state, annotations, mask, weight)
-    return _features(context, state, weight_c), context
-
-
-@task.mistake(
-    "Your context is the mean of the weighted annotations: it is too small, by the number of places. The weights sum to 1 already: add up."
-)
-def mean_for_sum(state, annotations, mask, weight, weight_c):
-    context, weights = _look(state, annotations, mask, weight)
-    return _features(context / mask.shape[1], state, weight_c), weights
+for name, sentence, changes in (
+    ("no_tanh", "tanh is missing around the features: each should lie between -1 and 1.", {FEATURES: left_out}),
+    ("with_relu", "Your features go through ReLU. The formula has tanh.", {FEATURES: torch.relu}),
+    ("with_sigmoid", "Your features go through the logistic sigmoid. The formula has tanh.", {FEATURES: torch.sigmoid}),
+    ("scaled", "You divide the scores by √E. That belongs to the scaled dot product: leave these as they are.", {SCORES: lambda products: products.sum(-1) / products.shape[-1] ** 0.5}),
+    ("context_returned", "You return the context. Go on: the features are tanh(W_c [c; s]).", {"result": lambda features, weights, *, done: (done["the context"], weights)}),
+    ("order_swapped", "You return the weights first. Return the features first.", {"result": lambda features, weights: (weights, features)}),
+    ("context_for_weights", "As the second part you return the context. Return the weights.", {"result": lambda features, weights, *, done: (features, done["the context"])}),
+):  # fmt: skip
+    task.changed(name, sentence, changes)

@@ -105,16 +105,19 @@ def _(words, state, annotations, mask, weight_s, weight_h, v, *gru):
     return torch.stack(states, 1), torch.stack(weights, 1)
 
 
+SHARES, SEEN, READ, NEXT = "the weights", "the context", "word and context side by side", "the next state"
+
+
 @task.steps
-def _(words, state, annotations, mask, *all_weights):
-    look, gru = all_weights[:3], all_weights[3:]
-    clean = without_garbage(annotations, mask)
-    steps = []
+def _(words, state, annotations, mask, weight_s, weight_h, v, weight_ih, weight_hh, bias_ih, bias_hh):
+    gru = weight_ih, weight_hh, bias_ih, bias_hh
+    clean, steps = without_garbage(annotations, mask), []
     for word in words.unbind(1):
-        shares = yield "the weights", lambda state: plain.bahdanau_step(state, clean, mask, *look)[1], state
-        context = yield "the context", summed, shares, clean
-        read = yield "word and context side by side", lambda word, c: torch.cat([word, c], 1), word, context
-        state = yield "the next state", lambda read, state: plain.gru_step(read, state, *gru), read, state
+        look = lambda state: plain.bahdanau_step(state, clean, mask, weight_s, weight_h, v)[1]  # noqa: E731
+        shares = yield SHARES, look, state
+        context = yield SEEN, summed, shares, clean
+        read = yield READ, _side_by_side, word, context
+        state = yield NEXT, lambda read, state: plain.gru_step(read, state, *gru), read, state
         kept = yield "what is kept of each step", lambda state, shares: (state, shares), state, shares
         steps.append(kept)
     states, weights = zip(*steps, strict=True)
@@ -125,220 +128,133 @@ def _side_by_side(word, context):
     return torch.cat([word, context], 1)
 
 
-def _way(
-    words,
-    state,
-    annotations,
-    mask,
-    *weights,
-    query=lambda first, state: state,
-    reads=_side_by_side,
-    before=lambda first, state: state,
-):
-    """The right way, but for the state that a step looks with, for what the GRU reads, or for the state that it starts from."""
-    look, gru = weights[:3], weights[3:]
-    first, states, shares = state, [], []
-    for word in words.unbind(1):
-        context, share = plain.bahdanau_step(query(first, state), annotations, mask, *look)
-        state = plain.gru_step(reads(word, context), before(first, state), *gru)
-        states.append(state)
-        shares.append(share)
-    return torch.stack(states, 1), torch.stack(shares, 1)
+# The state
 
-
-@task.mistake(
-    "Every step looks with the first state, so all words look at the same places. Look with the state as it is before this word."
+LOOKS_WITH_FIRST = {SHARES: lambda now, *, state, step: step(state)}
+GOES_ON_FROM_FIRST = {NEXT: lambda read, now, *, state, step: step(read, state)}
+task.changed(
+    "query_frozen",
+    "Every step looks with the first state, so all words look at the same places. Look with the state as it is before this word.",
+    LOOKS_WITH_FIRST,
 )
-def query_frozen(*args):
-    return _way(*args, query=lambda first, state: first)
-
-
-@task.mistake(
-    "Every step starts from the first state, so nothing of the words before is kept. Put the new state in the place of the old one: the next step looks with it and goes on from it."
+task.changed(
+    "state_never_updated",
+    "Every step starts from the first state, so nothing of the words before is kept. Put the new state in the place of the old one: the next step looks with it and goes on from it.",
+    LOOKS_WITH_FIRST | GOES_ON_FROM_FIRST,
 )
-def state_never_updated(*args):
-    return _way(*args, query=lambda first, state: first, before=lambda first, state: first)
-
-
-@task.mistake(
-    "You look with the new state, but the GRU goes on from the first one at every step. Let it go on from the state of the step before."
+task.changed(
+    "gru_starts_anew",
+    "You look with the new state, but the GRU goes on from the first one at every step. Let it go on from the state of the step before.",
+    GOES_ON_FROM_FIRST,
 )
-def gru_starts_anew(*args):
-    return _way(*args, before=lambda first, state: first)
 
 
-@task.mistake(
-    "The GRU reads the context before the word. The first D columns of weight_ih belong to the word: [word; context]."
+def _cut(now, first):
+    return now if now is first else now.detach()
+
+
+task.changed(
+    "state_detached",
+    "The values are right, but no gradient comes from a step to the one before it: the state is detached on the way. The weights then learn only what is of use in the same step. Leave `.detach()` out.",
+    {
+        SHARES: lambda now, *, state, step: step(_cut(now, state)),
+        NEXT: lambda read, now, *, state, step: step(read, _cut(now, state)),
+    },
 )
-def context_first(*args):
-    return _way(*args, reads=lambda word, context: torch.cat([context, word], 1))
 
+# What is read
 
-@task.mistake(
-    "The context has no effect on the states: the decoder looks and takes nothing, so what it writes has nothing to do with the source. Let the GRU read the word and the context side by side."
+task.changed(
+    "context_first",
+    "The GRU reads the context before the word. The first D columns of weight_ih belong to the word: [word; context].",
+    {READ: lambda word, context: _side_by_side(context, word)},
 )
-def context_unused(*args):
-    return _way(*args, reads=lambda word, context: torch.cat([word, 0 * context], 1))
-
-
-@task.mistake(
-    "The words have no effect: the GRU reads the context alone. Let it read the word and the context side by side."
+task.changed(
+    "context_unused",
+    "The context has no effect on the states: the decoder looks and takes nothing, so what it writes has nothing to do with the source. Let the GRU read the word and the context side by side.",
+    {READ: lambda word, context: _side_by_side(word, 0 * context)},
 )
-def words_unused(*args):
-    return _way(*args, reads=lambda word, context: torch.cat([0 * word, context], 1))
-
-
-def _states_before(states, state):
-    return torch.cat([state[:, None], states[:, :-1]], 1)
-
-
-@task.mistake(
-    "Your states are one step late: you keep the state that a step starts from. Keep the one that it gives: the first of them has read the first word."
+SHIFTED = "The words have been shifted already, as 05.shift_right does it: at step t read word t."
+task.changed(
+    "shifted_again",
+    f"Each step reads the word of the step before, and the first one zeros. {SHIFTED}",
+    {"words": lambda words: torch.cat([torch.zeros_like(words[:, :1]), words[:, :-1]], 1)},
 )
-def state_before_kept(words, state, *others):
-    states, weights = _way(words, state, *others)
-    return _states_before(states, state), weights
-
-
-@task.mistake(
-    "You return the first state too, so there are T + 1 of them. Return the T states that the words have led to."
+task.changed(
+    "first_word_twice",
+    f"Each step reads the word of the step before, and the first two steps read the first word. {SHIFTED}",
+    {"words": lambda words: torch.cat([words[:, :1], words[:, :-1]], 1)},
 )
-def first_state_kept(words, state, *others):
-    states, weights = _way(words, state, *others)
-    return torch.cat([state[:, None], states], 1), weights
+
+# The look
 
 
-@task.mistake(
-    "You look after the step, with the state that the word has led to, and the next step reads what was seen: that is Luong's order. Here a step looks first, with the state before it, and the GRU reads that context."
+def _seen_after_the_step_before(shares, annotations, *, done):
+    """The context, and zeros in the first step, before which nothing was seen."""
+    return summed(shares if NEXT in done else 0 * shares, annotations)
+
+
+def _next_looks(states, weights, *, annotations, mask, weight_s, weight_h, v):
+    """The states, with the weights of looks with these states."""
+    looks = [plain.bahdanau_step(state, annotations, mask, weight_s, weight_h, v)[1] for state in states.unbind(1)]
+    return states, torch.stack(looks, 1)
+
+
+task.changed(
+    "looks_after",
+    "You look after the step, with the state that the word has led to, and the next step reads what was seen: that is Luong's order. Here a step looks first, with the state before it, and the GRU reads that context.",
+    {SEEN: _seen_after_the_step_before, "result": _next_looks},
 )
-def looks_after(words, state, annotations, mask, *weights):
-    look, gru = weights[:3], weights[3:]
-    context, states, shares = annotations.new_zeros(len(words), annotations.shape[2]), [], []
-    for word in words.unbind(1):
-        state = plain.gru_step(_side_by_side(word, context), state, *gru)
-        context, share = plain.bahdanau_step(state, annotations, mask, *look)
-        states.append(state)
-        shares.append(share)
-    return torch.stack(states, 1), torch.stack(shares, 1)
-
-
-@task.mistake(
-    "The states are right, but the weights are one step ahead: they come from a look with the new state. Return those that the step's own context was made with."
+task.changed(
+    "weights_of_the_next_look",
+    "The states are right, but the weights are one step ahead: they come from a look with the new state. Return those that the step's own context was made with.",
+    {"result": _next_looks},
 )
-def weights_of_the_next_look(words, state, annotations, mask, *weights):
-    states, _ = _way(words, state, annotations, mask, *weights)
-    shares = [plain.bahdanau_step(s, annotations, mask, *weights[:3])[1] for s in states.unbind(1)]
-    return states, torch.stack(shares, 1)
-
-
-@task.mistake(
-    "Each step reads the word of the step before, and the first one zeros. The words have been shifted already, as 05.shift_right does it: at step t read word t."
+task.changed(
+    "mask_unused",
+    "All places of the source are looked at, padding too: give the mask to each look.",
+    {"mask": torch.ones_like},
 )
-def shifted_again(words, *others):
-    return _way(torch.cat([torch.zeros_like(words[:, :1]), words[:, :-1]], 1), *others)
-
-
-@task.mistake(
-    "Each step reads the word of the step before, and the first two steps read the first word. The words have been shifted already, as 05.shift_right does it: at step t read word t."
+task.changed(
+    "mask_inverted",
+    'The mask is the wrong way round: True means "may be looked at".',
+    {"mask": torch.logical_not},
 )
-def first_word_twice(words, *others):
-    return _way(torch.cat([words[:, :1], words[:, :-1]], 1), *others)
 
+# What is returned
 
-@task.mistake(
-    "Each step reads the word of the step before, and the first one the last word: at t = 0, `words[:, t - 1]` is the last. At step t read word t: the words have been shifted already, as 05.shift_right does it."
+task.changed(
+    "state_before_kept",
+    "Your states are one step late: you keep the state that a step starts from. Keep the one that it gives: the first of them has read the first word.",
+    {"result": lambda states, weights, *, state: (torch.cat([state[:, None], states[:, :-1]], 1), weights)},
 )
-def words_rolled(words, *others):
-    return _way(words.roll(1, 1), *others)
-
-
-@task.mistake("You read the words from the last to the first. Begin with the first.")
-def words_backwards(words, *others):
-    return _way(words.flip(1), *others)
-
-
-@task.mistake("Every step reads the first word. At step t read word t: `words[:, t]`.")
-def first_word_only(words, *others):
-    return _way(words[:, :1].expand_as(words), *others)
-
-
-@task.mistake("All places of the source are looked at, padding too: give the mask to each look.")
-def mask_unused(words, state, annotations, mask, *weights):
-    return _way(words, state, annotations, torch.ones_like(mask), *weights)
-
-
-@task.mistake('The mask is the wrong way round: True means "may be looked at".')
-def mask_inverted(words, state, annotations, mask, *weights):
-    return _way(words, state, annotations, ~mask, *weights)
-
-
-@task.mistake(
-    "The axis of the words comes first: your results are T×B. Stack along axis 1, so that the sentences come first: B×T."
+task.changed(
+    "first_state_kept",
+    "You return the first state too, so there are T + 1 of them. Return the T states that the words have led to.",
+    {"result": lambda states, weights, *, state: (torch.cat([state[:, None], states], 1), weights)},
 )
-def words_first_axis(*args):
-    states, weights = _way(*args)
-    return states.transpose(0, 1).contiguous(), weights.transpose(0, 1).contiguous()
-
-
-@task.mistake(
-    "The axis of the words comes last: your results are B×H×T and B×S×T. Stack along axis 1: B×T×H and B×T×S."
+task.changed(
+    "cut_anew",
+    "Words and sentences are mixed up: you stack the steps one after the other and cut that anew into B×T. `view` and `reshape` move nothing: stack along axis 1, or exchange the two axes with `transpose`.",
+    {"result": lambda *parts: tuple(part.transpose(0, 1).reshape(part.shape) for part in parts)},
 )
-def words_last_axis(*args):
-    states, weights = _way(*args)
-    return states.mT.contiguous(), weights.mT.contiguous()
-
-
-@task.mistake(
-    "Words and sentences are mixed up: you stack the steps one after the other and cut that anew into B×T. `view` and `reshape` move nothing: stack along axis 1, or exchange the two axes with `transpose`."
+task.changed(
+    "last_step_everywhere",
+    "Every step of your results shows the last state and the last weights, as it happens where one tensor is kept T times and written over. Keep a new one at each step.",
+    {"result": lambda *parts: tuple(part[:, -1:].expand_as(part).clone() for part in parts)},
 )
-def cut_anew(*args):
-    return tuple(part.transpose(0, 1).reshape(part.shape) for part in _way(*args))
-
-
-@task.mistake("You return the last state and the last weights. Keep those of every step: B×T×H and B×T×S.")
-def last_step_only(*args):
-    states, weights = _way(*args)
-    return states[:, -1], weights[:, -1]
-
-
-@task.mistake(
-    "Every step of your results shows the last state and the last weights, as it happens where one tensor is kept T times and written over. Keep a new one at each step."
+task.changed(
+    "one_tensor_for_all_states",
+    "All your states are the last one: you keep the same tensor T times and write each new state into it. Make a new tensor for each state, or keep a copy of it with `clone()`.",
+    {"result": lambda states, weights: (states[:, -1:].expand_as(states), weights)},
 )
-def last_step_everywhere(*args):
-    states, weights = _way(*args)
-    return states[:, -1:].expand_as(states).clone(), weights[:, -1:].expand_as(weights).clone()
-
-
-@task.mistake("You return the contexts as the second part. Return the weights.")
-def contexts_returned(words, state, annotations, mask, *weights):
-    states, shares = _way(words, state, annotations, mask, *weights)
-    return states, shares @ without_garbage(annotations, mask)
-
-
-@task.mistake("You return the weights first. Return the states first.")
-def order_swapped(*args):
-    return _way(*args)[::-1]
-
-
-@task.mistake("You return only the states. Return the weights too.")
-def states_alone(*args):
-    return _way(*args)[0]
-
-
-@task.mistake(
-    "The values are right, but no gradient comes from a step to the one before it: the state is detached on the way. The weights then learn only what is of use in the same step. Leave `.detach()` out."
+task.changed(
+    "contexts_returned",
+    "You return the contexts as the second part. Return the weights.",
+    {"result": lambda states, weights, *, annotations, mask: (states, weights @ without_garbage(annotations, mask))},
 )
-def state_detached(*args):
-    return _way(*args, query=lambda first, state: _cut(first, state), before=lambda first, state: _cut(first, state))
-
-
-def _cut(first, state):
-    return state if state is first else state.detach()
-
-
-@task.mistake(
-    "All your states are the last one: you keep the same tensor T times and write each new state into it. Make a new tensor for each state, or keep a copy of it with `clone()`."
+task.changed(
+    "order_swapped",
+    "You return the weights first. Return the states first.",
+    {"result": lambda states, weights: (weights, states)},
 )
-def one_tensor_for_all_states(words, state, *others):
-    states, weights = _way(words, state, *others)
-    return states[:, -1:].expand_as(states), weights

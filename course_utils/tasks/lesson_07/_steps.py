@@ -1,7 +1,7 @@
 """What the searches of lesson 07 ask for the next id: made-up decoders, whose probabilities depend on every id of the prefix.
 
 Each is a function of the prefix alone, which begins with bos. Cases draw bos from many numbers, so each draw is another decoder. It answers
-also where a right search does not ask, behind eos or beyond `longest`, so that what a wrong one returns can be looked at. A strict one refuses.
+also where a right search does not ask, after eos or beyond `longest`, so that what a wrong one returns can be looked at. A strict one refuses.
 """
 
 from functools import lru_cache
@@ -52,11 +52,11 @@ def _strict(step, longest):
         ids = list(map(int, prefix[1:]))
         if step.eos in ids:
             raise NotAsAsked(
-                f"Your function calls step with a prefix in which eos, {step.eos}, has been written already. It ends a translation, so nothing behind it is asked for."
+                f"Your function calls step with a prefix in which eos, {step.eos}, has been written already. It ends a translation, so nothing after it is asked for."
             )
         if len(ids) >= longest:
             raise NotAsAsked(
-                f"Your function calls step with a prefix of {len(ids)} ids behind bos, and longest is {longest}. Where so many are written, step is not called again."
+                f"Your function calls step with a prefix of {len(ids)} ids after bos, and longest is {longest}. Where so many are written, step is not called again."
             )
         return log_p
 
@@ -91,3 +91,22 @@ def drawn_bos(draw, fits):
         if fits(bos):
             return bos
     raise RuntimeError("no decoder fits what a case is to show")
+
+
+def asked_with(change):
+    """Changes of a task after which its decoder is given change(prefix)."""
+    return {"step": lambda step: lambda prefix: step(change(prefix))}
+
+
+def prefix_mistakes(task):
+    """Declare the mistakes of giving a decoder too little of the prefix."""
+    task.changed(
+        "last_id_alone",
+        "You call step with the last id alone, as you would call a decoder with a state of its own. This one keeps nothing between two calls: give step bos and all ids so far.",
+        asked_with(lambda prefix: prefix[-1:]),
+    )
+    task.changed(
+        "without_bos",
+        "bos is missing in what you give to step: the prefix begins with it.",
+        asked_with(lambda prefix: prefix[1:]),
+    )

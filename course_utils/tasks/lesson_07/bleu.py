@@ -1,7 +1,8 @@
 """Task 07.bleu: how much of a reference a translation has in common with it."""
 
 from collections import Counter
-from math import exp, log, prod
+from functools import partial
+from math import exp, inf, log
 
 import torch
 
@@ -136,7 +137,7 @@ def parts_are_right(case, value):
         return None
     quotients = zip(_matches(hypotheses, references).tolist(), _totals(hypotheses).tolist(), strict=True)
     told = ", ".join(f"{a:.0f}/{b:.0f}" for a, b in quotients)
-    brevity = _brevity(_length(hypotheses), _length(references))
+    brevity = exp(min(0, 1 - _quotient(hypotheses, references)))
     return f"For the input “{case.name}” p_1 to p_4 are {told}, and the brevity penalty is {brevity:.4g}: print yours, and see which of them differs."
 
 
@@ -144,320 +145,209 @@ def _grams(words, n):
     return Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1))
 
 
-def _matches(hypotheses, references):
+def _common(h, r):
+    return (h & r).total()
+
+
+def _matches(hypotheses, references, orders=ORDERS, grams=_grams, common=_common):
     """How many n-grams match, for each n."""
-    return torch.tensor(
-        [
-            sum((_grams(h, n) & _grams(r, n)).total() for h, r in zip(hypotheses, references, strict=True))
-            for n in ORDERS
-        ]
-    ).double()
+    pairs = list(zip(hypotheses, references, strict=True))
+    return torch.tensor([sum(common(grams(h, n), grams(r, n)) for h, r in pairs) for n in orders]).double()
 
 
-def _totals(hypotheses):
+def _totals(hypotheses, orders=ORDERS, grams=_grams):
     """How many n-grams the hypotheses have, for each n."""
-    return torch.tensor([sum(max(0, len(h) - n + 1) for h in hypotheses) for n in ORDERS]).double()
+    return torch.tensor([sum(grams(words, n).total() for words in hypotheses) for n in orders]).double()
 
 
-@task.steps
-def _(hypotheses, references):
-    matches = yield "the numbers of n-grams that match", _matches, hypotheses, references
-    totals = yield "the numbers of n-grams of the hypotheses", _totals, hypotheses
-    precisions = yield "the precisions", lambda matches, totals: matches / totals.clamp(min=1), matches, totals
-    mean = yield "the geometric mean", lambda p: float(p.prod()) ** 0.25, precisions
-    quotient = yield "the quotient of the lengths", lambda h, r: _length(r) / max(1, _length(h)), hypotheses, references
-    brevity = yield "the brevity penalty", lambda quotient: exp(min(0, 1 - quotient)), quotient
-    share = yield "the share", lambda mean, brevity: mean * brevity, mean, brevity
-    percentage = yield "the score", lambda share: 100 * share, share
-    return percentage
+def _precisions(matches, totals):
+    return matches / totals.clamp(min=1)
+
+
+def _quotient(hypotheses, references):
+    return _length(references) / _length(hypotheses) if any(hypotheses) else inf
 
 
 def _length(sentences):
     return sum(map(len, sentences))
 
 
-def _brevity(c, r):
-    return 1.0 if c >= r else exp(1 - r / c) if c else 0.0
+MATCHES, TOTALS = "the numbers of n-grams that match", "the numbers of n-grams of the hypotheses"
+PRECISIONS, MEAN, BREVITY = "the precisions", "the geometric mean", "the brevity penalty"
 
 
-def _score(
-    hypotheses,
-    references,
-    orders=ORDERS,
-    grams=_grams,
-    common=lambda h, r: (h & r).total(),
-    mean=lambda ps: prod(ps) ** (1 / len(ps)),
-    brevity=_brevity,
-    least=0.0,
-):
-    """BLEU, of which parts may be exchanged."""
-    precisions = []
-    for n in orders:
-        pairs = [(grams(h, n), grams(r, n)) for h, r in zip(hypotheses, references, strict=True)]
-        matches, total = sum(common(h, r) for h, r in pairs) + least, sum(h.total() for h, _ in pairs) + least
-        precisions.append(matches / total if total else 0.0)
-    return 100 * brevity(_length(hypotheses), _length(references)) * mean(precisions)
+@task.steps
+def _(hypotheses, references):
+    matches = yield MATCHES, _matches, hypotheses, references
+    totals = yield TOTALS, _totals, hypotheses
+    precisions = yield PRECISIONS, _precisions, matches, totals
+    mean = yield MEAN, lambda p: float(p.prod()) ** (1 / len(p)), precisions
+    quotient = yield "the quotient of the lengths", _quotient, hypotheses, references
+    brevity = yield BREVITY, lambda quotient: exp(min(0, 1 - quotient)), quotient
+    share = yield "the share", lambda mean, brevity: mean * brevity, mean, brevity
+    percentage = yield "the score", lambda share: 100 * share, share
+    return percentage
 
 
-@task.mistake(
-    "You compute BLEU for each sentence and take the mean. Corpus BLEU adds up the matches and the numbers of n-grams over all sentences, and divides once."
+# What is counted
+
+
+def _counting(**how):
+    """Changes of how n-grams are counted, in the matches and in the totals."""
+    in_totals = {key: value for key, value in how.items() if key != "common"}
+    return {MATCHES: partial(_matches, **how), TOTALS: partial(_totals, **in_totals)}
+
+
+def _of_both(change):
+    """The same change of hypotheses and references."""
+    return dict.fromkeys(("hypotheses", "references"), change)
+
+
+def _pooled(hypotheses, references):
+    add_up = lambda sentences, n: sum((_grams(words, n) for words in sentences), Counter())  # noqa: E731
+    return torch.tensor([_common(add_up(hypotheses, n), add_up(references, n)) for n in ORDERS]).double()
+
+
+def _of_sentences(of_one, hypotheses, references):
+    """The mean over the sentences of of_one([hypothesis], [reference])."""
+    each = [torch.as_tensor(of_one([h], [r])) for h, r in zip(hypotheses, references, strict=True)]
+    return torch.stack(each).mean(0)
+
+
+alone = task.way({})
+task.changed(
+    "mean_of_sentences",
+    "You compute BLEU for each sentence and take the mean. Corpus BLEU adds up the matches and the numbers of n-grams over all sentences, and divides once.",
+    {"result": lambda score, *, hypotheses, references: float(_of_sentences(alone, hypotheses, references))},
 )
-def mean_of_sentences(hypotheses, references):
-    scores = [_score([h], [r]) for h, r in zip(hypotheses, references, strict=True)]
-    return sum(scores) / len(scores)
-
-
-@task.mistake(
-    "You divide in each sentence and take the mean of the sentences' precisions. Add up the matches and the numbers of n-grams over all sentences first, and divide once."
+task.changed(
+    "precisions_of_sentences",
+    "You divide in each sentence and take the mean of the sentences' precisions. Add up the matches and the numbers of n-grams over all sentences first, and divide once.",
+    {
+        PRECISIONS: lambda matches, totals, *, hypotheses, references: _of_sentences(
+            lambda h, r: _precisions(_matches(h, r), _totals(h)), hypotheses, references
+        )
+    },
 )
-def precisions_of_sentences(hypotheses, references):
-    def precision(h, r, n):
-        total = max(0, len(h) - n + 1)
-        return (_grams(h, n) & _grams(r, n)).total() / total if total else 0.0
-
-    pairs = list(zip(hypotheses, references, strict=True))
-    means = [sum(precision(h, r, n) for h, r in pairs) / len(pairs) for n in ORDERS]
-    return 100 * _brevity(_length(hypotheses), _length(references)) * prod(means) ** 0.25
-
-
-@task.mistake(
-    "The matches are not limited: an n-gram of the hypothesis counts each time that it comes, also where the reference holds it less often. Count the smaller of the two numbers."
+task.changed(
+    "not_clipped",
+    "The matches are not limited: an n-gram of the hypothesis counts each time that it comes, also where the reference holds it less often. Count the smaller of the two numbers.",
+    _counting(common=lambda h, r: sum(number for gram, number in h.items() if gram in r)),
 )
-def not_clipped(hypotheses, references):
-    return _score(hypotheses, references, common=lambda h, r: sum(number for gram, number in h.items() if gram in r))
-
-
-@task.mistake(
-    "You count each different n-gram once, as a set does. An n-gram that both hold twice matches twice, and the hypothesis has it twice: use counts."
+task.changed(
+    "as_sets",
+    "You count each different n-gram once, as a set does. An n-gram that both hold twice matches twice, and the hypothesis has it twice: use counts.",
+    _counting(grams=lambda words, n: Counter(set(_grams(words, n)))),
 )
-def as_sets(hypotheses, references):
-    return _score(hypotheses, references, grams=lambda words, n: Counter(set(_grams(words, n))))
-
-
-@task.mistake(
-    "Among the matches you count each different n-gram once, but in the total you count every n-gram of the hypothesis. Count a match as often as both contain it."
+task.changed(
+    "matches_as_sets",
+    "Among the matches you count each different n-gram once, but in the total you count every n-gram of the hypothesis. Count a match as often as both contain it.",
+    _counting(common=lambda h, r: len(h.keys() & r.keys())),
 )
-def matches_as_sets(hypotheses, references):
-    return _score(hypotheses, references, common=lambda h, r: len(h.keys() & r.keys()))
-
-
-@task.mistake(
-    "The brevity penalty is missing. Where the hypotheses have fewer words than the references, multiply by exp(1 - r/c)."
+for name, sentence, orders in (
+    ("up_to_three", "You stop at groups of three words. n goes from 1 to 4: `range(1, 4)` ends with 3, and `range(4)` begins with 0.", (1, 2, 3)),
+    ("from_two", "You leave out single words. n goes from 1 to 4.", (2, 3, 4)),
+    ("up_to_five", "You go up to groups of five words. n goes from 1 to 4.", (1, 2, 3, 4, 5)),
+    ("single_words", "You compare single words only. Groups of 2, 3 and 4 words in a row count too.", (1,)),
+    ("four_alone", "You compare groups of four words only. Single words and groups of 2 and 3 count too.", (4,)),
+):  # fmt: skip
+    task.changed(name, sentence, _counting(orders=orders))
+task.changed(
+    "recall",
+    "You divide by the n-grams of the references. A precision is the share of the hypotheses' n-grams that match.",
+    {TOTALS: lambda hypotheses, *, references: _totals(references)},
 )
-def no_brevity(hypotheses, references):
-    return _score(hypotheses, references, brevity=lambda c, r: 1.0)
-
-
-@task.mistake(
-    "You punish hypotheses that are too long like those that are too short. The penalty is 1 where the hypotheses have as many words as the references, or more."
+task.changed(
+    "joined_words",
+    "You join the words of an n-gram without anything between them, so “now here” and “no where” become the same. Take a tuple of the words, or join them with a space.",
+    _counting(grams=lambda words, n: Counter(map("".join, _grams(words, n).elements()))),
 )
-def long_ones_punished(hypotheses, references):
-    return _score(hypotheses, references, brevity=lambda c, r: exp(1 - max(c, r) / min(c, r)) if c else 0.0)
-
-
-@task.mistake(
-    "The brevity penalty is not limited: where the hypotheses are longer than the references, exp(1 - r/c) is above 1 and raises the score. It is 1 there."
+task.changed(
+    "last_n_gram_missing",
+    "The last n-gram of each sentence is missing, for every n. A sentence of L words has L - n + 1 n-grams: `range(len(words) - n + 1)`.",
+    _counting(grams=lambda words, n: _grams(words[:-1], n)),
 )
-def long_ones_rewarded(hypotheses, references):
-    return _score(hypotheses, references, brevity=lambda c, r: exp(1 - r / c) if c else 0.0)
-
-
-@task.mistake(
-    "The brevity penalty is turned round: it punishes hypotheses that are too long, and short ones get off. It should be exp(1 - r/c) where c, the number of words of the hypotheses, is below r."
+task.changed(
+    "empty_ones_left_out",
+    "An empty hypothesis is left out together with its reference. It has no n-grams, but the words of its reference count in r: keep both.",
+    _of_both(lambda sentences, *, hypotheses: [words for words, h in zip(sentences, hypotheses, strict=True) if h]),
 )
-def brevity_turned_round(hypotheses, references):
-    return _score(hypotheses, references, brevity=lambda c, r: _brevity(r, c))
-
-
-@task.mistake(
-    "The two cases of the brevity penalty are exchanged: exp(1 - r/c) is taken where c, the number of words of the hypotheses, is above r, and raises the score there; short ones get off. It belongs where c is below r."
+task.changed(
+    "lower_case",
+    "You turn capitals into small letters before you count. Case matters here: take the words as they are.",
+    _of_both(lambda sentences: [[word.lower() for word in words] for words in sentences]),
 )
-def brevity_cases_exchanged(hypotheses, references):
-    return _score(hypotheses, references, brevity=lambda c, r: exp(1 - r / c) if c > r else 1.0)
-
-
-@task.mistake(
-    "Your brevity penalty is exp(1 - c/r) where c is below r, which is above 1 and raises the score. It should be exp(1 - r/c), with c, the number of words of the hypotheses, in the denominator."
+task.changed(
+    "letters",
+    "You count letters, not words: a string is taken apart where a list of words is expected.",
+    _of_both(lambda sentences: [list(" ".join(words)) for words in sentences]),
 )
-def brevity_quotient_turned(hypotheses, references):
-    return _score(hypotheses, references, brevity=lambda c, r: exp(1 - c / r) if c < r else 1.0)
-
-
-@task.mistake("Your brevity penalty is c/r. It should be exp(1 - r/c) where c is below r.")
-def brevity_as_a_quotient(hypotheses, references):
-    return _score(hypotheses, references, brevity=lambda c, r: min(1.0, c / r))
-
-
-@task.mistake(
-    "Your brevity penalty is exp(c/r - 1) where c is below r. It should be exp(1 - r/c), with c, the number of words of the hypotheses, in the denominator."
+task.changed(
+    "joined_sentences",
+    "You join all sentences to a single one, so that n-grams reach from one sentence into the next, and words may match in another sentence. Count in each pair of sentences, and add up.",
+    _of_both(lambda sentences: [sum(sentences, [])]),
 )
-def brevity_above(hypotheses, references):
-    return _score(hypotheses, references, brevity=lambda c, r: exp(c / r - 1) if c < r else 1.0)
-
-
-@task.mistake(
-    "The brevity penalty is taken sentence by sentence. It compares the words of all hypotheses together with those of all references: a long sentence makes up for a short one."
+task.changed(
+    "pooled",
+    "An n-gram may match in the reference of another sentence: you add up the counts of all sentences before you compare them. Compare each hypothesis with its own reference.",
+    {MATCHES: _pooled},
 )
-def brevity_of_sentences(hypotheses, references):
-    each = [_brevity(len(h), len(r)) for h, r in zip(hypotheses, references, strict=True)]
-    return _score(hypotheses, references, brevity=lambda c, r: sum(each) / len(each))
-
-
-@task.mistake("The score is a share, from 0 to 1. Multiply by 100.")
-def a_share(hypotheses, references):
-    return _score(hypotheses, references) / 100
-
-
-@task.mistake(
-    "You take the arithmetic mean of the four precisions. BLEU takes the geometric one, the fourth root of their product, so that it is 0 where one of them is."
+task.changed(
+    "smoothed",
+    "You add 1 to the matches and to the numbers of n-grams. Nothing is added here: where no n-gram of some order matches, the score is 0.",
+    dict.fromkeys((MATCHES, TOTALS), lambda *sentences, step: step(*sentences) + 1),
 )
-def arithmetic_mean(hypotheses, references):
-    return _score(hypotheses, references, mean=lambda ps: sum(ps) / 4)
 
 
-@task.mistake("The fourth root is missing: you return the product of the four precisions.")
-def product(hypotheses, references):
-    return _score(hypotheses, references, mean=prod)
+# The brevity penalty: `q` is the number of words of the references divided by that of the hypotheses
 
-
-@task.mistake("You take the square root of the product. The geometric mean of four numbers is its fourth root.")
-def square_root(hypotheses, references):
-    return _score(hypotheses, references, mean=lambda ps: prod(ps) ** 0.5)
-
-
-@task.mistake(
-    "You stop at groups of three words. n goes from 1 to 4: `range(1, 4)` ends with 3, and `range(4)` begins with 0."
+RIGHT_ONE = "It should be exp(1 - r/c) where c, the number of words of the hypotheses, is below r."
+for name, sentence, change in (
+    ("no_brevity", "The brevity penalty is missing. Where the hypotheses have fewer words than the references, multiply by exp(1 - r/c).", lambda q: 1.0),
+    ("long_ones_punished", "You punish hypotheses that are too long like those that are too short. The penalty is 1 where c is as large as r, or larger.", lambda q: exp(1 - max(q, 1 / q))),
+    ("long_ones_rewarded", "The brevity penalty is not limited: where c is above r, exp(1 - r/c) is above 1 and raises the score. It is 1 there.", lambda q: exp(1 - q)),
+    ("brevity_turned_round", f"The brevity penalty is turned round: it punishes hypotheses that are too long, and short ones get off. {RIGHT_ONE}", lambda q: exp(min(0, 1 - 1 / q))),
+    ("brevity_quotient_turned", f"Your brevity penalty is exp(1 - c/r) where c is below r, which is above 1 and raises the score. {RIGHT_ONE}", lambda q: exp(max(0, 1 - 1 / q))),
+    ("brevity_as_a_quotient", f"Your brevity penalty is c/r. {RIGHT_ONE}", lambda q: min(1.0, 1 / q)),
+    ("brevity_above", f"Your brevity penalty is exp(c/r - 1) where c is below r. {RIGHT_ONE}", lambda q: exp(min(0, 1 / q - 1))),
+):  # fmt: skip
+    task.changed(name, sentence, {BREVITY: change})
+task.changed(
+    "brevity_of_sentences",
+    "The brevity penalty is taken sentence by sentence. It compares the words of all hypotheses together with those of all references: a long sentence makes up for a short one.",
+    {
+        BREVITY: lambda q, *, hypotheses, references: float(
+            _of_sentences(lambda h, r: exp(min(0, 1 - _quotient(h, r))), hypotheses, references)
+        )
+    },
 )
-def up_to_three(hypotheses, references):
-    return _score(hypotheses, references, orders=(1, 2, 3))
 
 
-@task.mistake("You leave out single words. n goes from 1 to 4.")
-def from_two(hypotheses, references):
-    return _score(hypotheses, references, orders=(2, 3, 4))
+# The mean and the score
 
-
-@task.mistake("You go up to groups of five words. n goes from 1 to 4.")
-def up_to_five(hypotheses, references):
-    return _score(hypotheses, references, orders=(1, 2, 3, 4, 5))
-
-
-@task.mistake("You compare single words only. Groups of 2, 3 and 4 words in a row count too.")
-def single_words(hypotheses, references):
-    return _score(hypotheses, references, orders=(1,))
-
-
-@task.mistake("You compare groups of four words only. Single words and groups of 2 and 3 count too.")
-def four_alone(hypotheses, references):
-    return _score(hypotheses, references, orders=(4,))
-
-
-@task.mistake(
-    "Hypotheses and references are exchanged: you divide by the n-grams of the references, and punish them for being short."
+for name, sentence, change in (
+    ("product", "The fourth root is missing: you return the product of the four precisions.", lambda p: float(p.prod())),
+    ("square_root", "You take the square root of the product. The geometric mean of four numbers is its fourth root.", lambda p: float(p.prod()) ** 0.5),
+    ("cube_root", "You take the third root of the product. The geometric mean of four numbers is the fourth root of their product.", lambda p: float(p.prod()) ** (1 / 3)),
+):  # fmt: skip
+    task.changed(name, sentence, {MEAN: change})
+task.changed(
+    "arithmetic_mean",
+    "You take the arithmetic mean of the four precisions. BLEU takes the geometric one, the fourth root of their product, so that it is 0 where one of them is.",
+    {MEAN: lambda p: float(p.mean())},
 )
-def exchanged(hypotheses, references):
-    return _score(references, hypotheses)
-
-
-@task.mistake(
-    "You divide by the n-grams of the references. A precision is the share of the hypotheses' n-grams that match."
+task.changed(
+    "zeros_left_out",
+    "Where no n-gram of some order matches, you leave that order out. The score is 0 there: a product with 0 in it.",
+    {MEAN: lambda p: float(p[p > 0].prod()) ** (1 / len(p[p > 0])) if p.any() else 0.0},
 )
-def recall(hypotheses, references):
-    by_recall = _score(references, hypotheses, brevity=lambda c, r: 1.0)
-    return by_recall * _brevity(_length(hypotheses), _length(references))
-
-
-@task.mistake(
-    "You join the words of an n-gram without anything between them, so “now here” and “no where” become the same. Take a tuple of the words, or join them with a space."
+task.changed(
+    "stops_at_nothing",
+    "Your function stops where no n-gram of some order matches. The score is 0 there: ask for that before you take a logarithm or divide, since Python refuses the logarithm of 0 and a division by 0.",
+    {MEAN: lambda p: exp(sum(map(log, p.tolist())) / 4)},
 )
-def joined_words(hypotheses, references):
-    return _score(hypotheses, references, grams=lambda words, n: Counter(map("".join, _grams(words, n).elements())))
-
-
-@task.mistake(
-    "The last n-gram of each sentence is missing, for every n. A sentence of L words has L - n + 1 n-grams: `range(len(words) - n + 1)`."
+task.changed(
+    "stops_where_all_are_empty",
+    "Your function stops where all hypotheses are empty. There is nothing to divide by then, neither n-grams nor words, and the score is 0: return it before you divide.",
+    {"the quotient of the lengths": lambda h, r: _length(r) / _length(h)},
 )
-def last_n_gram_missing(hypotheses, references):
-    return _score(hypotheses, references, grams=lambda words, n: _grams(words[:-1], n))
-
-
-@task.mistake(
-    "An empty hypothesis is left out together with its reference. It has no n-grams, but the words of its reference count in r: keep both."
-)
-def empty_ones_left_out(hypotheses, references):
-    kept = [pair for pair in zip(hypotheses, references, strict=True) if pair[0]]
-    return _score([h for h, _ in kept], [r for _, r in kept])
-
-
-@task.mistake("You turn capitals into small letters before you count. Case matters here: take the words as they are.")
-def lower_case(hypotheses, references):
-    lower = lambda sentences: [[word.lower() for word in words] for words in sentences]  # noqa: E731
-    return _score(lower(hypotheses), lower(references))
-
-
-@task.mistake("You count letters, not words: a string is taken apart where a list of words is expected.")
-def letters(hypotheses, references):
-    joined = lambda sentences: [list(" ".join(words)) for words in sentences]  # noqa: E731
-    return _score(joined(hypotheses), joined(references))
-
-
-@task.mistake(
-    "You join all sentences to a single one, so that n-grams reach from one sentence into the next, and words may match in another sentence. Count in each pair of sentences, and add up."
-)
-def joined_sentences(hypotheses, references):
-    return _score([sum(hypotheses, [])], [sum(references, [])])
-
-
-@task.mistake(
-    "An n-gram may match in the reference of another sentence: you add up the counts of all sentences before you compare them. Compare each hypothesis with its own reference."
-)
-def pooled(hypotheses, references):
-    precisions = []
-    for n in ORDERS:
-        h, r = (sum((_grams(words, n) for words in sentences), Counter()) for sentences in (hypotheses, references))
-        precisions.append((h & r).total() / h.total() if h else 0.0)
-    return 100 * _brevity(_length(hypotheses), _length(references)) * prod(precisions) ** 0.25
-
-
-@task.mistake(
-    "You add 1 to the matches and to the numbers of n-grams. Nothing is added here: where no n-gram of some order matches, the score is 0."
-)
-def smoothed(hypotheses, references):
-    return _score(hypotheses, references, least=1.0)
-
-
-@task.mistake(
-    "Where no n-gram of some order matches, you leave that order out. The score is 0 there: a product with 0 in it."
-)
-def zeros_left_out(hypotheses, references):
-    def mean(ps):
-        ps = [p for p in ps if p > 0]
-        return prod(ps) ** (1 / len(ps)) if ps else 0.0
-
-    return _score(hypotheses, references, mean=mean)
-
-
-@task.mistake(
-    "Your function stops where no n-gram of some order matches. The score is 0 there: ask for that before you take a logarithm or divide, since Python refuses the logarithm of 0 and a division by 0."
-)
-def stops_at_nothing(hypotheses, references):
-    return _score(
-        hypotheses,
-        references,
-        mean=lambda ps: exp(sum(map(log, ps)) / 4),
-        brevity=lambda c, r: 1.0 if c >= r else exp(1 - r / c),
-    )
-
-
-@task.mistake(
-    "Your function stops where all hypotheses are empty. There is nothing to divide by then, neither n-grams nor words, and the score is 0: return it before you divide."
-)
-def stops_where_all_are_empty(hypotheses, references):
-    return _score(hypotheses, references) * _length(hypotheses) / _length(hypotheses)
-
-
-@task.mistake(
-    "You take the third root of the product. The geometric mean of four numbers is the fourth root of their product."
-)
-def cube_root(hypotheses, references):
-    return _score(hypotheses, references, mean=lambda ps: prod(ps) ** (1 / 3))

@@ -1,7 +1,7 @@
 """Task 07.catch_wrong_beam: a test that tells right beam searches from wrong ones."""
 
 from contextlib import suppress
-from functools import lru_cache, wraps
+from functools import lru_cache, partial, wraps
 from itertools import pairwise
 from math import log
 from zlib import crc32
@@ -13,17 +13,16 @@ from course_utils.checks.running.contract import NotAsAsked
 from course_utils.checks.task import Task
 from course_utils.models import plain
 from course_utils.tasks.candidates import mistakes_of_tests, one_case_each, tests_without
-from course_utils.tasks.lesson_07 import beam_search
-from course_utils.tasks.lesson_07.beam_search import beams, best, continued, result
+from course_utils.tasks.lesson_07._beams import beams, best, continued, result, right
+from course_utils.tasks.lesson_07.beam_search import KEPT
+from course_utils.tasks.lesson_07.beam_search import task as beam_search
+
+way, wrong = beam_search.way, beam_search.wrong
 
 CALLS_AT_MOST = 300  # of step, in one search: a wide and long one takes its time, above all where a class is graded
 EQUAL = 1e-9  # scores that are as near as this are equal up to rounding
 
 # The candidates: right ones written differently, wrong ones that the prompt shows, wrong ones that it does not.
-
-
-def right_by_rounds(step, bos, eos, width, longest):
-    return beam_search.right(step, bos, eos, width, longest)
 
 
 def right_by_topk(step, bos, eos, width, longest):
@@ -72,31 +71,12 @@ def right_by_products(step, bos, eos, width, longest):
     return [(list(ids[1:]), torch.tensor(p, dtype=torch.float64).log().item()) for ids, p in found]
 
 
-def needs_enough(step, bos, eos, width, longest):
-    """Stops with an error where there are fewer continuations than the beam is wide."""
-    open_ones, ended = [([bos], 0.0)], []
-    for _ in range(longest):
-        pairs = continued(step, open_ones)
-        kept = [pairs[place] for place in torch.tensor([score for _, score in pairs]).topk(width).indices.tolist()]
-        ended += [pair for pair in kept if pair[0][-1] == eos]
-        open_ones = [pair for pair in kept if pair[0][-1] != eos]
-        if not open_ones:
-            break
-    return result(ended + open_ones)
-
-
-def in_bits(step, bos, eos, width, longest):
-    """Right, but the logarithms have base 2."""
-    return [(ids, score / log(2)) for ids, score in beam_search.right(step, bos, eos, width, longest)]
-
-
-def rounded(step, bos, eos, width, longest):
-    """Right, but the log probabilities are rounded to two decimal places."""
-    return [(ids, round(score, 2)) for ids, score in beam_search.right(step, bos, eos, width, longest)]
+def _only_where_there_are_enough(pairs, width):
+    return [pairs[place] for place in torch.tensor([score for _, score in pairs]).topk(width).indices.tolist()]
 
 
 RIGHT = {
-    right_by_rounds: "a right search, with a dict of beginnings",
+    right: "a right search, with a dict of beginnings",
     right_by_topk: "a right search in float32, by topk",
     right_by_recursion: "a right search, written as a recursion",
     right_from_the_far_end: "a right search that adds up from the last id to the first",
@@ -105,49 +85,49 @@ RIGHT = {
 
 
 WRONG = {
-    beam_search.ended_lost: "a wrong search: what has ended gets lost",
-    beam_search.ended_extended: "a wrong search: what has ended is continued",
-    beam_search.ended_keep_their_place: "a wrong search: what has ended competes with what is open",
-    beam_search.narrower_with_each_end: "a wrong search: narrower with each hypothesis that ends",
-    beam_search.width_for_each: "a wrong search: the width holds for each hypothesis",
-    beam_search.worst_first: "a wrong search: sorted the wrong way",
-    beam_search.logarithms_multiplied: "a wrong search: log probabilities are multiplied",
-    beam_search.probabilities_added: "a wrong search: probabilities are added",
-    beam_search.eos_dropped: "a wrong search: eos is dropped",
-    beam_search.eos_counted_twice: "a wrong search: eos counts twice",
-    beam_search.first_end_returned: "a wrong search: it stops at the first eos",
-    beam_search.open_lost: "a wrong search: what is open in the end gets lost",
-    beam_search.one_for_each: "a wrong search: each hypothesis keeps one continuation, its best",
-    beam_search.as_set_aside: "a wrong search: the result is not sorted",
-    beam_search.worst_kept: "a wrong search: it keeps the worst continuations",
-    beam_search.last_id_scored: "a wrong search: only the last id counts in a score",
-    beam_search.mean_returned: "a wrong search: the mean log probability comes back",
-    beam_search.divided_in_every_round: "a wrong search: scores are divided by the length in every round",
-    beam_search.eos_twice: "a wrong search: eos comes twice at the end",
-    beam_search.eos_not_counted: "a wrong search: the log probability of eos does not count",
-    beam_search.eos_added: "a wrong search: eos is added to what is open in the end",
-    beam_search.stops_at_the_first_end: "a wrong search: it stops when the first hypothesis ends",
-    beam_search.stops_when_the_best_ends: "a wrong search: it stops when the best hypothesis ends",
-    beam_search.stops_with_width_ended: "a wrong search: it stops when as many have ended as the beam is wide",
-    beam_search.cut_to_width: "a wrong search: no more hypotheses come back than the beam is wide",
-    beam_search.best_alone: "a wrong search: only the best hypothesis comes back",
-    beam_search.width_unused: "a wrong search: the width has no effect",
-    beam_search.one_too_narrow: "a wrong search: the beam is narrower by one",
-    beam_search.one_too_wide: "a wrong search: the beam is wider by one",
-    beam_search.width_open_ones: "a wrong search: what ends takes no place in the beam",
-    beam_search.every_end_set_aside: "a wrong search: every hypothesis that ends is set aside, also those cut off",
-    beam_search.last_id_alone: "a wrong search: step is given the last id alone",
-    beam_search.bos_kept: "a wrong search: bos stays at the beginning of what comes back",
-    beam_search.bos_counted: "a wrong search: bos counts in the length",
-    beam_search.one_too_long: "a wrong search: hypotheses grow longer by one id",
-    beam_search.wrong_parents: "a wrong search: continuations are put behind other hypotheses than their own",
-    beam_search.begins_with_copies: "a wrong search: it begins with several copies of bos",
-    beam_search.probabilities_returned: "a wrong search: probabilities come back, and not their logarithms",
-    beam_search.zero_for_eos: "a wrong search: it takes the id 0 for eos",
-    needs_enough: "a wrong search: it fails where there are fewer continuations than the beam is wide",
-    in_bits: "a wrong search: logarithms with base 2",
-    rounded: "a wrong search: log probabilities rounded to two decimal places",
-}
+    wrong("ended_lost"): "a wrong search: what has ended gets lost",
+    wrong("ended_extended"): "a wrong search: what has ended is continued",
+    wrong("ended_keep_their_place"): "a wrong search: what has ended competes with what is open",
+    wrong("narrower_with_each_end"): "a wrong search: narrower with each hypothesis that ends",
+    wrong("width_for_each"): "a wrong search: the width holds for each hypothesis",
+    wrong("worst_first"): "a wrong search: sorted the wrong way",
+    wrong("logarithms_multiplied"): "a wrong search: log probabilities are multiplied",
+    wrong("probabilities_added"): "a wrong search: probabilities are added",
+    wrong("eos_dropped"): "a wrong search: eos is dropped",
+    wrong("eos_counted_twice"): "a wrong search: eos counts twice",
+    wrong("first_end_returned"): "a wrong search: it stops at the first eos",
+    wrong("open_lost"): "a wrong search: what is open in the end gets lost",
+    wrong("one_for_each"): "a wrong search: each hypothesis keeps one continuation, its best",
+    wrong("as_set_aside"): "a wrong search: the result is not sorted",
+    wrong("worst_kept"): "a wrong search: it keeps the worst continuations",
+    wrong("last_id_scored"): "a wrong search: only the last id counts in a score",
+    wrong("mean_returned"): "a wrong search: the mean log probability comes back",
+    wrong("divided_in_every_round"): "a wrong search: scores are divided by the length in every round",
+    wrong("eos_twice"): "a wrong search: eos comes twice at the end",
+    wrong("eos_not_counted"): "a wrong search: the log probability of eos does not count",
+    wrong("eos_added"): "a wrong search: eos is added to what is open in the end",
+    wrong("stops_at_the_first_end"): "a wrong search: it stops when the first hypothesis ends",
+    wrong("stops_when_the_best_ends"): "a wrong search: it stops when the best hypothesis ends",
+    wrong("stops_with_width_ended"): "a wrong search: it stops when as many have ended as the beam is wide",
+    wrong("cut_to_width"): "a wrong search: no more hypotheses come back than the beam is wide",
+    wrong("best_alone"): "a wrong search: only the best hypothesis comes back",
+    wrong("width_unused"): "a wrong search: the width has no effect",
+    wrong("one_too_narrow"): "a wrong search: the beam is narrower by one",
+    wrong("one_too_wide"): "a wrong search: the beam is wider by one",
+    wrong("width_open_ones"): "a wrong search: what ends takes no place in the beam",
+    wrong("every_end_set_aside"): "a wrong search: every hypothesis that ends is set aside, also those cut off",
+    wrong("last_id_alone"): "a wrong search: step is given the last id alone",
+    wrong("bos_kept"): "a wrong search: bos stays at the beginning of what comes back",
+    wrong("bos_counted"): "a wrong search: bos counts in the length",
+    wrong("one_too_long"): "a wrong search: hypotheses grow longer by one id",
+    wrong("wrong_parents"): "a wrong search: continuations are put behind other hypotheses than their own",
+    wrong("begins_with_copies"): "a wrong search: it begins with several copies of bos",
+    wrong("probabilities_returned"): "a wrong search: probabilities come back, and not their logarithms",
+    wrong("zero_for_eos"): "a wrong search: it takes the id 0 for eos",
+    way({KEPT: _only_where_there_are_enough}): "a wrong search: it fails where there are fewer continuations than the beam is wide",
+    way({"result": lambda pairs: [(ids, score / log(2)) for ids, score in pairs]}): "a wrong search: logarithms with base 2",
+    way({"result": lambda pairs: [(ids, round(score, 2)) for ids, score in pairs]}): "a wrong search: log probabilities rounded to two decimal places",
+}  # fmt: skip
 
 
 def _asking(search):
@@ -223,7 +203,7 @@ def _equal_scores(gave, bos, eos, width, longest):
             alike = len(gave) > 1 and len({repr(log_p.tolist()) for log_p in gave.values()}) == 1
             why = "Your `step` gives the same numbers for every prefix. " if alike else ""
             return (
-                f"{why}Behind bos, {list(a[1:])} and {list(b[1:])} get the same score, so nobody can say which of them is better. Let `step` give numbers that are random and depend on every id of the "
+                f"{why}After bos, {list(a[1:])} and {list(b[1:])} get the same score, so nobody can say which of them is better. Let `step` give numbers that are random and depend on every id of the "
                 "prefix: then no two scores are equal."
             )
     return None
@@ -319,106 +299,83 @@ def _test(
         return False
 
 
-mistakes_of_tests(task, _test, "candidate")
+def _as_many(compare):
+    """A comparison of two results that also asks for as many pairs."""
+    return lambda right, came: len(right) == len(came) and compare(right, came)
 
 
-@task.mistake(
-    "Right candidates whose last digits differ from the reference's, because they add up in another order or in float32, are refused. Leave room for rounding: compare log probabilities up to 1e-5, not with `==`."
+mistaken = mistakes_of_tests(task, _test, "candidate")
+mistaken(
+    "no_rounding",
+    "Right candidates whose last digits differ from the reference's, because they add up in another order or in float32, are refused. Leave room for rounding: compare log probabilities up to 1e-5, not with `==`.",
+    compare=lambda right, came: list(right) == list(came),
 )
-def no_rounding(candidate):
-    return _test(candidate, compare=lambda right, came: list(right) == list(came))
-
-
-@task.mistake(
-    "Every candidate that returns a list without an error passes your test. Compare what it returns with what the reference returns."
+mistaken(
+    "runs_at_all",
+    "Every candidate that returns a list without an error passes your test. Compare what it returns with what the reference returns.",
+    compare=lambda right, came: isinstance(came, list),
 )
-def runs_at_all(candidate):
-    return _test(candidate, compare=lambda right, came: isinstance(came, list))
-
-
-@task.mistake(
-    "Candidates whose first hypothesis is right but whose others are wrong or missing pass your test. Compare all pairs, and how many there are."
+mistaken(
+    "best_compared",
+    "Candidates whose first hypothesis is right but whose others are wrong or missing pass your test. Compare all pairs, and how many there are.",
+    seeds=range(8),
+    compare=lambda right, came: _pairs(right[:1], came[:1]),
 )
-def best_compared(candidate):
-    return _test(candidate, seeds=range(8), compare=lambda right, came: _pairs(right[:1], came[:1]))
-
-
-@task.mistake("Candidates whose ids are right and whose log probabilities are not pass your test. Compare both.")
-def ids_compared(candidate):
-    return _test(candidate, compare=lambda right, came: len(right) == len(came) and _pairs(right, came, scores=False))
-
-
-@task.mistake("Candidates whose log probabilities are right and whose ids are not pass your test. Compare both.")
-def scores_compared(candidate):
-    return _test(candidate, compare=lambda right, came: len(right) == len(came) and _pairs(right, came, ids=False))
-
-
-@task.mistake(
-    "Candidates that return too few or too many hypotheses pass your test, since `zip` ends with the shorter list. Compare the lengths as well, or write `zip(…, strict=True)`."
+mistaken(
+    "ids_compared",
+    "Candidates whose ids are right and whose log probabilities are not pass your test. Compare both.",
+    compare=_as_many(partial(_pairs, scores=False)),
 )
-def length_not_compared(candidate):
-    return _test(candidate, seeds=range(8), compare=_pairs)
-
-
-@task.mistake(
-    "Candidates that return the hypotheses in a wrong order pass your test. The most probable comes first: compare pair by pair, without sorting."
+mistaken(
+    "scores_compared",
+    "Candidates whose log probabilities are right and whose ids are not pass your test. Compare both.",
+    compare=_as_many(partial(_pairs, ids=False)),
 )
-def order_not_compared(candidate):
-    return _test(candidate, compare=lambda right, came: _all(sorted(right), sorted(came)))
-
-
-@task.mistake(
-    "Your test tries width 1 alone, so candidates pass your test that go wrong where several hypotheses compete. Try a width of 3 as well."
+mistaken(
+    "length_not_compared",
+    "Candidates that return too few or too many hypotheses pass your test, since `zip` ends with the shorter list. Compare the lengths as well, or write `zip(…, strict=True)`.",
+    seeds=range(8),
+    compare=_pairs,
 )
-def width_one(candidate):
-    return _test(candidate, sizes=((1, 4), (1, 6)))
-
-
-@task.mistake(
-    "Your beam is as wide as all continuations, so nothing has to be left out, and candidates that leave out the wrong ones pass your test. Try a width of 2 or 3 as well."
+mistaken(
+    "order_not_compared",
+    "Candidates that return the hypotheses in a wrong order pass your test. The most probable comes first: compare pair by pair, without sorting.",
+    compare=lambda right, came: _all(sorted(right), sorted(came)),
 )
-def wide_alone(candidate):
-    return _test(candidate, sizes=((80, 3),))
-
-
-@task.mistake(
-    "One id is all that a hypothesis may have in your test, so candidates that go wrong in the second round pass your test. Let longest be 4 or so."
+mistaken(
+    "width_one",
+    "Your test tries width 1 alone, so candidates pass your test that go wrong where several hypotheses compete. Try a width of 3 as well.",
+    sizes=((1, 4), (1, 6)),
 )
-def one_round(candidate):
-    return _test(candidate, sizes=((3, 1), (7, 1)))
-
-
-@task.mistake(
-    "In your test nothing ends in eos before the limit, so candidates that treat what has ended wrongly pass your test. Let eos be about as probable as the other ids."
+mistaken(
+    "wide_alone",
+    "Your beam is as wide as all continuations, so nothing has to be left out, and candidates that leave out the wrong ones pass your test. Try a width of 2 or 3 as well.",
+    sizes=((80, 3),),
 )
-def nothing_ends(candidate):
-    return _test(candidate, sizes=((3, 4), (4, 3)), ends=-30.0)
-
-
-@task.mistake(
-    "In your test everything ends in eos before the limit, so candidates that treat what is still open then wrongly pass your test. Let longest be so small that some hypotheses are cut off."
+mistaken(
+    "one_round",
+    "One id is all that a hypothesis may have in your test, so candidates that go wrong in the second round pass your test. Let longest be 4 or so.",
+    sizes=((3, 1), (7, 1)),
 )
-def everything_ends(candidate):
-    return _test(candidate, sizes=((2, 9),), seeds=ALL_END, ends=0.5)
-
+mistaken(
+    "nothing_ends",
+    "In your test nothing ends in eos before the limit, so candidates that treat what has ended wrongly pass your test. Let eos be about as probable as the other ids.",
+    sizes=((3, 4), (4, 3)),
+    ends=-30.0,
+)
+mistaken(
+    "everything_ends",
+    "In your test everything ends in eos before the limit, so candidates that treat what is still open then wrongly pass your test. Let longest be so small that some hypotheses are cut off.",
+    sizes=((2, 9),),
+    seeds=ALL_END,
+    ends=0.5,
+)
 
 LEFT_OUT = {  # what a test may leave out: what passes it then, what to do, and such a test
-    "wide": (
-        "candidates that fail where the beam is wider than there are continuations",
-        "Try a width above V as well.",
-        {"sizes": ((3, 4),)},
-    ),
-    "eos": (
-        "candidates that take 0 for eos, whatever it is",
-        "Let eos be another id than 0.",
-        {"eos": 0},
-    ),
-    "prefix": (
-        "candidates that give the last id alone to your decoder",
-        "Let its probabilities depend on every id of the prefix.",
-        {"read": lambda prefix: prefix[-1:]},
-    ),
-}
+    "wide": ("candidates that fail where the beam is wider than there are continuations", "Try a width above V as well.", {"sizes": ((3, 4),)}),
+    "eos": ("candidates that take 0 for eos, whatever it is", "Let eos be another id than 0.", {"eos": 0}),
+    "prefix": ("candidates that give the last id alone to your decoder", "Let its probabilities depend on every id of the prefix.", {"read": lambda prefix: prefix[-1:]}),
+}  # fmt: skip
 
 
 def _without(parts):

@@ -1,11 +1,11 @@
 """Task 07.log_probability: how probable a whole translation is."""
 
-from math import log
-
 import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
+from course_utils.checks.way import left_out
+from course_utils.tasks.families.log_softmax import LOG_P, log_softmax_mistakes
 from course_utils.tasks.shares import USUAL
 
 task = Task(
@@ -76,10 +76,13 @@ def _(logits, target):
     return total
 
 
+OF_TARGET = "the log probabilities of the target"
+
+
 @task.steps
 def _(logits, target):
-    log_p = yield "the log softmax", lambda logits: logits.log_softmax(-1), logits
-    of_target = yield "the log probabilities of the target", _taken, log_p, target
+    log_p = yield LOG_P, lambda logits: logits.log_softmax(-1), logits
+    of_target = yield OF_TARGET, _taken, log_p, target
     total = yield "the sum of the log probabilities", torch.sum, of_target
     return total
 
@@ -89,166 +92,69 @@ def _taken(numbers, target):
     return numbers.gather(-1, target[:, None]).squeeze(-1)
 
 
-def _log_p(logits, target):
-    return _taken(logits.log_softmax(-1), target)
-
-
-@task.mistake(
-    "This is the mean over the words, as a loss is. The probability of the whole translation is a product over its words, so its logarithm is the sum: do not divide by T."
+log_softmax_mistakes(task)
+task.changed(
+    "mean",
+    "This is the mean over the words, as a loss is. The probability of the whole translation is a product over its words, so its logarithm is the sum: do not divide by T.",
+    {"result": lambda log_p, *, target: log_p / len(target)},
 )
-def mean(logits, target):
-    return _log_p(logits, target).mean()
-
-
-@task.mistake(
-    "The sign is turned round: this is the loss, which is positive. The logarithm of a probability is at most 0."
+task.changed(
+    "logarithm_of_the_sum",
+    "You add up the probabilities first and take the logarithm of the sum. Take the logarithm of each probability, and then the sum.",
+    {LOG_P: lambda logits: logits.softmax(-1), "result": torch.log},
 )
-def negative(logits, target):
-    return -_log_p(logits, target).sum()
-
-
-@task.mistake("This is the mean loss of the words: the sign is turned round, and the sum is divided by T.")
-def mean_loss(logits, target):
-    return -_log_p(logits, target).mean()
-
-
-@task.mistake("You return the probability itself. Its natural logarithm is asked for.")
-def probability(logits, target):
-    return _log_p(logits, target).sum().exp()
-
-
-@task.mistake("You add up probabilities. The logarithms of the probabilities have to be added.")
-def probabilities_added(logits, target):
-    return _taken(logits.softmax(-1), target).sum()
-
-
-@task.mistake(
-    "You add up the probabilities first and take the logarithm of the sum. Take the logarithm of each probability, and then the sum."
+task.changed(
+    "probabilities_added",
+    "You add up probabilities. The logarithms of the probabilities have to be added.",
+    {LOG_P: lambda logits: logits.softmax(-1)},
 )
-def logarithm_of_the_sum(logits, target):
-    return _taken(logits.softmax(-1), target).sum().log()
-
-
-@task.mistake(
-    "The softmax is missing: you add up the logits of the target, which are not yet logarithms of probabilities."
+task.changed(
+    "no_softmax",
+    "The softmax is missing: you add up the logits of the target, which are not yet logarithms of probabilities.",
+    {LOG_P: left_out},
 )
-def no_softmax(logits, target):
-    return _taken(logits, target).sum()
-
-
-@task.mistake("The logarithm has base 2. Use the natural one, which torch.log and log_softmax give.")
-def in_bits(logits, target):
-    return _log_p(logits, target).sum() / log(2)
-
-
-@task.mistake(
-    "Your softmax runs over the places. The probabilities at each place are spread over the vocabulary, the last axis."
+task.changed(
+    "most_probable_words",
+    "You take the most probable word at each place, whatever the target is. The probability of the given translation is asked for: take the entry of its word.",
+    {OF_TARGET: lambda log_p, target: log_p.amax(-1)},
 )
-def softmax_over_places(logits, target):
-    return _taken(logits.log_softmax(0), target).sum()
-
-
-@task.mistake(
-    "Your softmax runs over all places and words together. Each place has probabilities of its own, over the vocabulary, the last axis."
+task.changed(
+    "every_place_with_every_word",
+    "You pair every place with every word of the target: indexing with `[:, target]` gives a matrix T×T. Each place belongs to its own word alone.",
+    {OF_TARGET: lambda log_p, target: log_p[:, target]},
 )
-def softmax_over_everything(logits, target):
-    return _taken(logits.flatten().log_softmax(0).reshape(logits.shape), target).sum()
-
-
-@task.mistake(
-    "You take the most probable word at each place, whatever the target is. The probability of the given translation is asked for: take the entry of its word."
+task.changed(
+    "ids_taken_for_places",
+    "You take the ids of the target for places: `gather(0, …)` goes along the first axis. The target's ids point into the vocabulary, the last axis.",
+    {OF_TARGET: lambda log_p, target: log_p.gather(0, target[:, None])},
 )
-def most_probable_words(logits, target):
-    return logits.log_softmax(-1).amax(-1).sum()
-
-
-@task.mistake("You add up the log probabilities of all words of the vocabulary. Take from each row the target's entry.")
-def all_words(logits, target):
-    return logits.log_softmax(-1).sum()
-
-
-@task.mistake(
-    "You pair every place with every word of the target: indexing with `[:, target]` gives a matrix T×T. Each place belongs to its own word alone."
+task.changed(
+    "last_word_left_out",
+    "The last word is left out. Every word of the target counts, also the last one, which ends the translation.",
+    {"the sum of the log probabilities": lambda of_target: of_target[:-1].sum()},
 )
-def every_place_with_every_word(logits, target):
-    return logits.log_softmax(-1)[:, target].sum()
-
-
-@task.mistake(
-    "You take the ids of the target for places: `gather(0, …)` goes along the first axis. The target's ids point into the vocabulary, the last axis."
+task.changed(
+    "first_word_left_out",
+    "The first word is left out. Every word of the target counts: bos is not among them.",
+    {"the sum of the log probabilities": lambda of_target: of_target[1:].sum()},
 )
-def ids_taken_for_places(logits, target):
-    return logits.log_softmax(-1).gather(0, target[:, None]).sum()
-
-
-@task.mistake(
-    "The softmax is applied twice: log_softmax takes the logits as they are. What you give it are probabilities already."
+task.changed(
+    "shifted",
+    "You compare the logits of each place with the word of the next one. Logits and target of the same place belong together.",
+    {"logits": lambda logits: logits[:-1], "target": lambda target: target[1:]},
 )
-def softmax_twice(logits, target):
-    return _log_p(logits.softmax(-1), target).sum()
-
-
-@task.mistake(
-    "The last word is left out. Every word of the target counts, also the last one, which ends the translation."
+task.changed(
+    "zero_as_padding",
+    "You leave out words with the id 0. It is a word like any other here.",
+    {OF_TARGET: lambda log_p, target, *, step: step(log_p, target) * (target != 0)},
 )
-def last_word_left_out(logits, target):
-    return _log_p(logits, target)[:-1].sum()
-
-
-@task.mistake("The first word is left out. Every word of the target counts: bos is not among them.")
-def first_word_left_out(logits, target):
-    return _log_p(logits, target)[1:].sum()
-
-
-@task.mistake(
-    "You compare the logits of each place with the word of the next one. Logits and target of the same place belong together."
+task.changed(
+    "product_then_logarithm",
+    "You multiply the probabilities and take the logarithm at the end. With many words, or with one that is very improbable, the product becomes 0 in float32, and its logarithm minus infinity. Add logarithms instead, and take them with log_softmax.",
+    {"result": lambda log_p, *, logits, target: _taken(logits.softmax(-1), target).prod().log()},
 )
-def shifted(logits, target):
-    return _log_p(logits[:-1], target[1:]).sum()
-
-
-@task.mistake("You leave out words with the id 0. It is a word like any other here.")
-def zero_as_padding(logits, target):
-    return (_log_p(logits, target) * (target != 0)).sum()
-
-
-@task.mistake("You return one number for each word. Add them up.")
-def one_for_each_word(logits, target):
-    return _log_p(logits, target)
-
-
-@task.mistake(
-    "The numbers are right, but you return them in a tensor with an axis. A tensor with one number and no axis is asked for."
+task.changed(
+    "logarithm_twice",
+    "You take the logarithm twice: log_softmax gives logarithms already. They are negative, and the logarithm of a negative number is NaN. Take the entries as they are and add them up.",
+    {OF_TARGET: lambda log_p, target, *, step: step(log_p, target).log()},
 )
-def with_an_axis(logits, target):
-    return _log_p(logits, target).sum(0, keepdim=True)
-
-
-@task.mistake(
-    "You multiply the probabilities and take the logarithm at the end. With many words, or with one that is very improbable, the product becomes 0 in float32, and its logarithm minus infinity. Add "
-    "logarithms instead, and take them with log_softmax."
-)
-def product_then_logarithm(logits, target):
-    return _taken(logits.softmax(-1), target).prod().log()
-
-
-@task.mistake(
-    "For large logits a probability becomes 0 in float32, and its logarithm minus infinity. Take both steps at once, with log_softmax or logsumexp: then no probability has to be computed."
-)
-def logarithm_of_softmax(logits, target):
-    return _taken(logits.softmax(-1), target).log().sum()
-
-
-@task.mistake(
-    "exp overflows: for a logit above about 88 it is infinite in float32, and infinity divided by infinity is NaN. Take the logarithm of the softmax in one step, with log_softmax or logsumexp."
-)
-def overflow(logits, target):
-    e = logits.exp()
-    return _taken(e / e.sum(-1, keepdim=True), target).log().sum()
-
-
-@task.mistake(
-    "You take the logarithm twice: log_softmax gives logarithms already. They are negative, and the logarithm of a negative number is NaN. Take the entries as they are and add them up."
-)
-def logarithm_twice(logits, target):
-    return _log_p(logits, target).log().sum()

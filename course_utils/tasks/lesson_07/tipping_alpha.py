@@ -5,6 +5,7 @@ from operator import truediv
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
+from course_utils.checks.way import left_out
 
 task = Task(
     "07.tipping_alpha",
@@ -81,96 +82,52 @@ def _(short_log_p, short_length, long_log_p, long_length):
     return high if high > 1e-12 else 0.0
 
 
+RATIO, LENGTHS = "the ratio of the log probabilities", "the ratio of the lengths, each plus 5"
+LEAD, GAIN = "the logarithm of the ratio of the log probabilities", "the logarithm of the ratio of the lengths"
+QUOTIENT, ALPHA = "the quotient of the logarithms", "the quotient, at least 0"
+
+
 @task.steps
 def _(short_log_p, short_length, long_log_p, long_length):
-    ratio = yield "the ratio of the log probabilities", truediv, long_log_p, short_log_p
-    lengths = yield "the ratio of the lengths, each plus 5", lambda n, m: (5 + n) / (5 + m), long_length, short_length
-    lead = yield "the logarithm of the ratio of the log probabilities", log, ratio
-    gain = yield "the logarithm of the ratio of the lengths", log, lengths
-    quotient = yield "the quotient of the logarithms", truediv, lead, gain
-    alpha = yield "the quotient, at least 0", lambda quotient: max(0.0, quotient), quotient
+    ratio = yield RATIO, truediv, long_log_p, short_log_p
+    lengths = yield LENGTHS, lambda n, m: (5 + n) / (5 + m), long_length, short_length
+    lead = yield LEAD, log, ratio
+    gain = yield GAIN, log, lengths
+    quotient = yield QUOTIENT, truediv, lead, gain
+    alpha = yield ALPHA, lambda quotient: max(0.0, quotient), quotient
     return alpha
 
 
-def _alpha(a, m, b, n, plus=5):
-    return log(b / a) / log((plus + n) / (plus + m))
-
-
-@task.mistake(
-    "Your alpha is below 0 where the long translation already wins without a penalty. The smallest alpha from 0 on is then 0."
+task.changed(
+    "quotient_turned_round",
+    "You divide the two logarithms the other way round. The one of the log probabilities belongs above.",
+    {QUOTIENT: lambda lead, gain: gain / lead if lead else 0.0},
 )
-def below_0(a, m, b, n):
-    return _alpha(a, m, b, n)
-
-
-@task.mistake(
-    "You leave out the sign of alpha. Where it comes out below 0, the long translation already wins, and the answer is 0."
+for name, sentence, plus in (
+    ("without_five", "The 5 is missing: the penalty compares 5 + length, and not the lengths themselves.", 0),
+    ("six_added", "You add 6 to the lengths, and 5 is to be added. The 6 below cancels.", 6),
+    ("four_added", "You add 4 to the lengths, and 5 is to be added: the lengths are used as they are given.", 4),
+):  # fmt: skip
+    task.changed(name, sentence, {LENGTHS: lambda n, m, plus=plus: (plus + n) / (plus + m)})
+task.changed(
+    "difference_of_log_probabilities",
+    "You divide the difference of the log probabilities by that of the logarithms. Scores are quotients: take the logarithm of the ratio of the log probabilities.",
+    {LEAD: lambda ratio, *, short_log_p, long_log_p: short_log_p - long_log_p},
 )
-def sign_left_out(a, m, b, n):
-    return abs(_alpha(a, m, b, n))
-
-
-@task.mistake(
-    "A ratio is upside down, so your alpha has the wrong sign. Put the long translation above in both ratios, or the short one."
+task.changed(
+    "without_logarithms",
+    "You divide the two ratios. Alpha is an exponent: take the logarithm of both before you divide.",
+    {QUOTIENT: lambda lead, gain, *, done: done[RATIO] / done[LENGTHS] if lead > 0 else 0.0},
 )
-def upside_down(a, m, b, n):
-    return max(0.0, -_alpha(a, m, b, n))
-
-
-@task.mistake("You divide the two logarithms the other way round. The one of the log probabilities belongs above.")
-def quotient_turned_round(a, m, b, n):
-    return max(0.0, 1 / _alpha(a, m, b, n)) if a != b else 0.0
-
-
-@task.mistake("The 5 is missing: the penalty compares 5 + length, and not the lengths themselves.")
-def without_five(a, m, b, n):
-    return max(0.0, _alpha(a, m, b, n, plus=0))
-
-
-@task.mistake("You add 6 to the lengths, and 5 is to be added. The 6 below cancels.")
-def six_added(a, m, b, n):
-    return max(0.0, _alpha(a, m, b, n, plus=6))
-
-
-@task.mistake("You add 4 to the lengths, and 5 is to be added: the lengths are used as they are given.")
-def four_added(a, m, b, n):
-    return max(0.0, _alpha(a, m, b, n, plus=4))
-
-
-@task.mistake("The length penalty of the short translation is missing. Both log probabilities are divided by one.")
-def short_one_not_divided(a, m, b, n):
-    return max(0.0, log(b / a) / log((5 + n) / 6))
-
-
-@task.mistake(
-    "You divide the difference of the log probabilities by that of the logarithms. Scores are quotients: take the logarithm of the ratio of the log probabilities."
+task.changed(
+    "log_probabilities_without_logarithm",
+    "The ratio of the log probabilities has no logarithm. Alpha is an exponent, so take the logarithm of both ratios.",
+    {QUOTIENT: lambda lead, gain, *, done: done[RATIO] / gain if lead > 0 else 0.0},
 )
-def difference_of_log_probabilities(a, m, b, n):
-    return max(0.0, (a - b) / log((5 + n) / (5 + m)))
-
-
-@task.mistake("You divide the two ratios. Alpha is an exponent: take the logarithm of both before you divide.")
-def without_logarithms(a, m, b, n):
-    return (b / a) / ((5 + n) / (5 + m)) if b < a else 0.0
-
-
-@task.mistake("The ratio of the lengths has no logarithm. Alpha is its exponent, so take the logarithm of both ratios.")
-def lengths_without_logarithm(a, m, b, n):
-    return max(0.0, log(b / a) / ((5 + n) / (5 + m)))
-
-
-@task.mistake(
-    "The ratio of the log probabilities has no logarithm. Alpha is an exponent, so take the logarithm of both ratios."
-)
-def log_probabilities_without_logarithm(a, m, b, n):
-    return (b / a) / log((5 + n) / (5 + m)) if b < a else 0.0
-
-
-@task.mistake("You return the logarithm of the ratio of the log probabilities. Divide it by the one of the lengths.")
-def numerator_alone(a, m, b, n):
-    return max(0.0, log(b / a))
-
-
-@task.mistake("Your alpha never exceeds 1. Some pairs need more: return what comes out, however large.")
-def at_most_1(a, m, b, n):
-    return min(1.0, max(0.0, _alpha(a, m, b, n)))
+for name, sentence, changes in (
+    ("below_0", "Your alpha is below 0 where the long translation already wins without a penalty. The smallest alpha from 0 on is then 0.", {ALPHA: left_out}),
+    ("sign_left_out", "You leave out the sign of alpha. Where it comes out below 0, the long translation already wins, and the answer is 0.", {ALPHA: abs}),
+    ("lengths_without_logarithm", "The ratio of the lengths has no logarithm. Alpha is its exponent, so take the logarithm of both ratios.", {GAIN: left_out}),
+    ("at_most_1", "Your alpha never exceeds 1. Some pairs need more: return what comes out, however large.", {"result": lambda alpha: min(1.0, alpha)}),
+):  # fmt: skip
+    task.changed(name, sentence, changes)
