@@ -112,7 +112,9 @@ def test_without_the_plays_one_sentence_says_so(monkeypatch, tmp_path):
 
 def test_the_plays_are_downloaded_from_a_fixed_commit():
     address, sha256 = REGISTRY["shakespeare/input.txt"]
-    assert re.fullmatch(r"https://raw.githubusercontent.com/karpathy/char-rnn/\w{40}/data/tinyshakespeare/input.txt", address)
+    assert re.fullmatch(
+        r"https://raw.githubusercontent.com/karpathy/char-rnn/\w{40}/data/tinyshakespeare/input.txt", address
+    )
     assert len(sha256) == 64
 
 
