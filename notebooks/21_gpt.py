@@ -512,9 +512,9 @@ table(rows, ["MiB, plain", "MiB, in blocks", "PyTorch's, times as fast"], corner
 #
 # ## Learning from what has been read
 #
-# Your model copies names that it has never seen. Olsson et al. 2022 found how small models do so: in one layer a head looks at the word before, so that each position knows what it follows. In a later one an **induction head** looks for the position that follows the *same* word, and copies what is there.
+# Your model copies names that it has never seen. Olsson et al. 2022 found how: in one layer a head looks at the word before, so that each position knows what it follows. In a later one an **induction head** looks for the position that follows the *same* word, and copies what is there.
 #
-# In `recall_next` (lesson 11) different words come, then one of them again: what followed it? Like Olsson et al., we take attention alone: two layers of your `MultiHeadAttention`, with one head each. After 1,000 batches, how often will they be right?
+# In `recall_next` (lesson 11) one of twelve words comes again: what followed it? Like Olsson et al., we take attention alone, two layers of your `MultiHeadAttention` with one head each. How often will they be right?
 
 
 # %%
@@ -549,7 +549,7 @@ for i, ax in enumerate(plots.axes(2, width=4.6, height=4)):
 table(rows, ["right", "word before", "prefix matching", "copying"], corner="attention alone", digits=2)
 
 # %% [markdown]
-# In layer 1 the words look at the one before them, and in layer 2 the last word looks at the one that followed it the first time. Without the first step, prefix matching is gone and almost no answer is right; at another first word the head does not look. So it is an induction head. One layer is no better than a guess among twelve words.
+# In layer 1 the words look at the one before them, and in layer 2 the last word looks at what followed it the first time. Without the first step, the second is gone; at another first word the head does not look. So it is an induction head. One layer is hardly better than a guess among twelve words.
 #
 # ## What this lesson can't show
 #

@@ -13,7 +13,7 @@ from torch import nn
 from course_utils.base.errors import CourseError
 from course_utils.data.measured import measured_once
 from course_utils.data.recall import recall_next
-from course_utils.data.tales import CHARACTERS, decode, encode, mentions, surprise, tale, tales
+from course_utils.data.tales import CHARACTERS, decode, encode, surprise, tale, tales
 from course_utils.figures import diagrams, plots
 from course_utils.models import gpt, induction
 
@@ -50,17 +50,6 @@ def test_rows_begin_with_a_line_break_and_are_as_long_as_asked():
     assert torch.equal(rows.ids, tales(5, 3, length=40).ids) and not torch.equal(rows.ids, tales(5, 4, length=40).ids)
     assert torch.equal(encode(decode(rows.ids[0])), rows.ids[0])
     assert decode(rows.ids[0])[1:].startswith("there was a ")
-
-
-def test_mentions_are_of_the_same_name_in_the_same_tale():
-    ids = tales(60, 0).ids
-    row, place, first = mentions(ids)
-    assert len(row) > 60 and (first < place).all()
-    for r, later, earlier in zip(row, place, first, strict=True):
-        assert torch.equal(ids[r, later : later + 3], ids[r, earlier : earlier + 3])
-        between = decode(ids[r, earlier:later])
-        assert between[0].isupper() and "\n" not in between
-        assert "\n" in decode(ids[r, :earlier]) and decode(ids[r, :earlier]).endswith(" called ")
 
 
 @pytest.mark.parametrize("options", EACH, ids=str)
