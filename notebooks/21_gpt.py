@@ -448,7 +448,7 @@ table(
 )
 
 # %% [markdown]
-# The GRU needs fewer bits than the GPT with every seed, and both need more than the counts. The last model ships with the course. It is larger, was trained longer, and with Muon (lesson 13); the table can't tell which of these helped. It writes many words right, and no sense.
+# The GRU needs fewer bits than the GPT with every seed, and both need more than the counts. The last one, which ships with the course, is larger, and was trained longer and with Muon (lesson 13): perhaps each helps. It writes many words and the form of a play, and no sense.
 #
 # ## Softmax in one pass
 #
@@ -538,7 +538,7 @@ for unseen, title in {1: "layer 1 can't see the word before", 2: "the one before
 rows["another first word"] = induction_scores(alone, other, answers, at)
 for layers in (2, 1):
     seeds = measured_once("induction", "right", "before", "match", "copying", layers=layers)
-    rows[f"layers: {layers}, five seeds"] = seeds
+    rows[f"five seeds, layers: {layers}"] = seeds
 labels, marked = (
     [str(i) for i in words[0].tolist()],
     ([(t, t - 1) for t in range(1, 13)], [(12, int(at[0]) + 1)]),
@@ -549,11 +549,11 @@ for i, ax in enumerate(plots.axes(2, width=4.6, height=4)):
 table(rows, ["right", "word before", "prefix matching", "copying"], corner="attention alone", digits=2)
 
 # %% [markdown]
-# In layer 1 the words look at the one before them, and in layer 2 the last word looks at what followed it the first time. Without the first step, the second is gone; at another first word the head does not look. So it is an induction head. One layer is hardly better than a guess among twelve words.
+# In layer 1 the words look at the one before, and in layer 2 the last word looks at what followed it the first time. Without the first step the second is gone, and at another word the head does not look: it is an induction head. One layer only guesses.
 #
 # ## What this lesson can't show
 #
-# **Instructions** and people's **feedback** make a model answer, not only continue (Ouyang et al. 2022). **Scale** can't be shown either: Llama 3 8B has over 100,000 times as many parameters.
+# **Instructions** and people's **feedback** make a model answer, not only continue (Ouyang et al. 2022). Nor can it show **scale**: Llama 3 8B has over 100,000 times as many parameters.
 #
 # ## So: what is inside the models that we use every day?
 #
@@ -575,7 +575,7 @@ table(rows, ["right", "word before", "prefix matching", "copying"], corner="atte
 #
 # ## Questions
 #
-# These five test the goals at the top. Replace the dots with a letter or a number.
+# These test the goals at the top. Replace the dots with a letter or a number.
 
 # %%
 check("21.q1", ...)
