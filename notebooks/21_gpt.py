@@ -599,7 +599,7 @@ check("21.q5", ...)
 # - A model's bits per character can be read beside a limit where the text's rules are known.
 # - Temperature flattens or sharpens all probabilities; top-k and the nucleus take the improbable ones away.
 # - The cache has 2·N·G·d·T numbers. A softmax can be computed in one pass, if what was summed is rescaled when the maximum grows.
-# - An induction head looks at what came after the same character last time, helped by a head in an earlier layer. A map alone can't tell: change the letter, and see.
+# - An induction head looks at what came after the same word last time, helped by a head in an earlier layer. A map alone can't tell: change the word, and see.
 #
 # **To read on**: nanoGPT (github.com/karpathy/nanoGPT) trains on the same plays with some 600 lines, and also on many GPUs; its README gives a loss of 1.88 nats, which are 2.71 bits, after 3 minutes on a laptop's CPU. Raschka's *Build a Large Language Model (From Scratch)* loads the weights of GPT-2, and teaches instructions, too.
 #
