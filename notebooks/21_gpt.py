@@ -418,34 +418,27 @@ table(
 #
 # ## Plays
 #
-# The limit of texts that people wrote is not known. **Tiny Shakespeare** (Karpathy 2015) has 1.1 million characters of plays. A GPT with all four changes and a GRU learn from the same 300 batches of 16 rows of 128 characters. An n-gram model counts all of them, and needs 2.36 bits per unseen character. How many will the GPT need?
+# The limit of texts that people wrote is not known. **Tiny Shakespeare** (Karpathy 2015) has 1.1 million characters of plays. A GPT with all four changes and a GRU learn from the same 300 batches. An n-gram model counts all of them, and needs 2.36 bits per unseen character. How many will the GPT need?
 
 # %% tags=["nbval-check-output"]
 predict("21.plays", ...)
 
 # %% tags=["reveals"]
 print("Bits per character in plays that no model has read:")
-rows, titles = (
-    {},
-    {"n-gram": "n-gram", "GRU": "GRU", "GPT": "GPT", "gpt-shakespeare": "a larger GPT, trained longer"},
-)
+setups = {"n-gram": "n-gram", "GRU": "GRU", "GPT": "GPT", "gpt-shakespeare": "larger GPT, trained longer"}
+columns = ["parameters or counts", "CPU seconds", "bits per character", "less the GRU's, seed by seed"]
+rows = {}
 gru = torch.tensor(measured_once("shakespeare", "bits", setup="GRU")[0])
-for setup, title in titles.items():
-    (size, *_), found, seconds = measured_once(
-        "shakespeare", "parameters", "bits", "cpu_seconds", setup=setup
-    )
+for setup, title in setups.items():
+    measured = measured_once("shakespeare", "parameters", "bits", "cpu_seconds", setup=setup)
+    (size, *_), found, seconds = measured
     rows[title] = [int(size), sum(seconds) / len(seconds), found, torch.tensor(found) - gru]
 reveal("21.plays", round(sum(rows["GPT"][2]) / len(gru), 2))
 plays, characters = load_pretrained("gpt-shakespeare")
 print("\nThe larger GPT:")
 for seed in range(2):
     print(write(plays, "\nROMEO:\n", ways["nucleus 0.9"], seed, longest=128, characters=characters))
-table(
-    rows,
-    ["parameters, or counts", "CPU seconds", "bits per character", "less the GRU's, seed by seed"],
-    corner=f"{len(gru)} seeds",
-    digits=2,
-)
+table(rows, columns, corner=f"{len(gru)} seeds", digits=2)
 
 # %% [markdown]
 # The GRU needs fewer bits than the GPT with every seed, and both need more than the counts. The last one, which ships with the course, is larger, and was trained longer and with Muon (lesson 13): perhaps each helps. It writes many words and the form of a play, and no sense.
@@ -514,7 +507,7 @@ table(rows, ["MiB, plain", "MiB, in blocks", "PyTorch's, times as fast"], corner
 #
 # Your model copies names that it has never seen. Olsson et al. 2022 found how: in one layer a head looks at the word before, so that each position knows what it follows. In a later one an **induction head** looks for the position that follows the *same* word, and copies what is there.
 #
-# In `recall_next` (lesson 11) one of twelve words comes again: what followed it? Like Olsson et al., we take attention alone, two layers of your `MultiHeadAttention` with one head each. How often will they be right?
+# In `recall_next` (lesson 11) one of twelve words comes again: what followed it? We take attention alone, as they do: two layers of your `MultiHeadAttention`, one head each. How often are they right?
 
 
 # %%
@@ -539,10 +532,8 @@ rows["another first word"] = induction_scores(alone, other, answers, at)
 for layers in (2, 1):
     seeds = measured_once("induction", "right", "before", "match", "copying", layers=layers)
     rows[f"five seeds, layers: {layers}"] = seeds
-labels, marked = (
-    [str(i) for i in words[0].tolist()],
-    ([(t, t - 1) for t in range(1, 13)], [(12, int(at[0]) + 1)]),
-)
+labels = [str(word) for word in words[0].tolist()]
+marked = [(t, t - 1) for t in range(1, 13)], [(12, int(at[0]) + 1)]  # the word before, and the one to copy
 for i, ax in enumerate(plots.axes(2, width=4.6, height=4)):
     shown = alone.read(words[:1])[1][i][0].detach(), labels, labels, f"layer {i + 1}"
     plots.weights(*shown, ax, "keys: words", "queries: words", marked=marked[i])
@@ -553,7 +544,7 @@ table(rows, ["right", "word before", "prefix matching", "copying"], corner="atte
 #
 # ## What this lesson can't show
 #
-# **Instructions** and people's **feedback** make a model answer, not only continue (Ouyang et al. 2022). Nor can it show **scale**: Llama 3 8B has over 100,000 times as many parameters.
+# **Instructions** and people's **feedback** make a model answer, not only continue (Ouyang et al. 2022). Nor can it show **scale**: Llama 3 8B has 100,000 times the parameters.
 #
 # ## So: what is inside the models that we use every day?
 #
