@@ -418,7 +418,7 @@ table(
 #
 # ## Plays
 #
-# The limit of texts that people wrote is not known. **Tiny Shakespeare** (Karpathy 2015) has 1.1 million characters of plays. A GPT with all four changes and a GRU learn from the same 300 batches. An n-gram model counts all of them, and needs 2.36 bits per unseen character. How many will the GPT need?
+# The limit of texts that people wrote is not known. **Tiny Shakespeare** (Karpathy 2015) has 1.1 million characters of plays. A GPT with all four changes and a GRU learn from the same 300 batches. An n-gram model counts the whole training text, and needs 2.36 bits per unseen character. How many will the GPT need?
 
 # %% tags=["nbval-check-output"]
 predict("21.plays", ...)
@@ -505,7 +505,7 @@ table(rows, ["MiB, plain", "MiB, in blocks", "PyTorch's, times as fast"], corner
 #
 # ## Learning from what has been read
 #
-# Your model copies names that it has never seen. Olsson et al. 2022 found how: in one layer a head looks at the word before, so that each position knows what it follows. In a later one an **induction head** looks for the position that follows the *same* word, and copies what is there.
+# Your model copies from names that it has never seen. Olsson et al. 2022 found how: in one layer a head looks at the word before, so that each position knows what it follows. In a later one an **induction head** looks for the position that follows the *same* word, and copies what is there.
 #
 # In `recall_next` (lesson 11) one of twelve words comes again: what followed it? We take attention alone, as they do: two layers of your `MultiHeadAttention`, one head each. How often are they right?
 
