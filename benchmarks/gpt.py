@@ -4,6 +4,8 @@
 
 Models of two layers learn the tales of `course_utils/data/tales.py` in 700 steps of 16 rows. The rows go to the table gpt.csv in
 course_utils/data/measured_tables, which lesson 21 shows; what is in it already is not run again. With a seed, all setups see the same batches.
+
+The table induction.csv is of attention alone, in one layer and in two, that learns what came after the same word last time, as the lesson's does.
 """
 
 import argparse
@@ -12,8 +14,11 @@ import time
 import torch
 
 from course_utils.data.measured import fill
+from course_utils.data.recall import recall_next
 from course_utils.data.tales import CHARACTERS, tales
-from course_utils.models.gpt import GPT, Recurrent, bits, fit
+from course_utils.models import induction
+from course_utils.models.gpt import GPT, MultiHeadAttention, Recurrent, bits, fit
+from course_utils.models.induction import AttentionAlone, induction_scores
 
 CHANGES = {
     "RMSNorm": {"norm": "rms"},
@@ -47,6 +52,17 @@ def measure(setup, seed):
     return [(setup, seed, sum(p.numel() for p in model.parameters()), needed, seconds)]
 
 
+def measure_induction(layers, seed):
+    """Train one model of attention alone; return its row."""
+    torch.manual_seed(seed)
+    model, began = AttentionAlone(lambda D, H: MultiHeadAttention(D, H, H), layers), time.process_time()
+    induction.fit(model, seed)
+    seconds = round(time.process_time() - began, 1)
+    words, answers = recall_next(500, 12, torch.Generator().manual_seed(10_000))
+    at = (words[:, :-1] == words[:, -1:]).int().argmax(1)
+    return [(layers, seed, *(round(score, 4) for score in induction_scores(model, words, answers, at)), seconds)]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--seeds", type=int, default=5)
@@ -54,6 +70,10 @@ def main():
     torch.set_num_threads(1)
     jobs = [(setup, seed) for seed in range(options.seeds) for setup in SETUPS]
     fill("gpt", ("setup", "seed", "parameters", "bits", "cpu_seconds"), jobs, measure)
+    layers = [(layers, seed) for seed in range(options.seeds) for layers in (2, 1)]
+    fill(
+        "induction", ("layers", "seed", "right", "before", "match", "copying", "cpu_seconds"), layers, measure_induction
+    )
 
 
 if __name__ == "__main__":

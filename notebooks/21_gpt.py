@@ -9,12 +9,15 @@ from torch import nn
 
 from course_utils import check, predict, reveal
 from course_utils.data.measured import measured_once
-from course_utils.data.tales import CHARACTERS, decode, encode, mentions, tales
+from course_utils.data.recall import WORDS, recall_next
+from course_utils.data.tales import CHARACTERS, decode, encode, tales
 from course_utils.figures import diagrams, plots
 from course_utils.figures.tables import table
 from course_utils.figures.widgets import explore
-from course_utils.models import gpt
+from course_utils.models import gpt, induction
 from course_utils.models.attention import causal_mask
+from course_utils.models.files import load_pretrained
+from course_utils.models.induction import AttentionAlone, induction_scores
 from course_utils.models.plain import sinusoidal_positions
 from course_utils.models.train_model import train_model
 
@@ -284,12 +287,14 @@ choice_explorer
 
 # %%
 @torch.no_grad()
-def write(model, prompt, choose, seed=0, longest=64):  # choose: logits V to probabilities V
-    ids, draw = encode(prompt)[None], torch.Generator().manual_seed(seed)  # 1 T
+def write(
+    model, prompt, choose, seed=0, longest=64, characters=CHARACTERS
+):  # choose: logits V to probabilities V
+    ids, draw = encode(prompt, characters)[None], torch.Generator().manual_seed(seed)  # 1 T
     while ids.shape[1] < longest:
         p = choose(model(ids)[0, -1])  # V
         ids = torch.cat([ids, torch.multinomial(p, 1, generator=draw)[None]], 1)
-    return decode(ids[0]).strip("\n").replace("\n", " | ")
+    return decode(ids[0], characters).strip("\n").replace("\n", " | ")
 
 
 ways = {
@@ -368,7 +373,6 @@ heads, latent = 2 * 128 * 128, 512 + 64
 print(f"DeepSeek-V2, numbers for a position and layer: {heads} with all heads, {latent} as it is")
 print(f"as many as {latent / (2 * 128):.2f} groups would need")
 
-# %% tags=["nbval-check-output"]
 course, ids = gpt.GPT(len(CHARACTERS)), test.ids[:8, :64]
 course.load_state_dict(model.state_dict(), strict=False)  # your model also keeps its table of positions there
 grouped = gpt.GPT(len(CHARACTERS), norm="rms", positions="rotary", gated=True, groups=2)
@@ -410,11 +414,38 @@ table(
 )
 
 # %% [markdown]
-# None, and beside the other three none is missed with every seed either. So at this size and rate none can be shown to gain. RMSNorm is there because it takes less time (Zhang & Sennrich 2019), grouped queries because of the cache, and SwiGLU was better in larger models (Shazeer 2020).
+# None, and beside the other three none is missed with every seed. So at this size none can be shown to gain. RMSNorm takes less time (Zhang & Sennrich 2019), grouped queries shrink the cache, and SwiGLU was better in larger models (Shazeer 2020).
+#
+# ## Plays
+#
+# The limit of texts that people wrote is not known. **Tiny Shakespeare** (Karpathy 2015) has 1.1 million characters of plays. A GPT with all four changes and a GRU learn from the same 300 batches. An n-gram model counts the whole training text, and needs 2.36 bits per unseen character. How many will the GPT need?
+
+# %% tags=["nbval-check-output"]
+predict("21.plays", ...)
+
+# %% tags=["reveals"]
+print("Bits per character in plays that no model has read:")
+setups = {"n-gram": "n-gram", "GRU": "GRU", "GPT": "GPT", "gpt-shakespeare": "larger GPT, trained longer"}
+columns = ["parameters or counts", "CPU seconds", "bits per character", "less the GRU's, seed by seed"]
+rows = {}
+gru = torch.tensor(measured_once("shakespeare", "bits", setup="GRU")[0])
+for setup, title in setups.items():
+    measured = measured_once("shakespeare", "parameters", "bits", "cpu_seconds", setup=setup)
+    (size, *_), found, seconds = measured
+    rows[title] = [int(size), sum(seconds) / len(seconds), found, torch.tensor(found) - gru]
+reveal("21.plays", round(sum(rows["GPT"][2]) / len(gru), 2))
+plays, characters = load_pretrained("gpt-shakespeare")
+print("\nThe larger GPT:")
+for seed in range(2):
+    print(write(plays, "\nROMEO:\n", ways["nucleus 0.9"], seed, longest=128, characters=characters))
+table(rows, columns, corner=f"{len(gru)} seeds", digits=2)
+
+# %% [markdown]
+# The GRU needs fewer bits than the GPT with every seed, and both need more than the counts. The last one, which ships with the course, is larger, and was trained longer and with Muon (lesson 13): perhaps each helps. It writes many words and the form of a play, and no sense.
 #
 # ## Softmax in one pass
 #
-# Attention can go through the scores once, block by block: with the maximum $m$ so far, the sum $\ell$ of $e^{s - m}$ (Milakov & Gimelshein 2018), and the weighted sum $c$ of the values. A larger maximum $m'$ shrinks what was summed:
+# Attention can take the scores block by block: with the maximum $m$ so far, the sum $\ell$ of $e^{s - m}$ (Milakov & Gimelshein 2018), and the weighted sum $c$ of the values. A larger maximum $m'$ shrinks what was summed:
 #
 # $$\ell' = e^{m - m'}\, \ell + \sum_j e^{s_j - m'} \qquad c' = e^{m - m'}\, c + \sum_j e^{s_j - m'}\, v_j$$
 #
@@ -467,77 +498,53 @@ for T in (512, 1024, 4096):
     QKV, ways = torch.randn(3, 1, 1, T, d), (plain_form, F.scaled_dot_product_attention)
     slow, fast = (min(repeat(lambda way=way: way(*QKV), number=2, repeat=4)) for way in ways)  # noqa: B023
     rows[f"{T:,} positions"] = [plain / 2**20, blocks / 2**20, slow / fast]
-table(
-    rows, ["MiB, plain", "MiB, in blocks", "PyTorch's in blocks, times as fast"], corner="one head", digits=1
-)
+table(rows, ["MiB, plain", "MiB, in blocks", "PyTorch's, times as fast"], corner="one head", digits=1)
 
 # %% [markdown]
 # In blocks about a quarter is moved. With 4,096 positions, PyTorch's function is faster here; times differ between machines.
 #
 # ## Learning from what has been read
 #
-# The names are random, so your model copies them from the tale itself. Olsson et al. 2022 found how small models do so: in one layer a head looks at the character before, so that each position knows what it follows. In a later one an **induction head** looks for the position that follows the *same* character, and copies what is there.
+# Your model copies from names that it has never seen. Olsson et al. 2022 found how: in one layer a head looks at the word before, so that each position knows what it follows. In a later one an **induction head** looks for the position that follows the *same* word, and copies what is there.
 #
-# Has your model both? In the pictures the character before is framed on the left, and the one that came next on the right.
+# In `recall_next` (lesson 11) one of twelve words comes again: what followed it? We take attention alone, as they do: two layers of your `MultiHeadAttention`, one head each. How often are they right?
+
 
 # %%
-# each M: the row of a repeated name, the position of its first letter, and that of the first mention
-row, place, first = mentions(test.ids)
+torch.manual_seed(0)
+alone = AttentionAlone(MultiHeadAttention, N=2)  # word + position, two layers x + attention(x), readout
+losses = induction.fit(alone, seed=0)
+words, answers = recall_next(500, 12, torch.Generator().manual_seed(10_000))  # B T+1, B
 with torch.no_grad():
-    right = model(test.ids[:, :-1]).argmax(-1) == test.ids[:, 1:]  # N T: of the character after each position
-print("second letters of repeated names right:", round(right[row, place].float().mean().item(), 2))
-before = [layer.attention.f.weights for layer in model.layers]  # of the test rows: N H T T each
-helper = before[0][row, :, first + 1, first].mean(0)  # H: from the second letter to the first
-induction = before[1][row, :, place, first + 1].mean(0)  # H: from the first letter, again, to the second
-print("first layer, weight on the letter before:   ", helper)
-print("first layer, weight on the letter to copy:  ", before[0][row, :, place, first + 1].mean(0))
-print("second layer, weight on the letter to copy: ", induction)
-
-# %%
-i = int(((place - first) > 8).nonzero()[0])
-start, again, told = int(first[i]), int(place[i]), decode(test.ids[row[i]]).replace(" ", "␣")
-keys = slice(start - 1, start + 4)
-maps = (0, helper, start, [(1, 1), (2, 2)]), (1, induction, again, [(0, 2), (1, 3)])
-for (layer, heads, at, marked), ax in zip(maps, plots.axes(2, width=4.6, height=3), strict=True):
-    weights = before[layer][row[i], heads.argmax(), at : at + 3, keys]  # 3 5
-    shown = [*told[keys]], [*told[at : at + 3]], f"layer {layer + 1}, head {int(heads.argmax())}"
-    plots.weights(weights, *shown, ax, "keys: the first mention", marked=marked)
+    right = (alone(words).argmax(-1) == answers).float().mean().item()
+print("asked:", words[0].tolist(), "  answer:", answers[0].item(), f"  right in {right:.2f} of 500 texts")
 
 # %% [markdown]
-# It seems so. In the second layer a head looks from a first letter that comes again to the letter that came next last time, and in the first layer one looks from that letter to the one before. (Neither does so for the third letter.) No head of the first layer looks at what is to be copied.
-#
-# But does the second head need the first one's help? We hide, in the first layer alone, the character before from the first mention's letters. And does it look for the same letter? We put another one in its place.
-
+# Do the layers do these two steps? We measure the weight on the word before, **prefix matching** (the weight on the word after the same word), and **copying**: the share of words that raise their own logit most when they are attended to. Then layer 1 may not see the word before, or another word takes the place of the first of the two. What becomes of prefix matching? And with one layer?
 
 # %%
-@torch.no_grad()
-def with_change(hidden=(), ids=test.ids[row, :64]):  # what the first layer may not see, M M each; M T
-    mask, each = causal_mask(64).repeat(len(row), 1, 1, 1), torch.arange(len(row))  # M 1 T T
-    for query, key in hidden:
-        mask[each, 0, query, key] = False
-    x = model.embedding(ids) * model.D**0.5 + model.P  # M T D
-    x = model.layers[1](model.layers[0](x, mask), causal_mask(64))
-    best = (model.norm(x) @ model.embedding.weight.T).argmax(-1)  # M T
-    copied = (best[each, place] == test.ids[row, place + 1]).float().mean()
-    weights = model.layers[1].attention.f.weights[each, :, place, first + 1].mean(0)  # H
-    return [copied.item(), weights[induction.argmax()].item()]
-
-
-others = test.ids[row, :64].scatter(1, first[:, None], 29 + (test.ids[row, first, None] - 28) % 14)
-rows = {
-    "nothing": with_change(),
-    "the character before is hidden": with_change([(first + 1, first), (first + 2, first + 1)]),
-    "the one before that is hidden": with_change([(first + 1, first - 1), (first + 2, first)]),
-    "another first letter": with_change(ids=others),
-}
-table(rows, ["second letter right", "weight of the induction head"], corner="what is changed", digits=2)
+at = (words[:, :-1] == words[:, -1:]).int().argmax(1)  # B: where the last word was before
+other = words.scatter(1, at[:, None], (words.gather(1, at[:, None]) + 1) % WORDS)  # another word there
+rows = {"yours": induction_scores(alone, words, answers, at)}
+for unseen, title in {1: "layer 1 can't see the word before", 2: "the one before that"}.items():
+    rows[title] = induction_scores(alone, words, answers, at, unseen)
+rows["another first word"] = induction_scores(alone, other, answers, at)
+for layers in (2, 1):
+    seeds = measured_once("induction", "right", "before", "match", "copying", layers=layers)
+    rows[f"five seeds, layers: {layers}"] = seeds
+labels = [str(word) for word in words[0].tolist()]
+marked = [(t, t - 1) for t in range(1, 13)], [(12, int(at[0]) + 1)]  # the word before, and the one to copy
+for i, ax in enumerate(plots.axes(2, width=4.6, height=4)):
+    shown = alone.read(words[:1])[1][i][0].detach(), labels, labels, f"layer {i + 1}"
+    plots.weights(*shown, ax, "keys: words", "queries: words", marked=marked[i])
+table(rows, ["right", "word before", "prefix matching", "copying"], corner="attention alone", digits=2)
 
 # %% [markdown]
-# In part: without the character before, its weight falls, and fewer letters are right. But with another letter it looks there as before. So head 3 is none: perhaps it looks for what follows *any* capital, which is enough where a tale has one name.
+# In layer 1 the words look at the one before, and in layer 2 the last word looks at what followed it the first time. Without the first step the second is gone, and at another word the head does not look: it is an induction head. One layer only guesses.
 #
 # ## What this lesson can't show
 #
-# **Instructions** and people's **feedback** make a model answer, not only continue (Ouyang et al. 2022). **Scale** can't be shown either: Llama 3 8B has over 100,000 times as many parameters.
+# **Instructions** and people's **feedback** make a model answer, not only continue (Ouyang et al. 2022). Nor can it show **scale**: Llama 3 8B has 100,000 times the parameters.
 #
 # ## So: what is inside the models that we use every day?
 #
@@ -559,7 +566,7 @@ table(rows, ["second letter right", "weight of the induction head"], corner="wha
 #
 # ## Questions
 #
-# These five test the goals at the top. Replace the dots with a letter or a number.
+# These test the goals at the top. Replace the dots with a letter or a number.
 
 # %%
 check("21.q1", ...)
@@ -583,9 +590,9 @@ check("21.q5", ...)
 # - A model's bits per character can be read beside a limit where the text's rules are known.
 # - Temperature flattens or sharpens all probabilities; top-k and the nucleus take the improbable ones away.
 # - The cache has 2·N·G·d·T numbers. A softmax can be computed in one pass, if what was summed is rescaled when the maximum grows.
-# - An induction head looks at what came after the same character last time, helped by a head in an earlier layer. A map alone can't tell: change the letter, and see.
+# - An induction head looks at what came after the same word last time, helped by a head in an earlier layer. A map alone can't tell: change the word, and see.
 #
-# **To read on**: nanoGPT (github.com/karpathy/nanoGPT), and Raschka's *Build a Large Language Model (From Scratch)*.
+# **To read on**: nanoGPT (github.com/karpathy/nanoGPT) trains on the same plays with some 600 lines, and also on many GPUs; its README gives a loss of 1.88 nats, which are 2.71 bits, after 3 minutes on a laptop's CPU. Raschka's *Build a Large Language Model (From Scratch)* loads the weights of GPT-2, and teaches instructions, too.
 #
 # **Exercises**: [open them](../exercises/21_gpt_exercises.ipynb)
 #

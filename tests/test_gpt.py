@@ -12,9 +12,10 @@ from torch import nn
 
 from course_utils.base.errors import CourseError
 from course_utils.data.measured import measured_once
-from course_utils.data.tales import CHARACTERS, decode, encode, mentions, surprise, tale, tales
+from course_utils.data.recall import recall_next
+from course_utils.data.tales import CHARACTERS, decode, encode, surprise, tale, tales
 from course_utils.figures import diagrams, plots
-from course_utils.models import gpt
+from course_utils.models import gpt, induction
 
 ALL = {"norm": "rms", "positions": "rotary", "gated": True, "groups": 2}
 EACH = [{}, *({name: value} for name, value in ALL.items()), ALL]
@@ -49,17 +50,6 @@ def test_rows_begin_with_a_line_break_and_are_as_long_as_asked():
     assert torch.equal(rows.ids, tales(5, 3, length=40).ids) and not torch.equal(rows.ids, tales(5, 4, length=40).ids)
     assert torch.equal(encode(decode(rows.ids[0])), rows.ids[0])
     assert decode(rows.ids[0])[1:].startswith("there was a ")
-
-
-def test_mentions_are_of_the_same_name_in_the_same_tale():
-    ids = tales(60, 0).ids
-    row, place, first = mentions(ids)
-    assert len(row) > 60 and (first < place).all()
-    for r, later, earlier in zip(row, place, first, strict=True):
-        assert torch.equal(ids[r, later : later + 3], ids[r, earlier : earlier + 3])
-        between = decode(ids[r, earlier:later])
-        assert between[0].isupper() and "\n" not in between
-        assert "\n" in decode(ids[r, :earlier]) and decode(ids[r, :earlier]).endswith(" called ")
 
 
 @pytest.mark.parametrize("options", EACH, ids=str)
@@ -155,3 +145,32 @@ def test_the_program_measures_what_the_tables_hold():
         assert len(found) == 5
         assert size == sum(p.numel() for p in program("gpt").make(setup).parameters())
     assert max(sizes.values()) < 1.05 * min(sizes.values())
+
+
+def test_scores_of_attention_that_looks_at_all_words_alike():
+    """Weights are one over the words that may be seen, and the last layer copies what its matrices let through."""
+    model = induction.AttentionAlone(lambda D, H: gpt.MultiHeadAttention(D, H, H), 2)
+    with torch.no_grad():
+        for layer in model.layers:
+            layer.W_Q.weight.zero_(), layer.W_Q.bias.zero_()
+        for part in (layer.W_V, layer.W_O, model.readout):
+            part.bias.zero_()
+        layer.W_V.weight.copy_(torch.eye(64))
+        layer.W_O.weight.copy_(torch.eye(64))
+        model.embedding.weight.copy_(torch.eye(32, 64))
+        model.readout.weight.copy_(torch.eye(32, 64))
+    words, answers = recall_next(500, 12, torch.Generator().manual_seed(10_000))
+    at = (words[:, :-1] == words[:, -1:]).int().argmax(1)
+    _, before, match, copying = induction.induction_scores(model, words, answers, at)
+    assert before == pytest.approx((1 / (at + 2)).mean().item(), abs=1e-3)
+    assert match == pytest.approx(1 / 13, abs=1e-3) and copying == 1.0
+    model.readout.weight.data = model.readout.weight.data.roll(1, 0)
+    assert induction.induction_scores(model, words, answers, at)[-1] == 0.0
+    _, before, _, _ = induction.induction_scores(model, words, answers, at, unseen=1)
+    assert before == 0.0
+
+
+def test_copying_needs_two_layers_with_every_seed():
+    right, before, match, copying = measured_once("induction", "right", "before", "match", "copying", layers=2)
+    assert len(right) == 5 and min(right) > 0.9 and min(before) > 0.6 and min(match) > 0.8 and min(copying) > 0.9
+    assert max(measured_once("induction", "right", layers=1)[0]) < 0.2

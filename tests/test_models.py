@@ -252,7 +252,7 @@ def test_sizes_too_small_are_told(name, least):
 
 
 def test_a_kind_that_is_none_is_told():
-    with pytest.raises(CourseError, match="kind must be one of seq2seq, attention, transformer, not 'rnn'"):
+    with pytest.raises(CourseError, match="kind must be one of seq2seq, attention, transformer, gpt, not 'rnn'"):
         make_model("rnn", 10, {})
 
 

@@ -1,29 +1,47 @@
-"""The models that ship: small, whole, in half precision, honest about themselves, and able to translate."""
+"""The models that ship: small, whole, in half precision, honest about themselves, and able to translate or to continue plays."""
 
 import csv
 import hashlib
 import json
+import math
 import os
 import re
 from pathlib import Path
 
 import pytest
+import torch
+from programs import program
 from safetensors import safe_open
 
+from course_utils import commands
 from course_utils.base.errors import CourseError
+from course_utils.data.download import REGISTRY, DataError
+from course_utils.data.measured import measured_once
 from course_utils.data.multi30k import load_multi30k
+from course_utils.data.shakespeare import CHARACTERS, ENDS, load_shakespeare
+from course_utils.data.tales import decode, encode
 from course_utils.models import files
 from course_utils.translation.scores import bleu
 from course_utils.translation.translate import align, translate
 
 BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
 MIRROR = os.environ.get("COURSE_DATA_MIRROR") or (str(BESIDE) if BESIDE.is_dir() else None)
-NAMES = ("attention-en-de", "attention-en-fr", "transformer-en-de")
+TRANSLATORS = ("attention-en-de", "attention-en-fr", "transformer-en-de")
+PLAYS = "gpt-shakespeare"
+NAMES = (*TRANSLATORS[:2], PLAYS, TRANSLATORS[2])
 
 
-def test_all_ship_in_eleven_megabytes():
+@pytest.fixture
+def real_plays(monkeypatch):
+    if MIRROR is None:
+        pytest.skip("Tiny Shakespeare is not tested: name a mirror that has it in COURSE_DATA_MIRROR")
+    monkeypatch.setenv("COURSE_DATA_MIRROR", MIRROR)
+
+
+def test_all_ship_in_twelve_megabytes():
     assert files.pretrained_names() == list(NAMES)
-    assert sum(path.stat().st_size for path in files.PRETRAINED.rglob("*") if path.is_file()) <= 11_000_000
+    assert files.pretrained_names(translators=True) == list(TRANSLATORS)
+    assert sum(path.stat().st_size for path in files.PRETRAINED.rglob("*") if path.is_file()) <= 12_000_000
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -36,13 +54,15 @@ def test_the_card_tells_the_truth_about_the_files(name):
         assert {weights.get_slice(key).get_dtype() for key in weights.keys()} == {"F16"}  # noqa: SIM118
     rows = list(csv.DictReader((folder / "curves.csv").read_text(encoding="utf-8").splitlines()))
     assert int(rows[-1]["step"]) == about["about"]["step"]
-    assert f"{int(rows[-1]['tokens']):,} target tokens" in card
-    assert re.search(r"command\*\*: `course train \w+ --data multi30k", card, re.IGNORECASE)
+    read = f"{about['about']['characters']:,} char" if name == PLAYS else f"{int(rows[-1]['tokens']):,} target tokens"
+    assert read in card
+    command = "python benchmarks/shakespeare.py" if name == PLAYS else r"course train \w+ --data multi30k"
+    assert re.search(rf"command\*\*: `{command}", card, re.IGNORECASE)
     for file in folder.glob("*.[jm][sd]*"):
         assert "/tmp" not in file.read_text(encoding="utf-8"), "a path of the machine it was trained on"
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", TRANSLATORS)
 def test_it_translates_and_looks_at_the_word_it_translates(name):
     model, subwords = files.load_pretrained(name)
     text = "A man in a red shirt is riding a bicycle."
@@ -69,6 +89,102 @@ def test_bleu_is_near_what_the_card_says(name, least, monkeypatch):
 
 def test_another_name_is_refused_in_one_sentence():
     with pytest.raises(
-        CourseError, match=r"no model 'gpt' ships with the course: name one of attention-en-de, attention-en-fr, tr"
+        CourseError, match=r"no model 'gpt' ships with the course: name one of attention-en-de, attention-en-fr, gpt-sh"
     ):
         files.load_pretrained("gpt")
+
+
+# --- the model that continues plays
+def test_the_plays_are_three_parts_of_one_text(real_plays):
+    parts = [load_shakespeare(split) for split in ENDS]
+    assert [len(part) for part in parts] == [1_003_854, 55_770, 55_770]
+    assert len(torch.cat(parts).unique()) == len(CHARACTERS) == 65
+    assert decode(parts[0][:14], CHARACTERS) == "First Citizen:"
+
+
+def test_without_the_plays_one_sentence_says_so(monkeypatch, tmp_path):
+    monkeypatch.setenv("COURSE_DATA_MIRROR", str(tmp_path))
+    with pytest.raises(DataError, match=r"Expected shakespeare/input.txt in the mirror folder .*, but it is not there"):
+        load_shakespeare("val")
+    with pytest.raises(CourseError, match="split must be one of train, val, test, not 'dev'"):
+        load_shakespeare("dev")
+
+
+def test_the_plays_are_downloaded_from_a_fixed_commit():
+    address, sha256 = REGISTRY["shakespeare/input.txt"]
+    assert re.fullmatch(
+        r"https://raw.githubusercontent.com/karpathy/char-rnn/\w{40}/data/tinyshakespeare/input.txt", address
+    )
+    assert len(sha256) == 64
+
+
+def test_it_needs_as_few_bits_as_its_card_and_its_table_say(real_plays):
+    plays, folder = program("shakespeare"), files.PRETRAINED / PLAYS
+    (measured,) = measured_once("shakespeare", "bits", setup=PLAYS)[0]
+    assert f"| 1 | {measured:.2f} |" in (folder / "README.md").read_text(encoding="utf-8")
+    assert plays.card() == (folder / "README.md").read_text(encoding="utf-8")
+    model, characters = files.load_pretrained(PLAYS)
+    assert characters == CHARACTERS
+    assert plays.held_out_bits(model, load_shakespeare("test")) == pytest.approx(measured, abs=0.002)
+
+
+def test_it_continues_a_play_with_words_of_the_text(real_plays):
+    model, characters = files.load_pretrained(PLAYS)
+    ids, draw = encode("\nROMEO:\n", characters)[None], torch.Generator().manual_seed(0)
+    with torch.no_grad():
+        while ids.shape[1] < 128:
+            p = (model(ids)[0, -1] / 0.7).softmax(-1)
+            ids = torch.cat([ids, torch.multinomial(p, 1, generator=draw)[None]], 1)
+    known = set(re.findall("[a-z]+", decode(load_shakespeare("train"), characters).lower()))
+    words = re.findall("[a-z]+", decode(ids[0, 8:], characters).lower())[:-1]
+    assert len(words) > 10 and sum(word in known for word in words) > 0.8 * len(words)
+
+
+def test_bits_are_of_characters_that_are_read_after_64_others():
+    plays = program("shakespeare")
+
+    class Knows(torch.nn.Module):  # says evenly after few characters, and the right one after 64
+        def forward(self, ids):
+            logits = torch.zeros(*ids.shape, plays.V)
+            logits[:, 64:] = 100 * torch.nn.functional.one_hot((ids[:, 64:] + 1) % plays.V, plays.V)
+            return logits
+
+    ids = torch.arange(400) % plays.V
+    assert plays.held_out_bits(Knows(), ids) == pytest.approx(0, abs=1e-6)
+    assert plays.held_out_bits(lambda ids: torch.zeros(*ids.shape, plays.V), ids) == pytest.approx(math.log2(plays.V))
+
+
+def test_counts_are_those_of_the_formula():
+    """Two characters in turn: after one k long enough, only the strength of what was never counted is left open."""
+    plays = program("shakespeare")
+    ids = torch.arange(400) % 2
+    found = plays.ngram_bits(ids, ids[:100], 2, most=1)
+    p = (195 + 2 / 65) / (390 + 2)  # of each of the two, without looking back
+    assert found[0] == (pytest.approx(-math.log2(p)), 2)
+    assert found[1] == (pytest.approx(-math.log2((195 + 2 * p) / 197), abs=1e-4), 4)
+
+
+def test_the_table_of_plays_is_the_programs():
+    plays, sizes = program("shakespeare"), {}
+    for setup in plays.RATES:
+        (sizes[setup], *_), found = measured_once("shakespeare", "parameters", "bits", setup=setup)
+        assert sizes[setup] == sum(p.numel() for p in plays.make(setup).parameters()) and len(found) >= 3
+    assert max(sizes.values()) < 1.05 * min(sizes.values())
+    (counted,) = measured_once("shakespeare", "bits", setup="n-gram")[0]
+    lesson = Path(__file__).parents[1] / "notebooks" / "21_gpt.py"
+    assert f"needs {counted:.2f} bits per unseen character" in lesson.read_text(encoding="utf-8")
+
+
+def test_what_translates_refuses_it(capsys):
+    assert commands.main(["translate", "--model", PLAYS]) == 1
+    said = capsys.readouterr().err
+    assert "translates nothing: name one that does, such as attention-en-de" in said and said.count("\n") == 1
+
+
+def test_characters_that_do_not_fit_are_told(tmp_path):
+    for name in ("model.json", "model.safetensors"):
+        (tmp_path / name).write_bytes((files.PRETRAINED / PLAYS / name).read_bytes())
+    card = json.loads((tmp_path / "model.json").read_text(encoding="utf-8"))
+    (tmp_path / "model.json").write_text(json.dumps(card | {"characters": CHARACTERS[1:]}), encoding="utf-8")
+    with pytest.raises(CourseError, match="model.json has 64 characters, and the model 65: copy both anew"):
+        files.load_model(tmp_path)

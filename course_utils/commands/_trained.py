@@ -24,6 +24,9 @@ def load(options) -> tuple:
         torch.set_num_threads(options.threads)
     device, folder = choose_device(options.device), model_folder(options.model)
     model, subwords = files.load_model(folder)
+    if isinstance(subwords, str):
+        translators = ", ".join(files.pretrained_names(translators=True))
+        raise CourseError(f"the model in {folder} translates nothing: name one that does, such as {translators}")
     about = json.loads((folder / "model.json").read_text(encoding="utf-8")).get("about", {})
     return model.to(device), subwords, about.get("settings", {})
 
@@ -40,7 +43,9 @@ def model_folder(name: str | None) -> Path:
                 f"the run in {folder} has not come to its end, so has no model yet: {how_to_resume(folder)}"
             )
         return folder
-    known = shipped + sorted(path.parent.as_posix() for path in RUNS.glob("*/model.json"))
+    known = files.pretrained_names(translators=True) + sorted(
+        path.parent.as_posix() for path in RUNS.glob("*/model.json")
+    )
     advice = f"name one of {', '.join(known)} with --model" if known else "train one with `course train transformer`"
     came = f"there is no model {name!r}, neither a folder nor one of the course" if name else "no model was named"
     raise CourseError(f"{came}: {advice}")

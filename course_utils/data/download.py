@@ -29,6 +29,7 @@ _SST2 = (
 _MULTI30K = (
     "https://raw.githubusercontent.com/multi30k/dataset/a3d2e0d26b56f3846f66a952536ffed4e401d05a/data/task1/raw/"
 )
+_CHAR_RNN = "https://raw.githubusercontent.com/karpathy/char-rnn/6f9487a6fe5b420b7ca9afb0d7c078e37c1d1b4e/data/"
 # Path below a mirror or the cache -> (address, SHA-256). A new file is a new line here, and nothing else.
 REGISTRY = {
     "sst2/train.tsv": (
@@ -102,6 +103,10 @@ REGISTRY = {
     "multi30k/test_2017_mscoco.fr.gz": (
         _MULTI30K + "test_2017_mscoco.fr.gz",
         "754f3072ba9f124569ba5258b32730fc1d214bbf8e0c6dfb2b74401676220db0",
+    ),
+    "shakespeare/input.txt": (
+        _CHAR_RNN + "tinyshakespeare/input.txt",
+        "86c4e6aa9db7c042ec79f339dcb96d42b0075e16b8fc2e86bf0ca57e2dc565ed",
     ),
 }
 

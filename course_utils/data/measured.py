@@ -21,7 +21,8 @@ forgetting.csv, balance.csv             benchmarks/experts.py         what exper
 lines.csv, translators.csv              benchmarks/experts.py         experts that compete or not, and those of a Transformer
 characters.csv, waves.csv, bandit.csv   benchmarks/snail.py           learning from examples, with and without each half
 variants.csv, cost.csv                  benchmarks/variants.py        five attentions in two worlds, whole and in part, and what chunks cost
-gpt.csv                                 benchmarks/gpt.py             four changes since 2017, each put in and taken out
+gpt.csv, induction.csv                  benchmarks/gpt.py             four changes since 2017, each put in and taken out; and copying, with one layer and two
+shakespeare.csv                         benchmarks/shakespeare.py     a GPT, a GRU and counts on plays, and the GPT that ships
 """
 
 import csv

@@ -100,19 +100,3 @@ def encode(text: str, characters: str = CHARACTERS) -> Tensor:
 def decode(ids, characters: str = CHARACTERS) -> str:
     """Return the text of ids T."""
     return "".join(characters[i] for i in ids)
-
-
-def mentions(ids: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Return where names come again in rows N×T+1: for each time the row, the position of its first letter, and that of the first mention.
-
-    Only what lies wholly inside a row counts.
-    """
-    found = []
-    for row, characters in enumerate(decode(one) for one in ids):
-        start = 0
-        for told in characters.splitlines(keepends=True):
-            places = [place for place, character in enumerate(told) if character.isupper()]
-            found += [(row, start + place, start + places[0]) for place in places[1:]]
-            start += len(told)
-    rows, places, first = torch.tensor([one for one in found if one[1] + 2 < ids.shape[1]]).T
-    return rows, places, first

@@ -1,7 +1,8 @@
-"""Translation models by name: made from settings, kept in a folder, taken from a folder or from the course.
+"""Trained models by name: made from settings, kept in a folder, taken from a folder or from the course.
 
 A model's folder holds `model.safetensors` (weights), `model.json` (what to build them into, and where they come
-from) and `subwords.json` (its vocabulary). Nothing in it is ever unpickled, so a stranger's folder can do no harm.
+from) and, if it translates, `subwords.json` (its vocabulary). A GPT's vocabulary are the characters that `model.json`
+names. Nothing in a folder is ever unpickled, so a stranger's folder can do no harm.
 
 Here: making, saving and loading. Not here: the models themselves, and how they are trained (`training/`).
 """
@@ -23,7 +24,7 @@ PRETRAINED = Path(__file__).parent / "pretrained"
 
 
 def make_model(kind: str, vocabulary: int, options: dict) -> nn.Module:
-    """Return a new model: kind "seq2seq" or "attention" (GRU without and with attention) or "transformer".
+    """Return a new model: kind "seq2seq" or "attention" (GRU without and with attention), "transformer" or "gpt".
 
     Raises `CourseError` for another kind, and for options the model does not take.
     """
@@ -45,6 +46,7 @@ def model_options(kind: str) -> dict:
 
 def _maker(kind):
     """Return the class of a kind's models, and the options that make the kind."""
+    from course_utils.models.gpt import GPT
     from course_utils.models.recurrent import RecurrentTranslator
     from course_utils.models.transformer import Transformer
 
@@ -52,46 +54,54 @@ def _maker(kind):
         "seq2seq": (RecurrentTranslator, {"attention": "none"}),
         "attention": (RecurrentTranslator, {}),
         "transformer": (Transformer, {}),
+        "gpt": (GPT, {}),
     }
     if kind not in tuple(makers):
         raise CourseError(f"kind must be one of {', '.join(makers)}, not {kind!r}")
     return makers[kind]
 
 
-def save_model(folder: Path, kind: str, model: nn.Module, subwords: Subwords, about: dict, dtype=torch.float32) -> None:
-    """Write a model's folder; `about` is kept beside it. Each file appears as a whole or not at all."""
+def save_model(
+    folder: Path, kind: str, model: nn.Module, subwords: Subwords | str, about: dict, dtype=torch.float32
+) -> None:
+    """Write a model's folder; `about` is kept beside it. Each file appears as a whole or not at all.
+
+    In place of subwords, a model that reads characters has a text of all of them, each at the place of its id.
+    """
     from safetensors.torch import save
 
     folder.mkdir(parents=True, exist_ok=True)
     weights = save({name: value.detach().to("cpu", dtype).contiguous() for name, value in _weights(model).items()})
     card = {"kind": kind, "config": model.config, "about": about, "sha256": hashlib.sha256(weights).hexdigest()}
+    if isinstance(subwords, str):
+        card["characters"] = subwords
     write(folder / "model.safetensors", weights, durable=True)
     write(folder / "model.json", json.dumps(card, indent=1) + "\n", durable=True)
-    with replacing(folder / "subwords.json", durable=True) as draft:
-        subwords.save(draft)
+    if isinstance(subwords, Subwords):
+        with replacing(folder / "subwords.json", durable=True) as draft:
+            subwords.save(draft)
 
 
-def load_model(folder: str | os.PathLike) -> tuple[nn.Module, Subwords]:
-    """Return the model of a folder, in fp32 and ready to translate, and its subwords.
+def load_model(folder: str | os.PathLike) -> tuple[nn.Module, Subwords | str]:
+    """Return the model of a folder, in fp32 and ready to be used, and its subwords, or the characters that it reads.
 
     Raises `CourseError` in one sentence when a file is missing, damaged, or belongs to something else.
     """
     from safetensors.torch import load
 
     folder = Path(folder)
-    for name in ("model.json", "model.safetensors", "subwords.json"):
-        if not os.path.exists(folder / name):
-            raise CourseError(
-                f"expected a trained model in {folder}, but {name} is not there: name the folder of a finished run, or train one"
-            )
+    _look_for(folder, "model.json", "model.safetensors")
     try:
         card = json.loads((folder / "model.json").read_text(encoding="utf-8"))
         weights = (folder / "model.safetensors").read_bytes()
         kind, config, sha256 = card["kind"], dict(card["config"]), card["sha256"]
+        characters = str(card["characters"]) if kind == "gpt" else None
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise CourseError(
             f"{folder / 'model.json'} can't be read as a model of this course: train it again, or copy it anew"
         ) from None
+    if characters is None:
+        _look_for(folder, "subwords.json")
     if hashlib.sha256(weights).hexdigest() != sha256:
         raise CourseError(
             f"{folder / 'model.safetensors'} is not what model.json says it is (another checksum): copy both anew"
@@ -107,16 +117,23 @@ def load_model(folder: str | os.PathLike) -> tuple[nn.Module, Subwords]:
         raise CourseError(
             f"the weights in {folder} do not fit the model that model.json describes: copy both anew, or train again"
         ) from None
-    subwords = Subwords.load(folder / "subwords.json")
+    subwords = Subwords.load(folder / "subwords.json") if characters is None else characters
     if len(subwords) != vocabulary:
-        raise CourseError(
-            f"{folder / 'subwords.json'} has {len(subwords)} subwords, and the model {vocabulary}: copy both anew"
-        )
+        file, what = ("subwords.json", "subwords") if characters is None else ("model.json", "characters")
+        raise CourseError(f"{folder / file} has {len(subwords)} {what}, and the model {vocabulary}: copy both anew")
     return model.eval(), subwords
 
 
-def load_pretrained(name: str) -> tuple[nn.Module, Subwords]:
-    """Return a model that ships with the course, such as "transformer-en-de", and its subwords.
+def _look_for(folder, *names):
+    for name in names:
+        if not os.path.exists(folder / name):
+            raise CourseError(
+                f"expected a trained model in {folder}, but {name} is not there: name the folder of a finished run, or train one"
+            )
+
+
+def load_pretrained(name: str) -> tuple[nn.Module, Subwords | str]:
+    """Return a model that ships with the course, such as "transformer-en-de", and its subwords, or the characters that it reads.
 
     Raises `CourseError` for a name that is not there.
     """
@@ -125,9 +142,9 @@ def load_pretrained(name: str) -> tuple[nn.Module, Subwords]:
     return load_model(PRETRAINED / name)
 
 
-def pretrained_names() -> list[str]:
-    """Return the names that `load_pretrained` knows."""
-    return sorted(path.parent.name for path in PRETRAINED.glob("*/model.json"))
+def pretrained_names(translators: bool = False) -> list[str]:
+    """Return the names that `load_pretrained` knows, or of these only the models that translate, which have subwords."""
+    return sorted(path.parent.name for path in PRETRAINED.glob("*/subwords.json" if translators else "*/model.json"))
 
 
 def _weights(model: nn.Module) -> dict:

@@ -158,7 +158,7 @@ class GPT(nn.Module):
         for name, value, known in (("norm", norm, NORMS), ("positions", positions, POSITIONS)):
             if value not in known:
                 raise CourseError(f"{name} must be one of {', '.join(known)}, not {value!r}")
-        self.config = {"V": V, "D": D, "H": H, "F": F, "N": N, "longest": longest}
+        self.config = {"vocabulary": V, "D": D, "H": H, "F": F, "N": N, "longest": longest}
         self.config |= {"norm": norm, "positions": positions, "gated": gated, "groups": groups}
         self.V, self.D, self.longest, self.rotary = V, D, longest, positions == "rotary"
         make_norm = RMSNorm if norm == "rms" else nn.LayerNorm

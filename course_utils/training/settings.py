@@ -89,8 +89,7 @@ def preset_names(kind: str) -> list[str]:
 
 def load_preset(kind: str, name: str) -> dict:
     """Return the settings of a preset, to be changed and given to `make_settings`. Raises `CourseError` for one that is not there."""
-    if kind not in KINDS:
-        raise CourseError(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
+    _check_kind(kind)
     if name not in preset_names(kind):
         raise CourseError(f"there is no preset {name!r} for {kind}: name one of {', '.join(preset_names(kind))}")
     return tomllib.loads((PRESETS / f"{kind}-{name}.toml").read_text(encoding="utf-8"))
@@ -112,11 +111,18 @@ def setting_defaults(kind: str) -> dict:
     """
     from course_utils.models.files import model_options
 
+    _check_kind(kind)
     world = inspect.signature(generate_translations).parameters.values()
     of_world = {"pairs": PAIRS} | {each.name: each.default for each in world if each.kind is each.KEYWORD_ONLY}
     tables = {"model": model_options(kind), "world": of_world}
     own = {f"{table}.{name}": default for table, options in tables.items() for name, default in options.items()}
     return vars(Settings()) | own
+
+
+def _check_kind(kind):
+    """Refuse what `course train` does not train, a GPT too."""
+    if kind not in KINDS:
+        raise CourseError(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
 
 
 def _read(name, value, defaults):

@@ -115,4 +115,9 @@ predictions = (
         "How many of the four changes lower the bits of the model of 2017 with every one of five seeds?",
         why="At this size, after 700 steps, what another seed changes is as large as what the changes do.",
     ),
+    Prediction(
+        "21.plays",
+        "How many bits per character will the GPT need for plays that it has not read?",
+        why="After 300 batches it has learned less than the counts of the whole text know.",
+    ),
 )
