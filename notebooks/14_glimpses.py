@@ -184,7 +184,7 @@ class Looker(Networks):
             l = drawn.clamp(-1, 1)
             h = self.core(self.see(fields, l), h)
             locations.append(l)
-        return ram.Looks(self.action(h), *(torch.stack(found, 1) for found in (locations, log_p, b)))
+        return ram.GlimpseOutput(self.action(h), *(torch.stack(found, 1) for found in (locations, log_p, b)))
 
 
 torch.manual_seed(0)
