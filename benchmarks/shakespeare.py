@@ -33,7 +33,7 @@ LONGEST, BATCH, STEPS = 128, 16, 300  # characters that a model sees, rows of a 
 RATES = {"GPT": 0.01, "GRU": 0.01}  # for each the better on the validation text, of 0.003 and 0.01, after 150 steps
 # Of widths 96 and 128 with four layers, and 128 with six, this had the fewest bits on the validation text after 75 seconds each, at a rate of 0.005;
 # with this size 0.01 was better.
-SIZES, RATE, MINUTES = {"D": 96, "H": 4, "F": 384, "N": 4}, 0.01, 2.5
+SIZES, RATE, MINUTES = {"D": 96, "H": 4, "F": 384, "N": 4}, 0.01, 12
 
 
 def make(setup):

@@ -37,7 +37,7 @@ ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
 USERS = ("root", "an ordinary user") if ROOT else ("an ordinary user",)
 GIVEN = [variant for variant in VARIANTS if layers_of(variant)]
 RUNS = [(user, variant) for user in USERS for variant in sorted(VARIANTS, key=lambda v: (v not in GIVEN, -len(v)))]
-OF_EACH_GROUP = 2
+OF_EACH_GROUP = 1
 SECONDS_AT_MOST = 15  # a little more than a notebook may take as a whole, on a machine that is not busy
 WORDS_AT_MOST = 2**16  # bytes of its line in the journal
 

@@ -176,7 +176,7 @@ def test_the_table_of_plays_is_the_programs():
 
 
 def test_what_translates_refuses_it(capsys):
-    assert commands.main(["translate", "--model", PLAYS]) == 1
+    assert commands.main(["translate", "--model", PLAYS]) == 2
     said = capsys.readouterr().err
     assert "translates nothing: name one that does, such as attention-en-de" in said and said.count("\n") == 1
 

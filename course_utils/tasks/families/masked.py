@@ -76,7 +76,7 @@ def masked_softmax_mistakes(
             {softmax: lambda scores: scores.masked_fill(scores > -torch.inf, 0.0).softmax(-1)},
         ),
         "empty_row_nan": (
-            f"{one} that may attend to nothing gives NaN: the softmax of nothing but -inf is 0/0. {nothing}",
+            f"{one} that may attend to nothing gives NaN: 0 is divided by 0 there. {nothing}",
             {zeros: left_out},
         ),
         "empty_row_uniform": (
