@@ -71,7 +71,8 @@ class Copy:
         tests = changed.as_variable(names) if names else {}
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(self.root), **tests, **(extra or {})}
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
-        command = [self.python, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--tb=no", "-rfE", *arguments]
+        options = ("-x", "-q", "-p", "no:cacheprovider", "--tb=no")
+        command = [self.python, "-m", "pytest", *options, *arguments, "-rfE"]  # last, as the arguments have an -r, too
         done = subprocess.run(command, cwd=self.root, env=environment, capture_output=True, text=True)
         found = [line.split(" ", 1)[1] for line in done.stdout.splitlines() if line.startswith(("FAILED ", "ERROR "))]
         if found or done.returncode in (0, NO_TESTS):
