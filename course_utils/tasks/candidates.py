@@ -98,9 +98,22 @@ def mistakes_of_tests(task, test, called, if_always_false="", expected="the righ
     return mistaken
 
 
-def alike(a, b, room=1e-5):
-    """Return whether two tensors have one shape and agree up to rounding."""
-    return a.shape == b.shape and torch.allclose(a, b, atol=room, rtol=1e-5)
+# How a test compares what comes with what is right
+
+
+def close(right, came, room=1e-5):
+    """Return whether the shape is right, and all numbers are, up to rounding."""
+    return came.shape == right.shape and torch.allclose(came, right, atol=room)
+
+
+def finite(right, came):
+    """Return whether the shape is right, and all numbers are finite: right or wrong ones."""
+    return came.shape == right.shape and bool(came.isfinite().all())
+
+
+def not_far(right, came):
+    """Return whether the shape is right, and no number is far off; NaN is not."""
+    return came.shape == right.shape and not bool(((came - right).abs() > 1e-5).any())
 
 
 def mistakes_of_comparing(mistaken, called, compared_by, refused, passing, room):
@@ -115,11 +128,10 @@ def mistakes_of_comparing(mistaken, called, compared_by, refused, passing, room)
     """
     told_exact = f"{refused} Leave room for rounding: torch.allclose(…, atol=1e-5), not torch.equal or `==`."
     told_nan = f"{called.capitalize()}s that give NaN pass your test. NaN is not larger than anything, so ask that differences are small, `(…).abs() < 1e-5`, and not that none is large."
-    no_larger = lambda a, b: a.shape == b.shape and not bool(((a - b).abs() > 1e-5).any())  # noqa: E731
     for name, sentence, comparison in (
         ("no_rounding", told_exact, torch.equal),
-        ("too_much_room", f"{passing}: there is too much room. Rounding stays below 1e-5.", partial(alike, room=room)),
-        ("nan_passes", told_nan, no_larger),
+        ("too_much_room", f"{passing}: there is too much room. Rounding stays below 1e-5.", partial(close, room=room)),
+        ("nan_passes", told_nan, not_far),
     ):
         mistaken(name, sentence, **compared_by(comparison))
 
@@ -164,21 +176,3 @@ def test_of(trial, promises):
             return False
 
     return test
-
-
-# How a test compares what comes with what is right
-
-
-def close(right, came, least=1e-5):
-    """Return whether the shape is right, and all numbers are, up to rounding."""
-    return came.shape == right.shape and torch.allclose(came, right, atol=least)
-
-
-def finite(right, came):
-    """Return whether the shape is right, and all numbers are finite: right or wrong ones."""
-    return came.shape == right.shape and came.isfinite().all()
-
-
-def not_far(right, came):
-    """Return whether the shape is right, and no number is far off; NaN is not."""
-    return came.shape == right.shape and not ((came - right).abs() > 1e-5).any()

@@ -158,16 +158,6 @@ class NeedsArguments:
     args = None
 
 
-class Divided(NeedsArguments):
-    """Divides what a step gives by a power of the length of an axis, or of a number among the arguments."""
-
-    def __init__(self, task, letter, power):
-        self.task, self.letter, self.power = task, letter, power
-
-    def __call__(self, operation, operands):
-        return operation(*operands) / sizes_of(self.task, self.args)[self.letter] ** self.power
-
-
 class SizeInstead(NeedsArguments):
     """Puts a power of the length of an axis, or of a number among the arguments, in the place of a number."""
 
@@ -176,6 +166,13 @@ class SizeInstead(NeedsArguments):
 
     def __call__(self, operation, operands):
         return sizes_of(self.task, self.args)[self.letter] ** self.power
+
+
+class Divided(SizeInstead):
+    """Divides what a step gives by such a power."""
+
+    def __call__(self, operation, operands):
+        return operation(*operands) / super().__call__(operation, operands)
 
 
 class ArgumentInstead(NeedsArguments):

@@ -7,7 +7,7 @@ import torch
 
 from course_utils.checks.compare import describe
 from course_utils.checks.task import Task
-from course_utils.tasks.candidates import asking, mistakes_of_tests, one_case_each, tests_without
+from course_utils.tasks.candidates import asking, close, mistakes_of_tests, one_case_each, tests_without
 
 # The candidates: right ones written differently, wrong ones that the prompt shows, wrong ones that it does not. All see a
 # uniform number through the place that it picks, so that what they return changes only where a cumulative probability is crossed.
@@ -175,10 +175,6 @@ def _fillings(N):
     return [torch.tensor(numbers) for numbers in product(_middles(4), repeat=N)]
 
 
-def _close(came, right):
-    return came.shape == right.shape and torch.allclose(came, right, atol=1e-5)
-
-
 def _test(
     estimator,
     odd=True,
@@ -188,7 +184,7 @@ def _test(
     range=True,
     draws=None,
     fillings=_fillings,
-    compare=_close,
+    compare=close,
     raising=False,
 ):
     """A test like the solution's, in which things may be left out."""
@@ -249,12 +245,12 @@ _mistaken(
 _mistaken(
     "signs_not_compared",
     "Candidates whose gradient has the right size and the wrong sign pass your test. Compare the numbers with their signs.",
-    compare=lambda came, right: _close(came.abs(), right.abs()),
+    compare=lambda came, right: close(came.abs(), right.abs()),
 )
 _mistaken(
     "sums_compared",
     "Candidates whose gradient is wrong and sums to the right number, 0, pass your test: it is the sum of the gradient over the places that you compare, or its mean. Compare number by number.",
-    compare=lambda came, right: _close(came.sum(), right.sum()),
+    compare=lambda came, right: close(came.sum(), right.sum()),
 )
 
 
@@ -265,7 +261,7 @@ def compared_call_by_call(estimator):
     p, rewards = torch.tensor([0.5, 0.25, 0.25]), torch.tensor([2.0, -1.0, 0.25])
     args = [(p.log() + 1, rewards, uniform) for N in (2, 3) for uniform in _fillings(N)]
     try:
-        return all(_close(estimator(*args), right_plain(*args)) for args in args)
+        return all(close(estimator(*args), right_plain(*args)) for args in args)
     except Exception:
         return False
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from course_utils.tasks.candidates import mistakes_of_tests
+from course_utils.tasks.candidates import close, mistakes_of_tests
 from course_utils.tasks.lesson_09._models import WIDTH
 
 LONGEST = 12
@@ -11,10 +11,6 @@ SEVERAL = "Try several random orders"
 
 def _random(T, draw):
     return [torch.randperm(T, generator=draw) for _ in range(6)]
-
-
-def close(before, after, least=1e-5):
-    return torch.allclose(after, before, rtol=1e-5, atol=least)
 
 
 def order_mistakes(task, follow, aware, if_always_false):

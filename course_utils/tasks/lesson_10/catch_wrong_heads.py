@@ -7,7 +7,15 @@ import torch.nn.functional as F
 
 from course_utils.checks.task import Task
 from course_utils.models import plain
-from course_utils.tasks.candidates import asking, mistakes_of_tests, one_case_each, tests_without
+from course_utils.tasks.candidates import (
+    asking,
+    close,
+    finite,
+    mistakes_of_tests,
+    not_far,
+    one_case_each,
+    tests_without,
+)
 from course_utils.tasks.lesson_10.multi_head_attention import task as multi_head_attention
 
 wrong = multi_head_attention.wrong
@@ -234,10 +242,6 @@ def _numbers(B, T, S, H, d, biases, identity, self_attention, empty):
     return query, key, value, in_weight, in_bias, out_weight, out_bias, H, mask
 
 
-def _close(right, came, least=1e-5):
-    return came.shape == right.shape and torch.allclose(came, right, atol=least)
-
-
 def _copied(args):
     return [arg.clone() if isinstance(arg, torch.Tensor) else arg for arg in args]
 
@@ -251,7 +255,7 @@ def _test(
     empty=True,
     none=True,
     mask=True,
-    compare=_close,
+    compare=close,
 ):
     """A test like the solution's, in which things may be left out."""
     given = _numbers(*dims, float(biases), identity, self_attention, empty)
@@ -273,22 +277,22 @@ _mistaken(
 _mistaken(
     "too_much_room",
     "A candidate that rounds its weights to three digits passes your test: there is too much room. Rounding in float32 stays below 1e-5.",
-    compare=lambda right, came: _close(right, came, 0.02),
+    compare=lambda right, came: close(right, came, 0.02),
 )
 _mistaken(
     "runs_at_all",
     "Every candidate that returns finite numbers of the right shape passes your test. Compare the numbers with what the reference returns.",
-    compare=lambda right, came: came.shape == right.shape and bool(came.isfinite().all()),
+    compare=finite,
 )
 _mistaken(
     "nan_passes",
     "Candidates that give NaN pass your test. NaN is not larger than anything, so ask that differences are small, `(…).abs() < 1e-5`, and not that none is large.",
-    compare=lambda right, came: came.shape == right.shape and not bool(((right - came).abs() > 1e-5).any()),
+    compare=not_far,
 )
 _mistaken(
     "first_sentence_compared",
     "A candidate that uses the mask of the first sentence for all sentences passes your test, since you compare the first sentence alone. Compare all.",
-    compare=lambda right, came: _close(right[:1], came[:1]),
+    compare=lambda right, came: close(right[:1], came[:1]),
 )
 _mistaken(
     "never_a_mask",

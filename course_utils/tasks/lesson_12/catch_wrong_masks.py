@@ -4,8 +4,8 @@ import torch
 
 from course_utils.checks.task import Task
 from course_utils.tasks.candidates import (
-    alike,
     asking,
+    close,
     mistakes_of_comparing,
     mistakes_of_tests,
     one_case_each,
@@ -84,7 +84,7 @@ def _test(
     model,
     lengths=LENGTHS,
     left_out=(),
-    same=alike,
+    same=close,
     at=lambda target: target != 0,
     places=range,
     change=_other_words,

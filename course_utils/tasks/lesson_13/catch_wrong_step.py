@@ -7,7 +7,7 @@ import torch
 from course_utils.checks.running.contract import NotAsAsked
 from course_utils.checks.task import Task
 from course_utils.tasks.candidates import (
-    alike,
+    close,
     mistakes_of_comparing,
     mistakes_of_tests,
     one_case_each,
@@ -117,10 +117,10 @@ def _all(same):
     return lambda right, came: len(right) == len(came) and all(map(same, right, came))
 
 
-_all_alike = _all(alike)
+_all_close = _all(close)
 
 
-def _test(train, batches=BATCHES, clips=(0.1, 100.0), compare=_all_alike, altered=True):
+def _test(train, batches=BATCHES, clips=(0.1, 100.0), compare=_all_close, altered=True):
     """A test like the solution's, whose promises may be dropped or weakened."""
     try:
         for clip in clips:
@@ -160,17 +160,17 @@ _mistaken(
 _mistaken(
     "last_weight_alone",
     "Candidates that return wrong weights for earlier steps, such as the last one again and again, pass your test, since you compare the last weight alone. Compare those after every step, and their number.",
-    compare=lambda right, came: alike(right[-1], came[-1]),
+    compare=lambda right, came: close(right[-1], came[-1]),
 )
 _mistaken(
     "first_weight_alone",
     "Candidates that go wrong from the second step on pass your test, since you compare the first weight alone. Compare those after every step, and their number.",
-    compare=lambda right, came: alike(right[0], came[0]),
+    compare=lambda right, came: close(right[0], came[0]),
 )
 _mistaken(
     "number_of_weights_unchecked",
     "A candidate that returns more weights than there are steps, or fewer, passes your test, since `zip` ends with the shorter list. Compare the lengths as well.",
-    compare=lambda right, came: all(map(alike, right, came)),
+    compare=lambda right, came: all(map(close, right, came)),
 )
 
 # Which inputs are tried

@@ -7,8 +7,8 @@ import torch.nn.functional as F
 
 from course_utils.checks.task import Task
 from course_utils.tasks.candidates import (
-    alike,
     asking,
+    close,
     mistakes_of_comparing,
     mistakes_of_tests,
     one_case_each,
@@ -162,7 +162,7 @@ def _noise(image, kept, draw):
     return torch.randn(image.shape, generator=draw).clamp(-4, 4)
 
 
-def _test(model, settings=SETTINGS, locate=_anywhere, seen=seen, change=_noise, same=alike):
+def _test(model, settings=SETTINGS, locate=_anywhere, seen=seen, change=_noise, same=close):
     """A test like the solution's, whose promises may be dropped or weakened."""
     try:
         trials = _trials(settings, locate, seen, change)
@@ -202,12 +202,12 @@ _mistaken(
 _mistaken(
     "sums_compared",
     "A model that peeks to raise one class by as much as it lowers another one passes your test, since you compare the sum of the numbers, or their mean. Compare number by number.",
-    same=lambda before, after: alike(before.sum(), after.sum()),
+    same=lambda before, after: close(before.sum(), after.sum()),
 )
 _mistaken(
     "first_number_compared",
     "A model that peeks for its last class alone passes your test, since you compare the first number alone. Compare all of them.",
-    same=lambda before, after: alike(before[0], after[0]),
+    same=lambda before, after: close(before[0], after[0]),
 )
 
 # Which pixels stay

@@ -123,7 +123,7 @@ _mistaken(
     "Right captioners are refused if their last digits differ when later words change, because they add up in another order. Leave room for rounding where features have to stay: torch.allclose(…, atol=1e-5), not torch.equal or `==`.",
     future=partial(_words_to_come_stay, same=torch.equal),
 )
-_coarse = partial(close, least=0.1)
+_coarse = partial(close, room=0.1)
 _mistaken(
     "too_coarse",
     "Your test refuses right captioners, since it does not see small changes: what one annotation of many moves may be less than 0.1. Where features move, they move by more than 1e-4, and rounding stays below 1e-5.",

@@ -141,7 +141,7 @@ _mistaken(
 _mistaken(
     "too_much_room",
     "A model that reads padding a little passes your test, since you allow padding too large an effect. Rounding stays below 1e-5.",
-    **_weaker("padding", holds=partial(_all_rows_stay, same=partial(close, least=0.02))),
+    **_weaker("padding", holds=partial(_all_rows_stay, same=partial(close, room=0.02))),
 )
 _mistaken(
     "too_coarse",

@@ -3,7 +3,7 @@
 import torch
 
 from course_utils.checks.task import Task
-from course_utils.tasks.candidates import asking, mistakes_of_tests, one_case_each, tests_without
+from course_utils.tasks.candidates import asking, close, mistakes_of_tests, not_far, one_case_each, tests_without
 from course_utils.tasks.lesson_20._attentions import (
     HEADS,
     LONGEST,
@@ -63,10 +63,6 @@ one_case_each(
     ALL_WRONG,
     beside=lambda place: CANDIDATES[place] in RIGHT_WITH_AN_ORDER or CANDIDATES[place] in WRONG_WITH_AN_ORDER,
 )
-
-
-def _close(one, other, room=1e-5):
-    return one.shape == other.shape and torch.allclose(one, other, rtol=1e-5, atol=room)
 
 
 def _random_mask(T, B, draw):
@@ -130,7 +126,7 @@ def _test(
     lengths=(1, LONGEST),
     B=3,
     masked=_random_mask,
-    same=_close,
+    same=close,
     asks_for_order=lambda matters: not matters,
     order=_order_is_all_the_same,
     changed=(0, 1, 2),
@@ -204,12 +200,12 @@ _mistaken(
 _mistaken(
     "too_much_room",
     "Attentions that are off by less than a hundredth pass your test: leave less room. Rounding stays below 1e-5.",
-    same=lambda one, other: _close(one, other, 0.02),
+    same=lambda one, other: close(one, other, 0.02),
 )
 _mistaken(
     "nan_passes",
     "Attentions that give NaN pass your test. NaN is not larger than anything, so ask that differences are small, `(…).abs() < 1e-5`, and not that none is large.",
-    same=lambda one, other: one.shape == other.shape and not ((one - other).abs() > 1e-5).any(),
+    same=not_far,
 )
 _mistaken(
     "first_head_only",
@@ -228,7 +224,7 @@ _mistaken(
 _mistaken(
     "softmax_expected",
     "Your test refuses right attentions, since it compares their weights with a softmax of scaled products. Other scores and other normalisers are right, too: ask only for what is promised.",
-    also=lambda given, contexts, weights: _close(
+    also=lambda given, contexts, weights: close(
         weights,
         (given[0] @ given[1].mT / WIDTH**0.5)
         .masked_fill(~given[3], -torch.inf)
