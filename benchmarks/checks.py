@@ -18,9 +18,9 @@ import time
 
 import torch
 
-from course_utils import tasks
 from course_utils.base import trees
 from course_utils.checks.answer import PATIENCE, expected_on, judge_answer
+from course_utils.lessons import tasks
 
 MEDIAN_TASK, SLOWEST_TASK, IMPORT = 0.3, 1.0, 0.3  # seconds
 

@@ -141,12 +141,12 @@ patched(
 patched("the report", "from course_utils.checks.report import Report\nReport.state = property(lambda s: 'passed', lambda s, v: None)")
 patched(
     "the oracle",
-    "from course_utils import tasks\nfor name in ('padding_mask', 'causal_mask', 'attention'):\n"
+    "from course_utils.lessons import tasks\nfor name in ('padding_mask', 'causal_mask', 'attention'):\n"
     "    tasks.load('03.' + name).oracle_function = globals()[name]",
 )
 patched(
     "the cases",
-    "from course_utils import tasks\nfrom course_utils.checks.running.contract import Case\n"
+    "from course_utils.lessons import tasks\nfrom course_utils.checks.running.contract import Case\n"
     "tasks.load('03.padding_mask')._cases = lambda draw: [Case('', (torch.tensor([0]), 1))]",
 )
 patched(
@@ -219,8 +219,8 @@ def made(source, name):
     return space[name]
 """
 stolen("the tasks' oracle", f"steal = lambda name: {OF_TASKS}")
-stolen("imported late", "import importlib\nsteal = lambda name: importlib.import_module('course_utils.tasks.lesson_03.' + name).task.oracle_function")
-stolen("sys.modules", "import sys\nsteal = lambda name: sys.modules['course_utils.tasks.lesson_03.' + name].task.oracle_function")
+stolen("imported late", "import importlib\nsteal = lambda name: importlib.import_module('course_utils.lessons.lesson_03.' + name).task.oracle_function")
+stolen("sys.modules", "import sys\nsteal = lambda name: sys.modules['course_utils.lessons.lesson_03.' + name].task.oracle_function")
 stolen(
     "stack frames",
     "import sys\ndef steal(name):\n    frame = sys._getframe()\n    while frame:\n"
@@ -252,7 +252,7 @@ stolen(
     "            if hasattr(frame.f_locals.get('task'), 'oracle_function'):\n                return frame.f_locals['task'].oracle_function\n            frame = frame.f_back",
 )
 stolen("answers.json", BY_PATH + "import json\ndef steal(name):\n    return made('import torch\\nfrom torch import *\\n' + json.load(open(package() + '/tasks/answers.json'))['03.' + name], name)")
-stolen("the function answers", BY_PATH + "def steal(name):\n    from course_utils.tasks import answers\n    return made('import torch\\n' + answers()['03.' + name], name)")
+stolen("the function answers", BY_PATH + "def steal(name):\n    from course_utils.lessons.tasks import answers\n    return made('import torch\\n' + answers()['03.' + name], name)")
 stolen("pkgutil.get_data", BY_PATH + "import pkgutil, json\ndef steal(name):\n    return made('import torch\\n' + json.loads(pkgutil.get_data('course_utils.tasks', 'answers.json'))['03.' + name], name)")
 stolen("importlib.resources", BY_PATH + "import json\nfrom importlib import resources\ndef steal(name):\n    return made('import torch\\n' + json.loads(resources.files('course_utils.tasks').joinpath('answers.json').read_text())['03.' + name], name)")
 stolen("the tasks' source", BY_PATH + "def steal(name):\n    return made(open(package() + '/tasks/lesson_03/' + name + '.py').read(), 'task').oracle_function")
@@ -271,8 +271,8 @@ stolen("another's notebook", "import json\ndef steal(name):\n    space = {}\n   
 # A learner's test that passes by other means than testing
 CAUGHT = "tests nothing"
 attack("candidate: its closure", CAUGHT, "points", "def catch_wrong_attention(candidate):\n    inner = candidate.__closure__[0].cell_contents\n    return inner.__name__.startswith('right_')")
-attack("candidate: the bank", CAUGHT, "points", "def catch_wrong_attention(candidate):\n    from course_utils.tasks.lesson_03 import catch_wrong_attention as bank\n    return candidate.__closure__[0].cell_contents in bank.RIGHT")
-attack("candidate: the case's name", CAUGHT, "points", "import gc\ndef catch_wrong_attention(candidate):\n    from course_utils.tasks import load\n    return load('03.catch_wrong_attention').oracle_function(candidate.__closure__[0].cell_contents)")
+attack("candidate: the bank", CAUGHT, "points", "def catch_wrong_attention(candidate):\n    from course_utils.lessons.lesson_03 import catch_wrong_attention as bank\n    return candidate.__closure__[0].cell_contents in bank.RIGHT")
+attack("candidate: the case's name", CAUGHT, "points", "import gc\ndef catch_wrong_attention(candidate):\n    from course_utils.lessons.tasks import load\n    return load('03.catch_wrong_attention').oracle_function(candidate.__closure__[0].cell_contents)")
 attack("candidate: its traceback", CAUGHT, "points", "def catch_wrong_attention(candidate):\n    try:\n        candidate()\n    except Exception as e:\n        t, names = e.__traceback__, [str(e)]\n        while t:\n            names += [repr(v) for v in t.tb_frame.f_locals.values()]\n            t = t.tb_next\n        return 'right_by' in ' '.join(names)")
 
 
@@ -1163,8 +1163,8 @@ def naive_grade(path, student, out):
     """Grade as simple graders do: all cells in this process, then the judge on what is under each name."""
     import types
 
-    from course_utils import tasks
     from course_utils.checks.answer import judge_answer
+    from course_utils.lessons import tasks
 
     with open(path, encoding="utf-8") as file:
         cells = [cell for cell in json.load(file)["cells"] if cell["cell_type"] == "code"]
@@ -1316,8 +1316,8 @@ def naive(names):
     """{attack: what it does to the naive grader}."""
     import torch
 
-    from course_utils import tasks
     from course_utils.checks.answer import judge_answer
+    from course_utils.lessons import tasks
 
     torch.set_num_threads(1)
     for task in tasks.by_lesson()["03"]:
@@ -1468,12 +1468,12 @@ def gradebook(results, settings, area):
     import csv
     from datetime import datetime, timezone
 
-    from course_utils import tasks
     from course_utils.grading.keeping.record import Person
     from course_utils.grading.writing.class_page import class_page
     from course_utils.grading.writing.pages import write_feedback
     from course_utils.grading.writing.points import graded
     from course_utils.grading.writing.results import write_all
+    from course_utils.lessons import tasks
 
     out = area.outside / "out"
     asked = tasks.by_lesson()["03"]

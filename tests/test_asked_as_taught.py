@@ -5,8 +5,8 @@ import torch
 from test_tasks import TASKS, solution_of
 
 from course_utils.checks.running.contract import in_precision
+from course_utils.lessons.lesson_14 import glimpse
 from course_utils.models import experts, glimpses, memory, snail, variants
-from course_utils.tasks.lesson_14 import glimpse
 
 
 def test_the_sensor_and_the_density_that_are_asked_for_are_the_courses_and_torchs_own():

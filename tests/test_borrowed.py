@@ -10,7 +10,6 @@ import json
 import extent
 import pytest
 
-from course_utils import tasks
 from course_utils.checks.answer import judge_answer
 from course_utils.grading.cage import locks, offers
 from course_utils.grading.judging.box import Limits
@@ -18,6 +17,7 @@ from course_utils.grading.judging.offered import sources
 from course_utils.grading.reading.settings import Settings
 from course_utils.grading.reading.submissions import Found
 from course_utils.grading.writing.points import score
+from course_utils.lessons import tasks
 
 caged = pytest.mark.skipif(
     not locks.available().safe, reason=f"this machine cannot lock a learner's code in (it gives: {locks.available()})"

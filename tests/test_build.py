@@ -106,9 +106,9 @@ def new_course(root):
     write(root / "course_utils/checks/judge.py", "")
     for number, title, question in (("01", "Sums", "Do words add up?"), ("02", "Other", "Is this another one?")):
         facts = FACTS.format(number=number, title=title, question=question)
-        write(root / f"course_utils/tasks/lesson_{number}/__init__.py", facts)
-    write(root / "course_utils/tasks/lesson_01/double.py", TASK)
-    write(root / "course_utils/tasks/lesson_01/_shared.py", "from course_utils.unused import nothing\n")
+        write(root / f"course_utils/lessons/lesson_{number}/__init__.py", facts)
+    write(root / "course_utils/lessons/lesson_01/double.py", TASK)
+    write(root / "course_utils/lessons/lesson_01/_shared.py", "from course_utils.unused import nothing\n")
     write(root / "notebooks/01_sums.py", LESSON)
     write(root / "notebooks/02_other.py", OTHER)
     write(root / "solutions/01_sums.py", SOLUTION)
@@ -400,12 +400,12 @@ def test_a_course_without_solutions(course):
 
 
 def test_a_lesson_or_task_that_is_not_declared_is_named(course):
-    write(course / "course_utils/tasks/lesson_01/double.py", "")
-    write(course / "course_utils/tasks/lesson_02/__init__.py", "")
+    write(course / "course_utils/lessons/lesson_01/double.py", "")
+    write(course / "course_utils/lessons/lesson_02/__init__.py", "")
     problems = build(course, check=True)
-    assert 'course_utils/tasks/lesson_01/double.py must declare `task = Task("01.double", ...)`.' in problems
+    assert 'course_utils/lessons/lesson_01/double.py must declare `task = Task("01.double", ...)`.' in problems
     assert any(
-        problem.startswith("course_utils/tasks/lesson_02/__init__.py declares no lesson") for problem in problems
+        problem.startswith("course_utils/lessons/lesson_02/__init__.py declares no lesson") for problem in problems
     )
 
 
@@ -541,7 +541,7 @@ def test_names_choose(course, no_kernel, name):
 
 def test_a_build_of_one_lesson_keeps_the_other_answers(course, no_kernel):
     write(course / "solutions/02_other.py", SOLUTION.replace("01.", "02."))
-    write(course / "course_utils/tasks/lesson_02/double.py", TASK.replace("01.", "02."))
+    write(course / "course_utils/lessons/lesson_02/double.py", TASK.replace("01.", "02."))
     change(course / "solutions/01_sums.py", "secret", "hidden")
     assert build(course, ["02"], say=quiet) == []
     answers = load(course / ANSWERS)

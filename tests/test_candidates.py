@@ -7,7 +7,7 @@ import pytest
 from course_utils.checks.answer import expected_on
 from course_utils.checks.judge import judge
 from course_utils.checks.running.contract import question
-from course_utils.tasks import tasks_of
+from course_utils.lessons.tasks import tasks_of
 
 LESSONS = ["03", *(f"{n:02}" for n in range(5, 22))]
 TASKS = {

@@ -70,7 +70,7 @@ def taken(*names):
 
 @pytest.mark.parametrize(
     "name",
-    extent.usually(["course_utils/tasks/lesson_02/softmax.py", "tests/right/02/softmax.py", "02.softmax"], 1),
+    extent.usually(["course_utils/lessons/lesson_02/softmax.py", "tests/right/02/softmax.py", "02.softmax"], 1),
 )
 def test_after_a_change_to_a_task_the_tests_that_name_it_are_taken(name):
     tests, said = taken(name)
@@ -91,7 +91,7 @@ def test_after_a_change_to_a_module_the_tests_that_use_it_are_taken():
 
 @pytest.mark.thorough
 def test_after_a_change_to_what_several_tasks_import_those_tasks_are_tried():
-    tests, _ = taken("course_utils/tasks/lesson_04/_scores.py")
+    tests, _ = taken("course_utils/lessons/lesson_04/_scores.py")
     named = {test.partition("[")[2] for test in tests if "test_the_facts_of_a_task_are_told" in test}
     assert {"04.dot]", "04.catch_wrong_scores]"} <= named and all(name.startswith("04.") for name in named)
 
@@ -109,7 +109,7 @@ def test_after_a_change_to_what_holds_for_all_tests_all_are_taken():
 
 def test_the_notebooks_that_run_what_has_changed_are_taken():
     folders = ("notebooks", "solutions")
-    of_a_task = changed.notebooks(ROOT, {"course_utils/tasks/lesson_02/softmax.py"}, folders)
+    of_a_task = changed.notebooks(ROOT, {"course_utils/lessons/lesson_02/softmax.py"}, folders)
     assert of_a_task == ["notebooks/02_weighted_sums.ipynb", "solutions/02_weighted_sums.ipynb"]
     assert changed.notebooks(ROOT, {"notebooks/03_queries_keys_values.py"}, folders) == [
         "notebooks/03_queries_keys_values.ipynb"

@@ -15,7 +15,7 @@ from course_utils.checks.judge import judge
 from course_utils.checks.running.contract import pack, question
 from course_utils.grading.judging.box import Limits, Wanted
 from course_utils.grading.judging.grader import Candidates
-from course_utils.tasks import answers
+from course_utils.lessons.tasks import answers
 
 BUSY = 2  # other processes that each would like a core, beside the tests' own
 

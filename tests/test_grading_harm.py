@@ -21,7 +21,6 @@ from four_tasks import FOUR, states
 from test_grading_run import ATTENTION, CAUSAL, PADDING, SEED, notebook
 from test_tasks import solution_of
 
-from course_utils import tasks
 from course_utils.base import files
 from course_utils.base.errors import CourseError
 from course_utils.checks import explain, judge
@@ -42,6 +41,7 @@ from course_utils.grading.reading import lessons
 from course_utils.grading.reading.settings import Settings
 from course_utils.grading.reading.submissions import Found, canvas_id, find
 from course_utils.grading.writing.points import score
+from course_utils.lessons import tasks
 from course_utils.models import attention
 
 caged = pytest.mark.skipif(

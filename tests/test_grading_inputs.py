@@ -20,7 +20,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_tasks import as_answer
 
-from course_utils import tasks
 from course_utils.base.places import file_of, names_in
 from course_utils.checks.answer import judge_answer
 from course_utils.checks.compare import KINDS
@@ -40,7 +39,8 @@ from course_utils.grading.reading.settings import Settings, SettingsError, read_
 from course_utils.grading.reading.submissions import SubmissionError, find
 from course_utils.grading.reading.table import TableError
 from course_utils.grading.writing.points import graded, score
-from course_utils.tasks import answers
+from course_utils.lessons import tasks
+from course_utils.lessons.tasks import answers
 
 ROOT = Path(__file__).parents[1]
 KNOWN = names_by_lesson()

@@ -23,13 +23,13 @@ import four_tasks
 import patience
 import pytest
 
-from course_utils import tasks
 from course_utils.checks.answer import judge_answer
 from course_utils.commands import doctor
 from course_utils.grading.keeping.record import Graded, Person, Points, Result, Verdict
 from course_utils.grading.reading.notebook_file import fingerprint
 from course_utils.grading.writing import pages, tally
-from course_utils.tasks import answers
+from course_utils.lessons import tasks
+from course_utils.lessons.tasks import answers
 
 SCREENSHOTS = Path(__file__).parents[1] / "build" / "screenshots"
 AXE = "4.14.1"

@@ -14,7 +14,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from course_utils import tasks
 from course_utils.grading.keeping.journal import Journal
 from course_utils.grading.keeping.record import Graded, Person, Points, Result, Verdict
 from course_utils.grading.reading.overrides import Override
@@ -23,6 +22,7 @@ from course_utils.grading.writing import results
 from course_utils.grading.writing.class_page import class_page
 from course_utils.grading.writing.gradebook import graded_class
 from course_utils.grading.writing.points import MARKED_LATE
+from course_utils.lessons import tasks
 
 # Ten tasks of two lessons, however many more there are.
 TASKS = [

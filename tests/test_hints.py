@@ -1,6 +1,6 @@
 """The ladder of hints: an idea, an example worked on paper with numbers that are right, pseudocode.
 
-Where the numbers are a solution's results, a task's file in `tests/right` says so in WORKED. Other examples are worked here.
+Where the numbers are a solution's results, a task's file in `right/` says so in WORKED. Other examples are worked here.
 """
 
 import itertools
@@ -12,10 +12,10 @@ import torch
 from right_answers import HELD
 from test_tasks import TASKS, solution_of
 
+from course_utils.lessons.lesson_04.catch_wrong_scores import WRONG
+from course_utils.lessons.lesson_19 import labels_by_hand
 from course_utils.models.attention import scaled_dot
 from course_utils.models.glimpses import corner
-from course_utils.tasks.lesson_04.catch_wrong_scores import WRONG
-from course_utils.tasks.lesson_19 import labels_by_hand
 
 LN3 = log(3)
 X, N = True, False  # in masks: True means "may attend"

@@ -37,7 +37,7 @@ from course_utils.grading.reading.lessons import names_by_lesson
 from course_utils.grading.reading.notebook_file import read_notebook
 from course_utils.grading.reading.roster import read_roster
 from course_utils.grading.reading.settings import Settings, read_settings
-from course_utils.tasks import answers
+from course_utils.lessons.tasks import answers
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "instructors.md").read_text(encoding="utf-8")
@@ -595,7 +595,7 @@ def test_solutions_are_left_out_until_their_time_and_come_afterwards(tmp_path, i
     with zipfile.ZipFile(folder / "attention-course.zip") as archive:
         held = {name: archive.read(name) for name in archive.namelist()}
     assert not [name for name in held if "solutions/" in name or "__pycache__" in name]
-    own = json.loads(held["attention-course/course_utils/tasks/answers.json"])
+    own = json.loads(held["attention-course/course_utils/lessons/answers.json"])
     assert set(own) == set(answers()) and set(own.values()) == {
         "# The solutions are handed out from 2999-12-05 00:00+00:00 on."
     }

@@ -12,7 +12,6 @@ import extent
 import pytest
 import torch
 
-from course_utils import tasks
 from course_utils.checks.answer import judge_answer
 from course_utils.checks.expected import Expected
 from course_utils.checks.judge import judge
@@ -21,6 +20,7 @@ from course_utils.checks.running.run import run
 from course_utils.grading.cage import locks
 from course_utils.grading.judging.box import Limits, Wanted
 from course_utils.grading.judging.grader import Candidates
+from course_utils.lessons import tasks
 
 KINDS = Path(__file__).parent / "kinds"
 
@@ -520,4 +520,4 @@ def test_an_answer_of_another_kind_is_told_in_a_class(box):
 
 
 def test_the_lesson_for_tests_is_none_of_the_course():
-    assert "90" not in tasks.lessons() and "course_utils.tasks.lesson_90" in sys.modules
+    assert "90" not in tasks.lessons() and "course_utils.lessons.lesson_90" in sys.modules

@@ -1,6 +1,6 @@
 """PyTorch's own function, layer or optimizer, or the standard library's, is among the right answers of every task that there is one for.
 
-Each file in `tests/right` names them in OWN, or says in NONE_OF_ITS_OWN why there is none. Whoever writes a task cannot forget to look.
+Each file in a lesson's `right/` names them in OWN, or says in NONE_OF_ITS_OWN why there is none. Whoever writes a task cannot forget to look.
 
 Not here: the first right answer of each task, which `test_tasks.py` tries in every run, and all of them in many seeds, as a thorough run does.
 """
@@ -18,7 +18,7 @@ NOT_FIRST = [task_id for task_id, own in OWN.items() if RIGHT[task_id][0] is not
 @pytest.mark.parametrize("task_id", TASKS)
 def test_a_task_has_an_answer_of_pytorchs_own_or_says_why_not(task_id):
     held = HELD[task_id]
-    assert ("OWN" in held) != ("NONE_OF_ITS_OWN" in held), f"one of the two is in tests/right for {task_id}"
+    assert ("OWN" in held) != ("NONE_OF_ITS_OWN" in held), f"one of the two is in right/ for {task_id}"
     if "OWN" in held:
         assert held["OWN"] and all(any(answer is own for answer in held["RIGHT"]) for own in held["OWN"])
     else:

@@ -112,7 +112,7 @@ def test_conda_installs_the_same_pins():
 
 def test_the_wheel_holds_answers_presets_and_models_and_no_tests(tmp_path):
     names = zipfile.ZipFile(build_wheel(tmp_path)).namelist()
-    assert "course_utils/tasks/answers.json" in names
+    assert "course_utils/lessons/answers.json" in names
     for folder, pattern in (
         ("training/presets", "*.toml"),
         ("pretrained", "*/*"),

@@ -13,8 +13,8 @@ from course_utils.checks.answer import judge_answer
 from course_utils.checks.expected import Expected
 from course_utils.checks.explain import Base, known_of
 from course_utils.checks.relations.results import axis_names
+from course_utils.lessons.lesson_04._scores import shapes
 from course_utils.models import attention, plain
-from course_utils.tasks.lesson_04._scores import shapes
 
 
 def hidden_layer(state, hidden, weight_s, weight_h):

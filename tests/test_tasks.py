@@ -11,7 +11,6 @@ import torch
 from right_answers import FILES as RIGHT_FILES
 from right_answers import RIGHT
 
-from course_utils import tasks
 from course_utils.base import trees
 from course_utils.base.errors import CourseError
 from course_utils.checks import answer as judging
@@ -20,7 +19,8 @@ from course_utils.checks.judge import _try_property, judge
 from course_utils.checks.running.contract import question
 from course_utils.checks.running.run import kind_of_answer, marked, run
 from course_utils.checks.wrong import first_wrong
-from course_utils.tasks import answers
+from course_utils.lessons import tasks
+from course_utils.lessons.tasks import answers
 
 # On a busy machine, too: time is tried in test_run.py.
 judge_answer = functools.partial(judging.judge_answer, seconds=60)

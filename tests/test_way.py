@@ -5,10 +5,10 @@ from operator import add, truediv
 import pytest
 import torch
 
-from course_utils import tasks
 from course_utils.checks.running.run import run
 from course_utils.checks.task import Task
 from course_utils.checks.way import left_out, walk
+from course_utils.lessons import tasks
 
 task = Task(
     "98.shares",

@@ -1,10 +1,10 @@
 """Writes every notebook, and the stored answers, from the .py files that people edit.
 
-    notebooks/NN_topic.py  -> notebooks/NN_topic.ipynb   executed
-    solutions/NN_topic.py  -> solutions/NN_topic.ipynb   executed
-                           -> exercises/NN_topic_exercises.ipynb   answers cut out, not executed
-                           -> course_utils/tasks/answers.json
-    the lessons' facts     -> the table in README.md, docs/path.svg
+    lesson_NN/NN_topic.py            -> notebooks/NN_topic.ipynb   executed
+    lesson_NN/NN_topic_exercises.py  -> solutions/NN_topic.ipynb   executed
+                                     -> exercises/NN_topic_exercises.ipynb   answers cut out, not executed
+                                     -> course_utils/lessons/answers.json
+    the lessons' facts               -> the table in README.md, docs/path.svg
 
 Each notebook carries two hashes: of all that went into it (so that only what changed is built again) and
 of itself (so that an edit by hand is found). Here: what there is to build, and when. Sources are read in sources.py, a notebook is made of
@@ -36,12 +36,12 @@ from course_utils.base.environment import INSTALL, tomllib
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
 from course_utils.base.imports import closure, imported
-from course_utils.base.places import FOLDERS, NAMED, chosen, number_of
+from course_utils.base.places import FOLDERS, LESSONS, chosen, number_of, source_of, sources_in
 
 BUILD_VERSION = 2  # raise it when the build writes something else from the same sources
 CELL_TIMEOUT = 300  # seconds
 MAX_TOTAL_BYTES = 10_000_000  # all notebooks together
-ANSWERS = "course_utils/tasks/answers.json"
+ANSWERS = f"{LESSONS}/answers.json"
 TOOLS = ("jupytext", "nbformat", "nbclient", "ipykernel")  # only the extra "lab" brings them
 
 TABLE = re.compile(r"""\bmeasured(?:_once|_at)?\(\s*["'](\w+)["']""")  # a table that a lesson shows
@@ -112,14 +112,10 @@ def repository_of(root):
 
 
 def _targets(root):
-    found = []
-    for folder in ("notebooks", "solutions"):
-        for path in sorted((root / folder).glob(f"{NAMED}.py")):
-            found.append(Target(folder, path.stem))
-            if folder == "solutions":
-                found.append(Target("exercises", path.stem))
+    found = [Target(folder, name) for folder in FOLDERS for name in sources_in(root, folder)]
     if not found:
-        raise CourseError(f"{root} holds no lessons: expected files such as notebooks/02_topic.py.")
+        expected = source_of("notebooks", "02_topic")
+        raise CourseError(f"{root} holds no lessons: expected files such as {expected}.")
     return sorted(found, key=lambda target: (target.name, FOLDERS.index(target.folder)))
 
 
@@ -162,7 +158,7 @@ def _answers(root, targets, check, say):
     except (OSError, ValueError):
         old = None
     numbers = {target.number for target in targets}
-    lessons = {number_of(file.name) for file in (root / "solutions").glob(f"{NAMED}.py")}
+    lessons = {number_of(name) for name in sources_in(root, "solutions")}
     new = {task: text for task, text in (old or {}).items() if number_of(task) in lessons - numbers}
     for target in (target for target in targets if target.folder == "solutions"):
         try:
@@ -170,7 +166,7 @@ def _answers(root, targets, check, say):
         except CourseError as problem:
             problems.append(str(problem))
             new.update({task: text for task, text in (old or {}).items() if number_of(task) == target.number})
-    in_order = dict(sorted(new.items(), key=lambda item: number_of(item[0])))  # within a lesson as in its solutions
+    in_order = dict(sorted(new.items(), key=lambda item: number_of(item[0])))  # within a lesson as in its exercises
     text = json.dumps(in_order, indent=1, ensure_ascii=False) + "\n"
     if not new and old is None or path.exists() and read_text(path) == text:
         return problems
@@ -231,7 +227,7 @@ def runs(root: Path, target: Target, cells: list[Cell]) -> set[Path]:
     modules = imported(root, stored)
     if ASKS.search(stored):  # the package gives `check` on first use, and `check` loads the lesson's tasks by name
         modules |= {root / "course_utils/learner/notebook.py"}
-        modules |= set((root / f"course_utils/tasks/lesson_{target.number}").glob("*.py"))
+        modules |= set((root / target.source).parent.glob("[!0-9]*.py"))
     tables = {root / f"course_utils/data/measured_tables/{name}.csv" for name in TABLE.findall(stored)}
     return closure(root, {path for path in modules if path.is_file()}) | {path for path in tables if path.is_file()}
 

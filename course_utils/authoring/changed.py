@@ -22,19 +22,31 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
-from course_utils import tasks
 from course_utils.authoring.build import ANSWERS, runs
 from course_utils.authoring.sources import Target, read_source
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
 from course_utils.base.imports import PACKAGE, closure, imported
+from course_utils.base.places import LESSONS, sources_in
+from course_utils.lessons import tasks
 
 KEPT = Path("build/last_green.json")  # {what: its checksum} at the last run without a failure
 VARIABLE = "COURSE_CHANGED"  # the names of what has changed, for the processes of pytest
 ENVIRONMENT = "the environment"
 TASK = re.compile(r"\d\d\.\w+")
 FOR_ALL = ("tests/conftest.py", "tests/extent.py")
-WITHOUT_MEANING = {PACKAGE, "tests", "notebooks", "solutions", "exercises", "models", "data", "tasks", "."}  # too many
+WITHOUT_MEANING = {
+    PACKAGE,
+    "tests",
+    "notebooks",
+    "solutions",
+    "exercises",
+    "models",
+    "data",
+    "lessons",
+    "right",
+    ".",
+}  # too many
 
 
 def since_green(root: Path) -> set[str] | None:
@@ -71,8 +83,7 @@ def notebooks(root: Path, names: set[str], folders: tuple[str, ...]) -> list[str
     """Return the built notebooks in these folders that hang on what has changed."""
     found = []
     for folder in folders:
-        for source in sorted((root / folder).glob("[0-9][0-9]_*.py")):
-            target = Target(folder, source.stem)
+        for target in (Target(folder, name) for name in sources_in(root, folder)):
             needs = runs(root, target, read_source(root, target.source)) | {root / target.source, root / target.built}
             if any((root / name) in needs for name in names):
                 found.append(target.built)
@@ -151,15 +162,15 @@ class Hangs:
 
     def _tasks_of(self, files):
         """Tasks whose declaration has changed, or what this imports of the tasks' own; or right answers to them."""
-        declared = {file for file in files if file.startswith(f"{PACKAGE}/tasks/")}
+        declared = {file for file in files if file.startswith(f"{LESSONS}/")}
         lessons = {file.split("/")[2][-2:] for file in declared if "/_" in file}
-        if not declared and not any(file.startswith("tests/right/") for file in files):
+        if not declared:
             return
         for task in (task for lesson in tasks.by_lesson().values() for task in lesson):
-            module = self.root / PACKAGE / "tasks" / f"lesson_{task.id[:2]}" / f"{task.id[3:]}.py"
-            needs = {file.relative_to(self.root).as_posix() for file in closure(self.root, {module})}
-            right = f"tests/right/{task.id[:2]}/{task.id[3:]}.py"
-            if needs & declared or right in files or task.id[:2] in lessons:
+            folder = f"{LESSONS}/lesson_{task.id[:2]}"
+            needs = closure(self.root, {self.root / folder / f"{task.id[3:]}.py"})
+            needs = {file.relative_to(self.root).as_posix() for file in needs} | {f"{folder}/right/{task.id[3:]}.py"}
+            if needs & declared or task.id[:2] in lessons:
                 yield task.id
 
 

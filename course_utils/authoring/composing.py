@@ -10,6 +10,7 @@ from dataclasses import replace
 from course_utils.authoring.headers import dots, heading, of_exercises, of_lesson, task_facts
 from course_utils.authoring.sources import TASK_HEADING, Cell, begins_in_header, split_answers
 from course_utils.base.errors import CourseError
+from course_utils.base.places import source_of
 
 REVEALS = "reveals"  # tags a cell whose output answers a prediction: it is folded until the cell is run
 FOLDED = {  # by tag: the code of the set-up cell (Colab has a word of its own for that), the output of what reveals
@@ -44,7 +45,7 @@ def compose(root, target, cells, repository):
     """
     header = [heading(root, target.name, target.folder), _badge(target, repository)]
     if target.folder == "notebooks":
-        header.append(of_lesson(root, target.name, exercises=(root / f"solutions/{target.name}.py").is_file()))
+        header.append(of_lesson(root, target.name, exercises=(root / source_of("exercises", target.name)).is_file()))
     else:
         tasks = task_facts(root, target.number)
         header.append(of_exercises(root, target.name, tasks))
@@ -75,7 +76,7 @@ def _with_dots(target, tasks, cell):
         return cell
     if found[1] not in tasks:
         raise CourseError(
-            f"{target.source}, line {cell.line}: there is no task {found[1]} in course_utils/tasks/lesson_{target.number}/."
+            f"{target.source}, line {cell.line}: there is no task {found[1]} in course_utils/lessons/lesson_{target.number}/."
         )
     rest = cell.text[found.end() :].strip("\n")
     return replace(cell, text=f"{found[0]}\n\n{dots(tasks[found[1]])}\n\n{rest}")

@@ -1,6 +1,6 @@
 """What the build writes from facts: the headers of notebooks, the line of dots under a task's heading, the README's table.
 
-Here: texts. Not here: the facts (`tasks/lesson_NN/`), and which cell or file a text goes into (`build.py`).
+Here: texts. Not here: the facts (`lessons/lesson_NN/`), and which cell or file a text goes into (`build.py`).
 """
 
 import re
@@ -22,11 +22,11 @@ LEGEND = (
 
 def lesson_facts(root: Path, number: str) -> Lesson:
     """Return what is declared of a lesson in the course at root. Raises `CourseError`."""
-    file = root / f"course_utils/tasks/lesson_{number}/__init__.py"
+    file = root / f"course_utils/lessons/lesson_{number}/__init__.py"
     lesson = runpy.run_path(str(file)).get("lesson") if file.is_file() else None
     if not isinstance(lesson, Lesson):
         raise CourseError(
-            f"course_utils/tasks/lesson_{number}/__init__.py declares no lesson: write `lesson = Lesson(...)`, as its neighbours do."
+            f"course_utils/lessons/lesson_{number}/__init__.py declares no lesson: write `lesson = Lesson(...)`, as its neighbours do."
         )
     return lesson
 
@@ -34,7 +34,7 @@ def lesson_facts(root: Path, number: str) -> Lesson:
 def task_facts(root: Path, number: str) -> dict[str, Task]:
     """Return the tasks of a lesson in the course at root, by id. Raises `CourseError` for a file that declares none."""
     found = {}
-    for file in sorted((root / f"course_utils/tasks/lesson_{number}").glob("[!_]*.py")):
+    for file in sorted((root / f"course_utils/lessons/lesson_{number}").glob("[!_0-9]*.py")):
         task = runpy.run_path(str(file)).get("task")
         if not isinstance(task, Task) or task.id != f"{number}.{file.stem}":
             raise CourseError(

@@ -14,7 +14,7 @@ from course_utils.authoring.composing import REVEALS
 from course_utils.authoring.running import OWN_MACHINE
 from course_utils.authoring.sources import CHECK, TASK_HEADING, Cell, begins_in_header, has_answer, read_source
 from course_utils.base.errors import CourseError
-from course_utils.base.places import NAMED, file_of
+from course_utils.base.places import file_of, source_of, sources_in
 
 CELLS = (
     20,
@@ -53,15 +53,15 @@ def lint(root: Path) -> list[str]:
     """Return what breaks the rules, a sentence each, in the order of files and lines."""
     root, sentences = Path(root), []
     for folder, rules in (("notebooks", LESSON_RULES), ("solutions", SOLUTION_RULES)):
-        for path in sorted((root / folder).glob(f"{NAMED}.py")):
-            name = f"{folder}/{path.name}"
+        for lesson in sources_in(root, folder):
+            name = source_of(folder, lesson)
             try:
                 cells = read_source(root, name)
             except CourseError as problem:
                 sentences.append(str(problem))
                 continue
-            built = _built_outputs(path.with_suffix(".ipynb"), cells)
-            found = [breach for rule in rules for breach in rule(path.stem, cells, built)]
+            built = _built_outputs(root / file_of(folder, lesson), cells)
+            found = [breach for rule in rules for breach in rule(lesson, cells, built)]
             for line, message in sorted(found, key=lambda breach: breach[0]):
                 sentences.append(f"{name}, line {line}: {message}" if line else f"{name}: {message}")
     return sentences

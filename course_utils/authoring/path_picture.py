@@ -1,6 +1,6 @@
 """Draws the path of lessons, from their facts.
 
-Not here: the lessons' facts (`course_utils/tasks/lesson_NN/`), and the file that the picture goes into (`build.py`).
+Not here: the lessons' facts (`course_utils/lessons/lesson_NN/`), and the file that the picture goes into (`build.py`).
 """
 
 from collections.abc import Sequence

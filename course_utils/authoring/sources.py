@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from course_utils.base.errors import CourseError
-from course_utils.base.places import file_of, number_of
+from course_utils.base.places import file_of, number_of, source_of
 
 # Were magics looked for, a title such as "# Why?" would be taken for a commented call for help.
 PERCENT = {"extension": ".py", "format_name": "percent", "comment_magics": False}
@@ -39,7 +39,7 @@ class Target:
 
     @property
     def source(self):
-        return f"{'solutions' if self.folder == 'exercises' else self.folder}/{self.name}.py"
+        return source_of(self.folder, self.name)
 
     @property
     def number(self):
@@ -52,7 +52,7 @@ def read_text(path):
 
 
 def read_source(root: Path, name: str) -> list[Cell]:
-    """Return the cells of a jupytext percent file, e.g. name "notebooks/02_weighted_sums.py"."""
+    """Return the cells of a jupytext percent file, e.g. name "course_utils/lessons/lesson_02/02_weighted_sums.py"."""
     import jupytext
 
     try:

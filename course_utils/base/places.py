@@ -1,4 +1,4 @@
-"""Where things lie: the folder of the course, the folder of a learner's progress, and what a lesson is called.
+"""Where things lie: the folder of the course, its lessons, the folder of a learner's progress, and what a lesson is called.
 
 A lesson has a number, "03", and a name, "03_queries_keys_values"; people write "3", "03", the name, or a path to one of its files.
 """
@@ -13,6 +13,7 @@ FOLDERS = ("notebooks", "solutions", "exercises")  # that hold a notebook for ea
 ENDINGS = {"exercises": "_exercises"}  # what follows the name: JupyterLab calls a tab by its file alone
 OWN = "my_course"  # in the course's folder: the learner's own copies, which git ignores
 NAMED = "[0-9][0-9]_*"  # what the files of lessons are called
+LESSONS = "course_utils/lessons"  # a folder for each lesson, with all that people write for it
 
 
 def number_of(lesson: str) -> str:
@@ -23,6 +24,17 @@ def number_of(lesson: str) -> str:
 def file_of(folder: str, name: str) -> str:
     """Return the path of a lesson's notebook: "exercises/03_queries_exercises.ipynb" for the folder "exercises" and "03_queries"."""
     return f"{folder}/{name}{ENDINGS.get(folder, '')}.ipynb"
+
+
+def source_of(folder: str, name: str) -> str:
+    """Return the path of what a notebook is built from; exercises and solutions are built from one file."""
+    return f"{LESSONS}/lesson_{number_of(name)}/{name}{'' if folder == 'notebooks' else ENDINGS['exercises']}.py"
+
+
+def sources_in(root: Path, folder: str) -> list[str]:
+    """Return the names of the lessons that have a source for a folder, such as "exercises", of the course at root, in order."""
+    found = sorted(name_of(path) for path in root.glob(f"{LESSONS}/lesson_*/{NAMED}.py"))
+    return [name for name in dict.fromkeys(found) if (root / source_of(folder, name)).is_file()]
 
 
 def name_of(path: str | Path) -> str:

@@ -1,6 +1,6 @@
 """What is known of a lesson beside its text: the facts that its header, the exercises' header and the README's table are made from.
 
-A lesson is declared in `course_utils/tasks/lesson_NN/__init__.py`:
+A lesson is declared in `course_utils/lessons/lesson_NN/__init__.py`:
 
     lesson = Lesson(
         number="04",

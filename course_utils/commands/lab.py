@@ -7,7 +7,7 @@ from pathlib import Path
 
 from course_utils.base.environment import KERNEL_NAME, kernel_is_ours, need
 from course_utils.base.errors import CourseError
-from course_utils.base.places import NAMED, OWN, chosen, course_folder, name_of, names_in, number_of
+from course_utils.base.places import OWN, chosen, course_folder, names_in, number_of, sources_in
 
 WORDS = "Open JupyterLab on your own copy of a lesson."
 SETTINGS = Path(__file__).parent / "lab_settings"
@@ -64,8 +64,7 @@ def _notebook(root, lesson):
     """Return the learner's copy of a lesson such as 02, as a path in the folder of copies, once it can be read."""
     from course_utils.desk import copies
 
-    sources = (name_of(path) for path in (root / "notebooks").glob(f"{NAMED}.py"))
-    known = sorted({*sources, *names_in(root, "notebooks")})
+    known = sorted({*sources_in(root, "notebooks"), *names_in(root, "notebooks")})
     (name,) = chosen([lesson], known)
     copies.rename_old(root)
     for place in copies.make_missing(root):

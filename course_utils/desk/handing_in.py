@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from course_utils import tasks
 from course_utils.authoring.sources import CHECK
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
@@ -28,6 +27,7 @@ from course_utils.grading.reading.notebook_file import (
     read_notebook,
 )
 from course_utils.learner import state
+from course_utils.lessons import tasks
 
 HANDED_IN = f"{OWN}/handed_in"
 KINDS = ("code", "markdown", "raw")

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from course_utils import tasks
 from course_utils.base.errors import CourseError
 from course_utils.base.files import opened
 from course_utils.base.places import chosen
@@ -33,6 +32,7 @@ from course_utils.grading.writing.class_page import class_page
 from course_utils.grading.writing.gradebook import graded_class
 from course_utils.grading.writing.pages import write_feedback, write_in_words
 from course_utils.grading.writing.results import write_all
+from course_utils.lessons import tasks
 
 LEAST_SEED = 2**96  # a smaller number can be found by trying: whoever has it knows the inputs
 UNSAFE = (

@@ -3,12 +3,12 @@
 from html import escape
 from pathlib import Path
 
-from course_utils import tasks
 from course_utils.base.errors import CourseError
 from course_utils.checks.answer import PATIENCE, judge_answer
 from course_utils.checks.question import shown
 from course_utils.checks.report import SYMBOLS, Report, framed, with_code
 from course_utils.learner import history, state
+from course_utils.lessons import tasks
 
 history.watch()  # from the first import on
 LEFT_OUT = object()

@@ -1,9 +1,9 @@
 """What the exercises of lessons 12 and 21 end with: the learner's own layers, or model, trained. Not here: what is around them
 (`models/assembled.py`, `models/speaking.py`)."""
 
-from course_utils import tasks
 from course_utils.checks.answer import judge_answer
 from course_utils.learner.notebook import Message
+from course_utils.lessons import tasks
 from course_utils.models.assembled import train_assembled
 from course_utils.models.speaking import go_on, ids_of, train_speaker
 

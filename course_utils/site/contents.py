@@ -8,9 +8,9 @@ import re
 from functools import partial
 from pathlib import Path
 
-from course_utils import tasks
 from course_utils.authoring.path_picture import picture
 from course_utils.base.places import number_of
+from course_utils.lessons import tasks
 
 PAGE = Path(__file__).parent / "page"  # what runs in a reader's browser
 DOCUMENTS = ("setup", "instructors", "large-classes", "measurements", "translators")

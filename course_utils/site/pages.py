@@ -11,11 +11,11 @@ from html import escape
 from pathlib import Path
 from types import MappingProxyType
 
-from course_utils import tasks
 from course_utils.base.places import file_of, number_of
 from course_utils.checks.answer import judge_answer
 from course_utils.checks.question import LETTERS, NumberQuestion, Prediction
 from course_utils.figures.words import image
+from course_utils.lessons import tasks
 
 ASKING = re.compile(r'^(?P<what>predict|check|hint|solution|progress|play)\((?:"(?P<id>[^"]+)")?', re.MULTILINE)
 BADGE = re.compile(r"\[!\[Open in Colab\]\([^)]*\)\]\(([^)]*)\)")

@@ -12,7 +12,6 @@ import contextlib
 import io
 from pathlib import Path
 
-from course_utils import tasks
 from course_utils.authoring.sources import BEGIN, CHECK
 from course_utils.base.places import number_of
 from course_utils.checks.answer import judge_answer
@@ -20,6 +19,7 @@ from course_utils.grading.handing_out import release
 from course_utils.grading.keeping.record import Verdict
 from course_utils.grading.reading.settings import Settings
 from course_utils.grading.writing.points import share_of
+from course_utils.lessons import tasks
 
 CONFIG = '''\
 """nbgrader's settings for "Attention, from sums to Transformers"; `course export nbgrader` wrote them."""

@@ -11,7 +11,6 @@ from datetime import datetime, timezone
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from course_utils import tasks
 from course_utils.authoring.composing import content_hash
 from course_utils.authoring.sources import CHECK
 from course_utils.base.errors import CourseError
@@ -19,6 +18,7 @@ from course_utils.base.files import write
 from course_utils.base.places import chosen, file_of, names_in, number_of
 from course_utils.grading.handing_out.package import NAME, package
 from course_utils.grading.reading.settings import Settings
+from course_utils.lessons import tasks
 
 ADDRESS = re.compile(r'"git\+(https?://[^"]+)"')  # in every notebook's set-up cell
 SIBLING = re.compile(r"\]\(\.\./")  # a link out of the folder

@@ -15,7 +15,6 @@ from pathlib import Path
 
 import torch
 
-from course_utils import tasks
 from course_utils.base.imports import closure
 from course_utils.checks import judge
 from course_utils.checks.expected import Expected
@@ -40,6 +39,7 @@ from course_utils.grading.reading.notebook_file import (
     read_notebook,
 )
 from course_utils.grading.reading.submissions import Found
+from course_utils.lessons import tasks
 
 SECONDS_OF_JUDGE = 1  # for a task, which takes a few milliseconds; half as long after each breach in a notebook
 SECONDS_TO_EXPLAIN = 20  # a wrong value without a name; the first takes half a second, the next ones milliseconds
@@ -48,7 +48,7 @@ CODE_AT_MOST, MESSAGE_AT_MOST = 4000, 2000  # characters
 STUMBLED = "The grader stumbled over this notebook, so that nothing in it is graded"
 FROM_NBGRADER = "from course_utils.grading.handing_out.nbgrader import grade"  # in the cells that nbgrader adds
 SUSPICIOUS = {
-    r"course_utils\s*\.\s*(tasks|grading|checks|learner|authoring)|answers\.json": "names the course's own tasks or checks",
+    r"course_utils\s*\.\s*(lessons|grading|checks|learner|authoring)|answers\.json": "names the course's own tasks or checks",
     r"\bctypes\b|\bcffi\b": "calls the operating system directly",
     r"_getframe|\b[gs]et(?:profile|trace)\b|\bgc\s*\.\s*get_|\binspect\s*\.\s*(stack|currentframe)|__traceback__|tb_frame|f_back|f_locals": "looks into other frames",
     r"__closure__|cell_contents|_exchange\b": "looks into the functions that it is given",
@@ -63,7 +63,11 @@ SUSPICIOUS = {
 
 def decides_on_verdicts() -> set[Path]:
     """Return the files of the course that a verdict depends on, as their imports and what tasks offer tell."""
-    modules = {Path(__file__).resolve(), Path(fork_server.__file__).resolve(), *(locks.PACKAGE / "tasks").rglob("*.py")}
+    modules = {
+        Path(__file__).resolve(),
+        Path(fork_server.__file__).resolve(),
+        *(locks.PACKAGE / "lessons").glob("*/[!0-9]*.py"),
+    }
     offers = {offer for of in tasks.by_lesson().values() for task in of for offer in task.offers}
     return closure(locks.PACKAGE.parent, modules | {offered.file_of(offer) for offer in offers})
 

@@ -9,9 +9,9 @@ from dataclasses import replace
 from functools import cache
 from itertools import groupby
 
-from course_utils import tasks
 from course_utils.grading.reading.notebook_file import Unreadable, definition, fingerprint, read_notebook
 from course_utils.grading.reading.submissions import Found
+from course_utils.lessons import tasks
 
 STUDENTS = 500  # who are asked, spread evenly over a larger class
 NOTEBOOKS = 10  # of a student that are looked at

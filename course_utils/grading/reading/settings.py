@@ -42,11 +42,11 @@ from decimal import Decimal
 from difflib import get_close_matches
 from pathlib import Path
 
-from course_utils import tasks
 from course_utils.base.environment import tomllib
 from course_utils.base.errors import CourseError
 from course_utils.base.places import number_of
 from course_utils.grading.reading.written import Written
+from course_utils.lessons import tasks
 
 MOST = 10_000  # points for a task
 FORM = {  # what each section may hold; the points' keys are tasks, too

@@ -12,7 +12,7 @@ from course_utils.grading.reading.written import Written
 from course_utils.grading.writing import tally
 from course_utils.grading.writing.markup import anchor, block, count, line, link, page, sentence
 from course_utils.grading.writing.results import number
-from course_utils.tasks import answers
+from course_utils.lessons.tasks import answers
 
 WORDS = {
     "passed": "passed",

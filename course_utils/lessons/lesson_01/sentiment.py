@@ -1,0 +1,86 @@
+"""Task 01.sentiment: logistic regression on the sums."""
+
+from operator import add, matmul
+
+import torch
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task, count, sizes
+from course_utils.checks.way import left_out
+from course_utils.lessons.shared.products import SIGMOID_OVERFLOWS, overflowing_sigmoid, product_turned
+
+task = Task(
+    "01.sentiment",
+    "logistic regression on the sums",
+    arguments=("sums B×D", "weight D", "bias"),
+    result="probability B",
+    difficulty=1,
+    importance=4,
+    minutes=10,
+    hints=(
+        "There are two steps: first a score for each sentence, then the sigmoid, which turns the score into a probability between 0 and 1.",
+        (
+            "Take the weight [1, -3] and the bias 1. A sentence with the sum [2, 1] has the score 2·1 + 1·(-3) + 1 = 0, and σ(0) = 1 / (1 + 1) = "
+            "0.5. A sentence with the sum [3, 1] has the score 1, and σ(1) = 1 / (1 + 0.3679) = 0.7311. Two sentences give two numbers."
+        ),
+        "scores = the matrix product of sums (B×D) and weight (D), plus bias; return the sigmoid of scores, of shape (B,).",
+    ),
+)
+
+
+@task.cases
+def _(draw):
+    for size in sizes(B=3, D=5):
+        yield Case(
+            f"{count(size.B, 'sentence')}, width {size.D}",
+            (draw.numbers(size.B, size.D), draw.numbers(size.D), draw.numbers(13)[0]),
+            size.full,
+        )
+    yield Case("scores of ±10,000", (torch.tensor([[1e4], [-1e4], [0.0]]), torch.ones(1), torch.tensor(0.0)), edge=True)
+    yield Case("float64 numbers", tuple(draw.numbers(*s, dtype=torch.float64) for s in ((3, 5), (5,), ())), edge=True)
+
+
+@task.oracle
+def _(sums, weight, bias):
+    return ((sums * weight).sum(1) + bias).div(2).tanh().add(1).div(2)
+
+
+@task.steps
+def _(sums, weight, bias):
+    product = yield "the product of sums and weight", matmul, sums, weight
+    scores = yield "the sum of the product and bias", add, product, bias
+    probability = yield "the probabilities", torch.sigmoid, scores
+    return probability
+
+
+for name, sentence, probability in (
+    ("no_sigmoid", "These are the scores, not yet probabilities: the sigmoid is missing.", left_out),
+    ("other_class", "You return the probability of the negative class: the sign of the score is flipped.", lambda scores: (-scores).sigmoid()),
+    ("softmax_over_batch", "A softmax makes the sentences of a batch compete with one another. Each sentence has its own probability, the sigmoid of its score.", lambda scores: scores.softmax(0)),
+    ("decided", "You return decisions, 0 or 1. Return the probability itself, before any threshold.", lambda scores: (scores > 0).float()),
+    ("overflow", SIGMOID_OVERFLOWS, overflowing_sigmoid),
+):  # fmt: skip
+    task.changed(name, sentence, {"the probabilities": probability})
+
+no_bias = {"the sum of the product and bias": left_out}
+task.changed("no_bias", "The bias is missing from the score.", no_bias)
+task.changed(
+    "bias_after_sigmoid",
+    "You add the bias after the sigmoid. It belongs to the score: add it before.",
+    no_bias | {"result": lambda probability, *, bias: probability + bias},
+)
+task.changed(
+    "bias_for_each_feature",
+    "You add the bias to each feature before the sum, so it counts D times. Add it once, to the score.",
+    {"bias": lambda bias, *, weight: len(weight) * bias},
+)
+task.changed(
+    "column",
+    "Your result has shape (B, 1), but it should have shape (B,). Against labels of shape (B,) it would broadcast to B×B without an error, and the loss would be wrong.",
+    {"result": lambda probability: probability[:, None]},
+)
+task.changed(
+    "product_turned",
+    product_turned("sums", "B×D", "weight @ sums", "where B = D"),
+    {"the product of sums and weight": lambda sums, weight: weight @ sums},
+)

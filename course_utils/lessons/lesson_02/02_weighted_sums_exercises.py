@@ -1,0 +1,288 @@
+# %% [markdown]
+# You write softmax and its mask, two fixed attentions and several at once. Then you follow the error back to the words and to the scores, and find parameters with which two attentions
+# understand "not".
+
+# %%
+import torch
+
+from course_utils import check, hint, progress, solution
+
+# %% [markdown]
+# ## 02.softmax
+#
+# Turn scores into weights along the last axis: $\frac{e^{z_s}}{\sum_r e^{z_r}}$ with $z = \text{scores} / \text{temperature}$. The scores may have any number of axes, and may be as large as ±10,000:
+# the result must be right there too. `torch.softmax` would do; write it yourself first.
+
+
+# %%
+def softmax(scores, temperature=1.0):
+    """Return positive weights that sum to 1 along the last axis.
+
+    Args:
+        scores: …×S.
+        temperature: a number above 0.
+
+    Returns:
+        The weights, …×S.
+
+    Example:
+        >>> softmax(torch.tensor([[1.0, 1.0], [1.0, 2.0986]]))
+        tensor([[0.5000, 0.5000],
+                [0.2500, 0.7500]])
+    """
+    ### BEGIN SOLUTION
+    z = scores / temperature
+    e = torch.exp(z - z.max(dim=-1, keepdim=True).values)
+    return e / e.sum(dim=-1, keepdim=True)
+    ### END SOLUTION
+
+
+# %%
+check("02.softmax", softmax)
+
+# %% [markdown]
+# ## 02.masked_softmax
+#
+# Take the softmax over only those scores whose mask is True; the others get the weight 0. A row with nothing to attend to gives zeros, not NaN, and its gradient must not be NaN either.
+
+
+# %%
+def masked_softmax(scores, mask):
+    """Return the softmax along the last axis over what may be attended to.
+
+    Args:
+        scores: …×S.
+        mask: …×S, True means "may attend".
+
+    Returns:
+        The weights, …×S.
+
+    Example:
+        >>> masked_softmax(torch.tensor([[5.0, 5.0, 9.0], [1.0, 2.0, 3.0]]), torch.tensor([[True, True, False], [False, False, False]]))
+        tensor([[0.5000, 0.5000, 0.0000],
+                [0.0000, 0.0000, 0.0000]])
+    """
+    ### BEGIN SOLUTION
+    weights = scores.masked_fill(~mask, -torch.inf).softmax(-1)
+    return weights.masked_fill(~mask, 0.0)
+    ### END SOLUTION
+
+
+# %%
+check("02.masked_softmax", masked_softmax)
+
+# %% [markdown]
+# ## 02.dot_scores
+#
+# Fixed attention by dot product asks every word the same question: how far does your vector point in the direction $\theta$? Return one score for each word, its dot product with $\theta$. The direction is the same for all words of all
+# sentences. Which product of B×S×D and D gives B×S?
+
+
+# %%
+def dot_scores(words, theta):
+    """Return one score for each word.
+
+    Args:
+        words: B×S×D.
+        theta: D.
+
+    Returns:
+        The scores, B×S.
+
+    Example:
+        >>> dot_scores(torch.tensor([[[1.0, 2.0], [0.0, -1.0]]]), torch.tensor([3.0, 1.0]))
+        tensor([[ 5., -1.]])
+    """
+    ### BEGIN SOLUTION
+    return words @ theta
+    ### END SOLUTION
+
+
+# %%
+check("02.dot_scores", dot_scores)
+
+# %% [markdown]
+# ## 02.mlp_scores
+#
+# Compute the scores with a network of one hidden layer: $\text{scores}_{b,s} = \theta^\top \sigma(W x_{b,s} + b)$, with the logistic sigmoid σ. It can listen along several directions.
+
+
+# %%
+def mlp_scores(words, weight, bias, theta):
+    """Return one score for each word, by a hidden layer of H units.
+
+    Args:
+        words: B×S×D.
+        weight: H×D.
+        bias: H.
+        theta: H.
+
+    Returns:
+        The scores, B×S.
+
+    Example:
+        >>> mlp_scores(torch.tensor([[[2.0, 0.0]]]), torch.zeros(1, 2), torch.zeros(1), torch.tensor([4.0]))
+        tensor([[2.]])
+    """
+    ### BEGIN SOLUTION
+    hidden = torch.sigmoid(words @ weight.T + bias)  # B S H
+    return hidden @ theta
+    ### END SOLUTION
+
+
+# %%
+check("02.mlp_scores", mlp_scores)
+
+# %% [markdown]
+# ## 02.several_attentions
+#
+# Compute N fixed attentions by dot product over the same words. Each θ has its own masked softmax over the words and its own weighted sum. Lay the N results end to end in the order of the thetas.
+# You may use the course's own `masked_softmax`, which is here as `reference_masked_softmax(scores, mask)`.
+
+# %%
+from course_utils.models.attention import masked_softmax as reference_masked_softmax
+
+
+def several_attentions(words, thetas, mask):
+    """Return the contexts of N fixed attentions, concatenated.
+
+    Args:
+        words: B×S×D.
+        thetas: N×D.
+        mask: B×S, True at words.
+
+    Returns:
+        The contexts, B×(N·D); zeros for a sentence of padding only.
+
+    Example:
+        >>> words = torch.tensor([[[1.0, 0.0], [3.0, 4.0]]])
+        >>> several_attentions(words, torch.zeros(2, 2), torch.tensor([[True, True]]))
+        tensor([[2., 2., 2., 2.]])
+    """
+    ### BEGIN SOLUTION
+    scores = thetas @ words.mT  # B N S
+    weights = reference_masked_softmax(scores, mask[:, None].expand_as(scores))
+    return (weights @ words).flatten(1)
+    ### END SOLUTION
+
+
+# %%
+check("02.several_attentions", several_attentions)
+
+# %% [markdown]
+# ## 02.error_through_attention
+#
+# On the way back, the error δ at the context reaches each word through the weighted sum $\sum_s a_s x_s$, with the weights held fixed. What arrives at word $s$? Write the formula.
+
+
+# %%
+def error_through_attention(weights, error):
+    """Return the error that reaches each word through the weighted sum.
+
+    Args:
+        weights: B×S.
+        error: B×D, at the context.
+
+    Returns:
+        The errors, B×S×D.
+
+    Example:
+        >>> error_through_attention(torch.tensor([[0.75, 0.25]]), torch.tensor([[4.0, -8.0]]))
+        tensor([[[ 3., -6.],
+                 [ 1., -2.]]])
+    """
+    ### BEGIN SOLUTION
+    return weights[..., None] * error[:, None]
+    ### END SOLUTION
+
+
+# %%
+check("02.error_through_attention", error_through_attention)
+
+# %% [markdown]
+# ## 02.error_at_score
+#
+# The error δ at the context $c = \sum_s a_s x_s$ also reaches the scores, through the weights $a = \mathrm{softmax}(z)$. What arrives at $z_s$, the score of word $s$? Take the derivative
+# $\partial L / \partial z_s$ on paper first: a score moves its own weight and every other weight too. In the end three things meet in one short product.
+#
+# A word of padding has a weight of 0, so nothing reaches its score.
+
+
+# %%
+def error_at_score(weights, words, error):
+    """Return the error that reaches each score, through the softmax and the weighted sum.
+
+    Args:
+        weights: B×S, the softmax of the scores; 0 at padding.
+        words: B×S×D.
+        error: B×D, at the context.
+
+    Returns:
+        The errors, B×S.
+
+    Example:
+        >>> error_at_score(torch.tensor([[0.75, 0.25]]), torch.tensor([[[0.0], [8.0]]]), torch.tensor([[-2.0]]))
+        tensor([[ 3., -3.]])
+    """
+    ### BEGIN SOLUTION
+    context = weights[:, None] @ words  # B 1 D
+    along = ((words - context) * error[:, None]).sum(-1)  # B S
+    return weights * along
+    ### END SOLUTION
+
+
+# %%
+check("02.error_at_score", error_at_score)
+
+# %% [markdown]
+# ## 02.negation_by_hand
+#
+# Two fixed attentions can understand "not", and you can find their parameters by hand. Each word has a value: "great" has 1, "awful" has -1, and other words have 0. One thing differs from the
+# lesson: "not" has a value of its own, -0.5, as if reviews with it were a little more often negative. With the parameters of the lesson, "not awful" comes out as 0. A sentence
+# has one opinion word ("great" or "awful"), at most one "not", and any number of other words. Each attention gives every word a score, turns the scores into weights with softmax, and sums
+# the values with these weights, which gives $o_1$ and $o_2$. The output is $u_1 o_1 + u_2 o_2$.
+#
+# Choose the scores and $u_1, u_2$ so that the output is 0.5 or more for "great" and "not awful", and -0.5 or less for "awful" and "not great", in every sentence of up to
+# `longest` words. Many choices are right. Try yours with `output_of`.
+
+
+# %%
+def output_of(sentence, first, second, output):
+    """Return what the network gives for a sentence, such as ["not", "great", "film"]."""
+    place = {"not": 0, "great": 1, "awful": 1}
+    values = torch.tensor([{"great": 1.0, "awful": -1.0, "not": -0.5}.get(word, 0.0) for word in sentence])
+    scores = torch.tensor([first, second], dtype=torch.float32)[:, [place.get(word, 2) for word in sentence]]  # 2 S
+    return torch.tensor(output, dtype=torch.float32) @ (scores.softmax(-1) @ values)
+
+
+def negation_by_hand(longest):
+    """Return the parameters of two fixed attentions and an output layer that understand "not".
+
+    Args:
+        longest: the number of words of the longest sentence. You may use it, or return the same lists for all lengths.
+
+    Returns:
+        Three lists: the scores that the first attention gives to "not", to an opinion word and to any other word; the same three for the
+        second attention; the two weights of the output.
+
+    Example:
+        >>> first, second, output = negation_by_hand(9)
+        >>> len(first), len(second), len(output)
+        (3, 3, 2)
+    """
+    ### BEGIN SOLUTION
+    first = [20.0, 10.0, 0.0]  # "not", an opinion, any other word
+    second = [0.0, 20.0, 0.0]
+    output = [4.0, -3.0]  # great: 1, not great: -5, awful: -1, not awful: 1
+    return first, second, output
+    ### END SOLUTION
+
+
+# %%
+check("02.negation_by_hand", negation_by_hand)
+
+# %% [markdown]
+# How far did you get? Next: [lesson 03](../notebooks/03_queries_keys_values.ipynb), where the question comes from the sentence itself.
+
+# %% tags=["own-machine"]
+progress()

@@ -1,0 +1,267 @@
+# %% [markdown]
+# You write a decoder that looks back: one look as Bahdanau does it, one as Luong does it, and the whole way through a sentence in training. Then you measure how well its weights agree with people's alignments, and write a test that
+# finds decoders which do not look, or look where they should not. The letters mean: B sentences, S source length, T target length, D width of a word, H width of the decoder's state, E width of an **annotation**, which is what the encoder says about
+# one source word, A width of the hidden layer in a score. A mask is True at words and False at padding. **It may have gaps**: words need not come first. What is at a False position has no effect;
+# a sentence without any True gets weights and a context of zeros.
+
+# %%
+import torch
+
+from course_utils import check, hint, progress, solution
+from course_utils.models.plain import bahdanau_step as reference_look
+from course_utils.models.plain import gru_step as reference_gru
+
+# %% [markdown]
+# ## 06.bahdanau_step
+#
+# Before each word the decoder looks at all annotations $h_1 … h_S$ of the source and takes what it needs (Bahdanau et al., 2014). A small network scores each annotation against the state $s$; a softmax over the words turns the scores into weights; the **context**
+# $c$ is the weighted sum. The formula is written for one sentence, with columns; `state` and `annotations` hold vectors as rows. What is at a False position of the mask affects neither the result nor any gradient.
+#
+# $$e_j = v^\top \tanh(W s + U h_j) \qquad \alpha = \operatorname{softmax}(e) \text{ over the True positions} \qquad c = \sum_j \alpha_j h_j$$
+
+
+# %%
+def bahdanau_step(state, annotations, mask, weight_s, weight_h, v):
+    """Return what the decoder takes from the source, and how much from each position.
+
+    Args:
+        state: B×H, the decoder's state so far.
+        annotations: B×S×E, what the encoder says about each source word.
+        mask: B×S, True at words, False at padding.
+        weight_s: A×H, W in the equation.
+        weight_h: A×E, U in the equation.
+        v: A.
+
+    Returns:
+        context: B×E.
+        weights: B×S, which sum to 1 in each row with a True.
+
+    Example:
+        >>> state, annotations = torch.tensor([[1.0]]), torch.tensor([[[0.0], [2.0]]])
+        >>> one, both = torch.tensor([[1.0]]), torch.tensor([[True, True]])
+        >>> bahdanau_step(state, annotations, both, one, -one, torch.tensor([1.4425]))
+        (tensor([[0.2000]]), tensor([[0.9000, 0.1000]]))
+    """
+    ### BEGIN SOLUTION
+    annotations = annotations.masked_fill(~mask[..., None], 0.0)  # B S E
+    hidden = torch.tanh((state @ weight_s.T)[:, None] + annotations @ weight_h.T)  # B S A
+    scores = (hidden @ v).masked_fill(~mask, -torch.inf)  # B S
+    weights = scores.softmax(-1).masked_fill(~mask, 0.0)  # B S
+    context = (weights[..., None] * annotations).sum(1)  # B E
+    return context, weights
+    ### END SOLUTION
+
+
+# %%
+check("06.bahdanau_step", bahdanau_step)
+
+# %% [markdown]
+# ## 06.luong_step
+#
+# Luong et al. (2015) let the decoder take its step first and look afterwards, with the new state $s$. Their score "general" has one matrix between state and annotation. The context and the state, laid end to end, $[c; s]$, go through one more layer; the decoder chooses a word
+# from the **features** that come out.
+#
+# $$e_j = s^\top W h_j \qquad \alpha = \operatorname{softmax}(e) \text{ over the True positions} \qquad c = \sum_j \alpha_j h_j \qquad \text{features} = \tanh(W_c\, [c; s])$$
+
+
+# %%
+def luong_step(state, annotations, mask, weight, weight_c):
+    """Return what the decoder makes of its state and of a look at the source, and how much it takes from each position.
+
+    Args:
+        state: B×H, the decoder's state.
+        annotations: B×S×E, what the encoder says about each source word.
+        mask: B×S, True at words, False at padding.
+        weight: H×E, W in the equation.
+        weight_c: D×(E+H), W_c in the equation; its first E columns meet the context.
+
+    Returns:
+        features: B×D.
+        weights: B×S, which sum to 1 in each row with a True.
+
+    Example:
+        >>> state, annotations = torch.tensor([[1.0]]), torch.tensor([[[0.0], [1.0986]]])
+        >>> luong_step(state, annotations, torch.tensor([[True, True]]), torch.tensor([[1.0]]), torch.tensor([[1.0, -1.0]]))
+        (tensor([[-0.1743]]), tensor([[0.2500, 0.7500]]))
+    """
+    ### BEGIN SOLUTION
+    annotations = annotations.masked_fill(~mask[..., None], 0.0)  # B S E
+    scores = ((state @ weight)[:, None] * annotations).sum(-1)  # B S
+    weights = scores.masked_fill(~mask, -torch.inf).softmax(-1).masked_fill(~mask, 0.0)  # B S
+    context = (weights[..., None] * annotations).sum(1)  # B E
+    features = torch.tanh(torch.cat([context, state], dim=-1) @ weight_c.T)  # B D
+    return features, weights
+    ### END SOLUTION
+
+
+# %%
+check("06.luong_step", luong_step)
+
+# %% [markdown]
+# ## 06.teacher_forced
+#
+# Now the decoder goes the whole way through a sentence, as in training, where the right words are given (**teacher forcing**). At each step it looks at the source with the state $s_{t-1}$ of the step before; the GRU of lesson 05 then reads the word and the context, laid end to end, and gives the next
+# state. `words` are the decoder's inputs, already shifted: at step $t$ it reads word $t$.
+#
+# $$c_t, \alpha_t = \text{look}(s_{t-1}, h) \qquad s_t = \text{GRU}([x_t; c_t],\, s_{t-1}) \qquad t = 1 … T$$
+#
+# Both steps are at hand. `reference_look(state, annotations, mask, weight_s, weight_h, v)` is `06.bahdanau_step`, and `reference_gru(x, state, weight_ih, weight_hh, bias_ih, bias_hh)` is `05.gru_step`; the first cell has imported them from `course_utils.models.plain`.
+
+
+# %%
+def teacher_forced(words, state, annotations, mask, weight_s, weight_h, v, weight_ih, weight_hh, bias_ih, bias_hh):
+    """Return the decoder's states after each word, and where it has looked before each.
+
+    Args:
+        words: B×T×D, what the decoder reads.
+        state: B×H, the state before the first word.
+        annotations: B×S×E, what the encoder says about each source word.
+        mask: B×S, True at words of the source, False at padding.
+        weight_s: A×H, for the look, like the next two.
+        weight_h: A×E.
+        v: A.
+        weight_ih: 3H×(D+E), for the GRU, like the next three; its first D columns meet the word.
+        weight_hh: 3H×H.
+        bias_ih: 3H.
+        bias_hh: 3H.
+
+    Returns:
+        states: B×T×H.
+        weights: B×T×S.
+
+    Example:
+        >>> words, state, annotations = torch.tensor([[[1.0], [2.0]]]), torch.zeros(1, 1), torch.tensor([[[3.0]]])
+        >>> gru = torch.tensor([[0.0, 0.0], [0.0, 0.0], [1.0, -1.0]]), torch.zeros(3, 1), torch.zeros(3), torch.zeros(3)
+        >>> one = torch.ones(1, 1)
+        >>> teacher_forced(words, state, annotations, torch.tensor([[True]]), one, one, one[0], *gru)
+        (tensor([[[-0.4820],
+                 [-0.6218]]]), tensor([[[1.],
+                 [1.]]]))
+    """
+    ### BEGIN SOLUTION
+    states, weights = [], []
+    for word in words.unbind(1):  # B D
+        context, attended = reference_look(state, annotations, mask, weight_s, weight_h, v)  # B E, B S
+        read = torch.cat([word, context], dim=-1)  # B D+E
+        state = reference_gru(read, state, weight_ih, weight_hh, bias_ih, bias_hh)  # B H
+        states.append(state)
+        weights.append(attended)
+    return torch.stack(states, dim=1), torch.stack(weights, dim=1)
+    ### END SOLUTION
+
+
+# %%
+check("06.teacher_forced", teacher_forced)
+
+# %% [markdown]
+# ## 06.alignment_error_rate
+#
+# Do the weights show which source word became which target word? People have aligned sentences by hand: they call some pairs (source word, target word) **sure**, others only **possible**. Link each target word with the source word that it attends to most, the first of them where several have
+# the same weight: these links are the set $A$. The **alignment error rate** of Och & Ney (2003) compares them with the sure pairs $S$ and the possible ones $P$:
+#
+# $$\text{AER} = 1 - \frac{|A \cap S| + |A \cap P|}{|A| + |S|}$$
+#
+# A link that is sure counts twice in the numerator, one that is only possible counts once, and a sure pair that was not found counts against you. Every sure pair is possible too, **whether it is listed there or not**. A pair that is listed twice counts once. There may be no sure pair at all.
+
+
+# %%
+def alignment_error_rate(weights, sure, possible):
+    """Return how far the links that attention makes are from those that people made.
+
+    Args:
+        weights: T×S, a row for each target word.
+        sure: a list of pairs (source position, target position), counted from 0; it may be empty.
+        possible: another such list.
+
+    Returns:
+        The alignment error rate, a number from 0 to 1.
+
+    Example:
+        >>> weights = torch.tensor([[0.9, 0.1, 0.0], [0.6, 0.3, 0.1], [0.1, 0.2, 0.7]])
+        >>> alignment_error_rate(weights, [(0, 0), (1, 1)], [(2, 2)])
+        0.4
+    """
+    ### BEGIN SOLUTION
+    links = {(source, target) for target, source in enumerate(weights.argmax(1).tolist())}
+    sure = set(sure)
+    possible = sure | set(possible)
+    return 1 - (len(links & sure) + len(links & possible)) / (len(links) + len(sure))
+    ### END SOLUTION
+
+
+# %%
+check("06.alignment_error_rate", alignment_error_rate)
+
+# %% [markdown]
+# ## Does it look at all?
+#
+# A decoder that looks wrongly, or not at all, still trains: its loss goes down, and its translations are only worse than they could be. From 2017 to 2023, PyTorch's own tutorial computed the attention weights without the annotations.
+
+# %% [markdown]
+# ## 06.catch_blind_decoder
+#
+# The check hands your function **decoders**: `decoder(words, state, annotations, mask)` takes words B×T×3, a state B×4, annotations B×S×5 and a mask B×S, and returns features B×T×F. Change what you give it by random numbers of about 1, and see whether features move (by more than $10^{-4}$) or stay (within $10^{-5}$). Return `True` for a decoder that keeps these promises, else `False`:
+#
+# - **It looks.** If a real annotation changes, features of its sentence move, and those of other sentences stay.
+# - **Each annotation has its own weight.** If two real annotations change by $+\delta$ and $-\delta$, features move.
+# - **Padding has no effect.**
+# - **Positions have no effect.** If annotations and mask are reordered in the same way, features stay.
+# - **It does not see the future.** Features at position $t$ stay if later words change.
+# - **It raises no error.**
+
+
+# %%
+def catch_blind_decoder(decoder):
+    """Tell whether a decoder looks at the source as it should, and at nothing else.
+
+    Args:
+        decoder: a function (words B×T×3, state B×4, annotations B×S×5, mask B×S) → features B×T×F, which may be wrong and
+            may raise.
+
+    Returns:
+        True if it is right, False if it is wrong.
+
+    Example:
+        >>> catch_blind_decoder(lambda words, state, annotations, mask: words)  # it ignores the source
+        False
+    """
+
+    ### BEGIN SOLUTION
+    def same(a, b):
+        return torch.allclose(a, b, atol=1e-5)
+
+    draw = torch.Generator().manual_seed(0)
+    shapes = (2, 3, 3), (2, 4), (2, 5, 5), (5,)
+    words, state, annotations, noise = (torch.randn(shape, generator=draw) for shape in shapes)
+    mask = torch.tensor([[True, False, True, True, False], [False, True, True, True, True]])
+    opposite = torch.zeros(5, 5).index_put((torch.tensor([2, 3]),), torch.stack([noise, -noise]))  # real places
+    order, later = torch.tensor([3, 0, 4, 1, 2]), words + torch.arange(3.0)[:, None]
+    try:
+        before = decoder(words, state, annotations, mask)
+        for b, place in mask.nonzero().tolist():
+            changed = annotations.clone()
+            changed[b, place] += noise
+            after = decoder(words, state, changed, mask)
+            if same(after[b], before[b]) or not same(after[1 - b], before[1 - b]):
+                return False
+        after = decoder(words, state, annotations + opposite, mask)
+        moved = not any(same(after[b], before[b]) for b in range(2))
+        garbage = decoder(words, state, annotations.masked_fill(~mask[..., None], 2.0), mask)
+        ordered = decoder(words, state, annotations[:, order], mask[:, order])
+        first = decoder(later, state, annotations, mask)[:, 0]
+        return moved and same(garbage, before) and same(ordered, before) and same(first, before[:, 0])
+    except Exception:
+        return False
+    ### END SOLUTION
+
+
+# %%
+check("06.catch_blind_decoder", catch_blind_decoder)
+
+# %% tags=["own-machine"]
+progress()
+
+# %% [markdown]
+# Stuck on one? `hint("06.bahdanau_step")` gives the next hint, and `solution("06.bahdanau_step")` shows an answer after you try.
+#
+# Next, lesson 07: how a translation is found, once a model can tell good ones from bad.

@@ -1,0 +1,227 @@
+"""What the tasks on a look at the source share: masks with gaps, cases, properties, steps, and the mistakes.
+
+A look takes scores of annotations B×S×E and a mask B×S to (context B×E, weights B×S).
+"""
+
+import torch
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import count, sizes
+from course_utils.checks.way import left_out
+from course_utils.lessons.lesson_05._padded import with_garbage
+from course_utils.lessons.shared.masked import filled, masked_softmax_mistakes
+from course_utils.lessons.shared.properties import no_weight_is_negative, rows_sum_to_one
+from course_utils.lessons.shared.shares import USUAL
+
+
+def gaps(draw, B, S):
+    """Return a mask B×S, True at one place at least in each row, and False at one at least where S is above 1."""
+    mask = draw.mask(B, S)
+    return mask[:, draw.distinct(S, 0, S)]
+
+
+def scattered(draw):
+    """Return a mask 3×5 in which no row has its words first, and each has another number of them."""
+    rows = torch.tensor(
+        [[False, True, False, True, True], [True, False, False, True, False], [False, True, True, True, True]]
+    )
+    return rows[draw.distinct(3, 0, 3)]
+
+
+def without_garbage(annotations, mask):
+    """Return annotations with zeros at the False places."""
+    return annotations.masked_fill(~mask[..., None], 0.0)
+
+
+def summed(weights, annotations):
+    """Return the weighted sums of annotations: B×E."""
+    return (weights[..., None] * annotations).sum(1)
+
+
+def least_apart(value, of, annotations, mask):
+    """Return how far a value is from of(annotations) at most, with annotations as they are or with zeros at padding: whichever is nearer."""
+    return min((value - of(a)).abs().max() for a in (annotations, without_garbage(annotations, mask)))
+
+
+def weights_by_loops(scores, mask):
+    """Return the softmax over the True places of each row, one score after another: an oracle's, in float64."""
+    rows = []
+    for row, kept in zip(scores, mask, strict=True):
+        most = row[kept].detach().max() if kept.any() else 0
+        shares = [(score - most).exp() if real else 0 * score for score, real in zip(row, kept, strict=True)]
+        total = sum(shares)
+        rows.append(torch.stack([share / total if kept.any() else share for share in shares]))
+    return torch.stack(rows)
+
+
+def look_cases(draw, inputs, letter, more=()):
+    """Give the cases of a look; `inputs(draw, B, S, H, E, a further width, mask, dtype=…)` draws states, annotations, mask and weights.
+
+    `letter` is that of the further width; `more` has names and dimensions of other cases.
+    """
+    for size in sizes(B=3, S=5, H=7, E=11, X=13):
+        S = size.S if size.full else size.S + 1  # so that two real places may share a weight
+        dims = (size.B, S, size.H, size.E, size.X)
+        name = f"{count(size.B, 'sentence')} of {count(S, 'place')}, widths H={size.H}, E={size.E}, {letter}={size.X}"
+        yield Case(f"{name}, no padding", inputs(draw, *dims, torch.ones(size.B, S, dtype=torch.bool)), size.full)
+        yield Case(f"{name}, with padding", inputs(draw, *dims, gaps(draw, size.B, S)), size.full)
+    yield Case("padding anywhere in a sentence", inputs(draw, 3, 5, 2, 3, 2, scattered(draw)))
+    several = ((f"H, E and {letter} all 5", (2, 3, 5, 5, 5)), *more, ("as many sentences as places", (3, 3, 2, 5, 7)))
+    for name, dims in several:
+        yield Case(name, inputs(draw, *dims, gaps(draw, *dims[:2])))
+    one = torch.ones(1, 1, dtype=torch.bool)
+    yield Case("a single place, widths of 1", inputs(draw, 1, 1, 1, 1, 1, one), True, edge=True)
+    empty = gaps(draw, 3, 5)
+    empty[1] = False
+    yield Case("a sentence without words", inputs(draw, 3, 5, 7, 11, 13, empty), True, edge=True)
+    yield Case("float64 numbers", inputs(draw, 3, 5, 7, 11, 13, gaps(draw, 3, 5), torch.float64), True, edge=True)
+    state, annotations, mask, *weights = inputs(draw, 3, 5, 7, 11, 13, scattered(draw))
+    behind = with_garbage(annotations, mask)
+    yield Case("NaN and infinity at padding", (state, behind, mask, *weights), True, hazard=True)
+    yield Case("200 places", inputs(draw, 2, 200, 3, 5, 7, gaps(draw, 2, 200)), edge=True)
+
+
+SHARES = USUAL | {
+    "empty_row_nan": (0.5, "right for every sentence that has a word."),
+    "empty_row_uniform": (0.5, "right for every sentence that has a word."),
+    "empty_row_reads_padding": (0.5, "right for every sentence that has a word."),
+}
+
+
+# Properties
+
+
+def properties(task):
+    """Register what holds for the weights of every look."""
+    task.property(rows_sum_to_one)
+    task.property(no_weight_is_negative)
+    task.property(nothing_where_masked)
+
+
+def nothing_where_masked(case, value):
+    """No weight where the mask is False."""
+    weights, mask = value[1], case.args[2]
+    both = mask.any(1) & ~mask.all(1)
+    if both.any() and (weights[both] * mask[both]).abs().max() < 1e-6 and (weights[both].sum(1) > 0.5).all():
+        return "All weight lies where the mask is False, and none where it is True: the mask is the wrong way round."
+    leaked = weights[~mask]
+    return (
+        f"Where the mask is False the weight should be 0; one of yours is {leaked.max():.4g}. Mask the scores, with -inf: "
+        "any finite score, such as -100, may leave some weight."
+        if (leaked > 1e-6).any()
+        else None
+    )
+
+
+# The steps, and the mistakes that they invite
+
+CLEAN, SCORES, MASKED = "the annotations with zeros at padding", "the scores", "the masked scores"
+SOFTMAX, WEIGHTS, PARTS, CONTEXT = "the softmax", "the weights", "the weighted annotations", "the context"
+
+
+def looking(scores, annotations, mask):
+    """The steps from scores to context and weights; the annotations have zeros at padding."""
+    masked = yield MASKED, lambda scores, mask: scores.masked_fill(~mask, -torch.inf), scores, mask
+    softmax = yield SOFTMAX, lambda masked: masked.softmax(-1), masked
+    weights = yield WEIGHTS, lambda softmax, mask: softmax.masked_fill(~mask, 0.0), softmax, mask
+    parts = yield PARTS, lambda weights, h: weights[..., None] * h, weights, annotations
+    context = yield CONTEXT, lambda parts: parts.sum(1), parts
+    return context, weights
+
+
+def _turned_round(scores, mask, *, step):
+    return step(scores, ~mask)
+
+
+def _turned_round_level(scores, mask):
+    return scores.masked_fill(mask, -1e9)
+
+
+EMPTY = "In a row without a True nothing may be looked at: return zeros there, for the weights and for the context."
+GARBAGE = "What is at a False place may be NaN or infinite, and 0 times NaN is NaN: a weight of 0 does not keep it out. Put zeros in place of these annotations before you compute anything."
+INVERTED = (
+    'The mask is used the wrong way round: True means "may be looked at", and those are the places that you hide.'
+)
+ALL_THERE = "Where a sentence has padding, all its weight lies there;"
+ON_ZEROS = "Where a sentence has padding, all its weight lies on the zeros that you put there;"
+NAN = "where it has none, the softmax of nothing but -inf gives NaN."
+LEVEL = "where it has none, all its scores become the same number, and every word gets the same weight."
+MISTAKES = {
+    "mask_unused": (
+        "The mask has no effect: padding gets weight like a word.",
+        {"mask": torch.ones_like},
+    ),
+    "mask_inverted_nan": (
+        f"{INVERTED} {ALL_THERE} {NAN}",
+        {"mask": torch.logical_not, CLEAN: left_out, WEIGHTS: left_out},
+    ),
+    "mask_inverted_level": (
+        f"{INVERTED} {ALL_THERE} {LEVEL}",
+        {CLEAN: left_out, MASKED: _turned_round_level, WEIGHTS: left_out},
+    ),
+    "mask_inverted_on_zeros_nan": (
+        f"{INVERTED} {ON_ZEROS} {NAN}",
+        {MASKED: _turned_round, WEIGHTS: left_out},
+    ),
+    "mask_inverted_on_zeros_level": (
+        f"{INVERTED} {ON_ZEROS} {LEVEL}",
+        {MASKED: _turned_round_level, WEIGHTS: left_out},
+    ),
+    "mask_inverted_twice": (
+        'The mask is used the wrong way round, for the annotations and for the scores: True means "may be looked at", and those are the places that you hide.',
+        {"mask": torch.logical_not, MASKED: filled(-1e9), WEIGHTS: left_out},
+    ),
+    "mask_as_lengths": (
+        "You count the True values in each row and look at that many places from the left. The mask may have gaps: look where it is True, wherever that is.",
+        {"mask": lambda mask: torch.arange(mask.shape[1]) < mask.sum(1, keepdim=True)},
+    ),
+    "masked_after": (
+        "The mask comes after the softmax, so the remaining weights no longer sum to 1. Take the scores out before the softmax.",
+        {CLEAN: left_out, MASKED: left_out},
+    ),
+    "over_the_batch": (
+        "Your softmax runs over the batch, so sentences compete with one another. Each sentence spreads its weight over its own words, the last axis.",
+        {SOFTMAX: lambda masked: masked.softmax(0)},
+    ),
+    "over_one_number": (
+        "All your weights are 1: the softmax of a single number is 1. It runs along an axis of size 1; let it run along the source words, S.",
+        {SOFTMAX: lambda masked: masked[..., None].softmax(-1)[..., 0]},
+    ),
+    "equal_weights": (
+        "All real places get the same weight, so your context is a plain mean of the annotations. The scores should differ from place to place, and decide.",
+        {SOFTMAX: lambda masked: masked.masked_fill(masked > -torch.inf, 0.0).softmax(-1)},
+    ),
+    "scores_returned": (
+        "As the second part you return the scores. Return the weights.",
+        {"result": lambda first, weights, *, done: (first, done[SCORES])},
+    ),
+    "empty_row_reads_padding": (
+        f"In a row without a True, padding shares the weight, and is what the context is made of: a very negative but finite number makes all its scores equal. {EMPTY}",
+        {CLEAN: left_out, MASKED: filled(-1e9), WEIGHTS: left_out},
+    ),
+    "fill_undercut": (
+        "Where all honest scores of a row are very low, its weights come out as zeros. Masked scores that become a finite number, such as -1000, take the weight there, and so do scores that are masked only after "
+        "the softmax. Or you subtract the largest score of the whole batch, and not that of each row. Put -inf in place of masked scores before the softmax: only -inf lies below every score.",
+        {MASKED: filled(-1000.0)},
+    ),
+    "garbage_times_zero": (GARBAGE, {CLEAN: left_out}),
+    "garbage_reaches_the_gradient": (
+        "The values are right, but NaN from a False place gets into the gradient: you compute its score or its product with the weight and leave that out afterwards, but the backward pass still runs through it. Put zeros in "
+        "place of these annotations before you compute anything.",
+        {CLEAN: left_out, PARTS: lambda w, h, *, mask: torch.where(mask[..., None], w[..., None] * h, 0.0)},
+    ),
+}
+
+
+def look_mistakes(task):
+    """Declare the mistakes of a look, of a task whose steps give annotations with zeros at padding, scores, and then those of `looking`."""
+    masked_softmax_mistakes(
+        task,
+        *("mask_inverted", "no_softmax", "empty_row_nan", "empty_row_uniform", "overflow"),
+        one="A state",
+        others="places",
+        nothing=EMPTY,
+        zeros=WEIGHTS,
+    )
+    for name, mistake in MISTAKES.items():
+        task.changed(name, *mistake)

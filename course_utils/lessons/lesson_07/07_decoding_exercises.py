@@ -1,0 +1,328 @@
+# %% [markdown]
+# You compute how probable a translation is, search for a probable one, greedily and with a beam, find out which length penalty a translation needs to win, and measure translations against a reference with
+# BLEU. Then you write a test that tells right beam searches from wrong ones. The letters: T target length, V vocabulary.
+
+# %%
+import math
+from collections import Counter
+
+import torch
+
+from course_utils import check, hint, progress, solution
+from course_utils.models.plain import beam_search as reference
+
+# %% [markdown]
+# ## How probable is it?
+#
+# A decoder gives, at each position, one score for each word of the vocabulary. A whole translation $y$ of a source $x$ is as probable as all its words together.
+
+# %% [markdown]
+# ## 07.log_probability
+#
+# At each position $t$ the decoder has read the words before it and gives V logits. Compute the natural logarithm of the probability that it gives to the whole target:
+#
+# $$\log p(y \mid x) = \sum_t \log p_t(\text{target}_t), \quad p_t = \operatorname{softmax}(\text{logits}_t)$$
+#
+# The target has no padding, and its last word, which ends it, counts like the others. There may be hundreds of words: the result must still be finite.
+
+
+# %%
+def log_probability(logits, target):
+    """Return the natural logarithm of a translation's probability.
+
+    Args:
+        logits: T×V, at each position the scores of all words.
+        target: T, the ids of the translation's words.
+
+    Returns:
+        The log probability, a tensor with one number and no axis.
+
+    Example:
+        >>> logits = torch.tensor([[0.0, 0.0], [1.0, 3.0]])
+        >>> log_probability(logits, torch.tensor([0, 1]))  # -0.6931 - 0.1269
+        tensor(-0.8201)
+    """
+    ### BEGIN SOLUTION
+    log_p = logits.log_softmax(-1)  # T V
+    return log_p.gather(1, target[:, None]).sum()
+    ### END SOLUTION
+
+
+# %%
+check("07.log_probability", log_probability)
+
+# %% [markdown]
+# ## Searching for a translation
+#
+# We look for the translation that the decoder finds most probable. There are far too many to look at all of them.
+#
+# In the next tasks a function `step` stands for the decoder. `step(prefix)` takes what is written so far, a list of ids that begins with `bos`, and returns the natural logarithms of the probabilities of what may come
+# next: a new tensor with V numbers, one for each id. It keeps nothing between two calls, and the same prefix gets the same answer. `eos` ends a translation, so `step` is not called after it. `longest`, which is at least 1,
+# limits how many ids are written: `eos` counts, and `bos` does not. Once so many are written, `step` is not called again.
+
+# %% [markdown]
+# ## 07.greedy
+#
+# Write the most probable id, then ask again, until `eos` is written or there are `longest` ids. Return the ids after `bos`, as a list of ints; `eos`, where it was written, is the last of them. Where several ids are
+# equally probable, take the smallest.
+#
+# $$y_t = \operatorname{argmax}_v \log p(v \mid x, y_1, \dots, y_{t-1})$$
+
+
+# %%
+def greedy(step, bos, eos, longest):
+    """Return a translation, written by taking the most probable id at each step.
+
+    Args:
+        step: a function (prefix, a list of ints that begins with bos) → log probabilities of the next id, V.
+        bos: the id that marks the beginning, an int.
+        eos: the id that ends a translation, an int.
+        longest: the most ids that are written, an int of 1 or more.
+
+    Returns:
+        The ids after bos, a list of ints, up to and with eos.
+
+    Example:
+        >>> def step(prefix):  # the ids are 0, which is eos, 1 and 2; after two ids it mostly ends
+        ...     return torch.tensor([0.1, 0.2, 0.7] if len(prefix) < 3 else [0.8, 0.1, 0.1]).log()
+        >>> greedy(step, 9, 0, 5)
+        [2, 2, 0]
+        >>> greedy(step, 9, 0, 2)
+        [2, 2]
+    """
+    ### BEGIN SOLUTION
+    prefix = [bos]
+    for _ in range(longest):
+        best = int(step(prefix).argmax())
+        prefix = [*prefix, best]
+        if best == eos:
+            break
+    return prefix[1:]
+    ### END SOLUTION
+
+
+# %%
+check("07.greedy", greedy)
+
+# %% [markdown]
+# ## 07.beam_search
+#
+# The lesson's beam search loses what is still open at the limit, and it fails where the beam is wider than the vocabulary. Write one that does neither (Sutskever et al. 2014). It begins with one open hypothesis, `bos` alone, with the log probability 0. In each round:
+#
+# 1. Continue every open hypothesis by every id, and add the id's log probability to its own.
+# 2. Of all continuations together keep the `width` most probable, or all if they are fewer.
+# 3. Set aside those that end in `eos`. The others are open in the next round, which again keeps `width`.
+#
+# The search ends when nothing is open, or after `longest` rounds; what is open then is set aside, too. Return everything that was set aside, the most probable first: a list of pairs of the ids after `bos`, as in `07.greedy`, and their log probability. No two scores are equal.
+
+
+# %%
+def beam_search(step, bos, eos, width, longest):
+    """Return the hypotheses that a beam search sets aside, the most probable first.
+
+    Args:
+        step: a function (prefix, a list of ints that begins with bos) → log probabilities of the next id, V.
+        bos: the id that marks the beginning, an int.
+        eos: the id that ends a translation, an int.
+        width: how many continuations each round keeps, an int of 1 or more.
+        longest: the most ids that are written, an int of 1 or more.
+
+    Returns:
+        A list of pairs (ids after bos, log probability).
+
+    Example:
+        >>> def step(prefix):  # the ids are 0, which is eos, 1 and 2; after 1 the translation is likely to end
+        ...     return torch.tensor({1: [0.9, 0.06, 0.04], 2: [0.34, 0.36, 0.3]}.get(prefix[-1], [0.1, 0.4, 0.5])).log()
+        >>> [(ids, round(float(log_p), 3)) for ids, log_p in beam_search(step, 9, 0, 2, 3)]
+        [([1, 0], -1.022), ([2, 1, 0], -1.82), ([2, 1, 1], -4.528)]
+    """
+    ### BEGIN SOLUTION
+    open_ones, ended = [([bos], 0.0)], []
+    for _ in range(longest):
+        continuations = []
+        for ids, score in open_ones:
+            for token, log_p in enumerate(step(ids).tolist()):
+                continuations.append((ids + [token], score + log_p))
+        continuations.sort(key=lambda pair: pair[1], reverse=True)
+        kept = continuations[:width]
+        ended += [pair for pair in kept if pair[0][-1] == eos]
+        open_ones = [pair for pair in kept if pair[0][-1] != eos]
+    found = sorted(ended + open_ones, key=lambda pair: pair[1], reverse=True)
+    return [(ids[1:], score) for ids, score in found]
+    ### END SOLUTION
+
+
+# %%
+check("07.beam_search", beam_search)
+
+# %% [markdown]
+# ## Which of them is best?
+#
+# Log probabilities alone favour short translations, since every further token makes a translation less probable.
+
+# %% [markdown]
+# ## 07.tipping_alpha
+#
+# A search has set aside two translations. Wu et al. (2016) give a translation of $n$ tokens the score
+#
+# $$\text{score} = \frac{\text{log probability}}{\left((5 + n) / 6\right)^{\alpha}}$$
+#
+# How large must $\alpha$ be for the longer one to win? Return the smallest $\alpha$, from 0 on, at which the score of the longer translation is at least that of the shorter one.
+#
+# Both log probabilities are below 0. The longer translation may be the less probable one or the more probable one.
+
+
+# %%
+def tipping_alpha(short_log_p, short_length, long_log_p, long_length):
+    """Return the smallest exponent of the length penalty at which the longer translation scores at least as well.
+
+    Args:
+        short_log_p: the log probability of the shorter translation, a number below 0.
+        short_length: its tokens, 1 or more.
+        long_log_p: the log probability of the longer translation, a number below 0.
+        long_length: its tokens, more than short_length.
+
+    Returns:
+        alpha, a number from 0.
+
+    Example:
+        >>> tipping_alpha(-2.0, 1, -4.0, 7)
+        1.0
+    """
+    ### BEGIN SOLUTION
+    lead = math.log(long_log_p / short_log_p)
+    gain = math.log((5 + long_length) / (5 + short_length))
+    return max(0.0, lead / gain)
+    ### END SOLUTION
+
+
+# %%
+check("07.tipping_alpha", tipping_alpha)
+
+# %% [markdown]
+# ## How good is it?
+#
+# A probable translation need not be a good one. To see how good translations are we compare them with those that people wrote.
+
+# %% [markdown]
+# ## 07.bleu
+#
+# BLEU (Papineni et al. 2002) looks at **n-grams**, groups of $n$ words in a row, and asks how many of a hypothesis's n-grams are in its reference too. An n-gram matches as often as it occurs in both: take the smaller of the two counts.
+# The numbers of matches and of n-grams are added up over **all** sentences before anything is divided:
+#
+# $$p_n = \frac{\text{matching n-grams of all hypotheses}}{\text{n-grams of all hypotheses}} \qquad \text{BLEU} = 100 \cdot \text{bp} \cdot \sqrt[4]{p_1 p_2 p_3 p_4} \qquad \text{bp} = \begin{cases} 1 & c \ge r \\ e^{1 - r/c} & c < r \end{cases}$$
+#
+# Here $c$ is the number of words of all hypotheses and $r$ that of all references: the **brevity penalty** bp keeps short hypotheses from winning. Words are compared as they are: case matters. There is one reference for each hypothesis. A hypothesis may be empty.
+# If for some $n$ no n-gram matches, BLEU is 0. Write it in plain Python, without a library for BLEU.
+
+
+# %%
+def bleu(hypotheses, references):
+    """Return the corpus BLEU of some translations.
+
+    Args:
+        hypotheses: a list of translations, each a list of words.
+        references: a list of what they should be, one for each of them, each a list of words.
+
+    Returns:
+        A number from 0 to 100.
+
+    Example:
+        >>> round(bleu([["a", "b", "c", "d", "x"]], [["a", "b", "c", "d", "e"]]), 2)
+        66.87
+    """
+
+    ### BEGIN SOLUTION
+    def n_grams(words, n):
+        return Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1))
+
+    product = 1.0
+    for n in (1, 2, 3, 4):
+        matches, total = 0, 0
+        for hypothesis, wanted in zip(hypotheses, references, strict=True):
+            counts, others = n_grams(hypothesis, n), n_grams(wanted, n)
+            matches += sum(min(number, others[gram]) for gram, number in counts.items())
+            total += sum(counts.values())
+        if matches == 0:
+            return 0.0
+        product *= matches / total
+    c, r = sum(map(len, hypotheses)), sum(map(len, references))
+    brevity = math.exp(min(0, 1 - r / c))
+    return 100 * brevity * product**0.25
+    ### END SOLUTION
+
+
+# %%
+check("07.bleu", bleu)
+
+# %% [markdown]
+# ## Which searches are right?
+#
+# A wrong search still returns translations that are only a little worse, so it is easy to overlook and worth a test.
+
+# %% [markdown]
+# ## 07.catch_wrong_beam
+#
+# The check hands your function one **candidate** after another, which claims to do `07.beam_search`. Call it as `candidate(step, bos, eos, width, longest)`, with searches that you make up. Return `True` if it always keeps these promises, and `False` otherwise:
+#
+# 1. It returns the pairs that `reference`, the course's own search, returns, in the same order.
+# 2. Log probabilities agree up to $10^{-5}$.
+# 3. It raises no error, also where the beam is wider than the vocabulary.
+#
+# Your searches keep these:
+#
+# 1. `step` returns a new tensor of V finite log probabilities, V from 2 to 100, and the same ones for the same prefix.
+# 2. They are random and depend on every id of the prefix, so that no two scores are equal.
+# 3. A search calls `step` at most 300 times.
+
+
+# %%
+def catch_wrong_beam(candidate):
+    """Tell whether a candidate is a beam search as in 07.beam_search.
+
+    Args:
+        candidate: a function (step, bos, eos, width, longest) → list of pairs (ids, log probability), which may be wrong and may raise.
+
+    Returns:
+        True if it is right, False if it is wrong.
+
+    Example:
+        >>> catch_wrong_beam(reference)
+        True
+        >>> catch_wrong_beam(lambda step, bos, eos, width, longest: reference(step, bos, eos, width, longest)[:width])  # some get lost
+        False
+    """
+
+    ### BEGIN SOLUTION
+    def decoder(seed):
+        def step(prefix):
+            draw = torch.Generator().manual_seed(hash((seed, *prefix)) % 2**40)
+            return torch.randn(5, generator=draw).log_softmax(0)
+
+        return step
+
+    def agrees(step, width, longest):
+        right = reference(step, 9, 2, width, longest)
+        try:
+            came = candidate(step, 9, 2, width, longest)
+            return all(
+                list(a[0]) == list(b[0]) and abs(float(a[1] - b[1])) < 1e-5 for a, b in zip(right, came, strict=True)
+            )
+        except Exception:
+            return False
+
+    sizes = ((3, 4), (7, 2))
+    return all(agrees(decoder(seed), width, longest) for seed in range(5) for width, longest in sizes)
+    ### END SOLUTION
+
+
+# %%
+check("07.catch_wrong_beam", catch_wrong_beam)
+
+# %% tags=["own-machine"]
+progress()
+
+# %% [markdown]
+# Stuck on one? `hint("07.greedy")` gives the next hint, and `solution("07.greedy")` shows an answer after a try.
+#
+# Next, lesson 08: attention that picks one place instead of a mean over all.

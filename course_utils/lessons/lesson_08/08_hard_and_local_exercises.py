@@ -1,0 +1,282 @@
+# %% [markdown]
+# You write attention that looks at less: at one position, which is picked at random, together with the loss that trains it; at a window whose centre is learned; and at the states of the same network that came before. Then you write a test
+# that finds gradient estimators that are wrong on average. The letters: B rows, T length of a sequence, S positions, D width of a state that attends to others, E width of a value, H width of a decoder's state, A width of a hidden layer.
+# **Positions are counted from 0.**
+
+# %%
+import itertools
+
+import torch
+
+from course_utils import check, hint, progress, solution
+
+# %% [markdown]
+# ## One position
+#
+# **Soft** attention returns a mean over all positions. **Hard** attention picks one position and returns the value there. The weights are the probabilities of the pick.
+
+# %% [markdown]
+# ## 08.hard_attention
+#
+# Pick one position of each row and return its value, along with the natural logarithm of its probability. Randomness comes from outside, as a number from 0 to 1 for each row: pick the first position whose **cumulative weight**, the sum of the weights up to and including it, exceeds this number.
+#
+# $$k_b = \min \Big\{ s : \sum_{j \le s} w_{bj} > u_b \Big\} \qquad \text{picked}_b = \text{values}_{b, k_b} \qquad \text{log probability}_b = \ln w_{b, k_b}$$
+#
+# - Weights may be 0. Where rounding leaves no cumulative weight above the number, pick the last position whose weight is above 0.
+# - The log probability passes a gradient to the picked weight alone. The picked value passes none to the weights.
+
+
+# %%
+def hard_attention(weights, values, uniform):
+    """Return the value that is picked from each row, and the logarithm of the probability of picking it.
+
+    Args:
+        weights: B×S, at least 0, which sum to 1 in each row, up to rounding.
+        values: B×S×E.
+        uniform: B, numbers from 0 up to but not 1.
+
+    Returns:
+        picked: B×E, one value of each row.
+        log_probability: B, the natural logarithm of its weight.
+
+    Example:
+        >>> weights, values = torch.tensor([[0.5, 0.25, 0.25]]), torch.tensor([[[1.0], [2.0], [4.0]]])
+        >>> hard_attention(weights, values, torch.tensor([0.6]))
+        (tensor([[2.]]), tensor([-1.3863]))
+    """
+    ### BEGIN SOLUTION
+    cumulative = weights.cumsum(1)  # B S
+    passed = (cumulative <= uniform[:, None]) & (cumulative < cumulative[:, -1:])  # never the last position with weight
+    row, place = torch.arange(len(weights)), passed.sum(1)
+    return values[row, place], weights[row, place].log()
+    ### END SOLUTION
+
+
+# %%
+check("08.hard_attention", hard_attention)
+
+# %% [markdown]
+# ## 08.reinforce_loss
+#
+# No gradient comes back through a pick, so another way is needed to learn which picks are good: make a pick more probable when its **reward** was high (REINFORCE, Williams 1992). How high is judged against a **baseline**, a guess at the reward that was made
+# without looking at the pick. Averaged over many picks, this loss's gradient is minus the gradient of the expected reward.
+#
+# $$\text{loss} = -\frac1B \sum_b (\text{reward}_b - \text{baseline}_b) \cdot \log p_b$$
+#
+# Reward and baseline may come from networks themselves, but this loss must not train them: **gradients reach `log_probability` alone**.
+
+
+# %%
+def reinforce_loss(log_probability, reward, baseline):
+    """Return the loss that makes picks with a good reward more probable.
+
+    Args:
+        log_probability: B, the logarithm of the probability of what was picked.
+        reward: B, how good each pick turned out to be.
+        baseline: B, which reward was expected.
+
+    Returns:
+        The loss, a tensor with one number and no axis.
+
+    Example:
+        >>> reinforce_loss(torch.tensor([-2.0, -1.0]), torch.tensor([3.0, 0.0]), torch.tensor([1.0, 1.0]))
+        tensor(1.5000)
+    """
+    ### BEGIN SOLUTION
+    advantage = (reward - baseline).detach()
+    return -(advantage * log_probability).mean()
+    ### END SOLUTION
+
+
+# %%
+check("08.reinforce_loss", reinforce_loss)
+
+# %% [markdown]
+# ## A window
+#
+# **Local** attention lies between the two: it looks at all positions within a window, and where the window lies is learned (Luong et al. 2015, section 3.2).
+
+# %% [markdown]
+# ## 08.local_weights
+#
+# Turn scores into weights around a centre, which may lie between two positions. First take the softmax over the positions that are real **and** at most `window` away from the centre: a position exactly that far away is in reach. Then multiply by a Gaussian,
+# which is 1 at the centre (equation 10 of the paper). The products are not made to sum to 1 again.
+#
+# $$w_{bs} = \operatorname{softmax}_s(\text{scores}_b) \cdot \exp\Big(-\frac{(s - \text{centre}_b)^2}{2 \sigma^2}\Big) \quad \text{where } |s - \text{centre}_b| \le \text{window}, \text{ else } 0, \qquad \sigma = \frac{\text{window}}{2}$$
+#
+# Words come first in a row, and what the scores hold where the mask is False has no effect. A row with no position in reach gets zeros. A gradient reaches the scores, and through the Gaussian also the centre.
+
+
+# %%
+def local_weights(scores, centre, window, mask):
+    """Return the weights of local attention.
+
+    Args:
+        scores: B×S.
+        centre: B, real numbers, where each row looks.
+        window: a number above 0, how far it looks to each side.
+        mask: B×S, True at words, which stand first, False at padding.
+
+    Returns:
+        The weights, B×S, which sum to 1 at most in each row.
+
+    Example:
+        >>> local_weights(torch.zeros(1, 5), torch.tensor([1.5]), 1, torch.ones(1, 5, dtype=torch.bool))
+        tensor([[0.0000, 0.3033, 0.3033, 0.0000, 0.0000]])
+    """
+    ### BEGIN SOLUTION
+    distance = torch.arange(scores.shape[1]) - centre[:, None]  # B S
+    near = mask & (distance.abs() <= window)
+    weights = scores.masked_fill(~near, -torch.inf).softmax(-1).masked_fill(~near, 0.0)  # zeros in place of NaN, too
+    return weights * torch.exp(-2 * (distance / window) ** 2)  # 2 σ² is half of the squared window
+    ### END SOLUTION
+
+
+# %%
+check("08.local_weights", local_weights)
+
+# %% [markdown]
+# ## 08.local_centre
+#
+# The state decides where to look. A small network turns it into a number, the sigmoid turns this number into a share between 0 and 1, and the length of the source sentence turns the share into a position (equation 9 of the paper). The formula is written for one
+# sentence, with columns; `state` holds one sentence per row.
+#
+# $$\text{centre} = \text{length} \cdot \sigma\big(v^\top \tanh(W s)\big)$$
+#
+# The centre is **not rounded**: it may lie between two positions, and a gradient must come back through it.
+
+
+# %%
+def local_centre(state, weight, v, length):
+    """Return the position that local attention looks at, in each sentence.
+
+    Args:
+        state: B×H, the decoder's state.
+        weight: A×H, W in the equation.
+        v: A.
+        length: B, how many words the source sentences have, integers.
+
+    Returns:
+        The centres, B, real numbers between 0 and the length.
+
+    Example:
+        >>> state, weight = torch.tensor([[0.0, 0.0], [1.0, 2.0]]), torch.tensor([[1.0, 0.5]])
+        >>> local_centre(state, weight, torch.tensor([2.0]), torch.tensor([6, 10]))
+        tensor([3.0000, 8.7303])
+    """
+    ### BEGIN SOLUTION
+    share = torch.sigmoid(torch.tanh(state @ weight.T) @ v)  # B
+    return length * share
+    ### END SOLUTION
+
+
+# %%
+check("08.local_centre", local_centre)
+
+# %% [markdown]
+# ## Looking back at oneself
+#
+# What is looked at need not be a source sentence. A network that reads word after word can look at the states that it had before (Cheng et al. 2016).
+
+# %% [markdown]
+# ## 08.attend_to_past
+#
+# Let each state attend to the **earlier** states of its own sequence, by scaled dot product: it is the query, and the states before it are keys and values. Each state sees neither itself nor anything that comes after it. The first state has no past: its context
+# is zeros, with a finite gradient.
+#
+# $$\text{context}_t = \sum_{j < t} \alpha_{tj} s_j \qquad \alpha_t = \operatorname{softmax}_{j < t} \Big( \frac{s_t^\top s_j}{\sqrt D} \Big)$$
+
+
+# %%
+def attend_to_past(states):
+    """Return what each state takes from the states before it.
+
+    Args:
+        states: B×T×D.
+
+    Returns:
+        The contexts, B×T×D; zeros for the first state.
+
+    Example:
+        >>> attend_to_past(torch.tensor([[[0.0], [2.0], [0.0]]]))
+        tensor([[[0.],
+                 [0.],
+                 [1.]]])
+    """
+    ### BEGIN SOLUTION
+    _, T, D = states.shape
+    scores = states @ states.mT / D**0.5  # B T T
+    past = torch.ones(T, T, dtype=torch.bool).tril(-1)
+    weights = (
+        scores.masked_fill(~past, -torch.inf).softmax(-1).masked_fill(~past, 0.0)
+    )  # the first row is NaN until here
+    return weights @ states
+    ### END SOLUTION
+
+
+# %%
+check("08.attend_to_past", attend_to_past)
+
+# %% [markdown]
+# ## Right on average
+#
+# The gradient of a REINFORCE loss is different with every draw. Whether such an estimate is right can only be seen in its mean.
+
+# %% [markdown]
+# ## 08.catch_biased_gradient
+#
+# One of S positions is picked with the probabilities $p = \operatorname{softmax}(\text{logits})$ and earns its reward. The gradient of the expected reward $R$ at each logit is $p_s (r_s - R)$. A **candidate**, `estimator(logits, rewards, uniform)`, estimates it from N draws, picking as in `08.hard_attention`. Return `True` for one that keeps these promises, else `False`:
+#
+# 1. Its mean over all possible draws is the gradient, for every N from 2 up: it is **unbiased**.
+# 2. That holds for any S from 2 up, any rewards, and logits that are not normalised.
+# 3. It raises no error, which must not stop your test.
+#
+# Up to 200 calls are enough. To leave nothing to chance, take probabilities that are multiples of 1/4, and uniform numbers amid each quarter.
+
+
+# %%
+def catch_biased_gradient(estimator):
+    """Tell whether an estimator of the gradient of the expected reward is unbiased.
+
+    Args:
+        estimator: a function (logits S, rewards S, uniform N) → gradient S, which may be wrong and may raise.
+
+    Returns:
+        True if it is unbiased, False if it is biased.
+
+    Example:
+        >>> def exact(logits, rewards, uniform):
+        ...     p = logits.softmax(0)
+        ...     return p * (rewards - p @ rewards)
+        >>> catch_biased_gradient(exact)
+        True
+        >>> catch_biased_gradient(lambda logits, rewards, uniform: -exact(logits, rewards, uniform))
+        False
+    """
+
+    ### BEGIN SOLUTION
+    p, rewards = torch.tensor([0.5, 0.25, 0.25]), torch.tensor([2.0, -1.0, 0.25])
+    right = p * (rewards - p @ rewards)
+    for N in (2, 3):
+        draws = itertools.product((0.125, 0.375, 0.625, 0.875), repeat=N)  # each as probable as the others
+        try:
+            came = [estimator(p.log() + 1, rewards.clone(), torch.tensor(uniform)) for uniform in draws]
+            mean = torch.stack(came).mean(0)
+            if not torch.allclose(mean, right, atol=1e-5):
+                return False
+        except Exception:
+            return False
+    return True
+    ### END SOLUTION
+
+
+# %%
+check("08.catch_biased_gradient", catch_biased_gradient)
+
+# %% tags=["own-machine"]
+progress()
+
+# %% [markdown]
+# Stuck on one? `hint("08.local_weights")` gives the next hint, and `solution("08.local_weights")` shows an answer after a try.
+#
+# Next, lesson 09: attention without a recurrent network.

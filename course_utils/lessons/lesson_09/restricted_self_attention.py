@@ -1,0 +1,225 @@
+"""Task 09.restricted_self_attention: each place looks at its neighbourhood alone."""
+
+from math import sqrt
+from operator import gt, le, lt, matmul, truediv
+
+import torch
+import torch.nn.functional as F
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task, count, sizes
+from course_utils.checks.way import left_out
+from course_utils.lessons.shared.masked import masked_softmax_mistakes
+from course_utils.lessons.shared.shares import USUAL
+
+task = Task(
+    "09.restricted_self_attention",
+    "attention to the neighbourhood",
+    arguments=("query B×T×D", "key B×T×D", "value B×T×E", "radius"),
+    result="context B×T×E",
+    difficulty=3,
+    importance=3,
+    minutes=20,
+    hints=(
+        "How far is place j from place i? Compute that for all pairs, and compare it with the radius: that is a mask of T×T, the same for all sentences. The places beyond the ends of a sentence are not in it at all, so nothing has to be padded.",
+        (
+            "Take three places with the queries [1], [1], [1], the keys [0], [1.0986], [0] and the values [4], [8], [16], and a radius of 1. The scores are those of the keys: 0, 1.0986 and 0, with the exponentials 1, 3 and 1. The first place sees places 0 and 1: its weights are 0.25 and 0.75, and its context is 0.25·4 + 0.75·8 = 7. "
+            "The second sees all three, with the weights 0.2, 0.6 and 0.2: 0.2·4 + 0.6·8 + 0.2·16 = 8.8. The third sees places 1 and 2: 0.75·8 + 0.25·16 = 10."
+        ),
+        "distance = |i - j| for all pairs of places, T×T, from torch.arange with an axis more and without; scores = query times key transposed, divided by the root of D; -inf where the distance is above the radius; softmax over the last axis; return the weights times value.",
+    ),
+    partial=USUAL,
+)
+
+
+def _distance(T):
+    place = torch.arange(T)
+    return (place[:, None] - place).abs()
+
+
+@task.property
+def contexts_lie_between_the_values_in_reach(case, value):
+    """A weighted sum whose weights are not negative and sum to 1 lies between the smallest and the largest value."""
+    values, radius = case.args[2].double(), case.args[3]
+    near = (_distance(values.shape[1]) <= radius)[None, :, :, None]
+    least = torch.where(near, values[:, None], torch.inf).amin(2)
+    most = torch.where(near, values[:, None], -torch.inf).amax(2)
+    room = 1e-4 * (1 + values.abs().max())
+    outside = ((value < least - room) | (value > most + room)).any(2).any(0).nonzero()[:, 0].tolist()
+    return (
+        f"A context should lie between the smallest and the largest of the values at most {radius} away; one of yours at place {outside[0]} lies outside. Are the weights of each place at least 0, do they sum to 1, and are they 0 for the places that are farther away?"
+        if outside
+        else None
+    )
+
+
+def _inputs(draw, B, T, D, E, radius, dtype=torch.float32):
+    return (*(draw.numbers(*shape, dtype=dtype) for shape in ((B, T, D), (B, T, D), (B, T, E))), radius)
+
+
+@task.cases
+def _(draw):
+    for size in sizes(B=2, T=7, D=3, E=5):
+        T, radius = (size.T, 2) if size.full else (size.T + 3, 1)
+        name = f"{count(size.B, 'sentence')} of {T} words, widths D={size.D}, E={size.E}, radius {radius}"
+        yield Case(name, _inputs(draw, size.B, T, size.D, size.E, radius), size.full)
+    yield Case("11 words, radius 3", _inputs(draw, 2, 11, 3, 2, 3))
+    yield Case("17 words, radius 5", _inputs(draw, 2, 17, 2, 3, 5))
+    yield Case("as many words as features", _inputs(draw, 2, 5, 5, 5, 1))
+    yield Case("as many sentences as words", _inputs(draw, 5, 5, 3, 2, 2))
+    yield Case("radius 0", _inputs(draw, 2, 5, 3, 7, 0), True, edge=True)
+    yield Case("the radius reaches the far end", _inputs(draw, 2, 5, 3, 7, 4), edge=True)
+    yield Case("the radius is larger than the sentence", _inputs(draw, 2, 3, 5, 7, 11), True, edge=True)
+    yield Case("a single word, widths of 1", _inputs(draw, 1, 1, 1, 1, 1), True, edge=True)
+    yield Case("200 words, radius 7", _inputs(draw, 1, 200, 3, 5, 7), edge=True)
+    yield Case("float64 numbers", _inputs(draw, 2, 7, 3, 5, 2, torch.float64), True, edge=True)
+    # Places 0 and 1 are in each other's reach, and place 2, which is not in that of 0, has a far larger score.
+    key = torch.tensor([[[-100.0], [-100.5], [100.0], [-99.0]]])
+    yield Case("scores of ±10,000", (100 * torch.ones(1, 4, 1), key, draw.numbers(1, 4, 2) + 0.25, 1), hazard=True)
+
+
+@task.oracle
+def _(query, key, value, radius):
+    sentences = []
+    for queries, keys, values in zip(query, key, value, strict=True):
+        contexts = []
+        for i, asking in enumerate(queries):
+            near = [j for j in range(len(keys)) if i - radius <= j <= i + radius]
+            scores = torch.stack([(asking * keys[j]).sum() for j in near]) / len(asking) ** 0.5
+            shares = (scores - scores.detach().max()).exp()
+            contexts.append(sum(share * values[j] for share, j in zip(shares, near, strict=True)) / shares.sum())
+        sentences.append(torch.stack(contexts))
+    return torch.stack(sentences)
+
+
+@task.steps
+def _(query, key, value, radius):
+    products = yield "the products of query and key", matmul, query, key.mT
+    root = yield "the square root of D", sqrt, query.shape[-1]
+    scores = yield "the scores", truediv, products, root
+    place = torch.arange(query.shape[1])
+    ahead = yield "how far each place lies to the right of each other", lambda place: place - place[:, None], place
+    distance = yield "the distances", torch.abs, ahead
+    near = yield "the places in reach", le, distance, radius
+    masked = yield "the masked scores", lambda scores, near: scores.masked_fill(~near, -torch.inf), scores, near
+    weights = yield "the weights", lambda masked: masked.softmax(-1), masked
+    context = yield "the product of weights and value", matmul, weights, value
+    return context
+
+
+# Which places are in reach
+
+AHEAD, DISTANCES, REACH = "how far each place lies to the right of each other", "the distances", "the places in reach"
+TWO_SIDES = "The neighbourhood has two sides: take the absolute value of the distance."
+BOTH_SIDES = "The radius holds on both sides: take the absolute value of the distance."
+for name, sentence, changes in (
+    ("radius_unused", "The radius has no effect: each place sees all.", {REACH: lambda distance, radius: distance >= 0}),
+    ("radius_exclusive", "A place that is exactly `radius` away is left out. It is in reach: at most `radius` away means `<=`.", {REACH: lt}),
+    ("left_side_alone", f"Each place sees itself and the places on its left. {TWO_SIDES}", {REACH: lambda distance, radius, *, done: (done[AHEAD] <= 0) & (distance <= radius)}),
+    ("right_side_alone", f"Each place sees itself and the places on its right. {TWO_SIDES}", {REACH: lambda distance, radius, *, done: (done[AHEAD] >= 0) & (distance <= radius)}),
+    ("no_limit_on_the_left", f"On the left each place sees all, however far away. {BOTH_SIDES}", {DISTANCES: left_out}),
+    ("no_limit_on_the_right", f"On the right each place sees all, however far away. {BOTH_SIDES}", {DISTANCES: torch.neg}),
+    (
+        "right_end_left_out",
+        "The place that is `radius` away on the right is left out, and the one on the left is not. Note that a slice or a range ends before its second number: it has to be i + radius + 1.",
+        {REACH: lambda distance, radius, *, done: (done[AHEAD] < radius) & (distance <= radius)},
+    ),
+    (
+        "left_end_left_out",
+        "The place that is `radius` away on the left is left out, and the one on the right is not. Both are in reach.",
+        {REACH: lambda distance, radius, *, done: (done[AHEAD] > -radius) & (distance <= radius)},
+    ),
+    ("itself_left_out", "No place sees itself in your answer. A place is 0 away from itself, and so in its own reach.", {REACH: lambda distance, radius: (distance <= radius) & (distance > 0)}),
+    (
+        "radius_as_width",
+        "You look at half of `radius` on each side. A radius reaches from the place itself to each side: `radius` places on the left and as many on the right.",
+        {"radius": lambda radius: radius // 2},
+    ),
+    ("far_places_alone", "The mask is used the wrong way round: the places in reach are hidden, and those that are farther away are seen.", {REACH: gt}),
+    (
+        "circle",
+        "The neighbourhood goes round in a circle: places at one end see those at the other. Beyond the ends there is nothing; `roll`, circular padding and negative places come back at the other end.",
+        {DISTANCES: lambda ahead: torch.minimum(ahead.abs(), len(ahead) - ahead.abs())},
+    ),
+):  # fmt: skip
+    task.changed(name, sentence, changes)
+
+
+def _in_blocks(distance, radius):
+    block = torch.arange(len(distance)) // (2 * radius + 1)
+    return block[:, None] == block
+
+
+task.changed(
+    "in_blocks",
+    "You cut the sentence into blocks of 2·radius + 1 places, and each place sees its block. Each place has a neighbourhood of its own, with the place in the middle.",
+    {REACH: _in_blocks},
+)
+
+
+@task.mistake(
+    "Where i - radius is negative, your slice begins at a place counted from the end, and it is empty or wrong. Let it begin at max(0, i - radius)."
+)
+def negative_start(query, key, value, radius):
+    contexts = []
+    for i in range(query.shape[1]):
+        near = slice(i - radius, i + radius + 1)
+        scores = query[:, i : i + 1] @ key[:, near].mT / query.shape[-1] ** 0.5
+        contexts.append(scores.softmax(-1) @ value[:, near])
+    return torch.cat(contexts, 1)
+
+
+@task.mistake(
+    "Beyond the ends of the sentence you pad with zeros, and these take part in the softmax: a key of zeros has the score 0, and exp(0) = 1 is a weight like any other. Leave these places out, or put -inf in place of their scores."
+)
+def zeros_beyond_the_ends(query, key, value, radius):
+    keys, values = (F.pad(x, (0, 0, radius, radius)).unfold(1, 2 * radius + 1, 1) for x in (key, value))  # B T D W
+    scores = (query[:, :, None] @ keys)[:, :, 0] / query.shape[-1] ** 0.5  # B T W
+    return (values @ scores.softmax(-1)[..., None])[..., 0]
+
+
+# Scores and weights
+
+for name, sentence, root in (
+    ("unscaled", "The scores are not scaled: divide them by √D.", lambda D: 1),
+    ("divided_by_D", "You divide the scores by D. Divide them by its square root.", lambda D: D),
+    ("divided_by_half_of_D", "You divide the scores by half of D. Divide them by its square root: `** 0.5`.", lambda D: D / 2),
+    ("multiplied_by_root", "You multiply the scores by √D. Divide them by it.", lambda D: D**-0.5),
+):  # fmt: skip
+    task.changed(name, sentence, {"the square root of D": root})
+
+masked_softmax_mistakes(
+    task,
+    "no_softmax",
+    "equal_weights",
+    "masked_with_zeros",
+    "mask_added",
+    "fill_undercut",
+    "overflow",
+    others="places",
+    softmax="the weights",
+    zeros=None,
+)
+task.changed(
+    "masked_after",
+    "The mask comes after the softmax over the whole sentence, so the remaining weights no longer sum to 1. Take out the scores of places that are too far away before the softmax.",
+    {"the masked scores": left_out, "the weights": lambda scores, *, done: scores.softmax(-1) * done[REACH]},
+)
+
+
+def _renormalised(scores, *, done):
+    weights = scores.softmax(-1) * done[REACH]
+    return weights / weights.sum(-1, keepdim=True)
+
+
+task.changed(
+    "renormalised",
+    "The mask comes after a softmax over the whole sentence, and you divide by what is left. Where a place out of reach has by far the largest score, nothing is left, and 0/0 is NaN. Take out its score before the softmax.",
+    {"the masked scores": left_out, "the weights": _renormalised},
+)
+for name, sentence, axis in (
+    ("softmax_over_queries", "the places that ask, and so they compete for each key", 1),
+    ("softmax_over_batch", "the batch, so sentences compete with one another", 0),
+):
+    said = f"Your softmax runs over {sentence}. Each place spreads its weight over the keys, the last axis."
+    task.changed(name, said, {"the weights": lambda masked, axis=axis: masked.softmax(axis).nan_to_num()})

@@ -1,0 +1,359 @@
+# %%
+import ipywidgets
+import torch
+from torch import nn
+
+from course_utils import check, predict, reveal
+from course_utils.data.measured import measured
+from course_utils.data.recall import WORDS, recall_next
+from course_utils.figures import diagrams, plots
+from course_utils.figures.tables import table
+from course_utils.figures.widgets import explore
+from course_utils.models.files import load_pretrained
+from course_utils.models.plain import rotate, sinusoidal_positions
+from course_utils.models.positions import NextWord, fit, share_right
+from course_utils.translation.translate import translate
+
+torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
+
+# %% [markdown]
+# ## The same words in another order
+#
+# A dog that chases a boy is not a boy who chases a dog. But lesson 09 has shown that self-attention does not notice the order of words: put them in another order, and each word gets the same vector as before.
+#
+# The Transformer that ships with the course adds a vector to each word that says where the word is, its **position**. What does this model make of the two sentences, and what happens if we set all positions to zero?
+
+# %% tags=["nbval-check-output"]
+model, subwords = load_pretrained("transformer-en-de")
+texts = ["a dog is chasing a boy .", "a boy is chasing a dog ."]
+print("with positions:   ", translate(model, subwords, texts))
+model.embedding.positions.zero_()
+print("without positions:", translate(model, subwords, texts))
+
+# %% [markdown]
+# Without positions both sentences get the same translation. It is good German, but it is right for one of them only by luck: to the encoder they are the same set of words.
+#
+# This model was trained with positions. Could another one learn to do without them? Let us take a task in which order is everything. A text has T different words, and then one of them comes again, but never the last one. **Which word comes next?** It should be the word that came after it the first time.
+
+# %% tags=["nbval-check-output"]
+words, answers = recall_next(3, 6, torch.Generator().manual_seed(0))
+for text, answer in zip(words.tolist(), answers.tolist(), strict=True):
+    print("text:", text[:-1], "  again:", text[-1], "  next:", answer)
+
+# %% [markdown]
+# Our model has two layers of the self-attention of lesson 09. It has two openings for positions: the function `add` may change the word vectors, and `turn` may change queries and keys. For now both return what they are given.
+
+
+# %%
+def unchanged(x):
+    return x
+
+
+class Reader(nn.Module):
+    def __init__(self, add=unchanged, turn=unchanged, D=64):
+        super().__init__()
+        self.add, self.turn = add, turn
+        self.embedding = nn.Embedding(WORDS, D)
+        self.layers = nn.ModuleList(nn.ModuleList(nn.Linear(D, D, bias=False) for _ in range(3)) for _ in range(2))
+        self.readout = nn.Linear(D, WORDS)
+
+    def forward(self, words):  # B T
+        x = self.add(self.embedding(words))  # B T D
+        for query, key, value in self.layers:
+            q, k, v = self.turn(query(x)), self.turn(key(x)), value(x)  # B T D
+            x = x + (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1) @ v  # B T D
+        return self.readout(x[:, -1])  # B V
+
+
+# %% [markdown]
+# If the model can't tell positions apart, it knows which words are there, and that the answer is not the repeated word. What share will it get right in texts of 12 words?
+
+# %% tags=["nbval-check-output"]
+predict("11.blind", ...)
+
+# %% tags=["reveals"]
+print("Trained on short texts, without positions:")
+lengths = [3, 6, 9, 12]
+torch.manual_seed(0)
+blind = Reader()
+fit(blind, steps=300, rate=5e-3)
+rows = {"a guess: 1 / (T - 1)": [1 / (length - 1) for length in lengths]}
+rows["without positions"] = [share_right(blind, length) for length in lengths]
+reveal("11.blind", round(rows["without positions"][-1], 2))
+table(rows, [f"{length} words" for length in lengths], corner="share right", digits=2)
+
+# %% [markdown]
+# Without positions the model guesses among the other T - 1 words; after 1,000 steps, too. At which points of self-attention could it be told the order?
+
+# %%
+diagrams.positions(new=["added", "turned"])
+
+# %% [markdown]
+# There are two such points: a position can be added to each word vector, or it can turn each query and each key. We begin with the first.
+#
+# ## Is a number enough?
+#
+# We could give each word its position p as one more number. A query then multiplies p by some slope, so its scores rise from key to key, or they fall. Can you find a slope that gives most of the weight to position 2? Put other slopes into the list and run the cell again.
+
+# %%
+p = torch.arange(6.0)
+for slope in (-2, -0.5, 0, 0.5, 2):
+    print(f"slope {slope:4}:", (slope * p).softmax(0))
+
+# %% [markdown]
+# There is none. The largest weight is at one of the ends, or all weights are equal. We need *vectors* with which a product can pick out any position.
+#
+# ## A clock for each pair of dimensions
+#
+# Vaswani et al. 2017 take the D dimensions of the vector in pairs. Pair i is the hand of a clock. From each position to the next it turns by the same angle, at a speed of its own. The pair holds the sine and the cosine of its angle:
+#
+# $$P_{p,\,2i} = \sin\frac{p}{10000^{2i/D}} \qquad P_{p,\,2i+1} = \cos\frac{p}{10000^{2i/D}}$$
+#
+# These are **sinusoidal positions**. Work out the four entries for D = 4 and p = 1, with pencil and paper. (sin 1 = 0.841, cos 1 = 0.540.)
+
+
+# %% tags=["nbval-check-output"]
+def sinusoidal(length, D, base=10_000):
+    i = torch.arange(D // 2)  # D/2
+    angle = torch.arange(length)[:, None] / base ** (2 * i / D)  # length D/2
+    return torch.stack([angle.sin(), angle.cos()], -1).flatten(1)  # length D
+
+
+print(sinusoidal(length=3, D=4))
+agree = torch.allclose(sinusoidal(50, 64), sinusoidal_positions(50, 64), atol=1e-4)
+print("the package's function agrees:", agree)
+
+# %% [markdown]
+# The second row is position 1. Pair 0 has turned by 1 / 10000⁰ = 1 radian, so the row begins with sin 1 and cos 1. Pair 1 has turned by 1 / 10000^(2/4) = 0.01: sin 0.01 = 0.010 and cos 0.01 ≈ 1.
+#
+# Here are four of the 32 clocks for D = 64. The ticks count radians, and a full turn has 6.28 of them. Move the slider. At which position has pair 0 first passed a full turn, and where is pair 12 then?
+
+
+# %%
+def clocks_at(position):
+    for pair, ax in zip((0, 4, 8, 12), plots.axes(4, width=2.5, height=2.6), strict=True):
+        plots.dial({"": position / 10_000 ** (2 * pair / 64)}, f"pair {pair}", ax)
+    slow = position / 10_000 ** (2 * 12 / 64)
+    return f"At position {position} pair 0 has turned by {position} radians and pair 12 by {slow:.2f}."
+
+
+clocks = explore(clocks_at, position=ipywidgets.IntSlider(value=7, min=0, max=60))
+clocks
+
+# %% [markdown]
+# At position 7 pair 0 has begun its second turn, while pair 12 has moved by only 0.22 radians. Fast hands tell neighbours apart, and slow hands tell near from far, as on a clock with hands for seconds and hours.
+#
+# Here are the vectors of 30 positions for D = 16, one per column. In which rows do neighbouring columns differ most?
+
+# %%
+shown = sinusoidal(length=30, D=16).T
+plots.scores(shown, ax=plots.axes(width=9, height=4.2), ylabel="dimension", xlabel="position")
+
+# %% [markdown]
+# The rows at the top change quickly from position to position. Those at the bottom hardly change over 30 positions; over thousands they would. They come in pairs: a sine, which begins with 0 (white), and a cosine, which begins with 1 (blue).
+#
+# What is the base 10,000 for? With the base 1 all hands turn at the same speed. Which positions do you then expect to look like position 0? We list the three with the largest product. Put a base of your own into the list, too.
+
+# %% tags=["nbval-check-output"]
+for base in (1, 100, 10_000):
+    P = sinusoidal(100, 64, base)  # length D
+    alike = (P @ P[0] / 32)[1:].topk(3)  # 1 is the product of position 0 with itself
+    print(f"base {base:6,}: positions {[p + 1 for p in alike.indices.tolist()]}, products {alike.values}")
+
+# %% [markdown]
+# With the base 1 it is position 44, since 44 radians are almost exactly seven turns. With the other two bases, the positions next to 0 are most like it, and the products fall more slowly the larger the base is.
+#
+# ## How can a head find the word before?
+#
+# A hand that goes k positions further always turns by the same angle, wherever it was before. So one matrix $M_k$ turns each position into the one that is k further on:
+#
+# $$P_{p+k} = M_k\,P_p \quad \text{for every } p$$
+#
+# For each pair, it holds a rotation by k times the pair's angle. We build M for k = 1 and D = 4, and try it at all positions at once.
+
+
+# %% tags=["nbval-check-output"]
+def one_further(D):
+    angles = 1 / 10_000 ** (torch.arange(0, D, 2) / D)  # D/2
+    blocks = [torch.tensor([[a.cos(), a.sin()], [-a.sin(), a.cos()]]) for a in angles]
+    return torch.block_diag(*blocks)  # D D
+
+
+M, P = one_further(4), sinusoidal(100, 4)
+print(M)
+print("M moves every position by one:", torch.allclose(P[:-1] @ M.T, P[1:], atol=1e-4))
+print("its transpose moves it back:  ", torch.allclose(P[1:] @ M, P[:-1], atol=1e-4))
+
+# %% [markdown]
+# This answers the question that lesson 10 left. Let the query be the word's position moved *back* by one, and the keys the positions. Then the score is highest at the word before. We do it for D = 64, without any training. Where will the weights lie? And where, if you write `P @ M @ M`?
+
+# %%
+P, M = sinusoidal(10, 64), one_further(64)  # T D, D D
+queries = P @ M  # T D: each position moved back by one
+weights = (3 * queries @ P.T).softmax(-1)  # T T; the 3 concentrates the weights
+plots.weights(weights, range(10), range(10), xlabel="keys: positions", ylabel="queries: positions")
+
+# %% [markdown]
+# Each word looks at the word before it. The first has none, and most of its weight goes to its own position, the nearest one. (In a model the word and its position share one vector, so a head has to learn both to shift the position and to ignore the word.)
+#
+# Now we give our model positions. One line does it, the first one below. What share do you expect? Then write `.flip(0)` after the positions, which counts them from the last word, and train again: does the model need to count from the first?
+
+
+# %%
+def add(x):
+    return x + sinusoidal(x.shape[1], x.shape[2])  # B T D
+
+
+torch.manual_seed(0)
+sinus = Reader(add=add)
+losses = fit(sinus, steps=1000, rate=5e-3)
+rows["sinusoidal positions"] = [share_right(sinus, length) for length in lengths]
+
+torch.manual_seed(0)
+package = fit(NextWord("sinusoidal"), steps=1, rate=5e-3)
+print("the package's model begins with the same loss:", abs(package[0] - losses[0]) < 1e-3)
+table(rows, [f"{length} words" for length in lengths], corner="share right", digits=2)
+
+# %% [markdown]
+# With positions nearly all texts come out right.
+#
+# ## Rotary positions
+#
+# Su et al. 2021 *turn* each pair of a query and of a key, by position times frequency:
+#
+# $$(a,\, b) \;\to\; (a\cos\varphi - b\sin\varphi,\;\; a\sin\varphi + b\cos\varphi)$$
+#
+# These are **rotary positions**. Let a pair of the query, at position m, be a point at the angle $\alpha$, and a pair of the key, at position n, a point at $\beta$. The frequency is $\theta$. Turning adds to the angles:
+#
+# $$q = |q|\,\big(\cos(\alpha + m\theta),\, \sin(\alpha + m\theta)\big) \qquad k = |k|\,\big(\cos(\beta + n\theta),\, \sin(\beta + n\theta)\big)$$
+#
+# $$q \cdot k = |q|\,|k|\,\big(\cos(\alpha + m\theta)\cos(\beta + n\theta) + \sin(\alpha + m\theta)\sin(\beta + n\theta)\big)$$
+#
+# $$q \cdot k = |q|\,|k|\,\cos\big(\alpha - \beta + (m - n)\,\theta\big)$$
+#
+# (For $\cos x \cos y + \sin x \sin y = \cos(x - y)$.) Of the positions, only the distance m - n is left. What is the score for q = k = [1, 0], θ = 1, m = 3 and n = 1, and what if both positions grow by 10? (cos 3 = -0.990, sin 3 = 0.141, cos 1 = 0.540, sin 1 = 0.841.)
+
+
+# %%
+def turn(x, first=0):  # … T D; the first row is at the position `first`
+    T, D = x.shape[-2:]
+    angle = torch.arange(first, first + T)[:, None] / 10_000 ** (torch.arange(0, D, 2) / D)  # T D/2
+    a, b = x[..., 0::2], x[..., 1::2]  # … T D/2
+    pairs = a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos()
+    return torch.stack(pairs, -1).flatten(-2)  # … T D
+
+
+q, k, x = torch.tensor([[1.0, 0.0]]), torch.tensor([[1.0, 0.0]]), torch.randn(2, 7, 64)
+print("the package's function agrees:", torch.allclose(turn(x, 5), rotate(x, 5), atol=1e-4))
+for (m, n), ax in zip(((3, 1), (13, 11), (13, 1)), plots.axes(3, width=2.8, height=2.8), strict=True):
+    turned_q, turned_k = turn(q, m), turn(k, n)
+    print(f"q at {m:2}: {turned_q[0]}  k at {n:2}: {turned_k[0]}  product {(turned_q @ turned_k.T).item():.3f}")
+    plots.dial({"q": m, "k": n}, f"q at {m}, k at {n}", ax)
+
+# %% [markdown]
+# By hand the product is -0.990 · 0.540 + 0.141 · 0.841 = -0.416, which is cos 2. At the positions 13 and 11 both hands have moved on together, and the product is the same. At a distance of 12 it is cos 12 = 0.844.
+#
+# ## Move all positions by five
+#
+# We train a model that turns instead of adding, and test both on texts whose first word is at position 5 instead of 0. What share of the texts of 12 words does the model with sinusoidal positions still get right, and what share the one with rotary positions?
+
+# %% tags=["nbval-check-output"]
+predict("11.shifted", ...)
+
+# %% tags=["reveals"]
+print("Both models, with positions as in training and with positions moved on:")
+torch.manual_seed(1)  # with seed 0 it would need more steps
+rotary = Reader(turn=turn)
+fit(rotary, steps=1000, rate=5e-3)
+models, rows = {"sinusoidal": sinus, "rotary": rotary}, {}
+for name, reader in models.items():
+    rows[name] = [share_right(reader, length) for length in (6, 12)]
+sinus.add = lambda x: x + sinusoidal(x.shape[1] + 5, x.shape[2])[5:]
+rotary.turn = lambda x: turn(x, first=5)
+for name, reader in models.items():
+    rows[f"{name}, all positions + 5"] = [share_right(reader, length) for length in (6, 12)]
+reveal("11.shifted", round(rows["sinusoidal, all positions + 5"][1], 2))
+table(rows, ["6 words", "12 words"], corner="share right", digits=2)
+
+# %% [markdown]
+# The rotary model answers as before, since every distance is the same. The sinusoidal one loses a few answers in texts of 6 words, whose new positions all occurred in training, and four or five in ten in texts of 12 words, where five positions are new. What if you put 1 or 20 in place of 5?
+#
+# ## What happens beyond the trained lengths?
+#
+# **Learned positions** are the third way: one vector for each position, begun at random and trained like those of words. A vector whose position never occurs in training stays random. Sinusoidal positions can be computed for any number of words. What share will the model that has them get right in texts of 24 words?
+
+# %% tags=["nbval-check-output"]
+predict("11.beyond", ...)
+
+# %% tags=["reveals"]
+print("Trained on short texts, five seeds:")
+right = {}
+for kind in ("rotary", "sinusoidal", "learned", "none"):
+    lengths, right[kind] = measured("positions", "answers_right", "length", positions=kind)
+at_24 = torch.tensor(right["sinusoidal"])[:, lengths.index(24)]
+reveal("11.beyond", round(at_24.mean().item(), 2))
+plots.curves(lengths, right, "words of the text, T", "share right", legend="above")
+
+# %% [markdown]
+# Sinusoidal positions are no better here than learned ones, whose vectors beyond the trained lengths are still random. Rotary positions hold much longer. Why? We sort the texts of 24 words by the position at which the repeated word first occurred. Which questions does each model still answer?
+
+# %%
+right = {}
+for kind in ("rotary", "sinusoidal", "learned"):
+    at, right[kind] = measured("asked", "answers_right", "place", positions=kind)
+plots.curves(at, right, "position of the word that is asked about", "share right")
+
+# %% [markdown]
+# With learned positions the model answers at the positions 0 to 10, where it has seen both the word and the next one. With sinusoidal positions the fall begins at position 8, though it answers there in texts of 12 words: words at new positions disturb it.
+#
+# With rotary positions nearly all is right from position 12 on. There the distance to the question at the end has occurred in training, although twice as many words compete. New *distances* cost.
+#
+# ## And in translation?
+#
+# How many BLEU points do positions bring after three epochs on captions?
+
+# %%
+rows = {}
+for kind in ("sinusoidal", "learned", "none"):
+    _, runs = measured("translated", "bleu", "epochs", positions=kind, heads=4)
+    rows[kind] = [run[0] for run in runs]
+table(rows, [f"seed {seed}" for seed in range(len(rows["none"]))], corner="BLEU with positions", digits=1)
+
+# %% [markdown]
+# They bring 4.8 to 6.5. Learned ones are about one point below sinusoidal ones with each seed; Vaswani et al. found the two nearly identical. Most of the score is reached without any. Perhaps who chases whom can often be guessed from the words. And a causal mask can tell a decoder where it is: the first word sees one word, the second sees two (Haviv et al. 2022).
+#
+# ## So: where does the order come from?
+#
+# From positions, which are added to the words or turn queries and keys.
+#
+# ## Questions
+#
+# These five questions test the goals at the top. Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+
+# %%
+check("11.q1", ...)
+
+# %%
+check("11.q2", ...)
+
+# %%
+check("11.q3", ...)
+
+# %%
+check("11.q4", ...)
+
+# %%
+check("11.q5", ...)
+
+# %% [markdown]
+# ## Recap
+#
+# - Where does the order come from? From positions that are added to the words, or that turn queries and keys.
+# - Without them an encoder cannot tell two orders of the same words apart.
+# - Sinusoidal positions are clocks: fast pairs tell neighbours apart, and slow pairs tell near from far. A shift by k is one matrix for all positions, so a head can look at the word before.
+# - Turning queries and keys makes every score depend on distances alone: if all positions move on by five, nothing changes.
+# - At positions beyond the trained lengths, models with sinusoidal positions fail as those with learned ones do. Those with rotary positions hold longer.
+#
+# **Exercises**: [open them](../exercises/11_positions_exercises.ipynb)
+#
+# **Next**: words that look at each other, in several heads, with positions. [What else does attention need to become a translator?](12_transformer.ipynb)

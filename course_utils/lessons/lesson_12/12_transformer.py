@@ -1,0 +1,503 @@
+# %%
+import torch
+from torch import nn
+
+from course_utils import check, predict, reveal
+from course_utils.data.measured import measured, measured_once
+from course_utils.data.small_world import small_world, truth
+from course_utils.data.subwords import PAD
+from course_utils.figures import diagrams, plots
+from course_utils.figures.tables import table
+from course_utils.models.assembled import share_right
+from course_utils.models.attention import causal_mask
+from course_utils.models.conversion import from_lesson, to_torch
+from course_utils.models.files import load_pretrained
+from course_utils.models.plain import sinusoidal_positions
+from course_utils.models.residual import first_steps, likeness
+from course_utils.models.seq2seq import fit, make_batch
+from course_utils.translation.scores import exact_shares
+
+torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
+
+# %% [markdown]
+# ## What can attention alone not do?
+#
+# Attention makes weighted averages. If three values are 2, 4 and 9, then whatever the weights, the context lies between 2 and 9.
+#
+# So what happens to the words if one attention follows another? We send 10 random words through 12 layers of self-attention with random W_Q, W_K and W_V, and measure how alike they are: the mean cosine between two words, 1 when all point in the same direction. How large will it be after 12 layers?
+
+# %% tags=["nbval-check-output"]
+predict("12.alike", ...)
+
+# %% tags=["reveals"]
+print("How alike ten words are, five seeds:")
+alike = {"attention alone": likeness(residual=False), "with residual connections": likeness(residual=True)}
+reveal("12.alike", round(alike["attention alone"][:, -1].mean().item(), 2))
+plots.curves(range(13), alike, "layers", "mean cosine of two words")
+
+# %% [markdown]
+# After two layers of attention alone all words point in the same direction. (How many layers this takes depends on the weights: Dong et al. 2021 have the theory.) If each attention *adds* its context to the word, x + f(x), they become alike more slowly. This is a **residual connection** (He et al. 2016).
+#
+# ## The attentions
+#
+# We now write a whole Transformer (Vaswani et al. 2017). All its attentions are lesson 10's:
+#
+# $$\text{head}_i = \text{softmax}\!\left(\frac{Q_i K_i^\top}{\sqrt{d}}\right) V_i \qquad [\text{head}_0, \dots, \text{head}_{H-1}]\, W_O^\top$$
+#
+# With D = 8 and two heads, which shape does Q have for 3 sentences of 5 words? And which of the three attentions in the drawing takes keys and values from the other side?
+
+
+# %%
+class MultiHeadAttention(nn.Module):
+    def __init__(self, D, H):  # width of a word, number of heads
+        super().__init__()
+        self.H = H
+        self.W_Q, self.W_K, self.W_V, self.W_O = (nn.Linear(D, D) for _ in range(4))
+
+    def split(self, x):  # B T D
+        return x.unflatten(-1, (self.H, -1)).transpose(1, 2)  # B H T d
+
+    def forward(self, x, mask, memory=None):  # B T D, True where x may look, B S D
+        memory = x if memory is None else memory  # without a memory the words look at each other
+        Q, K, V = self.split(self.W_Q(x)), self.split(self.W_K(memory)), self.split(self.W_V(memory))
+        scores = Q @ K.mT / Q.shape[-1] ** 0.5  # B H T S
+        weights = scores.masked_fill(~mask, -torch.inf).softmax(-1)  # B H T S
+        return self.W_O((weights @ V).transpose(1, 2).flatten(2))  # B T D
+
+
+attention, x = MultiHeadAttention(D=8, H=2), torch.randn(3, 5, 8)
+print("Q:     ", *attention.split(attention.W_Q(x)).shape)
+print("result:", *attention(x, causal_mask(5)).shape)
+diagrams.transformer()
+
+# %% [markdown]
+# The attention to the source takes its keys and values from the **memory**, which is the encoder's result.
+#
+# ## A network for each word
+#
+# Attention only adds up values of words. To *compute* from a word, each layer has a **feed-forward network**:
+#
+# $$\text{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2$$
+#
+# Take x = [1, -2], no biases, and hidden units with the weights [1, 0], [0, 1], [1, 1] and [-1, -1]. The first output sums all units, the second doubles the last one. What comes out?
+
+
+# %% tags=["nbval-check-output"]
+class FeedForward(nn.Module):
+    def __init__(self, D, F):  # width of a word, number of hidden units
+        super().__init__()
+        self.W_1, self.W_2 = nn.Linear(D, F), nn.Linear(F, D)
+
+    def forward(self, x):  # B T D
+        hidden = self.W_1(x).relu()  # B T F
+        return self.W_2(hidden)  # B T D
+
+
+with torch.no_grad():
+    network, x = FeedForward(D=2, F=4), torch.tensor([[1.0, -2.0]])
+    # nn.Linear keeps its matrix transposed, with a row for each unit.
+    network.W_1.weight[:] = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [-1.0, -1.0]])  # F D
+    network.W_2.weight[:] = torch.tensor([[1.0, 1.0, 1.0, 1.0], [0.0, 0.0, 0.0, 2.0]])  # D F
+    network.W_1.bias[:] = network.W_2.bias[:] = 0
+    print("hidden units:", network.W_1(x).relu())
+    print("output:      ", network(x))
+
+# %% [markdown]
+# The products are 1, -2, -1 and 1. Setting those below 0 to 0 is what matters: without it, two matrices in a row would amount to one.
+#
+# ## Norm and sub-layer
+#
+# **Layer normalisation** (Ba et al. 2016) keeps numbers from growing: each vector gets mean 0 and variance 1. The gain g and the bias b are learned, and a tiny ε keeps it from dividing by 0:
+#
+# $$\text{norm}(x) = g \cdot \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + b$$
+#
+# Take x = [1, 2, 6]. The mean is 3. What is the variance, and what comes out?
+
+# %% tags=["nbval-check-output"]
+x, norm = torch.tensor([1.0, 2.0, 6.0]), nn.LayerNorm(3)  # it begins with g = 1 and b = 0
+print("variance:", x.var(correction=0), "  norm:", norm(x).detach())
+
+# %% [markdown]
+# The variance is (4 + 1 + 9) / 3 = 4.667, its root 2.16, and -2 / 2.16 = -0.926 comes first.
+#
+# A function f, an attention or a feed-forward network, with its residual connection and its norm is our **sub-layer**. In the first Transformer the norm came *after* the addition, **post-norm**. In most models today it comes *before* the function, **pre-norm** (compared by Xiong et al. 2020):
+#
+# $$\text{post: } \text{norm}(x + f(x)) \qquad\qquad \text{pre: } x + f(\text{norm}(x))$$
+#
+# We write pre-norm. What does it make of [1, 2, 6] if f returns what it is given? And in which of the two drawings can x pass without going through a norm?
+
+
+# %%
+class SubLayer(nn.Module):
+    def __init__(self, D, f):
+        super().__init__()
+        self.norm, self.f = nn.LayerNorm(D), f
+
+    def forward(self, x, *others):  # B T D, and what f needs besides: a mask, a memory
+        return x + self.f(self.norm(x), *others)  # B T D
+
+
+print(SubLayer(3, nn.Identity())(x).detach())
+diagrams.sublayers()
+
+# %% [markdown]
+# In pre-norm x passes freely from layer to layer. This is the **residual stream**, which is only ever added to.
+#
+# ## Two kinds of layers
+#
+# An encoder layer has two sub-layers, self-attention and feed-forward. A decoder layer has three: its self-attention gets a causal mask, and the next one looks at the memory, under the mask of the source. Write the three lines of its `forward` on paper before you read them.
+
+
+# %%
+class EncoderLayer(nn.Module):
+    def __init__(self, D, H, F):
+        super().__init__()
+        self.self_attention = SubLayer(D, MultiHeadAttention(D, H))
+        self.feed_forward = SubLayer(D, FeedForward(D, F))
+
+    def forward(self, x, mask):  # B S D, B 1 1 S
+        x = self.self_attention(x, mask)  # B S D
+        return self.feed_forward(x)  # B S D
+
+
+class DecoderLayer(nn.Module):
+    def __init__(self, D, H, F):
+        super().__init__()
+        self.self_attention = SubLayer(D, MultiHeadAttention(D, H))
+        self.source_attention = SubLayer(D, MultiHeadAttention(D, H))
+        self.feed_forward = SubLayer(D, FeedForward(D, F))
+
+    def forward(self, x, causal, memory, mask):  # B T D, T T, B S D, B 1 1 S
+        x = self.self_attention(x, causal)  # B T D
+        x = self.source_attention(x, mask, memory)  # B T D
+        return self.feed_forward(x)  # B T D
+
+
+# %% [markdown]
+# So there are three attentions, and each has its own mask. Take a source of 3 words and EOS, padded to 5 positions, and a target that so far has BOS and 3 words. Where may each attention look? Draw the masks on paper first.
+
+# %%
+there = torch.tensor([True, True, True, True, False])
+source, target = ["the", "dog", "barks", "EOS", "PAD"], ["BOS", "der", "Hund", "bellt"]
+masks = {
+    "encoder, to itself": (there.expand(5, 5), source, source),
+    "decoder, to itself": (causal_mask(4), target, target),
+    "decoder, to the source": (there.expand(4, 5), source, target),
+}
+for (title, (allowed, keys, queries)), ax in zip(masks.items(), plots.axes(3, width=3.4, height=3.2), strict=True):
+    plots.mask(allowed, keys, queries, title=title, ax=ax)
+
+# %% [markdown]
+# No word may look at padding: the target's comes last, where the causal mask hides it. (What the padding's own row gives is ignored.) Only the decoder's attention to itself is causal: words that are yet to be written must not be seen. The source is known as a whole.
+#
+# ## The whole model
+#
+# What goes in is a word's embedding, from one matrix E for both languages, times √D, plus its position. What comes out are logits: dot products of the last layer's result $h_t$ with the embeddings of all words, so that E is also the **readout**.
+#
+# $$x_t = \sqrt{D}\, E_{w_t} + P_t \qquad\qquad \text{logits}_t = E\, \text{norm}(h_t)$$
+#
+# Which line computes the memory, and how often for a translation of ten words?
+
+
+# %%
+class Transformer(nn.Module):
+    def __init__(self, V, D=32, H=4, F=64, N=2, longest=64):  # N layers on each side
+        super().__init__()
+        self.D, self.padding = D, PAD
+        self.embedding = nn.Embedding(V, D)
+        nn.init.normal_(self.embedding.weight, std=D**-0.5)  # times √D, its entries are as large as positions
+        self.register_buffer("P", sinusoidal_positions(longest, D))  # T D; buffers are not trained
+        self.register_buffer("causal", causal_mask(longest))  # T T
+        self.encoder = nn.ModuleList(EncoderLayer(D, H, F) for _ in range(N))
+        self.decoder = nn.ModuleList(DecoderLayer(D, H, F) for _ in range(N))
+        self.encoder_norm, self.decoder_norm = nn.LayerNorm(D), nn.LayerNorm(D)
+
+    def embed(self, words):  # B T
+        return self.embedding(words) * self.D**0.5 + self.P[: words.shape[1]]  # B T D
+
+    def encode(self, source):  # B S
+        x, mask = self.embed(source), (source != self.padding)[:, None, None]  # B S D, B 1 1 S
+        for layer in self.encoder:
+            x = layer(x, mask)  # B S D
+        return self.encoder_norm(x), mask
+
+    def decode(self, given, memory, mask):  # B T, B S D, B 1 1 S
+        x, T = self.embed(given), given.shape[1]  # B T D
+        for layer in self.decoder:
+            x = layer(x, self.causal[:T, :T], memory, mask)  # B T D
+        return self.decoder_norm(x) @ self.embedding.weight.T  # B T V
+
+    def forward(self, source, given):  # B S, B T
+        return self.decode(given, *self.encode(source))  # B T V
+
+
+# %% [markdown]
+# `encode` computes the memory once; `decode` runs for each word that is written. With pre-norm, one more norm follows the last layer of each side, since none lies on the residual stream.
+#
+# We train the model in the small world of lesson 06, where verbs go to the end, in 300 steps of lesson 05's loop: 64 pairs, Adam, gradients cut to length 1, and a rate that falls from 0.01. Given the right words before, what share of the words will it get right?
+
+# %% tags=["nbval-check-output"]
+predict("12.share", ...)
+
+
+# %% tags=["reveals"]
+@torch.no_grad()
+def translate(model, words, texts, longest=40):
+    source, y, _ = make_batch(words.encode(texts), [[]] * len(texts))  # B S, B 1: BOS
+    memory, mask = model.encode(source)
+    for _ in range(longest):
+        likeliest = model.decode(y, memory, mask)[:, -1:].argmax(-1)  # B 1
+        y = torch.cat([y, likeliest], 1)  # B T
+    return words.decode(y[:, 1:].tolist())  # each up to its EOS
+
+
+print("The share of right words in sentences that it has not seen:")
+pairs, test = (small_world(number, seed, order="verb-last") for number, seed in ((20_000, 1), (300, 2)))
+torch.manual_seed(0)
+model = Transformer(len(pairs.words))
+losses = fit(model, *pairs.ids(), steps=300)
+given_right = share_right(model, *make_batch(*test.ids()))
+_, written_right = exact_shares(translate(model, test.words, test.sources), test.targets)
+print(f"{given_right:.3f} given the right words before, {written_right:.3f} reading its own")
+tried = ["young friends saw girls", "big boy near my house called old girls and dogs followed friends"]
+for text, right, ours in zip(tried, truth(tried, "verb-last"), translate(model, test.words, tried), strict=True):
+    print(f"\n{text}\nright  {right}\nmodel  {ours}")
+reveal("12.share", given_right)
+
+# %% [markdown]
+# So a model that fits on a page learns to translate in seconds. Given the right words, it gets nearly all of them right. The second share is strict, as in lesson 05: after a word that is left out, all others come at the wrong position.
+#
+# The course's own Transformer, in `course_utils/models/transformer.py`, computes the same faster, and PyTorch has `nn.Transformer`, layers without embeddings and readout. We copy our weights into both. How far apart are the logits?
+
+# %% tags=["nbval-check-output"]
+model = model.double()  # with more digits, rounding can't be mistaken for a difference
+fast = from_lesson(model)  # the course's, with these weights
+theirs = to_torch(fast)
+source, given, _ = make_batch(*(side[:8] for side in test.ids()))
+padding, hidden = source == PAD, ~causal_mask(given.shape[1])  # there True means "must not be seen"
+features = theirs(
+    fast.embedding(source),
+    fast.embedding(given),
+    tgt_mask=hidden,
+    src_key_padding_mask=padding,
+    memory_key_padding_mask=padding,
+)
+ours = model(source, given)
+for name, logits in (("the course's", fast(source, given)), ("PyTorch's", fast.readout(features))):
+    print(f"{name:12} less than 0.00001 apart: {torch.allclose(logits, ours, rtol=0, atol=1e-5)}")
+
+# %% [markdown]
+# All three compute the same.
+#
+# ## Take one part out
+#
+# What is each part for? We take it out, train the rest in the same way, and look. `take_out` says what that means: in the place of a sub-layer x passes unchanged, without residual connections only f(norm(x)) remains, and a mask that is gone is True everywhere.
+
+
+# %%
+class Skip(nn.Module):
+    def forward(self, x, *others):
+        return x
+
+
+class NoResidual(SubLayer):
+    def forward(self, x, *others):
+        return self.f(self.norm(x), *others)
+
+
+def take_out(model, part):
+    for layer in [*model.encoder, *model.decoder]:
+        for name, sublayer in list(layer.named_children()):
+            if part == "residual connections":
+                setattr(layer, name, NoResidual(model.D, sublayer.f))
+            elif part == "norms":
+                sublayer.norm = model.encoder_norm = model.decoder_norm = nn.Identity()
+        if part == "feed-forward networks":
+            layer.feed_forward = Skip()
+        elif part == "attention to the source" and layer in model.decoder:
+            layer.source_attention = Skip()
+    if part == "positions":
+        model.P.zero_()
+    elif part == "causal mask":
+        model.causal.fill_(True)
+    elif part == "source mask":
+        model.padding = -1  # no word has this number
+    return model
+
+
+# %%
+# Or "norms", "residual connections", "attention to the source", "positions", "source mask", "feed-forward networks".
+part = "causal mask"
+predict("12.part", ...)
+
+# %% tags=["reveals"]
+torch.manual_seed(0)
+without = take_out(Transformer(len(pairs.words)), part)
+its_losses = fit(without, *pairs.ids(), steps=300)
+given_right = share_right(without, *make_batch(*test.ids()))
+_, written_right = exact_shares(translate(without, test.words, test.sources), test.targets)
+text = tried[1]
+print(f"Without its {part} the model learns this:")
+print(f"loss in the last steps  {sum(its_losses[-20:]) / 20:.2f} (whole model: {sum(losses[-20:]) / 20:.2f})")
+print(f"share right             {given_right:.2f} given the right words, {written_right:.2f} reading its own")
+print(f"source                  {text}")
+print(f"right                   {truth([text], 'verb-last')[0]}")
+print(f"this model              {translate(without, test.words, [text])[0] or '(nothing)'}")
+reveal("12.part", written_right)
+
+# %% [markdown]
+# Without the causal mask the loss is as low as the whole model's, and given the right words nearly all is right. But the model may look at the word that it should predict, as in lesson 05 without the shift. When it translates, that word is not there yet.
+#
+# Now choose another part: change the line, predict, run, and say why. Here are all of them, each seed compared with the whole model of the same seed. For the last column each sentence is translated by itself, so that it has no padding. Which parts can this world do without?
+
+
+# %%
+def shares(part, world="plain"):
+    values = ("given_right", "written_right", "alone_right")
+    return torch.tensor(measured_once("parts", *values, world=world, part=part))  # a row for each value
+
+
+parts = ["feed-forward networks", "norms", "residual connections", "attention to the source"]
+parts += ["positions", "causal mask", "source mask"]
+whole, rows = shares("nothing"), {}
+for name in ("nothing", *parts):
+    given, its_own, alone = shares(name)
+    rows[name] = [given.mean(), its_own.mean(), whole[1] - its_own, alone.mean()]
+columns = ["given the right words", "its own words", "lost, seed by seed", "one sentence at a time"]
+table(rows, columns, corner="share right without", digits=2)
+
+# %% [markdown]
+# Without residual connections, attention to the source, positions or the causal mask, fewer than half of the words are right when the model translates. Only for the causal mask does the first column hide this. Without the source mask a batch is translated as well as by the whole model, but sentences by themselves are not: in training there was padding. Feed-forward networks are worth a few words in a hundred with most seeds, and norms nothing that shows.
+#
+# Perhaps this world is too simple. In another world, words of the translation have endings for gender and number: a verb takes those of its subject. What are feed-forward networks worth there?
+
+# %%
+whole, rows = shares("nothing", "endings"), {}
+for name in ("nothing", "feed-forward networks", "feed-forward networks, with three layers", "norms"):
+    its_own = shares(name, "endings")[1]
+    ((size, *_),) = measured_once("parts", "parameters", world="endings", part=name)
+    rows[name] = [its_own.mean(), whole[1] - its_own, int(size)]
+table(rows, ["its own words", "lost, seed by seed", "parameters"], corner="share right without", digits=2)
+
+# %% [markdown]
+# There the model without them loses with every seed. With a third layer, and so nearly as many parameters as the whole, it loses less on average, but still with every seed. Perhaps hidden units help to choose the one word that has both the right stem and the right ending.
+#
+# And the norms? Perhaps two layers with small weights do not need them. We build six on each side, whose weights begin larger, as Glorot & Bengio 2010 say. How large do the numbers in the decoder's stream become, and what happens in ten steps?
+
+# %%
+source, given, _ = make_batch(*(side[:64] for side in test.ids()))
+rows = {}
+for seed in range(3):
+    for name, part in (("with norms", "nothing"), ("without", "norms")):
+        torch.manual_seed(seed)
+        deep = take_out(Transformer(len(pairs.words), N=6), part)
+        for module in deep.modules():
+            if isinstance(module, nn.Linear):
+                nn.init.xavier_uniform_(module.weight)
+        (memory, mask), x = deep.encode(source), deep.embed(given)
+        spreads, T = [x.std()], given.shape[1]
+        for layer in deep.decoder:
+            x = layer(x, deep.causal[:T, :T], memory, mask)  # B T D
+            spreads.append(x.std())
+        first, *_, last = fit(deep, *pairs.ids(), seed=seed, steps=10)
+        rows[f"{name}, seed {seed}"] = [*spreads[::2], first, last]
+columns = ["embedding", "layer 2", "layer 4", "layer 6", "first loss", "tenth loss"]
+table(rows, columns, corner="standard deviation after", digits=1)
+
+# %% [markdown]
+# With norms each sub-layer reads numbers of one size, and the stream grows slowly. Without them the stream grows a hundredfold or more, the first loss is in the hundreds or thousands, and the tenth is higher still.
+#
+# ## Where does the norm belong?
+#
+# Pre-norm is not what Vaswani et al. 2017 built. We have trained wider models, of six layers on each side: with either norm, with and without a **warm-up**, in which the learning rate begins near 0 and rises for some steps. A rate of 0.003 is high for these models; the last row has a third of it. One of the five rows fails. Which one?
+
+# %%
+rows, names = {}, {0: "no warm-up", 200: "warm-up over 200 steps"}
+ways = [(norm, warmup, 0.003) for norm in ("pre", "post") for warmup in names]
+for norm, warmup, rate in (*ways, ("post", 0, 0.001)):
+    _, runs = measured("warm_up", "words_right", "rate", norm=norm, warmup=warmup, rate=rate)
+    rows[f"{norm}-norm, {names[warmup]}, rate {rate}"] = [run[0] for run in runs]
+table(rows, [f"seed {seed}" for seed in range(5)], corner="share of words right", digits=2)
+
+# %% [markdown]
+# Post-norm fails without a warm-up at the high rate, and at a third of it does not. To see why, we repeat the first steps of three of these runs, of seed 0, with gradients cut to length 1. Each step moves a weight by about the rate, whatever the size of its gradient: that is what their optimizer, Adam, does (lesson 13). How alike do the words of the decoder become, and how much of the gradient reaches its first layer?
+
+# %%
+runs = {"pre": ("pre", 0), "post": ("post", 0), "post, with a warm-up": ("post", 200)}
+found = {name: first_steps(norm, warmup, steps=15) for name, (norm, warmup) in runs.items()}
+labels = ("mean cosine of two words", "gradient of the first layer")
+for which, ax in enumerate(plots.axes(2, width=5.2)):
+    curves = {name: values[which][None] for name, values in found.items()}
+    plots.curves(range(1, 16), curves, "step", labels[which], ax=ax)
+_ = ax.set(yscale="log")
+
+# %% [markdown]
+# Without a warm-up, a few steps of post-norm make all words alike, so all get the same prediction, and hardly any gradient reaches the first layer. Pre-norm comes close, but its gradient still arrives, and its words part again. With a warm-up the first steps are small, and the words grow alike more slowly. Perhaps each norm also shrinks x, so that what f adds weighs more: Liu et al. 2020 see the cause there, not in small gradients.
+#
+# ## Is it right?
+#
+# A wrong mask raises no error, so we test for it: neither later words nor the padding that longer sentences bring may change the logits of a word. Which of these four models keep which promise?
+
+
+# %% tags=["nbval-check-output"]
+@torch.no_grad()
+def promises(model, source, given):
+    logits = model(source, given)  # B T V
+    later, alone = given.clone(), source[:1, : (source[0] != PAD).sum()]
+    later[0, 2:] = 7  # another word in place of all from position 2 on
+    return [
+        torch.allclose(model(source, later)[0, :2], logits[0, :2], atol=1e-6),
+        torch.allclose(model(alone, given[:1])[0], logits[0], atol=1e-6),
+    ]
+
+
+rows, texts = {}, ["young friends saw girls", "big boy near my house called old girls"]
+ours = make_batch(*(pairs.words.encode(side) for side in (texts, truth(texts, "verb-last"))))[:2]
+rows["the model of this page"] = promises(model, *ours)
+for part in ("causal mask", "source mask"):
+    untrained = take_out(Transformer(len(pairs.words)), part).double()
+    rows[f"without its {part}, untrained"] = promises(untrained, *ours)
+shipped, subwords = load_pretrained("transformer-en-de")
+english, german = ["a dog is barking .", "two men are playing guitar ."], ["ein Hund bellt", "zwei Männer"]
+rows["the course's trained translator"] = promises(
+    shipped.double(), *make_batch(subwords.encode(english), subwords.encode(german))[:2]
+)
+table(rows, ["later words change nothing", "nor does padding"])
+
+# %% [markdown]
+# The whole models keep both promises, and each missing mask breaks one, even before training.
+#
+# ## So: what else does attention need?
+#
+# To become a translator, attention needs residual connections, positions and a second attention, to the source: without any one of them most words were wrong. It needs masks, although the training loss does not ask for them. It gains from feed-forward networks, with every seed where endings have to agree. It needs norms where there are many layers with large weights.
+#
+# ## Questions
+#
+# These five questions test the goals at the top. Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+
+# %%
+check("12.q1", ...)
+
+# %%
+check("12.q2", ...)
+
+# %%
+check("12.q3", ...)
+
+# %%
+check("12.q4", ...)
+
+# %%
+check("12.q5", ...)
+
+# %% [markdown]
+# ## Recap
+#
+# - What else does attention need to become a translator? Residual connections, positions, masks and an attention to the source; norms where there are many layers with large weights. Feed-forward networks help.
+# - A sub-layer is x + f(norm(x)). An encoder layer has two: self-attention and feed-forward. A decoder layer has three, with an attention to the source in between.
+# - Three attentions, three masks. A missing mask is not seen in the training loss: one tests that neither later words nor padding change anything.
+# - With pre-norm no norm lies on the residual stream. With post-norm large first steps make all words alike: at a high rate it needs a warm-up.
+#
+# **Exercises**: [open them](../exercises/12_transformer_exercises.ipynb)
+#
+# **Next**: a small Transformer learns a small world in seconds. [How is one trained on real sentences, and what does it know then?](13_training.ipynb)

@@ -1,0 +1,284 @@
+"""Task 13.adam_step: one step of Adam, with two moving means and their bias correction."""
+
+from operator import add, mul, sub, truediv
+
+import torch
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task
+from course_utils.checks.way import left_out
+from course_utils.lessons.shared.shares import EDGE, SIDE_EFFECT
+
+ORDER = "Return the new parameter, then the new m, then the new v."
+task = Task(
+    "13.adam_step",
+    "one step of Adam",
+    arguments=("parameter …×D", "gradient …×D", "m …×D", "v …×D", "step", "rate", "beta1", "beta2", "eps"),
+    result=("parameter …×D", "m …×D", "v …×D"),
+    difficulty=3,
+    importance=4,
+    minutes=20,
+    hints=(
+        "Adam keeps two moving means of each number's gradients: m of the gradients themselves, v of their squares. Both begin with zeros, so in the first steps they are too small; dividing by 1 - β^t puts that right, and only for the step that is taken now: what is kept are m and v as they are. The step goes against the corrected m, and is shorter where gradients are large.",
+        (
+            "Take the parameter [1], the gradient [4], m = [0] and v = [0] at step 1, with rate 0.5, β₁ = 0.5, β₂ = 0.75 and eps = 1. The new m is 0.5·0 + 0.5·4 = 2, the new v is 0.75·0 + 0.25·16 = 4. Corrected they are 2 / (1 - 0.5) = 4 and 4 / (1 - 0.75) = 16: the gradient and its square. The step is 0.5 · 4 / (√16 + 1) = 0.4, so the parameter becomes 0.6. "
+            "At step 2, with the same m and v before it, you would divide by 1 - 0.25 and 1 - 0.5625."
+        ),
+        "m = beta1 times m, plus (1 - beta1) times the gradient; v = beta2 times v, plus (1 - beta2) times the square of the gradient. m_corrected = m divided by (1 - beta1 to the power of step); v_corrected likewise with beta2. From the parameter subtract rate times m_corrected, divided by (the root of v_corrected, plus eps). Return all three.",
+    ),
+    partial=EDGE | SIDE_EFFECT,
+)
+
+
+def _inputs(draw, shape, step, beta1, beta2, eps, rate=0.25, size=1.0, dtype=torch.float32):
+    parameter, gradient, m = (draw.numbers(*shape, dtype=dtype) for _ in range(3))
+    v = (draw.numbers(*shape, dtype=dtype) / 2).square() + 0.125
+    gradient = gradient + 0.25  # no number is 0, and none is the other's opposite
+    return parameter, size * gradient, size * m / 2, size**2 * v, step, rate, beta1, beta2, eps
+
+
+@task.cases
+def _(draw):
+    for shape, step, beta1, beta2, eps in (
+        ((2,), 1, 0.625, 0.75, 0.5),
+        ((3,), 2, 0.5, 0.75, 0.5),
+        ((2, 3), 3, 0.75, 0.875, 0.25),
+        ((3, 2), 2, 0.25, 0.5, 0.125),
+        ((2, 3, 5), 4, 0.625, 0.875, 0.375),
+    ):
+        name = (
+            f"numbers of shape {'×'.join(map(str, shape))}, step {step}, β₁ = {beta1:g}, β₂ = {beta2:g}, eps = {eps:g}"
+        )
+        yield Case(name, _inputs(draw, shape, step, beta1, beta2, eps, int(draw.whole(1, 5)) / 8))
+    parameter, gradient, m, v, *rest = _inputs(draw, (2, 3), 1, 0.75, 0.875, 0.125)
+    yield Case("the first step, with m and v of zeros", (parameter, gradient, 0 * m, 0 * v, *rest))
+    yield Case("small gradients", _inputs(draw, (2, 5), 3, 0.75, 0.875, 1 / 16, size=1 / 64))
+    yield Case("as many rows as columns", _inputs(draw, (3, 3), 2, 0.75, 0.875, 0.25))
+    yield Case("β₁ = 0.9, β₂ = 0.98, eps = 1e-9, as in the paper", _inputs(draw, (5, 7), 6, 0.9, 0.98, 1e-9), edge=True)
+    yield Case("step 3,000", _inputs(draw, (2, 3), 3000, 0.9, 0.999, 1e-8), edge=True)
+    yield Case("a single number", _inputs(draw, (), 2, 0.5, 0.75, 0.25), edge=True)
+    parameter, gradient, m, v, *rest = _inputs(draw, (2, 3), 1, 0.9, 0.999, 1e-8)
+    kept = torch.tensor([1.0, 0.0, 1.0])
+    unused = (parameter, gradient * kept, 0 * m, 0 * v, *rest)
+    yield Case("a number without a gradient, so far", unused, edge=True)
+    yield Case("β₁ = 0 and β₂ = 0", _inputs(draw, (2, 3), 2, 0.0, 0.0, 0.25), edge=True)
+    yield Case("gradients near 10,000", _inputs(draw, (2, 3), 2, 0.75, 0.875, 0.25, size=1e4), hazard=True)
+    yield Case("float64 numbers", _inputs(draw, (2, 3), 2, 0.75, 0.875, 0.25, dtype=torch.float64), edge=True)
+
+
+@task.oracle
+def _(parameter, gradient, m, v, step, rate, beta1, beta2, eps):
+    moved = torch.nn.Parameter(parameter.clone())
+    optimizer = torch.optim.Adam([moved], lr=rate, betas=(beta1, beta2), eps=eps)
+    kept = {"step": torch.tensor(step - 1.0), "exp_avg": m.clone(), "exp_avg_sq": v.clone()}
+    optimizer.state[moved] = kept
+    moved.grad = gradient.clone()
+    optimizer.step()
+    return moved.detach(), kept["exp_avg"], kept["exp_avg_sq"]
+
+
+@task.steps
+def _(parameter, gradient, m, v, step, rate, beta1, beta2, eps):
+    new = []
+    for name, before, beta, part in (("m", m, beta1, gradient), ("v", v, beta2, None)):
+        if part is None:
+            part = yield "the squares of the gradient", pow, gradient, 2
+        kept = yield f"what stays of {name}", mul, beta, before
+        share = yield f"the share of what is new in {name}", sub, 1, beta
+        added = yield f"what is added to {name}", mul, share, part
+        moment = yield f"the new {name}", add, kept, added
+        power = yield f"the power of beta for {name}", pow, beta, step
+        missing = yield f"the divisor of {name}", sub, 1, power
+        corrected = yield f"the corrected {name}", truediv, moment, missing
+        new += [moment, corrected]
+    m, m_corrected, v, v_corrected = new
+    root = yield "the root of the corrected v", torch.sqrt, v_corrected
+    divisor = yield "the root plus eps", add, root, eps
+    direction = yield "the step before the learning rate", truediv, m_corrected, divisor
+    change = yield "the change of the parameter", mul, rate, direction
+    moved = yield "the new parameter", sub, parameter, change
+    return moved, m, v
+
+
+def each(step, change, names="mv"):
+    """The same change of a step for m and for v, or for one of the two."""
+    return {step.format(name): change for name in names}
+
+
+# The two moving means
+
+SHARES = "The old mean keeps the share beta, and what is new gets 1 - beta."
+for name, sentence, change in (
+    ("squares_forgotten", "v is the mean of the gradients, not of their squares. A negative one has no root, so NaN may come out. Square the gradient for v.", left_out),
+    ("magnitudes_for_squares", "v is the mean of the gradient's magnitudes. It should be the mean of its squares: their root is taken later.", lambda gradient, two: gradient.abs()),
+):  # fmt: skip
+    task.changed(name, sentence, {"the squares of the gradient": change})
+task.changed(
+    "mean_squared",
+    "For v you square the new part with its factor: ((1 - beta2) times the gradient) squared. Square the gradient alone, then multiply.",
+    {"what is added to v": lambda share, squares: share**2 * squares},
+)
+STAYS, SHARE = "what stays of {}", "the share of what is new in {}"
+
+
+def exchanged(names):
+    """Changes that exchange the shares of old and new."""
+    return each(STAYS, lambda beta, old: (1 - beta) * old, names) | each(SHARE, lambda one, beta: beta, names)
+
+
+def whole(names):
+    """Changes that add what is new without its factor."""
+    return each(SHARE, lambda one, beta: one, names)
+
+
+NOTHING_FADES = each(STAYS, lambda beta, old: old)
+for name, sentence, changes in (
+    ("shares_exchanged", "In m and in v the shares are exchanged.", exchanged("mv")),
+    ("shares_of_m_exchanged", "In m the shares are exchanged.", exchanged("m")),
+    ("shares_of_v_exchanged", "In v the shares are exchanged.", exchanged("v")),
+    ("gradients_added_whole", "The gradient is added to m, and its square to v, without the factor 1 - beta.", whole("mv")),
+    ("gradient_added_whole_to_m", "The gradient is added to m without the factor 1 - beta1, as in SGD with momentum.", whole("m")),
+    ("square_added_whole_to_v", "The square of the gradient is added to v without the factor 1 - beta2.", whole("v")),
+    ("nothing_fades", "The old m and v are kept whole, without the factors beta1 and beta2.", NOTHING_FADES),
+    ("sums_of_gradients", "m is the sum of all gradients, and v that of their squares.", NOTHING_FADES | whole("mv")),
+):  # fmt: skip
+    task.changed(name, f"{sentence} {SHARES}", changes)
+task.changed(
+    "larger_v_kept",
+    "v never becomes smaller: where the new one is, you keep the old one. That is like AMSGrad, a variant. Here v is the moving mean alone.",
+    {"the new v": lambda kept, added, *, v: torch.maximum(v, kept + added)},
+)
+
+
+# The correction
+
+POWER = "Divide by 1 - β^t, where t is the step, an exponent."
+CORRECTED = "the corrected {}"
+task.changed(
+    "no_correction",
+    "The bias correction is missing: m and v began with zeros, so they are too small in the first steps. Divide them by 1 - beta1 and 1 - beta2, each beta to the power of step.",
+    each(CORRECTED, left_out),
+)
+task.changed(
+    "v_not_corrected",
+    "m is corrected, and v is not. Divide v by 1 minus beta2 to the power of step, before the root.",
+    each(CORRECTED, left_out, "v"),
+)
+task.changed(
+    "m_not_corrected",
+    "v is corrected, and m is not. Divide m by 1 minus beta1 to the power of step.",
+    each(CORRECTED, left_out, "m"),
+)
+for name, sentence, step, change in (
+    ("correction_without_the_step", "You divide by 1 - beta, whatever the step, as if each step were the first.", "the power of beta for {}", left_out),
+    ("beta_times_step", "In the correction you multiply beta by the step.", "the power of beta for {}", mul),
+    ("power_of_the_difference", "In the correction you raise 1 - beta to the power of the step. Only beta is raised.", "the power of beta for {}", lambda beta, t: 1 - (1 - beta) ** t),
+    ("divided_by_the_power", "In the correction you divide by beta to the power of the step; the `1 -` is missing.", "the divisor of {}", lambda one, power: power),
+    ("correction_multiplied", "The correction multiplies, which makes m and v still smaller.", CORRECTED, mul),
+):  # fmt: skip
+    task.changed(name, f"{sentence} {POWER}", each(step, change))
+task.changed(
+    "step_counted_from_zero",
+    "In the correction you use step - 1. Here the first step has the number 1, and with 0 you divide by 1 - 1 = 0, which gives NaN. Use the step as it is.",
+    {"step": lambda step: step - 1},
+)
+task.changed(
+    "one_step_ahead",
+    "In the correction you use step + 1. Here the first step has the number 1 already. Use the step as it is.",
+    {"step": lambda step: step + 1},
+)
+task.changed(
+    "corrected_behind_the_root",
+    "v is corrected after its root is taken, by the whole divisor. Correct v first, then take the root.",
+    {"the corrected v": lambda v, divisor: v / divisor**2},
+)
+
+
+# The step
+
+ROOT, SUM, DIRECTION = "the root of the corrected v", "the root plus eps", "the step before the learning rate"
+NEW = "the new parameter"
+EPS_INSIDE = {ROOT: left_out, SUM: lambda v, eps: (v + eps).sqrt()}
+task.changed(
+    "eps_inside",
+    "You add eps below the root. It is added to the root: √v̂ + eps, so that eps itself is the smallest divisor.",
+    EPS_INSIDE,
+)
+task.changed(
+    "eps_inside_without_correction",
+    "Two things differ. The bias correction is missing: divide m and v by 1 - beta1 and 1 - beta2, each beta to the power of step. And you add eps below the root; it is added to the root.",
+    each(CORRECTED, left_out) | EPS_INSIDE,
+)
+task.changed(
+    "eps_before_the_correction",
+    "You add eps to the root of v before v is corrected, so that the correction scales eps too. (The paper mentions this as a shorter way, with another eps.) Correct v first, take the root, then add eps.",
+    {"the corrected v": left_out, SUM: lambda root, eps, *, done: (root + eps) / done["the divisor of v"] ** 0.5},
+)
+task.changed(
+    "eps_added_to_the_quotient",
+    "You add eps to the quotient. It belongs to the divisor, the root of the corrected v: a pair of brackets is missing.",
+    {SUM: left_out, DIRECTION: lambda m, root, *, eps: m / root + eps},
+)
+for name, sentence, step, change in (
+    ("eps_as_a_bound", "eps serves as the least value that the root may have. It is added to the root, however large that is.", SUM, torch.clamp),
+    ("eps_forgotten", "eps is missing. It is added to the root, and keeps a number that has had no gradient from being 0/0, which is NaN.", SUM, left_out),
+    ("eps_fixed", "You take 1e-8 for eps in any case. It is the last argument.", SUM, lambda root, eps: root + 1e-8),
+    ("root_forgotten", "You divide by the corrected v. Divide by its root, plus eps.", ROOT, left_out),
+    ("not_divided", "The step is the rate times the corrected m, as in SGD with momentum. It is also divided by the root of the corrected v, plus eps.", DIRECTION, left_out),
+    ("gradient_for_m", "The step goes against the gradient of this step alone, as in RMSprop. It should go against the corrected m.", DIRECTION, lambda m, root, *, gradient: gradient / root),
+    ("rate_forgotten", "The rate has no effect: the step is multiplied by it.", "the change of the parameter", lambda rate, direction: direction),
+    ("uphill", "You add the step to the parameter, so that the loss would grow. Subtract it.", NEW, add),
+    ("parameter_scaled", "The parameter itself shrinks as well, by the share `rate`: that would be a weight decay, and none is asked for here.", NEW, lambda parameter, change, *, rate: (1 - rate) * parameter - change),
+    ("step_alone", "You return the change of the parameter. Return the new parameter: the old one minus the change.", NEW, lambda parameter, change: change),
+):  # fmt: skip
+    task.changed(name, sentence, {step: change})
+task.changed(
+    "old_means_used",
+    "The step is computed from the m and v that came in. It should be computed from the new ones, which hold the gradient of this step.",
+    {
+        "the corrected m": lambda new, divisor, *, m: m / divisor,
+        "the corrected v": lambda new, divisor, *, v: v / divisor,
+    },
+)
+
+
+# What is returned
+
+task.changed(
+    "corrected_ones_returned",
+    "The m and v that you return are the corrected ones. They would be corrected anew at the next step: return m and v as they were before the correction.",
+    {"result": lambda parameter, m, v, *, done: (parameter, done["the corrected m"], done["the corrected v"])},
+)
+task.changed(
+    "old_means_returned",
+    f"The m and v that you return are those that came in, so the next step would have forgotten this one. {ORDER}",
+    {"result": lambda parameter, new_m, new_v, *, m, v: (parameter, m, v)},
+)
+for name, sentence, returned in (
+    ("v_before_m", "You return v before m.", lambda parameter, m, v: (parameter, v, m)),
+    ("parameter_last", "The parameter comes last.", lambda parameter, m, v: (m, v, parameter)),
+    (
+        "parameter_alone",
+        "You return the parameter alone, and the next step needs m and v as well.",
+        lambda parameter, m, v: parameter,
+    ),
+):
+    task.changed(name, f"{sentence} {ORDER}", {"result": returned})
+
+
+# The betas
+
+for name, sentence, changes in (
+    ("betas_exchanged", "beta1 and beta2 are exchanged: beta1 belongs to m, beta2 to v.", {"beta1": lambda beta1, *, beta2: beta2, "beta2": lambda beta2, *, beta1: beta1}),
+    ("beta1_for_both", "beta1 is used for both m and v. beta2 belongs to v.", {"beta2": lambda beta2, *, beta1: beta1}),
+    ("beta2_for_both", "beta2 is used for both m and v. beta1 belongs to m.", {"beta1": lambda beta1, *, beta2: beta2}),
+):  # fmt: skip
+    task.changed(name, sentence, changes)
+task.changed(
+    "betas_of_the_correction_exchanged",
+    "In the correction beta1 and beta2 are exchanged: m is divided by 1 minus a power of beta1, v by 1 minus a power of beta2.",
+    {
+        "the power of beta for m": lambda beta1, t, *, beta2: beta2**t,
+        "the power of beta for v": lambda beta2, t, *, beta1: beta1**t,
+    },
+)

@@ -1,0 +1,274 @@
+"""Task 13.label_smoothing_loss: the cross-entropy against targets that are not quite sure, over real tokens."""
+
+from operator import add, mul, sub, truediv
+
+import torch
+import torch.nn.functional as F
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task, count, sizes
+from course_utils.checks.way import left_out
+from course_utils.lessons.shared.shares import USUAL
+
+task = Task(
+    "13.label_smoothing_loss",
+    "a loss that does not ask for certainty",
+    arguments=("logits B×T×V", "target B×T", "smoothing", "pad"),
+    result="loss",
+    difficulty=3,
+    importance=4,
+    minutes=20,
+    hints=(
+        "A target that is smoothed is a distribution over the whole vocabulary: every class gets the same small share, and the right word gets the rest on top. The cross-entropy of such a target is a mixture of two numbers: what the right word costs, and what all classes cost on average. Then take the mean over the tokens that are not padding.",
+        (
+            "Take one token, three classes with the probabilities 0.5, 0.25 and 0.25, and smoothing = 0.3. The right word is the first. The smoothed target gives each class 0.3 / 3 = 0.1, and the right word 0.7 more: 0.8, 0.1, 0.1. The classes cost -ln 0.5 = 0.6931, 1.3863 and 1.3863. The loss is 0.8·0.6931 + 0.1·1.3863 + 0.1·1.3863 = 0.8318. "
+            "In the other order: 0.7·0.6931 is 0.4852, the mean of the three costs is 1.1552, and 0.3 of that is 0.3466. Together they are 0.8318 again."
+        ),
+        "log_p = log_softmax of the logits over the vocabulary; word = minus the entry of log_p at the target; everything = minus the mean of log_p over the vocabulary; losses = (1 - smoothing) times word, plus smoothing times everything; return the mean of the losses where target is not pad.",
+    ),
+    partial=USUAL
+    | {
+        "overflow": (0.5, "right for logits of ordinary size."),
+    },
+)
+
+
+@task.property
+def a_loss_is_not_negative(case, value):
+    """A probability is 1 at most."""
+    return f"A cross-entropy is never below 0; yours is {value:.4g}." if value < -1e-6 else None
+
+
+def _target(draw, lengths, T, V, pad):
+    """Ids other than `pad`, and `pad` after each sentence; 0 is among the words where it is not padding."""
+    target = draw.whole(0, V - 1, len(lengths), T)
+    target = target + (target >= pad)
+    if pad:
+        target[0, 0] = 0
+    return torch.where(torch.arange(T) < torch.tensor(lengths)[:, None], target, pad)
+
+
+def _inputs(draw, lengths, T, V, pad, smoothing, dtype=torch.float32):
+    logits = draw.numbers(len(lengths), T, V, dtype=dtype)
+    logits[..., pad] += 0.5 + torch.arange(T) / 4  # no two tokens alike, and what pad gets matters
+    return logits, _target(draw, lengths, T, V, pad), smoothing, pad
+
+
+@task.cases
+def _(draw):
+    for size in sizes(B=3, T=5, V=7):
+        T, V = (
+            (size.T, size.V) if size.full else (size.T + 2, size.V + 1)
+        )  # so that there is padding, and a class beside it
+        lengths = [T - 2, T, 1, 2][: size.B]
+        smoothing, pad = int(draw.whole(1, 5)) / 8, int(draw.whole(0, V))
+        name = f"{count(size.B, 'sentence')}, padded to {T} places, {V} classes, smoothing = {smoothing:g}, pad = {pad}"
+        yield Case(name, _inputs(draw, lengths, T, V, pad, smoothing), size.full)
+    yield Case("pad = 0, smoothing = 0.1", _inputs(draw, [2, 4, 5], 5, 7, 0, 0.1))
+    yield Case("pad = 4, smoothing = 0.3", _inputs(draw, [5, 2, 3], 5, 7, 4, 0.3))
+    yield Case("as many places as classes", _inputs(draw, [2, 4], 5, 5, 1, 0.25))
+    yield Case("no padding", _inputs(draw, [3, 3], 3, 5, 2, 0.25))
+    yield Case("a sentence that is all padding", _inputs(draw, [2, 0, 4], 5, 7, 3, 0.25), True, edge=True)
+    logits, target, _, pad = _inputs(draw, [1, 1], 3, 5, 4, 0.25)
+    target[0, 0] = pad
+    yield Case("a single token", (logits, target, 0.25, pad), True, edge=True)
+    yield Case("no smoothing", _inputs(draw, [2, 3], 4, 5, 1, 0.0), True, edge=True)
+    yield Case("200 places", _inputs(draw, [200, 127], 200, 5, 2, 0.125), True, edge=True)
+    far = torch.stack([draw.distinct(5, -2, 3) * 5e3 for _ in range(6)]).reshape(2, 3, 5)
+    far[0, 0] = torch.tensor([-1e4, 1e4, 5e3, 0.0, -5e3])  # and the target there is 0, so that the loss is large
+    yield Case("logits of ±10,000", (far, _target(draw, [3, 2], 3, 5, 2), 0.25, 2), True, hazard=True)
+    yield Case("float64 numbers", _inputs(draw, [3, 5], 5, 7, 3, 0.25, torch.float64), True, edge=True)
+
+
+@task.oracle
+def _(logits, target, smoothing, pad):
+    return F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=pad, label_smoothing=smoothing)
+
+
+@task.steps
+def _(logits, target, smoothing, pad):
+    one_hot = yield "the right words as vectors of 0 and 1", _one_hot, target, logits
+    rest = yield "1 minus smoothing", sub, 1, smoothing
+    sharp = yield "what the right words get on top", mul, rest, one_hot
+    share = yield "the share of each class", truediv, smoothing, logits.shape[-1]
+    smoothed = yield "the smoothed target", add, sharp, share
+    log_p = yield "the log softmax", lambda logits: logits.log_softmax(-1), logits
+    products = yield "the products of smoothed target and log softmax", mul, smoothed, log_p
+    sums = yield "their sums over the vocabulary", lambda products: products.sum(-1), products
+    losses = yield "the losses", torch.neg, sums
+    real = yield "what is no padding", torch.ne, target, pad
+    of_words = yield "the losses of real tokens", lambda losses, real: losses[real], losses, real
+    total = yield "the sum of the losses", torch.sum, of_words
+    tokens = yield "the number of tokens", torch.sum, real
+    mean = yield "the sum divided by the number of tokens", truediv, total, tokens
+    return mean
+
+
+def _one_hot(target, logits):
+    return F.one_hot(target, logits.shape[-1]).to(logits)
+
+
+# The smoothed target
+
+SHARE, SMOOTHED = "the share of each class", "the smoothed target"
+
+
+def wrong_classes(count, pad_too=True):
+    """Changes after which each wrong class gets smoothing / `count`, with V for the number of all, and the right word 1 - smoothing."""
+
+    def change(sharp, share, *, smoothing, pad):
+        smoothed = torch.where(sharp > 0, sharp, smoothing / count(sharp.shape[-1]))
+        return smoothed if pad_too else _without(pad, smoothed)
+
+    return {SMOOTHED: change}
+
+
+def _without(pad, shares):
+    """The shares of all classes, the last axis, with 0 for that of padding."""
+    return shares.masked_fill(torch.arange(shares.shape[-1]) == pad, 0.0)
+
+
+PAD_TOO = "That is a sensible variant, but here, as in torch's cross_entropy, all V classes get smoothing / V, that of padding too."
+for name, sentence, changes in (
+    ("smoothing_unused", "smoothing has no effect: this is the plain cross-entropy. Each class gets smoothing / V of the target, and the right word 1 - smoothing on top.", {"smoothing": lambda smoothing: 0.0}),
+    ("smoothing_fixed", "You smooth by 0.1 in any case. How much is given as `smoothing`.", {"smoothing": lambda smoothing: 0.1}),
+    ("shares_exchanged", "The shares are exchanged: the right word gets `smoothing`, and 1 - smoothing is spread over all classes.", {"smoothing": lambda smoothing: 1 - smoothing}),
+):  # fmt: skip
+    task.changed(name, sentence, changes)
+task.changed(
+    "over_the_other_classes",
+    "You spread the smoothing over the V - 1 wrong classes, and the right word keeps 1 - smoothing. That is another convention. Here all V classes get smoothing / V, and the right word 1 - smoothing on top.",
+    wrong_classes(lambda V: V - 1),
+)
+task.changed(
+    "right_word_without_its_share",
+    "The right word gets 1 - smoothing and the others smoothing / V, so the target adds up to less than 1. The right word gets its share, smoothing / V, too.",
+    wrong_classes(lambda V: V),
+)
+task.changed(
+    "pad_gets_nothing",
+    f"You spread the smoothing over the classes without that of padding: V - 2 wrong ones, and the right word keeps 1 - smoothing. {PAD_TOO}",
+    wrong_classes(lambda V: V - 2, pad_too=False),
+)
+task.changed(
+    "pad_gets_nothing_of_the_rest",
+    f"You spread the smoothing over V - 1 classes, the right word among them and that of padding not. {PAD_TOO}",
+    {
+        SMOOTHED: lambda sharp, share, *, smoothing, pad: (
+            sharp + _without(pad, 0 * sharp + smoothing / (sharp.shape[-1] - 1))
+        )
+    },
+)
+for name, sentence, changes in (
+    ("pad_taken_out_of_the_target", f"You leave out the share of the class of padding, so the target adds up to less than 1. {PAD_TOO}", {SMOOTHED: lambda sharp, share, *, pad: _without(pad, sharp + share)}),
+    ("smoothing_for_every_class", "Each class gets the whole `smoothing`: the costs of all classes are added up, and their mean is meant. The target then adds up to more than 1. Divide by V.", {SHARE: left_out}),
+    ("divided_by_one_class_less", "You divide the smoothing by V - 1, and all V classes get that share, so the target adds up to more than 1. Divide by V.", {SHARE: lambda smoothing, V: smoothing / (V - 1)}),
+):  # fmt: skip
+    task.changed(name, sentence, changes)
+task.changed(
+    "right_word_whole",
+    "The right word keeps a whole 1, and smoothing / V comes on top for every class, so the target adds up to more than 1. The right word's 1 becomes 1 - smoothing.",
+    {"1 minus smoothing": lambda one, smoothing: one},
+)
+
+
+# From logits to losses
+
+LOG_P, LOSSES = "the log softmax", "the losses"
+task.changed(
+    "divergence",
+    "You subtract the target's own entropy, which gives the Kullback-Leibler divergence, as KLDivLoss does. That differs by a number that no logit changes, and here the cross-entropy itself is asked for.",
+    {LOSSES: lambda sums, *, done: torch.xlogy(done[SMOOTHED], done[SMOOTHED]).sum(-1) - sums},
+)
+task.changed(
+    "divided_by_the_vocabulary",
+    "You divide by the size of the vocabulary once too often, as KLDivLoss with reduction='mean' does: with many classes the loss would be tiny. Add up over the classes, and take the mean over tokens.",
+    {"their sums over the vocabulary": lambda products: products.mean(-1)},
+)
+task.changed(
+    "probabilities_smoothed",
+    "You smooth what the model predicts: the logarithm of a mixture of its probability with 1 / V. Smooth the target instead, and leave the model's logarithms as they are.",
+    {LOG_P: lambda logits: logits.softmax(-1), LOSSES: lambda sums: -sums.log()},
+)
+for name, sentence, change in (
+    ("softmax_twice", "The softmax is applied twice: cross_entropy and log_softmax take the logits as they are, and apply it themselves.", lambda logits: logits.softmax(-1).log_softmax(-1)),
+    ("no_logarithm", "The logarithm is missing: you weight probabilities. Use log_softmax in place of softmax.", lambda logits: logits.softmax(-1)),
+    ("logarithm_of_softmax", "For large logits a probability becomes 0 in float32, and its logarithm minus infinity. Take both steps at once, with log_softmax, cross_entropy or logsumexp.", lambda logits: logits.softmax(-1).log()),
+):  # fmt: skip
+    task.changed(name, sentence, {LOG_P: change})
+task.changed(
+    "overflow",
+    "exp overflows: for a logit above about 88 it is infinite in float32, and infinity divided by infinity is NaN. Take the logarithm of the softmax in one step, with log_softmax, cross_entropy or logsumexp.",
+    {LOG_P: lambda logits: (logits.exp() / logits.exp().sum(-1, keepdim=True)).log()},
+)
+
+
+def pad_filled(number):
+    """Changes after which the logits of padding's class are this number."""
+    fill = lambda logits, *, pad: logits.masked_fill(torch.arange(logits.shape[-1]) == pad, number)  # noqa: E731
+    return {"logits": fill}
+
+
+task.changed(
+    "logits_of_pad_hidden",
+    "You put a very low number in place of the logits of padding's class. Every class has a share of the smoothed target, so that class then costs more than all else together. Leave the logits as they are.",
+    pad_filled(-1e9),
+)
+task.changed(
+    "logits_of_pad_infinitely_low",
+    "You put -inf in place of the logits of padding's class. Every class has a share of the smoothed target, so the loss becomes infinite, or NaN. Leave the logits as they are.",
+    pad_filled(-torch.inf),
+)
+task.changed(
+    "cut_anew",
+    "You cut the numbers of B×T×V anew into B×V×T: `view` and `reshape` move nothing, so a row then holds logits of several places. To exchange two axes, use `transpose`.",
+    {"logits": lambda logits: logits.reshape(logits.mT.shape).mT},
+)
+task.changed(
+    "flattened_in_another_order",
+    "Logits and targets are flattened in different orders: one goes through the batch sentence by sentence, the other place by place.",
+    {"logits": lambda logits: logits.transpose(0, 1).reshape(logits.shape)},
+)
+task.changed(
+    "shifted",
+    "You compare the logits of each place with the target of the next one. Here, logits and target of the same place belong together.",
+    {"logits": lambda logits: logits[:, :-1], "target": lambda target: target[:, 1:]},
+)
+
+
+# The mean
+
+REAL, TOKENS = "what is no padding", "the number of tokens"
+for name, sentence, changes in (
+    ("mean_over_all_places", "You set the losses at padding to 0, but padding still counts: you divide by all B·T places. You took some terms out of the sum: take them out of the count too.", {TOKENS: torch.numel}),
+    ("pad_unused", "Padding counts like any token: what the model predicts there is in the mean. Leave out the places where target is pad.", {REAL: lambda target, pad: torch.ones_like(target, dtype=torch.bool)}),
+    ("pad_taken_for_0", "You leave out the places whose target is 0. The id of padding is given as `pad`, and 0 may be a word.", {REAL: lambda target, pad: target != 0}),
+    ("divided_by_sentences", "You divide by the number of sentences. Divide by the number of tokens in all of them.", {TOKENS: len}),
+):  # fmt: skip
+    task.changed(name, sentence, changes)
+
+
+def _of_sentences(done):
+    """The mean loss of each sentence; 0 for one that is all padding."""
+    return (done[LOSSES] * done[REAL]).sum(1) / done[REAL].sum(1).clamp(min=1)
+
+
+task.changed(
+    "mean_of_sentences",
+    "You take the mean of each sentence and then the mean of these, so a token counts more in a short sentence than in a long one. Add up the losses of all tokens and divide once.",
+    {"result": lambda mean, *, done: _of_sentences(done).mean()},
+)
+ONE_NUMBER = "One number is asked for, the mean over all tokens of the batch."
+task.changed(
+    "one_for_each_sentence",
+    f"You return one loss for each sentence. {ONE_NUMBER}",
+    {"result": lambda mean, *, done: _of_sentences(done)},
+)
+
+
+@task.mistake(
+    "The part of the right words leaves padding out, and the part of all classes does not: its mean runs over all places. Leave padding out of both."
+)
+def smoothing_at_padding_too(logits, target, smoothing, pad):
+    right_words = F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=pad)
+    return (1 - smoothing) * right_words - smoothing * logits.log_softmax(-1).mean()

@@ -1,0 +1,453 @@
+# %%
+import time
+from copy import deepcopy
+
+import ipywidgets
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from course_utils import check, predict, reveal
+from course_utils.data.digit_fields import digit_fields
+from course_utils.data.measured import measured_once
+from course_utils.figures import diagrams, pictures, plots
+from course_utils.figures.tables import table
+from course_utils.figures.widgets import explore
+from course_utils.models import glimpses as ram  # the recurrent attention model
+
+torch.set_printoptions(precision=3, sci_mode=False)
+
+# %% [markdown]
+# ## Most of a picture says nothing
+#
+# Until now attention has read everything, at least to give each part a score. Now we look at a picture. Somewhere on a field of 32×32 pixels there is a handwritten digit of 8×8 pixels, among pieces of other digits. Which pixels do you need to see in order to say which digit it is?
+
+# %%
+fields, labels, corners = digit_fields(4, side=32, clutter=4, draw=torch.Generator().manual_seed(2))
+axes = plots.axes(4, width=2.4, height=2.6)
+nowhere = torch.zeros(0, 2)  # no glimpse yet: dashes mark the digit
+for field, label, box, ax in zip(fields, labels, corners, axes, strict=True):
+    pictures.looks(field, nowhere, 8, box, f"a {label}", ax)
+
+# %% [markdown]
+# Each field holds one whole digit, in the dashed box: 64 of 1,024 pixels are enough to read it. The **recurrent attention model** (Mnih et al. 2014) looks at one small part after another, so it has to decide where to look next.
+#
+# ## A sensor that sees little
+#
+# A location is a pair $(x, y)$ of numbers from -1 to 1: (-1, -1) is the upper left corner of the picture, (0, 0) its centre. A square around it has its left column at $\lfloor (x + 1) / 2 \cdot \text{width} \rfloor - \text{side} / 2$, and its top row likewise. Where does a square with a side of 8 begin around (0.5, -0.5) in a picture of 32×32?
+
+
+# %% tags=["nbval-check-output"]
+def corner(l, height, width, side):  # l is (x, y)
+    left, top = int((l[0] + 1) / 2 * width), int((l[1] + 1) / 2 * height)
+    return top - side // 2, left - side // 2
+
+
+print("top row and left column:", corner((0.5, -0.5), 32, 32, side=8))
+
+# %% [markdown]
+# The square begins at row 8 - 4 = 4 and column 24 - 4 = 20. One such square would show nothing of what lies beside it. So a **glimpse** has several patches around one location. Patch $k$ is a square with a side of $2^k \cdot \text{size}$ pixels, reduced to size × size cells: a cell is the mean of $2^k \times 2^k$ pixels. Outside the picture there are zeros. How many numbers has a glimpse of three patches of 8×8 cells?
+
+
+# %% tags=["nbval-check-output"]
+def glimpse(picture, l, size, scales):  # Y X, (x, y)
+    patches = []
+    for k in range(scales):
+        side = size * 2**k
+        top, left = corner(l, *picture.shape, side)
+        padded = F.pad(picture, [side] * 4)  # zeros all around: row r is now row r + side
+        square = padded[top + side : top + 2 * side, left + side : left + 2 * side]  # side side
+        patches.append(F.avg_pool2d(square[None], 2**k))  # 1 size size
+    return torch.cat(patches)  # scales size size
+
+
+place = torch.tensor([[-0.5, -0.25]])  # B 2: the centre of the first digit
+patches, both = glimpse(fields[0], place[0], 8, 3), ram.glimpse(fields[:1], place, 8, 3)[0]
+print("numbers in a glimpse:", patches.numel(), " pixels in the field:", fields[0].numel())
+print("the package's sensor, which takes many pictures at once, agrees:", torch.allclose(patches, both))
+
+# %% [markdown]
+# Three patches of 64 cells are 192 numbers, however large the picture is. Here is the glimpse at the place of the first digit. Which patch shows what the digit is, and which one shows where other things are?
+
+# %%
+axes = plots.axes(4, width=2.4, height=2.7)
+pictures.looks(fields[0], place, 8, corners[0], "the field", axes[0])
+for k, ax in enumerate(axes[1:]):
+    pictures.picture(patches[k], f"patch {k}: {8 * 2**k} pixels wide", ax)
+
+# %% [markdown]
+# Patch 0 shows the digit sharply and nothing else; in patch 2 the digit is a spot of three cells, and a piece of clutter shows at the right edge. The paper compares this with a retina: sharp in the middle, coarse around it.
+#
+# Move the glimpse with the sliders until patch 0 holds the whole digit. How far off can you be before you can no longer tell what it is?
+
+
+# %%
+def glimpse_at(x, y):
+    axes = plots.axes(4, width=2.4, height=2.7)
+    pictures.looks(fields[1], [(x, y)], 8, corners[1], "the field", axes[0])
+    for k, patch in enumerate(glimpse(fields[1], (x, y), 8, 3)):
+        pictures.picture(patch, f"patch {k}", axes[k + 1])
+    off = torch.tensor(corner((x, y), 32, 32, side=8)) - corners[1]  # rows and columns
+    held = (8 - off.abs()).clamp(min=0).prod()
+    return f"At ({x:.2f}, {y:.2f}) patch 0 holds {held} of the digit's 64 pixels."
+
+
+glimpse_explorer = explore(
+    glimpse_at,
+    x=ipywidgets.FloatSlider(value=0.0, min=-1, max=1, step=0.05),
+    y=ipywidgets.FloatSlider(value=0.15, min=-1, max=1, step=0.05),
+)
+glimpse_explorer
+
+# %% [markdown]
+# At first the square overlaps the digit's dashed box and misses most of it. Each pixel to one side costs a row or a column of eight.
+#
+# ## Four networks
+#
+# The model sees nothing but glimpses, so it must remember what they showed, and where. The paper (section 4) has a glimpse network, a core with a state $h_t$, a location network and an action network. Each Linear has a matrix and a bias of its own, Rect is ReLU, and $\rho$ holds the patches around $l$ in one row:
+#
+# $$h_g = \text{Rect}(\text{Linear}(\rho)) \qquad h_l = \text{Rect}(\text{Linear}(l)) \qquad g = \text{Rect}(\text{Linear}(h_g) + \text{Linear}(h_l))$$
+#
+# $$h_t = \text{Rect}(\text{Linear}(h_{t-1}) + \text{Linear}(g_t)) \qquad \mu = \text{Linear}(h_t) \qquad \text{logits} = \text{Linear}(h_T)$$
+#
+# We change two things: our core is a GRU (lesson 05), and a tanh keeps $\mu$ within the picture. Which box of the drawing decides where to look next?
+
+
+# %%
+class Networks(nn.Module):
+    def __init__(self, size, scales, H=64, D=128, V=10):
+        super().__init__()
+        self.size, self.scales = size, scales
+        self.what, self.where = nn.Linear(scales * size**2, H), nn.Linear(2, H)
+        self.from_what, self.from_where = nn.Linear(H, D), nn.Linear(H, D)
+        self.core = nn.GRUCell(D, D)
+        self.location, self.action, self.value = nn.Linear(D, 2), nn.Linear(D, V), nn.Linear(D, 1)
+
+    def see(self, fields, l):  # B Y X, B 2
+        rho = ram.glimpse(fields, l, self.size, self.scales).flatten(1)  # B P
+        h_g, h_l = self.what(rho).relu(), self.where(l).relu()  # B H each
+        return (self.from_what(h_g) + self.from_where(h_l)).relu()  # B D
+
+    def aim(self, h):  # B D
+        return self.location(h).tanh()  # B 2
+
+
+diagrams.recurrent_attention(new=["sensor", "location", "aim"])
+
+# %% [markdown]
+# The location network decides: it reads the state and gives a mean $\mu$, and the next location is drawn near $\mu$. The last line of `see` joins what is seen and where. The layer `value` belongs to the training, and we come to it there.
+#
+# ## How can it learn where to look?
+#
+# Suppose the answer is wrong because the glimpse lay beside the digit. Can the gradient of the loss tell the location which way to move? We ask PyTorch whether a glimpse has a gradient with respect to its location, and to the picture.
+
+# %% tags=["nbval-check-output"]
+spot = torch.tensor([[-0.5, 0.25]], requires_grad=True)
+print("through the location:", ram.glimpse(fields[:1], spot, 8, 3).requires_grad)
+print("through the pixels:  ", ram.glimpse(fields[:1].requires_grad_(), spot, 8, 3).requires_grad)
+fields = fields.detach()
+
+# %% [markdown]
+# No gradient flows through the sensor to the location: rows and columns are whole numbers. So we draw, as in lesson 08: a location comes from a Gaussian around $\mu$ with the standard deviation $\sigma$ in x and in y. The log of its density is
+#
+# $$\log p(l) = -\frac{\lVert l - \mu \rVert^2}{2 \sigma^2} - \log(2 \pi \sigma^2) \qquad\text{with the gradient}\qquad \nabla_{\!\mu} \log p(l) = \frac{l - \mu}{\sigma^2}$$
+#
+# The mean is (0.1, 0), σ is 0.2, and the location (0.3, 0) was drawn. The reward turns out lower than expected. Which way does REINFORCE move the mean?
+
+# %% tags=["nbval-check-output"]
+predict("14.mean", ...)
+
+# %% tags=["reveals"]
+print("The gradient of the log density, and the direction in which the mean moves:")
+mean, drawn, sigma = torch.tensor([0.1, 0.0], requires_grad=True), torch.tensor([0.3, 0.0]), 0.2
+log_p = torch.distributions.Normal(mean, sigma).log_prob(drawn).sum()
+(gradient,) = torch.autograd.grad(log_p, mean)
+print("log density:", round(log_p.item(), 3), " gradient:", gradient)
+print("with a reward of 0.2 where 0.6 was expected:", (0.2 - 0.6) * gradient)
+reveal("14.mean", "left")
+
+# %% [markdown]
+# The gradient of the log density points from the mean to the place that was drawn, here to the right. The reward was lower than expected, so the mean moves the other way. Here is the whole model, which looks `glimpses` times, first at the centre. Which tensor must be cut off, so that a location is no function of the weights?
+
+
+# %% tags=["nbval-check-output"]
+class Looker(Networks):
+    def forward(self, fields, glimpses, sigma=0.0, draw=None):  # B Y X
+        l = torch.zeros(len(fields), 2)  # B 2
+        h = self.core(self.see(fields, l))  # B D
+        locations, log_p, b = [l], [], []
+        for _ in range(glimpses - 1):
+            mu = self.aim(h)  # B 2
+            drawn = (mu + sigma * torch.randn(mu.shape, generator=draw)).detach()  # B 2
+            log_p.append(ram.location_log_probability(drawn, mu, sigma) if sigma else torch.zeros(len(mu)))
+            b.append(self.value(h.detach())[:, 0])  # B, and it must not move the state
+            l = drawn.clamp(-1, 1)
+            h = self.core(self.see(fields, l), h)
+            locations.append(l)
+        return ram.GlimpseOutput(self.action(h), *(torch.stack(found, 1) for found in (locations, log_p, b)))
+
+
+torch.manual_seed(0)
+model, packaged = Looker(size=8, scales=3), ram.RecurrentAttentionModel(size=8, scales=3)
+packaged.load_state_dict(model.state_dict())
+looks, both = (one(fields, 3, 0.2, torch.Generator().manual_seed(0)) for one in (model, packaged))
+agree = torch.allclose(looks.logits, both.logits, atol=1e-5)
+print("the package's model agrees:", agree and torch.allclose(looks.locations, both.locations))
+print("where it looked in the first field:", *[f"({x:.2f}, {y:.2f})" for x, y in looks.locations[0].tolist()])
+
+# %% [markdown]
+# Answer: `drawn`. And what reward was expected? The layer `value` predicts the reward $R$ from the state before each look: the **learned baseline** $b_t$. The loss has three terms (section 3.2):
+#
+# $$\text{cross-entropy} \;-\; \sum_t (R - b_t) \log p(l_t) \;+\; \text{mean of } (R - b_t)^2$$
+#
+# Cross-entropy teaches what to say, the middle term where to look, the last one what to expect. The paper's reward is 1 for a right answer, else 0; ours is the probability of the right digit.
+
+
+# %% tags=["nbval-check-output"]
+def hybrid_loss(logits, label, log_p, reward, b):  # B V, B, B T-1, B, B T-1
+    surprise = reward[:, None] - b  # B T-1
+    look = -(surprise.detach() * log_p).sum(1).mean()  # it must not move the baseline
+    return F.cross_entropy(logits, label) + look + surprise.square().mean()
+
+
+reward = looks.logits.detach().softmax(-1)[range(4), labels]  # B
+given = looks.logits, labels, looks.log_probability, reward, looks.baseline
+print("the package's agrees:", torch.allclose(hybrid_loss(*given), ram.hybrid_loss(*given)))
+
+# %% [markdown]
+# ## Does it find the digit?
+#
+# Nobody tells the model where the digit is. We train it on fields of 24×24 pixels, with two glimpses of two patches: the first at the centre, the second wherever it chooses. During training σ falls from 0.5 to 0.1: distant places are tried first. In use it looks at μ.
+#
+# The digit's box can begin in 17 rows and 17 columns, and it holds the centre of the field from 9 of each: in $(9/17)^2$, or 28 of 100 fields. In how many of 100 does it hold the centre of the last glimpse, after training?
+
+# %% tags=["nbval-check-output"]
+predict("14.found", ...)
+
+# %% tags=["reveals"]
+print("On fields with digits that it has not seen, before and after training:")
+torch.manual_seed(0)
+model = Looker(size=8, scales=2)
+before = ram.evaluate(model, side=24, glimpses=2)
+losses = ram.fit(model, side=24, glimpses=2, steps=2000, loss=hybrid_loss)
+after = ram.evaluate(model, side=24, glimpses=2)
+columns = ["right answers", "last glimpse in the digit's box"]
+many, names, boxes = digit_fields(1000, side=24, clutter=0, draw=torch.Generator().manual_seed(7), part="test")
+with torch.no_grad():
+    looks = model(many, 2)
+for i, ax in enumerate(plots.axes(5, width=2.2, height=2.4)):
+    answer = looks.logits[i].argmax().item()
+    pictures.looks(many[i], looks.locations[i], 8, boxes[i], f"a {names[i]}, read as {answer}", ax)
+reveal("14.found", round(100 * after[1]))
+table({"before": before, "after 2,000 steps": after}, columns, corner="share of fields")
+
+# %% [markdown]
+# In the five pictures the first square, patch 0, is at the centre, and the second one lies on or near the dashed box of the digit, wherever that is. The model finds most digits, although it has only ever been told which digit it was. A digit that it has found can still be misread.
+#
+# ## Take out one part
+#
+# Is it the reward that teaches it where to look? We train the same model once more, without the middle term of the loss. Cross-entropy still trains the other networks. What will the second look do?
+
+# %%
+# Or "baseline", or "choice": then each look goes to a place drawn anywhere.
+part = "reward for looking"
+predict("14.without", ...)
+
+
+# %% tags=["reveals"]
+class Anywhere(Looker):
+    def aim(self, h):
+        return 2 * torch.rand(len(h), 2) - 1
+
+
+def loss_without(logits, label, log_p, reward, b):
+    if part == "reward for looking":
+        log_p = torch.zeros_like(log_p)
+    if part == "baseline":
+        b = torch.zeros_like(b)
+    return hybrid_loss(logits, label, log_p, reward, b)
+
+
+print(f"Without the {part}, after the same training:")
+torch.manual_seed(0)
+other = (Anywhere if part == "choice" else Looker)(size=8, scales=2)
+_ = ram.fit(other, side=24, glimpses=2, steps=2000, loss=loss_without)
+found = ram.evaluate(other, side=24, glimpses=2)
+reveal("14.without", round(100 * found[1]))
+table({"whole": after, f"without the {part}": found}, columns, corner="share of fields")
+
+# %% [markdown]
+# Without the reward the second look misses most digits, and fewer answers are right.
+#
+# What has the reward taught? We ask of 1,000 fields whether the place of the second look depends on the place of the digit: in the whole model, in the other one, and in a copy of the whole model whose layer `what` no longer reads patch 1. In which of the three will the points lie along the grey line, where both have the same x?
+
+# %%
+blind = deepcopy(model)
+blind.what.weight.data[:, 64:] = 0  # the first 64 columns read patch 0, the others patch 1
+models = {"whole": model, f"without the {part}": other, "whole, without patch 1": blind}
+digit = (boxes + 4).flip(-1) / 24 * 2 - 1  # N 2: the x and y of the digits' centres
+for (name, one), ax in zip(models.items(), plots.axes(3, width=3.6, height=3.6), strict=True):
+    with torch.no_grad():
+        x = one(many, 2).locations[:, 1, 0]  # N
+    ax.plot([-0.75, 0.75], [-0.75, 0.75], color="0.6", linewidth=1)
+    ax.scatter(digit[:, 0], x, s=6, alpha=0.5)
+    ax.set(xlabel="x of the digit", ylabel="x of the second look", ylim=(-1.05, 1.05))
+    ax.set_title(f"{name}\ncorrelation {torch.corrcoef(torch.stack([digit[:, 0], x]))[0, 1]:.2f}")
+off = ((looks.locations[:, 1] - digit) * 12).mean(0)  # in pixels: the field is 24 wide, from -1 to 1
+print(f"whole: on average {off[0]:.1f} pixels to the right of the digit's centre and {off[1]:.1f} below it")
+
+# %% [markdown]
+# Only in the whole model do the second looks follow the digit; without the reward they stay near the middle, wherever the digit is. Without patch 1 the copy looks at one and the same place whenever patch 0 shows nothing. So the model has learned to look where the coarse patch shows a spot, though on average more than a pixel too low.
+#
+# Now take out another part: change its line, predict, run, and say why.
+#
+# ## Is it so with other seeds?
+#
+# The course has trained the model longer, on 32×32 pixels, with three patches, and changed one thing at a time. "Gained" is the paired difference (lesson 13) to no change. Which change costs most?
+
+
+# %%
+def runs(setup, *values):
+    """What was measured, in the order of the seeds: a tensor for each value."""
+    found = torch.tensor(measured_once("glimpses", "seed", *values, setup=setup))
+    return found[1:, found[0].argsort()]
+
+
+CHANGES = ["looks anywhere", "no reward for looking", "no baseline"]
+CHANGES += ["reward 1 or 0"]  # as in the paper
+CHANGES += ["narrow from the start"]  # σ = 0.1 in all steps
+CHANGES += ["no gradient to the state"]  # the location network reads the state, and does not teach it
+CHANGES += ["learned, 1 glimpse", "learned, 3 glimpses", "learned, 4 glimpses"]
+whole, rows = runs("learned, 2 glimpses", "right", "in_box"), {}
+rows["no change: two glimpses"] = [whole[0], "", whole[1], ""]
+for name in CHANGES:
+    right, in_box = runs(name, "right", "in_box")
+    rows[name] = [right, right - whole[0], in_box, in_box - whole[1]]
+table(rows, ["right answers", "gained", "in the box", "gained"], corner="five seeds", digits=2)
+
+# %% [markdown]
+# Without the reward for looking, no run finds more than 8 of 100 digits; random looks find as few. The baseline helps with every seed; for the paper's reward and a narrow σ the signs differ. Without a gradient to the state, each run finds more digits than the centre does (0.12, the row with one glimpse), and far fewer than with it: most of what the state holds of where they are is taught by the reward.
+#
+# ## More looks, and nothing else
+#
+# Choose a field, and let our model look more often than in training. Do later looks stay on the digit? And would noise outside its glimpses change its answer?
+
+# %%
+NUMBER, GLIMPSES = 3, 4  # change both: the number of a field, from 0 to 999, and how often the model looks
+seen = torch.zeros(24, 24, dtype=torch.bool)
+with torch.no_grad():
+    looks = model(many, GLIMPSES)
+    tops, lefts = ram.corner(looks.locations[NUMBER], 24, 24, side=16)  # of the wider patch of each glimpse
+    for top, left in zip(tops.tolist(), lefts.tolist(), strict=True):
+        seen[max(top, 0) : top + 16, max(left, 0) : left + 16] = True
+    field = many[NUMBER][None]
+    one, noisy = (model(x, GLIMPSES).logits for x in (field, field.where(seen, torch.rand(24, 24))))
+title = f"a {names[NUMBER]}, read as {one.argmax().item()}"
+pictures.looks(many[NUMBER], looks.locations[NUMBER], 8, boxes[NUMBER], title, plots.axes(width=3.4, height=3.4))
+shares = [ram.in_box(looks.locations[:, t], boxes, 24).float().mean() for t in range(GLIMPSES)]
+print("in the digit's box, of all 1,000 fields:", *[f"look {t}: {s:.2f} " for t, s in enumerate(shares, 1)])
+print(f"pixels seen: {seen.sum()} of 576; the logits stay as they are: {torch.equal(one, noisy)}")
+
+# %% [markdown]
+# The second look finds most digits, and the third leaves most of them again. Perhaps this is because the model was trained to look twice: in the table, the last look of models trained to look three or four times finds most digits. Noise elsewhere changes nothing. Such a test finds a model that **peeks**, so that it sees more than its glimpses; the last exercise asks for one.
+#
+# ## What does a look cost?
+#
+# A **convolutional network** slides small filters over all pixels. We take one with three layers, and measure both networks on pictures of growing size, in one run. How does each curve rise?
+
+# %%
+looking, convolution = ram.RecurrentAttentionModel(), ram.convolutional()
+ways = {"three glimpses": lambda x: looking(x, 3), "convolutional": lambda x: convolution(x[:, None])}
+sides, seconds = (32, 64, 128, 256), {name: [] for name in ways}
+with torch.no_grad():
+    for side in sides:
+        x = torch.rand(16, side, side)
+        for name, way in ways.items():
+            tries = []
+            for _ in range(3):
+                began = time.perf_counter()
+                way(x)
+                tries.append(time.perf_counter() - began)
+            seconds[name].append(1000 * min(tries))
+times = {name: torch.tensor([found]) for name, found in seconds.items()}
+plots.curves(sides, times, "side of the picture in pixels", "milliseconds for 16 pictures", log=True)
+
+# %% [markdown]
+# The convolutional network reads every pixel, and its time rises steeply with the picture; that of the glimpses hardly changes. So glimpses are cheap. Are they also as good? Here are both networks on fields of 32×32 pixels, without clutter and with four pieces of it. Its gain is the convolutional network's, seed by seed, and the seconds are those of training on average.
+
+# %%
+rows = {}
+for name, glimpses, convolutional in (
+    ("no clutter", "learned, 2 glimpses", "convolutional"),
+    ("clutter", "clutter, 4 glimpses", "clutter, convolutional"),
+):
+    ours, theirs = (runs(setup, "right", "cpu_seconds") for setup in (glimpses, convolutional))
+    seconds = [f"{found[1].mean():.0f}" for found in (ours, theirs)]
+    rows[name] = [ours[0], theirs[0], theirs[0] - ours[0], *seconds]
+columns = ["glimpses", "convolutional", "its gain", "seconds, glimpses", "seconds, convolutional"]
+table(rows, columns, corner="right answers, five seeds", digits=2)
+
+# %% [markdown]
+# Here the convolutional network is right more often with every seed, above all among clutter, and on average it has trained for less time. In the paper it was the other way round, with larger digits among clutter on 60×60 pixels (MNIST; table 2, errors in percent):
+#
+# | convolutional, 2 layers | 8 glimpses | 8 glimpses at random locations |
+# | --- | --- | --- |
+# | 8.09 | 4.04 | 14.4 |
+#
+# Both agree that chosen looks beat random ones. Which network wins depends on the networks and the task.
+#
+# ## Glimpses today
+#
+# A vision transformer (Dosovitskiy et al. 2020) does not choose: it cuts a picture of 224×224 pixels into 196 patches, which all attend to each other. Are these glimpses? We cut a field into such a grid, and take a glimpse at each centre.
+
+# %% tags=["nbval-check-output"]
+tokens = F.unfold(fields[:1, None], kernel_size=8, stride=8)[0].T  # 16 64: a grid of 4×4 patches
+along = (torch.arange(4) + 0.5) / 4 * 2 - 1
+grid = torch.cartesian_prod(along, along).flip(-1)  # 16 2: x and y, row by row
+everywhere = ram.glimpse(fields[:1].expand(16, -1, -1), grid, size=8, scales=1).flatten(1)  # 16 64
+print("patches of a grid are glimpses at all places:", torch.equal(tokens, everywhere))
+
+# %% [markdown]
+# So it takes every glimpse at once. A picture with twice the side has four times as many patches, and sixteen times as many scores. Some of today's models choose again:
+#
+# | model | where it looks | what that brings |
+# | --- | --- | --- |
+# | DynamicViT (Rao et al. 2021) | it drops two thirds of the patches, layer by layer | 31 to 37 % fewer operations; at most 0.5 points less accuracy |
+# | Segment This Thing (Schmidt & Newcombe 2025) | fine patches around a given point, coarser ones farther away | 24 times fewer patches than Segment Anything |
+# | DeepEyes (Zheng et al. 2025) | a vision-language model cuts out a part of the picture and looks again; rewards teach it where | 90.1 % right about small details (V* Bench) |
+#
+# ## So: where should it look next?
+#
+# It should look where most reward is to be expected after what it has seen: in our fields, where a coarse patch has shown a spot. The second look followed the digit when looking was rewarded and patch 1 was seen, and not when one of the two was missing.
+#
+# ## Questions
+#
+# These five questions test the goals at the top. Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+
+# %%
+check("14.q1", ...)
+
+# %%
+check("14.q2", ...)
+
+# %%
+check("14.q3", ...)
+
+# %%
+check("14.q4", ...)
+
+# %%
+check("14.q5", ...)
+
+# %% [markdown]
+# ## Recap
+#
+# - Where should it look next? Where a look is expected to lead to reward: here at the spot that a coarse patch has shown.
+# - A sensor takes a few patches around a location, sharp in the middle and coarse around it. Its cost does not grow with the picture.
+# - A location is drawn from a Gaussian, and a draw passes no gradient on. Reward minus baseline moves the density of the place that was drawn.
+# - The hybrid loss has three terms: what to say, where to look, what to expect.
+# - Glimpses are cheap, but they are not always more accurate: what is not looked at is not seen.
+#
+# **Exercises**: [open them](../exercises/14_glimpses_exercises.ipynb)
+#
+# **Next**: this model looks in order to give one answer. A sentence about a picture needs a look for each word. [Which part of the picture is this word?](15_captions.ipynb)

@@ -1,0 +1,422 @@
+# %%
+import ipywidgets
+import torch
+from torch import nn
+
+from course_utils import check, predict, reveal
+from course_utils.data.measured import measured_once
+from course_utils.data.scenes import WORDS, say, scenes, things
+from course_utils.data.subwords import BOS, EOS, PAD
+from course_utils.figures import diagrams, pictures, plots
+from course_utils.figures.tables import table
+from course_utils.figures.widgets import explore
+from course_utils.models import captions as package
+from course_utils.models.captions import Encoder, Told, by_kind, fit, names_kept, score, soft_loss
+
+torch.set_printoptions(precision=3, sci_mode=False)
+
+# %% [markdown]
+# ## A picture and its sentence
+#
+# Lesson 14 looked at a picture in order to give one answer. Now we want a sentence about it, word by word. Our scenes hold digits and shapes. A caption names them from left to right, and says of each whether it is above, below or beside the next one, that is, in the same row. It always writes "a", even before "eight". Which part of each picture do you look at for its last word?
+
+# %%
+draw = torch.Generator().manual_seed(0)
+training, unseen = scenes(3000, draw, most=3), scenes(500, draw, part="test", most=3)
+axes = plots.axes(3, width=3.2, height=3)
+for number, ax in enumerate(axes):
+    first, *others = training.caption(number).split(" a ")
+    pictures.picture(training.images[number], " a ".join([first + "\n", *others]), ax)
+
+# %% [markdown]
+# Each scene holds two or three things, and the last word names the one furthest to the right. In lesson 06 a decoder looked back at vectors, one for each word of the source. What are the "words" of a picture?
+#
+# ## A vector for each cell
+#
+# In **Show, Attend and Tell** (Xu et al. 2015) a convolutional network makes them. Trained beforehand to classify pictures, it stays as it is. Ours learns to name single things of 10×10 pixels. On a scene of 50×50 pixels it gives 5×5 vectors, one for each cell: the **annotations**. How often does it name a single thing correctly?
+
+# %%
+torch.manual_seed(0)
+encoder = Encoder()
+encoder.fit(steps=500)
+images, which = things(1000, torch.Generator().manual_seed(1), part="test")
+with torch.no_grad():
+    named = encoder.name(encoder.see(images[:, None]).flatten(1)).argmax(-1)
+print(f"single things named correctly: {(named == which).float().mean():.2f}")
+annotations, unseen_annotations = encoder(training.images), encoder(unseen.images)
+print("annotations:", tuple(annotations.shape))
+
+# %% [markdown]
+# Each annotation has 74 dimensions. The first 64 say what is seen. Do they also say where? We move a scene by one cell to the right and compare.
+
+# %% tags=["nbval-check-output"]
+moved = encoder(training.images[:1].roll(10, dims=2))[0]
+at, next_to_it = training.true[0, 1], training.true[0, 1] + 1
+same = torch.allclose(annotations[0, at, :64], moved[next_to_it, :64], atol=1e-5)
+print("the same thing in the next cell looks the same:", same)
+print("row and column:", annotations[0, at, 64:], "and", moved[next_to_it, 64:])
+
+# %% [markdown]
+# What is seen does not depend on the cell. As in lesson 11, the position has to be added: the last ten dimensions hold the row and the column, as ones among zeros.
+#
+# ## A decoder that looks before each word
+#
+# The decoder is an LSTM, a recurrent network like lesson 05's GRU with a second vector, its memory. Before each word, its state asks the annotations. Where do the keys and the values come from?
+
+# %%
+cells = "annotations: one per cell"
+diagrams.attention("state: before a word", cells, cells, "perceptron", then="LSTM", title="Show, Attend and Tell")
+
+# %% [markdown]
+# Both come from the annotations $a_i$. No cell is padding, so the mask closes nothing. The score is lesson 04's perceptron. What is new is the **gate** $\beta_t$, a number between 0 and 1: how much of the picture does the next word need?
+#
+# $$e_{ti} = v^\top \tanh(U a_i + W h_{t-1}) \qquad \alpha_t = \text{softmax}(e_t) \qquad \beta_t = \sigma(w^\top h_{t-1} + b) \qquad \hat z_t = \beta_t \sum_i \alpha_{ti}\, a_i$$
+#
+# Let all scores be equal, let the annotations be (4, -8) and (0, 0) and the state (1, 2), with $w$ = (ln 3, 0) and $b$ = 0. What does the decoder read?
+
+
+# %% tags=["nbval-check-output"]
+class Look(nn.Module):
+    def __init__(self, E, H, A):  # widths of an annotation, of a state, and of the perceptron
+        super().__init__()
+        self.key, self.query = nn.Linear(E, A), nn.Linear(H, A, bias=False)
+        self.v, self.gate = nn.Linear(A, 1, bias=False), nn.Linear(H, 1)
+
+    def forward(self, a, keys, h):  # B L E, B L A, B H
+        e = self.v(torch.tanh(keys + self.query(h)[:, None]))[..., 0]  # B L
+        alpha = e.softmax(-1)  # B L
+        beta = torch.sigmoid(self.gate(h))  # B 1
+        z = beta * (alpha[:, None] @ a)[:, 0]  # B E
+        return z, alpha, beta
+
+
+look, a, h = Look(2, 2, 1), torch.tensor([[[4.0, -8.0], [0.0, 0.0]]]), torch.tensor([[1.0, 2.0]])
+for parameter in look.parameters():
+    nn.init.zeros_(parameter)
+with torch.no_grad():
+    look.gate.weight[0, 0] = torch.tensor(3.0).log()
+    print("context, weights, gate:", *look(a, look.key(a), h))
+
+# %% [markdown]
+# The weights are 1/2 each, which gives (2, -4), and σ(ln 3) = 3/4 of it passes through: (1.5, -3). The rest of the decoder makes the first state of the mean annotation $\bar a$, lets the LSTM read the word before together with $\hat z_t$, and scores the next word from all three (without biases):
+#
+# $$h_0 = \tanh(W_0 \bar a) \qquad h_t = \text{LSTM}([E y_{t-1}; \hat z_t],\, h_{t-1}) \qquad \text{logits}_t = L_o \tanh(E y_{t-1} + L_h h_t + L_z \hat z_t)$$
+#
+# `Told` holds the logits, weights and gates of all steps. The course's `Captioner` does the same, and can also draw a cell. Do the two agree?
+
+
+# %% tags=["nbval-check-output"]
+class Captioner(nn.Module):
+    def __init__(self, V=21, E=74, D=32, H=64):  # words; widths of annotation, word, state
+        super().__init__()
+        self.embedding, self.look = nn.Embedding(V, D), Look(E, H, 64)
+        self.first_state, self.first_memory = nn.Linear(E, H), nn.Linear(E, H)
+        self.cell = nn.LSTMCell(D + E, H)
+        self.from_state, self.from_context = nn.Linear(H, D), nn.Linear(E, D, bias=False)
+        self.readout = nn.Linear(D, V)
+
+    def forward(self, a, given):  # B L E, B T
+        mean, keys, steps = a.mean(1), self.look.key(a), []
+        h, c = torch.tanh(self.first_state(mean)), torch.tanh(self.first_memory(mean))  # B H each
+        for y in self.embedding(given).unbind(1):  # B D: one word after the other
+            z, alpha, beta = self.look(a, keys, h)
+            h, c = self.cell(torch.cat([y, z], -1), (h, c))
+            logits = self.readout(torch.tanh(y + self.from_state(h) + self.from_context(z)))  # B V
+            steps.append((logits, alpha, beta))
+        return Told(*(torch.stack(part, 1) for part in zip(*steps, strict=True)))  # B T …
+
+
+model, shipped = Captioner(), package.Captioner()
+shipped.load_state_dict(model.state_dict())
+both = [one(annotations[:9], training.given[:9]).logits for one in (model, shipped)]
+print("the package's captioner agrees:", torch.allclose(*both, atol=1e-5))
+
+# %% [markdown]
+# Now we train the decoder for 600 steps, with the right words before each word. Nothing tells it where a thing stands: it sees pictures and captions alone.
+#
+# Afterwards we look at the largest weight at each word that names a thing. For what share of them does it lie on that thing? A random cell would be right in 1 of 25 cases.
+
+# %% tags=["nbval-check-output"]
+predict("15.pointing", ...)
+
+# %% tags=["reveals"]
+print("On scenes with other handwritten digits:")
+torch.manual_seed(0)
+model = Captioner()
+fit(model, annotations, training, steps=600, rate=1e-2)
+found = score(model, unseen_annotations, unseen)
+reveal("15.pointing", round(found.pointing, 2))
+rows = {"share": [found.words, found.captions, found.pointing, found.on_thing]}
+table(rows, ["right words", "right captions", "pointing", "mean weight on the thing"], digits=2)
+
+# %% [markdown]
+# For nearly all of them, although nothing in the training asks for it: to say "seven", it helps to look at the seven. Move the sliders. What does the model look at for "a", and for a relation such as "above"?
+
+# %%
+with torch.no_grad():
+    told = model(unseen_annotations, unseen.given)
+
+
+def word_of(scene, word):
+    word = min(word, int((unseen.wanted[scene] != PAD).sum()) - 2)  # without EOS
+    weights, name = told.weights[scene, word], WORDS[unseen.wanted[scene, word]]
+    cell = int(unseen.true[scene, word]) if unseen.named[scene, word] else None
+    pictures.attended(unseen.images[scene], weights, cell, f"word {word + 1}: {name}")
+    row, column = divmod(int(weights.argmax()), 5)
+    return f"{unseen.caption(scene)}. For word {word + 1}, “{name}”, the largest weight is {weights.max():.2f}, in row {row + 1}, column {column + 1}."
+
+
+word_explorer = explore(
+    word_of,
+    scene=ipywidgets.IntSlider(value=2, min=0, max=29),
+    word=ipywidgets.IntSlider(value=1, min=0, max=7),
+)
+word_explorer
+
+# %% [markdown]
+# Which words need the picture at all? For each kind of word, here are the gate, the largest weight, and the weights on the thing that is named next and on the one named last. After a relation comes "a", whatever the picture shows. Does the gate close for it?
+
+# %%
+columns = ["gate", "largest weight", "on the thing named next", "on the one named last"]
+table(by_kind(told, unseen), columns, corner="means after the first name", digits=2)
+
+# %% [markdown]
+# It stays open: "a" lets through as much as a name, since nothing in the loss asks a gate to close. At a name nearly all weight lies on the thing. A relation depends on the rows of two things, and both together get less than half of the weight.
+#
+# So far the model was given the right words before each word. Now it reads its own most probable words (lesson 07's greedy search). Of 500 captions, will fewer be right, or as many?
+
+# %%
+with torch.no_grad():
+    written = torch.full((500, 1), BOS)
+    for _ in range(unseen.wanted.shape[1]):
+        best = model(unseen_annotations, written).logits[:, -1:].argmax(-1)  # 500 1
+        written = torch.cat([written, best], 1)
+captions = [say(row[: (row == EOS).nonzero()[0]] if EOS in row else row) for row in written]
+right = sum(caption == unseen.caption(i) for i, caption in enumerate(captions))
+print(f"right when given the right words: {found.captions * 500:.0f}, when it writes on its own: {right}")
+wrong = next(i for i, caption in enumerate(captions) if caption != unseen.caption(i))
+print(f"\nright:   {unseen.caption(wrong)}\nwritten: {captions[wrong]}")
+
+# %% [markdown]
+# Exactly as many, and it cannot be otherwise: as long as its words are right, it reads what it would have been given. A difference can show only after a wrong word, and then the caption is wrong already.
+#
+# ## Draw one cell
+#
+# **Hard attention** reads a single annotation, drawn with the weights. As in lesson 08, REINFORCE teaches the weights, with the log probability of the word as the reward. To keep the noise low, the paper takes soft attention in half of the cases. What do these soft batches change? "Average" reads the mean annotation, and "soft, read hard" the largest cell of a captioner trained softly. The differences are paired (lesson 13).
+
+# %%
+columns = ["right words", "right captions", "pointing"]
+
+
+def runs(name, setup, values):
+    """What five captioners of a setup reach, seeds×values, in the order of their seeds."""
+    found = measured_once(name, "seed", *values, setup=setup)
+    return torch.tensor(sorted(zip(*found, strict=True)))[:, 1:]
+
+
+values = ["words", "captions", "pointing"]
+setups = ("soft", "average", "hard, half of the batches", "hard, all batches")
+soft, average, half, draws = (runs("captions", setup, values) for setup in setups)
+rows = {
+    "soft": soft,
+    "average, less soft": average - soft,
+    "hard, half of the batches, less soft": half - soft,
+}
+rows |= {"half of the batches, less all": half - draws, "hard, all batches, less average": draws - average}
+for setup, name in (("soft, read hard",) * 2, ("no places", "no row and column"), ("no gate", "no gate")):
+    rows[f"{name}, less soft"] = runs("captions", setup, values) - soft
+table(rows, columns, corner="1,200 steps, up to four things, five seeds", digits=2)
+
+# %% [markdown]
+# The soft batches give hard attention more right words in every run, but soft attention alone gets more captions right in every run. With draws alone no run beats the average by a hundredth of words. Reading the largest cell alone costs every run, and so does a picture without row and column. Without the gate, some runs gain and some lose. In the paper each attention is ahead once:
+#
+# | the paper, photos of COCO (higher is better) | BLEU-4 | METEOR, a similar score |
+# | --- | --- | --- |
+# | soft attention | 24.3 | 23.90 |
+# | hard attention | 25.0 | 23.04 |
+#
+# ## A penalty on what is overlooked
+#
+# A word's weights add up to 1. The **doubly stochastic** penalty (equation 14) asks the same of a *cell's* weights over all words.
+#
+# $$\lambda \sum_i \Big(1 - \sum_t \alpha_{ti}\Big)^2$$
+#
+# For six words and two things, what is cheaper: to look three times at each, or at all 25 cells alike?
+
+
+# %% tags=["nbval-check-output"]
+def overlooked(weights):  # … T L
+    in_all = weights.sum(-2)  # … L: what each cell gets over all words
+    return (1 - in_all).square().sum(-1)
+
+
+things_alone = torch.zeros(6, 25)
+things_alone[:3, 7], things_alone[3:, 11] = 1.0, 1.0
+alike = torch.full((6, 25), 1 / 25)
+print("at the things alone:", overlooked(things_alone), " at all cells alike:", overlooked(alike))
+
+# %% [markdown]
+# The two things get 3 each and 23 cells nothing: 2 · 4 + 23 = 31. Spread out, each cell gets 0.24, which costs 14.44, and no weights cost less. The authors want a model to attend to every part of the picture. They write, without figures, that the penalty improved BLEU and gave richer captions. What happens here to the share of things that are pointed at, with λ = 0.01?
+
+# %% tags=["nbval-check-output"]
+predict("15.penalty", ...)
+
+
+# %% tags=["reveals"]
+LAMBDA = 0.01  # your turn: another λ takes a quarter of a minute
+print("The same captioner, trained in the same way, with the penalty:")
+
+
+def with_penalty(told, wanted):
+    real = (wanted != PAD)[..., None]  # B T 1
+    return soft_loss(told, wanted) + LAMBDA * overlooked(told.weights * real).mean()
+
+
+torch.manual_seed(0)
+penalised = Captioner()
+fit(penalised, annotations, training, steps=600, rate=1e-2, loss=with_penalty)
+with torch.no_grad():
+    elsewhere = penalised(unseen_annotations, unseen.given)
+rows = {"no penalty": score(model, unseen_annotations, unseen)}
+rows["penalty"] = score(penalised, unseen_annotations, unseen)
+reveal("15.penalty", round(rows["penalty"].pointing, 2))
+columns = ["right words", "right captions", "pointing", "pointing one word earlier", "weight on the thing"]
+table(rows, columns, digits=2)
+
+# %% [markdown]
+# It falls to 0. The penalty is part of the loss, and is lower where the weights are spread out. It has a price: fewer words are right. At the "a" before a name, the model still looks at many of the things. Is that one run's accident?
+
+# %%
+values = ["words", "captions", "pointing", "one_earlier", "on_cell"]
+plain, with_it = (runs("emptied", setup, values) for setup in ("no penalty", "penalty 0.01"))
+rows = {"no penalty": plain, "penalty": with_it, "penalty, less no penalty": with_it - plain}
+columns = [*columns[:4], "a thing's weight in all"]
+print("pointing with the penalty, run by run:", with_it[:, 2])
+table(rows, columns, corner="600 steps, five seeds", digits=2)
+
+# %% [markdown]
+# The penalty costs every run words and captions. In four runs no thing is pointed at any more, in the fifth about a third are. A thing's cell got about 1.7 of weight over a caption, and now gets less than 1. Perhaps the penalty is no help because most cells here are empty.
+#
+# ## Is the map an explanation?
+#
+# In this caption the penalised captioner looks at the framed thing at word 1, and names it at word 2. Which cell does word 2 depend on? Weights alone can't tell, but an **intervention** can: we give one cell the annotation of an empty cell. Which cell must be emptied for word 2 to change?
+
+# %%
+empty = encoder(torch.zeros(1, 50, 50))[0]  # 25 74
+right = elsewhere.logits[:, 1].argmax(-1) == unseen.wanted[:, 1]  # 500: whether the first name is right
+seen = elsewhere.weights[:, 0].argmax(-1) == unseen.true[:, 1]  # 500: whether the word before looks at it
+once = (unseen.wanted == unseen.wanted[:, 1:2]).sum(1) == 1  # 500: whether no other thing has this name
+SCENE = int((right & seen & once).nonzero()[0])  # the first such scene; your turn: any from 0 to 499
+cell, weights = int(unseen.true[SCENE, 1]), elsewhere.weights[SCENE, :2]  # _, 2 25
+for ax, word in zip(plots.axes(2, width=3, height=3), (0, 1), strict=True):
+    title = f"word {word + 1}: {WORDS[elsewhere.logits[SCENE, word].argmax()]}"
+    pictures.attended(unseen.images[SCENE], weights[word], cell, title, ax)
+
+tries = {"with the largest weight at word 2": weights[1].argmax(), "that is framed": cell}
+for name, emptied in tries.items():
+    changed = unseen_annotations[SCENE].clone()  # 25 74
+    changed[emptied] = empty[emptied]
+    with torch.no_grad():
+        logits = penalised(changed[None], unseen.given[SCENE][None]).logits[0, 1]  # V
+    print(f"without the cell {name}, word 2 is “{WORDS[logits.argmax()]}”")
+
+# %% [markdown]
+# At word 2 the weights are spread thinly, and hardly any lies on the framed thing. And yet the word is right, and it changes when that thing is emptied. Now we empty a cell for every name, with both models, and count the names that are still right. When will the penalised model lose them?
+
+# %% tags=["nbval-check-output"]
+predict("15.emptied", ...)
+
+# %% tags=["reveals"]
+print("Names that are right:")
+picture, word = unseen.named.nonzero(as_tuple=True)
+rows = {}
+both = {model: told.weights, penalised: elsewhere.weights}
+anywhere = torch.randint(25, word.shape, generator=draw)
+for name, cell_of in (
+    ("nothing", lambda weights: None),
+    ("the cell with the largest weight", lambda weights: weights[picture, word].argmax(-1)),
+    ("the one with the largest weight a word before", lambda weights: weights[picture, word - 1].argmax(-1)),
+    ("a random cell", lambda weights: anywhere),
+):
+    rows[name] = [names_kept(one, unseen_annotations, unseen, cell_of(w), empty) for one, w in both.items()]
+reveal("15.emptied", round(rows["the cell with the largest weight"][1], 2))
+table(rows, ["no penalty", "with penalty"], corner="names right, if we empty", digits=2)
+
+# %% [markdown]
+# Without the penalty, most names are lost with the cell that has the largest weight. A word before, it is often the same cell. With the penalty, the cell with the largest weight matters no more than a random one. What matters is the cell with the largest weight a word before. At the name itself the thing gets no weight (0.00 above), so the state must have kept what was seen earlier. Do other seeds say so, too?
+
+# %%
+rows = {}
+for setup in ("no penalty", "penalty 0.01"):
+    kept = runs("emptied", setup, ["whole", "largest", "before", "random"])
+    rows[setup] = torch.cat([kept[:, :1], kept[:, :1] - kept[:, 1:]], 1)  # what each run loses
+print("lost with the penalty, with the largest weight, run by run:", rows["penalty 0.01"][:, 1])
+columns = ["names right", "lost: largest weight", "lost: largest a word before", "lost: random cell"]
+table(rows, columns, corner="600 steps, five seeds", digits=2)
+
+# %% [markdown]
+# Without the penalty the map passes this test in all five runs: most names are lost with the largest weight. With it the map fails in four: hardly any are lost. So a map says where a context came from, and not *necessarily* what a word depends on.
+#
+# Jain & Wallace (2019) found for models that read texts that weights often disagree with other measures of importance; Wiegreffe & Pinter (2019) answer that this depends on what we call an explanation.
+#
+# ## Captions today
+#
+# Today a large language model writes the caption. Here are two ways in which its words reach the picture:
+#
+# | | the picture becomes | the words reach it by |
+# | --- | --- | --- |
+# | Show, Attend and Tell | 14×14 = 196 annotations | attention before each word, with the gate β |
+# | Flamingo (Alayrac et al. 2022) | 64 vectors | layers of cross-attention in a frozen language model, each with a gate tanh(α), where α is one learned number that starts at 0 |
+# | LLaVA-1.5 (Liu et al. 2023) | 24×24 = 576 tokens among the words | the language model's own self-attention |
+#
+# Before these layers are trained, do the words get anything from the picture?
+
+# %% tags=["nbval-check-output"]
+torch.manual_seed(0)
+picture, words, alpha = torch.randn(1, 25, 8), torch.randn(1, 6, 8), torch.zeros(1)
+read = nn.functional.scaled_dot_product_attention
+crossed = words + torch.tanh(alpha) * read(words, picture, picture)  # 1 6 8, as in Flamingo
+tokens = torch.cat([picture, words], 1)  # 1 31 8, as in LLaVA
+among = read(tokens, tokens, tokens, is_causal=True)[:, 25:]  # 1 6 8
+print("cross-attention, gate closed: words as without a picture:", torch.equal(crossed, words))
+alone = read(words, words, words, is_causal=True)
+print("tokens among tokens: words as without a picture:", torch.allclose(among, alone))
+
+# %% [markdown]
+# Flamingo begins as the language model that it was, and learns how far to open its gates. In LLaVA the words see the picture from the start. In both, taking a part of the picture away shows what a word depends on.
+#
+# ## So: which part of the picture is this word?
+#
+# The part without which the word is lost. In our first model, that is where the weight lies when the word is written. In the penalised one, it is mostly where the weight lay one word earlier.
+#
+# ## Questions
+#
+# These five questions test the goals at the top. Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+
+# %%
+check("15.q1", ...)
+
+# %%
+check("15.q2", ...)
+
+# %%
+check("15.q3", ...)
+
+# %%
+check("15.q4", ...)
+
+# %%
+check("15.q5", ...)
+
+# %% [markdown]
+# ## Recap
+#
+# - Which part of the picture is this word? The part without which the word is lost. To find it, empty one cell after another.
+# - A captioner attends to annotations, one vector for each cell, to which positions have been added. A gate says how much of the context a word gets.
+# - Hard attention reads one annotation, and learns from a reward. Soft batches in between gave it more right words in every run.
+# - A map of weights shows where a context came from. It passed the test without the penalty, and failed in four of five runs with it.
+# - Today's models read a picture by cross-attention or as tokens among words.
+#
+# **Exercises**: [open them](../exercises/15_captions_exercises.ipynb)
+#
+# **Next**: the picture lay open before the decoder. How can a network reason over what it has read and stored? [Lesson 16](16_memory_networks.ipynb) answers this.

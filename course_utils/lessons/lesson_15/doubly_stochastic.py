@@ -1,0 +1,204 @@
+"""Task 15.doubly_stochastic: the penalty on cells that a caption looks at too little, or too much."""
+
+from operator import sub
+
+import torch
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task, count, sizes
+from course_utils.checks.way import left_out
+from course_utils.lessons.lesson_05._padded import lengths_below, with_garbage, words_first
+from course_utils.lessons.lesson_06._looking import scattered
+from course_utils.lessons.shared.padding import mask_mistakes
+from course_utils.lessons.shared.shares import USUAL
+
+task = Task(
+    "15.doubly_stochastic",
+    "every cell gets its share",
+    arguments=("weights B×T×L", "mask B×T"),
+    result="penalty",
+    difficulty=3,
+    importance=4,
+    minutes=15,
+    hints=(
+        "The softmax makes the weights of one step add up to 1 over the cells. The penalty asks for the other sum as well: what one cell gets in all steps of a caption should come near 1. So the first sum runs over steps, then comes the square, and the squares are added up over the cells.",
+        "Take a picture of two cells and a caption of two words with the weights [1, 0] and [0.5, 0.5]. Over both steps the first cell gets 1.5 and the second 0.5; both are off by 0.5, and the penalty is 0.25 + 0.25 = 0.5. For a second caption of one word with the weights [1, 0], followed by padding, it is (1 - 1)² + (1 - 0)² = 1. The mean of both is 0.75.",
+        "kept = weights with zeros at the steps where mask is False; total = sum of kept over the steps, B×L; missing = 1 minus total; return the mean over B of the sum over L of missing squared.",
+    ),
+    partial=USUAL
+    | {
+        "empty_left_out": (0.75, "right for captions that have a word."),
+        "empty_costs_nothing": (0.75, "right for captions that have a word."),
+    },
+)
+
+
+@task.property
+def a_sum_of_squares_is_not_negative(case, value):
+    """Nor is its mean."""
+    return f"A sum of squares is never below 0; yours is {value:.4g}." if value < -1e-6 else None
+
+
+def _shares(draw, B, T, L, dtype=torch.float32):
+    """Weights that sum to 1 over the cells, none of them 0."""
+    counts = draw.whole(1, 6, B, T, L).to(dtype)
+    return counts / counts.sum(-1, keepdim=True)
+
+
+@task.cases
+def _(draw):
+    for size in sizes(B=3, T=5, L=7):
+        T = size.T if size.full else size.T + 1  # so that there is padding
+        mask = words_first(lengths_below(draw, size.B, T), T)
+        name = f"{count(size.B, 'caption')} of {T} steps with padding, {size.L} cells"
+        yield Case(name, (_shares(draw, size.B, T, size.L), mask), size.full)
+    every = torch.ones(5, 7, dtype=torch.bool)
+    yield Case("no padding", (_shares(draw, 3, 5, 2), every[:3, :5]), True)
+    mask = draw.lengths_mask(5, 7)
+    yield Case("as many steps as cells", (_shares(draw, 5, 7, 7), mask))
+    yield Case("as many captions as steps", (_shares(draw, 3, 3, 5), words_first(torch.tensor([2, 1, 3]), 3)))
+    yield Case("False steps anywhere", (_shares(draw, 3, 5, 2), scattered(draw)), True)
+    gated = _shares(draw, 2, 5, 3) * draw.whole(1, 4, 2, 5, 1) / 4
+    yield Case("weights that sum to less than 1", (gated, words_first(torch.tensor([4, 2]), 5)))
+    looks = torch.nn.functional.one_hot(draw.whole(0, 3, 2, 5), 3).float()
+    yield Case("steps that look at one place alone", (looks, words_first(torch.tensor([5, 3]), 5)), edge=True)
+    yield Case("a single step and cell", (torch.ones(1, 1, 1), every[:1, :1]), edge=True)
+    mask = words_first(torch.tensor([2, 0, 4]), 5)
+    yield Case("a caption without words", (_shares(draw, 3, 5, 7), mask), True, edge=True)
+    nothing = torch.zeros(2, 3, dtype=torch.bool)
+    yield Case("no word in the whole batch", (_shares(draw, 2, 3, 5), nothing), True, hazard=True)
+    long = words_first(torch.tensor([200, 127]), 200)
+    yield Case("200 steps", (_shares(draw, 2, 200, 3), long), True, edge=True)
+    yield Case("196 cells", (_shares(draw, 2, 5, 196), words_first(torch.tensor([5, 3]), 5)), True, edge=True)
+    mask = words_first(torch.tensor([3, 1, 4]), 5)
+    weights = with_garbage(_shares(draw, 3, 5, 7).flatten(0, 1), mask.flatten()).view(3, 5, 7)
+    yield Case("NaN and infinity at padding", (weights, mask), True, hazard=True)
+    large = draw.distinct(12, -2, 12).view(2, 2, 3) * 1e3
+    yield Case("numbers up to 10,000", (large, torch.tensor([[True, True], [True, False]])), True, hazard=True)
+    yield Case("float64 numbers", (_shares(draw, 3, 5, 7, torch.float64), mask), True, edge=True)
+
+
+@task.oracle
+def _(weights, mask):
+    zero = torch.zeros((), dtype=weights.dtype)
+    penalties = []
+    for b in range(len(weights)):
+        steps = mask[b].nonzero()[:, 0].tolist()
+        for cell in range(weights.shape[2]):
+            penalties.append((sum((weights[b, t, cell] for t in steps), zero) - 1) ** 2)
+    return sum(penalties) / len(weights)
+
+
+@task.steps
+def _(weights, mask):
+    kept = yield (
+        "the weights with zeros at padding",
+        lambda w, mask: w.masked_fill(~mask[..., None], 0.0),
+        weights,
+        mask,
+    )
+    total = yield "what each cell gets in all steps", lambda kept: kept.sum(1), kept
+    missing = yield "1 minus what each cell gets", sub, 1, total
+    squared = yield "the square of 1 minus what each cell gets", torch.square, missing
+    penalties = yield "the penalty of each caption", lambda squared: squared.sum(1), squared
+    mean = yield "the mean over the batch", torch.mean, penalties
+    return mean
+
+
+# The mask
+
+mask_mistakes(
+    task,
+    "the weights at padding count like those of words. Leave them out before you add up over the steps.",
+    '"is a word", and you add up the weights at padding',
+)
+for _name, _change, _sentence in (
+    ("mask_along_the_places", lambda weights, mask: weights.masked_fill(~mask[:, None], 0.0), "Your mask meets the cells and not the steps. This runs without an error only where there are as many steps as cells. Give it a last axis of size 1: B×T×1."),
+    ("ones_at_padding", lambda weights, mask: weights.masked_fill(~mask[..., None], 1.0), "You put 1 in place of the weights at padding, as if each such step looked at every cell. Put 0 there."),
+    ("garbage_times_zero", lambda weights, mask: weights * mask[..., None], "You multiply the weights at padding by 0. What is there may be NaN or infinite, and 0 times NaN is NaN: put zeros there with masked_fill or torch.where."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"the weights with zeros at padding": _change})
+task.changed(
+    "as_the_authors_write",
+    "This is the line of the prompt with its axes put right, and with its faults: padding counts, and it adds up over the captions. Leave padding out, add up over the cells, and take the mean over the captions.",
+    {"mask": torch.ones_like, "the penalty of each caption": lambda squared: squared.sum(0)},
+)
+
+
+# The sum over the steps
+
+for _name, _change, _sentence in (
+    ("sum_over_places", lambda kept: kept.sum(2), "Your first sum runs over the cells of each step, where a softmax always adds up to 1. Add up over the steps, axis 1, so that each cell has its own sum."),
+    ("sum_over_places_of_words", lambda kept, *, mask: kept.sum(2).where(mask, 1.0), "Your first sum runs over the cells of each step, and the squares are added up over the steps of a caption that are words. A softmax always adds up to 1 over the cells: add up over the steps, axis 1, so that each cell has its own sum."),
+    ("sum_over_the_batch", lambda kept: kept.sum((0, 1)).expand(len(kept), -1), "Your first sum runs over the captions of the batch as well, so that all of them share one picture. Each caption has sums of its own: add up over the steps alone, axis 1."),
+    ("mean_over_all_steps", lambda kept: kept.mean(1), "You take the mean over the T steps. A cell then gets its share of a single step, and never comes near 1. Take the sum."),
+    ("mean_over_real_steps", lambda kept, *, mask: kept.sum(1) / mask.sum(1, keepdim=True).clamp(min=1), "You take the mean over the steps that are words. A cell then gets its share of a single step, and hardly ever comes near 1. Take the sum."),
+    ("largest_of_all_steps", lambda kept: kept.amax(1), "You take the largest weight that a cell gets in any step. Add its weights up over the steps."),
+    ("cut_anew", lambda kept: kept.reshape(len(kept), kept.shape[2], -1).sum(2), "You regroup the numbers of T×L as L×T: `view` and `reshape` leave their order as it is, so a row then holds weights of several cells. To exchange two axes, use `transpose`; a sum over axis 1 needs neither."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"what each cell gets in all steps": _change})
+
+
+# What each cell should get
+
+for _name, _change, _sentence in (
+    ("steps_over_places", lambda one, total, *, mask: mask.shape[1] / total.shape[1] - total, "You compare each cell's sum with T / L, which shares the T steps out evenly, as some code does. The equation compares with 1."),
+    ("words_over_places", lambda one, total, *, mask: mask.sum(1, keepdim=True) / total.shape[1] - total, "You compare each cell's sum with the number of words divided by L, which shares the caption's words out evenly. That is a sensible variant, but the equation compares with 1."),
+    ("one_over_places", lambda one, total: 1 / total.shape[1] - total, "You compare each cell's sum with 1 / L. The equation compares with 1."),
+    ("nothing_to_compare_with", lambda one, total: total, "You square what each cell gets. Square how far it is from 1."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"1 minus what each cell gets": _change})
+task.changed(
+    "not_squared",
+    "The square is missing: cells that get too much make up for cells that get too little. Square each difference before you add them up.",
+    {"the square of 1 minus what each cell gets": left_out},
+)
+task.changed(
+    "absolute",
+    "You use the difference from 1 without its sign. Square it.",
+    {"the square of 1 minus what each cell gets": torch.abs},
+)
+task.changed(
+    "one_minus_the_square",
+    "You square the sum and subtract it from 1. Subtract first, then square: brackets are missing.",
+    {
+        "1 minus what each cell gets": lambda one, total: total,
+        "the square of 1 minus what each cell gets": lambda total: 1 - total**2,
+    },
+)
+task.changed(
+    "squared_after_the_sum",
+    "You add up the differences of a caption's cells and square their sum, in which too much at one cell and too little at another cancel. Square each cell's difference first, then add up.",
+    {
+        "the square of 1 minus what each cell gets": left_out,
+        "the penalty of each caption": lambda missing: missing.sum(1) ** 2,
+    },
+)
+
+
+# Sum over cells, mean over captions
+
+
+def _each_weight(done):
+    return (1 - done["the weights with zeros at padding"]) ** 2
+
+
+for _name, _change, _sentence in (
+    ("squared_before_the_sum", lambda squared, *, mask, done: (_each_weight(done) * mask[..., None]).sum((1, 2)), "You square 1 minus each weight, step by step. What should come near 1 is the sum over all steps: add up first, then square."),
+    ("squared_before_the_sum_and_padding", lambda squared, *, done: _each_weight(done).sum((1, 2)), "You square 1 minus each weight, at every step, padding included. What should come near 1 is the sum over the steps that are words: add up first, then square."),
+    ("mean_over_places", lambda squared: squared.mean(1), "You take the mean over the cells as well, as much code does. The equation adds up over the L cells; the mean is over the captions alone."),
+    ("mean_and_sum_exchanged", lambda squared: squared.sum(0), "You add up over the captions and take the mean over the cells, as the authors' own code does. The equation has it the other way round: the sum over the cells, and then the mean over the batch."),
+    ("each_divided_by_its_words", lambda squared, *, mask: squared.sum(1) / mask.sum(1).clamp(min=1), "You divide each caption's penalty by its number of words. Only the mean over the batch divides."),
+    ("empty_costs_nothing", lambda squared, *, mask: squared.sum(1) * mask.any(1), "In your version a caption without words costs nothing. Each of its cells got 0 where it should get 1, so it costs L."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"the penalty of each caption": _change})
+task.changed(
+    "empty_left_out",
+    "You leave captions without words out of the mean. Each of their cells got 0 where it should get 1, so such a caption costs L, and it counts among the B.",
+    {"the mean over the batch": lambda costs, *, mask: (costs * mask.any(1)).sum() / mask.any(1).sum().clamp(min=1)},
+)
+task.changed(
+    "divided_by_words",
+    "You divide by the number of words in the batch. Divide by the number of captions.",
+    {"the mean over the batch": lambda penalties, *, mask: penalties.sum() / mask.sum().clamp(min=1)},
+)

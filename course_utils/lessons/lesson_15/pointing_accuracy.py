@@ -1,0 +1,215 @@
+"""Task 15.pointing_accuracy: how often a word's largest weight is at the cell of what the word names."""
+
+from operator import floordiv, truediv
+
+import torch
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task, count, sizes
+from course_utils.lessons.lesson_05._padded import lengths_below, with_garbage, words_first
+from course_utils.lessons.lesson_06._looking import scattered
+from course_utils.lessons.shared.padding import mask_mistakes
+from course_utils.lessons.shared.shares import EDGE
+
+task = Task(
+    "15.pointing_accuracy",
+    "how often a word points to what it names",
+    arguments=("weights B×T×L", "true B×T", "mask B×T"),
+    result="share",
+    difficulty=2,
+    importance=4,
+    minutes=15,
+    hints=(
+        "A word points to the cell of its largest weight. Compare that cell with the true one for each real step of the batch; all of them count alike, whichever caption they are in, and padding counts neither as right nor as wrong.",
+        "Take a caption of two words with the weights [0.7, 0.2, 0.1] and [0.1, 0.3, 0.6] and the true cells 0 and 1, and one of a single word with [0.2, 0.5, 0.3] and the true cell 1, followed by padding. The words point to 0, 2 and 1, so two of three are right, and the share is 2 / 3 = 0.6667. Divided by all 4 steps it would be 0.5, and the mean of the captions' shares is (0.5 + 1) / 2 = 0.75.",
+        "pointed = the cell of the largest weight along the last axis, B×T; right = pointed is equal to true, and mask is True; return the number of True in right, divided by the number of True in mask, or 0 where mask has none.",
+    ),
+    partial=EDGE
+    | {
+        "looked_up_everywhere": (0.5, "right where the cells at padding are cells of the picture."),
+    },
+)
+
+
+@task.property
+def a_share_lies_between_0_and_1(case, value):
+    """No more can be right than there are."""
+    value = float(value)
+    return f"A share lies between 0 and 1; yours is {value:.4g}." if not -1e-6 <= value <= 1 + 1e-6 else None
+
+
+def _weights(draw, B, T, L, dtype=torch.float32):
+    """Weights that sum to 1 over the cells, no two of a step alike."""
+    counts = torch.stack([draw.distinct(L, 1, 4 * L) for _ in range(B * T)]).view(B, T, L).to(dtype)
+    return counts / counts.sum(-1, keepdim=True)
+
+
+def _inputs(draw, mask, L, dtype=torch.float32):
+    """About half of the words are right, the first real one surely, and the last surely wrong where there are two or more of each."""
+    weights = _weights(draw, *mask.shape, L, dtype)
+    true = weights.argmax(-1)
+    true = torch.where(draw.whole(0, 2, *mask.shape) > 0, true, draw.whole(0, L, *mask.shape))
+    real = mask.nonzero().tolist()
+    if real:
+        b, t = real[0]
+        true[b, t] = weights[b, t].argmax()
+        if len(real) > 1 and L > 1:
+            b, t = real[-1]
+            true[b, t] = (weights[b, t].argmax() + 1) % L
+    return weights, true, mask
+
+
+@task.cases
+def _(draw):
+    for size in sizes(B=3, T=5, L=7):
+        T = size.T if size.full else size.T + 1  # so that there is padding
+        mask = words_first(lengths_below(draw, size.B, T), T)
+        name = f"{count(size.B, 'caption')} of {T} steps with padding, {size.L} cells"
+        yield Case(name, _inputs(draw, mask, size.L))
+    yield Case("5 captions of 7 steps, 3 cells", _inputs(draw, draw.lengths_mask(5, 7), 3))
+    every = torch.ones(11, 13, dtype=torch.bool)
+    yield Case("no padding", _inputs(draw, every[:5, :11], 3))
+    yield Case("as many steps as cells", _inputs(draw, words_first(torch.tensor([7, 4, 2, 5, 1]), 7), 7))
+    weights, true, mask = _inputs(draw, scattered(draw), 7)
+    right = weights.argmax(-1)
+    for row, real in zip(range(3), mask, strict=True):  # the last word is right, and padding before it is wrong
+        last = real.nonzero()[-1]
+        true[row, last] = right[row, last]
+    yield Case("False steps anywhere", (weights, torch.where(mask, true, (right + 1) % 7), mask))
+    weights, _, mask = _inputs(draw, words_first(torch.tensor([4, 2, 5]), 5), 3)
+    right = weights.argmax(-1)
+    yield Case("every word is right, and padding is not", (weights, torch.where(mask, right, (right + 1) % 3), mask))
+    yield Case("no word is right, and padding is", (weights, torch.where(mask, (right + 1) % 3, right), mask))
+    yield Case("a single word and cell", (torch.ones(1, 1, 1), torch.zeros(1, 1).long(), every[:1, :1]), edge=True)
+    mask = words_first(torch.tensor([3, 0, 5, 0]), 5)
+    yield Case("captions without words", _inputs(draw, mask, 3), edge=True)
+    yield Case("no word in the whole batch", _inputs(draw, torch.zeros(2, 3, dtype=torch.bool), 5), hazard=True)
+    mask = words_first(torch.tensor([3, 1, 4]), 5)
+    weights, true, _ = _inputs(draw, mask, 7)
+    outside = torch.tensor([7, -1, 10**6, -100]).repeat(4)[: mask.numel()].view(mask.shape)
+    yield Case(
+        "true cells outside the picture at padding", (weights, torch.where(mask, true, outside), mask), edge=True
+    )
+    garbage = with_garbage(weights.flatten(0, 1), mask.flatten()).view(weights.shape)
+    # NaN counts as the largest: the true place of padding is where it comes first
+    yield Case("NaN and infinity at padding", (garbage, torch.where(mask, true, garbage.argmax(-1)), mask), hazard=True)
+    yield Case("200 steps", _inputs(draw, words_first(torch.tensor([200, 127]), 200), 5), edge=True)
+    far = torch.stack([draw.distinct(5, -5, 6) for _ in range(6)]).view(2, 3, 5) * 2e3
+    mask = words_first(torch.tensor([3, 2]), 3)
+    yield Case("numbers of ±10,000", (far, _true(draw, far), mask), hazard=True)
+
+
+def _true(draw, weights):
+    right = weights.argmax(-1)
+    return torch.where(draw.whole(0, 2, *right.shape) > 0, right, (right + 1) % weights.shape[-1])
+
+
+@task.oracle
+def _(weights, true, mask):
+    right = steps = 0
+    for b, t in mask.nonzero().tolist():
+        row = weights[b, t].tolist()
+        right += row.index(max(row)) == int(true[b, t])
+        steps += 1
+    return right / steps if steps else 0.0
+
+
+@task.steps
+def _(weights, true, mask):
+    pointed = yield "the cells that are pointed to", lambda weights: weights.argmax(-1), weights
+    hits = yield "where they are the true ones", lambda pointed, true: (pointed == true).double(), pointed, true
+    right = yield "the words that are right", lambda hits, mask: (hits * mask).sum(), hits, mask
+    steps = yield "the number of words", lambda mask: mask.sum().clamp(min=1), mask
+    share = yield "the quotient", truediv, right, steps
+    return share.item()
+
+
+# Where a word points
+
+for _name, _change, _sentence in (
+    ("largest_over_the_steps", lambda weights: weights.argmax(1), "You look for the largest weight along the steps, which tells for each cell at which step it is looked at most. This runs without an error only where there are as many steps as cells. Look along the last axis."),
+    ("largest_over_the_batch", lambda weights: weights.argmax(0), "You look for the largest weight along the batch. Look along the cells, the last axis."),
+    ("counted_from_one", lambda weights: weights.argmax(-1) + 1, "You count cells from 1. The first cell is cell 0."),
+    ("word_before", lambda weights: weights.argmax(-1).roll(1, 1), "You compare the weights of each step with the true cell of the next one: they are one step apart. Weights and true cell of the same step belong together."),
+    ("word_after", lambda weights: weights.argmax(-1).roll(-1, 1), "You compare the weights of each step with the true cell of the step before: they are one step apart. Weights and true cell of the same step belong together."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"the cells that are pointed to": _change})
+task.changed(
+    "centre_of_mass",
+    "You take the mean of the cells, weighted by the weights, and round it. Two cells far apart then give one in between, at which the word does not look. Take the cell of the largest weight.",
+    {
+        "the cells that are pointed to": lambda weights: (
+            (weights.nan_to_num() * torch.arange(weights.shape[-1])).sum(-1).round()
+        )
+    },
+)
+
+
+def _at_true(weights, true):
+    return weights.gather(-1, true.long().clamp(0, weights.shape[-1] - 1)[..., None])[..., 0]
+
+
+for _name, _change, _sentence in (
+    ("above_half", lambda pointed, true, *, weights: _at_true(weights, true) > 0.5, "A word counts as right only where more than half of its weight lies at the true cell. The largest weight may be smaller than that."),
+    ("weight_at_the_true_place", lambda pointed, true, *, weights: _at_true(weights, true), "You return the mean weight at the true cell, and not how often the largest weight is there. Count words: each is either right or wrong."),
+    ("among_the_two_largest", lambda pointed, true, *, weights: (weights.topk(min(2, weights.shape[-1]), -1).indices == true[..., None]).any(-1), "A word counts as right also where the second largest weight is at the true cell. The largest alone counts."),
+    ("looked_up_everywhere", lambda pointed, true, *, weights: weights.gather(-1, true.long()[..., None])[..., 0] == weights.amax(-1), "You look up the weight at the true cell of every step, padding included. There `true` may hold anything, also numbers that are no cell of the picture. Compare cells, or leave padding out first."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"where they are the true ones": _change})
+
+
+# What counts
+
+mask_mistakes(
+    task,
+    "padding counts like words. Count only the real steps, both among the hits and in the number you divide by.",
+    '"is a word", and you look at padding alone',
+)
+for _name, _change, _sentence in (
+    ("divided_by_all_steps", torch.numel, "You divide by all B·T steps, so padding counts as wrong. Divide by the number of real steps."),
+    ("divided_by_captions", len, "You divide by the number of captions. Divide by the number of words in all of them."),
+    ("one_word_too_many", lambda mask: mask.sum() + 1, "You divide by one more than there are words. Divide by the number of words, and by 1 only where there is none."),
+    ("nothing_gives_nan", torch.sum, "Where the whole batch has no word, you divide 0 by 0, or take the mean of nothing, which is NaN. Return 0 there."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"the number of words": _change})
+task.changed(
+    "padding_counted_above",
+    "Where `true` at padding happens to agree with the largest weight there, you count it as right: the mask reaches only the number that you divide by. Leave padding out of the hits, too.",
+    {"the words that are right": lambda hits, mask: hits.sum()},
+)
+task.changed(
+    "padding_counts_as_right",
+    "Padding counts as right, both among the hits and in the number you divide by. That happens where the same number is put in both, the cells that are pointed to and the true ones, and the mean is taken over all steps. Leave padding out of the count.",
+    {"the words that are right": lambda hits, mask: hits.where(mask, 1.0).sum(), "the number of words": torch.numel},
+)
+task.changed(
+    "mean_of_captions",
+    "You take the share of each caption and then the mean of these, so a word counts more in a short caption than in a long one. Count the right words of the whole batch, and divide once.",
+    {
+        "the words that are right": lambda hits, mask: ((hits * mask).sum(1) / mask.sum(1).clamp(min=1)).sum(),
+        "the number of words": len,
+    },
+)
+task.changed(
+    "whole_captions",
+    "You return the share of the captions in which every word is right. Each word counts by itself.",
+    {
+        "the words that are right": lambda hits, mask: hits.where(mask, 1.0).prod(1).sum(),
+        "the number of words": len,
+    },
+)
+task.changed(
+    "cut_off",
+    "Your share is 1 where every word is right and 0 otherwise: `//` divides without a remainder. Divide with `/`.",
+    {"the quotient": floordiv},
+)
+task.changed(
+    "nothing_raises",
+    "Where the whole batch has no word, you divide by the Python number 0, which raises an error. Return 0 there.",
+    {"result": lambda share, *, mask: share if mask.any() else 1 / 0},
+)
+task.changed(
+    "nothing_is_perfect",
+    "Where the whole batch has no word, you return 1. Return 0 there.",
+    {"result": lambda share, *, mask: share if mask.any() else 1.0},
+)

@@ -1,0 +1,191 @@
+"""Task 16.answer: several hops, which share neighbouring memories, and an answer (Sukhbaatar et al. 2015, section 2.2)."""
+
+from operator import add, matmul
+
+import torch
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task
+from course_utils.checks.way import left_out
+from course_utils.lessons.lesson_06._looking import gaps, scattered, summed
+from course_utils.lessons.lesson_16._memories import dot, hop_by_loops
+from course_utils.lessons.shared.padding import mask_mistakes
+from course_utils.lessons.shared.shares import USUAL
+
+task = Task(
+    "16.answer",
+    "several hops, and an answer",
+    arguments=("question B×D", "memories", "mask B×M", "readout V×D"),
+    result="logits B×V",
+    difficulty=3,
+    importance=5,
+    minutes=20,
+    hints=(
+        "Each hop takes the question that the hop before has returned, looks with it, and returns the next. Neighbouring hops share a tensor: what one hop reads from is what the next one compares its question with. So K hops need K + 1 memories, and each in the middle is used twice.",
+        "Take a width of 1, the question 1 and a story of a single fact, so that every weight is 1. Its memories are 2, 3 and 5, so there are two hops. The first compares the question with 2, which changes nothing here, and reads 3: the question becomes 1 + 3 = 4. The second compares 4 with 3 and reads 5: 4 + 5 = 9. With a readout of 1 and -1 the logits are 9 and -9.",
+        "For each k from 0 to K - 1, where K is one less than the number of memories: scores = for each fact, the sum over D of question times memories[k]; put -inf where mask is False; weights = softmax over the facts, with zeros where mask is False; question = question plus the sum over the facts of weights times memories[k + 1]. Return the last question, times readout transposed.",
+    ),
+    partial=USUAL | {"empty_story_nan": (0.75, "right for every story that has a fact.")},
+)
+
+
+def _inputs(draw, hops, mask, D, V, dtype=torch.float32):
+    B, M = mask.shape
+    question = draw.numbers(B, D, dtype=dtype) / D**0.5 + 0.25
+    memories = [draw.numbers(B, M, D, dtype=dtype) / (2 if k else 1) + 0.125 for k in range(hops + 1)]
+    return question, memories, mask, draw.numbers(V, D, dtype=dtype) + 0.375
+
+
+def _named(hops, B, M, D, V):
+    return (
+        f"{hops} hop{'s' * (hops > 1)}, {'1 story' if B == 1 else f'{B} stories'} of {M} places, width {D}, {V} answers"
+    )
+
+
+@task.cases
+def _(draw):
+    for hops, B, M, D, V in ((1, 1, 3, 2, 2), (2, 1, 3, 2, 2), (2, 2, 3, 2, 3), (3, 2, 4, 3, 2), (3, 3, 5, 7, 11)):
+        yield Case(_named(hops, B, M, D, V), _inputs(draw, hops, gaps(draw, B, M), D, V), (hops, D) in ((1, 2), (3, 7)))
+    every = torch.ones(5, 5, dtype=torch.bool)
+    yield Case("no padding", _inputs(draw, 2, every[:3], 2, 7), True)
+    yield Case("padding anywhere in a story", _inputs(draw, 3, scattered(draw), 2, 5), True)
+    yield Case("as many answers as features", _inputs(draw, 2, gaps(draw, 3, 4), 5, 5))
+    yield Case("as many stories as answers", _inputs(draw, 2, gaps(draw, 3, 5), 7, 3))
+    yield Case("hops, stories, facts, features and answers all 3", _inputs(draw, 3, gaps(draw, 3, 3), 3, 3))
+    yield Case("one fact, a width of 1, one answer", _inputs(draw, 1, every[:1, :1], 1, 1), True, edge=True)
+    mask = gaps(draw, 3, 5)
+    mask[1] = False
+    yield Case("a story without facts", _inputs(draw, 2, mask, 3, 4), True, edge=True)
+    yield Case("7 hops", _inputs(draw, 7, gaps(draw, 2, 4), 3, 5), True, edge=True)
+    yield Case("200 facts", _inputs(draw, 2, gaps(draw, 2, 200), 3, 5), True, edge=True)
+    question, memories, mask, readout = _inputs(draw, 2, scattered(draw), 3, 4)
+    padded = [memory.where(mask[..., None], 1e3) for memory in memories]
+    yield Case("numbers of 1,000 at padding", (question, padded, mask, readout), True, edge=True)
+    memory = torch.tensor([40.0, 41.0, 39.5, -70.0, -69.0, -70.5]).reshape(2, 3, 1)
+    far = torch.ones(2, 1), [memory, draw.numbers(2, 3, 1)], every[:2, :3], draw.numbers(2, 1) + 0.375
+    yield Case("stories whose scores lie far apart", far, edge=True)
+    yield Case("float64 numbers", _inputs(draw, 3, gaps(draw, 3, 5), 7, 11, torch.float64), True, edge=True)
+
+
+@task.oracle
+def _(question, memories, mask, readout):
+    for k in range(1, len(memories)):
+        question, _ = hop_by_loops(question, memories[k - 1], memories[k], mask)
+    return torch.stack([torch.stack([row @ answer for answer in readout]) for row in question])
+
+
+@task.steps
+def _(question, memories, mask, readout):
+    hops = yield "what each hop compares with and reads from", _pairs, memories
+    for memory, output in hops:
+        scores = yield "the scores", dot, question, memory
+        masked = yield "the masked scores", lambda scores, mask: scores.masked_fill(~mask, -torch.inf), scores, mask
+        shares = yield "the softmax", lambda masked: masked.softmax(1), masked
+        weights = yield "the weights with zeros", lambda shares, mask: shares.masked_fill(~mask, 0.0), shares, mask
+        read = yield "what a hop reads", summed, weights, output
+        question = yield "the question after a hop", add, question, read
+    logits = yield "the product of the last question and readout", matmul, question, readout.mT
+    return logits
+
+
+def _pairs(memories):
+    return list(zip(memories, memories[1:], strict=False))
+
+
+# Which memories a hop takes, and how many hops there are
+
+for _name, _change, _sentence in (
+    ("one_memory_for_both", lambda m: [(memory, memory) for memory in m[:-1]], "Each hop compares the question with the memory that it reads from, memories[k] in both places. It reads from the next one, memories[k + 1]."),
+    ("next_memory_for_both", lambda m: [(memory, memory) for memory in m[1:]], "Each hop compares the question with the memory that it reads from, memories[k + 1] in both places. It compares with the one before, memories[k]."),
+    ("every_memory_for_both", lambda m: [(memory, memory) for memory in m], "There is a hop for each memory, which compares the question with it and reads from it. K + 1 memories make K hops: hop k compares with memories[k] and reads from memories[k + 1]."),
+    ("exchanged", lambda m: [(output, memory) for memory, output in _pairs(m)], "Memory and output are exchanged: hop k compares the question with memories[k + 1] and reads from memories[k]. It is the other way round."),
+    ("first_pair_for_all", lambda m: _pairs(m)[:1] * (len(m) - 1), "Every hop takes memories[0] and memories[1]. Hop k takes memories[k] and memories[k + 1]."),
+    ("always_compared_with_the_first", lambda m: [(m[0], output) for output in m[1:]], "Every hop compares its question with memories[0]. Hop k compares it with memories[k], from which the hop before has read."),
+    ("always_read_from_the_last", lambda m: [(memory, m[-1]) for memory in m[:-1]], "Every hop reads from the last memory. Hop k reads from memories[k + 1]."),
+    ("pairs_apart", lambda m: _pairs(m)[::2], "Your hops take memories 0 and 1, then 2 and 3, and so on, as if each hop had two of its own. Neighbouring hops share one: 0 and 1, then 1 and 2."),
+    ("in_reverse_order", lambda m: _pairs(m[::-1]), "Your hops begin with the last memory and go backwards. Begin with memories[0]."),
+    ("last_pair_first", lambda m: _pairs(m)[::-1], "The hops come in reverse order: the first one takes the last two memories. Begin with memories[0] and memories[1]."),
+    ("first_and_last", lambda m: [(m[0], m[-1])], "There is a single hop, which compares with the first memory and reads from the last. Hop k compares with memories[k] and reads from memories[k + 1], and there are K hops."),
+    ("first_hop_alone", lambda m: _pairs(m)[:1], "There is a single hop, with memories[0] and memories[1]. Let the others follow, each with the question that the hop before has returned."),
+    ("last_hop_missing", lambda m: _pairs(m)[:-1], "The last hop is missing. K + 1 memories make K hops, and the last one reads from the last memory."),
+    ("first_hop_missing", lambda m: _pairs(m)[1:], "The first hop is missing: it takes memories[0] and memories[1]."),
+    ("last_hop_alone", lambda m: _pairs(m)[-1:], "Only the last hop has an effect: it begins with the question that came in. Each hop goes on with the question that the hop before has returned."),
+    ("one_hop_too_many", lambda m: [*_pairs(m), (m[-1], m[0])], "There is one hop too many, which compares with the last memory and reads from the first, perhaps because an index is -1 or wraps round. K + 1 memories make K hops."),
+    ("one_hop_before", lambda m: [(m[-1], m[0]), *_pairs(m)], "There is one hop too many at the beginning, which compares with memories[-1], the last one, and reads from memories[0]. Begin with memories[0] and memories[1]."),
+    ("one_hop_after", lambda m: [*_pairs(m), (m[-1], m[-1])], "There is one hop too many at the end, which compares with the last memory and reads from it as well. K + 1 memories make K hops."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"what each hop compares with and reads from": _change})
+
+
+# The question on its way
+
+for _name, _change, _sentence in (
+    ("question_left_behind", lambda question, read: read, "A hop goes on with what was read, without the question. The next question is question + read."),
+    ("question_added_again", lambda question, read: 2 * question + read, "You add the question twice in each hop. The next question is question + read."),
+    ("relu_between", lambda question, read: (question + read).relu(), "The question goes through ReLU after each hop. Here it stays as the hop returns it."),
+    ("cut_off_between_hops", lambda question, read: (question + read).detach(), "The values are right, but no gradient passes from one hop to the one before, so the first hops would never learn. Leave the question as the hop returns it, without `detach`."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"the question after a hop": _change})
+
+
+# The scores
+
+for _name, _change, _sentence in (
+    ("scaled", lambda question, memory: dot(question, memory) / question.shape[1] ** 0.5, "You divide the scores by √D, as in the Transformer. A memory network's scores are plain dot products (equation 1)."),
+    ("sign_of_scores", lambda question, memory: -dot(question, memory), "The scores have the opposite sign, so the facts that fit the question least get the largest weights."),
+    ("cosine", lambda question, memory: torch.cosine_similarity(question[:, None], memory, dim=-1, eps=1e-6), "You divide the scores by the lengths of question and memory, which gives cosines. Here the score is the plain dot product."),
+    ("equal_weights", lambda question, memory: 0 * dot(question, memory), "All real facts get the same weight. The scores should differ from fact to fact, and decide the weights."),
+    ("softmax_twice", lambda question, memory: dot(question, memory).softmax(-1), "The softmax is applied twice, so the weights come close to each other. Apply it once, to the scores."),
+    ("first_question_in_every_hop", lambda _, memory, *, question: dot(question, memory), "Each hop looks with the question that came in, and what the hops read is added up. A hop looks with the question that the hop before has made: only then can it ask about what the first fact brought up."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"the scores": _change})
+
+
+# The mask
+
+mask_mistakes(
+    task,
+    "padding gets weight like a fact. Mask the scores in every hop.",
+    '"is a fact", and you read padding',
+    one="story",
+    lengths=False,
+)
+task.changed(
+    "masked_after_the_softmax",
+    "Padding takes part in the softmax and is left out afterwards, so the weights of the real facts sum to less than 1. Put -inf in place of its scores before the softmax.",
+    {"the masked scores": left_out},
+)
+task.changed(
+    "empty_story_nan",
+    "A story without facts gives NaN: a softmax of nothing but -inf has no value. Nothing is read there, so put zeros in place of the weights where the mask is False.",
+    {"the weights with zeros": left_out},
+)
+
+
+def _in_the_first_hop(numbers, mask, *, step, done):
+    return numbers if "the question after a hop" in done else step(numbers, mask)
+
+
+task.changed(
+    "mask_in_the_first_hop",
+    "The mask reaches the first hop only. It is the same in every hop.",
+    dict.fromkeys(("the masked scores", "the weights with zeros"), _in_the_first_hop),
+)
+
+
+# The answer
+
+for _name, _change, _sentence in (
+    ("last_read_alone", lambda question, answers, *, done: done["what a hop reads"] @ answers, "You read out only what the last hop has read, without the question. The paper reads out their sum."),
+    ("not_read_out", left_out, "You return the question after the last hop, B×D. Multiply it by readout, which makes a number for each answer."),
+    ("readout_not_transposed", lambda question, answers: question @ answers.mT, "You multiply by readout without transposing it. This runs without an error only where there are as many answers as features. Each answer has a row of readout: V×D."),
+    ("softmax_of_the_logits", lambda question, answers: (question @ answers).softmax(-1), "You return probabilities. Return the logits: a loss like cross_entropy takes the softmax itself."),
+    ("log_softmax_of_the_logits", lambda question, answers: (question @ answers).log_softmax(-1), "You return log probabilities. Return the logits: a loss like cross_entropy takes the softmax itself."),
+    ("answer_chosen", lambda question, answers: (question @ answers).argmax(-1), "You return the number of the answer with the largest logit. Return the logits of all answers."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"the product of the last question and readout": _change})
+
+
+@task.mistake("You read out the question after every hop and add up the logits. Read out once, after the last hop.")
+def logits_of_every_hop(question, memories, mask, readout):
+    return sum(task.way({})(question, memories[: k + 1], mask, readout) for k in range(1, len(memories)))

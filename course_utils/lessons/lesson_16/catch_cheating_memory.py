@@ -1,0 +1,278 @@
+"""Task 16.catch_cheating_memory: a test that finds models which answer without the question, without some fact, or from padding."""
+
+from functools import partial
+from types import SimpleNamespace
+
+import torch
+
+from course_utils.checks.task import Task
+from course_utils.lessons.lesson_05._padded import words_first
+from course_utils.lessons.lesson_16._readers import MOST, RIGHT, WIDTH, WRONG
+from course_utils.lessons.shared.candidates import (
+    asking,
+    close,
+    mistakes_of_tests,
+    one_case_each,
+    test_of,
+    tests_without,
+)
+
+LARGEST = 10  # of what a test gives, so that rounding stays below 1e-5
+LARGEST_PADDING = 10_000
+
+
+def _problem(question, facts, mask):
+    """What is wrong with the arguments that a test gives to a candidate; None for nothing."""
+    for name, tensor, form, dims in (("question", question, "B×4", 2), ("facts", facts, "B×M×4", 3)):
+        if not isinstance(tensor, torch.Tensor) or tensor.dtype != torch.float32:
+            return f"Your test calls a model with `{name}` that is not a float32 tensor."
+        if tensor.dim() != dims or tensor.shape[-1] != WIDTH or not tensor.numel() or max(tensor.shape) > MOST:
+            return f"Your test calls a model with `{name}` of shape {tuple(tensor.shape)}. It should be {form}, and B and M lie between 1 and {MOST}."
+        if not (tensor.abs() <= LARGEST_PADDING).all():
+            return f"Your test calls a model with `{name}` that holds NaN, infinity, or numbers above {LARGEST_PADDING} in size. Random numbers of about 1 are enough, at padding as well."
+    if not isinstance(mask, torch.Tensor) or mask.dtype != torch.bool or mask.shape != facts.shape[:2]:
+        return "Your test calls a model with a `mask` that is not a bool tensor B×M, with B and M as in facts."
+    if len(question) != len(facts):
+        return "Your test calls a model with another number of questions than of stories. Both have B rows."
+    if (question.abs() > LARGEST).any() or (facts[mask].abs() > LARGEST).any():
+        return f"Your test calls a model with a question or a real fact that holds numbers above {LARGEST} in size. Random numbers of about 1 are enough."
+    if not mask[:, 0].all() or (mask[:, 1:] & ~mask[:, :-1]).any():
+        return "Your test calls a model with a `mask` in which a row has no True, or a False before a True. The facts come first, at least one in each row."
+    return None
+
+
+task = Task(
+    "16.catch_cheating_memory",
+    "a test that finds models which do not read",
+    arguments=("model",),
+    result="verdict",
+    candidates=asking(_problem, (*RIGHT, *WRONG), copies=True),
+    difficulty=4,
+    importance=5,
+    minutes=30,
+    hints=(
+        "There is no reference to compare with, so compare the model with itself: call it once, change one thing in what it is given, and call it again. A changed question and a changed fact have to move some number of their own row. Changed padding has to leave all numbers of all rows as they are.",
+        "Take a model that returns the question plus the mean of all facts but the last one, and a story with the facts 2, 4 and 9 and the question 1: it returns 1 + 3 = 4. Ask 2 instead and it returns 5, so it hears the question. Add 1 to all three facts and it also returns 5, so it seems to read. Add 1 only to the first and it returns 4.5; add 1 only to the last and it still returns 4. Changing one fact at a time shows what is overlooked.",
+        "In a `try` that returns False on any exception: before = the numbers for random questions and facts of several stories with different numbers of facts, seven or more in one of them, and padding in each. For each row b: on a fresh copy, add random numbers to its question; row b of the new numbers must not be close to row b of before. For each place m of the row: on a fresh copy, add random numbers to what is there. Where mask is True, row b must not be close to what it was; where it is False, all rows must be. Close means torch.allclose(…, atol=1e-5). At the end, all numbers must be finite.",
+    ),
+)
+
+
+one_case_each(task, RIGHT, WRONG)
+
+
+# What a test promises itself of a model
+
+
+def _trial(model, lengths=(4, 8, 2), M=10):
+    """What a model says of stories with so many facts, in M places."""
+    B = len(lengths)
+    draw = torch.Generator().manual_seed(6)
+    question, facts, noise = (torch.randn(shape, generator=draw) for shape in ((B, WIDTH), (B, M, WIDTH), (WIDTH,)))
+    mask = words_first(torch.tensor(lengths), M)
+    before = model(question, facts, mask)
+    return SimpleNamespace(
+        model=model, question=question, facts=facts, mask=mask, lengths=lengths, noise=noise, before=before
+    )
+
+
+def _own_row_moves(after, before, b, least=1e-5):
+    return not close(before[b], after[b], least)
+
+
+def _all_rows_stay(after, before, b, same=close):
+    return same(before, after)
+
+
+def _questions(on, rows=range, change=torch.add, holds=_own_row_moves):
+    """Each question that changes moves its own row."""
+    for b in rows(len(on.question)):
+        question = on.question.clone()
+        question[b] = change(question[b], on.noise)
+        if not holds(on.model(question, on.facts, on.mask), on.before, b):
+            return False
+    return True
+
+
+def _places(on, places, holds, rows=range, change=torch.add, copied=True):
+    """What changes at each of these places of a row holds."""
+    for b in rows(len(on.facts)):
+        for m in places(on.lengths[b], on.facts.shape[1]):
+            facts = on.facts.clone() if copied else on.facts
+            facts[b, m] = change(facts[b, m], on.noise)
+            if not holds(on.model(on.question, facts, on.mask), on.before, b):
+                return False
+    on.before = on.before if copied else on.model(on.question, on.facts, on.mask)
+    return True
+
+
+PROMISES = {
+    "question": _questions,
+    "facts": partial(_places, places=lambda n, M: range(n), holds=_own_row_moves),
+    "padding": partial(_places, places=lambda n, M: range(n, M), holds=_all_rows_stay),
+    "finite": lambda on: on.before.isfinite().all(),
+}
+
+
+def _weaker(*names, **how):
+    """These promises with something about each of them changed."""
+    return {name: partial(PROMISES[name], **how) for name in names}
+
+
+_test = test_of(_trial, PROMISES)
+_mistaken = mistakes_of_tests(
+    task,
+    _test,
+    "model",
+    "Perhaps an error in the test itself, such as a wrong shape, ends in `except`, which returns False; or the test asks for a change when nothing has been changed. Or a change stays in your tensors when the next one is tried: make each on a fresh copy.",
+)
+_mistaken(
+    "runs_only",
+    "Every model that gives finite numbers without an error passes your test. Change what it is given, and see whether its numbers move or stay.",
+    question=None,
+    facts=None,
+    padding=None,
+)
+_mistaken(
+    "no_rounding",
+    "A right model is refused if its last digits differ when padding changes, because it adds padding up and subtracts it again. Leave room for rounding where numbers have to stay: torch.allclose(…, atol=1e-5), not torch.equal or `==`.",
+    **_weaker("padding", holds=partial(_all_rows_stay, same=torch.equal)),
+)
+_mistaken(
+    "too_much_room",
+    "A model that reads padding a little passes your test, since you allow padding too large an effect. Rounding stays below 1e-5.",
+    **_weaker("padding", holds=partial(_all_rows_stay, same=partial(close, room=0.02))),
+)
+_mistaken(
+    "too_coarse",
+    "Your test refuses right models, since it does not see small changes: one fact among many may move the numbers by less than 0.1. Where numbers move, they move by more than 1e-4, and rounding stays below 1e-5.",
+    **_weaker("question", "facts", holds=partial(_own_row_moves, least=0.1)),
+)
+for _name, _change, _sentence in (
+    ("a_constant_added", lambda fact, noise: fact + 1, "Your test refuses a right model that subtracts from each fact the mean of its features: it does not notice when the same number is added to all of them. Add a random number to each feature."),
+    ("multiplied", lambda fact, noise: 2 * fact, "Your test refuses a right model that scales each fact to the same length first: it does not notice when one is multiplied by a number. Add random numbers to it."),
+    ("sign_changed", lambda fact, noise: -fact, "A model that reads only the size of the numbers at padding passes your test, since you change only their signs. Add random numbers."),
+):  # fmt: skip
+    _mistaken(_name, _sentence, **_weaker("question", "facts", "padding", change=_change))
+
+
+# Which facts are changed, and where the test looks
+
+for _name, _facts, _sentence in (
+    ("all_facts_at_once", lambda n, M: [slice(0, n)], "Models that overlook some fact pass your test, since you change all facts of a story at once. Change one after another, each on a fresh copy."),
+    ("first_fact_only", lambda n, M: [0], "Models that overlook a fact other than the first pass your test, since you change only the first. Change one fact after another."),
+    ("latest_fact_only", lambda n, M: [n - 1], "Models that overlook a fact other than the latest pass your test, since you change only the latest. Change one fact after another."),
+    ("both_ends_only", lambda n, M: [0, n - 1], "Models that overlook a fact in the middle of a story pass your test, since you change only the first and the latest. Change one fact after another."),
+    ("last_fact_left_out", lambda n, M: range(n - 1), "A model that overlooks the latest fact passes your test, since you stop one fact too early: the places of n facts are 0 to n - 1."),
+    ("first_fact_left_out", lambda n, M: range(1, n), "A model that overlooks the first fact passes your test, since you begin with the second. The first place is place 0."),
+):  # fmt: skip
+    _mistaken(_name, _sentence, **_weaker("facts", places=_facts))
+for _name, _promises, _sentence in (
+    ("first_row_only", ("question", "facts", "padding"), "Models that answer or read only in the first row, or that read padding in the others, pass your test, since you change only the first row. Change each row."),
+    ("first_question_only", ("question",), "Models that answer the first row's question in every row, or ignore the question in the others, pass your test, since you change only the first question. Change that of each row."),
+    ("facts_of_the_first_row_only", ("facts", "padding"), "Models that read the first story in every row, or no story in the others, pass your test, since you change facts and padding only in the first row. Change those of each row."),
+):  # fmt: skip
+    _mistaken(_name, _sentence, **_weaker(*_promises, rows=lambda B: [0]))
+_mistaken(
+    "any_row_may_move",
+    "Models that answer another row's question, or read another row's story, pass your test: they move that row, and you ask only that something moves. Compare the row that you have changed.",
+    **_weaker("question", "facts", holds=lambda after, before, b: not close(before, after)),
+)
+_mistaken(
+    "questions_at_once",
+    "Models that answer another row's question, or the same one in every row, pass your test, since you change all questions at once. Change one row's question, and compare that row.",
+    **_weaker("question", rows=lambda B: [slice(None)]),
+)
+_mistaken(
+    "no_fresh_copies",
+    "Models that overlook a fact pass your test, since you change the same tensor again and again: once some number has moved, it stays moved, whatever you change next. Begin each change with a fresh copy, `facts.clone()`.",
+    **_weaker("facts", "padding", copied=False),
+)
+
+
+# Padding
+
+for _name, _padding, _sentence in (
+    ("first_padding_only", lambda n, M: [n], "A model that takes the last place for the last fact passes your test, since you change only the first place of padding. Change one place after another, up to the last."),
+    ("last_padding_only", lambda n, M: [M - 1], "Models that read one place too many pass your test, since you change only the last place of padding. Change one place after another, beginning right after the last fact."),
+):  # fmt: skip
+    _mistaken(_name, _sentence, **_weaker("padding", places=_padding))
+_mistaken(
+    "own_row_only",
+    "A model in which padding reaches another row passes your test, since you compare only the row whose padding was changed. Compare all rows.",
+    **_weaker("padding", holds=lambda after, before, b: close(before[b], after[b])),
+)
+
+
+# Sizes: how many facts each story has, and in how many places
+
+for _name, _lengths, _M, _sentence in (
+    ("no_padding", (8, 8, 8), 8, "Models that read padding pass your test, since your stories have none. Use stories with different numbers of facts, followed by padding that you change."),
+    ("one_length", (8, 8, 8), 10, "A model that uses the mask of another story for all passes your test, since all your stories have the same number of facts. Give them different numbers."),
+    ("batch_of_one", (8,), 10, "Models that answer another row's question, or are careless in some row, pass your test, since your batch has one row. Use several, and change each of them."),
+    ("few_facts", (4, 6, 2), 10, "Models whose memory holds six facts pass your test, since your stories have no more. Use seven facts or more in one story."),
+    ("one_fact", (1, 1, 1), 10, "Models that overlook some fact pass your test, since your stories have one fact each. Use several, seven or more in one story."),
+    ("as_many_stories_as_places", (4, 8, 2, 7, 3, 6, 5, 9, 1, 8), 10, "A model that works only if there are as many stories as places passes your test. Use different numbers of stories and places."),
+):  # fmt: skip
+    _mistaken(_name, _sentence, lengths=_lengths, M=_M)
+
+
+# What a right model need not do
+
+_mistaken(
+    "every_number_moves",
+    "Your test refuses right models, since it asks every number of a row to move a lot. It is enough if some number moves by more than 1e-4.",
+    **_weaker("question", "facts", holds=lambda after, before, b: ((after[b] - before[b]).abs() > 0.02).all()),
+)
+
+
+def _more_than_a_sum(on):
+    """Whether two facts that move in opposite directions move the numbers."""
+    facts = on.facts.clone()
+    facts[0, 0] += on.noise
+    facts[0, 1] -= on.noise
+    return not close(on.before, on.model(on.question, facts, on.mask))
+
+
+def _order_is_nothing(on):
+    """Whether the numbers stay if the first two facts of each story are exchanged."""
+    turned = torch.cat([on.facts[:, :2].flip(1), on.facts[:, 2:]], 1)
+    return close(on.before, on.model(on.question, turned, on.mask))
+
+
+def _order_is_something(on):
+    return not _order_is_nothing(on)
+
+
+def _number_is_nothing(on):
+    """Whether it is all the same how often a fact is told."""
+    cut = on.mask.clone()
+    cut[:, 1:] = False
+    again = on.facts[:, :1].expand_as(on.facts)
+    return close(on.model(on.question, on.facts, cut), on.model(on.question, again, on.mask))
+
+
+for _name, _more, _sentence in (
+    ("more_than_a_sum", _more_than_a_sum, "Your test refuses right models that take the sum or the mean of the facts: it moves two facts in opposite directions, and asks that the numbers move. Here a sum is right. Change one fact at a time."),
+    ("order_has_no_effect", _order_is_nothing, "Your test refuses right models for which the order of the facts matters: it puts them in another order and asks that the numbers stay. Here a fact's age may have an effect."),
+    ("order_has_an_effect", _order_is_something, "Your test refuses right models for which the order of the facts does not matter, such as a sum: it puts them in another order and asks that the numbers move. Change a fact instead."),
+    ("repetition_has_no_effect", _number_is_nothing, "Your test refuses right models that know how many facts there are: it changes the mask, and asks that the numbers stay. Leave the mask as it is, and change what is at padding."),
+):  # fmt: skip
+    _mistaken(_name, _sentence, more=_more)
+
+
+LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
+    "question": (
+        "models that ignore the question, or answer another row's,",
+        "Change the question of one row after another, and see that this row moves.",
+    ),
+    "facts": (
+        "models that overlook a fact, or all of them,",
+        "Change one real fact after another, and see that its row moves.",
+    ),
+    "padding": (
+        "models that read padding",
+        "Change what is at padding, and see that all numbers stay.",
+    ),
+}
+tests_without(task, LEFT_OUT, lambda parts: lambda model: _test(model, **dict.fromkeys(parts)), 2)

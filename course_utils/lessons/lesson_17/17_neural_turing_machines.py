@@ -1,0 +1,381 @@
+# %%
+import ipywidgets
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from course_utils import check, predict, reveal
+from course_utils.data.measured import measured_at
+from course_utils.data.sequences import GIVEN, WANTED, copy
+from course_utils.figures import diagrams, pictures, plots
+from course_utils.figures.tables import table
+from course_utils.figures.widgets import explore
+from course_utils.models import turing
+
+torch.set_printoptions(precision=3, sci_mode=False)
+
+
+def drawn(seed):
+    return torch.Generator().manual_seed(seed)
+
+
+# %% [markdown]
+# ## Can you repeat what you have heard?
+#
+# In lesson 16 every fact got a memory of its own, before the question came. Now a network must decide for itself what to keep and where. The task: it hears vectors of six random bits, then a delimiter, then silence, in which it should repeat them. How many bits does the network have to hold when the delimiter comes?
+
+# %%
+example = copy(drawn(0), batch=1, shortest=5, longest=5)
+left, right = plots.axes(2, width=3.6, height=2.4)
+pictures.picture(example.given[0].T, "given, one column per step", left)
+pictures.picture(example.wanted[0].T, "wanted in the silence", right)
+for ax, rows in ((left, "bits, then marks"), (right, "bits")):
+    ax.set(xlabel="step", ylabel=rows)
+
+# %% [markdown]
+# Five vectors of six bits come in and should come out: the network has to hold 30 bits. (White is 1; the two lowest rows on the left are marks.) An LSTM keeps them in a state of fixed size, the bottleneck of lesson 05.
+#
+# A **neural Turing machine** (Graves et al. 2014) gives the LSTM a memory $M$: $N$ positions with $W$ dimensions each.
+#
+# ## Reading and writing
+#
+# A **head** has weights $w$ over the positions, which sum to 1. It reads as attention does. To write, it erases with a vector $e$, from 0 to 1, and adds a vector $a$ (equations 2 to 4):
+#
+# $$r = \sum_i w(i)\, M(i) \qquad M(i) \leftarrow M(i) \circ (1 - w(i)\, e) + w(i)\, a$$
+#
+# A position holds (4, 8), its weight is 0.5, $e$ = (1, 0) and $a$ = (2, 2). What does it hold afterwards?
+
+
+# %% tags=["nbval-check-output"]
+def read(M, w):  # B N W, B N
+    return (w[:, None] @ M)[:, 0]  # B W
+
+
+def write(M, w, e, a):  # B N W, B N, B W, B W
+    w = w[:, :, None]  # B N 1
+    return M * (1 - w * e[:, None]) + w * a[:, None]  # B N W
+
+
+M, w = torch.tensor([[[4.0, 8.0], [1.0, 1.0]]]), torch.tensor([[0.5, 0.5]], requires_grad=True)
+written = write(M, w, torch.tensor([[1.0, 0.0]]), torch.tensor([[2.0, 2.0]]))
+print("written:", written.detach())
+print("gradient of the first number:", *torch.autograd.grad(written[0, 0, 0], w))
+
+# %% [markdown]
+# Half of the 4 is erased, nothing of the 8, and 1 is added to both: (3, 9). The gradient says that more weight would make the first number smaller. So a machine can learn where to write: a write is as differentiable as a read.
+#
+# ## Where does a head go?
+#
+# A computer has addresses: write here, then one position further. How can weights do that? In four steps, and the network directs each one. Which of them needs to know what the memory holds?
+
+# %%
+diagrams.addressing()
+
+# %% [markdown]
+# Only the first step looks at the memory. By **content**, the head finds the position that resembles a key $k$, with lesson 04's cosine and a strength $\beta$. The **gate** $g$ mixes these weights with those of the step before. The **kernel** $s$, a weight for each shift, moves the result along a circle of positions, and $\gamma$ **sharpens** what the shift has blurred (equations 5 to 9):
+#
+# $$w_c = \text{softmax}(\beta \cos(k, M(i))) \qquad w_g = g\, w_c + (1 - g)\, w_\text{before}$$
+#
+# $$\tilde w(i) = \sum_j w_g(j)\, s(i - j) \qquad w(i) = \tilde w(i)^\gamma \big/ \textstyle\sum_j \tilde w(j)^\gamma$$
+#
+# A head is at position 1 of four. The gate is 0, the kernel (0.1, 0, 0.9) for the shifts -1, 0 and +1, and $\gamma$ = 2. Where is it afterwards?
+
+
+# %% tags=["nbval-check-output"]
+def address(M, before, k, beta, g, s, gamma):  # B N W, B N, B W, B 1, B 1, B 3, B 1
+    content = (beta * F.cosine_similarity(M, k[..., None, :], dim=-1)).softmax(-1)  # B N
+    gated = g * content + (1 - g) * before  # B N
+    shifted = sum(s[..., [i]] * gated.roll(i - 1, -1) for i in range(3))  # B N
+    powers = shifted**gamma  # B N
+    return content, gated, shifted, powers / powers.sum(-1, keepdim=True)
+
+
+before, s = torch.eye(4)[[1]], torch.tensor([[0.1, 0.0, 0.9]])
+one = torch.ones(1, 1)
+steps = address(torch.ones(1, 4, 2), before, torch.ones(1, 2), one, 0 * one, s, 2 * one)
+print("shifted:  ", steps[2], "\nsharpened:", steps[3])
+
+# %% [markdown]
+# It is at position 2, with 0.81 / 0.82 = 0.988 of its weight. Now try all four steps. The head was at position 2 before, and position 5 resembles the key. How do you send it to the position *after* the one that resembles the key?
+
+
+# %%
+def steps_of(gate, strength, shift, gamma):
+    M, before = torch.eye(8)[None], torch.eye(8)[[2]]
+    s = torch.tensor([[max(0.0, -shift), 1 - abs(shift), max(0.0, shift)]])
+    steps = address(M, before, M[:, 5], *torch.tensor([strength, gate]), s, gamma)
+    names = ["content", "interpolated", "shifted", "sharpened"]
+    ax = plots.axes(width=5.2, height=2.6)
+    plots.weights(torch.cat(steps), range(8), names, "weights after each step", ax, xlabel="position", ylabel="")
+    most, place = steps[-1][0].max(0)
+    return f"In the end the largest weight, {most:.2f}, is on position {int(place)}."
+
+
+head_explorer = explore(
+    steps_of,
+    gate=ipywidgets.FloatSlider(value=0.0, min=0, max=1, step=0.1),
+    strength=ipywidgets.FloatSlider(value=5.0, min=0.5, max=20, step=0.5),
+    shift=ipywidgets.FloatSlider(value=0.8, min=-0.9, max=0.9, step=0.1),
+    gamma=ipywidgets.FloatSlider(value=2.0, min=1, max=10, step=0.5),
+)
+head_explorer
+
+# %% [markdown]
+# With these settings the head goes from position 2 to position 3, whatever the memory holds: it **walks**. With a gate of 1, a high strength and a large shift it **jumps** to position 6.
+#
+# ## The machine
+#
+# A **controller**, here an LSTM, takes the input and what was read last, and tells both heads what to do. Which ways can a bit take from the input to the output, many steps later?
+
+# %%
+diagrams.turing_machine()
+
+# %% [markdown]
+# A bit can go through the memory, once the write head has put it there and the read head finds it, or through the LSTM's own state. Here is the whole machine. Find the line in which the old $w$ comes in, so that a head can walk.
+
+
+# %%
+class Machine(nn.Module):
+    def __init__(self, address, N=32, W=16, H=64):  # positions, their width, the controller's width
+        super().__init__()
+        self.address, self.N, self.W = address, N, W
+        self.controller = nn.LSTMCell(GIVEN + W, H)
+        self.heads = nn.Linear(H, 2 * (W + 6))  # for the read head and the write head: k, β, g, s and γ
+        self.writer, self.readout = nn.Linear(H, 2 * W), nn.Linear(H + W, WANTED)
+
+    def forward(self, given):  # B T GIVEN
+        B, N, W = len(given), self.N, self.W
+        M = torch.full((B, N, W), 1e-6)
+        w = torch.eye(N)[torch.zeros(B, 2, dtype=torch.long)]  # B 2 N: both heads begin at position 0
+        r, state, steps = read(M, w[:, 0]), None, []
+        for x in given.unbind(1):
+            state = self.controller(torch.cat([x, r], -1), state)
+            k, beta, g, s, gamma = self.heads(state[0]).view(B, 2, -1).split([W, 1, 1, 3, 1], -1)
+            commands = k.tanh(), F.softplus(beta), g.sigmoid(), s.softmax(-1), 1 + F.softplus(gamma)
+            *_, w = self.address(M[:, None], w, *commands)  # B 2 N
+            e, a = self.writer(state[0]).chunk(2, -1)
+            M = write(M, w[:, 1], e.sigmoid(), a.tanh())  # B N W
+            r = read(M, w[:, 0])  # B W
+            steps.append((self.readout(torch.cat([state[0], r], -1)), *w.unbind(1), M))
+        return turing.MachineOutput(*(torch.stack(each, 1) for each in zip(*steps, strict=True)))
+
+
+# %% [markdown]
+# The old $w$ goes into `address`, which may shift it. A `MachineOutput` holds what happens at each step: outputs, both heads' weights, and the memory.
+#
+# ## Take out the shift
+#
+# Which kernel moves nothing? In the next cell `stay` takes the kernel's place; everything else is as before.
+
+
+# %%
+def no_shift(M, before, k, beta, g, s, gamma):
+    stay = torch.tensor([0.0, 1.0, 0.0]).expand_as(s)
+    return address(M, before, k, beta, g, stay, gamma)
+
+
+# %% [markdown]
+# We train two machines to copy 1 to 5 vectors, one as it is and one without the shift, and then ask both for more vectors than they have ever seen. What will the second one find hard?
+
+# %%
+predict("17.no_shift", ...)
+
+
+# %% tags=["reveals"]
+print("Share of wrong bits by length:")
+machines, wrong, lengths = {}, {}, (3, 5, 10, 15)
+for name, steps in (("with the shift", address), ("without", no_shift)):
+    torch.manual_seed(0)
+    machines[name] = Machine(steps)
+    turing.fit(machines[name], lambda draw: copy(draw, 16, 1, 5), steps=800, rate=2e-2)
+    wrong[name] = [turing.wrong_bits(machines[name], copy(drawn(1), 50, n, n)) for n in lengths]
+shipped = turing.Machine(GIVEN, WANTED, places=32)
+shipped.load_state_dict(machines["with the shift"].state_dict())
+outputs = [model(example.given).logits for model in (shipped, machines["with the shift"])]
+print("The package's machine agrees:", torch.allclose(*outputs, atol=1e-4))
+reveal("17.no_shift", round(wrong["without"][2], 2))
+table(wrong, [f"{n} vectors" for n in lengths], digits=2)
+
+# %% [markdown]
+# With the shift, the machine copies twice as many vectors as in training almost without mistakes. (Not every seed learns it: if yours did not, take another.) Without it, mistakes begin within the training range, and at ten vectors about a third of the bits are wrong.
+#
+# Here are the weights of the heads while both machines copy eight vectors: eight steps to hear them, a delimiter, and eight steps of silence. Where do you see the walk?
+
+# %%
+longer = copy(drawn(2), 1, 8, 8)
+axes = iter(plots.axes(4, width=2.3, height=3.4))
+for name, machine in machines.items():
+    with torch.no_grad():
+        film = machine(longer.given)
+    for head, weights in (("write", film.writes), ("read", film.reads)):
+        ax = next(axes)
+        pictures.picture(weights[0].T, f"{head} head,\n{name}", ax)
+        ax.set(xlabel="step", ylabel="position", xticks=(0, 8, 16), yticks=(0, 10, 20, 30))
+
+# %% [markdown]
+# With the shift, the write head moves on by one position at each vector, on a circle where position 31 is beside position 0. The read head waits, and in the silence it walks over the same positions. Such a walk does not depend on how many vectors there are, as long as the memory has room for them. Without the shift, both heads spread over all positions. How much do positions 1 to 31 differ in the end?
+
+# %%
+M = film.memory[0, -1, 1:]  # of the machine without the shift
+print(f"the largest difference between two positions: {(M.amax(0) - M.amin(0)).max():.4f}")
+
+# %% [markdown]
+# They do not differ at all. They begin alike, and without a shift nothing can tell them apart, so 31 positions hold no more than one could hold. Your turn: let `M` begin with `0.5 * torch.randn(B, N, W)` and train again without the shift. Are different positions enough?
+#
+# ## Five seeds
+#
+# Five machines were trained to copy 1 to 10 vectors in 1,200 steps, five more without shifts, and LSTMs with a state of 256: five in 2,400 steps, three in 6,000 ("longer"). Differences are between runs with the same seed, as in lesson 13. Which LSTMs copy ten vectors, and what happens to them at fifteen?
+
+
+# %%
+def compared(task, first, others, lengths):
+    """Shares of wrong bits of each setup, and how many more they are than the first one's, seed by seed."""
+    wrong = {
+        setup: torch.tensor(measured_at("turing", "wrong", "length", lengths, setup=setup, task=task))
+        for setup in (first, *others)
+    }  # lengths × seeds
+    rows = {first: wrong[first].T}  # seeds × lengths
+    for setup in others:
+        runs = wrong[setup].T
+        rows |= {setup: runs, f"{setup}, minus {first}": runs - rows[first][: len(runs)]}
+    return rows
+
+
+for kind in (turing.Machine, turing.Recurrent):
+    print(f"{kind.__name__}: {sum(p.numel() for p in kind(GIVEN, WANTED).parameters()):,} parameters")
+lengths = (10, 15, 20, 40)
+rows = compared("copy", "machine", ["no shifts", "LSTM", "LSTM, longer"], lengths)
+table(rows, [f"{n} vectors" for n in lengths], corner="wrong bits", digits=2)
+
+# %% [markdown]
+# Without shifts, no machine learns to copy ten. The LSTMs that trained longer nearly do (at most 0.03 wrong), with nine times the machine's parameters. At fifteen each of them has more than a seventh of the bits wrong, and each machine less than 0.02. From twenty on the machines differ: at 40, the best gets less than 0.01 wrong, and the worst guesses.
+#
+# ## Jump and walk
+#
+# In **associative recall**, the machine sees several vectors, then one of them again, and should give the one that followed it. Which of the four steps would you use? In **repeat copy**, a number says how often the vectors should come back.
+
+# %%
+rows = {}
+for task, name, shown in (("repeat", "repeat copy", (10, 20)), ("recall", "recall", (6, 12))):
+    rows |= {f"{name}, {setup}": runs for setup, runs in compared(task, "machine", ["LSTM"], shown).items()}
+table(rows, ["as long as in training", "twice as long"], corner="wrong bits", digits=2)
+
+# %% [markdown]
+# The machines learn both tasks and go further. The LSTMs learn neither in twice as many steps. For recall, a head can jump by content to the vector that is shown again, and shift to the next one.
+#
+# ## What is missing?
+#
+# Nothing tells the machine which positions are in use, and when a head jumps, the order of writing is lost. The **differentiable neural computer** (DNC, Graves et al. 2016) records the **usage** $u$ of each position. **Allocation** lets a write go to free positions, the freest $\phi_1$ first (methods, equation 1):
+#
+# $$w_a[\phi_j] = (1 - u[\phi_j]) \prod_{i<j} u[\phi_i]$$
+#
+# Three positions have usage 0.9, 0.2 and 0.5. Which weights do they get?
+
+# %% tags=["nbval-check-output"]
+used = torch.tensor([0.9, 0.2, 0.5])
+weights = turing.allocation(used)
+print(weights)
+diagrams.allocation(used.tolist(), weights.tolist())
+
+# %% [markdown]
+# Position 1 is the freest and takes 0.8 of the weight, position 2 half of the 0.2 that is left, and position 0 a tenth of the rest. A write $w$ fills positions; a read $r$ with an open gate $f$ frees what it has read. A matrix $L$ of **temporal links** records whether position $i$ was written right after $j$, and $p$ says which position was written last:
+#
+# $$u \leftarrow (u + w - u \circ w) \circ (1 - f\, r)$$
+#
+# $$L_{ij} \leftarrow (1 - w_i - w_j)\, L_{ij} + w_i\, p_j \qquad p \leftarrow \Big(1 - \sum_i w_i\Big)\, p + w$$
+#
+# We write three times, read position 1 and free it, and write twice more. Where do the last two writes go?
+
+# %% tags=["nbval-check-output"]
+used, nothing = torch.zeros(1, 4), torch.zeros(1, 1, 4)
+link, precedence, written = torch.zeros(1, 4, 4), torch.zeros(1, 4), []
+for moment in range(5):
+    at = turing.allocation(used)
+    freed = torch.eye(4)[None, [1]] if moment == 2 else nothing  # 1 1 4
+    used = turing.usage(used, at, freed, torch.ones(1, 1))
+    link, precedence = turing.temporal_link(link, precedence, at)
+    written.append(int(at.argmax()))
+print("written to:", written)
+diagrams.links(link[0].tolist(), used[0].tolist())
+
+# %% [markdown]
+# They go to position 1, which is free again, and to position 3. The links lead from 2 to 1 and on to 3, an order that no single shift follows. A read head can go forward along $L$, backward along its transpose, or jump by content; three weights $\pi$, its **modes**, mix the ways:
+#
+# $$r \leftarrow \pi_1\, L^\top r + \pi_2\, w_c + \pi_3\, L\, r$$
+#
+# ## A computer without its links
+#
+# The package's `Computer` is a DNC without a shift: only links can lead it on. We trained five to copy 1 to 5 vectors, five without links, and five of our machines. What do you expect at 5 vectors, and at 20?
+
+# %%
+rows = compared("short", "computer", ["computer, no links", "machine"], (5, 10, 20))
+table(rows, ["5 vectors", "10 vectors", "20 vectors"], corner="wrong bits", digits=2)
+
+# %% [markdown]
+# With links, all five computers copy five vectors, and at each length each has fewer wrong bits than its twin without links. (Our machines had twice the learning rate; one did not learn.) Csordás & Schmidhuber (2019) mended blurred links and two other faults: the mean error on bAbI fell by 43 %.
+#
+# ## Today: a state that is written
+#
+# **Linear attention** (Katharopoulos et al. 2020) writes without erasing, $S \leftarrow S + k\, v^\top$, and reads $S^\top q$ (lesson 20 has the details). The **delta rule** (Schlag et al. 2021) first subtracts what the key reads already:
+#
+# $$S \leftarrow S + \beta\, k\, (v - S^\top k)^\top$$
+#
+# We write (1, 2), then (5, 0), with the same $k$ = (0.6, 0.8); the NTM takes $k$ for its weights. What does $k$ read afterwards?
+
+# %% tags=["nbval-check-output"]
+k, values = torch.tensor([0.6, 0.8]), torch.tensor([[1.0, 2.0], [5.0, 0.0]])
+sums = erased = delta = torch.zeros(2, 2)  # D V
+for v in values:
+    sums = sums + torch.outer(k, v)
+    erased = write(erased[None], k[None], torch.ones(1, 2), v[None])[0]  # e = 1, a = v
+    delta = delta + torch.outer(k, v - delta.T @ k)  # β = 1
+for name, S in (("linear attention", sums), ("NTM, erasing all", erased), ("delta rule", delta)):
+    print(f"{name:16}", S.T @ k)
+
+# %% [markdown]
+# The sum mixes both values, and the NTM's write leaves a remainder of the first. The delta rule reads the last value alone. And if the key has all its weight on a single position?
+
+# %% tags=["nbval-check-output"]
+k, v = torch.tensor([0.0, 1.0]), torch.tensor([3.0, 4.0])
+ntm = write(delta[None], k[None], torch.ones(1, 2), v[None])[0]
+same = torch.allclose(ntm, delta + torch.outer(k, v - delta.T @ k), atol=1e-5)
+print("the NTM's write and the delta rule agree:", same)
+
+# %% [markdown]
+# Then both replace what the position held. The delta rule takes its keys from the input, not from what was read, and can be trained in [parallel](https://huggingface.co/papers/2406.06484) over the steps. With a gate for forgetting it is [Gated DeltaNet](https://github.com/NVlabs/GatedDeltaNet) (2025), which [Qwen3-Next](https://docs.nvidia.com/nemo/megatron-bridge/nightly/models/qwen/qwen3-next.html) uses. [Gated DeltaNet-2](https://github.com/NVlabs/GatedDeltaNet-2) erases and adds with separate gates, as $e$ and $a$ do.
+#
+# ## So: can attention write?
+#
+# Yes. A head erases and adds at each position by its weight, differentiably, so a machine can learn a program that runs longer than in training. How much longer depends on the seed.
+#
+# ## Questions
+#
+# They test the goals at the top. Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+
+# %%
+check("17.q1", ...)
+
+# %%
+check("17.q2", ...)
+
+# %%
+check("17.q3", ...)
+
+# %%
+check("17.q4", ...)
+
+# %%
+check("17.q5", ...)
+
+# %% [markdown]
+# ## Recap
+#
+# - Can attention write? Yes: a write erases and adds at each position as much as its weight says, and gradients flow through it.
+# - A head goes where the content fits, or stays where it was; then it shifts and sharpens: it can jump and walk.
+# - Without the shift no machine learned to copy ten vectors; with it, all did, and from twenty on the seeds differ.
+# - Allocation says which positions are free, and temporal links in which order positions were written.
+# - Linear attention and the delta rule write a memory, too, by keys in place of positions.
+#
+# **Exercises**: [open them](../exercises/17_neural_turing_machines_exercises.ipynb)
+#
+# **Next**: so far one network has answered. What if there are several, and attention chooses among them? [Lesson 18](18_mixture_of_experts.ipynb) answers this.

@@ -1,0 +1,203 @@
+"""Task 17.dnc_write: where a differentiable neural computer writes: usage, allocation, and the choice between it and content."""
+
+from operator import add, mul, sub
+
+import torch
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task, count
+from course_utils.checks.way import left_out
+from course_utils.lessons.lesson_17._drawn import drawn_gates, drawn_weights, shares
+from course_utils.lessons.shared.shares import USUAL
+
+task = Task(
+    "17.dnc_write",
+    "where a differentiable neural computer writes",
+    arguments=(
+        *("usage B×N", "written B×N", "reads B×R×N", "free B×R"),
+        *("content B×N", "allocate B", "enter B"),
+    ),
+    result=("usage B×N", "weights B×N"),
+    difficulty=4,
+    importance=4,
+    minutes=30,
+    hints=(
+        "First bring the usage up to date: the last write has filled a share of what was free, and each read head frees what it has read as far as its gate is open. The new usage decides the allocation: go from the freest position to the fullest, and give each its free share of what is left.",
+        "Take the usage [0.5, 1], last write weights [0.5, 0], and one head that read with [0, 0.5] and a gate of 1. Writing makes the usage [0.75, 1], and freeing leaves 1 and 0.5 of it: [0.75, 0.5]. The second position is the freest: it gets 1 - 0.5 = 0.5, and the first gets (1 - 0.75)·0.5 = 0.125 of the weight. With content weights [1, 0], an allocation gate of 0.5 and a write gate of 0.5, the weights are 0.5·(0.5·0.125 + 0.5·1) = 0.28125 and 0.5·0.5·0.5 = 0.125.",
+        "filled = usage + written - usage·written; kept = product over the heads of (1 - gate·weights); usage = filled·kept; sort it, the smallest first, with a stable sort; before = running product of the sorted usage, moved on by one, beginning with 1; scatter (1 - sorted)·before back to where each came from; mix with content by the allocation gate; multiply by the write gate.",
+    ),
+    partial=USUAL,
+)
+
+
+@task.property
+def closed_gates_free_nothing(case, value):
+    """Without free gates, no usage falls."""
+    usage, _, _, free, *_ = case.args
+    if free.any() or (value[0] > usage - 1e-5).all():
+        return None
+    return "Where all free gates are 0, nothing is freed, so no position's usage should become smaller. In your result one does."
+
+
+def _inputs(draw, B, R, N, dtype=torch.float32):
+    """Where the allocation looks, no two positions of a row are equally free."""
+    usage = torch.stack([draw.distinct(N, 1, 2 * N + 6) for _ in range(B)]).to(dtype) / (2 * N + 6)
+    written, reads = shares(draw, B, N, dtype=dtype), shares(draw, B, R, N, dtype=dtype)
+    gates = [drawn_gates(draw, *shape, dtype=dtype) for shape in ((B, R), (B,), (B,))]
+    return usage, written, reads, gates[0], drawn_weights(draw, B, N, dtype), *gates[1:]
+
+
+@task.cases
+def _(draw):
+    for B, R, N in ((1, 1, 2), (1, 1, 3), (2, 1, 3), (1, 2, 4), (3, 2, 5)):
+        name = f"{count(B, 'row')}, {count(R, 'read head')}, {N} positions"
+        yield Case(name, _inputs(draw, B, R, N), N == 5)
+    yield Case("2 rows, 3 read heads, 7 positions", _inputs(draw, 2, 3, 7), True)
+    yield Case("as many rows as positions and as read heads", _inputs(draw, 4, 4, 4))
+    usage, written, reads, free, *others = _inputs(draw, 3, 2, 5)
+    yield Case("free gates of 0", (usage, written, reads, 0 * free, *others), True)
+    one = torch.eye(5)[draw.whole(0, 5, 3, 2)]
+    yield Case("heads that free one position entirely", (usage, written, one, 1 + 0 * free, *others), edge=True)
+    yield Case("an empty memory", (0 * usage, 0 * written, reads, free, *others), edge=True)
+    yield Case("a full memory", (1 + 0 * usage, written, reads, 0 * free, *others), edge=True)
+    yield Case("a single position", _inputs(draw, 2, 1, 1), edge=True)
+    yield Case("float64 numbers", _inputs(draw, 3, 2, 5, torch.float64), True, edge=True)
+
+
+@task.oracle
+def _(usage, written, reads, free, content, allocate, enter):
+    news, rows = [], []
+    for b in range(len(usage)):
+        new = 1 - (1 - usage[b]) * (1 - written[b])
+        for weights, gate in zip(reads[b], free[b], strict=True):
+            new = new - new * gate * weights
+        left, weights = torch.ones((), dtype=new.dtype), [None] * len(new)
+        for place in sorted(range(len(new)), key=new.tolist().__getitem__):
+            alike = content[b, place] - left * (1 - new[place])
+            weights[place] = enter[b] * (content[b, place] - allocate[b] * alike)
+            left = left * new[place]
+        news.append(new)
+        rows.append(torch.stack(weights))
+    return torch.stack(news), torch.stack(rows)
+
+
+@task.steps
+def _(usage, written, reads, free, content, allocate, enter):
+    filled = yield "the usage after writing", lambda usage, written: usage + written - usage * written, usage, written
+    kept = yield "what the heads leave", _kept, reads, free
+    new = yield "the new usage", mul, filled, kept
+    order = yield "the positions from the freest to the fullest", lambda new: new.argsort(dim=1, stable=True), new
+    ordered = yield "the usage from the freest to the fullest", lambda new, order: new.gather(1, order), new, order
+    before = yield "the product of the usage of all before", _before, ordered
+    room = yield "the free shares", sub, 1, ordered
+    shares = yield "the shares from the freest to the fullest", mul, room, before
+    allocation = yield "the allocation", lambda s, order: torch.zeros_like(s).scatter(1, order, s), shares, order
+    one = yield "allocation gate times allocation", mul, allocate[:, None], allocation
+    left = yield "1 minus the allocation gate", sub, 1, allocate[:, None]
+    other = yield "1 minus the allocation gate, times content", mul, left, content
+    mixed = yield "the mix of both", add, one, other
+    weights = yield "the mix times the write gate", mul, enter[:, None], mixed
+    return new, weights
+
+
+def _kept(reads, free):
+    return (1 - free[..., None] * reads).prod(1)
+
+
+def _before(ordered):
+    return torch.cat([torch.ones_like(ordered[:, :1]), ordered[:, :-1].cumprod(1)], 1)
+
+
+# The usage
+
+for _name, _change, _sentence in (
+    ("product_not_subtracted", add, "You add usage and write weights and leave it at that, so a position can be more than full. Subtract the product of the two: only the share that was free can be filled."),
+    ("larger_of_both", torch.maximum, "You take the larger one of usage and write weight. The equation adds them and subtracts their product."),
+    ("written_unused", left_out, "The last write has no effect on your usage. A position that was written to is in use."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"the usage after writing": _change})
+for _name, _change, _sentence in (
+    ("nothing_freed", lambda reads, free: torch.ones_like(reads[:, 0]), "Nothing is freed: this is the usage after writing. Multiply it by what the read heads leave, the product over the heads of 1 minus gate times weight."),
+    ("gates_unused", lambda reads, free: (1 - reads).prod(1), "The free gates have no effect, so whatever is read is freed. Multiply each head's weights by its gate first."),
+    ("free_gates_inverted", lambda reads, free: _kept(reads, 1 - free), "Your free gates are the wrong way round: a gate of 1 frees what its head has read, and a gate of 0 frees nothing."),
+    ("kept_sum", lambda reads, free: 1 - (free[..., None] * reads).sum(1), "You add up what the heads free, and subtract the sum from 1. When two heads free the same position, more than all of it may go. Take the product over the heads of 1 minus what each frees."),
+    ("last_head_only", lambda reads, free: 1 - free[:, -1:] * reads[:, -1], "Only the last read head frees something. In a loop over the heads this happens if each step starts afresh: multiply what was left so far."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"what the heads leave": _change})
+task.changed(
+    "freed_before_writing",
+    "You free first and fill afterwards, so what the last step wrote is not freed. In the equation writing comes first, and what the heads leave is a factor of all of it.",
+    {
+        "the usage after writing": lambda usage, written, *, reads, free, step: step(
+            usage * _kept(reads, free), written
+        ),
+        "the new usage": left_out,
+    },
+)
+
+
+# The allocation
+
+task.changed(
+    "old_usage_for_allocation",
+    "Your new usage is right, but you allocate by the old one, so a position that has just been freed is not written to. Use the new usage.",
+    {
+        "the positions from the freest to the fullest": lambda new, *, usage, step: step(usage),
+        "the usage from the freest to the fullest": lambda new, order, *, usage, step: step(usage, order),
+    },
+)
+for _name, _change, _sentence in (
+    ("fullest_first", lambda usage: usage.argsort(dim=1, descending=True, stable=True), "You begin with the fullest position. Sort the usage with the smallest first, so that the freest one has the first choice."),
+    ("not_sorted", lambda usage: torch.arange(usage.shape[1]).expand_as(usage), "You go through the positions in the order in which they are. Go from the freest to the fullest: sort the usage first."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"the positions from the freest to the fullest": _change})
+for _name, _change, _sentence in (
+    ("product_with_itself", lambda ordered: ordered.cumprod(1), "Your running product includes the position itself, so a free one gets the weight 0. Only those before it count: move the product on by one, and begin with 1."),
+    ("one_back_only", lambda ordered: torch.cat([torch.ones_like(ordered[:, :1]), ordered[:, :-1]], 1), "You multiply by the usage of the position before only. Multiply by that of all before: take the running product."),
+    ("nothing_taken_away", torch.ones_like, "Every position gets 1 minus its usage, whatever the freer ones have taken. Multiply by the product of the usage of all before."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"the product of the usage of all before": _change})
+task.changed(
+    "usage_for_room",
+    "You multiply by the usage of a position where its free share belongs, 1 minus its usage.",
+    {"the free shares": lambda one, ordered: ordered},
+)
+task.changed(
+    "left_in_sorted_order",
+    "You leave the allocation in the sorted order, so the first position always gets the weight of the freest one. Put each weight back where it belongs, with scatter for instance.",
+    {"the allocation": left_out},
+)
+task.changed(
+    "sorted_once_more",
+    "To put the weights back you gather with the order that sorted the usage, which mixes them once more. Use scatter with this order, or gather with its own argsort.",
+    {"the allocation": lambda shares, order: shares.gather(1, order)},
+)
+
+
+# The gates
+
+task.changed(
+    "allocation_gate_inverted",
+    "Your allocation gate is the wrong way round: a gate of 1 writes to free positions, a gate of 0 to those found by content.",
+    {"allocate": lambda allocate: 1 - allocate},
+)
+task.changed(
+    "allocation_only",
+    "The weights by content have no effect. Add 1 minus the allocation gate, times content.",
+    {"the mix of both": left_out},
+)
+task.changed(
+    "write_gate_unused",
+    "The write gate has no effect, so something is written at each step. Multiply the weights by it.",
+    {"the mix times the write gate": lambda enter, mixed: mixed},
+)
+task.changed(
+    "made_to_sum_to_1",
+    "You divide the weights by their sum. The write gate is there so that they may sum to less than 1: leave them as they are.",
+    {"result": lambda new, weights: (new, weights / weights.sum(1, keepdim=True))},
+)
+task.changed(
+    "exchanged",
+    "Your two results are exchanged. Return the new usage first, then the weights.",
+    {"result": lambda new, weights: (weights, new)},
+)

@@ -1,0 +1,203 @@
+"""Task 17.head: all four steps from what a controller says to the weights of a head, for kernels of any width."""
+
+from operator import add, mul, sub, truediv
+
+import torch
+import torch.nn.functional as F
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task
+from course_utils.checks.way import left_out
+from course_utils.lessons.lesson_17._drawn import drawn_gates, drawn_weights
+from course_utils.lessons.shared.properties import no_weight_is_negative, rows_sum_to_one
+from course_utils.lessons.shared.shares import USUAL
+
+task = Task(
+    "17.head",
+    "one head, with wider shifts",
+    arguments=("memory B×N×W", "previous B×N", "key B×W", "strength B", "gate B", "kernel B×K", "gamma B"),
+    result="weights B×N",
+    difficulty=4,
+    importance=5,
+    minutes=30,
+    hints=(
+        "The lesson's `address` does this for kernels of three numbers. With K numbers, K odd, the middle one belongs to the shift 0, the one before it to -1, the one after it to +1, and so on. Everything else is as in the lesson.",
+        "Take the previous weights [1, 0, 0, 0, 0], a gate of 0, gamma 1, and the kernel [0, 0, 0.1, 0.2, 0.7] for the shifts -2 to +2. A tenth stays at position 0, two tenths come to position 1, and seven tenths to position 2: [0.1, 0.2, 0.7, 0, 0]. With gamma 2 the squares are 0.01, 0.04 and 0.49, and divided by their sum 0.54 they are 0.0185, 0.0741 and 0.9074.",
+        "content = softmax over positions of strength times cosine; mixed = gate times content + (1 - gate) times previous; moved = sum over i from 0 to K - 1 of column i of kernel times mixed rolled by i - K // 2 along the positions; powers = moved to the power of gamma; return powers divided by their sum. The numbers of a row need a last axis of size 1.",
+    ),
+    partial=USUAL,
+)
+
+
+task.property(rows_sum_to_one)
+
+
+task.property(no_weight_is_negative)
+
+
+def _inputs(draw, B, N, W, K, dtype=torch.float32):
+    """No two numbers of a kernel are equal, no vector is zero, and the rows of a small batch have different gammas."""
+    memory, key = draw.numbers(B, N, W, dtype=dtype) + 0.25, draw.numbers(B, W, dtype=dtype) + 0.125
+    strength, gamma = draw.distinct(B, 3, 12 + B).to(dtype) / 2, draw.distinct(B, 5, 12 + B).to(dtype) / 4
+    gate, kernel = drawn_gates(draw, B, dtype=dtype), drawn_weights(draw, B, K, dtype)
+    return memory, drawn_weights(draw, B, N, dtype), key, strength, gate, kernel, gamma
+
+
+@task.cases
+def _(draw):
+    for B, N, W, K in ((1, 3, 2, 1), (1, 4, 2, 3), (2, 5, 2, 3), (1, 6, 3, 5), (3, 7, 5, 5)):
+        yield Case(f"a batch of {B}, {N} positions of width {W}, kernels of {K}", _inputs(draw, B, N, W, K), N == 7)
+    yield Case("kernels of 7", _inputs(draw, 2, 11, 3, 7), True)
+    yield Case("as many rows in the batch as positions", _inputs(draw, 5, 5, 3, 3))
+    yield Case("as many positions as numbers in each and in a kernel", _inputs(draw, 2, 5, 5, 5))
+    args = _inputs(draw, 3, 7, 5, 3)
+    yield Case("gates of 0", (*args[:4], 0 * args[4], *args[5:]), True)
+    yield Case("fewer positions than numbers in a kernel", _inputs(draw, 2, 3, 2, 5), edge=True)
+    yield Case("a single position of width 1", _inputs(draw, 2, 1, 1, 3), edge=True)
+    memory, *others = _inputs(draw, 3, 7, 5, 3)
+    yield Case("strengths of 300", (memory, *others[:2], 300 + 0 * others[2], *others[3:]), hazard=True)
+    yield Case("float64 numbers", _inputs(draw, 3, 7, 5, 5, torch.float64), True, edge=True)
+
+
+@task.oracle
+def _(memory, previous, key, strength, gate, kernel, gamma):
+    rows, (B, N, _), K = [], memory.shape, kernel.shape[1]
+    for b in range(B):
+        cosines = [memory[b, i] @ key[b] / (memory[b, i].norm() * key[b].norm()) for i in range(N)]
+        content = (strength[b] * torch.stack(cosines)).softmax(0)
+        mixed = previous[b] + gate[b] * (content - previous[b])
+        moved = torch.stack([sum(kernel[b, s] * mixed[(i - s + K // 2) % N] for s in range(K)) for i in range(N)])
+        rows.append((gamma[b] * moved.log()).softmax(0))
+    return torch.stack(rows)
+
+
+def _cosine(memory, key):
+    return F.cosine_similarity(memory, key[:, None], dim=-1)
+
+
+def _moves(mixed, kernel, axis=1):
+    K = kernel.shape[1]
+    return sum(kernel[:, [i]] * mixed.roll(i - K // 2, axis) for i in range(K))
+
+
+def _total(powers):
+    return powers.sum(1, keepdim=True)
+
+
+@task.steps
+def _(memory, previous, key, strength, gate, kernel, gamma):
+    cosine = yield "the cosines", _cosine, memory, key
+    scores = yield "strength times the cosines", mul, strength[:, None], cosine
+    content = yield "the weights by content", lambda scores: scores.softmax(-1), scores
+    new = yield "gate times the weights by content", mul, gate[:, None], content
+    left = yield "1 minus gate", sub, 1, gate[:, None]
+    old = yield "1 minus gate, times previous", mul, left, previous
+    mixed = yield "the interpolated weights", add, new, old
+    moved = yield "the shifted weights", _moves, mixed, kernel
+    powers = yield "the powers", pow, moved, gamma[:, None]
+    total = yield "the sum of the powers", _total, powers
+    weights = yield "the powers divided by their sum", truediv, powers, total
+    return weights
+
+
+# The weights by content
+
+task.changed(
+    "dot_product",
+    "You compare by the dot product, so positions with large numbers get large weights whatever their direction. Divide by the length of the key and by that of each position: the cosine.",
+    {"the cosines": lambda memory, key: (memory @ key[..., None])[..., 0]},
+)
+task.changed(
+    "divided_by_strength",
+    "You divide the cosines by the strength, so a larger one makes the weights more even. It is no temperature: multiply by it.",
+    {"strength times the cosines": lambda strength, cosine: cosine / strength},
+)
+task.changed(
+    "no_softmax",
+    "You take strength times cosine for the weights by content. Take a softmax of them, over the positions.",
+    {"the weights by content": left_out},
+)
+
+
+# The gate
+
+task.changed(
+    "gate_turned_round",
+    "Your gate is the wrong way round: a gate of 1 should give the weights by content, and a gate of 0 the previous ones.",
+    {"gate": lambda gate: 1 - gate},
+)
+task.changed(
+    "previous_unused",
+    "The previous weights have no effect, so the head can only jump. Add 1 minus the gate, times the previous weights.",
+    {"the interpolated weights": left_out},
+)
+task.changed(
+    "content_only",
+    "You leave the gate and the previous weights out, so the head can only jump. Add gate times content and 1 minus gate times previous.",
+    {"gate": lambda gate: 1 + 0 * gate},
+)
+
+
+# The shift
+
+
+def _three(mixed, kernel):
+    middle = kernel.shape[1] // 2
+    columns = [i for i in (middle - 1, middle, middle + 1) if 0 <= i < kernel.shape[1]]
+    return sum(kernel[:, [i]] * mixed.roll(i - middle, 1) for i in columns)
+
+
+def _lost(mixed, kernel):
+    half = kernel.shape[1] // 2
+    return _moves(F.pad(mixed, (half, half)), kernel)[:, half : half + mixed.shape[1]]
+
+
+for _name, _change, _sentence in (
+    ("not_shifted", left_out, "The kernel has no effect: the head can jump and stay, but not walk. Shift the interpolated weights."),
+    ("direction_reversed", lambda mixed, kernel: _moves(mixed, kernel.flip(1)), "You move the weights the wrong way, as conv1d does, which does not turn the kernel round. The last number of the kernel moves weight forward, from position i to i + K // 2."),
+    ("counted_from_zero", lambda mixed, kernel: _moves(mixed, kernel).roll(kernel.shape[1] // 2, 1), "You take the kernel for the shifts 0, 1, 2 and so on, so everything ends too far forward. The middle number is for the shift 0."),
+    ("three_shifts_only", _three, "You use only the shifts -1, 0 and +1. A kernel of K numbers has shifts from -(K // 2) to K // 2: let a loop run over its columns."),
+    ("lost_at_the_ends", _lost, "What moves beyond an end is lost: you put zeros there. The positions form a circle: what leaves one end comes in at the other, as with torch.roll."),
+    ("rolled_through_the_batch", lambda mixed, kernel: _moves(mixed, kernel, 0), "You roll whole rows through the batch. Roll the weights within their rows: name the axis, `dims=1`."),
+    ("first_kernel_for_all", lambda mixed, kernel: _moves(mixed, kernel[:1]), "All rows of the batch use the first kernel. Each has its own."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"the shifted weights": _change})
+task.changed(
+    "shifted_before_the_gate",
+    "You shift the weights by content only, and interpolate afterwards, so with a gate of 0 the head cannot walk on. Interpolate first, then shift.",
+    {
+        "the weights by content": lambda scores, *, kernel: _moves(scores.softmax(-1), kernel),
+        "the shifted weights": left_out,
+    },
+)
+
+
+# Sharpening
+
+task.changed(
+    "not_sharpened",
+    "Gamma has no effect, so each shift blurs the weights. Raise the shifted weights to the power of gamma and divide by their sum.",
+    {"the powers": left_out},
+)
+task.changed(
+    "softmax_for_sharpening",
+    "You take the softmax of gamma times the weights. Sharpening raises the weights themselves to the power of gamma, and divides by their sum.",
+    {"the powers": lambda moved, gamma: (gamma * moved).exp()},
+)
+task.changed(
+    "gamma_as_a_factor",
+    "You return gamma times the weights. Raise them to the power of gamma, and divide by their sum.",
+    {"the powers": mul, "the powers divided by their sum": left_out},
+)
+
+
+def _sharpened(mixed, kernel, *, gamma):
+    powers = mixed ** gamma[:, None]
+    return _moves(powers / _total(powers), kernel)
+
+
+task.changed(
+    "sharpened_before_the_shift",
+    "You sharpen the interpolated weights and shift afterwards, so the shift's blur stays. Shift first, then sharpen.",
+    {"the shifted weights": _sharpened, "the powers": left_out, "the powers divided by their sum": left_out},
+)

@@ -1,0 +1,178 @@
+"""Task 17.link_step: note what was written after what, and follow it."""
+
+from operator import add, mul, sub
+
+import torch
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task, count
+from course_utils.checks.way import left_out
+from course_utils.lessons.lesson_17._drawn import drawn_weights, links, shares
+from course_utils.lessons.shared.shares import USUAL
+
+task = Task(
+    "17.link_step",
+    "one step of the links",
+    arguments=("link B×N×N", "precedence B×N", "weights B×N", "at B×N", "content B×N", "modes B×3"),
+    result=("link B×N×N", "precedence B×N", "at B×N"),
+    difficulty=4,
+    importance=3,
+    minutes=30,
+    hints=(
+        "The precedence says where the last write went. A new write at position i links it to that, and old links fade as far as either of their positions is overwritten. The read head then goes where the new link leads from where it was: forward to what was written next, backward to what was written before, or by content; its modes say how much of each.",
+        "Take two positions, a link of zeros, the precedence [1, 0], and a write of [0, 1]. Row 1, column 0 of the link becomes 1: position 1 was written right after position 0. The precedence becomes [0, 1]. A head that read with [0.75, 0.25] goes forward to [0, 0.75], since the link leads from 0 to 1, and backward to [0.25, 0]. With content [0.5, 0.5] and the modes [0.2, 0.2, 0.6] it reads with 0.2·0.25 + 0.2·0.5 = 0.15 and 0.2·0.5 + 0.6·0.75 = 0.55.",
+        "row, column = weights as B×N×1 and B×1×N; link = (1 - row - column)·link + row·(old precedence as B×1×N), with zeros on its diagonal; precedence = (1 - sum of weights)·precedence + weights; forward = link @ at, backward = transposed link @ at; return link, precedence, and the three columns of modes times backward, content and forward, added up.",
+    ),
+    partial=USUAL,
+)
+
+
+@task.property
+def no_position_follows_itself(case, value):
+    """The diagonal is 0."""
+    if not (value[0].diagonal(dim1=1, dim2=2).abs() > 1e-5).any():
+        return None
+    return "No position is linked to itself, so the diagonal of the link is 0. Yours has another number there."
+
+
+def _inputs(draw, B, N, dtype=torch.float32):
+    link, written = links(draw, B, N, dtype), [shares(draw, B, N, dtype=dtype) for _ in range(2)]
+    return link, *written, *(drawn_weights(draw, B, size, dtype) for size in (N, N, 3))
+
+
+@task.cases
+def _(draw):
+    for B, N in ((1, 2), (2, 2), (1, 3), (2, 4), (3, 5)):
+        yield Case(f"{count(B, 'row')}, {N} positions", _inputs(draw, B, N), N == 5)
+    yield Case("2 rows, 7 positions", _inputs(draw, 2, 7), True)
+    yield Case("as many rows as positions", _inputs(draw, 3, 3))
+    link, precedence, weights, at, *others = _inputs(draw, 2, 3)
+    marked = link + torch.diag_embed(shares(draw, 2, 3))
+    yield Case("a link with numbers on its diagonal", (marked, precedence, weights, at, *others), True)
+    yield Case("the first step", (0 * link, 0 * precedence, weights, 0 * at, *others), edge=True)
+    yield Case("a step that writes nothing", (link, precedence, 0 * weights, at, *others), edge=True)
+    yield Case("a single position", _inputs(draw, 2, 1), edge=True)
+    yield Case("float64 numbers", _inputs(draw, 3, 5, torch.float64), True, edge=True)
+
+
+@task.oracle
+def _(link, precedence, weights, at, content, modes):
+    links, lasts, reads = [], [], []
+    for b in range(len(link)):
+        N, w = weights.shape[1], weights[b]
+        rows = [(link[b, i] * (1 - w[i] - w) + w[i] * precedence[b]) * (torch.arange(N) != i) for i in range(N)]
+        new = torch.stack(rows)
+        forward = sum(new[:, j] * at[b, j] for j in range(N))
+        backward = sum(new[i] * at[b, i] for i in range(N))
+        links.append(new)
+        lasts.append(precedence[b] - precedence[b] * sum(w) + w)
+        reads.append(modes[b, 0] * backward + modes[b, 1] * content[b] + modes[b, 2] * forward)
+    return torch.stack(links), torch.stack(lasts), torch.stack(reads)
+
+
+@task.steps
+def _(link, precedence, weights, at, content, modes):
+    left = yield "1 minus the sum of the write weights", sub, 1, weights.sum(1, keepdim=True)
+    before = yield "the old precedence, faded", mul, left, precedence
+    latest = yield "the new precedence", add, before, weights
+    share = yield "what stays of each link", lambda row, column: 1 - row - column, weights[:, :, None], weights[:, None]
+    kept = yield "the old link, faded", mul, share, link
+    linked = yield "what is linked anew", _linked, weights, precedence
+    total = yield "the new link with its diagonal", add, kept, linked
+    new = yield "the new link", _cleared, total
+    forward = yield "forward", _along, new, at
+    backward = yield "backward", _along, new.mT, at
+    one = yield "the mode for backward times backward", mul, modes[:, :1], backward
+    two = yield "the mode for content times content", mul, modes[:, 1:2], content
+    three = yield "the mode for forward times forward", mul, modes[:, 2:], forward
+    both = yield "backward and content together", add, one, two
+    read = yield "where the head reads", add, both, three
+    return new, latest, read
+
+
+def _cleared(link):
+    return link.masked_fill(torch.eye(link.shape[1], dtype=torch.bool), 0.0)
+
+
+def _linked(weights, precedence):
+    return weights[:, :, None] * precedence[:, None]
+
+
+def _along(link, at):
+    return (link @ at[..., None])[..., 0]
+
+
+# The link
+
+for _name, _change, _sentence in (
+    ("new_precedence_used", lambda weights, _, *, done: _linked(weights, done["the new precedence"]), "You update the precedence first and use the new one for the link, so a position seems to be written after itself and the others of the same step. The link needs the precedence from before the step."),
+    ("transposed", lambda weights, precedence: _linked(precedence, weights), "Your new links are turned round: w_j p_i says that the old position was written after the new one. Row i is the position that is written now, and column j the one before it: w_i p_j."),
+    ("linked_to_itself", lambda weights, precedence: _linked(weights, weights), "You multiply the write weights with themselves, so positions of the same step are linked. Multiply the write weight of row i by the old precedence of column j."),
+    ("nothing_linked", lambda weights, precedence: 0 * _linked(weights, precedence), "Nothing new is linked: your old link only fades. Add the write weight of row i times the old precedence of column j."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"what is linked anew": _change})
+for _name, _change, _sentence in (
+    ("row_only", lambda row, column: 1 - row, "Your old link fades only with the weight of its row's position. A link says something about two positions, and fades when either is overwritten: subtract the weight of the column's position as well."),
+    ("product_of_both", lambda row, column: (1 - row) * (1 - column), "You multiply 1 - w_i by 1 - w_j. That is a sensible way to let a link fade, but the paper subtracts both: 1 - w_i - w_j."),
+    ("nothing_fades", lambda row, column: torch.ones_like(row), "Your old link doesn't fade: new links are added to what was there. Multiply the old link by 1 - w_i - w_j first."),
+    ("old_link_lost", lambda row, column: torch.zeros_like(row), "The old link is gone: only this step's links are left. Add what stays of the old one, (1 - w_i - w_j) times it."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"what stays of each link": _change})
+task.changed(
+    "diagonal_left",
+    "You leave the numbers on the diagonal, where a position is linked to itself. Set the diagonal of the new link to 0.",
+    {"the new link": left_out},
+)
+
+
+# The precedence
+
+task.changed(
+    "precedence_does_not_fade",
+    "Your old precedence doesn't fade, so it may sum to more than 1. Multiply it by 1 minus the sum of the write weights, then add the weights.",
+    {"1 minus the sum of the write weights": left_out},
+)
+task.changed(
+    "precedence_replaced",
+    "Your new precedence is the write weights themselves, so a step that writes nothing would erase it. Multiply the old one by 1 minus the sum of the write weights, then add the weights.",
+    {"the new precedence": lambda before, weights: weights},
+)
+task.changed(
+    "each_position_fades_by_itself",
+    "In your precedence each position fades with its own write weight. It says where the last write went, so it fades everywhere as much as is written in all: by the sum of the weights.",
+    {"1 minus the sum of the write weights": lambda one, total, *, weights: 1 - weights},
+)
+
+
+# Where the head goes
+
+task.changed(
+    "old_link_followed",
+    "Your link is right, but the head follows the old one, which doesn't know yet what this step has written. Follow the new link.",
+    {
+        "forward": lambda new, at, *, link: _along(link, at),
+        "backward": lambda new, at, *, link: _along(link.mT, at),
+    },
+)
+task.changed(
+    "ways_exchanged",
+    "Forward and backward are exchanged. Row i, column j of the link says to what degree position i was written after position j, so forward is the link times the read weights.",
+    dict.fromkeys(("forward", "backward"), lambda link, at: _along(link.mT, at)),
+)
+task.changed(
+    "both_forward",
+    "Both ways go forward. For backward, exchange the last two axes of the link.",
+    {"backward": lambda turned, at: _along(turned.mT, at)},
+)
+for _name, _change, _sentence in (
+    ("modes_in_another_order", lambda modes: modes[:, [1, 0, 2]], "Your modes are in another order: the first is for backward, the second for content, the third for forward."),
+    ("modes_unused", torch.ones_like, "The modes have no effect: you add up the three ways. Multiply each by its mode first."),
+    ("softmax_of_the_modes", lambda modes: modes.softmax(-1), "You apply a softmax to the modes, which makes them nearly even. They sum to 1 as they come: use them as they are."),
+    ("largest_mode_only", lambda modes: torch.nn.functional.one_hot(modes.argmax(-1), 3).to(modes.dtype), "You go the way with the largest mode only. Then no gradient reaches the modes: mix all three."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"modes": _change})
+task.changed(
+    "in_another_order",
+    "Your results are in another order. Return the link, then the precedence, then where the head reads.",
+    {"result": lambda link, last, read: (link, read, last)},
+)

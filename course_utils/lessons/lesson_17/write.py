@@ -1,0 +1,148 @@
+"""Task 17.write: what a head erases from a memory, and what it adds to it."""
+
+from operator import add as plus
+from operator import mul, sub
+
+import torch
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task, sizes
+from course_utils.checks.way import left_out
+from course_utils.lessons.lesson_17._drawn import drawn_gates, drawn_weights, one_hot
+from course_utils.lessons.shared.shares import USUAL
+
+task = Task(
+    "17.write",
+    "attention that writes",
+    arguments=("memory B×N×W", "weights B×N", "erase B×W", "add B×W"),
+    result="written B×N×W",
+    difficulty=3,
+    importance=5,
+    minutes=15,
+    hints=(
+        "A head writes to all positions, to each as much as its weight says. First it erases: of a number in memory, the share weight times erase is taken away. Then it adds: weight times add. A position with the weight 0 stays as it was.",
+        "Take a memory with the positions [4, 2] and [6, 8], the weights 0.5 and 0.25, the erase vector [1, 0] and the add vector [2, -4]. At the first position the first number keeps the share 1 - 0.5·1 = 0.5 of 4, and 0.5·2 is added: 2 + 1 = 3. The second number keeps all, since nothing of it is erased: 2 + 0.5·(-4) = 0. The second position becomes 6·0.75 + 0.25·2 = 5 and 8 + 0.25·(-4) = 7.",
+        "Give weights a third axis, B×N×1, and erase and add an axis in the middle, B×1×W; their products are B×N×W. kept = memory times (1 minus the product of weights and erase); return kept plus the product of weights and add.",
+    ),
+    partial=USUAL,
+)
+
+
+@task.property
+def a_place_without_weight_stays(case, value):
+    """Nothing is erased there, and nothing added."""
+    memory, weights, *_ = case.args
+    changed = (weights == 0) & ((value - memory).abs() > 1e-4 * (1 + memory.abs())).any(-1)
+    if not changed.any():
+        return None
+    row, position = divmod(int(changed.int().argmax()), weights.shape[1])
+    return f"For the input “{case.name}” position {position} of row {row} has the weight 0, so it should stay as it is. In your result it has changed."
+
+
+def _inputs(draw, B, N, W, dtype=torch.float32):
+    """No number is 0, and no erase vector holds a 1 or a half."""
+    memory = draw.numbers(B, N, W, dtype=dtype) + 0.25
+    erase, add = drawn_gates(draw, B, W, dtype=dtype), draw.numbers(B, W, dtype=dtype) + 0.125
+    return memory, drawn_weights(draw, B, N, dtype), erase, add
+
+
+@task.cases
+def _(draw):
+    for size in sizes(B=3, positions=7, W=5):
+        name = f"a batch of {size.B}, {size.positions} positions of width {size.W}"
+        yield Case(name, _inputs(draw, size.B, size.positions, size.W), size.full)
+    yield Case("as many rows in the batch as positions", _inputs(draw, 5, 5, 3))
+    yield Case("as many positions as numbers in each", _inputs(draw, 3, 5, 5), True)
+    yield Case("B, N and W all 3", _inputs(draw, 3, 3, 3))
+    memory, _, erase, add = _inputs(draw, 3, 5, 7)
+    yield Case("weights at one position", (memory, one_hot(draw, 3, 5), erase, add))
+    memory, weights, erase, add = _inputs(draw, 3, 5, 7)
+    yield Case("erase vectors of zeros and ones", (memory, weights, (erase > 0.5).float(), add), True, edge=True)
+    less = weights * drawn_gates(draw, 3)[:, None]
+    yield Case("weights that sum to less than 1", (memory, less, erase, add), True, edge=True)
+    yield Case("an empty memory", (0 * memory, weights, erase, add), True, edge=True)
+    yield Case("a single position of width 1", _inputs(draw, 3, 1, 1), True, edge=True)
+    yield Case("numbers near ±10,000", (memory * 1e4, weights, erase, add * 1e4), True, hazard=True)
+    yield Case("200 positions", _inputs(draw, 2, 200, 3), True, edge=True)
+    yield Case("float64 numbers", _inputs(draw, 3, 7, 5, torch.float64), True, edge=True)
+
+
+@task.oracle
+def _(memory, weights, erase, add):
+    B, N, _ = memory.shape
+    positions = [memory[b, n] + weights[b, n] * (add[b] - erase[b] * memory[b, n]) for b in range(B) for n in range(N)]
+    return torch.stack(positions).view(memory.shape)
+
+
+@task.steps
+def _(memory, weights, erase, add):
+    weights, erase, add = weights[:, :, None], erase[:, None], add[:, None]
+    share = yield "the share that is erased", mul, weights, erase
+    kept = yield "1 minus the share that is erased", sub, 1, share
+    erased = yield "memory after erasing", mul, memory, kept
+    added = yield "what is added", mul, weights, add
+    written = yield "the new memory", plus, erased, added
+    return written
+
+
+# Erasing
+
+for _name, _change, _sentence in (
+    ("keeps_what_it_should_erase", lambda weights, erase: 1 - weights * erase, "You keep the share weight times erase of the memory, so positions with a weight of 0 are wiped and the others are kept. That share is what goes: multiply the memory by 1 minus it."),
+    ("nothing_erased", lambda weights, erase: 0 * weights, "Nothing is erased: you only add. Multiply the memory by 1 minus weight times erase first."),
+    ("erased_everywhere", lambda weights, erase: erase, "You erase at all positions alike, also at those with a weight of 0. Multiply erase by the weights before you subtract it from 1."),
+    ("erase_unused", left_out, "The erase vector has no effect: you erase each position by its weight, in all of its numbers. Multiply the weights by erase before you subtract them from 1."),
+    ("erase_turned_round", lambda weights, erase: weights * (1 - erase), "Your erase vector is the wrong way round: where it is 1 nothing is erased, and where it is 0 as much as the weight says. Use it as it is, without 1 minus."),
+    ("one_minus_each", lambda weights, erase: 1 - (1 - weights) * (1 - erase), "You multiply the memory by 1 minus the weight and by 1 minus erase, so a number goes where either of the two is 1. It should go only where both are: subtract their product from 1."),
+    ("one_minus_one_after_the_other", lambda weights, erase: 1 - (1 - weights) * erase, "Brackets are missing, or are in the wrong place: you multiply by (1 - weights) * erase. Subtract the product of weights and erase from 1."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"the share that is erased": _change})
+task.changed(
+    "erase_subtracted",
+    "You subtract weight times erase from the memory, whatever its numbers are. Erasing takes away a share of it: multiply the memory by 1 minus weight times erase.",
+    {"memory after erasing": lambda memory, kept, *, done: memory - done["the share that is erased"]},
+)
+
+
+# Adding
+
+for _name, _change, _sentence in (
+    ("added_everywhere", lambda weights, add: add, "You add the whole vector at every position, also at those with a weight of 0. Multiply it by the weights first."),
+    ("weights_added", lambda weights, add: weights + 0 * add, "The add vector has no effect: you add the weights themselves. Multiply them by add."),
+    ("added_where_erased", lambda weights, add, *, done: done["the share that is erased"] * add, "You add only as much as was erased: weight times erase times add. What is added does not depend on erase: it is weight times add."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"what is added": _change})
+task.changed(
+    "added_before_erasing",
+    "You add before you erase, so a part of what you have added is erased at once. Erase first, then add: the added part stays outside the product.",
+    {"the new memory": lambda kept, added, *, done: kept + added * done["1 minus the share that is erased"]},
+)
+
+
+# What comes in
+
+for _name, _change, _sentence in (
+    ("weights_unused", torch.ones_like, "The weights have no effect: you write to every position as if its weight were 1. Multiply erase and add by the weights."),
+    ("likeliest_place_only", lambda weights: torch.nn.functional.one_hot(weights.argmax(-1), weights.shape[-1]).to(weights.dtype), "You write to the position with the largest weight, and to no other. Then no gradient reaches the weights: write to all positions, to each as much as its weight says."),
+    ("softmax_again", lambda weights: weights.softmax(-1), "You apply a softmax to the weights, which makes them nearly even. They come from one: use them as they are."),
+    ("weights_turned_round", lambda weights: 1 - weights, "You write to each position by 1 minus its weight. A position with a weight of 1 is the one to write to: use the weights as they are."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"weights": _change})
+task.changed(
+    "first_weights_for_all",
+    "All rows of the batch write with the weights of the first one. Each has its own.",
+    {"weights": lambda weights: weights[:1].expand_as(weights)},
+)
+task.changed(
+    "memory_detached",
+    "No gradient reaches the memory. What was written at earlier steps has to be learned through it: use the memory as it comes, without detach.",
+    {"memory": lambda memory: memory.detach()},
+)
+for _name, _product, _sentence in (
+    ("weights_along_the_width", lambda weights, vectors: weights.mT * vectors.mT, "Your weights run along the numbers of a position, and erase and add along the positions. This runs without an error only where there are as many positions as numbers in each. Weights need their new axis at the end, `[:, :, None]`, erase and add in the middle, `[:, None]`."),
+    ("vectors_along_the_places", lambda weights, vectors: weights * vectors[:, 0], "Your erase and add vectors meet the positions, where each should meet its own row. This runs without an error only where there are as many rows in the batch as positions, or a single row. Give them an axis of size 1 in the middle, `[:, None]`."),
+    ("axes_missing", lambda weights, vectors: weights[..., 0] * vectors[:, 0], "You multiply weights, B×N, by erase and add, B×W, number by number. This runs without an error only where there are as many positions as numbers in each. Every weight should meet every number of the vectors: `weights[:, :, None] * erase[:, None]` is B×N×W."),
+    ("scalar_products", lambda weights, vectors: weights[..., 0] @ vectors[:, 0].T, "`weights @ erase.T` adds up products, and this runs without an error only where sizes happen to fit. Here nothing is added up: every weight is multiplied by every number of its row's vector. `weights[:, :, None] * erase[:, None]` is B×N×W."),
+    ("batch_added_up", lambda weights, vectors: weights[..., 0].T @ vectors[:, 0], "What the rows of the batch erase and add is added up, as `weights.T @ erase` does, and all memories get the same. Each row writes to its own memory: `weights[:, :, None] * erase[:, None]` is B×N×W."),
+):  # fmt: skip
+    task.changed(_name, _sentence, dict.fromkeys(("the share that is erased", "what is added"), _product))

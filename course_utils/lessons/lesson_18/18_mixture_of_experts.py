@@ -1,0 +1,449 @@
+# %%
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from course_utils import check, predict, reveal
+from course_utils.data.measured import measured_once
+from course_utils.data.regimes import LANGUAGES, WORDS, dictionaries, on_lines, written
+from course_utils.figures import diagrams, plots
+from course_utils.figures.tables import table
+from course_utils.models import experts
+from course_utils.models.train_model import train_model
+
+torch.set_printoptions(precision=3, sci_mode=False)
+
+
+def drawn(seed):
+    return torch.Generator().manual_seed(seed)
+
+
+# %% [markdown]
+# ## Different inputs, different rules
+#
+# In lesson 17 one network used many positions of a memory. Now there are several networks, and for each input something has to decide which of them answers. These points follow another rule in each of several ranges of x. If a network can draw one straight line, how many networks would you use?
+
+# %%
+points = on_lines(300, drawn(0))
+plots.scatter(points.x[:, 0], points.y[:, 0], "x", "y")
+
+# %% [markdown]
+# The points lie on three straight pieces, so three networks are enough. But nobody tells the networks where one piece ends and the next begins. So a **gate** has to learn which network should answer, while the networks, called **experts**, learn what to answer (Jacobs et al. 1991).
+#
+# ## A gate is attention over networks
+#
+# The experts $E_i$ all read the same input $x$, and the gate gives each of them a weight:
+#
+# $$y = \sum_i g_i\, E_i(x) \qquad g = \text{softmax}(W x + b)$$
+#
+# Where are the query, the keys and the values? And what does the mixture answer if two experts say 2 and 6, and the gate's scores are ln 3 and 0?
+
+
+# %% tags=["nbval-check-output"]
+class Mixture(nn.Module):
+    def __init__(self, D, E, N):  # width of an input, width of an answer, number of experts
+        super().__init__()
+        self.gate, self.experts = nn.Linear(D, N), nn.ModuleList(nn.Linear(D, E) for _ in range(N))
+
+    def forward(self, x):  # B D
+        outputs = torch.stack([expert(x) for expert in self.experts], 1)  # B N E
+        return outputs, self.gate(x).softmax(-1)  # B N E, B N
+
+
+def mix(outputs, gates):
+    return (gates[..., None] * outputs).sum(1)  # B E
+
+
+mixture, shipped, x = Mixture(2, 3, N=4), experts.Mixture(2, 3, experts=4), torch.randn(5, 2)
+shipped.load_state_dict(mixture.state_dict())
+same = torch.allclose(mix(*mixture(x)), experts.mix(*shipped(x)), atol=1e-6)
+print("the package's mixture agrees:", same)
+gates = torch.tensor([[3.0, 1.0]]).log().softmax(-1)  # B N
+print("gates:", gates, " answer:", mix(torch.tensor([[[2.0], [6.0]]]), gates))
+shapes = {"queries": "B D", "keys": "N D", "values": "B N E", "scores": "B N", "context": "B E"}
+parts = "input: *x*", "rows of *W*", "outputs: *E*_i (*x*)", "dot"
+diagrams.attention(*parts, then="answer", title="A mixture of experts", shapes=shapes)
+
+# %% [markdown]
+# The input is the query, the rows of $W$ are the keys, and the outputs of the experts are the values. (The mask hides nothing yet.) In the example the gates are 3/4 and 1/4, so the answer is 1.5 + 1.5 = 3.
+#
+# ## Compete, or work together?
+#
+# Should training ask that the *sum* be right, or that *some expert* be right by itself?
+#
+# $$\tfrac{1}{2} \Big\| t - \sum_i g_i E_i \Big\|^2 \qquad\text{or}\qquad -\log \sum_i g_i\, e^{-\frac{1}{2} \| t - E_i \|^2}$$
+#
+# (Here $t$ is the target. The second loss is equation 1.3 of Jacobs et al.) The target is 3, two experts answer 3 and 7, and both gates are 1/2. Which of the two losses asks the first expert to change?
+
+# %% tags=["nbval-check-output"]
+outputs, target = torch.tensor([[[3.0], [7.0]]], requires_grad=True), torch.tensor([[3.0]])
+half = torch.tensor([[0.5, 0.5]])
+losses = {"sum": (mix(outputs, half) - target).square().sum() / 2}
+losses["expert"] = experts.mixture_loss(outputs, half, target)
+for name, loss in losses.items():
+    (gradient,) = torch.autograd.grad(loss, outputs)  # B N E
+    print(f"{name:6} loss: {loss.item():.2f}  sizes of the gradients of both answers:", gradient.abs()[0, :, 0])
+
+# %% [markdown]
+# The first loss does: the weighted sum is 5, so both experts should answer less. Under the second loss, the first expert is right and stays as it is, and the second, which is far off, hardly moves. So there the experts **compete**: an input teaches the expert that is already near its target. We train three linear experts with each loss. What will their lines look like?
+
+# %%
+seen, trained = on_lines(1000, drawn(1)), {}
+x = torch.linspace(-3, 3, 25)[:, None]
+for ax, name in zip(plots.axes(2, width=4, height=3), ("work together", "compete"), strict=True):
+    torch.manual_seed(0)
+    trained[name] = experts.Mixture(1, 1, experts=3)
+    experts.fit(trained[name], seen.x, seen.y, steps=1000, rate=3e-2, compete=name == "compete")
+    with torch.no_grad():
+        outputs, gates = trained[name](x)
+    lines = {f"expert {i + 1}": outputs[None, :, i, 0] for i in range(3)}
+    lines["weighted sum"] = mix(outputs, gates)[None, :, 0]
+    plots.curves(x[:, 0], lines, "x", "y", name, ax, legend="upper left")
+    ax.scatter(points.x, points.y, s=6, color="0.6", zorder=0)
+    ax.set(ylim=(-5, 13))
+
+# %% [markdown]
+# On the left, the experts work together: most of their lines miss the points, and only the weighted sum follows them. On the right the experts compete, and each follows one piece.
+#
+# Is one loss better? Here are the squared errors of 20 runs with each. (The noise in the points alone gives 0.01.) The last column is the error of the expert with the largest gate, answering by itself. The last row compares runs with the same seed. Does the mean tell the same story as the median?
+
+# %%
+errors = {name: torch.tensor(measured_once("lines", "error", "best_error", setup=name)) for name in trained}  # 2 S
+errors["compete minus together"] = errors["compete"] - errors["work together"]
+rows = {}
+for name, (of_sum, of_best) in errors.items():
+    rows[name] = [of_sum.median(), of_sum.mean(), of_sum.min(), of_sum.max(), of_best.median()]
+better = (errors["compete minus together"][0] < 0).sum()
+print(f"The sum of competing experts has the smaller error in {better} of {len(of_sum)} runs.")
+table(
+    rows,
+    ["median", "mean", "lowest", "highest", "median, largest gate alone"],
+    corner="squared error",
+    digits=3,
+)
+
+# %% [markdown]
+# It does not. With most seeds, competing experts have the smaller error, but some of their runs go wrong, so neither loss is better throughout. After competing, the expert with the largest gate usually answers alone nearly as well as the sum. After working together it does not.
+#
+# ## What is not attended to does not change
+#
+# An expert with a gate of exactly 0 has no effect on the answer, so it gets no gradient. A softmax never gives exactly 0, so we take it over the $k$ largest scores only (Shazeer et al. 2017). With scores of 1, 3 and 2, and $k$ = 2, which gates come out?
+
+# %% tags=["nbval-check-output"]
+scores = torch.tensor([[1.0, 3.0, 2.0]])  # B N
+kept = torch.zeros(1, 3, dtype=torch.bool).scatter(1, scores.topk(2).indices, True)  # B N
+print(scores.masked_fill(~kept, -torch.inf).softmax(-1))
+
+# %% [markdown]
+# The first expert gets 0, the others the softmax of 3 and 2.
+#
+# Our next world has white and black digits. Four linear experts learn both, and the best two answer. (As in that paper, a second loss asks that all experts be used, and noise is added to the scores in training. Both come back below.) Then the labels of black digits move on by one, so a 3 should be called “four”. Which experts get a gradient from these digits if the best two answer, and which if only the best one does?
+
+# %%
+white, black = written("white"), written("black")
+both = torch.cat([white.x, black.x]), torch.cat([white.digit, black.digit])
+torch.manual_seed(0)
+mixture = experts.Mixture(64, 10, k=2, noise=2.0)
+experts.fit(mixture, *both, steps=1000, rate=1e-2, compete=False, balance=0.1)
+mixture.eval()
+with torch.no_grad():
+    gates = [mixture(written(colour, "test").x).gates.mean(0) for colour in ("white", "black")]
+rows = dict(zip(("mean gate, white digits", "mean gate, black digits"), gates, strict=True))
+rows = {name: [f"{gate:.2f}" for gate in gates] for name, gates in rows.items()}
+moved = (black.digit + 1) % 10
+for k in (2, 1):
+    mixture.k = k
+    mixture.zero_grad()
+    experts.loss_of(mixture(black.x), moved, compete=False).backward()
+    norms = [expert.weight.grad.norm() for expert in mixture.experts]
+    rows[f"size of the gradient, best {k}"] = [f"{norm:.1g}" for norm in norms]
+table(rows, [f"expert {i + 1}" for i in range(4)])
+
+# %% [markdown]
+# Nobody told the gate which digits are white, yet no expert has large gates for both kinds. If two answer, the experts for white digits get a tiny gradient from black ones, too. If only the best one answers, their gradient is exactly 0.
+#
+# ## Does it forget less?
+#
+# For 300 more steps there are only black digits, with new labels. Four networks learn them: one with a hidden layer; a mixture whose four experts all answer; one whose best two answer; and the same one if from now on only the best answers. The gate stays fixed, except in the rows “gate free”. Which will still read white digits, both with plain gradient steps (SGD) and with Adam?
+
+# %% tags=["nbval-check-output"]
+predict("18.forgetting", ...)
+
+# %% tags=["reveals"]
+print("Five seeds. Forgotten: the share of white digits read before, minus that read afterwards.")
+sizes = (experts.Mixture(64, 10, experts=1, hidden=64).experts, mixture)
+print(
+    "parameters of the one network, and of a mixture:",
+    [sum(p.numel() for p in m.parameters()) for m in sizes],
+)
+kinds = ("one network", "all four", "best two", "best one", "all four, gate free", "best two, gate free")
+names, rows = ("white", "white_sgd", "white_adam", "black_adam"), {}
+for setup in kinds:
+    before, by_sgd, by_adam, new = torch.tensor(measured_once("forgetting", *names, setup=setup))
+    rows[setup] = [before - by_sgd, before - by_adam, new]
+for row in rows.values():
+    row.insert(2, row[1] - rows["one network"][1])  # seed by seed
+reveal("18.forgetting", "best one")
+columns = ["forgotten, SGD", "forgotten, Adam", "more than one network does", "new labels right, Adam"]
+table(rows, columns, corner="mean [lowest to highest]", digits=2)
+
+# %% [markdown]
+# With Adam and a fixed gate, all four and the best two forget more than the one network, with every seed: Adam divides a gradient by its usual size (lesson 13), so even a tiny one makes a full step. With a free gate, the order depends on the seed. With gates of exactly 0 nothing is forgotten, but the one network, which is larger, learns the new labels better.
+#
+# ## One expert for each token
+#
+# A **switch** (Fedus et al. 2021) asks only the expert with the largest probability $p_i$. An expert has room for a limited number of tokens per batch, its **capacity**: here two. Which token finds no room, and which one changes its expert because of the noise?
+
+# %%
+scores = torch.tensor([[20, 15, 18, 12, 3, 1], [5, 0, 2, 10, 19, 0], [0, 10, 4, 1, 2, 20]]).T / 10  # B N
+noise = torch.tensor([[1, 0, 2, -3, 1, 0], [0, 3, 1, 4, -2, 1], [-2, -1, 0, 0, 0, -1]]).T / 10  # B N
+p = (scores + noise).softmax(-1)  # B N
+gate, chosen = p.max(-1)  # B, B
+kept = experts.within_capacity(chosen, 3, capacity=2)  # B
+f = F.one_hot(chosen, 3).float().mean(0)  # N: the share of the tokens that each expert gets
+P = p.mean(0)  # N
+loss = 3 * (f * P).sum()
+print("f:", f, " P:", P)
+diagrams.routing(scores, noise, gate, chosen, kept, 2, loss)
+
+# %% [markdown]
+# Token 3 is the third at expert 1 and is dropped; token 4 prefers expert 2 only because of the noise. The **balance loss** in the last box (equation 4 of that paper) is 3 times the sum of $f_i P_i$: $f_i$ is the share of the tokens that choose an expert, $P_i$ its mean probability. A share is a count and passes no gradient, so the loss lowers the probability of experts that get many tokens:
+#
+# $$N \sum_i f_i P_i \qquad\quad y = p_i(x)\, E_i(x) \quad\text{with } i = \arg\max_j\, p_j(x)$$
+#
+# The loss is 1 if all experts get the same share. Why is the output multiplied by $p_i$, although there is nothing to sum?
+
+
+# %% tags=["nbval-check-output"]
+class Switch(nn.Module):
+    def __init__(self, D, N):  # width of a token, number of experts
+        super().__init__()
+        self.gate, self.experts = nn.Linear(D, N), nn.ModuleList(nn.Linear(D, D) for _ in range(N))
+
+    def forward(self, x):  # B D
+        p = self.gate(x).softmax(-1)  # B N
+        best, chosen = p.max(-1)  # B, B
+        y = torch.zeros_like(x)  # B D
+        for i, expert in enumerate(self.experts):
+            sent = chosen == i  # B
+            y[sent] = best[sent, None] * expert(x[sent])
+        return y, p, chosen
+
+
+def balance_loss(p, chosen):
+    N = p.shape[1]
+    f = F.one_hot(chosen, N).float().mean(0)  # N
+    return N * (f * p.mean(0)).sum()
+
+
+model, x = Switch(4, 3), torch.randn(10, 4)
+shipped = experts.ExpertsLayer(4, [nn.Linear(4, 4) for _ in range(3)], bias=True)
+shipped.load_state_dict(model.state_dict())
+y, p, chosen = model(x)
+same = torch.allclose(y, shipped(x[None])[0], atol=1e-6) and torch.allclose(balance_loss(p, chosen), shipped.balance)
+print("the package's layer agrees:", same)
+
+# %% [markdown]
+# The gate gets its gradient through this factor, since choosing passes none.
+#
+# ## Take the balance loss out
+#
+# In a world with eight languages, each of 64 words has its own translation in each language. A linear expert can learn one language, and there are eight experts. First we train with the balance loss. To how many experts will a language go?
+
+# %%
+world = dictionaries(0, languages=8)
+D = 8 + WORDS  # an input marks a language and a word, an output scores all of these
+
+
+def batch(draw, size=64):
+    given, wanted = world.batch(draw, size, said=1)  # B 2, B 1
+    return F.one_hot(given, D).sum(1).float(), 8 + wanted[:, 0], given[:, 0]  # B D, B, B
+
+
+def train(weight, seed=0):
+    torch.manual_seed(seed)
+    model = Switch(D, 8)
+
+    def loss_of_batch(draw):
+        x, translation, _ = batch(draw)
+        y, p, chosen = model(x)
+        return F.cross_entropy(y, translation) + weight * balance_loss(p, chosen)
+
+    train_model(model, loss_of_batch, seed, steps=700, rate=0.015)
+    return model
+
+
+# %%
+@torch.no_grad()
+def show(model, title, ax=None):
+    x, translation, language = batch(drawn(1), size=4000)
+    y, _, chosen = model(x)
+    shares = torch.stack([F.one_hot(chosen[language == i], 8).float().mean(0) for i in range(8)])  # L N
+    used, right = (shares.mean(0) > 0.01).sum(), (y.argmax(-1) == translation).float().mean().item()
+    print(f"{title}: {used} of 8 experts have work, {right:.2f} of the words are right")
+    plots.weights(shares, range(1, 9), range(1, 9), title, ax, xlabel="expert", ylabel="language")
+    return right
+
+
+balanced = train(weight=0.1)
+untrained, after = plots.axes(2, width=4.2, height=3.6)
+torch.manual_seed(0)
+show(Switch(D, 8), "before training", untrained)
+_ = show(balanced, "with the balance loss", after)
+
+# %% [markdown]
+# Each language goes to several experts, and nearly all experts have work. Now you take the balance loss out: its weight becomes 0, and all else stays. What share of the words will be right?
+
+# %%
+weight, seed = 0.0, 0  # afterwards try 0.001, 10.0, or another seed
+predict("18.without_balance", ...)
+
+# %% tags=["reveals"]
+print("The same training with another weight of the balance loss:")
+left_alone = train(weight, seed)
+reveal("18.without_balance", round(show(left_alone, f"balance loss times {weight}"), 2))
+
+# %% [markdown]
+# Now two experts do all the work: the mixture has **collapsed**. Before training most experts had work. But only experts that are asked learn, and those that have learned are asked more often (Shazeer et al., section 4). Two linear experts cannot know all languages: each adds a score for the word to one for the language, whatever the pair.
+#
+# Here are five seeds, each compared with the run without any balance. Shazeer et al. add noise to the gate's scores, which is meant to help the balance, too. Does it help here?
+
+# %%
+balance = {
+    setup: torch.tensor(measured_once("balance", "used", "busiest", "right", setup=setup))
+    for setup in ("nothing", "balance loss", "noise", "offsets")
+}  # 3 S
+rows = {setup: [*balance[setup], balance[setup][2] - balance["nothing"][2]] for setup in list(balance)[:3]}
+columns = ["experts with work", "share of the busiest", "right words", "more than with nothing"]
+table(rows, columns, corner="balanced by", digits=2)
+
+# %% [markdown]
+# With every seed, the balance loss gains more than a third of all words. Noise alone makes things worse: one expert gets all the work. (Our noise has a standard deviation of 1. Shazeer et al. learn theirs for each input and expert, equation 4.)
+#
+# ## Experts in a Transformer
+#
+# In lesson 12, each token went through the same feed-forward network. A switch with $N$ such networks can take its place. A token that finds no room passes through the residual connection only. This layer learns 32 languages, so there are 2,048 translations to remember; the first token names the language. What share of the words would it get right with a single feed-forward network of an expert's size?
+
+# %%
+world = dictionaries(0)
+given, wanted = world.batch(drawn(1), size=500)
+torch.manual_seed(0)
+translator = experts.Translator(LANGUAGES, WORDS, experts=8)
+losses = experts.fit_translator(translator, world.batch, steps=700, rate=8e-3)
+translator.eval()
+with torch.no_grad():
+    found = (translator(given).argmax(-1) == wanted).float().mean()
+print(f"right words with 8 experts: {found:.2f}")
+predict("18.translators", ...)
+
+# %% tags=["reveals"]
+print("Five seeds, with more steps than above:")
+made = {"8 experts": {"experts": 8}, "no experts": {}, "8 times as wide": {"hidden": 256}}
+made |= {f"8 experts, {end}": {"experts": 8} for end in ("capacity 1.5", "capacity 1", "no balance")}
+rows = {}
+for setup, sizes in made.items():
+    layer = experts.Translator(LANGUAGES, WORDS, **sizes).layer.feed_forward
+    parameters = sum(p.numel() for p in layer.parameters())
+    work = 2 * 32 * sizes.get("hidden", 32) + 32 * sizes.get("experts", 0)
+    names = ("right", "dropped", "cpu_seconds")
+    right, *others = torch.tensor(measured_once("translators", *names, setup=setup))
+    plain = rows["8 experts"][0] if rows else right
+    rows[setup] = [right, right - plain, *others, parameters, work]
+reveal("18.translators", round(rows["no experts"][0].mean().item(), 2))
+(busiest,) = measured_once("translators", "most_used", setup="8 experts, no balance")
+print(f"Without a balance loss, the busiest of 8 experts gets at most {max(busiest):.2f} of the tokens.")
+columns = "right words, more than 8 experts, tokens dropped, CPU seconds, parameters, products per token"
+table(rows, columns.split(", "), digits=2)
+
+# %% [markdown]
+# The small network knows about half of the words, and eight experts another third, for an eighth more multiplications. The network that is eight times as wide knows more still, for eight times the work (though not more time on this CPU). A capacity of 1.5, room for 1.5 times an equal share of the tokens, has no clear effect, but a capacity of 1 costs words with every seed. Without a balance loss this layer does not collapse.
+#
+# The gate was free to choose. What do you think each expert has learned?
+
+# %% tags=["nbval-check-output"]
+predict("18.specialists", ...)
+
+# %% tags=["reveals"]
+reveal("18.specialists", "some of the words, in all languages")
+shares = F.one_hot(experts.sent(translator, LANGUAGES, WORDS), 8).float()  # L W N
+by_language, by_word = shares.mean(1), shares.mean(0)
+rows = {"this run": [one.max(-1).values.mean().item() for one in (by_language, by_word)]}
+rows["five runs"] = measured_once("translators", "by_language", "by_word", setup="8 experts")
+table(rows, ["in a language", "for a word"], corner="share of the busiest expert", digits=2)
+
+# %% [markdown]
+# A word goes to the same expert in most languages, so this gate has divided the words. (The five runs took more steps.) In large models, early and late layers choose by language, but middle layers much less (Bandarkar et al. 2025).
+#
+# ## Mixtures today
+#
+# | | experts in a layer | asked for each token | parameters |
+# | --- | --- | --- | --- |
+# | Switch-C (Fedus et al. 2021) | 2,048 | 1 | 1.6 trillion |
+# | Mixtral 8x7B (Jiang et al. 2024) | 8 | 2 | 47 billion, 13 billion of them for a token |
+# | DeepSeek-V3 (DeepSeek-AI 2024) | 256, and 1 for all | 8 | 671 billion, 37 billion of them for a token |
+#
+# The gradient of a balance loss interferes with the rest of training (Wang et al. 2024). So DeepSeek-V3 mainly uses an **offset**, which is added to an expert's score in choosing, but not in the gate. After each batch the offset moves by a small step: up for experts with too few tokens, down for those with too many. Are offsets as good in our eight languages?
+
+# %%
+rows = {setup: balance[setup] for setup in ("balance loss", "offsets")}
+rows["offsets minus loss"] = balance["offsets"] - balance["balance loss"]
+columns = ["experts with work", "share of the busiest", "right words"]
+table({name: [*runs] for name, runs in rows.items()}, columns, corner="balanced by", digits=3)
+
+# %% [markdown]
+# They are better: with every seed more words are right, and the work is shared more evenly. (Each was run at a single setting.) Wang et al. report the same for language models of up to 3 billion parameters. You will write the offsets in the exercises.
+#
+# ## So: who should answer?
+#
+# Does the gate ask the right expert? For each input we now ask *all* experts, and look which of them comes nearest to the target. How often is it the one that the gate prefers?
+
+# %%
+rows = {}
+with torch.no_grad():
+    for name, mixture in trained.items():
+        outputs, gates = mixture(seen.x)
+        best = (outputs[..., 0] - seen.y).abs().argmin(1)  # B
+        rows[f"lines, {name}"] = [(gates.argmax(1) == best).float().mean().item()]
+    world = dictionaries(0, languages=8)
+    x, translation, _ = batch(drawn(1), size=4000)
+    for name, model in (("balance loss times 0.1", balanced), (f"balance loss times {weight}", left_alone)):
+        _, _, chosen = model(x)
+        outputs = torch.stack([expert(x).log_softmax(-1) for expert in model.experts], 1)  # B N D
+        best = outputs.gather(2, translation[:, None, None].expand(-1, 8, 1))[..., 0].argmax(1)  # B
+        rows[f"languages, {name}"] = [(chosen == best).float().mean().item()]
+table(rows, ["the best expert is asked"], corner="share of inputs", digits=2)
+
+# %% [markdown]
+# The expert that answers such inputs best should answer, and a gate learns to find it: nearly always in the languages, mostly on the lines if the experts have competed. Even after a collapse the gate asks the best expert, and yet most words are wrong. So a good choice among the experts is not enough: they become good only at what they are asked *in training*. A balance loss or offsets give each expert its chance, and a gate of exactly 0 protects what an expert knows.
+#
+# ## Questions
+#
+# These five questions test the goals at the top. Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+
+# %%
+check("18.q1", ...)
+
+# %%
+check("18.q2", ...)
+
+# %%
+check("18.q3", ...)
+
+# %%
+check("18.q4", ...)
+
+# %%
+check("18.q5", ...)
+
+# %% [markdown]
+# ## Recap
+#
+# - Who should answer? The expert that answers such inputs best. A gate, which is attention over networks, learns to find it.
+# - Experts that compete can answer one at a time. As a sum they beat experts that work together in most runs, but not in all.
+# - An expert with a gate of exactly 0 gets no gradient. With a gate near 0 it still changes, with Adam even by full steps.
+# - Only experts that are asked learn. Without a balance loss, two of eight did all the work, and about half of the words were lost.
+# - A layer of experts knows more at nearly equal work per token. What each of them learns is up to the gate.
+#
+# **Exercises**: [open them](../exercises/18_mixture_of_experts_exercises.ipynb)
+#
+# **Next**: all these networks need many examples. Can a network learn from five? [Lesson 19](19_snail.ipynb) answers this.

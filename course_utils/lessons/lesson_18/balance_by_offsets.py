@@ -1,0 +1,205 @@
+"""Task 18.balance_by_offsets: experts are chosen with offsets, weighed without them, and the offsets follow who got how much."""
+
+from operator import add, mul
+
+import torch
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task, count
+from course_utils.checks.way import left_out
+from course_utils.lessons.shared.properties import no_weight_is_negative, rows_sum_to_one
+from course_utils.lessons.shared.shares import USUAL
+
+task = Task(
+    "18.balance_by_offsets",
+    "balance without a loss",
+    arguments=("scores B×N", "offsets N", "k", "step"),
+    result=("gates B×N", "moved N"),
+    difficulty=3,
+    importance=5,
+    minutes=20,
+    gradient_not_asked=("offsets",),
+    hints=(
+        "The offsets have one task, to decide who is chosen. So there are two quantities: the scores with offsets, which are sorted, and the scores without, which become gates. The count of who was chosen then says which way each offset moves.",
+        "Take three experts, the offsets 0, 0 and 0.5, k = 1, a step of 0.1, and two rows of scores, [0.4, 0.8, 0.6] and [0.9, 0.2, 0.1]. With offsets they are [0.4, 0.8, 1.1] and [0.9, 0.2, 0.6], so the experts 2 and 0 are chosen, with gates of 1. The loads are 1, 0 and 1, their mean 2/3. So the offsets of 0 and 2 fall and that of 1 rises: -0.1, 0.1 and 0.4.",
+        "chosen = True at the k largest of scores plus offsets in each row, B×N; kept = scores where chosen, else 0; gates = kept divided by its sum over the experts; load = how many rows chose each expert, N; moved = offsets plus step times the sign of (mean of load minus load); return gates and moved.",
+    ),
+    partial=USUAL,
+)
+
+
+@task.property
+def gates_sum_to_one(case, value):
+    """Over the experts of a row."""
+    return rows_sum_to_one(case, value[0])
+
+
+@task.property
+def no_gate_is_negative(case, value):
+    """Scores are above 0."""
+    return no_weight_is_negative(case, value[0])
+
+
+@task.property
+def so_many_gates_are_above_zero(case, value):
+    """Each row asks k experts."""
+    asked = (value[0] != 0).sum(1)
+    wrong = (asked != case.args[2]).nonzero()
+    return (
+        f"Row {wrong[0].item()} has {asked[wrong[0].item()]} gates that are not 0. There should be {case.args[2]}."
+        if len(wrong)
+        else None
+    )
+
+
+def _inputs(draw, B, N, k, step=0.125, dtype=torch.float32):
+    """Scores between 0 and 1 that lean to the first experts, and offsets that change some choices; no sums are equal."""
+    order = torch.stack([draw.distinct(N, 0, N) for _ in range(B)])
+    scores = (order + 1.3 * torch.arange(N, 0, -1) + draw.whole(1, 3, B, 1)).to(dtype) / (3 * N + 1)
+    ranks = draw.distinct(N, 0, N).to(dtype)
+    offsets = (ranks - ranks.mean()) * (1.25 / (3 * N + 1)) + ranks.square() / 977
+    return scores, offsets, k, step
+
+
+def _with_loads(draw, *loads):
+    """Scores with which so many rows ask each expert, if each asks one and offsets are small."""
+    chosen = torch.arange(len(loads)).repeat_interleave(torch.tensor(loads))[draw.distinct(sum(loads), 0, sum(loads))]
+    ranks = torch.stack([draw.distinct(len(loads), 1, len(loads) + 1) for _ in chosen])
+    return 0.05 * ranks + 0.5 * torch.nn.functional.one_hot(chosen, len(loads))
+
+
+@task.cases
+def _(draw):
+    for B, N, k in ((1, 2, 1), (1, 3, 1), (2, 3, 1), (2, 3, 2), (3, 4, 2)):
+        yield Case(f"{count(B, 'row')} of {N} experts, k = {k}", _inputs(draw, B, N, k))
+    yield Case("7 rows of 5 experts, k = 2", _inputs(draw, 7, 5, 2), True)
+    yield Case("11 rows of 7 experts, k = 3", _inputs(draw, 11, 7, 3, 0.01), True)
+    yield Case("as many rows as experts", _inputs(draw, 5, 5, 2))
+    flat, far = torch.tensor([[0.7, 0.2, 0.4], [0.6, 0.3, 0.1], [0.8, 0.4, 0.6]]), torch.tensor([-2.0, 1.0, 0.5])
+    order = draw.distinct(3, 0, 3)
+    yield Case("offsets larger than any score", (flat[:, order], far[order], 2, 0.25), True)
+    uneven = _with_loads(draw, 5, 2, 0, 0)  # the second has more than the mean, and less than half of the largest
+    yield Case("a load between the mean and the middle", (uneven, torch.tensor([0.01, -0.02, 0.015, 0.0]), 1, 0.25))
+    scores, offsets, *rest = _inputs(draw, 5, 5, 1)
+    yield Case("offsets of 0", (scores, 0 * offsets, *rest))
+    every = torch.tensor([[0.9, 0.1, 0.2], [0.1, 0.8, 0.3], [0.2, 0.3, 0.7]])[draw.distinct(3, 0, 3)]
+    yield Case("all experts get the same", (every, torch.tensor([0.02, -0.01, 0.0]), 1, 0.5), edge=True)
+    yield Case(
+        "one expert gets its fair share",
+        (torch.tensor([[0.9, 0.5, 0.1], [0.8, 0.6, 0.2], [0.3, 0.7, 0.4]]), torch.zeros(3), 1, 0.5),
+        edge=True,
+    )
+    yield Case("all experts are asked", _inputs(draw, 3, 5, 5), True, edge=True)
+    yield Case("a single expert", (torch.tensor([[0.5], [0.25]]), torch.tensor([0.5]), 1, 0.125), edge=True)
+    yield Case("a step of 0", _inputs(draw, 5, 3, 1, 0.0), edge=True)
+    yield Case("scores of about a thousandth", (flat / 512, far / 512, 2, 0.001), edge=True)
+    yield Case("200 rows", _inputs(draw, 200, 7, 2, 0.001), True, edge=True)
+    yield Case("float64 numbers", _inputs(draw, 7, 5, 2, dtype=torch.float64), True, edge=True)
+
+
+@task.oracle
+def _(scores, offsets, k, step):
+    B, N = scores.shape
+    rows, load = [], [0] * N
+    for row in scores:
+        best = sorted(range(N), key=lambda i, row=row: -(row[i] + offsets[i]).item())[:k]
+        total = sum(row[i] for i in best)
+        rows.append(torch.stack([row[i] / total if i in best else 0 * row[i] for i in range(N)]))
+        for i in best:
+            load[i] += 1
+    moves = [(N * one < k * B) - (N * one > k * B) for one in load]
+    return torch.stack(rows), torch.stack([offset + step * move for offset, move in zip(offsets, moves, strict=True)])
+
+
+@task.steps
+def _(scores, offsets, k, step):
+    lifted = yield "the scores with offsets", add, scores, offsets
+    chosen = yield "what is among the k largest", _top, lifted, k
+    kept = yield "the scores of the chosen experts", mul, scores, chosen
+    gates = yield "the gates", _over_their_sum, kept
+    load = yield "how many rows each expert gets", lambda chosen: chosen.to(scores.dtype).sum(0), chosen
+    missing = yield "the mean load minus each load", lambda load: load.mean() - load, load
+    sign = yield "the sign of the mean load minus each load", torch.sign, missing
+    moves = yield "the step times the sign", mul, step, sign
+    moved = yield "the offsets plus these steps", add, offsets.detach(), moves
+    return gates, moved
+
+
+def _top(lifted, k):
+    return torch.zeros_like(lifted, dtype=torch.bool).scatter(1, lifted.topk(k, dim=1).indices, True)
+
+
+def _over_their_sum(kept):
+    return kept / kept.sum(1, keepdim=True)
+
+
+# Who is chosen
+
+for _name, _change, _sentence in (
+    ("offsets_unused", left_out, "You choose the experts by their scores alone, so the offsets have no effect. Add them before you choose."),
+    ("offsets_multiplied", mul, "You multiply the scores by the offsets. Add them."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"the scores with offsets": _change})
+task.changed(
+    "first_row_chooses_for_all",
+    "All rows get the experts that the first one has chosen. Each row chooses its own.",
+    {"what is among the k largest": lambda lifted, k: _top(lifted[:1], k).expand_as(lifted)},
+)
+
+
+# The gates
+
+task.changed(
+    "gates_with_offsets",
+    "Your gates are made of the scores with their offsets. The offsets only decide who is chosen: make the gates of the scores as they are.",
+    {"the scores of the chosen experts": lambda scores, chosen, *, offsets: (scores + offsets) * chosen},
+)
+for _name, _change, _sentence in (
+    ("not_divided", left_out, "Your gates are the scores of the chosen experts. Divide them by their sum, so that a row sums to 1."),
+    ("softmax", lambda kept: kept.masked_fill(kept == 0, -torch.inf).softmax(1), "You take a softmax of the chosen scores. Here the gates are these scores divided by their sum."),
+    ("divided_over_the_batch", lambda kept: kept / kept.sum(0, keepdim=True).clamp(min=1e-9), "Your gates sum to 1 over the rows of the batch. Divide each row by its own sum, over the experts."),
+    ("divided_by_all", lambda kept, *, scores: kept / scores.sum(1, keepdim=True), "You divide all scores by their sum before you choose, so that the gates of a row sum to less than 1. Divide the chosen ones by the sum of the chosen ones."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"the gates": _change})
+task.changed(
+    "gradient_cut",
+    "The gates are right, but no gradient reaches the scores, so the gate would never learn. Leave out `detach`, `.item()` and numpy.",
+    {"scores": lambda scores: scores.detach()},
+)
+
+
+# How the offsets move
+
+task.changed(
+    "gates_summed",
+    "You add up the gates of each expert, and compare these sums. The load is how many rows have chosen it.",
+    {"how many rows each expert gets": lambda chosen, *, done: done["the gates"].sum(0)},
+)
+task.changed(
+    "compared_with_the_middle",
+    "You compare each load with the middle between the smallest and the largest load. Compare it with the mean over all experts.",
+    {"the mean load minus each load": lambda load: (load.max() + load.min()) / 2 - load},
+)
+task.changed(
+    "unused_only",
+    "You raise the offsets of experts that nobody has chosen, and leave the others. All below the mean load rise, all above it fall.",
+    {
+        "the sign of the mean load minus each load": lambda missing, *, done: (
+            done["how many rows each expert gets"] == 0
+        ).to(missing.dtype)
+    },
+)
+for _name, _change, _sentence in (
+    ("wrong_direction", lambda missing: -missing.sign(), "Your offsets move the wrong way: experts with too much work get still more of it. Those with less than the mean rise, those with more fall."),
+    ("by_how_much", left_out, "You move each offset by how far its load is from the mean. Every step has the same size: only the sign of this difference counts."),
+    ("only_raised", lambda missing: missing.sign().clamp(min=0), "You raise the offsets of experts with too little, and leave those with too much. Those should fall."),
+    ("only_lowered", lambda missing: missing.sign().clamp(max=0), "You lower the offsets of experts with too much, and leave those with too little. Those should rise."),
+    ("equal_ones_moved", lambda missing: torch.where(missing > 0, 1.0, -1.0).to(missing.dtype), "An expert with exactly the mean load has its offset moved. It stays: the sign of 0 is 0."),
+    ("equal_ones_raised", lambda missing: torch.where(missing >= 0, 1.0, -1.0).to(missing.dtype), "You raise the offset of an expert that has exactly the mean load. It stays: the sign of 0 is 0."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"the sign of the mean load minus each load": _change})
+task.changed(
+    "moves_returned",
+    "You return how the offsets move, and not where they are then. Add this to the offsets.",
+    {"the offsets plus these steps": lambda offsets, moves: moves},
+)

@@ -1,0 +1,175 @@
+"""Task 18.within_capacity: who finds a place at the expert that was chosen."""
+
+from operator import eq, gt, le, lt
+
+import torch
+import torch.nn.functional as F
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task, count
+from course_utils.checks.way import left_out
+from course_utils.lessons.shared.shares import EDGE, SIDE_EFFECT
+
+task = Task(
+    "18.within_capacity",
+    "room for the first ones",
+    arguments=("chosen B", "experts", "capacity"),
+    result="kept B",
+    difficulty=3,
+    importance=3,
+    minutes=15,
+    hints=(
+        "Each token asks how many tokens before it went to the same expert. A running sum answers that for all tokens at once: one column per expert, with a 1 in it for each token that was sent there, added up along the batch.",
+        "Take five tokens that were sent to the experts 2, 0, 2, 2 and 0, and a capacity of 2. The counts so far, including the token itself, are 1, 1, 2, 3 and 2. Only the 3 is above the capacity, so the fourth token is left out: True, True, True, False, True.",
+        "sent = a one-hot row for each token, B×N; so_far = its running sum along the batch, axis 0; take from each row the number in the column of its own expert, with gather; it counts the token itself, so compare it with <= capacity.",
+    ),
+    partial=EDGE | SIDE_EFFECT,
+)
+
+
+@task.property
+def no_expert_takes_more(case, value):
+    """The capacity holds for each."""
+    chosen, experts, capacity = case.args
+    taken = F.one_hot(chosen, experts)[value.bool()].sum(0)
+    full = (taken > capacity).nonzero()
+    return (
+        f"Expert {full[0].item()} takes {taken[full[0].item()]} tokens. There is room for {capacity}."
+        if len(full)
+        else None
+    )
+
+
+@task.property
+def nobody_is_left_out_for_nothing(case, value):
+    """A place that is free is taken."""
+    chosen, experts, capacity = case.args
+    sent = F.one_hot(chosen, experts)
+    free = sent[value.bool()].sum(0) < sent.sum(0).clamp(max=capacity)
+    out = (~value.bool() & free[chosen]).nonzero()
+    if not len(out):
+        return None
+    token = out[0].item()
+    return f"Token {token} is left out, though its expert, number {chosen[token]}, has room for another one."
+
+
+def _chosen(draw, B, N, capacity):
+    """Experts of which one has so many tokens that some have no room, with others in between."""
+    many = min(capacity + 2, B)
+    chosen = draw.whole(0, N, B)
+    chosen[draw.distinct(B, 0, B)[:many]] = draw.whole(0, N, 1)
+    return chosen
+
+
+@task.cases
+def _(draw):
+    for B, N, capacity in ((3, 2, 1), (4, 2, 2), (5, 3, 1), (6, 3, 2), (7, 2, 3)):
+        name = f"{count(B, 'token')}, {N} experts, capacity {capacity}"
+        yield Case(name, (_chosen(draw, B, N, capacity), N, capacity))
+    yield Case("11 tokens, 5 experts, capacity 2", (_chosen(draw, 11, 5, 2), 5, 2))
+    yield Case("13 tokens, 3 experts, capacity 4", (_chosen(draw, 13, 3, 4), 3, 4))
+    yield Case("as many tokens as experts", (_chosen(draw, 7, 7, 1), 7, 1))
+    yield Case("a capacity as large as the number of experts", (_chosen(draw, 11, 3, 3), 3, 3))
+    yield Case("room for all", (draw.whole(0, 3, 7), 3, 7), edge=True)
+    yield Case("no room at all", (draw.whole(0, 3, 5), 3, 0), edge=True)
+    yield Case("a single expert", (torch.zeros(5, dtype=torch.long), 1, 3), edge=True)
+    yield Case("all tokens at one expert", (draw.whole(0, 5, 1).expand(7).clone(), 5, 3), edge=True)
+    yield Case("a single token", (draw.whole(0, 3, 1), 3, 1), edge=True)
+    yield Case("experts that nobody chose", (draw.whole(0, 3, 7), 11, 2), edge=True)
+    yield Case("300 tokens", (draw.whole(0, 7, 300), 7, 40), edge=True)
+
+
+@task.oracle
+def _(chosen, experts, capacity):
+    taken, kept = [0] * experts, []
+    for expert in chosen.tolist():
+        taken[expert] += 1
+        kept.append(taken[expert] <= capacity)
+    return torch.tensor(kept)
+
+
+@task.steps
+def _(chosen, experts, capacity):
+    sent = yield "which token was sent to which expert", F.one_hot, chosen, experts
+    running = yield "the running sum along the batch", lambda sent: sent.cumsum(0), sent
+    so_far = yield "the count at each token's own expert", _own, running, chosen
+    kept = yield "the comparison with the capacity", le, so_far, capacity
+    return kept
+
+
+def _own(counts, chosen):
+    return counts.gather(1, chosen[:, None])[:, 0]
+
+
+# How places are counted
+
+for _name, _change, _sentence in (
+    ("one_too_few", lt, "One token too few finds a place at each expert: your count includes the token itself, and you ask for less than the capacity. Compare with <=."),
+    ("one_too_many", lambda so_far, capacity: so_far - 1 <= capacity, "One token too many finds a place at each expert: you count only the tokens before each one, and compare with <=. Compare these with <, or count the token itself as well."),
+    ("inverted", gt, "The result is the wrong way round: a token that finds a place should be marked with True, and you mark those that are left out."),
+    ("first_ones_only", lambda so_far, capacity: (so_far == 1) & (capacity > 0), "Only the first token of each expert finds a place, whatever the capacity is. Count how many came so far, and compare with the capacity."),
+    ("last_place_only", eq, "You mark the one token of each expert that takes its last place. All tokens up to that one are kept: compare with <=."),
+    ("first_expert_only", lambda so_far, capacity, *, chosen: (so_far <= capacity) | (chosen != 0), "You fill expert 0 up to its capacity, and all others without a limit. Each expert has the same capacity."),
+    ("ones_and_zeros", lambda so_far, capacity: (so_far <= capacity).float(), "You return 1 and 0 as numbers. Return truth values, which a comparison gives, so that the result can be used as a mask."),
+    ("indices_returned", lambda so_far, capacity: (so_far <= capacity).nonzero()[:, 0], "You return the numbers of the tokens that find a place. Return True or False for each token of the batch."),
+    ("experts_returned", lambda so_far, capacity, *, chosen: chosen[so_far <= capacity], "You return the experts of the tokens that find a place. Return True or False for each token of the batch."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"the comparison with the capacity": _change})
+for _name, _change, _sentence in (
+    ("last_ones_kept", lambda sent: sent.flip(0).cumsum(0).flip(0), "You keep the last tokens of each expert. Places go to the first ones, in the order of the batch."),
+    ("all_or_none", lambda sent: sent.sum(0).expand_as(sent), "If an expert has more tokens than room, you leave out all of them. The first ones find a place: count how many came so far, not how many there are in all."),
+    ("running_sum_along_the_experts", lambda sent: sent.cumsum(1), "Your running sum goes along the experts, axis 1, so it counts nothing but the token itself. Let it go along the batch, axis 0."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"the running sum along the batch": _change})
+
+
+def _neighbours(running, chosen):
+    counts, before = [], None
+    for expert in chosen.tolist():
+        counts.append(counts[-1] + 1 if expert == before else 1)
+        before = expert
+    return torch.tensor(counts)
+
+
+for _name, _change, _sentence in (
+    ("first_of_the_batch", lambda running, chosen: running.sum(1), "You keep the first tokens of the whole batch, whatever expert they were sent to. Each expert has a capacity of its own: count the tokens of each one by itself."),
+    ("experts_below_capacity", lambda running, chosen: chosen + 1, "You keep the tokens of the first few experts, those with a number below the capacity. The capacity says how many tokens each expert takes."),
+    ("neighbours_only", _neighbours, "You count only tokens that come one directly after another. A token of another expert in between changes nothing: count all earlier tokens of the same expert."),
+    ("any_expert_with_room", lambda running, chosen: running.amin(1), "You keep a token as long as any expert has room. Look only at the count of the token's own expert: gather picks it out."),
+    ("any_full_expert", lambda running, chosen: running.amax(1), "As soon as any expert has more tokens than room, you leave out all later tokens, also those of other experts. Look only at the count of the token's own expert: gather picks it out."),
+    ("one_for_each_expert", left_out, "You return one row of N truth values for each token, B×N: whether each expert still has room. Return one for each token, that of its own expert: `gather` takes it out."),
+):  # fmt: skip
+    task.changed(_name, _sentence, {"the count at each token's own expert": _change})
+task.changed(
+    "shared_capacity",
+    "You share the capacity among all experts: you keep as many tokens of the batch as all of them together have room for. Each expert has its own capacity, and what one does not use is of no use to another.",
+    {
+        "the count at each token's own expert": lambda running, chosen: running.sum(1),
+        "capacity": lambda capacity, *, experts: capacity * experts,
+    },
+)
+task.changed(
+    "places_at_experts",
+    "You return which token takes a place at which expert, B×N. Return one truth value for each token: whether it takes a place at all.",
+    {
+        "the count at each token's own expert": left_out,
+        "result": lambda kept, *, chosen, experts: kept & (F.one_hot(chosen, experts) > 0),
+    },
+)
+
+
+# Sorting
+
+task.changed(
+    "left_in_sorted_order",
+    "You sort the tokens by their expert, and leave the result in that order. Token b of the result has to be token b of the batch: undo the order at the end.",
+    {"chosen": lambda chosen: chosen.sort(stable=True)[0]},
+)
+task.changed(
+    "sorted_once_more",
+    "You sort the tokens by their expert, and to go back you take the same order once more. Use its own argsort, which undoes it, or write with the order as an index: kept[order] = …",
+    {
+        "chosen": lambda chosen: chosen.sort(stable=True)[0],
+        "result": lambda kept, *, chosen: kept[chosen.argsort(stable=True)],
+    },
+)

@@ -1,0 +1,448 @@
+# %%
+import ipywidgets
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from course_utils import check, predict, reveal
+from course_utils.data import episodes
+from course_utils.data.digit_fields import digits
+from course_utils.data.measured import measured, measured_once
+from course_utils.figures import diagrams, pictures, plots
+from course_utils.figures.tables import table
+from course_utils.figures.widgets import explore
+from course_utils.models import snail
+
+torch.set_printoptions(precision=3, sci_mode=False)
+
+
+def drawn(seed):
+    return torch.Generator().manual_seed(seed)
+
+
+# %% [markdown]
+# ## A new task in every episode
+#
+# Until now each network has learned one task from thousands of examples. Here is a new task. The pictures are of five classes, and each class has one of the labels 0 to 4, which is written above it. From which picture on could you give most labels yourself?
+
+# %%
+shown = episodes.character_episodes(1, "held out", drawn(15))
+for t, ax in enumerate(plots.axes(9, width=1, height=1.2)):
+    pictures.picture(shown.pictures[0, t].view(8, 8), str(shown.labels[0, t].item()), ax)
+
+# %% [markdown]
+# From the fifth picture on, because nearly every class has been labelled by then, and you compare. Each such sequence, an **episode**, draws its labels anew.
+#
+# A network cannot learn these labels by heart. From thousands of episodes it can learn how to find them: **meta-learning**, learning to learn. Five classes and k examples of each are called 5-way, k-shot.
+#
+# At each step the model reads an input $x_t$ beside $y_{t-1}$, the label of the input before, and has to predict $y_t$. If the labels are 2, 0 and 2, which labels does it read?
+
+
+# %% tags=["nbval-check-output"]
+def one_step_later(y):  # B T V
+    return F.pad(y, (0, 0, 1, 0))[:, :-1]  # B T V: the first step gets zeros
+
+
+def read(x, y):  # B T D, B T V
+    return torch.cat([x, one_step_later(y)], -1)  # B T D+V
+
+
+y = F.one_hot(torch.tensor([[2, 0, 2]]), 5).float()  # B T V
+print(read(torch.zeros(1, 3, 64), y)[0, :, 64:])
+
+# %% [markdown]
+# It reads no label at first, then 2, then 0. To predict 2 at the third step, it has to know that the label 2 belongs to the first picture, and that this picture looks like the third.
+#
+# ## Bring picture and label together
+#
+# Attention could find an earlier picture that looks like this one, but that picture's label arrives one step later. A **causal convolution** joins two steps and never looks ahead; its **dilation** says how many steps back it looks:
+#
+# $$z_t = W_1\, x_t + W_0\, x_{t - \text{dilation}} + b$$
+#
+# With $W_1 = 1$, $W_0 = 10$, $b = 0$ and a dilation of 1, what becomes of the sequence 1, 2, 3?
+
+
+# %% tags=["nbval-check-output"]
+def causal_convolution(x, W_0, W_1, b, dilation):  # B T D, F D, F D, F
+    earlier = F.pad(x, (0, 0, dilation, 0))[:, : x.shape[1]]  # B T D: zeros before the first step
+    return x @ W_1.T + earlier @ W_0.T + b  # B T F
+
+
+x, b = torch.tensor([[[1.0], [2.0], [3.0]]]), torch.zeros(1)  # B T D, F
+W_0, W_1 = torch.tensor([[10.0]]), torch.tensor([[1.0]])  # F D
+loop = torch.stack([x[0, t, 0] + 10 * (x[0, t - 1, 0] if t else 0) for t in range(3)])
+by_torch = F.conv1d(F.pad(x.mT, (1, 0)), torch.stack([W_0, W_1], -1), b).mT  # B T F
+print(loop, causal_convolution(x, W_0, W_1, b, 1).flatten(), by_torch.flatten())
+
+# %% [markdown]
+# A loop, two matrix products and PyTorch's convolution all give 1, 12 and 23.
+#
+# One convolution sees two steps. If a second one with a dilation of 2 reads its result, four steps are seen, and each doubling of the dilation doubles that number. For T steps, Mishra et al. (2018) stack ⌈log₂ T⌉ convolutions. Their listing takes the dilations $2^i$ for $i$ = 1, 2, …, which begin with 2. Which of 16 steps does the last step see then?
+
+
+# %%
+def seen_from(dilations, steps=16):
+    sees = torch.eye(steps)
+    for dilation in dilations:
+        sees = sees + torch.diag(torch.ones(steps - dilation), -dilation) @ sees
+    return sees > 0
+
+
+for ax, dilations in zip(plots.axes(2, width=3.6, height=3.2), ((1, 2, 4, 8), (2, 4, 8, 16)), strict=True):
+    plots.mask(seen_from(dilations), range(16), range(16), f"dilations {dilations}", ax, "step seen", "step")
+
+# %% [markdown]
+# With the dilations 1, 2, 4 and 8 the last step sees all steps. With 2, 4, 8 and 16 it sees every other step, and never the one right before it, since sums of even numbers are even. So we begin with 1.
+#
+# ## The model
+#
+# **SNAIL**, the simple neural attentive learner of Mishra et al. (2018, section 3), has two kinds of blocks. Which of them can pick a single step out of many, and which always knows what came right before?
+
+# %%
+diagrams.snail(new=["convolutions", "attention"])
+
+# %% [markdown]
+# Attention weighs every step so far by how well it fits, at any distance. A convolution always looks back the same number of steps. Each block puts its result beside its input. A **dense block** has two causal convolutions, $f$ with $W_0, W_1, b$, and $g$ with weights of its own:
+#
+# $$\text{dense}(x)_t = [x_t;\ \tanh(f_t) \odot \sigma(g_t)] \qquad \text{attention}(x)_t = \Big[x_t;\ \sum_{s \le t} \alpha_{ts} v_s\Big] \qquad \alpha_{t} = \underset{s \le t}{\text{softmax}} \frac{q_t \cdot k_s}{\sqrt K}$$
+#
+# Here x has 69 dimensions, 64 pixels and 5 for the label. How many are there after five dense blocks of 32 filters (rows of $W_0$) and an attention with values of width 16?
+
+
+# %% tags=["nbval-check-output"]
+class DenseBlock(nn.Module):
+    def __init__(self, D, filters, dilation):
+        super().__init__()
+        self.f, self.g = nn.Linear(2 * D, filters), nn.Linear(2 * D, filters)  # each holds W_0 beside W_1
+        self.dilation = dilation
+
+    def forward(self, x):  # B T D
+        earlier = F.pad(x, (0, 0, self.dilation, 0))[:, : x.shape[1]]  # B T D
+        both = torch.cat([earlier, x], -1)  # B T 2D
+        return torch.cat([x, self.f(both).tanh() * self.g(both).sigmoid()], -1)  # B T D+filters
+
+
+class AttentionBlock(nn.Module):
+    def __init__(self, D, K, E):  # widths of x, of queries and keys, of values
+        super().__init__()
+        self.query, self.key, self.value = nn.Linear(D, K), nn.Linear(D, K), nn.Linear(D, E)
+
+    def forward(self, x):  # B T D
+        q, k, v = self.query(x), self.key(x), self.value(x)  # B T K, B T K, B T E
+        later = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(1)  # T T
+        scores = (q @ k.mT / k.shape[-1] ** 0.5).masked_fill(later, -torch.inf)  # B T T
+        self.weights = scores.softmax(-1)  # B T T
+        return torch.cat([x, self.weights @ v], -1)  # B T D+E
+
+
+five = nn.Sequential(*[DenseBlock(69 + 32 * i, 32, dilation=2**i) for i in range(5)])
+x = five(torch.zeros(1, 26, 69))  # B T 69+5·32
+print("after five dense blocks:", x.shape[-1])
+print("and an attention:", AttentionBlock(x.shape[-1], K=32, E=16)(x).shape[-1])
+
+# %% [markdown]
+# Each dense block adds 32 dimensions and the attention adds 16, so 69 become 245. A linear layer makes a score for each label from them. Here is the whole model. The course's own version computes the same faster. Do the two agree if they have the same weights?
+
+
+# %% tags=["nbval-check-output"]
+class Snail(nn.Module):
+    def __init__(self, D, out, dilations=(1, 2, 4, 8, 16), attention=True, filters=32, K=32, E=16):
+        super().__init__()
+        blocks = [DenseBlock(D + i * filters, filters, dilation) for i, dilation in enumerate(dilations)]
+        D = D + len(dilations) * filters
+        if attention:
+            blocks.append(AttentionBlock(D, K, E))
+        self.blocks, self.readout = nn.Sequential(*blocks), nn.Linear(D + attention * E, out)
+
+    def forward(self, x):  # B T D
+        return self.readout(self.blocks(x))  # B T out
+
+
+torch.manual_seed(0)
+model, shipped, x = Snail(64 + 5, 5), snail.Snail(64 + 5, 5, steps=26), torch.randn(1, 26, 69)
+for block, other in zip([*model.blocks, model.readout], [*shipped.blocks, shipped.readout], strict=True):
+    if isinstance(block, DenseBlock):  # there f and g are one tensor, 2 F D 2
+        other.weights.data = torch.stack([part.weight.unflatten(1, (2, -1)).mT for part in (block.f, block.g)])
+        other.biases.data = torch.stack([block.f.bias, block.g.bias])
+    else:
+        other.load_state_dict(block.state_dict())
+print("the course's model agrees:", torch.allclose(model(x), shipped(x), atol=1e-5))
+
+# %% [markdown]
+# ## Many classes from ten digits
+#
+# To learn how to compare, the model needs many classes. Mishra et al. train on 1,200 characters of Omniglot, a collection of alphabets, each also turned. We have the digits 0 to 4. We turn or mirror two of them, cut both along a line and join one side of each. What will the last picture look like?
+#
+# The loss counts a picture from the second time on that its class is shown. Then come the digits 5 to 9, which are in no training class. Guessing gets 0.2. What share will be right after one example?
+
+# %%
+drawings, digit = digits()  # N 8 8, N
+turned, mirrored = drawings[digit == 4][0].rot90(), drawings[digit == 3][0].flip(-1)
+side = torch.arange(8)[:, None] + torch.arange(8) < 7  # 8 8: above a slanting line
+parts = {"a 4, turned": turned, "a 3, mirrored": mirrored, "side of a line": side.float()}
+parts["joined: a new class"] = torch.where(side, turned, mirrored)
+for (title, part), ax in zip(parts.items(), plots.axes(4, width=1.8, height=2), strict=True):
+    pictures.picture(part, title, ax)
+
+losses = snail.fit_characters(model, steps=400, rate=4e-3)
+unseen = episodes.character_episodes(400, "held out", drawn(1))
+shares = snail.by_examples(snail.predict_labels(model, unseen), unseen)
+print("share of right labels, digits 5 to 9, after 1 to 5 examples:", torch.tensor(shares))
+
+# %% [markdown]
+# The new class has the turned 4 above the line and the mirrored 3 below it, always from other drawings of 4 and 3. After one example of a digit the model is clearly better than guessing, and after five it gets most labels right.
+#
+# The course has trained five such models for 1,500 steps instead of 400. The next picture compares them with a rule that needs no training: copy the label of the most similar picture so far, by the squared distance of pixels. What share will the five models get right after one example, on average?
+
+# %% tags=["nbval-check-output"]
+predict("19.one_example", ...)
+
+# %% tags=["reveals"]
+print("Five models that learned longer, and the label of the most similar picture so far:")
+examples, runs = measured("characters", "held_out", "examples", setup="SNAIL")
+own = measured("characters", "own", "examples", setup="SNAIL")[1]
+reveal("19.one_example", round(sum(run[0] for run in runs) / len(runs), 2))
+lines = {"SNAIL, classes as in training": own, "SNAIL, digits 5 to 9": runs}
+for kind, name in (("joined", "classes as in training"), ("held out", "digits 5 to 9")):
+    shown = episodes.character_episodes(400, kind, drawn(1))
+    lines[f"most similar, {name}"] = [snail.by_examples(episodes.nearest(shown), shown)]
+print("most similar, digits 5 to 9:", torch.tensor(lines["most similar, digits 5 to 9"][0]))
+ax = plots.axes(width=5.5)
+ax.set_ylim(0, 1)
+plots.curves(examples, lines, "examples so far", "share of right labels", ax=ax)
+
+# %% [markdown]
+# On new classes of the kind that it was trained on, SNAIL does about as well as the comparison of pixels. On the digits 5 to 9 it gets half of the labels right after one example and three of four after five, and the rule 0.71 and 0.90. It has learned to compare, but less well on another kind of class. The paper's SNAIL, with a convolutional network for the pictures, gets 99.1 % and 99.8 % on new characters of Omniglot (table 1).
+#
+# ## Where does it look?
+#
+# The attention should look at steps after a picture of the same class, where the right label is read. How much of its weight is there?
+
+
+# %%
+with torch.no_grad():
+    snail.answers(model, unseen)  # a forward pass, in which the attention keeps its weights
+weights = model.blocks[-1].weights  # B T T
+share, equal = snail.weight_on_label(weights, unseen)  # B T each
+again = unseen.before > 0  # B T: steps whose class was shown before
+print(f"weight on the right label: {share[again].mean():.2f}; equal weights: {equal[again].mean():.2f}")
+
+
+def looked_back(step):
+    names = ["0:", *(f"{t}: {label}" for t, label in enumerate(unseen.labels[0, :step].tolist(), 1))]
+    ax = plots.axes(width=7, height=1.6)
+    row = weights[0, step : step + 1, : step + 1]
+    plots.weights(row, names, [f"step {step}"], "", ax, "step, and the label read there", "")
+    label, right, even = unseen.labels[0, step], share[0, step], equal[0, step]
+    return f"The right label at step {step} is {label}: it has {right:.2f} of the weight, and would have {even:.2f} with equal weights."
+
+
+look_explorer = explore(looked_back, step=ipywidgets.IntSlider(value=10, min=1, max=14))
+look_explorer
+
+# %% [markdown]
+# The right label at step 10 is 1. It was read at the steps 4, 5 and 6, and they get most of the weight. On average, the right label gets nearly twice as much weight as with equal weights.
+#
+# ## Take a part out
+#
+# What is each part for? Below, the model has no convolutions: its single attention reads x as it is. Will it beat a rule that sees no pictures and always gives the most frequent label so far? Guess the model's share after five examples. Then try the other changes in the comment: guess each time, and say why.
+
+# %%
+changes = {"dilations": ()}  # or {"attention": False}, {"dilations": (1,)}, {"dilations": (2, 4, 8, 16)}
+predict("19.without", ...)
+
+# %% tags=["reveals"]
+torch.manual_seed(0)
+altered = Snail(64 + 5, 5, **changes)
+losses = snail.fit_characters(altered, steps=400, rate=4e-3)
+print("The altered model beside the whole one, and the rule:")
+rows = {"whole": shares, "altered": snail.by_examples(snail.predict_labels(altered, unseen), unseen)}
+rows["most frequent label"] = snail.by_examples(episodes.most_frequent(unseen), unseen)
+reveal("19.without", round(rows["altered"][-1], 2))
+table(rows, [*"12345"], corner="right after so many examples", digits=2)
+
+# %% [markdown]
+# Without convolutions the model does about as well as the rule. Its attention can find a similar picture, but the label that is read beside that picture belongs to the picture before it. If this is the reason, attention alone should be enough once each label is read beside its own picture. In one line we do by hand what the convolution did. What will the share be?
+
+
+# %%
+def read_pairs(x, y):  # B T D, B T V
+    return torch.cat([x, one_step_later(x), one_step_later(y)], -1)  # B T 2D+V
+
+
+torch.manual_seed(0)
+paired = Snail(2 * 64 + 5, 5, dilations=())
+losses = snail.fit_characters(paired, steps=400, rate=4e-3, read=read_pairs)
+rows["no convolutions, pairs given"] = snail.by_examples(snail.predict_labels(paired, unseen, read_pairs), unseen)
+table(rows, [*"12345"], corner="right after so many examples", digits=2)
+
+# %% [markdown]
+# It is enough: with the pairs, a single attention does even better than the whole model. So here the convolutions are needed to bring each label to its picture. Does this hold for five seeds and 1,500 steps? Below, models with attention alone have four layers of it, and the last column is the paired difference (lesson 13) from SNAIL. Is the largest model the best?
+
+
+# %%
+def after(examples, setup, value="held_out"):
+    found = measured_once("characters", "seed", value, setup=setup, examples=examples)
+    return torch.tensor([share for _, share in sorted(zip(*found, strict=True))])  # by seed
+
+
+rows = {}
+for setup in snail.SETUPS:
+    size = sum(p.numel() for p in snail.made(setup, 64, 5, steps=26)[0].parameters())
+    gained = after(5, setup) - after(5, "SNAIL")
+    rows[setup] = [f"{size:,}", after(1, setup), after(5, setup), gained]
+table(
+    rows,
+    ["parameters", "1 example", "5 examples", "5 examples, less SNAIL"],
+    corner="digits 5 to 9",
+    digits=2,
+)
+
+# %% [markdown]
+# It is not: convolutions alone have the most parameters and lose with every seed. Attention alone did not lack parameters: with at most half of SNAIL's, it comes close if it has positions (lesson 11), and is better if it reads pairs. After five examples, one convolution of dilation 1 is enough. Dilations from 2 never join a label with its picture, and do about as well as the rule.
+#
+# ## Today: in-context learning
+#
+# Language models do the same with examples in a prompt: **in-context learning** (Brown et al. 2020). But a model can also store classes in its weights. When? SNAIL learns from the digits 0 to 4, from forty classes (these digits turned and mirrored), or from many.
+
+# %%
+rows = {}
+for setup, name in (("five classes", "five"), ("forty classes", "forty"), ("SNAIL", "many, joined")):
+    rows[name] = [after(5, setup, "own"), after(5, setup), after(5, setup) - after(5, "SNAIL")]
+columns = ["classes of training", "digits 5 to 9", "digits 5 to 9, less many"]
+table(rows, columns, corner="right after 5 examples", digits=2)
+
+# %% [markdown]
+# With five classes it is perfect on them and poor on new ones: what never varies in training can be stored in the weights. Chan et al. (2022) find that Transformers learn from the context if classes are many, rare and come in bursts, as words do. On the quiz questions of TriviaQA, GPT-3 gets 64.3 % right with no example, 68.0 % with one and 71.2 % with several (Brown et al. 2020).
+#
+# ## Waves
+#
+# Each episode is now a wave $a \sin(x + p)$ with its own $a$ and $p$. A model of convolutions alone reads $x_t$, predicts the wave's height there, and then reads the true height. How many points does it need to know the grey wave?
+
+# %%
+torch.manual_seed(0)
+waves = Snail(2, 1, dilations=(1, 2, 4, 8) * 2, attention=False)
+losses = snail.fit_waves(waves, steps=400)
+x, y = (values[0] for values in episodes.wave_episodes(1, drawn(8)))  # T each
+
+
+def guess(points):
+    grid = torch.linspace(-3, 3, 49)
+    asked = torch.cat([x[:points].expand(49, -1), grid[:, None]], 1)[..., None]
+    given = F.pad(y[:points].expand(49, -1), (0, 1))[..., None]  # the last answer is not read
+    height = waves(read(asked, given))[:, -1, 0].detach()
+    parts = torch.stack([x.sin(), x.cos()], -1)  # a wave is a sum of these two
+    amounts = torch.linalg.lstsq(parts, y[:, None]).solution
+    wave = torch.stack([grid.sin(), grid.cos()], -1) @ amounts
+    ax = plots.axes(width=5.5)
+    ax.plot(grid, wave, color="0.7", linewidth=5, label="wave")
+    ax.plot(grid, height, label="guess")
+    ax.scatter(x[:points], y[:points], s=60, color="0.2", zorder=3, label="points given")
+    ax.set(xlabel="x", ylabel="height", ylim=(-2.2, 2.2))
+    ax.legend(loc="upper right")
+    return f"After {points} points, the guess at x = 0 is {height[24]:.2f}."
+
+
+wave_explorer = explore(guess, points=ipywidgets.IntSlider(value=2, min=0, max=10))
+wave_explorer
+
+# %% [markdown]
+# After two points the model's guess has the form of the wave and is too flat. Two points should nearly always be enough, since a wave has two unknowns, $a$ and $p$. Garg et al. (2022) train Transformers on sequences of $x$ and $f(x)$: on linear functions that they have not seen, these come close to least squares. Which parts of SNAIL matter for waves, over five seeds and 1,500 steps?
+
+
+# %%
+def errors_after(points, setup):  # by seed
+    found, runs = measured("waves", "error", "points", setup=setup)
+    return torch.tensor(runs)[:, found.index(points)]
+
+
+rows = {}
+for setup in snail.SETUPS:
+    if "dilation" not in setup:
+        size = sum(p.numel() for p in snail.made(setup, 1, 1, steps=11)[0].parameters())
+        more = errors_after(10, setup) - errors_after(10, "SNAIL")
+        rows[setup] = [f"{size:,}", *(errors_after(k, setup) for k in (1, 2, 10)), more]
+columns = ["parameters", "1 point", "2", "10", "10, less SNAIL"]
+table(rows, columns, corner="squared error", digits=2)
+
+# %% [markdown]
+# Attention alone hardly gains from more than two points: each height that it reads is beside the wrong x. With the pairs given, its error after ten points falls from 0.45 to 0.13. But convolutions alone are best after ten points, with every seed. They have the most parameters.
+#
+# ## Which arm?
+#
+# A slot machine has five arms, each with its own chance to win, and nobody tells the best one. "Greedy" pulls the arm with the largest (wins + 1) / (pulls + 2). The rules UCB1 and Thompson sampling also explore: they try arms that might be better. Our SNAIL learns by REINFORCE (lesson 14). How much is exploring worth in ten pulls?
+
+# %%
+strategies = {
+    "any arm": episodes.by_chance,
+    "UCB1": episodes.ucb1,
+    "Thompson": episodes.thompson,
+    "greedy": episodes.greedy,
+}
+rows = {name: [episodes.play(strategy, 20_000, 0).mean().item()] for name, strategy in strategies.items()}
+rows["SNAIL, 600 steps of REINFORCE"] = measured_once("bandit", "won", setup="SNAIL")
+rows["the best possible"] = [episodes.best_possible()]
+table(rows, ["won in ten pulls"], digits=2)
+
+# %% [markdown]
+# Hardly anything: greedy wins 6.59, and no strategy can win more than 6.66 on average, as a search through all courses of ten pulls gives. Our SNAIL wins more than UCB1 and Thompson sampling, and less than greedy, with every seed. The paper's SNAIL wins 6.6 ± 0.1; perhaps ours is trained too briefly. With 1,000 pulls and 50 arms the paper's wins 889.8 ± 5.6, and the Gittins index, optimal for endless games, 944.1 (table 3).
+#
+# ## Does it see the answer?
+#
+# One mistake makes a model look perfect: each label is put beside the picture that it should be predicted for. Below, the label at step 10 is changed. Which predictions may change?
+
+
+# %%
+def leaking_read(x, y):
+    return torch.cat([x, y], -1)  # B T D+V
+
+
+torch.manual_seed(0)
+leaking = Snail(64 + 5, 5)
+losses = snail.fit_characters(leaking, steps=60, read=leaking_read)
+changed = unseen.labels.clone()
+changed[:, 10] = (changed[:, 10] + 1) % 5  # another label at step 10
+for name, one, reads in (("right", model, read), ("leaking", leaking, leaking_read)):
+    before = snail.predict_labels(one, unseen, reads)
+    moved = (before != snail.predict_labels(one, unseen._replace(labels=changed), reads)).float().mean(0)
+    right = snail.by_examples(before, unseen)[0]
+    print(f"{name}: {right:.2f} right after one example; share moved at 9, 10, 11: {moved[[9, 10, 11]]}")
+
+# %% [markdown]
+# The leaking model is always right, even on new classes. But its answer at step 10 changes with the label of step 10, while the right model's answers change only afterwards. If a result looks too good, change one label and see what moves.
+#
+# ## So: can it learn from five examples?
+#
+# Yes, if it has learned how from many tasks. After five examples of a new digit, SNAIL gets three labels of four right, and no weight has changed. On digits so unlike its training classes, copying the label of the most similar picture is still better: nine of ten.
+#
+# ## Questions
+#
+# Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+
+# %%
+check("19.q1", ...)
+
+# %%
+check("19.q2", ...)
+
+# %%
+check("19.q3", ...)
+
+# %%
+check("19.q4", ...)
+
+# %%
+check("19.q5", ...)
+
+# %% [markdown]
+# ## Recap
+#
+# - Can it learn from five examples? Yes, if it was trained on many tasks, and as far as these tasks varied.
+# - A causal convolution with a dilation joins two steps. Through the dilations 1, 2, 4 and so on the last step sees all steps.
+# - Attention finds the example, and convolutions bring its label to it. Without convolutions, positions or pairs of picture and label can do the same.
+# - A rule without training, such as copying the label of the most similar picture, shows what a share is worth.
+# - Change one label and see what moves. This shows whether a model sees the answers.
+#
+# **Exercises**: [open them](../exercises/19_snail_exercises.ipynb)
+#
+# **Next**: you have seen many kinds of attention. What will your own attention be? [Lesson 20](20_your_own_attention.ipynb) asks for it.

@@ -1,0 +1,259 @@
+# %% [markdown]
+# You set the weights of a small SNAIL by hand and let training find them, repair its two blocks, decide how far each layer should look back, and write a test that finds models which see the label that they should predict.
+#
+# The letters: B sequences, T steps in each, D features of a step, F new features that a convolution makes, K the width of queries and keys, E that of values, L labels.
+
+# %%
+import torch
+import torch.nn.functional as F
+
+from course_utils import check, hint, predict, progress, reveal, solution
+
+
+def attend(weights, x):  # x B T D
+    """Return the attention weights B×T×T and the answers B×T×L."""
+    z = x @ weights["W_1"].T + F.pad(x, (0, 0, 1, 0))[:, :-1] @ weights["W_0"].T  # B T F
+    h = torch.cat([x, z], -1)  # B T D+F
+    later = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(1)  # T T
+    scores = ((h @ weights["W_q"]) @ (h @ weights["W_k"]).mT).masked_fill(later, -torch.inf)  # B T T
+    return scores.softmax(-1), scores.softmax(-1) @ h @ weights["W_v"]
+
+
+# %% [markdown]
+# ## 19.labels_by_hand
+#
+# A **character** is now a one-hot vector. Step t reads $x_t$: its character, then the one-hot label of the step *before*. A convolution and an attention follow, without activations and without a scale:
+#
+# $$z_t = W_1 x_t + W_0 x_{t-1} \qquad h_t = [x_t;\ z_t] \qquad \text{answer}_t = \sum_{s \le t} \text{softmax}_s\big((h_t W_q) \cdot (h_s W_k)\big)\, h_s W_v$$
+#
+# Choose the five matrices so that, wherever a character was shown before in the episode, the largest entry of the answer is its label, and most of the weight lies where that label was read. Episodes have up to `steps` steps. F and K are yours to choose, and many choices are right. `attend`, in the first cell, computes the weights and answers of an episode, so you can try yours.
+
+
+# %%
+def labels_by_hand(characters, labels, steps):
+    """Return the weights of a network that labels what it has seen before.
+
+    Args:
+        characters: how many characters there are, at least 2.
+        labels: how many labels there are, L; at least 2. So D is characters + labels.
+        steps: how many steps the longest episode has.
+
+    Returns:
+        A dict with W_0 and W_1, F×D; W_q and W_k, (D+F)×K; W_v, (D+F)×L.
+
+    Example:
+        >>> weights = labels_by_hand(2, 2, 3)
+        >>> episode = torch.tensor([[[1.0, 0, 0, 0], [0, 1, 0, 1], [1, 0, 1, 0]]])  # characters 0, 1, 0 with labels 1, 0
+        >>> attend(weights, episode)[1][0, 2].argmax()
+        tensor(1)
+    """
+    ### BEGIN SOLUTION
+    sizes = (characters, labels, characters)  # the parts of h: character, label, character of the step before
+    character, label, before = torch.eye(sum(sizes)).split(sizes, dim=1)  # each picks its part out of h
+    W_0 = torch.eye(characters, characters + labels)  # z is the character of the step before
+    return {"W_0": W_0, "W_1": 0 * W_0, "W_q": 30 * character, "W_k": before, "W_v": label}
+    ### END SOLUTION
+
+
+# %%
+check("19.labels_by_hand", labels_by_hand)
+
+# %% [markdown]
+# ## And by training?
+#
+# Here the same network starts from random weights, and learns from episodes of 20 steps with 5 characters, whose labels are drawn anew each time. Only the labels are scored. Will the weight move to where you have put it? Guess the share of its weight that lies on the right label after 300 steps; equal weights would have about 0.2.
+
+# %%
+predict("19.by_training", ...)
+
+# %% tags=["reveals"]
+N = L = 5
+sizes = {
+    "W_0": (N, N + L),
+    "W_1": (N, N + L),
+    "W_q": (2 * N + L, N),
+    "W_k": (2 * N + L, N),
+    "W_v": (2 * N + L, L),
+}
+
+
+def episodes(draw, batch=64, steps=20):
+    """Return x B×T×D, the labels B×T, and True where the label of a character was read at a step, B×T×T."""
+    ids = torch.randint(N, (batch, steps), generator=draw)  # B T
+    labels = torch.rand(batch, N, generator=draw).argsort(-1).gather(1, ids)  # B T
+    read = F.pad(F.one_hot(labels, L).float(), (0, 0, 1, 0))[:, :-1]  # B T L
+    found = F.pad(ids[:, :, None] == ids[:, None, :], (1, 0))[..., :-1].tril()  # B T T
+    return torch.cat([F.one_hot(ids, N).float(), read], -1), labels, found
+
+
+def loss_of_batch(draw):
+    x, labels, found = episodes(draw)
+    known = found.any(-1)  # B T
+    return F.cross_entropy(10 * attend(dict(network), x)[1][known], labels[known])
+
+
+torch.manual_seed(0)
+network = torch.nn.ParameterDict({name: torch.nn.Parameter(0.3 * torch.randn(size)) for name, size in sizes.items()})
+optimizer, draw = torch.optim.Adam(network.parameters(), lr=0.02), torch.Generator().manual_seed(0)
+for _ in range(300):
+    optimizer.zero_grad()
+    loss_of_batch(draw).backward()
+    optimizer.step()
+x, labels, found = episodes(torch.Generator().manual_seed(1))
+weights, answers = attend(network, x)
+known = found.any(-1)
+print("The trained network:")
+print(f"right labels: {(answers.argmax(-1) == labels)[known].float().mean():.2f}")
+equal = found.float().sum(-1) / torch.arange(1, 21)  # B T
+print(f"weight on the right label, if all weights were equal: {equal[known].mean():.2f}")
+reveal("19.by_training", (weights * found).sum(-1)[known].mean().item())
+
+# %% [markdown]
+# ## 19.two_blocks
+#
+# These two blocks raise no error, and a model that is made of them trains well. But it sees what it should predict, and it has two more faults:
+#
+# ```python
+# def two_blocks(x, weight_f, weight_g, dilation, weight_q, weight_k, weight_v):
+#     padded = F.pad(x.mT, (0, dilation))  # B D T+dilation
+#     f, g = (F.conv1d(padded, weight, dilation=dilation).mT for weight in (weight_f, weight_g))  # B T F
+#     x = torch.cat([x, f.tanh() * g.sigmoid()], -1)  # B T D+F
+#     scores = (x @ weight_q) @ (x @ weight_k).mT / weight_k.shape[1] ** 0.5  # B T T
+#     later = torch.ones(scores.shape[1:], dtype=torch.bool).triu()  # T T
+#     weights = scores.softmax(-1).masked_fill(later, 0.0)  # B T T
+#     return torch.cat([x, weights @ (x @ weight_v)], -1)  # B T D+F+E
+# ```
+#
+# Repair them, so that they keep these promises:
+#
+# 1. What comes out at step t depends on x at t, and on **no later step**.
+# 2. Each step attends to itself and to all steps before it, and its weights sum to 1.
+# 3. The result holds x, then the new features, then what was read.
+
+
+# %%
+def two_blocks(x, weight_f, weight_g, dilation, weight_q, weight_k, weight_v):
+    """Return what a dense block and an attention block make of x.
+
+    Args:
+        x: B×T×D.
+        weight_f, weight_g: F×D×2, of values and gates; the last of the two is for the step itself.
+        dilation: how many steps back the other one is, from 1.
+        weight_q, weight_k: (D+F)×K.
+        weight_v: (D+F)×E.
+
+    Returns:
+        B×T×(D+F+E).
+
+    Example:
+        >>> weight, zero, one = torch.zeros(1, 1, 2), torch.zeros(2, 1), torch.tensor([[1.0], [0.0]])
+        >>> two_blocks(torch.tensor([[[2.0], [6.0]]]), weight, weight, 1, zero, zero, one)  # equal weights
+        tensor([[[2., 0., 2.],
+                 [6., 0., 4.]]])
+    """
+    ### BEGIN SOLUTION
+    padded = F.pad(x.mT, (dilation, 0))  # B D dilation+T
+    f, g = (F.conv1d(padded, weight, dilation=dilation).mT for weight in (weight_f, weight_g))  # B T F
+    x = torch.cat([x, f.tanh() * g.sigmoid()], -1)  # B T D+F
+    scores = (x @ weight_q) @ (x @ weight_k).mT / weight_k.shape[1] ** 0.5  # B T T
+    later = torch.ones(scores.shape[1:], dtype=torch.bool).triu(1)  # T T
+    weights = scores.masked_fill(later, -torch.inf).softmax(-1)  # B T T
+    return torch.cat([x, weights @ (x @ weight_v)], -1)
+    ### END SOLUTION
+
+
+# %%
+check("19.two_blocks", two_blocks)
+
+# %% [markdown]
+# ## 19.dilations
+#
+# The lesson's convolutions have two weights, so the dilation doubles from layer to layer. A convolution may be wider: with a **kernel** of k weights and a dilation d, each step reads itself and the steps d, 2d, …, (k-1)d before it. Each layer reads the result of the one before. Choose the dilations for any kernel, so that they keep these promises:
+#
+# 1. The last of `steps` steps sees **every** step.
+# 2. There are **as few layers** as possible.
+# 3. The first dilation is 1, and each further one is as large as it can be without leaving a gap, the last one too.
+
+
+# %%
+def dilations(steps, kernel):
+    """Return the dilations of a stack of convolutions through which the last step sees all steps.
+
+    Args:
+        steps: how many steps a sequence has, from 1 to 1,000,000.
+        kernel: how many weights a convolution has, at least 2.
+
+    Returns:
+        A list of whole numbers, which is empty for a single step.
+
+    Example:
+        >>> dilations(10, 2)
+        [1, 2, 4, 8]
+    """
+    ### BEGIN SOLUTION
+    layers, seen = 0, 1
+    while seen < steps:
+        layers, seen = layers + 1, seen * kernel
+    return [kernel**layer for layer in range(layers)]
+    ### END SOLUTION
+
+
+# %%
+check("19.dilations", dilations)
+
+# %% [markdown]
+# ## 19.catch_label_leak
+#
+# The check hands your function one **model** after another: `model(inputs, labels)` takes inputs T×3 (float32) and labels T (int64, 0 to 4), and returns T×V numbers, a row of predictions for each step. Return `True` for one that keeps these promises, and `False` for any other:
+#
+# 1. The prediction at each step t depends **neither on the label at t nor on any later one**.
+# 2. At each step t > 0 it depends on **at least one label before t**, whichever it is.
+# 3. It takes a single step, too, its numbers are finite, and it raises no error.
+#
+# T = 1 or T = 10 shows a broken promise, with random inputs of about 1 and random labels. Try all five labels at each step, since a model may notice only one of them: what is seen moves some number by more than $10^{-4}$, and rounding stays below $10^{-5}$. Call a model fewer than a thousand times.
+
+
+# %%
+def catch_label_leak(model):
+    """Tell whether a model sees labels before each step, and none from that step on.
+
+    Args:
+        model: a function (inputs T×3, labels T) → predictions T×V, which may be wrong and may raise.
+
+    Returns:
+        True if it is right, False if it is wrong.
+
+    Example:
+        >>> catch_label_leak(lambda inputs, labels: labels[:, None].float())  # it returns the label itself
+        False
+    """
+    ### BEGIN SOLUTION
+    draw, blind = torch.Generator().manual_seed(0), 0
+    try:
+        for T in (1, 10):
+            inputs, labels = torch.randn(T, 3, generator=draw), torch.randint(0, 5, (T,), generator=draw)
+            before = model(inputs, labels)  # T V
+            moved = torch.zeros(T, dtype=torch.bool)
+            for s in range(T):
+                for shift in range(1, 5):
+                    changed = labels.clone()
+                    changed[s] = (labels[s] + shift) % 5
+                    after = model(inputs, changed)
+                    if not torch.allclose(after[: s + 1], before[: s + 1], atol=1e-5):
+                        return False
+                    moved |= (after - before).abs().amax(dim=1) > 1e-5
+            blind += (~moved[1:]).sum()  # steps that no label before them has moved
+        return bool(blind == 0)
+    except Exception:
+        return False
+    ### END SOLUTION
+
+
+# %%
+check("19.catch_label_leak", catch_label_leak)
+
+# %% tags=["own-machine"]
+progress()
+
+# %% [markdown]
+# Stuck on one? `hint("19.dilations")` gives the next hint, and `solution("19.dilations")` shows an answer after a try.

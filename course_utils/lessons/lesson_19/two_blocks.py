@@ -1,0 +1,213 @@
+"""Task 19.two_blocks: a dense block and an attention block with three faults, to be repaired (Mishra et al. 2018, section 3.1)."""
+
+import torch
+import torch.nn.functional as F
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task, sizes
+from course_utils.lessons.shared.shares import USUAL
+
+task = Task(
+    "19.two_blocks",
+    "a SNAIL that sees what it should predict",
+    arguments=(
+        "x B×T×D",
+        "weight_f F×D×2",
+        "weight_g F×D×2",
+        "dilation",
+        "weight_q (D+F)×K",
+        "weight_k (D+F)×K",
+        "weight_v (D+F)×E",
+    ),
+    result="both B×T×(D+F+E)",
+    difficulty=3,
+    importance=5,
+    minutes=20,
+    hints=(
+        "Nothing here raises an error, so ask which steps each line lets a step see. Change the last step of x: which of the outputs move? There is one fault in the convolutions and there are two in the attention.",
+        "Take one feature and the steps 1, 2 and 4, a dilation of 1, and a kernel with 10 for the earlier step and 1 for the step itself. Causal padding gives 0, 1, 2, 4, and the convolution 1, 12, 24. The version shown pads to 1, 2, 4, 0, and its convolution gives 12, 24, 40: each step sees the next one. In the attention, step 0 may see itself alone, so its weight is 1.",
+        "pad `dilation` zeros before the first step, and none after the last one; later = True strictly above the diagonal; put -inf at `later` in the scores, then take the softmax.",
+    ),
+    partial=USUAL,
+)
+
+
+def _zeros_before(x, dilation):
+    """What the convolutions read for each step and the one before it."""
+    return F.pad(x, (0, 0, dilation, 0))[:, : x.shape[1]], x
+
+
+def _zeros_after(x, dilation):
+    return x, F.pad(x, (0, 0, 0, dilation))[:, dilation:]
+
+
+def _may_see(T, own=True):
+    return torch.ones(T, T, dtype=torch.bool).tril(0 if own else -1)
+
+
+def _masked_before(scores, seen):
+    return scores.masked_fill(~seen, -torch.inf).softmax(-1)
+
+
+def _masked_after(scores, seen):
+    return scores.softmax(-1).masked_fill(~seen, 0.0)
+
+
+def _both(
+    x, weight_f, weight_g, dilation, weight_q, weight_k, weight_v,
+    padded=_zeros_before, own=True, weigh=_masked_before, scale=lambda K: K**0.5,
+    activations=(torch.tanh, torch.sigmoid), end=lambda *parts: torch.cat(parts, -1),
+):  # fmt: skip
+    earlier, now = padded(x, dilation)
+    f, g = (_convolved(earlier, now, weight) for weight in (weight_f, weight_g))
+    new = activations[0](f) * activations[1](g)
+    dense = torch.cat([x, new], -1)
+    scores = (dense @ weight_q) @ (dense @ weight_k).mT / scale(weight_k.shape[1])
+    return end(x, new, weigh(scores, _may_see(x.shape[1], own)) @ (dense @ weight_v))
+
+
+def _inputs(draw, B, T, D, F, K, E, dilation, dtype=torch.float32):
+    def drawn(*shape):
+        return draw.numbers(*shape, dtype=dtype) + 0.125
+
+    f, g = drawn(F, D, 2), drawn(F, D, 2)
+    return drawn(B, T, D), f, g, dilation, *(drawn(D + F, width) / D**0.5 for width in (K, K, E))
+
+
+@task.cases
+def _(draw):
+    for size, dilation in zip(sizes(B=2, T=11, D=3, F=5, K=7, E=13), (1, 1, 2, 1, 2, 1, 2, 3), strict=True):
+        B, T = size.B, size.T if size.full else size.T + 3
+        name = f"{'1 sequence' if B == 1 else f'{B} sequences'} of {T} steps, D = {size.D}, F = {size.F}, K = {size.K}, E = {size.E}, dilation {dilation}"
+        yield Case(name, _inputs(draw, B, T, size.D, size.F, size.K, size.E, dilation), size.full)
+    yield Case("a dilation of 4", _inputs(draw, 3, 7, 2, 3, 2, 5, 4), True)
+    yield Case("all sizes 3", _inputs(draw, 3, 3, 3, 3, 3, 3, 1))
+    yield Case("a single step, one feature", _inputs(draw, 1, 1, 1, 1, 1, 1, 1), True, edge=True)
+    yield Case("a dilation larger than the number of steps", _inputs(draw, 2, 3, 2, 3, 2, 2, 8), True, edge=True)
+    yield Case("200 steps, dilation 64", _inputs(draw, 1, 200, 2, 2, 3, 2, 64), True, edge=True)
+    yield Case("float64 numbers", _inputs(draw, 2, 5, 3, 2, 3, 5, 2, torch.float64), True, edge=True)
+
+
+@task.oracle
+def _(x, weight_f, weight_g, dilation, weight_q, weight_k, weight_v):
+    dense = []
+    for t in range(x.shape[1]):
+        earlier = x[:, t - dilation] if t >= dilation else torch.zeros_like(x[:, t])
+        f, g = (torch.einsum("bd,fd->bf", earlier, w[..., 0]) + torch.einsum("bd,fd->bf", x[:, t], w[..., 1]) for w in (weight_f, weight_g))  # fmt: skip
+        dense.append(torch.cat([x[:, t], (2 * (2 * f).sigmoid() - 1) * (1 + (g / 2).tanh()) / 2], 1))
+    dense, rows = torch.stack(dense, 1), []
+    for t in range(x.shape[1]):
+        so_far = dense[:, : t + 1]
+        scores = torch.einsum("bk,bsk->bs", dense[:, t] @ weight_q, so_far @ weight_k) / weight_k.shape[1] ** 0.5
+        powers = (scores - scores.amax(1, keepdim=True)).exp()
+        read = torch.einsum("bs,bse->be", powers / powers.sum(1, keepdim=True), so_far @ weight_v)
+        rows.append(torch.cat([dense[:, t], read], 1))
+    return torch.stack(rows, 1)
+
+
+@task.steps
+def _(x, weight_f, weight_g, dilation, weight_q, weight_k, weight_v):
+    earlier = yield "the earlier step that each convolution reads", lambda x, d: _zeros_before(x, d)[0], x, dilation
+    f = yield "the first convolution", _convolved, earlier, x, weight_f
+    g = yield "the second convolution", _convolved, earlier, x, weight_g
+    signal = yield "its tanh", torch.tanh, f
+    gate = yield "its sigmoid", torch.sigmoid, g
+    new = yield "tanh times sigmoid", torch.mul, signal, gate
+    dense = yield "the input beside it", lambda x, new: torch.cat([x, new], -1), x, new
+    query = yield "the queries", torch.matmul, dense, weight_q
+    key = yield "the keys", torch.matmul, dense, weight_k
+    value = yield "the values", torch.matmul, dense, weight_v
+    scores = yield "the scaled scores", lambda q, k: q @ k.mT / k.shape[-1] ** 0.5, query, key
+    weights = yield "the weights", lambda scores: _masked_before(scores, _may_see(scores.shape[1])), scores
+    read = yield "what each step reads", torch.matmul, weights, value
+    return (yield "all side by side", lambda dense, read: torch.cat([dense, read], -1), dense, read)
+
+
+def _convolved(earlier, now, weight):
+    return earlier @ weight[..., 0].mT + now @ weight[..., 1].mT
+
+
+def _mistake(name, sentence, **parts):
+    """Register blocks that are right but for the parts that are given."""
+    task.mistake(sentence, name)(lambda *given: _both(*given, **parts))
+
+
+PADDED = "The convolutions see a later step: put the zeros before the first step."
+OWN = "A step does not see itself: `later` has to be True strictly above the diagonal."
+WEIGH = "The mask comes after the softmax, so the weights do not sum to 1, and later steps count in the total: put -inf into the scores first."
+for _name, _left in (
+    ("as_shown", {"padded": _zeros_after, "own": False, "weigh": _masked_after}),
+    ("padding_and_own_step_left", {"padded": _zeros_after, "own": False}),
+    ("padding_and_softmax_left", {"padded": _zeros_after, "weigh": _masked_after}),
+    ("own_step_and_softmax_left", {"own": False, "weigh": _masked_after}),
+    ("padding_left", {"padded": _zeros_after}),
+    ("softmax_left", {"weigh": _masked_after}),
+):
+    _opening = {3: "This is the version shown, with its three faults.", 2: "Two of the three faults are left.", 1: "One of the three faults is left."}[len(_left)]  # fmt: skip
+    _faults = [sentence for part, sentence in (("padded", PADDED), ("own", OWN), ("weigh", WEIGH)) if part in _left]
+    _mistake(_name, " ".join([_opening, *_faults]), **_left)
+
+_mistake(
+    "own_step_left",
+    "One of the three faults is left. A step does not see itself, so step 0 has nothing to attend to and gets NaN: `later` has to be True strictly above the diagonal.",
+    own=False,
+)
+_mistake(
+    "no_mask",
+    "Each step attends to all steps, later ones included. The mask has to stay: put -inf into the scores of later steps.",
+    weigh=lambda scores, seen: scores.softmax(-1),
+)
+_mistake(
+    "zero_before_the_softmax",
+    "Later steps get a score of 0, which is a score like any other, so they still have weight. Give them -inf: its exponential is 0.",
+    weigh=lambda scores, seen: scores.masked_fill(~seen, 0.0).softmax(-1),
+)
+_mistake(
+    "nan_taken_away",
+    "You have replaced the NaN of step 0 by 0, but the fault behind it is left: a step does not see itself. `later` has to be True strictly above the diagonal.",
+    own=False,
+    weigh=lambda scores, seen: scores.masked_fill(~seen, -torch.inf).softmax(-1).nan_to_num(0.0),
+)
+_mistake(
+    "earlier_steps_hidden",
+    "Your mask is turned round: each step attends to itself and to later steps. `later` has to be True above the diagonal, where the axis of the keys is the last one.",
+    weigh=lambda scores, seen: scores.masked_fill(~seen.mT, -torch.inf).softmax(-1),
+)
+_mistake(
+    "softmax_over_the_queries",
+    "Your softmax runs over the queries, axis 1, so it is not the weights of one step that sum to 1. Let it run over the last axis.",
+    weigh=lambda scores, seen: scores.masked_fill(~seen, -torch.inf).softmax(1),
+)
+_mistake(
+    "steps_too_far_back",
+    "The zeros are before the sequence now, but there are too many: the convolutions read no step itself. Put `dilation` zeros there, and none at the end.",
+    padded=lambda x, dilation: (
+        F.pad(x, (0, 0, 2 * dilation, 0))[:, : x.shape[1]],
+        F.pad(x, (0, 0, dilation, 0))[:, : x.shape[1]],
+    ),
+)
+_mistake(
+    "scale_taken_out",
+    "You have taken out the division by the square root of K. It was right.",
+    scale=lambda K: 1.0,
+)
+_mistake(
+    "activations_exchanged",
+    "You have exchanged the tanh and the sigmoid. They were right: weight_f makes the values, and weight_g the gates.",
+    activations=(torch.sigmoid, torch.tanh),
+)
+_mistake(
+    "new_features_left_out",
+    "Your result lacks the new features of the dense block. It holds x, then the new features, then what was read: B×T×(D+F+E).",
+    end=lambda x, new, read: torch.cat([x, read], -1),
+)
+
+
+@task.mistake(
+    "The blocks are right, but you write into the x that came in, and whoever uses it later finds other numbers there. Work on a copy; torch.cat makes one."
+)
+def written_into_x(x, *others):
+    right = _both(x, *others)
+    with torch.no_grad():
+        x.neg_()
+    return right

@@ -1,0 +1,438 @@
+# %%
+from functools import partial
+
+import torch
+import torch.nn.functional as F
+from IPython.display import display
+
+from course_utils import check, predict, reveal
+from course_utils.data.lookups import lookups, most_told
+from course_utils.data.measured import measured, measured_once
+from course_utils.figures import diagrams, plots
+from course_utils.figures.tables import table
+from course_utils.models import compared, faulty_attention, properties, variants
+from course_utils.models.attention import causal_mask, masked_softmax
+
+torch.set_printoptions(precision=3, sci_mode=False)
+
+
+def drawn(seed):
+    return torch.Generator().manual_seed(seed)
+
+
+# %% [markdown]
+# ## Three parts to change
+#
+# Nearly every attention of this course has three parts: a **score** for each key, a **normaliser** that turns scores into weights, and a **memory** that is read with these weights. In the one that you know, the memory is the list of all keys and values. Each part can be changed. So that any attention fits into the same model and the same tests, each is a function of one form:
+
+
+# %%
+def attend(query, key, value, mask):  # B H T D, B H T D, B H T E, True where it may look
+    scores = query @ key.mT / query.shape[-1] ** 0.5  # B H T T
+    weights = masked_softmax(scores, mask)  # B H T T
+    return weights @ value, weights  # B H T E, B H T T
+
+
+# %% [markdown]
+# What should another one do better? We need worlds in which we know what is hard.
+#
+# ## Two worlds
+#
+# At each step, the model reads a key with its value, and is asked for the value of one of the keys read so far. In the world **once**, each key comes once. In **latest**, eight keys come again and again, and the latest value is the answer. Here, key 94 comes at steps 0 and 7. If step 9 asked for it, what would be the answer?
+
+# %%
+asked = lookups(1, "latest", drawn(0), 10)
+rows = {name: column[0].tolist() for name, column in zip(asked._fields, asked, strict=True)}
+table(rows, [str(t) for t in range(10)], corner="step")
+
+# %% [markdown]
+# The answer is 0, the value of step 7. Before step 7 it was 2.
+#
+# Our model is one layer with four heads of width 16, and learns from sequences of 32 steps. Its scores do not depend on the order of the steps. There are eight values, so a guess is right one time in eight. We count the answers in the last quarter of each sequence. What share can the model get right in latest?
+
+# %% tags=["nbval-check-output"]
+predict("20.latest", ...)
+
+
+# %% tags=["reveals"]
+def trained(attend):
+    """The shares of right answers in each world, at 32, 64 and 128 steps."""
+    found = {}
+    for world in compared.WORLDS:
+        torch.manual_seed(0)
+        model = variants.reader(attend)
+        variants.fit(model, world)
+        found[world] = [round(variants.accuracy(model, world, length), 2) for length in compared.LENGTHS]
+    return found
+
+
+print("Tested on sequences as long as in training, twice and four times as long:")
+own = trained(attend)
+print(own)
+asked = lookups(200, "latest", drawn(10_000), 32)
+most = (most_told(asked) == asked.answer)[:, -8:].float().mean()
+print(f"the value that came most often with the key: {most:.2f}")
+reveal("20.latest", own["latest"][0])
+
+# %% [markdown]
+# At 32 steps, the model answers everything right in once. In latest it answers fewer than half, hardly more than the value that came most often would. So there is something to win in both worlds: most of latest, and the longest sequences of once.
+#
+# ## Another normaliser
+#
+# Softmax never gives a weight of 0, and many small weights add up. **Sparsemax** (Martins & Astudillo 2016) subtracts one threshold $\tau$ from all scores and sets negative results to 0:
+#
+# $$p_i = \max(z_i - \tau, 0), \quad \sum_i p_i = 1$$
+#
+# The scores are 1, 0.6 and -0.5. What is $\tau$, if the third gets nothing?
+
+
+# %% tags=["nbval-check-output"]
+def sparsemax(scores, mask):  # B H T T, True where it may look
+    hidden = scores.masked_fill(~mask, -torch.inf)
+    high = hidden.amax(-1, keepdim=True)
+    low = high - 1  # τ lies between low and high, a range that we halve 30 times
+    for _ in range(30):
+        tau = (low + high) / 2
+        too_low = (hidden - tau).clamp(min=0).sum(-1, keepdim=True) > 1
+        low, high = torch.where(too_low, tau, low), torch.where(too_low, high, tau)
+    return (hidden - low).clamp(min=0)
+
+
+scores = torch.tensor([[1.0, 0.6, -0.5]])
+print(sparsemax(scores, scores > -9), scores.softmax(-1))
+
+# %% [markdown]
+# Answer: 0.3. Then 0.7 and 0.3 are left, which add up to 1. If the first score were larger than the others by 1 or more, it would get all the weight.
+#
+# ## Another score
+#
+# To find the latest value, an attention must know the order. **ALiBi** (Press et al. 2022) subtracts from each score a number that grows with the distance, with a slope for each head $h$ of $H$:
+#
+# $$\text{score} = \frac{q_i^\top k_j}{\sqrt{D}} - 2^{-8h/H}\,|i - j|$$
+#
+# With four heads, how much does the first subtract for a distance of 10 steps, and how much the last?
+
+
+# %% tags=["nbval-check-output"]
+SLOPES = 2 ** (-8 * torch.arange(1, 5) / 4)  # H = 4
+
+
+def alibi(query, key, value, mask, slopes=SLOPES):
+    step = torch.arange(query.shape[2])
+    distance = (step[:, None] - step).abs()  # T T
+    scores = query @ key.mT / query.shape[-1] ** 0.5 - slopes[:, None, None] * distance  # B H T T
+    weights = masked_softmax(scores, mask)  # B H T T
+    return weights @ value, weights
+
+
+print(10 * SLOPES)
+
+# %% [markdown]
+# The first head subtracts 2.5, so it sees mostly recent steps; the last subtracts only 0.04.
+#
+# ## Another memory
+#
+# For each new query, softmax looks at every key again. **Linear attention** (Katharopoulos et al. 2020) replaces $\exp(q^\top k)$ by $\phi(q)^\top \phi(k)$. Then two sums over the steps can be kept in place of all keys and values:
+#
+# $$c_i^\top = \frac{\sum_{j \le i} \phi(q_i)^\top \phi(k_j)\, v_j^\top}{\sum_{j \le i} \phi(q_i)^\top \phi(k_j)} = \frac{\phi(q_i)^\top \sum_{j \le i} \phi(k_j)\, v_j^\top}{\phi(q_i)^\top \sum_{j \le i} \phi(k_j)}$$
+#
+# Let the query be 1, the keys 1 and -1, and $\phi(x) = x$. Which weights do you get? And with $\phi(x) = \text{elu}(x) + 1$, which is $x + 1$ above 0 and $e^x$ below?
+
+
+# %% tags=["nbval-check-output"]
+def positive(x):
+    return F.elu(x) + 1
+
+
+def linear(query, key, value, mask, phi=positive, divide=True):
+    weights = (phi(query) @ phi(key).mT).masked_fill(~mask, 0.0)  # B H T T
+    if divide:
+        weights = weights / weights.sum(-1, keepdim=True)
+    return weights @ value, weights
+
+
+q, k = torch.tensor([[1.0]]), torch.tensor([[1.0], [-1.0]])
+for name, phi in (("x", lambda x: x), ("elu(x) + 1", positive)):
+    weights = phi(q) @ phi(k).mT
+    print(f"φ(x) = {name:10}  φ(q)ᵀφ(k): {weights}  divided by the sum: {weights / weights.sum()}")
+
+# %% [markdown]
+# With $\phi(x) = x$ we get 1 and -1, and would divide by their sum, 0. With elu + 1 we get 4 and 0.736, so the weights are 0.845 and 0.155: none is negative.
+#
+# `linear` still makes T×T weights. But we may also go through the sequence in chunks, and keep only the two sums. How many numbers does this memory hold for each head, if D = E = 8?
+
+
+# %% tags=["nbval-check-output"]
+def linear_in_chunks(query, key, value, size):
+    query, key, value = positive(query), positive(key), F.pad(value, (0, 1), value=1.0)  # B H T E+1
+    memory, contexts = torch.zeros(query.shape[-1], value.shape[-1]), []  # D E+1: Σ φ(k) vᵀ and Σ φ(k)
+    for q, k, v in zip(query.split(size, 2), key.split(size, 2), value.split(size, 2), strict=True):
+        read = (q @ k.mT).tril() @ v + q @ memory  # B H size E+1: this chunk, and all before it
+        contexts.append(read[..., :-1] / read[..., -1:])
+        memory = memory + k.mT @ v  # B H D E+1
+    return torch.cat(contexts, 2), memory[0, 0].numel()
+
+
+query, key, value = torch.randn(3, 1, 4, 50, 8, generator=drawn(0))
+by_weights = linear(query, key, value, causal_mask(50))[0]
+for size in (1, 16, 50):
+    contexts, kept = linear_in_chunks(query, key, value, size)
+    print(
+        f"chunks of {size:2}: the same contexts {torch.allclose(contexts, by_weights, atol=1e-5)}, a memory of {kept}"
+    )
+
+# %% [markdown]
+# It holds 8 × 9 = 72 numbers, however many steps there are: 8 × 8 for the values, and one column that adds up the keys. Chunks of one step make it a recurrent network; all sizes compute the same.
+#
+# How does the time grow? We measured softmax with its T×T weights, PyTorch's own, which never stores them all, and chunks of 64, on one core. How many times as long will each take for four times as many steps?
+
+# %%
+times = {}
+for way in ("softmax", "softmax, PyTorch's own", "linear, in chunks"):
+    lengths, runs = measured("cost", "milliseconds", "length", way=way)
+    times[way] = [list(run) for run in zip(*runs, strict=True)]
+table(times, [f"{length:.0f} steps" for length in lengths], corner="CPU milliseconds, three runs", digits=1)
+
+# %% [markdown]
+# Four times as many steps take the chunks about three to four times as long, PyTorch's softmax 11 to 12 times, softmax with its weights 14 to 36 times. At 4,096 steps, the chunks need a seventh of the time of PyTorch's own.
+#
+# This memory only adds. The **delta rule** (Schlag et al. 2021) first reads what the memory holds for a key, and writes a share $\beta$ of the difference (theirs is computed at each step):
+#
+# $$S_t = S_{t-1} + \beta\, k_t\,(v_t - S_{t-1}^\top k_t)^\top$$
+#
+# The memory holds 1 for the key (1, 0) and 2 for (0, 1). Now the key (0.6, 0.8) comes with the value 5. What do the three keys read then, with β = 1, with 0.5, and without reading first?
+
+# %%
+keys = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]])
+S, k, v = torch.tensor([[1.0], [2.0]]), keys[2:], torch.tensor([[5.0]])  # D E, 1 D, 1 E
+rows, old = {}, k @ S
+for name, written in (("β = 1", v - old), ("β = 0.5", 0.5 * (v - old)), ("without reading first", v)):
+    rows[name] = (keys @ (S + k.mT @ written))[:, 0].tolist()
+shown = [", ".join(f"{n:.3g}" for n in x.flatten().tolist()) for x in (k, v, S, old, v - old, k.mT @ (v - old))]
+display(diagrams.delta_write(*shown, "\n".join(f"{n:.3g}" for n in rows["β = 1"][:2]), new=["read"]))
+table(rows, ["(1, 0)", "(0, 1)", "(0.6, 0.8)"], corner="what each key reads", digits=2)
+
+# %% [markdown]
+# With β = 1 the new key reads 5, with β = 0.5 it reads 3.6, half-way from the old 2.2. But the other two keys no longer read 1 and 2: in two dimensions, a third key cannot be at a right angle to both.
+#
+# Here is the rule as a loop. The course's version finds all differences at once, from a triangular system of equations (Yang et al. 2024 do so in chunks). Do the two agree, and the other attentions of this page?
+
+
+# %% tags=["nbval-check-output"]
+def delta(query, key, value, mask, beta=1.0):
+    query, key = F.normalize(query, dim=-1), F.normalize(key, dim=-1)  # length 1
+    S, contexts = torch.zeros(key.shape[-1], value.shape[-1]), []  # D E
+    for q, k, v in zip(query.split(1, 2), key.split(1, 2), value.split(1, 2), strict=True):
+        S = S + beta * k.mT @ (v - k @ S)  # B H D E
+        contexts.append(q @ S)  # B H 1 E
+    return torch.cat(contexts, 2), None  # there are no weights
+
+
+def sparse(query, key, value, mask):
+    weights = sparsemax(query @ key.mT / query.shape[-1] ** 0.5, mask)
+    return weights @ value, weights
+
+
+for ours, name in zip((attend, sparse, alibi, linear, delta), variants.VARIANTS, strict=True):
+    found, theirs = (f(query, key, value, causal_mask(50))[0] for f in (ours, variants.VARIANTS[name]))
+    print(f"{name:12} less than 1e-5 apart: {torch.allclose(found, theirs, rtol=0, atol=1e-5)}")
+
+# %% [markdown]
+# They agree. For each of the four, say which world it should win, and which it may lose. Then look: five models of each have learned each world. The first row is what dot products get; the others are differences from it, seed by seed: the mean, the lowest and the highest.
+
+
+# %%
+def shares(name):
+    """A row for each seed: once at 32 and 128 steps, latest at 32 and 128."""
+    where = [(world, length) for world in compared.WORLDS for length in (32, 128)]
+    runs = [measured_once("variants", "right", variant=name, world=w, length=n)[0] for w, n in where]
+    return torch.tensor(runs).T  # seeds, columns
+
+
+def gained(name, beside):
+    """What the first has more than the other, seed by seed."""
+    own = shares(name)
+    return own - shares(beside)[: len(own)]
+
+
+columns = ["once, 32 steps", "once, 128", "latest, 32", "latest, 128"]
+rows = {"dot product: right answers": shares("dot product")}
+for name in ("sparsemax", "ALiBi", "linear", "delta rule"):
+    rows[name] = gained(name, "dot product")
+table(rows, columns, digits=2)
+
+# %% [markdown]
+# Sparsemax gains a little in both worlds. ALiBi and the delta rule win latest, but lose in long sequences of once, the delta rule even in short ones. Linear attention loses everywhere, although its memory is no smaller than the delta rule's. Why?
+#
+# ## Take one part out
+#
+# Perhaps because of $\phi$, or of the division, or because it does not read before it writes. Choose a part to take out, predict the share that the model will then get right, run the cells, and explain what you see.
+
+# %%
+part = "the reading of the delta rule"  # or another one of these:
+without = {
+    "φ": partial(linear, phi=lambda x: x),
+    "the division": partial(linear, divide=False),
+    "φ and the division": partial(linear, phi=lambda x: x, divide=False),
+    "the reading of the delta rule": partial(linear, phi=lambda x: F.normalize(x, dim=-1), divide=False),
+    "all slopes of ALiBi but the first": partial(alibi, slopes=SLOPES[[0, 0, 0, 0]]),
+    "all slopes of ALiBi but the last": partial(alibi, slopes=SLOPES[[3, 3, 3, 3]]),
+}
+predict("20.part", ...)
+
+# %% tags=["reveals"]
+print(f"Without {part}, by the length of the sequences:")
+its_own = trained(without[part])
+print(its_own)
+reveal("20.part", its_own["latest"][0])
+
+# %% [markdown]
+# Without its reading, the delta rule adds $k\,v^\top$: this is linear attention with keys of length 1 and without the division. In latest fewer than half of the answers are right: all values of a key are added up, whatever their order. Is it worse in once, too? Now try another part. Here are all of them, with three seeds: how much each has more than the whole attention.
+
+# %%
+rows = {}
+for whole, taken in {
+    "linear": ("linear without φ", "linear without the division", "linear without both"),
+    "delta rule": ("delta rule without the reading", "delta rule with β = 0.5"),
+    "ALiBi": ("ALiBi with the first slope only", "ALiBi with the last slope only"),
+}.items():
+    rows |= {name: gained(name, whole) for name in taken}
+table(rows, columns, digits=2)
+
+# %% [markdown]
+# Linear attention is worse without $\phi$ or without the division, but better without both, by about 0.5 in once. Perhaps weights that may be negative can cancel. Reading wins latest and costs once: without it, the delta rule gains 0.3 there at 128 steps. With only its steepest slope ALiBi loses in once, with only its flattest in latest.
+#
+# Why does reading cost something? Without any training, we write 128 random keys of length 1, then read all of them. Which will the delta rule still know, in 16 dimensions and in 128?
+
+
+# %%
+def remembered(D, reads, seed, T=128, V=8):
+    key = F.normalize(torch.randn(200, T, D, generator=drawn(seed)), dim=-1)  # B T D
+    value = torch.randint(V, (200, T), generator=drawn(seed + 1))  # B T
+    S = torch.zeros(200, D, V)
+    for k, v in zip(key.split(1, 1), F.one_hot(value, V).float().split(1, 1), strict=True):
+        S = S + k.mT @ (v - (k @ S if reads else 0))
+    right = ((key @ S).argmax(-1) == value).float().mean(0)  # T
+    return right.flip(0).view(-1, 8).mean(1)  # the latest eight first
+
+
+for D, ax in zip((16, 128), plots.axes(2, width=4.2), strict=True):
+    runs = {}
+    for name, reads in (("delta rule", True), ("only added", False)):
+        runs[name] = torch.stack([remembered(D, reads, seed) for seed in range(0, 6, 2)])
+    plots.curves(range(0, 128, 8), runs, "keys written since", "share of right answers", f"D = {D}", ax)
+    ax.set(ylim=(0, 1.05))
+
+# %% [markdown]
+# In 16 dimensions the delta rule knows the latest keys; after 60 more it is no better than a guess, 1 in 8. At most D keys can be at right angles, so a new key overwrites a part of older ones. Values that are only added are blurred alike.
+#
+# ## What is used today?
+#
+# A model that generates text keeps all keys and values in a cache (lesson 13), a delta rule one matrix for each head:
+#
+# $$\text{cache} = 2 \cdot \text{layers} \cdot \text{heads} \cdot D \cdot T \qquad\qquad \text{state} = \text{layers} \cdot \text{heads} \cdot D \cdot E$$
+#
+# [Qwen3-Next](https://huggingface.co/Qwen/Qwen3-Next-80B-A3B-Instruct) has 12 layers with softmax (2 heads of keys and values, $D = 256$), 36 with [a delta rule whose memory also fades](https://arxiv.org/abs/2412.06464) (32 heads, $D = E = 128$). After how many steps does one of the 12 keep more than one of the 36?
+
+# %% tags=["nbval-check-output"]
+print("as much after", 32 * 128 * 128 // (2 * 2 * 256), "steps")  # state / cache of one step
+rows = {}
+for name, softmax, layers, heads, D in (
+    ("Jamba, softmax in 4 of 32 layers", 4, 32, 8, 128),
+    ("Qwen3-Next, in 12 of 48", 12, 48, 2, 256),
+):
+    rows[name] = [2 * n * heads * D * 2**18 * 2 / 2**30 for n in (layers, softmax)]  # 2 bytes for each number
+rows["Qwen3-Next, its states"] = ["-", 36 * 32 * 128 * 128 * 2 / 2**30]
+table(rows, ["if all layers used softmax", "as it is"], corner="GiB for 262,144 steps", digits=2)
+
+# %% [markdown]
+# After 512 steps. With softmax in all layers, the cache of Qwen3-Next would take 24 GiB; now it takes 6, and its states 0.04. For [Jamba](https://arxiv.org/abs/2403.19887), whose other layers are recurrent, the authors give 4 GB, too. [Kimi Linear](https://arxiv.org/abs/2510.26692) has three layers of a delta rule for each other layer, and reports up to 75 % less cache. Perhaps some softmax is kept since a state forgets.
+#
+# ## What does every attention promise?
+#
+# An attention that gives good answers may still see later steps, or depend on padding. So we test what it promises. Which of the eight does ALiBi break, as it should? In the second table, each attention has one fault. Does one keep all promises?
+
+
+# %%
+def kept(attentions):
+    found = {name: properties.broken(one) for name, one in attentions.items()}
+    rows = {name: [promise not in broken for promise in properties.PROMISES] for name, broken in found.items()}
+    return table(rows, list(properties.PROMISES), corner="keeps")
+
+
+for promise in properties.PROMISES.values():
+    print(f"{promise.__name__}: {promise.__doc__}")
+display(kept(variants.VARIANTS))
+kept(faulty_attention.FAULTS)
+
+# %% [markdown]
+# ALiBi breaks `order`: in another order, the same keys get other weights. So does the delta rule, which overwrites; as it has no weights, it breaks `rows`, too. You may break such promises on purpose, if you say so.
+#
+# `mask_ends_early` keeps all eight. It lets every step see the keys from 20 on, and the promises are tested with 7 steps. A promise is a function, so we can add one. How must it differ from the others?
+
+
+# %%
+def leak_later(attend):
+    query, key, value = torch.randn(3, 1, 1, 40, 4, generator=drawn(0))
+    before = attend(query, key, value, causal_mask(40)[None, None])[0]
+    after = attend(query, key, value.index_fill(2, torch.tensor(39), 5.0), causal_mask(40)[None, None])[0]
+    seen = properties.differ(before[:, :, :39], after[:, :, :39])
+    return "the last of 40 steps changes earlier ones" if seen else None
+
+
+more = properties.PROMISES | {"leak_later": leak_later}
+print("mask_ends_early breaks", properties.broken(faulty_attention.FAULTS["mask_ends_early"], more))
+print("of the others", [name for name, one in variants.VARIANTS.items() if leak_later(one)], "break it")
+
+# %% [markdown]
+# It tries more than 20 steps. The new promise finds the fault, and none of our five attentions breaks it. Trust a promise more once it has found a fault.
+#
+# ## Two changes at once
+#
+# Sparsemax gains in both worlds, a score that knows the distance much in one. Here we change both: sparsemax, and scores less $0.3 \ln(1 + |i - j|)$. Where will this be better than ALiBi, and where worse than sparsemax?
+
+# %%
+print(compared.report("sparsemax, near first", variants.sparse_and_near))  # one seed
+rows = {"right answers": shares("sparsemax, near first")}  # five seeds, beside each of its parents
+for parent in ("ALiBi", "sparsemax"):
+    rows[f"more than {parent}"] = gained("sparsemax, near first", parent)
+table(rows, columns, corner="sparsemax, near first", digits=2)
+
+# %% [markdown]
+# The new attention stays at 0.91 in latest; in the map, a step looks at few others, mostly recent ones. At 128 steps of once it has 0.10 more than ALiBi (0.00 to 0.18 by seed), but 0.13 less than sparsemax: nearness has a price.
+#
+# ## So: what will your own attention be?
+#
+# One that changes a part for a reason: say which world it should win, test its promises, take the part out again. Here, sparsemax won long sequences of once; slopes and overwriting won latest, and paid for it in once.
+#
+# ## Questions
+#
+# Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+
+# %%
+check("20.q1", ...)
+
+# %%
+check("20.q2", ...)
+
+# %%
+check("20.q3", ...)
+
+# %%
+check("20.q4", ...)
+
+# %%
+check("20.q5", ...)
+
+# %% [markdown]
+# ## Recap
+#
+# - An attention can be changed in its score, its normaliser and its memory.
+# - In our worlds sparsemax gains in both. ALiBi and the delta rule win latest and lose in long sequences of once. Linear attention needs no list of keys, but loses in both.
+# - What a part is for shows when it is taken out, seed by seed. Two parts may need each other, as φ and the division do.
+# - A memory of fixed size forgets or blurs. Some models of today mix it with softmax, to save cache.
+# - Promises can be tested: trust one more once it has found a fault.
+#
+# **Exercises**: [open them](../exercises/20_your_own_attention_exercises.ipynb)
+#
+# **Next**: attention can be changed in many ways. [What is inside the models that we use every day?](21_gpt.ipynb)

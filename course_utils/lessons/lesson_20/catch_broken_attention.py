@@ -1,0 +1,369 @@
+"""Task 20.catch_broken_attention: a test of what every attention keeps to, whatever its scores and its normaliser."""
+
+import torch
+
+from course_utils.checks.task import Task
+from course_utils.lessons.lesson_20._attentions import (
+    HEADS,
+    LONGEST,
+    MOST,
+    RIGHT,
+    RIGHT_WITH_AN_ORDER,
+    WIDTH,
+    WRONG,
+    WRONG_WITH_AN_ORDER,
+)
+from course_utils.lessons.shared.candidates import (
+    asking,
+    close,
+    mistakes_of_tests,
+    not_far,
+    one_case_each,
+    tests_without,
+)
+
+MOST_PLACES = 20
+LARGEST = 10  # of what a test gives, so that rounding stays below 1e-5
+ALL_RIGHT, ALL_WRONG = RIGHT | RIGHT_WITH_AN_ORDER, WRONG | WRONG_WITH_AN_ORDER
+CANDIDATES = (*ALL_RIGHT, *ALL_WRONG)
+
+
+def _problem(query, key, value, mask):
+    """What is wrong with what a test gives to an attention; None for nothing."""
+    for name, tensor in (("query", query), ("key", key), ("value", value)):
+        if not isinstance(tensor, torch.Tensor) or tensor.dtype != torch.float32:
+            return f"Your test calls `attend` with a `{name}` that is not a float32 tensor. It should be B×2×T×4."
+        B, H, T, D = tensor.shape if tensor.dim() == 4 else (0, 0, 0, 0)
+        if (H, D) != (HEADS, WIDTH) or not 1 <= B <= MOST or not 1 <= T <= MOST_PLACES:
+            return f"Your test calls `attend` with a `{name}` of shape {tuple(tensor.shape)}. It should be B×2×T×4, with B from 1 to {MOST} and T from 1 to {MOST_PLACES}."
+        if tensor.shape != query.shape:
+            return f"Your test calls `attend` with a `query` of shape {tuple(query.shape)} and a `{name}` of shape {tuple(tensor.shape)}. They should have the same shape."
+        if not (tensor.abs() <= LARGEST).all():
+            return f"Your test calls `attend` with a `{name}` that holds NaN, infinity, or numbers above {LARGEST} in size. Random numbers of about 1 are enough."
+    if not isinstance(mask, torch.Tensor) or mask.dtype != torch.bool:
+        return "Your test calls `attend` with a `mask` that is not a tensor of truth values (torch.bool)."
+    if mask.shape != (B, 1, T, T):
+        return f"Your test calls `attend` with a `mask` of shape {tuple(mask.shape)}. With this `query` it should be B×1×T×T, here {(B, 1, T, T)}."
+    return None
+
+
+task = Task(
+    "20.catch_broken_attention",
+    "a test that any attention has to pass",
+    arguments=("attend", "order_matters"),
+    result="verdict",
+    candidates=asking(_problem, CANDIDATES),
+    difficulty=4,
+    importance=5,
+    minutes=30,
+    hints=(
+        "You cannot compare with a reference, since right attentions give different weights. Look at what all of them keep to. Some promises can be read from one call: shapes, signs, sums, zeros, contexts. For the others compare the attention with itself: call it again with other numbers at all positions that a row may not see; the row has to stay the same.",
+        "Take one head, the query 1 at two positions, the keys 0 and 1.0986, the values 4 and 8, and a mask that lets position 0 see only itself. Softmax gives row 0 the weights 1 and 0, and it reads 4. Change the second value to 12: row 0 still reads 4. An attention that sees the next position gives row 0 the weights 0.25 and 0.75. Its row sums to 1 and it reads 0.25·4 + 0.75·8 = 7, which is the sum of weights times values: so far all is well. But a weight stands where the mask is False, and with 12 in place of 8 the row reads 10.",
+        "In a `try` that returns False on any exception: for T = 1 and T = 8: three random tensors 3×2×T×4 and a random mask 3×1×T×T, of which one row is False throughout. Call `attend` on them; compare them with copies that you made before; shapes; no weight below 0 and none where the mask is False; rows sum to 1, or to 0 where nothing may be seen; weights times value are the contexts. For each sentence b, head h and row t: draw three new tensors; put this row's query back, and the keys and values of this sentence and head that the row may see; call again; row b, h, t of both results is as before. Unless order_matters: the same with keys, values and the last axis of the mask in another order gives the same contexts, and the weights in that order.",
+    ),
+)
+
+
+one_case_each(
+    task,
+    ALL_RIGHT,
+    ALL_WRONG,
+    beside=lambda place: CANDIDATES[place] in RIGHT_WITH_AN_ORDER or CANDIDATES[place] in WRONG_WITH_AN_ORDER,
+)
+
+
+def _random_mask(T, B, draw):
+    mask = torch.rand(B, 1, T, T, generator=draw) < 0.5
+    mask[-1, 0, -1] = True
+    mask[0, 0, 0] = False
+    return mask
+
+
+def _places_stay(attend, given, contexts, weights, same, fresh, changed=(0, 1, 2)):
+    """Whether a row stays when positions change that it may not see."""
+    query, mask = given[0], given[3]
+    T = query.shape[2]
+    for s in range(T):
+        new = [tensor.clone() for tensor in given]
+        for i in changed:
+            new[i][:, :, s] = fresh(query)[:, :, s]
+        blind = ~mask[:, 0, :, s] & (torch.arange(T) != s)  # B T
+        came = attend(*new)
+        for now, then in zip(came, (contexts, weights), strict=True):
+            if not same(now.transpose(1, 2)[blind], then.transpose(1, 2)[blind]):
+                return False
+    return True
+
+
+def _sentences_stay(attend, given, contexts, weights, same):
+    """Whether each sentence by itself gives what it gives in the batch."""
+    for b in range(len(contexts)):
+        came = attend(*(tensor[b : b + 1].clone() for tensor in given))
+        if not same(came[0], contexts[b : b + 1]) or not same(came[1], weights[b : b + 1]):
+            return False
+    return True
+
+
+def _heads_stay(attend, given, contexts, same, fresh):
+    """Whether the contexts of one head stay when the other one is given other numbers."""
+    for h in range(HEADS):
+        new = [tensor.clone() for tensor in given]
+        for tensor in new[:3]:
+            tensor[:, 1 - h] = fresh(tensor)[:, 1 - h]
+        if not same(attend(*new)[0][:, h], contexts[:, h]):
+            return False
+    return True
+
+
+def _order_is_all_the_same(attend, given, contexts, weights, same):
+    """Whether keys and values in another order give the same contexts, and weights in that order."""
+    query, key, value, mask = given
+    order = torch.randperm(key.shape[2], generator=torch.Generator().manual_seed(2))
+    came = attend(query.clone(), key[:, :, order], value[:, :, order], mask[..., order])
+    return same(came[0], contexts) and same(came[1], weights[..., order])
+
+
+CHECKS = ("unchanged", "shapes", "signs", "hidden", "sums", "contexts", "places", "sentences", "heads", "order")
+
+
+def _test(
+    attend,
+    order_matters,
+    left_out=(),
+    lengths=(1, LONGEST),
+    B=3,
+    masked=_random_mask,
+    same=close,
+    asks_for_order=lambda matters: not matters,
+    order=_order_is_all_the_same,
+    changed=(0, 1, 2),
+    part=lambda tensor: tensor,
+    also=lambda given, contexts, weights: True,
+):
+    """A test like the solution's, with smaller steps, in which things may be left out."""
+    draw = torch.Generator().manual_seed(5)
+    asked = [check for check in CHECKS if check not in left_out]
+
+    def fresh(like):
+        return torch.randn(like.shape, generator=draw)
+
+    def holds(T):
+        given = [torch.randn(B, HEADS, T, WIDTH, generator=draw) for _ in range(3)] + [masked(T, B, draw)]
+        copies = [tensor.clone() for tensor in given]
+        contexts, weights = attend(*copies)
+        if "unchanged" in asked and not all(map(torch.equal, given, copies)):
+            return False
+        value, mask = given[2], given[3]
+        if "shapes" in asked and (contexts.shape != value.shape or weights.shape != (B, HEADS, T, T)):
+            return False
+        sums = mask.any(-1).expand(B, HEADS, T).float()
+        looks = {
+            "signs": lambda: not part(weights < -1e-5).any(),
+            "hidden": lambda: same(part(weights.masked_fill(mask, 0.0)), torch.zeros_like(part(weights))),
+            "sums": lambda: same(part(weights.sum(-1).expand_as(sums)), part(sums)),
+            "contexts": lambda: same(part(weights @ value), part(contexts)),
+            "places": lambda: _places_stay(attend, given, contexts, weights, same, fresh, changed),
+            "sentences": lambda: _sentences_stay(attend, given, contexts, weights, same),
+            "heads": lambda: _heads_stay(attend, given, contexts, same, fresh),
+            "order": lambda: not asks_for_order(order_matters) or order(attend, given, contexts, weights, same),
+        }
+        return all(look() for name, look in looks.items() if name in asked) and bool(also(given, contexts, weights))
+
+    try:
+        return all(holds(T) for T in lengths)
+    except Exception:
+        return False
+
+
+_mistaken = mistakes_of_tests(
+    task,
+    _test,
+    "attention",
+    "There are several possible reasons. You may expect all rows to sum to 1, even those without a True, which are zeros. You may compare with weights that you have computed yourself. You may change a position and expect rows that may see it to stay the same. Or your test itself raises an error, such as for a wrong shape, and `except` returns False.",
+)
+
+
+@task.mistake(
+    "Your test says what `order_matters` says, whatever the attention does. It only tells you whether the order of the keys may have an effect: call the attention, and look whether it keeps the promises."
+)
+def order_matters_returned(attend, order_matters):
+    return order_matters
+
+
+_mistaken(
+    "runs_only",
+    "Every attention that runs without an error passes your test. Look at what it returns.",
+    left_out=CHECKS,
+)
+
+
+# How the test compares
+
+_mistaken(
+    "no_rounding",
+    "Right attentions whose last digits differ are refused. Leave room for rounding: torch.allclose(…, atol=1e-5), not torch.equal or `==`.",
+    same=torch.equal,
+)
+_mistaken(
+    "too_much_room",
+    "Attentions that are off by less than a hundredth pass your test: leave less room. Rounding stays below 1e-5.",
+    same=lambda one, other: close(one, other, 0.02),
+)
+_mistaken(
+    "nan_passes",
+    "Attentions that give NaN pass your test. NaN is not larger than anything, so ask that differences are small, `(…).abs() < 1e-5`, and not that none is large.",
+    same=not_far,
+)
+_mistaken(
+    "first_head_only",
+    "Attentions that go wrong only in the second head pass your test, since you look at the signs, the sums and the contexts of the first one only. Look at both.",
+    part=lambda tensor: tensor[:, :1],
+)
+_mistaken(
+    "first_sentence_only",
+    "Attentions that go wrong only in a later sentence, or use the first one's mask for all, pass your test, since you look at the signs, the sums and the contexts of the first sentence only. Look at all.",
+    part=lambda tensor: tensor[:1],
+)
+
+
+# What the test asks for that is not promised
+
+_mistaken(
+    "softmax_expected",
+    "Your test refuses right attentions, since it compares their weights with a softmax of scaled products. Other scores and other normalisers are right, too: ask only for what is promised.",
+    also=lambda given, contexts, weights: close(
+        weights,
+        (given[0] @ given[1].mT / WIDTH**0.5)
+        .masked_fill(~given[3], -torch.inf)
+        .softmax(-1)
+        .masked_fill(~given[3], 0.0),
+    ),
+)
+_mistaken(
+    "some_weight_everywhere",
+    "Your test refuses right attentions in which a position that may be seen has the weight 0: sparsemax, a window, or the largest score only. Weights are 0 or more.",
+    also=lambda given, contexts, weights: (weights > 0)[given[3].expand_as(weights)].all(),
+)
+_mistaken(
+    "order_asked_of_all",
+    "Your test refuses right attentions in which order matters, such as ALiBi. Ask about the order only if `order_matters` is False.",
+    asks_for_order=lambda matters: True,
+)
+_mistaken(
+    "order_asked_of_the_others",
+    "You ask about the order if `order_matters` is True, so right attentions such as ALiBi are refused, and those that use positions in secret pass. Ask if it is False.",
+    asks_for_order=lambda matters: matters,
+)
+_mistaken(
+    "order_compared_wrongly",
+    "Your test refuses right attentions when it reorders keys. Keys, values and the last axis of the mask have to be reordered together, all in the same order; the contexts then stay as they were, and the weights come in the new order along their last axis.",
+    order=lambda attend, given, contexts, weights, same: (
+        _order_is_all_the_same(attend, given, contexts, weights, same) and len(given[0][0, 0]) == 1
+    ),
+)
+
+_mistaken(
+    "mask_not_looked_at",
+    "Attentions that see what the mask hides pass your test. Ask that weights are 0 where the mask is False, and that a row stays when a position changes that it may not see.",
+    left_out=("hidden", "places"),
+)
+
+
+_mistaken(
+    "one_call_only",
+    "Attentions that see other sentences, the other head, or what the mask hides pass your test, since you call each only once. Call it again with something else wherever a row may not look, and compare.",
+    left_out=("places", "sentences", "heads", "order"),
+)
+_mistaken(
+    "sentences_and_heads_left_alone",
+    "Attentions in which the sentences of a batch, or the two heads, see one another pass your test. Change one sentence and see that the others stay, and do the same with the heads.",
+    left_out=("sentences", "heads"),
+)
+
+
+# What the test gives
+
+_mistaken(
+    "keys_and_values_only",
+    "Attentions in which a row depends on the queries of other rows pass your test, since you change only keys and values of hidden positions. Change their queries, too.",
+    changed=(1, 2),
+)
+_mistaken(
+    "long_ones_only",
+    "Attentions that fail on a single position, lose its axis, or go wrong there pass your test. Try T = 1 as well, with a mask that is True and one that is False.",
+    lengths=(LONGEST,),
+)
+_mistaken(
+    "short_ones_only",
+    "An attention that goes wrong only in long sentences passes your test. Try T = 8 as well.",
+    lengths=(1, 4),
+)
+_mistaken(
+    "one_place_only",
+    "Attentions that see what they should not see pass your test, since you only try sentences of one position. Try T = 8 as well.",
+    lengths=(1,),
+)
+_mistaken(
+    "one_sentence_only",
+    "Attentions that mix up the sentences of a batch, or their masks, pass your test, since you only try one sentence. Try three, with masks of their own.",
+    B=1,
+)
+_mistaken(
+    "nothing_masked",
+    "Attentions that ignore the mask pass your test, since all of yours are True. Draw masks at random, and let a row be False throughout.",
+    masked=lambda T, B, draw: torch.ones(B, 1, T, T, dtype=torch.bool),
+)
+_mistaken(
+    "no_empty_row",
+    "Attentions that give NaN, or any weights or contexts, where nothing may be attended to pass your test. Let a row of the mask be False throughout, at T = 1 and at T = 8.",
+    masked=lambda T, B, draw: _random_mask(T, B, draw) | torch.eye(T, dtype=torch.bool),
+)
+_mistaken(
+    "one_mask_for_all",
+    "Attentions that use the first sentence's mask for all sentences pass your test, since all of yours have the same one. Draw a mask for each.",
+    masked=lambda T, B, draw: _random_mask(T, B, draw)[:1].repeat(B, 1, 1, 1),
+)
+
+
+LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
+    "unchanged": (
+        "attentions that change what they are given",
+        "Compare query, key, value and mask with copies that you made before the call.",
+    ),
+    "shapes": (
+        "attentions that return one head of weights for both, which broadcasting hides,",
+        "Compare the shapes of contexts and weights.",
+    ),
+    "signs": ("attentions with weights below 0", "Ask that no weight is below 0."),
+    "sums": (
+        "attentions whose rows do not sum to 1",
+        "Add up the weights of each row: 1 where the row of the mask has a True, and 0 elsewhere.",
+    ),
+    "contexts": (
+        "attentions whose contexts do not come from the weights that they return",
+        "Compare the contexts with weights @ value.",
+    ),
+    "places": (
+        "attentions in which hidden positions have an effect, although their weight is 0,",
+        "Change query, key and value at a position, and see that all other rows stay that may not see it.",
+    ),
+    "sentences": (
+        "attentions in which the sentences of a batch see one another",
+        "Call the attention with each sentence by itself, or change the others, and compare.",
+    ),
+    "heads": (
+        "attentions in which heads see one another",
+        "Change query, key and value of one head, and see that the other one stays.",
+    ),
+    "order": (
+        "attentions that use positions although order should not matter",
+        "Reorder keys, values and the last axis of the mask together: contexts stay, and weights come in the new order.",
+    ),
+}
+
+
+def _without(parts):
+    return lambda attend, order_matters: _test(attend, order_matters, parts)
+
+
+tests_without(task, LEFT_OUT, _without, 1)

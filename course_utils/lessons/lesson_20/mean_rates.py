@@ -1,0 +1,152 @@
+"""Task 20.mean_rates: the rates with which a delta rule holds the mean of all values of a key."""
+
+from operator import eq, truediv
+
+import torch
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task, count, sizes
+from course_utils.lessons.shared.shares import EDGE, SIDE_EFFECT
+
+task = Task(
+    "20.mean_rates",
+    "rates for a memory of means",
+    arguments=("key B×T",),
+    result="rate B×T",
+    difficulty=3,
+    importance=4,
+    minutes=15,
+    hints=(
+        "A write moves what the key reads a share β of the way to the new value. Think of a mean of n - 1 values: how far towards the nth value does it have to move?",
+        "Take one key with the values 6, 8 and 1. The first rate is 1: the memory holds 6. The mean of 6 and 8 is 7, half-way from 6 to 8. The mean of all three is 5: from 7 to 1 it is a way of -6, of which -2 is a third. So the rates are 1, 0.5 and 0.3333. A step with another key changes nothing in this.",
+        "same = B×T×T, True where two steps have the same key; set later steps to False; count how many are True in each row, the step itself included; return 1 divided by this count.",
+    ),
+    partial=EDGE | SIDE_EFFECT,
+)
+
+
+@task.property
+def a_new_key_is_written_in_full(case, value):
+    """The mean of one value is this value."""
+    (key,) = case.args
+    new = ~(key[:, :, None] == key[:, None]).tril(-1).any(2)
+    off = (value - 1).abs()[new] > 1e-3
+    return (
+        f"When a key comes for the first time, its mean is its value, so the rate is 1. For the input “{case.name}” one of yours is not."
+        if off.any()
+        else None
+    )
+
+
+@task.cases
+def _(draw):
+    yield Case("one key at all of 6 steps", (draw.whole(0, 6, 1, 1).expand(1, 6).clone(),))
+    for size in sizes(B=3, T=11):
+        T = size.T if size.full else size.T + 4
+        yield Case(f"{count(size.B, 'sequence')} of {T} steps", (draw.whole(3, 6, size.B, T),))
+    yield Case("as many sequences as steps", (draw.whole(0, 3, 7, 7),))
+    yield Case("the same keys in two sequences", (draw.whole(0, 3, 1, 9).repeat(2, 1),))
+    yield Case("a single step", (draw.whole(0, 5, 3, 1),), edge=True)
+    yield Case("50 steps", (draw.whole(-2, 2, 2, 50),), edge=True)
+
+
+@task.oracle
+def _(key):
+    rates = [[1 / row[: t + 1].count(row[t]) for t in range(len(row))] for row in key.tolist()]
+    return torch.tensor(rates)
+
+
+def _count(same):
+    return same.sum(2)
+
+
+@task.steps
+def _(key):
+    same = yield "which steps have the same key", eq, key[:, :, None], key[:, None]
+    so_far = yield "those of them so far", torch.tril, same
+    number = yield "how many they are", _count, so_far
+    rates = yield "1 divided by their number", truediv, 1.0, number
+    return rates
+
+
+def _number(key, diagonal=0):
+    """How many steps so far have the key of a step."""
+    return (key[:, :, None] == key[:, None]).tril(diagonal).sum(2)
+
+
+@task.mistake("All rates are 1, so the memory holds the latest value of each key. It should hold their mean.")
+def latest(key):
+    return torch.ones_like(key, dtype=torch.float32)
+
+
+@task.mistake(
+    "Only the first value of each key is written: the memory keeps it for good. A later value of n has to move the mean, by a share of 1/n."
+)
+def first(key):
+    return (_number(key) == 1).float()
+
+
+@task.mistake(
+    "You count all steps so far, whatever their key. A key's mean is over its own values: count the steps that have the same key."
+)
+def every_step_counted(key):
+    return (1 / torch.arange(1, key.shape[1] + 1)).expand(key.shape).clone()
+
+
+@task.mistake(
+    "You count later steps, too. At a step the mean is over the values so far: count the same key up to this step, the step itself included."
+)
+def later_ones_counted(key):
+    return 1 / (key[:, :, None] == key[:, None]).sum(2)
+
+
+@task.mistake(
+    "Each value after the first has the rate 0.5, so the latest one counts as much as all before it. The nth value of a key should count for 1/n."
+)
+def always_half(key):
+    return torch.where(_number(key) == 1, 1.0, 0.5)
+
+
+@task.mistake("You halve the rate each time the key comes again: 1, 1/2, 1/4. For a mean the nth rate is 1/n.")
+def halved(key):
+    return 0.5 ** (_number(key) - 1)
+
+
+@task.mistake(
+    "Your rates are 1/(n + 1): half at the first value of a key, as if the empty memory counted as a value of 0. The first rate is 1."
+)
+def one_too_many(key):
+    return 1 / (_number(key) + 1)
+
+
+@task.mistake("Your rates are 1 - 1/n, the share that stays. The rate is the share that the new value gets: 1/n.")
+def what_stays(key):
+    return 1 - 1 / _number(key)
+
+
+@task.mistake("You return how often the key has come so far. The rate is 1 divided by this number.")
+def counts(key):
+    return _number(key).float()
+
+
+@task.mistake("You compare each key only with the one before it. The same key may have come at any earlier step.")
+def neighbours_only(key):
+    rates = torch.ones(key.shape)
+    for t in range(1, key.shape[1]):
+        again = key[:, t] == key[:, t - 1]
+        rates[:, t] = torch.where(again, 1 / (1 / rates[:, t - 1] + 1), 1.0)
+    return rates
+
+
+@task.mistake(
+    "You count over the sequences of the batch, axis 0, in place of the steps. Each sequence has a memory of its own: count along axis 1."
+)
+def over_the_batch(key):
+    return 1 / _number(key.T).T
+
+
+@task.mistake(
+    "You count on from one sequence to the next, as if all had one memory. Each sequence has its own: begin again with 0 in each."
+)
+def counted_on_between_sequences(key):
+    return (1 / _number(key.reshape(1, -1))).view(key.shape)

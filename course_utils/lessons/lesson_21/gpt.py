@@ -1,0 +1,397 @@
+"""Task 21.gpt: a decoder alone, put together from given layers, with learned positions and pre-norm as GPT-2 has them (Radford et al. 2019)."""
+
+import re
+from functools import partial
+
+import torch
+import torch.nn.functional as F
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task, count
+from course_utils.checks.way import left_out
+from course_utils.lessons.lesson_12._layers import attention, drawn, norm
+from course_utils.models.attention import causal_mask
+
+task = Task(
+    "21.gpt",
+    "a GPT of one's own",
+    arguments=("sizes", "weights", "ids B×T"),
+    result="logits B×T×V",
+    module=True,
+    difficulty=4,
+    importance=5,
+    minutes=30,
+    hints=(
+        "It is the encoder layer of lesson 12 with norm_first, several times over, and a causal mask in each attention, in which True means hidden. Below the layers each id becomes the sum of two vectors, one for the id and one for its position. Above them stands one more norm, and then the product with the table of ids itself, in which each id has its row.",
+        (
+            "Take a width of 3, a vocabulary of two ids with the vectors [0, 1, 2] and [2, 0, 0], positions of which the first is [0, 1, 2], and one layer whose attention gives [1, 1, 1] and whose network gives [0, 0, -3], whatever they read. The id 0 at position 0 is [0, 2, 4]. With what attention gives it is [1, 3, 5], with what the network gives [1, 3, 2]. "
+            "The last norm, with a gain of 1 and a bias of 0, makes [-1.2247, 1.2247, 0] of it. The products with the two vectors are the logits 1.2247 and -2.4495."
+        ),
+        "T = the number of positions. x = embedding of ids, plus the first T rows of positions. hidden = T×T, True above the diagonal. For each layer: y = its norm1 of x; x = x + its attention of y, y, y with attn_mask=hidden, of whose two results the first is taken; x = x + its network of norm2 of x. Return norm of x, times the embedding's weight transposed.",
+    ),
+    partial={"edge": (0.5, "right on every ordinary input, wrong on an unusual one.")},
+)
+
+NAMES = ("norm1", "attention", "norm2", "network")  # the parts of a block
+
+
+def _weights(draw, V, D, F, layers, longest):
+    """The parameters by their names, in PyTorch's order."""
+    weights = {
+        "embedding.weight": drawn(draw, V, D, spread=D**0.5),
+        "positions.weight": drawn(draw, longest, D, spread=D**0.5),
+    }
+    for n in range(layers):
+        at = f"blocks.{n}"
+        weights |= _of_a_norm(draw, f"{at}.norm1", D)
+        weights[f"{at}.attention.in_proj_weight"] = drawn(draw, 3 * D, D, spread=1.5)
+        weights[f"{at}.attention.in_proj_bias"] = drawn(draw, 3 * D, spread=0.5)
+        weights[f"{at}.attention.out_proj.weight"] = drawn(draw, D, D, spread=1.5)
+        weights[f"{at}.attention.out_proj.bias"] = drawn(draw, D)
+        weights |= _of_a_norm(draw, f"{at}.norm2", D)
+        for name, rows, columns in (("0", F, D), ("2", D, F)):
+            weights[f"{at}.network.{name}.weight"] = drawn(draw, rows, columns, spread=1.5)
+            weights[f"{at}.network.{name}.bias"] = drawn(draw, rows)
+    return weights | _of_a_norm(draw, "norm", D)
+
+
+def _of_a_norm(draw, name, D):
+    signs = 1 - 2 * draw.whole(0, 2, D)
+    return {
+        f"{name}.weight": (draw.whole(1, 5, D) * signs).float() / 2,
+        f"{name}.bias": draw.whole(-4, 5, D).float() / 2 + 0.25,
+    }
+
+
+def _args(draw, B, T, V, H, D, F, layers, longest):
+    sizes = {"vocabulary": V, "width": D, "heads": H, "hidden": F, "layers": layers, "longest": longest}
+    return sizes, _weights(draw, V, D, F, layers, longest), draw.whole(0, V, B, T)
+
+
+def _in_float64(args):
+    sizes, weights, ids = args
+    return sizes, {name: weight.double() for name, weight in weights.items()}, ids
+
+
+# Sizes B, T, V, H, D, F, layers, longest: tiny first, then larger ones
+LADDER = (
+    (1, 2, 3, 1, 4, 2, 1, 5),
+    (2, 3, 5, 1, 3, 4, 1, 7),
+    (2, 5, 3, 2, 4, 3, 2, 7),
+    (3, 5, 7, 3, 6, 11, 2, 8),
+)
+
+
+@task.cases
+def _(draw):
+    for dims in LADDER:
+        B, T, V, H, D, _, layers, longest = dims
+        name = f"{count(B, 'sentence')} of {count(T, 'id')}, V={V}, {count(H, 'head')}, width {D}, {count(layers, 'block')}, up to {longest} positions"
+        yield Case(name, _args(draw, *dims), dims == LADDER[-1])
+    yield Case("as many positions as there may be", _args(draw, 2, 5, 7, 2, 4, 3, 2, 5))
+    yield Case("three blocks", _args(draw, 2, 4, 5, 2, 4, 3, 3, 7))
+    yield Case("a single id", _args(draw, 2, 1, 5, 2, 4, 3, 2, 7), edge=True)
+    yield Case("100 ids", _args(draw, 1, 100, 5, 2, 4, 3, 1, 101), edge=True)
+    yield Case("float64 numbers", _in_float64(_args(draw, 2, 3, 5, 2, 4, 3, 2, 7)), True, edge=True)
+
+
+PYTORCHS = {  # the names of a block's parts in nn.TransformerEncoderLayer
+    "attention": "self_attn",
+    "network.0": "linear1",
+    "network.2": "linear2",
+    "norm1": "norm1",
+    "norm2": "norm2",
+}
+
+
+@task.oracle
+def _(sizes, weights, ids):
+    T, D = ids.shape[1], sizes["width"]
+    layer = torch.nn.TransformerEncoderLayer(
+        D, sizes["heads"], sizes["hidden"], 0.0, "gelu", norm_first=True, batch_first=True
+    ).to(weights["embedding.weight"].dtype)
+    x = F.embedding(ids, weights["embedding.weight"]) + F.embedding(torch.arange(T), weights["positions.weight"])
+    for n in range(sizes["layers"]):
+        of_layer = {
+            name.replace(f"blocks.{n}.{ours}.", f"{theirs}."): weight
+            for ours, theirs in PYTORCHS.items()
+            for name, weight in weights.items()
+            if name.startswith(f"blocks.{n}.{ours}.")
+        }
+        x = torch.func.functional_call(layer, of_layer, x, {"src_mask": ~causal_mask(T)})
+    x = F.layer_norm(x, (D,), weights["norm.weight"], weights["norm.bias"])
+    return F.linear(x, weights["embedding.weight"])
+
+
+IDS, PLACES, EMBEDDED, MASK = (
+    "the vectors of the ids",
+    "the vectors of the positions",
+    "the sum of both",
+    "the causal mask",
+)
+NORM1, SEEN, AFTER1 = "what norm1 gives", "what attention gives", "the sum after attention"
+NORM2, FOUND, AFTER2 = "what norm2 gives", "what the network gives", "the sum after the network"
+LAST, READ = "what the last norm gives", "the product with the embedding"
+
+
+@task.steps
+def _(sizes, weights, ids):
+    table = weights["embedding.weight"]
+    words = yield IDS, F.embedding, ids, table
+    places = yield PLACES, lambda table, ids: table[: ids.shape[1]], weights["positions.weight"], ids
+    x = yield EMBEDDED, torch.add, words, places
+    allowed = yield MASK, torch.tril, torch.ones(1, ids.shape[1], ids.shape[1], dtype=torch.bool)
+    for n in range(sizes["layers"]):
+        at = f"blocks.{n}."
+        attend, network = _attention(weights, at, sizes["heads"]), partial(_network, weights, at)
+        norm1 = yield "norm1", lambda name: partial(norm, weights, name), f"{at}norm1"
+        norm2 = yield "norm2", lambda name: partial(norm, weights, name), f"{at}norm2"
+        y = yield NORM1, norm1, x
+        seen = yield SEEN, attend, y, allowed
+        x = yield AFTER1, torch.add, x, seen
+        y = yield NORM2, norm2, x
+        found = yield FOUND, network, y
+        x = yield AFTER2, torch.add, x, found
+    x = yield LAST, partial(norm, weights, "norm"), x
+    logits = yield READ, lambda x, table: x @ table.mT, x, table
+    return logits
+
+
+def _attention(weights, at, heads):
+    return lambda y, allowed: attention(weights, f"{at}attention", y, y, y, heads, allowed)
+
+
+def _network(weights, at, y):
+    hidden = F.gelu(y @ weights[f"{at}network.0.weight"].T + weights[f"{at}network.0.bias"])
+    return hidden @ weights[f"{at}network.2.weight"].T + weights[f"{at}network.2.bias"]
+
+
+def exchanged(a, b):
+    """A change of the weights, after which `a` and `b` have each other's."""
+    other = {a: b, b: a}
+    return {
+        "weights": lambda weights: {name: weights[re.sub(f"{a}|{b}", lambda m: other[m[0]], name)] for name in weights}
+    }
+
+
+def taken(pattern, instead):
+    """A change of the weights, after which those whose names hold the pattern are others."""
+    return {"weights": lambda weights: {name: weights[re.sub(pattern, instead, name)] for name in weights}}
+
+
+def alone(x, part):
+    """Take the place of a residual connection: what is added to x, without x."""
+    return part
+
+
+def _reversed(weights, *, sizes):
+    other = lambda m: f"blocks.{sizes['layers'] - 1 - int(m[1])}."  # noqa: E731
+    return {name: weights[re.sub(r"blocks\.(\d+)\.", other, name)] for name in weights}
+
+
+HIDDEN = (
+    "In attn_mask True means hidden: it is True above the diagonal alone, torch.ones(T, T, dtype=torch.bool).triu(1)."
+)
+
+task.changed(
+    "no_mask",
+    "Each position sees all later ones, and so the id that it should predict. Give attention a causal mask: attn_mask=….",
+    {MASK: left_out},
+)
+task.changed(
+    "mask_turned_round",
+    f"The mask is turned round: each position sees the later ones alone, and the last one nothing, which gives NaN. {HIDDEN}",
+    {MASK: lambda ones: ones.triu(1)},
+)
+task.changed(
+    "itself_hidden",
+    f"No position sees itself, and the first one sees nothing, which gives NaN. {HIDDEN}",
+    {MASK: lambda ones: ones.tril(-1)},
+)
+task.changed(
+    "one_ahead",
+    f"Each position also sees the next one, which it should predict. {HIDDEN}",
+    {MASK: lambda ones: ones.tril(1)},
+)
+task.changed(
+    "itself_and_later_ones",
+    f"Each position sees itself and the later ones: the mask is transposed. {HIDDEN}",
+    {MASK: torch.triu},
+)
+task.changed(
+    "itself_alone",
+    f"Each position sees itself alone. {HIDDEN}",
+    {MASK: lambda ones: ones.tril().triu()},
+)
+task.changed(
+    "no_positions",
+    "The positions are missing: add the first T rows of self.positions.weight to the vectors of the ids.",
+    {EMBEDDED: left_out},
+)
+task.changed(
+    "first_position_for_all",
+    "All positions get the vector of position 0. Position t gets row t of self.positions.weight.",
+    {PLACES: lambda table, ids: table[0]},
+)
+task.changed(
+    "positions_of_ids",
+    "The ids are looked up in self.positions as well. It is their places, 0 to T-1, that are looked up there.",
+    {PLACES: lambda table, ids: table[ids]},
+)
+task.changed(
+    "positions_from_1",
+    "The positions begin at 1: the first id gets row 1 of self.positions.weight. They begin at 0.",
+    {PLACES: lambda table, ids: table.roll(-1, 0)[: ids.shape[1]]},
+)
+task.changed(
+    "positions_from_the_end",
+    "The last rows of self.positions.weight are added. Take the first T rows: position t gets row t.",
+    {PLACES: lambda table, ids: table[-ids.shape[1] :]},
+)
+task.changed(
+    "positions_multiplied",
+    "You multiply the vectors of the ids by those of the positions. Add them.",
+    {EMBEDDED: torch.mul},
+)
+task.changed(
+    "embedding_scaled",
+    "You multiply the vectors of the ids by √D, as the Transformer of 2017 did. Here they are added to the positions as they are.",
+    {IDS: lambda ids, table: table[ids] * table.shape[1] ** 0.5},
+)
+task.changed(
+    "no_residual",
+    "Both residual connections are missing: x is added to what attention gives, and again to what the network gives.",
+    {AFTER1: alone, AFTER2: alone},
+)
+task.changed(
+    "attention_not_added",
+    "The residual connection around attention is missing: what attention gives takes the place of x. Add x to it.",
+    {AFTER1: alone},
+)
+
+
+task.changed(
+    "network_not_added",
+    "The residual connection around the network is missing: what the network gives takes the place of x. Add x to it.",
+    {AFTER2: alone},
+)
+task.changed(
+    "normalised_x_added",
+    "What is added to attention's and the network's results is x after the norm. The residual connection passes by the norm: add x as it came.",
+    {AFTER1: lambda x, seen, *, done: done[NORM1] + seen, AFTER2: lambda x, found, *, done: done[NORM2] + found},
+)
+task.changed(
+    "post_norm",
+    "The norms come after the additions: that is post-norm, as in 2017. Here each comes before its function: x + f(norm(x)).",
+    {
+        NORM1: left_out,
+        AFTER1: lambda x, seen, *, done: done["norm1"](x + seen),
+        NORM2: left_out,
+        AFTER2: lambda x, found, *, done: done["norm2"](x + found),
+    },
+)
+task.changed(
+    "norm_of_the_branch",
+    "You normalise what attention and the network give. The norm belongs before them: x + f(norm(x)).",
+    {
+        NORM1: left_out,
+        SEEN: lambda y, allowed, *, step, done: done["norm1"](step(y, allowed)),
+        NORM2: left_out,
+        FOUND: lambda y, *, step, done: done["norm2"](step(y)),
+    },
+)
+task.changed(
+    "no_norms_in_the_blocks",
+    "norm1 and norm2 are missing: attention and the network each read x after a norm.",
+    {NORM1: left_out, NORM2: left_out},
+)
+task.changed(
+    "norm1_missing",
+    "norm1 is missing: attention reads x after a norm.",
+    {NORM1: left_out},
+)
+task.changed(
+    "norm2_missing",
+    "norm2 is missing: the network reads x after a norm.",
+    {NORM2: left_out},
+)
+task.changed(
+    "norms_exchanged",
+    "norm1 and norm2 are exchanged: norm1 belongs to attention, norm2 to the network.",
+    exchanged("norm1", "norm2"),
+)
+task.changed(
+    "norm1_twice",
+    "norm1 is used for attention and for the network. The network has a norm of its own, norm2.",
+    taken("norm2", "norm1"),
+)
+task.changed(
+    "side_by_side",
+    "Attention and the network both read the x that comes into the block. The network reads what attention has been added to.",
+    {NORM2: lambda x, *, step, done: step(x - done[SEEN])},
+)
+task.changed(
+    "no_attention",
+    "Attention is missing: positions never see one another.",
+    {AFTER1: left_out},
+)
+task.changed(
+    "no_network",
+    "The networks are missing: each block has one after its attention.",
+    {AFTER2: left_out},
+)
+task.changed(
+    "first_block_alone",
+    "x goes through the first block alone. It goes through all of self.blocks.",
+    {"sizes": lambda sizes: sizes | {"layers": 1}},
+)
+task.changed(
+    "first_block_again_and_again",
+    "x goes through the first block as often as there are blocks. It goes through each of them once.",
+    taken(r"blocks\.\d+", "blocks.0"),
+)
+task.changed(
+    "blocks_in_reverse",
+    "x goes through the blocks from the last to the first. Begin with self.blocks[0].",
+    {"weights": _reversed},
+)
+task.changed(
+    "no_last_norm",
+    "The last norm is missing: self.norm is between the last block and the readout.",
+    {LAST: left_out},
+)
+task.changed(
+    "last_norm_after_each_block",
+    "self.norm is applied after each block. It comes after the last one alone.",
+    {AFTER2: lambda x, found, *, weights: norm(weights, "norm", x + found), LAST: left_out},
+)
+task.changed(
+    "no_readout",
+    "You return vectors of width D. Logits are their products with the rows of self.embedding.weight, one for each id.",
+    {READ: left_out},
+)
+task.changed(
+    "read_by_positions",
+    "The readout is made with self.positions. It is the embedding of the ids: x @ its weight transposed.",
+    {READ: lambda x, table, *, weights: x @ weights["positions.weight"].T},
+)
+task.changed(
+    "probabilities",
+    "You return probabilities. Return the logits as they are: the loss applies the softmax.",
+    {"result": lambda logits: logits.softmax(-1)},
+)
+task.changed(
+    "log_probabilities",
+    "You return log probabilities. Return the logits as they are: the loss applies the softmax.",
+    {"result": lambda logits: logits.log_softmax(-1)},
+)
+task.changed(
+    "last_position_alone",
+    "You return the logits of the last position alone, which is all that speaking needs. Training needs those of all positions: B×T×V.",
+    {"result": lambda logits: logits[:, -1]},
+)
+task.changed(
+    "positions_and_vocabulary_exchanged",
+    "You return B×V×T, as F.cross_entropy takes it. Return B×T×V.",
+    {"result": lambda logits: logits.mT},
+)

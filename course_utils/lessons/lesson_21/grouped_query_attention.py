@@ -1,0 +1,230 @@
+"""Task 21.grouped_query_attention: heads that share keys and values in groups (Ainslie et al. 2023)."""
+
+from operator import matmul, truediv
+from types import SimpleNamespace
+
+import torch
+import torch.nn.functional as F
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task
+from course_utils.lessons.shared.masked import masked_softmax_mistakes
+from course_utils.lessons.shared.shares import USUAL
+from course_utils.models.attention import causal_mask
+
+task = Task(
+    "21.grouped_query_attention",
+    "heads that share keys and values",
+    arguments=("query B×H×T×d", "key B×G×S×d", "value B×G×S×d", "mask B×T×S"),
+    result="contexts B×H×T×d",
+    difficulty=3,
+    importance=5,
+    minutes=25,
+    hints=(
+        "Each head has its own queries, and only keys and values are shared. With H heads and G groups, H/G heads that stand side by side share one group. Either give each head a copy of its group's keys and values, or cut the axis of heads into two, groups and the heads of a group, and let the keys have an axis of size 1 there. The rest is scaled attention with a mask, for all heads at once.",
+        (
+            "Take 4 heads and 2 groups: heads 0 and 1 use group 0, heads 2 and 3 use group 1. There are two keys, [0] and [1.0986], in both groups; the values of group 0 are [4] and [8], those of group 1 are [10] and [20]. Each head has the query [1], so each has the scores 0 and 1.0986 and the weights 0.25 and 0.75. "
+            "Heads 0 and 1 get 0.25·4 + 0.75·8 = 7, heads 2 and 3 get 2.5 + 15 = 17.5: the contexts are 7, 7, 17.5, 17.5. If head h used group h % 2, they would be 7, 17.5, 7, 17.5."
+        ),
+        "Repeat each group of key and of value H/G times along the axis of groups, so that copies stand side by side. scores = query times key transposed, divided by the root of d; give the mask an axis of size 1 for the heads; minus infinity where it is False; softmax over the last axis; times value.",
+    ),
+    partial=USUAL,
+)
+
+
+def _inputs(draw, B, H, G, T, S, d, mask=None, dtype=torch.float32):
+    random = lambda *shape: torch.randn(shape, generator=draw.generator, dtype=torch.float64).to(dtype)  # noqa: E731
+    mask = draw.mask(B, T, S) if mask is None else mask
+    return 1.5 * random(B, H, T, d), random(B, G, S, d), random(B, G, S, d) + 0.5, mask
+
+
+# Sizes B, H, G, T, S, d: tiny first, where wrong axes do not fit one another, then all
+LADDER = (
+    (1, 4, 2, 1, 2, 1),
+    (1, 4, 2, 3, 2, 2),
+    (2, 4, 2, 1, 3, 2),
+    (1, 6, 2, 2, 3, 2),
+    (1, 6, 3, 2, 5, 3),
+    (2, 6, 3, 5, 7, 11),
+)
+
+
+@task.cases
+def _(draw):
+    for dims in LADDER:
+        size, full = SimpleNamespace(**dict(zip("BHGTSd", dims, strict=True))), dims == LADDER[-1]
+        name = f"B={size.B}, {size.H} heads in {size.G} groups, T={size.T}, S={size.S}, width {size.d} of a head"
+        everything = torch.ones(size.B, size.T, size.S, dtype=torch.bool)
+        yield Case(f"{name}, everything allowed", _inputs(draw, *dims, everything), full)
+        yield Case(f"{name}, with a mask", _inputs(draw, *dims), full)
+    causal = causal_mask(5).repeat(2, 1, 1)
+    yield Case("each position sees itself and earlier ones", _inputs(draw, 2, 4, 2, 5, 5, 3, causal))
+    yield Case("as many groups as heads in a group", _inputs(draw, 3, 9, 3, 2, 5, 2))
+    yield Case("as many sentences as heads", _inputs(draw, 4, 4, 2, 3, 5, 3))
+    yield Case("one group for all heads", _inputs(draw, 2, 3, 1, 2, 5, 3), True, edge=True)
+    yield Case("as many groups as heads", _inputs(draw, 2, 3, 3, 2, 5, 3), True, edge=True)
+    yield Case("a single head", _inputs(draw, 2, 1, 1, 2, 5, 3), edge=True)
+    yield Case("a single key", _inputs(draw, 2, 4, 2, 3, 1, 3), edge=True)
+    yield Case("200 keys", _inputs(draw, 1, 4, 2, 3, 200, 2), edge=True)
+    yield Case("float64 numbers", _inputs(draw, 2, 4, 2, 3, 5, 3, dtype=torch.float64), True, edge=True)
+    # Width 1: the largest scores are hidden, and those that are allowed lie far apart.
+    query, mask = (
+        torch.tensor([100.0, -110.0]).expand(1, 4, 2)[..., None],
+        torch.tensor([[[False, True, True], [True, True, False]]]),
+    )
+    key = torch.tensor([100.0, -100.0, -70.0]).expand(1, 2, 3)[..., None]
+    yield Case("scores of ±10,000", (query.clone(), key.clone(), draw.numbers(1, 2, 3, 1) + 0.25, mask), hazard=True)
+
+
+@task.oracle
+def _(query, key, value, mask):
+    H, G = query.shape[1], key.shape[1]
+    heads = [
+        F.scaled_dot_product_attention(query[:, h], key[:, h * G // H], value[:, h * G // H], mask) for h in range(H)
+    ]
+    return torch.stack(heads, 1)
+
+
+KEYS, VALUES, PRODUCTS = "the keys of each head", "the values of each head", "the products of queries and keys"
+ROOT, SCORES, MASKED, SOFTMAX = "the square root of d", "the scores", "the masked scores", "the softmax"
+ZEROS = "the weights with zeros"
+
+
+def own(shared, heads):
+    """Keys or values as each head uses them: B×G×S×d → B×H×S×d."""
+    return shared.repeat_interleave(heads // shared.shape[1], 1)
+
+
+@task.steps
+def _(query, key, value, mask):
+    own_keys = yield KEYS, own, key, query.shape[1]
+    own_values = yield VALUES, own, value, query.shape[1]
+    products = yield PRODUCTS, lambda q, k: q @ k.mT, query, own_keys
+    root = yield ROOT, pow, query.shape[-1], 0.5
+    scores = yield SCORES, truediv, products, root
+    masked = yield MASKED, lambda s, m: s.masked_fill(~m[:, None], -torch.inf), scores, mask
+    weights = yield SOFTMAX, lambda scores: scores.softmax(-1), masked
+    weights = yield ZEROS, lambda w, m: w.masked_fill(~m[:, None], 0.0), weights, mask
+    contexts = yield "the contexts", matmul, weights, own_values
+    return contexts
+
+
+# Which group a head uses
+
+
+def in_turn(shared, heads):
+    return shared.repeat(1, heads // shared.shape[1], 1, 1)
+
+
+task.changed(
+    "groups_in_turn",
+    "Head h uses group h % G, so that heads side by side use different groups. It should use group h // (H/G): the first H/G heads share group 0. `repeat` copies all groups one after another; `repeat_interleave` puts the copies of each group side by side.",
+    {KEYS: in_turn, VALUES: in_turn},
+)
+task.changed(
+    "keys_in_turn",
+    "Head h uses the keys of group h % G, and the values of group h // (H/G). Both come from group h // (H/G).",
+    {KEYS: in_turn},
+)
+task.changed(
+    "values_in_turn",
+    "Head h uses the values of group h % G, and the keys of group h // (H/G). Both come from group h // (H/G).",
+    {VALUES: in_turn},
+)
+for name, sentence, wrong in (
+    (
+        "groups_in_reverse",
+        "The first heads use the last group, and the last heads the first. Head h uses group h // (H/G).",
+        lambda shared, heads: own(shared.flip(1), heads),
+    ),
+    (
+        "first_group_for_all",
+        "All heads use the keys and values of group 0. Head h uses those of group h // (H/G).",
+        lambda shared, heads: shared[:, :1].expand(-1, heads, -1, -1),
+    ),
+    (
+        "mean_of_groups",
+        "All heads use the mean of the groups' keys and values. Each head uses one group as it is: head h uses group h // (H/G).",
+        lambda shared, heads: shared.mean(1, keepdim=True).expand(-1, heads, -1, -1),
+    ),
+    (
+        "h_over_G",
+        "Head h uses group h // G. That is right only where G groups have G heads each: divide h by the number of heads in a group, which is H/G.",
+        lambda shared, heads: shared[:, [min(h // shared.shape[1], shared.shape[1] - 1) for h in range(heads)]],
+    ),
+    (
+        "another_sentences_groups",
+        "Sentences and groups are mixed up when you copy the groups: `view` and `reshape` move nothing, so the axes have to be in the right order before.",
+        lambda shared, heads: shared.repeat(heads // shared.shape[1], 1, 1, 1).reshape(-1, heads, *shared.shape[2:]),
+    ),
+):
+    task.changed(name, sentence, {KEYS: wrong, VALUES: wrong})
+
+
+# Heads of a group
+
+
+def of_a_group(heads, G):
+    """The mean over the heads of each group: B×H×… → B×G×…"""
+    return heads.unflatten(1, (G, -1)).mean(2)
+
+
+task.changed(
+    "one_query_for_a_group",
+    "All heads of a group use the mean of their queries, so they get the same context. Each head has a query of its own; only keys and values are shared.",
+    {"query": lambda query, *, key: own(of_a_group(query, key.shape[1]), query.shape[1])},
+)
+task.changed(
+    "weights_averaged_in_a_group",
+    "All heads of a group use the mean of their weights. Each head has weights of its own; only keys and values are shared.",
+    {"result": lambda contexts, *, key: own(of_a_group(contexts, key.shape[1]), contexts.shape[1])},
+)
+task.changed(
+    "one_context_for_a_group",
+    "You return one context for each group, the mean of its heads'. Each of the H heads has its own.",
+    {"result": lambda contexts, *, key: of_a_group(contexts, key.shape[1])},
+)
+task.changed(
+    "heads_returned_in_another_order",
+    "The contexts come back in another order of heads: with the first heads of all groups first, then the second ones. Put them together as they were cut: group by group.",
+    {"result": lambda contexts, *, key: contexts.unflatten(1, (key.shape[1], -1)).transpose(1, 2).flatten(1, 2)},
+)
+task.changed(
+    "heads_and_words_exchanged",
+    "Heads and positions are exchanged in what you return. Return B×H×T×d.",
+    {"result": lambda contexts: contexts.transpose(1, 2)},
+)
+task.changed(
+    "joined",
+    "You return the heads side by side, B×T×(H·d). Return them with an axis of their own: B×H×T×d.",
+    {"result": lambda contexts: contexts.transpose(1, 2).flatten(2)},
+)
+
+
+# Scores and weights
+
+for name, sentence, divisor in (
+    ("divided_by_root_of_D", "You divide the scores by the root of the model's width, H·d. Divide by √d, where d is the width of a head.", lambda d, H, G: (H * d) ** 0.5),
+    ("divided_by_root_of_shared_width", "You divide the scores by the root of G·d. Divide by √d, where d is the width of a head.", lambda d, H, G: (G * d) ** 0.5),
+    ("not_divided", "The division by √d is missing: divide the scores by it before the softmax.", lambda d, H, G: 1),
+    ("multiplied_by_root_of_d", "You multiply the scores by √d. Divide them by it.", lambda d, H, G: d**-0.5),
+    ("divided_by_d", "You divide the scores by d. Divide by its root, √d.", lambda d, H, G: d),
+):  # fmt: skip
+
+    def root(d, power, divisor=divisor, *, query, key):
+        return divisor(d, query.shape[1], key.shape[1])
+
+    task.changed(name, sentence, {ROOT: root})
+for axis, name, sentence in (
+    (-2, "softmax_over_queries", "Your softmax runs over the queries. It runs over the keys, the last axis."),
+    (1, "softmax_over_heads", "Your softmax runs over the heads. It runs over the keys, the last axis."),
+):
+    task.changed(name, sentence, {SOFTMAX: lambda scores, axis=axis: scores.softmax(axis).nan_to_num()})
+masked_softmax_mistakes(
+    task, "mask_unused", "mask_inverted", "mask_inverted_nan", "masked_after", "masked_with_zeros", "overflow"
+)
+task.changed(
+    "first_sentences_mask",
+    "All sentences use the mask of the first one. Each has its own: give the mask an axis of size 1 for the heads, after the axis of the batch.",
+    {"mask": lambda mask: mask[:1]},
+)

@@ -1,0 +1,215 @@
+"""Task 21.next_token_loss: the mean cross-entropy of each next id, as a language model is trained with."""
+
+from math import log
+
+import torch
+import torch.nn.functional as F
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task, count
+from course_utils.checks.way import left_out
+from course_utils.lessons.shared.shares import USUAL
+
+task = Task(
+    "21.next_token_loss",
+    "the loss of the next id",
+    arguments=("logits B×T×V", "ids B×T"),
+    result="loss",
+    difficulty=2,
+    importance=5,
+    minutes=15,
+    hints=(
+        "The text is its own target: what the model should say at a position is the id that stands one position further on. So the logits and their targets are both parts of what is given, each a little shorter than T.",
+        (
+            "Take one sentence with the ids 2, 0, 1. At position 0 the target is 0, at position 1 it is 1, and at position 2 nothing is known. Let the model give the target the probability 0.5 at position 0 and 0.25 at position 1. The losses are 0.6931 and 1.3863, and their mean is 1.0397. "
+            "What the model says at position 2 has no part in it."
+        ),
+        "given = the logits without those of the last position; wanted = the ids without the first; log_p = log softmax of given over the vocabulary; take from each row the entry of the wanted id; return minus the mean of them all.",
+    ),
+    partial=USUAL,
+)
+
+
+@task.property
+def a_loss_is_not_negative(case, value):
+    """A probability is 1 at most."""
+    return f"A cross-entropy is never below 0; yours is {value:.4g}." if value < -1e-6 else None
+
+
+def _ids(draw, B, T, V):
+    """Ids of which no two that follow one another in a sentence are the same, so that a shift shows."""
+    first, steps = draw.whole(0, V, B, 1), draw.whole(1, V, B, T - 1)
+    return torch.cat([first, first + steps.cumsum(1)], 1) % V
+
+
+def _inputs(draw, B, T, V, dtype=torch.float32):
+    return draw.numbers(B, T, V, dtype=dtype), _ids(draw, B, T, V)
+
+
+# Sizes B, T, V: tiny first, then one longer at a time, then all
+LADDER = ((1, 3, 2), (2, 3, 2), (1, 4, 2), (1, 3, 5), (3, 5, 7))
+
+
+@task.cases
+def _(draw):
+    for dims in LADDER:
+        B, T, V = dims
+        name = f"{count(B, 'sentence')} of {count(T, 'id')}, {V} in the vocabulary"
+        yield Case(name, _inputs(draw, *dims), dims == LADDER[-1])
+    yield Case("as many sentences as positions", _inputs(draw, 4, 4, 3))
+    yield Case("as many positions as the vocabulary", _inputs(draw, 2, 5, 5))
+    yield Case("2 positions, of which one has a target", _inputs(draw, 3, 2, 5), True, edge=True)
+    yield Case("a vocabulary of one id", (draw.numbers(2, 3, 1), torch.zeros(2, 3).long()), edge=True)
+    yield Case("200 positions", _inputs(draw, 2, 200, 5), edge=True)
+    yield Case("float64 numbers", _inputs(draw, 3, 5, 7, torch.float64), True, edge=True)
+    far = torch.stack([draw.distinct(5, -2, 3) * 5e3 for _ in range(6)]).reshape(2, 3, 5)
+    yield Case("logits of ±10,000", (far, _ids(draw, 2, 3, 5)), hazard=True)
+
+
+@task.oracle
+def _(logits, ids):
+    B, T, _ = logits.shape
+    losses = [F.cross_entropy(logits[b, t], ids[b, t + 1]) for b in range(B) for t in range(T - 1)]
+    return sum(losses) / len(losses)
+
+
+LOG_P, GIVEN, WANTED = "the log softmax", "the log softmax without the last position", "the ids without the first"
+OF_TARGET, LOSSES, MEAN = "the log probabilities of the next ids", "the losses", "the mean of the losses"
+
+
+@task.steps
+def _(logits, ids):
+    log_p = yield LOG_P, lambda logits: logits.log_softmax(-1), logits
+    given = yield GIVEN, lambda log_p: log_p[:, :-1], log_p
+    wanted = yield WANTED, lambda ids: ids[:, 1:], ids
+    of_target = yield OF_TARGET, lambda log_p, ids: log_p.gather(-1, ids[..., None])[..., 0], given, wanted
+    losses = yield LOSSES, torch.neg, of_target
+    loss = yield MEAN, torch.mean, losses
+    return loss
+
+
+task.changed(
+    "not_shifted",
+    "You compare the logits at each position with the id at that same position, which the model has read there. The target is the next id: ids[:, 1:], beside the logits of all positions but the last.",
+    {GIVEN: left_out, WANTED: left_out},
+)
+task.changed(
+    "not_shifted_and_cut",
+    "You compare the logits at each position with the id at that same position, and leave the last position out. The target is the next id: ids[:, 1:].",
+    {GIVEN: lambda log_p: log_p[:, :-1], WANTED: lambda ids: ids[:, :-1]},
+)
+task.changed(
+    "shifted_the_wrong_way",
+    "You compare the logits at each position with the id before it. It is the other way round: the logits lose their last position and the ids their first.",
+    {GIVEN: lambda log_p: log_p[:, 1:], WANTED: lambda ids: ids[:, :-1]},
+)
+task.changed(
+    "last_position_kept",
+    "The last position has a target in your loss: the first id of its own sentence, as `roll` moves it to the end. Nothing is known of what follows the last position: leave it out.",
+    {GIVEN: left_out, WANTED: lambda ids: ids.roll(-1, 1)},
+)
+task.changed(
+    "last_position_is_to_say_0",
+    "The last position has the target 0 in your loss. Nothing is known of what follows it: leave it out.",
+    {GIVEN: left_out, WANTED: lambda ids: torch.cat([ids[:, 1:], torch.zeros_like(ids[:, :1])], 1)},
+)
+task.changed(
+    "last_position_is_to_repeat",
+    "The last position has its own id as target in your loss. Nothing is known of what follows it: leave it out.",
+    {GIVEN: left_out, WANTED: lambda ids: torch.cat([ids[:, 1:], ids[:, -1:]], 1)},
+)
+task.changed(
+    "sentences_run_together",
+    "The first id of a sentence is the target of the last position of the sentence before, since you flatten the batch before you shift. Shift each sentence by itself, along the axis T, and flatten afterwards.",
+    {GIVEN: lambda log_p: log_p.flatten(0, 1)[:-1], WANTED: lambda ids: ids.flatten()[1:]},
+)
+task.changed(
+    "first_position_left_out",
+    "The loss of the second id is missing: you leave out what the model says at position 0. It counts too, and only the last position is left out.",
+    {GIVEN: lambda log_p: log_p[:, 1:-1], WANTED: lambda ids: ids[:, 2:]},
+)
+task.changed(
+    "two_further_on",
+    "The target is the next id but one in your loss. It is the next one: ids[:, 1:].",
+    {GIVEN: lambda log_p: log_p[:, :-2], WANTED: lambda ids: ids[:, 2:]},
+)
+task.changed(
+    "last_target_alone",
+    "You return the loss of the last id alone. Each position but the last has a target, and all of them count.",
+    {GIVEN: lambda log_p: log_p[:, -2:-1], WANTED: lambda ids: ids[:, -1:]},
+)
+task.changed(
+    "first_sentence_alone",
+    "You return the loss of the first sentence alone. All sentences count.",
+    {GIVEN: lambda log_p: log_p[:1, :-1], WANTED: lambda ids: ids[:1, 1:]},
+)
+task.changed(
+    "divided_by_all_positions",
+    "You divide by B·T. One position of each sentence has no target: divide by B·(T-1), as a mean over the losses does.",
+    {MEAN: lambda losses: losses.sum() / (losses.numel() + len(losses))},
+)
+task.changed(
+    "sum",
+    "You return the sum of the losses. Return their mean, so that the loss does not grow with the batch.",
+    {MEAN: lambda losses: losses.sum()},
+)
+task.changed(
+    "summed_over_positions",
+    "You add up the losses of a sentence, and take the mean over sentences. Take the mean over positions, too.",
+    {MEAN: lambda losses: losses.sum(1).mean()},
+)
+task.changed(
+    "summed_over_sentences",
+    "You add up the losses of all sentences, and take the mean over positions. Take the mean over sentences, too.",
+    {MEAN: lambda losses: losses.sum(0).mean()},
+)
+task.changed(
+    "one_for_each_position",
+    "You return a loss for each position. One number is asked for: their mean.",
+    {MEAN: left_out},
+)
+task.changed(
+    "one_for_each_sentence",
+    "You return a loss for each sentence. One number is asked for: the mean over all positions of all sentences.",
+    {MEAN: lambda losses: losses.mean(1)},
+)
+task.changed(
+    "sign_forgotten",
+    "You return the mean log probability, which is negative. The loss is minus that.",
+    {LOSSES: left_out},
+)
+task.changed(
+    "in_bits",
+    "Your loss is in bits, as the logarithm is to the base 2. Return it in nats, with the natural logarithm, as F.cross_entropy does.",
+    {LOSSES: lambda log_p: -log_p / log(2)},
+)
+task.changed(
+    "perplexity",
+    "You return the exponential of the loss, which is the perplexity. Return the loss itself.",
+    {MEAN: lambda losses: losses.mean().exp()},
+)
+task.changed(
+    "probabilities",
+    "You take the mean of probabilities. The loss of an id is minus the logarithm of its probability.",
+    {LOSSES: lambda log_p: log_p.exp()},
+)
+task.changed(
+    "logits_as_they_are",
+    "You take the logits for log probabilities. They need a log softmax over the vocabulary first.",
+    {LOG_P: left_out},
+)
+task.changed(
+    "softmax_over_positions",
+    "Your softmax runs over the positions. It runs over the vocabulary, the last axis.",
+    {LOG_P: left_out, GIVEN: lambda logits: logits[:, :-1].log_softmax(-2)},
+)
+task.changed(
+    "softmax_twice",
+    "A softmax is applied twice: F.cross_entropy and log_softmax take logits as they are. Leave the first one out.",
+    {LOG_P: lambda logits: logits.softmax(-1).log_softmax(-1)},
+)
+task.changed(
+    "overflow",
+    "exp overflows: for a logit above about 88 it is infinite in float32. torch.log_softmax and F.cross_entropy take logits of any size.",
+    {LOG_P: lambda logits: (logits.exp() / logits.exp().sum(-1, keepdim=True)).log()},
+)

@@ -1,0 +1,190 @@
+"""Task 21.swiglu: a gated feed-forward network (Shazeer 2020, equation 6), with weights as nn.Linear keeps them."""
+
+from operator import add, matmul, mul
+
+import torch
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task, count, sizes
+from course_utils.checks.way import left_out
+from course_utils.lessons.shared.shares import USUAL
+
+task = Task(
+    "21.swiglu",
+    "a gated feed-forward network",
+    arguments=("x …×D", "weight_gate F×D", "weight_up F×D", "weight_down D×F"),
+    result="y …×D",
+    difficulty=2,
+    importance=4,
+    minutes=10,
+    hints=(
+        "Two layers read x side by side. What one of them gives goes through SiLU and becomes the gate: number by number, it says how much of what the other one gives goes on. A third layer brings the product back to the width D. None of the three has a bias.",
+        (
+            "Take one vector [1, 2], a weight_gate with the rows [1, 0] and [0, -1], a weight_up with the rows [1, 1] and [2, 0], and a weight_down with the rows [1, 0] and [0, 10]. The gates read 1 and -2, and SiLU makes 1·0.7311 = 0.7311 and -2·0.1192 = -0.2384 of them. The other layer gives 3 and 2. "
+            "The products are 2.1932 and -0.4768, and the last layer makes 2.1932 and -4.7681 of them."
+        ),
+        "gate = x times weight_gate transposed; gate = gate times its sigmoid; up = x times weight_up transposed; return gate times up, number by number, times weight_down transposed.",
+    ),
+    partial=USUAL,
+)
+
+
+def _inputs(draw, *shape, F, dtype=torch.float32):
+    D = shape[-1]
+    x, gate, up, down = (draw.numbers(*each, dtype=dtype) for each in (shape, (F, D), (F, D), (D, F)))
+    return x + 0.25 * (x == 0), *(weight + 0.25 * (weight == 0) for weight in (gate, up)), down + 0.25 * (down == 0)
+
+
+@task.cases
+def _(draw):
+    for size in sizes(B=2, T=3, D=5, F=7):
+        name = f"{count(size.B, 'sentence')} of {count(size.T, 'position')}, width {size.D}, {size.F} gates"
+        yield Case(name, _inputs(draw, size.B, size.T, size.D, F=size.F), size.full)
+    yield Case("as many gates as the width", _inputs(draw, 2, 3, 4, F=4))
+    yield Case("fewer gates than the width", _inputs(draw, 2, 3, 5, F=2))
+    yield Case("a single vector, without an axis of positions", _inputs(draw, 5, F=7), True, edge=True)
+    yield Case("heads of positions, of shape (2, 3, 2, 5)", _inputs(draw, 2, 3, 2, 5, F=3), edge=True)
+    yield Case("a single gate", _inputs(draw, 2, 3, 5, F=1), True, edge=True)
+    yield Case("float64 numbers", _inputs(draw, 2, 3, 5, F=7, dtype=torch.float64), True, edge=True)
+    x, *rest = _inputs(draw, 2, 3, 5, F=7)
+    yield Case("numbers near 1,000", (1000 * x, *rest), hazard=True)
+
+
+@task.oracle
+def _(x, weight_gate, weight_up, weight_down):
+    layers = [torch.nn.Linear(*weight.T.shape, bias=False) for weight in (weight_gate, weight_up, weight_down)]
+    gate, up, down = (
+        lambda y, layer=layer, weight=weight: torch.func.functional_call(layer, {"weight": weight}, y)
+        for layer, weight in zip(layers, (weight_gate, weight_up, weight_down), strict=True)
+    )
+    return down(torch.nn.SiLU()(gate(x)) * up(x))
+
+
+OF_GATE, SIGMOID, GATE, OF_UP = (
+    "the product of x and weight_gate",
+    "its sigmoid",
+    "the gate",
+    "the product of x and weight_up",
+)
+GATED, DOWN = "the gate times the other product", "the product with weight_down"
+
+
+@task.steps
+def _(x, weight_gate, weight_up, weight_down):
+    turned = yield "weight_gate transposed", lambda weight: weight.mT, weight_gate
+    before = yield OF_GATE, matmul, x, turned
+    share = yield SIGMOID, torch.sigmoid, before
+    gate = yield GATE, mul, before, share
+    turned = yield "weight_up transposed", lambda weight: weight.mT, weight_up
+    up = yield OF_UP, matmul, x, turned
+    gated = yield GATED, mul, gate, up
+    turned = yield "weight_down transposed", lambda weight: weight.mT, weight_down
+    y = yield DOWN, matmul, gated, turned
+    return y
+
+
+def silu(z):
+    return z * torch.sigmoid(z)
+
+
+task.changed(
+    "sigmoid",
+    "The gate is a sigmoid: that is GLU. SiLU is a number times its sigmoid, z·σ(z), which is F.silu.",
+    {GATE: lambda z, share: share},
+)
+task.changed(
+    "exchanged",
+    "weight_gate and weight_up are exchanged: SiLU is applied to what weight_gate gives, and weight_up's product stays as it is.",
+    {"weight_gate": lambda weight, *, weight_up: weight_up, "weight_up": lambda weight, *, weight_gate: weight_gate},
+)
+task.changed(
+    "relu", "The gate goes through a ReLU: that is ReGLU. SiLU is asked for, z·σ(z).", {GATE: lambda z, share: z.relu()}
+)
+task.changed(
+    "gelu",
+    "The gate goes through a GELU: that is GEGLU. SiLU is asked for, z·σ(z).",
+    {GATE: lambda z, share: torch.nn.functional.gelu(z)},
+)
+task.changed(
+    "tanh",
+    "The gate goes through a tanh. SiLU is asked for, z·σ(z), which also lets large numbers through.",
+    {GATE: lambda z, share: z.tanh()},
+)
+task.changed(
+    "no_silu",
+    "Nothing is applied to the gate: the two products are multiplied as they are. The gate goes through SiLU first.",
+    {GATE: left_out},
+)
+task.changed(
+    "silu_of_both",
+    "SiLU is applied to both products. It belongs to the one with weight_gate alone.",
+    {GATED: lambda gate, up: gate * silu(up)},
+)
+task.changed(
+    "silu_afterwards",
+    "SiLU is applied to what comes of gate times up. It belongs to the gate, before that.",
+    {GATE: left_out, GATED: lambda gate, up: silu(gate * up)},
+)
+task.changed(
+    "sum",
+    "You add the gate to the other product. A gate multiplies: number by number, gate times up.",
+    {GATED: add},
+)
+task.changed(
+    "no_up",
+    "weight_up has no effect: that is a feed-forward network as before, with SiLU for a ReLU. Multiply the gate by what weight_up gives.",
+    {GATED: left_out},
+)
+task.changed(
+    "no_gate",
+    "weight_gate has no effect. Multiply what weight_up gives by the gate.",
+    {GATED: lambda gate, up: up},
+)
+task.changed(
+    "gates_itself",
+    "weight_up gates itself: SiLU of its product, times its product. The gate comes from weight_gate.",
+    {"weight_gate": lambda weight, *, weight_up: weight_up},
+)
+task.changed(
+    "weight_gate_for_both",
+    "weight_gate is used for both products. What the gate lets through comes from weight_up.",
+    {"weight_up": lambda weight, *, weight_gate: weight_gate},
+)
+task.changed(
+    "no_down",
+    "What you return has the width F: the last product is missing, with weight_down transposed.",
+    {DOWN: left_out},
+)
+task.changed(
+    "sigmoid_twice",
+    "The gate is z·σ(z) passed through a sigmoid once more. SiLU alone is asked for.",
+    {GATE: lambda z, share: (z * share).sigmoid()},
+)
+task.changed(
+    "silu_with_a_minus",
+    "The gate is z·σ(-z). SiLU is z·σ(z), which lets large positive numbers through and keeps negative ones back.",
+    {GATE: lambda z, share: z * (1 - share)},
+)
+task.changed(
+    "residual_added",
+    "You add x to the result. The residual connection is not part of the network: it goes around it.",
+    {"result": lambda y, *, x: x + y},
+)
+for name, sentence, which in (
+    (
+        "not_transposed",
+        "The weights are not transposed: that fits only where there are as many gates as the width, and gives other numbers there. All three are outputs × inputs, as nn.Linear keeps them, so x is multiplied by a weight transposed.",
+        ("weight_gate", "weight_up", "weight_down"),
+    ),
+    (
+        "down_not_transposed",
+        "weight_down is not transposed: that fits only where there are as many gates as the width. It is D×F, outputs × inputs, like the other two: multiply by weight_down transposed.",
+        ("weight_down",),
+    ),
+    (
+        "up_not_transposed",
+        "weight_up is not transposed: that fits only where there are as many gates as the width. It is F×D, outputs × inputs: multiply x by weight_up transposed.",
+        ("weight_up",),
+    ),
+):
+    task.changed(name, sentence, {f"{weight} transposed": left_out for weight in which})

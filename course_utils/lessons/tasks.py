@@ -1,0 +1,117 @@
+"""Finds lessons, tasks and questions in the folders of the lessons; judges nothing.
+
+`lesson_NN/__init__.py` declares the `lesson`, `_questions.py` its `questions` and `predictions`, and each other module one `task`; one whose
+name begins with an underscore holds what several tasks share. Tasks come in the order of their answers in `answers.json`, which the build
+writes in the order of the exercises; one that has not been built yet comes last.
+"""
+
+import json
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+
+from course_utils import lessons as folders
+from course_utils.base.errors import CourseError
+from course_utils.base.places import number_of
+from course_utils.checks.lesson import Lesson
+from course_utils.checks.question import NumberQuestion, Prediction, Question
+from course_utils.checks.task import Task
+
+__all__ = [
+    "Lesson",
+    "NumberQuestion",
+    "Prediction",
+    "Question",
+    "Task",
+    "answers",
+    "asked",
+    "by_lesson",
+    "lessons",
+    "load",
+]
+
+HERE = Path(__file__).parent
+
+
+@cache
+def lessons() -> dict[str, Lesson]:
+    """Return {"02": its Lesson, …}, in reading order."""
+    found = [name for name in _modules(folders) if name.startswith("lesson_")]
+    return {name.removeprefix("lesson_"): import_module(f"{folders.__name__}.{name}").lesson for name in found}
+
+
+@cache
+def by_lesson() -> dict[str, list[Task]]:
+    """Return {"02": [its Tasks], …} for the lessons that have tasks, in reading order."""
+    return {number: found for number in lessons() if (found := tasks_of(number))}
+
+
+@cache
+def tasks_of(number: str) -> list[Task]:
+    """Return the tasks of one lesson, in the order of its exercises. An error in a task's file is raised as it is."""
+    package = _folder(number)
+    names = [
+        name for name in _modules(package) if name.isidentifier() and not name.startswith("_")
+    ]  # none that is a text
+    order = {task_id: place for place, task_id in enumerate(answers())}
+    found = [import_module(f"{package.__name__}.{name}").task for name in names]
+    return sorted(found, key=lambda task: order.get(task.id, len(order)))
+
+
+@cache
+def questions_of(number: str) -> tuple[Question | NumberQuestion, ...]:
+    """Return the questions of one lesson, in order; none where it has no file of questions."""
+    return _asked_in(number, "questions")
+
+
+@cache
+def predictions_of(number: str) -> tuple[Prediction, ...]:
+    """Return what is to be predicted in one lesson."""
+    return _asked_in(number, "predictions")
+
+
+def _asked_in(number, name):
+    package = _folder(number)
+    if "_questions" not in _modules(package):
+        return ()
+    return getattr(import_module(f"{package.__name__}._questions"), name, ())
+
+
+def _folder(number):
+    return import_module(f"{folders.__name__}.lesson_{number}")
+
+
+def _modules(package):
+    return sorted(module.name for module in iter_modules(package.__path__))
+
+
+def asked(number: str, questions: bool) -> list:
+    """Return what a class is graded on in one lesson: its tasks, and its questions if they are wanted."""
+    found = by_lesson().get(number, ())
+    return [*found, *(questions_of(number) if questions and found else ())]
+
+
+@cache
+def answers() -> dict[str, str]:
+    """Return the source of an answer to each task, by its id, as the build wrote them from the exercises."""
+    return json.loads((HERE / "answers.json").read_text(encoding="utf-8"))
+
+
+def load(task_id: str) -> Task | Question | NumberQuestion:
+    """Return the task, or the question, of that id. Raises `CourseError`, which names the known ones."""
+    number = number_of(str(task_id))
+    if number not in by_lesson():
+        raise CourseError(f'There is no task "{task_id}". Lessons with tasks: {", ".join(by_lesson())}.')
+    known = {each.id: each for each in asked(number, questions=True)}
+    if task_id not in known:
+        raise CourseError(f'There is no task "{task_id}". Lesson {number} has {", ".join(known)}.')
+    return known[task_id]
+
+
+def load_prediction(prediction_id: str) -> Prediction:
+    """Return the prediction of that id. Raises `CourseError`, which names the known ones."""
+    known = {each.id: each for number in lessons() for each in predictions_of(number)}
+    if prediction_id not in known:
+        raise CourseError(f'There is no prediction "{prediction_id}". There are {", ".join(known)}.')
+    return known[prediction_id]
