@@ -24,7 +24,7 @@ from course_utils.models.assembled import share_right
 from course_utils.models.seq2seq import fit, make_batch
 from course_utils.translation.scores import exact_shares
 
-LESSON = Path(__file__).parents[1] / "notebooks" / "12_transformer.py"
+LESSON = Path(__file__).parents[1] / "course_utils/lessons/lesson_12/12_transformer.py"
 COLUMNS = ("world", "part", "seed", "loss", "given_right", "written_right", "alone_right", "parameters", "cpu_seconds")
 SIZES = (20_000, 1), (300, 2)  # how many pairs, and their seed
 NOTHING = "nothing"

@@ -152,12 +152,12 @@ patched(
 patched(
     "the truth",
     "import course_utils.checks.expected as j\nimport course_utils.checks.answer as n\n"
-    "n.run = lambda answer, cases, *a: j._truth(next(t for t in __import__('course_utils').tasks.by_lesson()['03']"
+    "n.run = lambda answer, cases, *a: j._truth(next(t for t in __import__('course_utils.lessons.tasks').lessons.tasks.by_lesson()['03']"
     " if t.id == '03.' + answer.__name__), cases)",
 )
 patched(
     "the runner",
-    "import course_utils.checks.running.run as r\nimport course_utils.tasks as t\n"
+    "import course_utils.checks.running.run as r\nimport course_utils.lessons.tasks as t\n"
     "old = r._call\n"
     "r._call = lambda answer, case, *a: old(answer if answer.__name__ == '_' else t.load('03.' + answer.__name__).oracle_function, case, *a)",
 )
@@ -207,7 +207,7 @@ def stolen(name, code, **options):
     attack(f"stolen: {name}", "answers taken", "points", code, STOLEN, **options)
 
 
-OF_TASKS = "__import__('course_utils.tasks').tasks.load('03.' + name).oracle_function"
+OF_TASKS = "__import__('course_utils.lessons.tasks').lessons.tasks.load('03.' + name).oracle_function"
 BY_PATH = """
 import os
 def package():
@@ -251,21 +251,21 @@ stolen(
     "import sys\ndef steal(name):\n    for frame in sys._current_frames().values():\n        while frame:\n"
     "            if hasattr(frame.f_locals.get('task'), 'oracle_function'):\n                return frame.f_locals['task'].oracle_function\n            frame = frame.f_back",
 )
-stolen("answers.json", BY_PATH + "import json\ndef steal(name):\n    return made('import torch\\nfrom torch import *\\n' + json.load(open(package() + '/tasks/answers.json'))['03.' + name], name)")
+stolen("answers.json", BY_PATH + "import json\ndef steal(name):\n    return made('import torch\\nfrom torch import *\\n' + json.load(open(package() + '/lessons/answers.json'))['03.' + name], name)")
 stolen("the function answers", BY_PATH + "def steal(name):\n    from course_utils.lessons.tasks import answers\n    return made('import torch\\n' + answers()['03.' + name], name)")
-stolen("pkgutil.get_data", BY_PATH + "import pkgutil, json\ndef steal(name):\n    return made('import torch\\n' + json.loads(pkgutil.get_data('course_utils.tasks', 'answers.json'))['03.' + name], name)")
-stolen("importlib.resources", BY_PATH + "import json\nfrom importlib import resources\ndef steal(name):\n    return made('import torch\\n' + json.loads(resources.files('course_utils.tasks').joinpath('answers.json').read_text())['03.' + name], name)")
-stolen("the tasks' source", BY_PATH + "def steal(name):\n    return made(open(package() + '/tasks/lesson_03/' + name + '.py').read(), 'task').oracle_function")
-stolen("the tasks' source, by descriptor", BY_PATH + "def steal(name):\n    d = os.open(package(), os.O_RDONLY | os.O_DIRECTORY)\n    f = os.open('tasks/lesson_03/' + name + '.py', os.O_RDONLY, dir_fd=d)\n    return made(os.read(f, 10**6), 'task').oracle_function")
-stolen("the tasks' source, mapped", BY_PATH + "import mmap\ndef steal(name):\n    f = open(package() + '/tasks/lesson_03/' + name + '.py', 'rb')\n    return made(mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ)[:], 'task').oracle_function")
-stolen("the tasks' source, by the C library", BY_PATH + "import ctypes\ndef steal(name):\n    c = ctypes.CDLL(None)\n    b = ctypes.create_string_buffer(10**6)\n    n = c.read(c.open((package() + '/tasks/lesson_03/' + name + '.py').encode(), 0), b, 10**6)\n    return made(b.raw[:n], 'task').oracle_function")
-stolen("a spec from the file", BY_PATH + "import importlib.util as u\ndef steal(name):\n    s = u.spec_from_file_location('t', package() + '/tasks/lesson_03/' + name + '.py')\n    m = u.module_from_spec(s)\n    s.loader.exec_module(m)\n    return m.task.oracle_function")
-stolen("runpy", BY_PATH + "import runpy\nsteal = lambda name: runpy.run_path(package() + '/tasks/lesson_03/' + name + '.py')['task'].oracle_function")
+stolen("pkgutil.get_data", BY_PATH + "import pkgutil, json\ndef steal(name):\n    return made('import torch\\n' + json.loads(pkgutil.get_data('course_utils.lessons', 'answers.json'))['03.' + name], name)")
+stolen("importlib.resources", BY_PATH + "import json\nfrom importlib import resources\ndef steal(name):\n    return made('import torch\\n' + json.loads(resources.files('course_utils.lessons').joinpath('answers.json').read_text())['03.' + name], name)")
+stolen("the tasks' source", BY_PATH + "def steal(name):\n    return made(open(package() + '/lessons/lesson_03/' + name + '.py').read(), 'task').oracle_function")
+stolen("the tasks' source, by descriptor", BY_PATH + "def steal(name):\n    d = os.open(package(), os.O_RDONLY | os.O_DIRECTORY)\n    f = os.open('lessons/lesson_03/' + name + '.py', os.O_RDONLY, dir_fd=d)\n    return made(os.read(f, 10**6), 'task').oracle_function")
+stolen("the tasks' source, mapped", BY_PATH + "import mmap\ndef steal(name):\n    f = open(package() + '/lessons/lesson_03/' + name + '.py', 'rb')\n    return made(mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ)[:], 'task').oracle_function")
+stolen("the tasks' source, by the C library", BY_PATH + "import ctypes\ndef steal(name):\n    c = ctypes.CDLL(None)\n    b = ctypes.create_string_buffer(10**6)\n    n = c.read(c.open((package() + '/lessons/lesson_03/' + name + '.py').encode(), 0), b, 10**6)\n    return made(b.raw[:n], 'task').oracle_function")
+stolen("a spec from the file", BY_PATH + "import importlib.util as u\ndef steal(name):\n    s = u.spec_from_file_location('t', package() + '/lessons/lesson_03/' + name + '.py')\n    m = u.module_from_spec(s)\n    s.loader.exec_module(m)\n    return m.task.oracle_function")
+stolen("runpy", BY_PATH + "import runpy\nsteal = lambda name: runpy.run_path(package() + '/lessons/lesson_03/' + name + '.py')['task'].oracle_function")
 stolen("the compiled tasks", BY_PATH + "import marshal\ndef steal(name):\n    code = marshal.loads(open(PLACES['compiled'] + '/' + name + '.pyc', 'rb').read()[16:])\n    space = {'__name__': 'made'}\n    exec(code, space)\n    return space['task'].oracle_function")
-stolen("the repository's solutions", BY_PATH + "import glob, re\ndef steal(name):\n    text = open(glob.glob(PLACES['repository'] + '/solutions/03*.py')[0]).read()\n    code = re.search(rf'^def {name}\\(.*?(?=^\\S)', text, re.M | re.S).group()\n    return made('import torch\\nfrom torch import Tensor\\n' + code, name)")
+stolen("the repository's solutions", BY_PATH + "import glob, re\ndef steal(name):\n    text = open(glob.glob(PLACES['repository'] + '/course_utils/lessons/lesson_03/03*_exercises.py')[0]).read()\n    code = re.search(rf'^def {name}\\(.*?(?=^\\S)', text, re.M | re.S).group()\n    return made('import torch\\nfrom torch import Tensor\\n' + code, name)")
 stolen("the repository's tests", BY_PATH + "import sys\ndef steal(name):\n    sys.path.insert(0, PLACES['repository'] + '/tests')\n    import right_answers\n    return right_answers.RIGHT['03.' + name][0]")
-stolen("a loader's data", BY_PATH + "import course_utils\ndef steal(name):\n    return made(course_utils.__loader__.get_data(package() + '/tasks/lesson_03/' + name + '.py'), 'task').oracle_function")
-stolen("linecache", BY_PATH + "import linecache\nsteal = lambda name: made(''.join(linecache.getlines(package() + '/tasks/lesson_03/' + name + '.py')), 'task').oracle_function")
+stolen("a loader's data", BY_PATH + "import course_utils\ndef steal(name):\n    return made(course_utils.__loader__.get_data(package() + '/lessons/lesson_03/' + name + '.py'), 'task').oracle_function")
+stolen("linecache", BY_PATH + "import linecache\nsteal = lambda name: made(''.join(linecache.getlines(package() + '/lessons/lesson_03/' + name + '.py')), 'task').oracle_function")
 stolen("another's notebook", "import json\ndef steal(name):\n    space = {}\n    exec(''.join(c['source'] + '\\n' for c in json.load(open(PLACES['other']))['cells']), space)\n    return space[name]")
 
 # A learner's test that passes by other means than testing
@@ -917,9 +917,9 @@ sys.stdin.read()  # until whoever runs the attacks is gone
 
 
 def _task_files():
-    from course_utils.tasks import lesson_03
+    from course_utils.lessons import lesson_03
 
-    return sorted(Path(lesson_03.__file__).parent.glob("[!_]*.py"))
+    return sorted(Path(lesson_03.__file__).parent.glob("[!_0-9]*.py"))
 
 
 class Area:

@@ -14,12 +14,16 @@ PACKAGE = locks.PACKAGE
 # Each room may import itself and what is before it. A longer path takes a file out of a shorter one.
 FLOORS = (
     *("base", "figures", "data", "models", "translation", "training"),
-    *("checks/running", "checks", "tasks", "learner", "authoring", "site"),
+    *("checks/running", "checks", "lessons", "learner", "authoring", "site"),
     *(f"grading/{room}" for room in ("cage", "keeping", "reading", "judging", "writing", "handing_out")),
     *("grading", "desk", "commands"),
 )
 FACE = ("__init__.py", "__main__.py")  # of the package: what people call; nothing imports it for its content
-FILES = sorted(path for path in PACKAGE.rglob("*.py") if path.relative_to(PACKAGE).as_posix() not in FACE)
+FILES = sorted(
+    path
+    for path in PACKAGE.rglob("[!0-9]*.py")  # a lesson's text begins with its number
+    if path.relative_to(PACKAGE).as_posix() not in FACE and path.parent.name != "right"
+)
 
 
 def name(path):

@@ -31,7 +31,7 @@ import functools, gc, importlib, linecache, os, sys, types
 import course_utils
 HERE = os.path.dirname(course_utils.__file__)
 def modules():
-    for room in ("models", "translation", "training", "data", "figures", "tasks", "checks", "learner"):
+    for room in ("models", "translation", "training", "data", "figures", "lessons", "checks", "learner"):
         for name in FILES[room]:
             try:
                 importlib.import_module(f"course_utils.{room}.{name}")
@@ -81,7 +81,7 @@ def grade(grader, tmp_path):
 
 def by_name(lesson):
     """A cell whose answers are what of the course has their names."""
-    files = {room: [path.stem for path in (locks.PACKAGE / room).glob("*.py")] for room in ("models", "translation", "training", "data", "figures", "tasks", "checks", "learner")}  # fmt: skip
+    files = {room: [path.stem for path in (locks.PACKAGE / room).glob("*.py")] for room in ("models", "translation", "training", "data", "figures", "lessons", "checks", "learner")}  # fmt: skip
     answers = [task.answer_name for task in tasks.by_lesson()[lesson]]
     return "\n".join(
         [f"FILES = {files}", PREAMBLE, *(f"def {n}(*args): return borrowed({n!r})(*args)" for n in answers)]

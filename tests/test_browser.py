@@ -37,8 +37,8 @@ playwright.expect.set_options(timeout=PATIENCE)
 
 BROKEN = "def softmax(scores, temperature=1.0):\n    return (scores / temperature).softmax("
 OF_OTHER_KINDS = [
-    "import torch\nfrom torch import nn\nfrom course_utils import check, tasks",
-    f"tasks.__path__.append({str(KINDS)!r})\nfor known in (tasks.lessons, tasks.by_lesson, tasks.tasks_of): known.cache_clear()",
+    "import torch\nfrom torch import nn\nfrom course_utils import check, lessons\nfrom course_utils.lessons import tasks",
+    f"lessons.__path__.append({str(KINDS)!r})\nfor known in (tasks.lessons, tasks.by_lesson, tasks.tasks_of): known.cache_clear()",
     'def two_layers(x, weights):\n    return (x @ weights["in"].T).tanh() @ weights["out"].T.detach()',
     'check("90.two_layers", two_layers)',
     GATED,

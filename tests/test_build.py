@@ -17,7 +17,7 @@ from course_utils.authoring.build import ANSWERS, build
 from course_utils.authoring.headers import of_lesson
 from course_utils.authoring.running import WIDGET_VIEW, tidy
 from course_utils.authoring.sources import first_sentence
-from course_utils.base.places import file_of
+from course_utils.base.places import LESSONS, file_of
 
 LESSON = """\
 # %%
@@ -109,9 +109,9 @@ def new_course(root):
         write(root / f"course_utils/lessons/lesson_{number}/__init__.py", facts)
     write(root / "course_utils/lessons/lesson_01/double.py", TASK)
     write(root / "course_utils/lessons/lesson_01/_shared.py", "from course_utils.unused import nothing\n")
-    write(root / "notebooks/01_sums.py", LESSON)
-    write(root / "notebooks/02_other.py", OTHER)
-    write(root / "solutions/01_sums.py", SOLUTION)
+    write(root / "course_utils/lessons/lesson_01/01_sums.py", LESSON)
+    write(root / "course_utils/lessons/lesson_02/02_other.py", OTHER)
+    write(root / "course_utils/lessons/lesson_01/01_sums_exercises.py", SOLUTION)
     return root
 
 
@@ -192,7 +192,7 @@ def test_form_of_the_file(built_once):
 
 
 def test_a_title_that_looks_like_a_magic(course, no_kernel):
-    write(course / "notebooks/02_other.py", "# %% [markdown]\n# # Why?\n\n# %%\n# x?\n1\n")
+    write(course / "course_utils/lessons/lesson_02/02_other.py", "# %% [markdown]\n# # Why?\n\n# %%\n# x?\n1\n")
     assert build(course, say=quiet) == []
     _, _, text, code = load(course / "notebooks/02_other.ipynb")["cells"]
     assert source(text) == "# Why?" and source(code) == "# x?\n1"
@@ -327,9 +327,11 @@ def test_answer_is_cut_out_and_stored(built_once):
 )
 def test_marks_that_are_not_right(course, no_kernel, old, new, line, words):
     before = snapshot(course)
-    change(course / "solutions/01_sums.py", old, new)
+    change(course / "course_utils/lessons/lesson_01/01_sums_exercises.py", old, new)
     (problem,) = build(course, say=quiet)
-    assert problem.startswith(f"solutions/01_sums.py, line {line}: ") and words in problem
+    assert (
+        problem.startswith(f"course_utils/lessons/lesson_01/01_sums_exercises.py, line {line}: ") and words in problem
+    )
     for name in ("exercises/01_sums_exercises.ipynb", ANSWERS):  # what was right is not lost
         assert (course / name).read_bytes() == before[course / name][0]
 
@@ -347,7 +349,7 @@ def test_a_build_of_everything_gives_the_same_bytes(course):
 
 
 def test_only_what_changed_is_executed(course, no_kernel):
-    change(course / "notebooks/02_other.py", "another", "one more")
+    change(course / "course_utils/lessons/lesson_02/02_other.py", "another", "one more")
     assert build(course, say=quiet) == []
     assert no_kernel == ["notebooks/02_other.ipynb"]
 
@@ -370,7 +372,7 @@ def test_what_is_imported_counts_directly_or_not(course):
     ["import course_utils.unused", "from course_utils import unused", "from course_utils.unused import x"],
 )
 def test_each_way_to_import_counts(course, no_kernel, line):
-    change(course / "notebooks/02_other.py", "import os", f"import os\n{line}")
+    change(course / "course_utils/lessons/lesson_02/02_other.py", "import os", f"import os\n{line}")
     assert build(course, say=quiet) == []
     write(course / "course_utils/unused.py", "x = 1\n")
     assert [problem.split()[0] for problem in build(course, ["02"], check=True)] == ["notebooks/02_other.ipynb"]
@@ -378,7 +380,7 @@ def test_each_way_to_import_counts(course, no_kernel, line):
 
 def test_a_table_that_is_measured_anew_counts(course, no_kernel):
     change(
-        course / "notebooks/02_other.py",
+        course / "course_utils/lessons/lesson_02/02_other.py",
         "import os",
         "import os\n\"measured('rain'), measured_once('wind'), measured_at('hail')\"",
     )
@@ -392,8 +394,8 @@ def test_a_table_that_is_measured_anew_counts(course, no_kernel):
 def test_a_course_without_solutions(course):
     for name in ("solutions", "exercises"):
         shutil.rmtree(course / name)
-    for name in ("answers.json", "lesson_01/double.py"):
-        (course / "course_utils/tasks" / name).unlink()
+    for name in ("answers.json", "lesson_01/double.py", "lesson_01/01_sums_exercises.py"):
+        (course / LESSONS / name).unlink()
     assert [problem.split(",")[0] for problem in build(course, check=True)] == ["notebooks/01_sums.ipynb is stale"]
     header = of_lesson(course, "01_sums", exercises=False)
     assert "exercises" not in header and "About 5 minutes to read." in header
@@ -442,7 +444,7 @@ def test_the_header_tells_the_lessons_facts(built_once):
 
 
 @pytest.mark.parametrize(
-    "name", ["checks/judge.py", "tasks/lesson_01/double.py", "tasks/lesson_01/__init__.py", "unused.py"]
+    "name", ["checks/judge.py", "lessons/lesson_01/double.py", "lessons/lesson_01/__init__.py", "unused.py"]
 )
 def test_checks_and_tasks_count_for_solutions(course, name):
     file = course / "course_utils" / name
@@ -453,7 +455,7 @@ def test_checks_and_tasks_count_for_solutions(course, name):
 
 
 def test_check_names_what_is_wrong_and_writes_nothing(course, no_kernel):
-    change(course / "notebooks/02_other.py", "another", "one more")
+    change(course / "course_utils/lessons/lesson_02/02_other.py", "another", "one more")
     change(course / "notebooks/01_sums.ipynb", "Do words", "Don't words")
     (course / "solutions/01_sums.ipynb").unlink()
     for name in ("01_sums", "07_gone_exercises"):  # what the exercises were called once; and without a source
@@ -467,7 +469,7 @@ def test_check_names_what_is_wrong_and_writes_nothing(course, no_kernel):
         "exercises/08_mine.ipynb is not built from any source and holds more than the build wrote: "
         "keep what you need of it elsewhere, then delete it.",
         f"{ANSWERS} is stale: run `course build`.",
-        "notebooks/01_sums.ipynb was edited by hand: put your change into notebooks/01_sums.py, then run "
+        "notebooks/01_sums.ipynb was edited by hand: put your change into course_utils/lessons/lesson_01/01_sums.py, then run "
         "`course build 01`.",
         "solutions/01_sums.ipynb is missing: run `course build 01`.",
         "notebooks/02_other.ipynb is stale, what it is built from has changed: run `course build 02`.",
@@ -491,9 +493,9 @@ def test_the_build_mends_it(course, built_once):
 
 def test_a_failing_cell_leaves_the_old_file(course):
     before = snapshot(course)
-    change(course / "notebooks/01_sums.py", "double(21)", '\ndouble(21) / 0  # "oh"')
+    change(course / "course_utils/lessons/lesson_01/01_sums.py", "double(21)", '\ndouble(21) / 0  # "oh"')
     assert build(course, ["01"], say=quiet) == [
-        "notebooks/01_sums.py, line 2: the cell `from course_utils.helper import double` failed with "
+        "course_utils/lessons/lesson_01/01_sums.py, line 2: the cell `from course_utils.helper import double` failed with "
         "ZeroDivisionError: division by zero."
     ]
     built = course / "notebooks/01_sums.ipynb"
@@ -502,16 +504,20 @@ def test_a_failing_cell_leaves_the_old_file(course):
 
 def test_a_cell_that_never_ends(course, monkeypatch):
     monkeypatch.setattr(builder, "CELL_TIMEOUT", 1)
-    change(course / "notebooks/02_other.py", "import os\n", "while True:\n    pass\n")
+    change(course / "course_utils/lessons/lesson_02/02_other.py", "import os\n", "while True:\n    pass\n")
     assert build(course, ["02"], say=quiet) == [
-        "notebooks/02_other.py, line 5: the cell `while True:` ran longer than 1 s."
+        "course_utils/lessons/lesson_02/02_other.py, line 5: the cell `while True:` ran longer than 1 s."
     ]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="an interrupt cannot be sent to one process there")
 def test_an_interrupt_stops_the_kernel(course):
     begun = course / "notebooks/begun"
-    change(course / "notebooks/02_other.py", "import os\n", "open('begun', 'w').close()\nwhile True:\n    pass\n")
+    change(
+        course / "course_utils/lessons/lesson_02/02_other.py",
+        "import os\n",
+        "open('begun', 'w').close()\nwhile True:\n    pass\n",
+    )
     code = (
         "import signal, sys\nfrom pathlib import Path\nfrom course_utils.authoring.build import build\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
@@ -530,19 +536,21 @@ def test_an_interrupt_stops_the_kernel(course):
         run.kill()
 
 
-@pytest.mark.parametrize("name", ["02", "02_other", "notebooks/02_other.py", "notebooks/02_other.ipynb"])
+@pytest.mark.parametrize(
+    "name", ["02", "02_other", "course_utils/lessons/lesson_02/02_other.py", "notebooks/02_other.ipynb"]
+)
 def test_names_choose(course, no_kernel, name):
-    change(course / "notebooks/01_sums.py", "rises", "falls")
-    change(course / "notebooks/02_other.py", "another", "one more")
+    change(course / "course_utils/lessons/lesson_01/01_sums.py", "rises", "falls")
+    change(course / "course_utils/lessons/lesson_02/02_other.py", "another", "one more")
     write(course / "notebooks/08_mine.ipynb", "{}")
     assert build(course, [name], say=quiet) == []
     assert no_kernel == ["notebooks/02_other.ipynb"]
 
 
 def test_a_build_of_one_lesson_keeps_the_other_answers(course, no_kernel):
-    write(course / "solutions/02_other.py", SOLUTION.replace("01.", "02."))
+    write(course / "course_utils/lessons/lesson_02/02_other_exercises.py", SOLUTION.replace("01.", "02."))
     write(course / "course_utils/lessons/lesson_02/double.py", TASK.replace("01.", "02."))
-    change(course / "solutions/01_sums.py", "secret", "hidden")
+    change(course / "course_utils/lessons/lesson_01/01_sums_exercises.py", "secret", "hidden")
     assert build(course, ["02"], say=quiet) == []
     answers = load(course / ANSWERS)
     assert list(answers) == ["01.double", "02.double"] and "secret" in answers["01.double"]
@@ -553,13 +561,15 @@ def test_an_unknown_name(course):
 
 
 def test_a_source_that_is_no_python(course, no_kernel):
-    write(course / "notebooks/01_sums.py", "# %%\nx = (\n")
-    assert build(course, say=quiet) == ["notebooks/01_sums.py, line 2: this is not Python: '(' was never closed."]
+    write(course / "course_utils/lessons/lesson_01/01_sums.py", "# %%\nx = (\n")
+    assert build(course, say=quiet) == [
+        "course_utils/lessons/lesson_01/01_sums.py, line 2: this is not Python: '(' was never closed."
+    ]
 
 
 @pytest.mark.parametrize("text", ["", "# %%\n# A comment\n", "# %% [markdown]\n# No title\n"])
 def test_a_source_needs_no_title(course, no_kernel, text):
-    write(course / "notebooks/02_other.py", text)
+    write(course / "course_utils/lessons/lesson_02/02_other.py", text)
     assert build(course, say=quiet) == []
     assert source(load(course / "notebooks/02_other.ipynb")["cells"][0]).startswith("# 02 Is this another one?\n")
 
@@ -567,7 +577,9 @@ def test_a_source_needs_no_title(course, no_kernel, text):
 def test_a_folder_that_is_no_course(tmp_path):
     assert "holds no pyproject.toml" in build(tmp_path)[0]
     write(tmp_path / "pyproject.toml", '[project.urls]\nRepository = "https://example.org"\n')
-    assert build(tmp_path) == [f"{tmp_path.resolve()} holds no lessons: expected files such as notebooks/02_topic.py."]
+    assert build(tmp_path) == [
+        f"{tmp_path.resolve()} holds no lessons: expected files such as course_utils/lessons/lesson_02/02_topic.py."
+    ]
 
 
 def test_a_missing_tool(course, monkeypatch):
@@ -585,7 +597,7 @@ def test_a_folder_that_cannot_be_written(course, no_kernel, monkeypatch):
     def refuse(self, content):
         raise PermissionError(13, "Permission denied")
 
-    change(course / "notebooks/02_other.py", "another", "one more")
+    change(course / "course_utils/lessons/lesson_02/02_other.py", "another", "one more")
     monkeypatch.setattr(Path, "write_bytes", refuse)
     assert build(course, say=quiet) == ["notebooks/02_other.ipynb could not be written: Permission denied."]
 
@@ -609,14 +621,16 @@ def test_widgets_leave_their_static_picture(course, no_kernel, monkeypatch):
 
 def test_an_output_about_the_readers_machine_is_not_stored(course):
     """The cell runs (its output would be there), but nothing of it is kept."""
-    change(course / "notebooks/02_other.py", "# %%\nimport os", '# %% tags=["own-machine"]\nimport os')
+    change(
+        course / "course_utils/lessons/lesson_02/02_other.py", "# %%\nimport os", '# %% tags=["own-machine"]\nimport os'
+    )
     assert build(course, ["02"], say=quiet) == []
     (code,) = [c for c in load(course / "notebooks/02_other.ipynb")["cells"] if "import os\n\n{" in source(c)]
     assert code["outputs"] == [] and code["execution_count"] is None
 
 
 def test_a_cell_that_reveals_is_folded(course, no_kernel):
-    change(course / "notebooks/02_other.py", "# %%\nimport os", '# %% tags=["reveals"]\nimport os')
+    change(course / "course_utils/lessons/lesson_02/02_other.py", "# %%\nimport os", '# %% tags=["reveals"]\nimport os')
     assert build(course) == []
     cells = [
         cell

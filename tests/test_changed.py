@@ -70,7 +70,10 @@ def taken(*names):
 
 @pytest.mark.parametrize(
     "name",
-    extent.usually(["course_utils/lessons/lesson_02/softmax.py", "tests/right/02/softmax.py", "02.softmax"], 1),
+    extent.usually(
+        ["course_utils/lessons/lesson_02/softmax.py", "course_utils/lessons/lesson_02/right/softmax.py", "02.softmax"],
+        1,
+    ),
 )
 def test_after_a_change_to_a_task_the_tests_that_name_it_are_taken(name):
     tests, said = taken(name)
@@ -111,9 +114,9 @@ def test_the_notebooks_that_run_what_has_changed_are_taken():
     folders = ("notebooks", "solutions")
     of_a_task = changed.notebooks(ROOT, {"course_utils/lessons/lesson_02/softmax.py"}, folders)
     assert of_a_task == ["notebooks/02_weighted_sums.ipynb", "solutions/02_weighted_sums.ipynb"]
-    assert changed.notebooks(ROOT, {"notebooks/03_queries_keys_values.py"}, folders) == [
+    assert changed.notebooks(ROOT, {"course_utils/lessons/lesson_03/03_queries_keys_values.py"}, folders) == [
         "notebooks/03_queries_keys_values.ipynb"
     ]
-    every = [path for folder in folders for path in (ROOT / folder).glob("[0-9]*.py")]
+    every = [path for folder in folders for path in (ROOT / folder).glob("[0-9]*.ipynb")]
     assert len(changed.notebooks(ROOT, {"course_utils/checks/judge.py"}, folders)) == len(every)
     assert changed.notebooks(ROOT, {"docs/setup.md"}, folders) == []

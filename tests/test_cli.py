@@ -25,6 +25,7 @@ import pytest
 from course_utils import commands
 from course_utils.authoring import testing
 from course_utils.base import environment
+from course_utils.base.places import FOLDERS, source_of
 from course_utils.commands import doctor, lab, main
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -55,10 +56,11 @@ def complaint(done, code=2):
 @pytest.fixture
 def copy(tmp_path):
     """A small course of one lesson, with a notebook that reads."""
-    for folder in ("notebooks", "solutions", "exercises"):
-        (tmp_path / folder).mkdir()
+    source = tmp_path / source_of("notebooks", "00_start_here")
+    for folder in (*FOLDERS, source.parent):
+        (tmp_path / folder).mkdir(parents=True)
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    (tmp_path / "notebooks" / "00_start_here.py").write_text("# %%\n1 + 1\n")
+    source.write_text("# %%\n1 + 1\n")
     notebook = {"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
     (tmp_path / "notebooks" / "00_start_here.ipynb").write_text(json.dumps(notebook))
     return tmp_path

@@ -3,11 +3,10 @@
 import subprocess
 import sys
 from itertools import zip_longest
-from pathlib import Path
 
 import extent
 import pytest
-from right_answers import FILES, RIGHT
+from right_answers import FILES, LESSONS, RIGHT
 from test_tasks import TASKS
 
 from course_utils.checks.expected import Expected
@@ -40,7 +39,7 @@ def answer_cell(task_id, place):
 
 
 def solution_imports(lesson):
-    (file,) = (Path(__file__).parents[1] / "solutions").glob(f"{lesson}_*.py")
+    (file,) = LESSONS.glob(f"lesson_{lesson}/*_exercises.py")
     lines = file.read_text(encoding="utf-8").splitlines()
     return "\n".join(line for line in lines if line.startswith(("import ", "from ")))
 

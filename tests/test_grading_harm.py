@@ -428,8 +428,8 @@ def test_an_answer_may_call_what_its_prompt_offers_and_the_solution_calls_no_mor
     task = tasks.load(task_id)
     report = judge_answer(task, solution_of(task_id))
     assert (report.state, report.borrowed) == ("passed", ()), report
-    source = (locks.PACKAGE.parent / "solutions").glob(f"{task_id[:2]}_*.py")
-    text = next(source).read_text(encoding="utf-8")
+    (exercises,) = locks.PACKAGE.glob(f"lessons/lesson_{task_id[:2]}/*_exercises.py")
+    text = exercises.read_text(encoding="utf-8")
     for offer in task.offers:
         module, _, name = offer.rpartition(".")
         assert name in text and f"course_utils.{module}" in text, (
@@ -522,7 +522,7 @@ def test_no_frame_global_or_closure_holds_a_hidden_path(in_secret):
 
 def test_a_second_copy_of_the_course_cannot_be_read(tmp_path, monkeypatch):
     packages = tmp_path / "lib" / "python3.99" / "site-packages"
-    for name in ("course_utils/tasks", "torch_like"):
+    for name in ("course_utils/lessons", "torch_like"):
         (packages / name).mkdir(parents=True)
     libraries = locks._libraries()
     monkeypatch.setattr(locks, "_libraries", lambda: [*libraries, str(tmp_path / "lib")])

@@ -413,9 +413,9 @@ def test_what_decides_on_verdicts_is_read_from_imports():
     """A journal's results are taken anew when any of these changes, and stay when only what is written from them does."""
     decides = {path.relative_to(locks.PACKAGE).as_posix() for path in decides_on_verdicts()}
     assert {
-        "tasks/properties.py",
-        "tasks/lesson_04/_scores.py",
-        "tasks/lesson_02/softmax.py",
+        "lessons/shared/properties.py",
+        "lessons/lesson_04/_scores.py",
+        "lessons/lesson_02/softmax.py",
         "models/attention.py",
     } <= decides
     assert {

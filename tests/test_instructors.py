@@ -594,7 +594,7 @@ def test_solutions_are_left_out_until_their_time_and_come_afterwards(tmp_path, i
     assert "Upload `attention-course.zip` beside it" in (folder / "README.md").read_text(encoding="utf-8")
     with zipfile.ZipFile(folder / "attention-course.zip") as archive:
         held = {name: archive.read(name) for name in archive.namelist()}
-    assert not [name for name in held if "solutions/" in name or "__pycache__" in name]
+    assert not [name for name in held if "_exercises.py" in name or "/right/" in name or "__pycache__" in name]
     own = json.loads(held["attention-course/course_utils/lessons/answers.json"])
     assert set(own) == set(answers()) and set(own.values()) == {
         "# The solutions are handed out from 2999-12-05 00:00+00:00 on."

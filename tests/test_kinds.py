@@ -12,6 +12,7 @@ import extent
 import pytest
 import torch
 
+from course_utils import lessons
 from course_utils.checks.answer import judge_answer
 from course_utils.checks.expected import Expected
 from course_utils.checks.judge import judge
@@ -26,11 +27,11 @@ KINDS = Path(__file__).parent / "kinds"
 
 
 def _lesson():
-    tasks.__path__.append(str(KINDS))
+    lessons.__path__.append(str(KINDS))
     try:
         return {task.id.partition(".")[2]: task for task in tasks.tasks_of.__wrapped__("90")}
     finally:
-        tasks.__path__.remove(str(KINDS))
+        lessons.__path__.remove(str(KINDS))
 
 
 TASKS = _lesson()

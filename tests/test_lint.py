@@ -87,7 +87,7 @@ check("01.answer_NUMBER", answer_NUMBER)
 SOLUTION = "# %% [markdown]\n# Exercises on sums\n\n" + "".join(
     TASK.replace("NUMBER", str(number)) for number in range(3)
 )
-NAMES = ("notebooks/01_sums.py", "solutions/01_sums.py")
+NAMES = ("course_utils/lessons/lesson_01/01_sums.py", "course_utils/lessons/lesson_01/01_sums_exercises.py")
 
 
 class Course:
@@ -107,16 +107,17 @@ class Course:
 
     def lint(self):
         for name, text in self.texts.items():
-            path = self.root / name
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(text, encoding="utf-8")
+            (self.root / name).parent.mkdir(parents=True, exist_ok=True)
+            (self.root / name).write_text(text, encoding="utf-8")
             source = read_source(self.root, name)
             header, setup = (
                 {"cell_type": kind, "metadata": {"tags": tags}}
                 for kind, tags in (("markdown", []), ("code", ["setup"]))
             )
             cells = [header, setup, *map(self.built, source[begins_in_header(source) :])]
-            path.with_suffix(".ipynb").write_text(json.dumps({"cells": cells}), encoding="utf-8")
+            folder = self.root / ("solutions" if name.endswith("_exercises.py") else "notebooks")
+            folder.mkdir(exist_ok=True)
+            (folder / "01_sums.ipynb").write_text(json.dumps({"cells": cells}), encoding="utf-8")
         return lint(self.root)
 
     def built(self, cell):

@@ -17,14 +17,15 @@ from course_utils.models.sentiment import build_vocabulary
 ROOT = Path(__file__).parents[1]
 WITH_DATA = [
     path
-    for path in sorted((ROOT / "notebooks").glob("[0-9]*.py"))
+    for path in sorted(ROOT.glob("course_utils/lessons/*/[0-9]*.py"))
     if "load_reviews" in path.read_text(encoding="utf-8")
 ]
 
 
 def test_lesson_01_asks_where_words_point_that_it_also_draws_without_its_data():
     (asked,) = re.findall(
-        r"Where will (.*) point\?", (ROOT / "notebooks/01_bag_of_words.py").read_text(encoding="utf-8")
+        r"Where will (.*) point\?",
+        (ROOT / "course_utils/lessons/lesson_01/01_bag_of_words.py").read_text(encoding="utf-8"),
     )
     words = re.findall(r'"(\w+)"', asked)
     vocabulary = build_vocabulary(load_reviews("train", prefer="generated").sentences)

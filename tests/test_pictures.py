@@ -20,7 +20,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from course_utils.figures import plots, words
 from course_utils.figures.widgets import explore
 
-NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
+LESSONS = Path(__file__).parents[1] / "course_utils/lessons"
 
 
 @pytest.fixture(autouse=True)
@@ -146,7 +146,7 @@ def explorers(path):
     return tree, [n.targets[0].id for n in calls if getattr(n.value.func, "id", "") == "explore"]
 
 
-WITH_WIDGETS = [path for path in sorted(NOTEBOOKS.glob("[0-9]*.py")) if explorers(path)[1]]
+WITH_WIDGETS = [path for path in sorted(LESSONS.glob("*/[0-9]*.py")) if explorers(path)[1]]
 
 
 @pytest.mark.parametrize("path", extent.usually(WITH_WIDGETS, 2), ids=lambda p: p.stem)

@@ -273,7 +273,7 @@ def test_the_tables_of_decoding_hold_all_that_their_program_measures():
 
 def class_on_the_page(lesson, name):
     """Return the source of a class that a lesson's notebook defines."""
-    (page,) = Path(__file__).parents[1].glob(f"notebooks/{lesson}_*.py")
+    (page,) = Path(__file__).parents[1].glob(f"course_utils/lessons/lesson_{lesson}/{lesson}_*[!s].py")
     tree = ast.parse(page.read_text(encoding="utf-8"))
     return next(ast.unparse(node) for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name)
 

@@ -3,13 +3,12 @@
 import contextlib
 import functools
 import re
-from pathlib import Path
 
 import extent
 import pytest
 import torch
 from right_answers import FILES as RIGHT_FILES
-from right_answers import RIGHT
+from right_answers import LESSONS, RIGHT
 
 from course_utils.base import trees
 from course_utils.base.errors import CourseError
@@ -28,8 +27,8 @@ TASKS = {task.id: task for lesson in tasks.by_lesson().values() for task in less
 
 
 def solution_of(task_id):
-    """The course's own answer, run from the text that `solution` shows, below the imports of its solution file."""
-    (file,) = (Path(__file__).parents[1] / "solutions").glob(f"{task_id[:2]}_*.py")
+    """The course's own answer, run from the text that `solution` shows, below the imports of its lesson's exercises."""
+    (file,) = LESSONS.glob(f"lesson_{task_id[:2]}/*_exercises.py")
     imports = re.findall(r"^(?:from|import) .*$", file.read_text(encoding="utf-8"), re.MULTILINE)
     space = {}
     exec("\n".join(imports), space)
@@ -264,7 +263,7 @@ def test_the_facts_of_a_task_are_told(task):
     assert RIGHT_FILES[task.id].is_file()
 
 
-def test_each_lesson_has_its_facts_and_its_tasks_in_the_order_of_its_solutions():
+def test_each_lesson_has_its_facts_and_its_tasks_in_the_order_of_its_exercises():
     for number, lesson in tasks.lessons().items():
         assert lesson.number == number and lesson.goals and lesson.question.endswith("?")
         assert [task.id for task in tasks.tasks_of(number)] == [

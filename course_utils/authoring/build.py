@@ -288,10 +288,10 @@ def _build_one(root, plan, say):
     target, path, started = plan["target"], root / plan["target"].built, time.monotonic()
     notebook = notebook_of(target, plan["cells"])
     try:
+        path.parent.mkdir(exist_ok=True)
         if target.folder != "exercises":
             notebook = execute(notebook, root, target.folder, CELL_TIMEOUT, handles=plan)
             tidy(notebook["cells"])
-        path.parent.mkdir(exist_ok=True)
         if plan["state"] == "edited":
             _keep_copy(path, say)
         if write(path, sealed(notebook, plan["hash"])):
