@@ -6,15 +6,13 @@ Here: what `tally` counted, sorted and chosen for the page. Not here: the page i
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from markupsafe import Markup
-
 from course_utils.grading.keeping.record import Graded
 from course_utils.grading.reading.written import Written
 from course_utils.grading.writing import tally
 from course_utils.grading.writing.markup import anchor, sentence, template, with_code
 from course_utils.tasks import answers
 
-STANDINGS = {
+WORDS = {
     "passed": "passed",
     "partly": "part of the points",
     "wrong": "failed or error",
@@ -43,7 +41,7 @@ class Shown:
     task: str
     place: str
     words: str
-    sentence: Markup
+    sentence: str  # Markup
     count: int
     share: float  # of those who handed in the lesson
     code: str
@@ -68,7 +66,7 @@ def class_page(graded: Iterable[Graded], tasks: list, title: str, notice: str = 
         counts=counts,
         tenths=[(n, 110 * n / (max(tenths) or 1)) for n in tenths],
         tenths_in_words=", ".join(f"{10 * i} to {10 * i + 10} %: {n}" for i, n in enumerate(tenths) if n),
-        standings=STANDINGS | ({"none": "no answer, or not read yet"} if any_in_words else {}),
+        standings=WORDS | ({"none": "no answer, or not read yet"} if any_in_words else {}),
         task_rows=[(row, sum(row.standings.values()) or 1, _pieces(row.standings)) for row in rows],
         ranks=RANKS,
         heat=heat,

@@ -1,6 +1,6 @@
 """Writes what people read: a page of feedback for each student, and the page on the class.
 
-Not here: what is said on a task (`results`), the class page's sections (`class_page`), how texts are made safe (`markup`).
+Here: what is shown. Not here: what is said on a task (`results`), the page on the class (`class_page`), the pages themselves (`templates/`).
 """
 
 from collections.abc import Callable, Iterable
