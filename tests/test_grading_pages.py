@@ -167,7 +167,7 @@ def hostile(text, number=0):
 
 
 class Reader(HTMLParser):
-    """Collects tags, attributes and text, and stumbles over what is left open."""
+    """Collects tags, attributes and text, blanks between tags aside, and stumbles over what is left open."""
 
     VOID = {"meta", "br", "wbr", "rect", "line"}
 
@@ -197,7 +197,7 @@ class Reader(HTMLParser):
         self.attributes += [(tag, *pair) for pair in attributes]
 
     def handle_data(self, data):
-        if not self.open or self.open[-1] != "style":
+        if data.strip() and (not self.open or self.open[-1] != "style"):
             self.text.append(data)
 
 

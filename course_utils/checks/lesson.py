@@ -12,7 +12,7 @@ A lesson is declared in `course_utils/lessons/lesson_NN/__init__.py`:
         runs="half a minute",
     )
 
-Not here: its tasks, which are beside it, a file each, and its text, which is `notebooks/NN_topic.py`.
+Not here: its tasks, which are beside it, a file each, and its text, which is `NN_topic.py`.
 """
 
 from dataclasses import dataclass

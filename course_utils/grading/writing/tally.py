@@ -23,7 +23,7 @@ ANSWERS = 20_000  # different answers compared for a task
 GROUPS = 1000  # groups of identical answers kept for a task
 CODE = 1500  # characters of code kept
 PEOPLE = 12  # students named in a group of identical answers
-standINGS = ("passed", "partly", "wrong", "none", "absent")
+STANDINGS = ("passed", "partly", "wrong", "none", "absent")
 SHORT = 80  # an answer of fewer characters, signature, comments and blanks aside, may well be written twice
 NEVER_MANY = 4  # so many alike are never "what many write"
 TRIVIAL = object()  # in place of a group whose answer is that short
@@ -91,6 +91,10 @@ class TaskTally:
     @property
     def handed_in(self) -> int:
         return sum(self.standings.values()) - self.standings["absent"]
+
+    def share(self, n: int) -> float:
+        """Return which share so many are of those who handed in the lesson."""
+        return n / max(1, self.handed_in)
 
     def add(self, verdict: Verdict, points: Points, who: tuple) -> None:
         self.standings[standing(verdict, points)] += 1
@@ -235,7 +239,7 @@ class ClassTally:
 
 
 def standing(verdict: Verdict, points: Points) -> str:
-    """Return which of standINGS a verdict has on the pages."""
+    """Return which of STANDINGS a verdict has on the pages."""
     if verdict.borrowed and not points.points:
         return "wrong"
     if verdict.state in ("passed", NOTHING):

@@ -2,7 +2,6 @@
 
 import csv
 from dataclasses import dataclass, field
-from html import escape
 from itertools import chain
 from itertools import count as count_from
 from math import isfinite
@@ -11,7 +10,7 @@ from pathlib import Path
 from course_utils.base.errors import CourseError
 from course_utils.base.files import opened
 from course_utils.grading.reading.submissions import natural
-from course_utils.grading.writing.markup import count, line, page
+from course_utils.grading.writing.markup import template
 from course_utils.grading.writing.results import cell, number, table
 
 
@@ -93,34 +92,19 @@ def _write_csv(path, columns, possible, rows):
 
 
 def _page(columns, possible, rows):
-    most = sum(possible.values())
-    head = "".join(
-        f"<th scope='col' class='number'>{line(title)}<br><span>of {number(possible.get(title, 0))}</span></th>"
-        for title in columns
-    )
-    body = "".join(_row(student, row, columns) for student, row in rows)
-    means = "".join(f"<td class='number'>{number(_mean(rows, title))}</td>" for title in columns)
-    mean = number(sum(_sum(row, columns) for _, row in rows) / len(rows)) if rows else "–"
-    return page(
-        "The term",
-        f"<main><h1>The term</h1><p>{count(len(rows), 'student')}, {count(len(columns), 'column')} of results. A dash: not in that class.</p>"
-        "<div class='scroll' role='region' aria-label='Points of the term' tabindex='0'><table><caption>Points by lesson</caption>"
-        f"<thead><tr><th scope='col'>student</th>{head}<th scope='col' class='number'>total<br><span>of {number(most)}</span></th></tr></thead>"
-        f"<tbody>{body}<tr><th scope='row'>mean</th>{means}<td class='number'>{escape(str(mean))}</td></tr></tbody></table></div></main>",
-        wide=True,
+    totals = [_sum(row, columns) for _, row in rows]
+    return template("term.html").render(
+        title="The term",
+        columns=[(title, possible.get(title, 0), _mean(rows, title)) for title in columns],
+        rows=[
+            (student, row.name, [row.points.get(title) for title in columns], total)
+            for (student, row), total in zip(rows, totals, strict=True)
+        ],
+        possible_in_all=sum(possible.values()),
+        mean_in_all=sum(totals) / len(totals) if totals else None,
     )
 
 
 def _mean(rows, title):
     found = [row.points[title] for _, row in rows if title in row.points]
     return sum(found) / len(found) if found else 0
-
-
-def _row(student, row, columns):
-    name = f"{line(row.name)} ({line(student)})" if row.name and row.name != student else line(student)
-    cells = "".join(
-        f"<td class='number'>{number(row.points[title]) if title in row.points else '–'}</td>" for title in columns
-    )
-    return (
-        f"<tr><th scope='row'><bdi>{name}</bdi></th>{cells}<td class='number'>{number(_sum(row, columns))}</td></tr>\n"
-    )
