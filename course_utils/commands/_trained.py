@@ -47,8 +47,8 @@ def model_folder(name: str | None) -> Path:
         path.parent.as_posix() for path in RUNS.glob("*/model.json")
     )
     advice = f"name one of {', '.join(known)} with --model" if known else "train one with `course train transformer`"
-    came = f"there is no model {name!r}, neither a folder nor one of the course" if name else "no model was named"
-    raise CourseError(f"{came}: {advice}")
+    problem = f"there is no model {name!r}, neither a folder nor one of the course" if name else "no model was named"
+    raise CourseError(f"{problem}: {advice}")
 
 
 def lines(name: str | None) -> Iterator[str]:

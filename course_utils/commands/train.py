@@ -81,11 +81,11 @@ def _train_here(options) -> int:
         torch.set_num_threads(
             options.threads or 1
         )  # the world's tensors are so small that more threads wait for each other
-    said = [_announcement(settings, options.device)] if first and settings else []
+    announcement = [_announcement(settings, options.device)] if first and settings else []
     run = Path(options.resume or options.run or (_free_folder(settings) if first else RUNS))
     try:
         if first:
-            print(*said, f"Run folder: {run.as_posix()}", sep="\n", flush=True)
+            print(*announcement, f"Run folder: {run.as_posix()}", sep="\n", flush=True)
         bar = sys.stderr.isatty()
         trainer = train(settings, run, device=options.device, resume=bool(options.resume), show=bar)
     except KeyboardInterrupt:  # a second one, in the middle of a step
@@ -187,7 +187,7 @@ def _announcement(settings, device):
     place = torch.cuda.get_device_name(on) if on.type == "cuda" else f"the CPU, {threads()}"
     number = int(os.environ.get("WORLD_SIZE", 1))
     place = f"{number} processes, each on {place}" if number > 1 else place
-    said = f"Training {settings.kind} on {data}: {place}, {'bf16' if precision == torch.bfloat16 else 'fp32'}."
+    message = f"Training {settings.kind} on {data}: {place}, {'bf16' if precision == torch.bfloat16 else 'fp32'}."
     if precision == torch.float32 and settings.precision == "auto":
-        said += " This device is not faster in bf16, so the run goes on in fp32."
-    return said
+        message += " This device is not faster in bf16, so the run goes on in fp32."
+    return message

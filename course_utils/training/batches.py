@@ -80,8 +80,8 @@ class Batches:
         source = pad([[*self.sources[i], EOS] for i in places])
         given = pad([[BOS, *self.targets[i]] for i in places])
         wanted = pad([[*self.targets[i], EOS] for i in places]).flatten()
-        kept = wanted.nonzero()[:, 0]
-        return Batch(source, given, wanted[kept], kept)
+        filled = wanted.nonzero()[:, 0]
+        return Batch(source, given, wanted[filled], filled)
 
     def target_tokens(self, places: np.ndarray) -> int:
         """Return how many ids a model shall say in a batch: its N."""

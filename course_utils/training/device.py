@@ -105,6 +105,14 @@ def agree(wishes: Sequence[bool], device: torch.device) -> list[bool]:
     return flags.bool().tolist()
 
 
+def total(x: torch.Tensor) -> torch.Tensor:
+    """Return the sum of a tensor over all processes; all have to ask."""
+    x = x.clone()
+    if dist.is_initialized():
+        dist.all_reduce(x)
+    return x
+
+
 def in_first_process_only(work: Callable[[], None]) -> None:
     """Let the first process do something; what goes wrong ends all, as none shall wait for one that is gone."""
     wrong = [None]

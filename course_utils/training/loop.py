@@ -1,20 +1,18 @@
 """The training loop, one for all models, devices and numbers of processes; it can be stopped and resumed at any step.
 
-Here: steps, validation, checkpoints, the end. Not here: batches, loss, optimizer, files, each in a file of its own.
+Here: steps, validation, the end. Not here: batches, loss, optimizer, checkpoint, files, each in a file of its own.
 
 Why a resumed run equals one that was never stopped: everything in a step follows from the settings, the step's number
 and the checkpoint. The order of batches comes from seed and epoch, and the random numbers of dropout from seed, step and rank.
 """
 
 import contextlib
-import hashlib
-import json
 import math
 import os
 import signal
 import threading
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 import numpy as np
 import torch
@@ -22,16 +20,17 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from course_utils.base.errors import CourseError
 from course_utils.data.pairs import Pairs
+from course_utils.data.subwords import Subwords
 from course_utils.models.files import make_model
 from course_utils.training import device as devices
 from course_utils.training.batches import Batch, Batches
+from course_utils.training.checkpoint import Progress, identify, restore, save
 from course_utils.training.corpus import Corpus, load_corpus
 from course_utils.training.loss import smoothed_loss
 from course_utils.training.optimizer import Optimizer, schedule
 from course_utils.training.run_folder import RunError, RunFolder, describe_environment
-from course_utils.training.settings import Settings, make_settings
+from course_utils.training.settings import Settings
 from course_utils.translation.scores import bleu
 from course_utils.translation.translate import translate
 
@@ -52,20 +51,6 @@ class Objective(nn.Module):
         return smoothed_loss(
             features.index_select(0, batch.places), self.model.readout.weight, batch.wanted, self.smoothing
         )
-
-
-@dataclass
-class Progress:
-    """Where a run stands: kept in the checkpoint, beside the tensors."""
-
-    step: int = 0
-    tokens: int = 0  # of the target, so far
-    loss_tokens: int = 0  # of them, since the last validation
-    seconds: float = 0.0  # of wall-clock time, over all parts of the run
-    averaged: int = 0  # how many weights the average holds
-    best: float = -math.inf  # what early stopping watches; higher is better
-    since_best: int = 0  # validations
-    finished: bool = False
 
 
 def train(settings: Settings | None, run: str | os.PathLike, corpus: Corpus | None = None, device: str = "auto",
@@ -114,19 +99,19 @@ class Trainer:
         self.precision = devices.choose_precision(precision, device)
         self.corpus = corpus or load_corpus(settings)
         self.subwords = self.corpus.subwords
-        self.batches = self.batches_of(self.corpus.train, settings.seed)
-        self.val_batches = self.batches_of(self.corpus.val, seed=0)
+        self.batches = make_batches(self.corpus.train, self.subwords, settings, settings.seed)
+        self.val_batches = make_batches(self.corpus.val, self.subwords, settings, seed=0)
         torch.manual_seed(settings.seed)
         self.model = make_model(settings.kind, len(self.subwords), settings.model).to(device, self.precision)
         self.optimizer = Optimizer(self.model, settings.betas, settings.weight_decay, settings.clip, settings.optimizer)
         self.loss = torch.zeros((), dtype=torch.float64, device=device)  # the sum over loss_tokens
         self.average, self.best = {}, {}  # weights: the mean of the last ones, and the best so far
-        self.identity = self.identify()
+        self.identity = identify(settings, self.batches)
         self.batches_a_step = settings.accumulate * devices.world()
         self.steps_an_epoch = math.ceil(len(self.batches.epoch(0)) / self.batches_a_step)
         self.steps = max(1, round(settings.epochs * self.steps_an_epoch))
         if resume:
-            self.restore()
+            restore(self)
         else:
             devices.in_first_process_only(lambda: folder.create(settings, describe_environment(device, self.precision)))
         self.objective = Objective(self.model, settings.smoothing, settings.compile)
@@ -149,10 +134,13 @@ class Trainer:
                     self.validate()
                 progress.finished |= at_end
                 progress.seconds = before + time.monotonic() - began
-                self.show(bar)
-                stopped, due = self.agree(stop.is_set(), time.monotonic() - saved >= checkpoint_seconds)
+                show_progress(bar, progress, self.loss)
+                stopped = due = False
+                if devices.world() == 1 or progress.step % 16 == 0:  # several processes ask each other now and then
+                    due = time.monotonic() - saved >= checkpoint_seconds
+                    stopped, due = devices.agree([stop.is_set(), due], self.device)
                 if stopped or due or progress.finished:
-                    self.save_checkpoint()
+                    save(self)
                     saved = time.monotonic()
                 if stopped:
                     break
@@ -172,18 +160,16 @@ class Trainer:
         # A process without a batch, in the last step of an epoch, takes part with a gradient of zero.
         weighed = [(places, 1) for places in mine] or [(group[0], 0)]
         for i, (places, weight) in enumerate(weighed):
-            with self.gradients_kept_here() if i + 1 < len(weighed) else contextlib.nullcontext():
+            with exchange(self.objective, i + 1 == len(weighed)):
                 loss = self.objective(self.batches.read(places).to(self.device)) * weight
                 # The mean over all tokens of all processes, whose gradients DDP averages.
                 (loss * (devices.world() / tokens)).backward()
             self.loss += loss.detach()
         self.optimizer.step(self.rate(progress.step))
-        progress.step, progress.tokens, progress.loss_tokens = (
-            progress.step + 1,
-            progress.tokens + tokens,
-            progress.loss_tokens + tokens,
-        )
-        self.add_to_average()
+        progress.step += 1
+        progress.tokens += tokens
+        progress.loss_tokens += tokens
+        add_to_average(self.average, self.optimizer.masters, progress, self.steps, settings.average)
 
     def rate(self, step: int) -> float:
         """Return the learning rate of a step."""
@@ -197,26 +183,10 @@ class Trainer:
             self._epoch, self._order = epoch, self.batches.epoch(epoch)
         return self._order[place * self.batches_a_step : (place + 1) * self.batches_a_step]
 
-    def gradients_kept_here(self):
-        """Within it, backward adds gradients up without exchanging them."""
-        return self.objective.no_sync() if dist.is_initialized() else contextlib.nullcontext()
-
-    @torch.no_grad()
-    def add_to_average(self) -> None:
-        """Take the weights into the average, if the run is in its last part (Vaswani et al. 2017, section 6.1)."""
-        first = self.steps * (1 - self.settings.average)
-        every = max(1, int((self.steps - first) / AVERAGED))
-        if self.progress.step <= first or (self.steps - self.progress.step) % every:
-            return
-        self.progress.averaged += 1
-        for name, master in self.optimizer.masters.items():
-            mean = self.average.setdefault(name, torch.zeros_like(master))
-            mean.lerp_(master.detach(), 1 / self.progress.averaged)
-
     def validate(self) -> None:
         """Measure loss and BLEU on the validation set, add a row to the curves, and see whether it is time to stop."""
         progress, settings = self.progress, self.settings
-        loss = self.finite(self.total_loss().item() / max(1, progress.loss_tokens))
+        loss = finite(devices.total(self.loss).item() / max(1, progress.loss_tokens), progress.step, settings.rate)
 
         def write_down() -> None:
             val_loss, val_bleu = self.measure()
@@ -243,86 +213,8 @@ class Trainer:
         plain = Objective(self.model, smoothing=0.0)
         with torch.inference_mode():
             losses = [plain(batches.read(places).to(self.device)).item() for places in batches.epoch(0)]
-        loss = self.finite(sum(losses) / int(batches.lengths[:, 1].sum()))
+        loss = finite(sum(losses) / int(batches.lengths[:, 1].sum()), self.progress.step, self.settings.rate)
         return loss, bleu(translate(self.model, self.subwords, val.sources, width=1), val.targets).score
-
-    def finite(self, loss: float) -> float:
-        """Return a loss that is a number, or raise `RunError`."""
-        if not math.isfinite(loss):
-            raise RunError(
-                f"the loss is not a finite number any more at step {self.progress.step}: start anew with a lower rate than "
-                f"{self.settings.rate}"
-            )
-        return loss
-
-    def batches_of(self, pairs: Pairs, seed: int) -> Batches:
-        """Return pairs in the run's subwords and batches."""
-        sources, targets = self.subwords.encode(pairs.sources), self.subwords.encode(pairs.targets)
-        return Batches(sources, targets, self.settings.batch_tokens, seed, self.settings.batches)
-
-    def total_loss(self) -> Tensor:
-        """Return the training loss since the last validation, summed over the tokens of all processes."""
-        total = self.loss.clone()
-        if dist.is_initialized():
-            dist.all_reduce(total)
-        return total
-
-    def agree(self, *wishes: bool) -> list[bool]:
-        """Return of each wish whether any process has it, which they ask each other every 16 steps."""
-        if dist.is_initialized() and self.progress.step % 16:
-            return [False for _ in wishes]
-        return devices.agree(wishes, self.device)
-
-    def show(self, bar: tqdm) -> None:
-        """Move the progress bar: loss and tokens a second now and then, because a GPU has to wait for them."""
-        bar.update(self.progress.step - bar.n)
-        if not bar.disable and self.progress.step % 20 == 0 and self.progress.loss_tokens:
-            loss = self.loss.item() / self.progress.loss_tokens * devices.world()
-            bar.set_postfix_str(
-                f"loss {loss:.3f}, {self.progress.tokens / self.progress.seconds:,.0f} tokens/s", refresh=False
-            )
-
-    def save_checkpoint(self) -> None:
-        """Write all that a resumed run needs; the other processes add their loss."""
-        tensors = self.optimizer.state() | {"loss": self.total_loss()}
-        for prefix, weights in ("average", self.average), ("best", self.best):
-            tensors |= {f"{prefix}.{name}": value for name, value in weights.items()}
-        state = {"progress": asdict(self.progress), "curves": self.curves}
-        state |= {"processes": devices.world(), "run": self.identity}
-        devices.in_first_process_only(lambda: self.folder.save_checkpoint(tensors, state))
-
-    def identify(self) -> str:
-        """Return what tells this run's checkpoints from others': a checksum of its settings and of what it trains on."""
-        settings = make_settings(self.settings.to_dict()).to_dict()  # as they are read back: an epoch is 1.0 epochs
-        described = [settings, self.batches.sources, self.batches.targets]
-        return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()
-
-    def restore(self) -> None:
-        """Take up the run where its checkpoint left it; without one yet, at the beginning."""
-        found = self.folder.load_checkpoint()
-        if found is None:
-            return
-        tensors, state = found
-        foreign = RunError(
-            f"the checkpoint in {self.folder.path} belongs to another run, or to other settings or data: start anew in "
-            "another folder"
-        )
-        if state.get("run") != self.identity:
-            raise foreign
-        if state.get("processes") != devices.world():
-            raise RunError(
-                f"this run had {state.get('processes')} processes and now has {devices.world()}: resume it with as many"
-            )
-        try:
-            self.progress, self.curves = Progress(**state["progress"]), state["curves"]
-            self.optimizer.load(tensors)
-            self.loss.copy_(tensors["loss"] if devices.rank() == 0 else torch.zeros(()))
-        except (CourseError, KeyError, TypeError, ValueError, RuntimeError):
-            raise foreign from None
-        for name in self.optimizer.masters:
-            for prefix, weights in ("average", self.average), ("best", self.best):
-                if f"{prefix}.{name}" in tensors:
-                    weights[name] = tensors[f"{prefix}.{name}"].to(self.device)
 
     @torch.no_grad()
     def finish(self) -> None:
@@ -336,6 +228,47 @@ class Trainer:
         devices.in_first_process_only(
             lambda: self.folder.save_model(self.settings.kind, self.model, self.subwords, about)
         )
+
+
+def make_batches(pairs: Pairs, subwords: Subwords, settings: Settings, seed: int) -> Batches:
+    """Return pairs in a run's subwords and batches."""
+    sources, targets = subwords.encode(pairs.sources), subwords.encode(pairs.targets)
+    return Batches(sources, targets, settings.batch_tokens, seed, settings.batches)
+
+
+def exchange(objective: nn.Module, last: bool):
+    """Within it, backward adds gradients up; only for the last batch of a step do processes exchange them."""
+    return contextlib.nullcontext() if last or not dist.is_initialized() else objective.no_sync()
+
+
+@torch.no_grad()
+def add_to_average(average: dict, weights: dict, progress: Progress, steps: int, share: float) -> None:
+    """Take the weights into the average, if the run is in its last part (Vaswani et al. 2017, section 6.1)."""
+    first = steps * (1 - share)
+    every = max(1, int((steps - first) / AVERAGED))
+    if progress.step <= first or (steps - progress.step) % every:
+        return
+    progress.averaged += 1
+    for name, weight in weights.items():
+        mean = average.setdefault(name, torch.zeros_like(weight))
+        mean.lerp_(weight.detach(), 1 / progress.averaged)
+
+
+def finite(loss: float, step: int, rate: float) -> float:
+    """Return a loss that is a number, or raise `RunError`."""
+    if not math.isfinite(loss):
+        raise RunError(
+            f"the loss is not a finite number any more at step {step}: start anew with a lower rate than {rate}"
+        )
+    return loss
+
+
+def show_progress(bar: tqdm, progress: Progress, loss: Tensor) -> None:
+    """Move the progress bar: loss and tokens a second now and then, because a GPU has to wait for them."""
+    bar.update(progress.step - bar.n)
+    if not bar.disable and progress.step % 20 == 0 and progress.loss_tokens:
+        mean = loss.item() / progress.loss_tokens * devices.world()
+        bar.set_postfix_str(f"loss {mean:.3f}, {progress.tokens / progress.seconds:,.0f} tokens/s", refresh=False)
 
 
 @contextlib.contextmanager

@@ -79,10 +79,10 @@ class Optimizer:
             self.shapes[momentum.shape].append(name)
         others = [master for name, master in self.masters.items() if name not in self.momenta]
         if kind == "sgd":
-            self.kept = ("momentum_buffer",)  # of each weight, as torch names it
+            self.state_names = ("momentum_buffer",)  # of each weight, as torch names it
             self.torchs = torch.optim.SGD(others, momentum=MOMENTUM["sgd"], weight_decay=weight_decay)
         else:
-            self.kept = ("exp_avg", "exp_avg_sq", "step")
+            self.state_names = ("exp_avg", "exp_avg_sq", "step")
             self.torchs = torch.optim.AdamW(others, betas=betas, eps=1e-9, weight_decay=weight_decay, fused=True)
 
     def step(self, rate: float) -> Tensor:
@@ -130,7 +130,7 @@ class Optimizer:
     def load(self, tensors: dict[str, Tensor]) -> None:
         """Take what `state` returned back. Raises `KeyError` or `CourseError` when it came from another model."""
         for name, master in self.masters.items():
-            keys = ("weight", "momentum") if name in self.momenta else ("weight", *self.kept)
+            keys = ("weight", "momentum") if name in self.momenta else ("weight", *self.state_names)
             found = {key: tensors[f"{key}.{name}"].to(master.device) for key in keys}
             for value in (value for key, value in found.items() if key != "step"):
                 if value.shape != master.shape:  # copy_ would spread a smaller one

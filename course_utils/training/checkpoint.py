@@ -1,0 +1,76 @@
+"""The checkpoint of a run: what of its state is saved, and how a resumed run takes it up.
+
+Here: which tensors and numbers, and whether they belong to the run. Not here: the file (`run_folder.py`), and when (`loop.py`).
+"""
+
+import hashlib
+import json
+import math
+from dataclasses import asdict, dataclass
+
+import torch
+
+from course_utils.base.errors import CourseError
+from course_utils.training import device as devices
+from course_utils.training.batches import Batches
+from course_utils.training.run_folder import RunError
+from course_utils.training.settings import Settings, make_settings
+
+
+@dataclass
+class Progress:
+    """Where a run stands: kept in the checkpoint, beside the tensors."""
+
+    step: int = 0
+    tokens: int = 0  # of the target, so far
+    loss_tokens: int = 0  # of them, since the last validation
+    seconds: float = 0.0  # of wall-clock time, over all parts of the run
+    averaged: int = 0  # how many weights the average holds
+    best: float = -math.inf  # what early stopping watches; higher is better
+    since_best: int = 0  # validations
+    finished: bool = False
+
+
+def identify(settings: Settings, batches: Batches) -> str:
+    """Return what tells a run's checkpoints from others': a checksum of its settings and of what it trains on."""
+    settings = make_settings(settings.to_dict()).to_dict()  # as they are read back: an epoch is 1.0 epochs
+    described = [settings, batches.sources, batches.targets]
+    return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()
+
+
+def save(trainer) -> None:
+    """Write all that a resumed run needs; the other processes add their loss."""
+    tensors = trainer.optimizer.state() | {"loss": devices.total(trainer.loss)}
+    for prefix, weights in ("average", trainer.average), ("best", trainer.best):
+        tensors |= {f"{prefix}.{name}": value for name, value in weights.items()}
+    state = {"progress": asdict(trainer.progress), "curves": trainer.curves}
+    state |= {"processes": devices.world(), "run": trainer.identity}
+    devices.in_first_process_only(lambda: trainer.folder.save_checkpoint(tensors, state))
+
+
+def restore(trainer) -> None:
+    """Take up the run where its checkpoint left it; without one yet, at the beginning."""
+    found = trainer.folder.load_checkpoint()
+    if found is None:
+        return
+    tensors, state = found
+    foreign = RunError(
+        f"the checkpoint in {trainer.folder.path} belongs to another run, or to other settings or data: start anew in "
+        "another folder"
+    )
+    if state.get("run") != trainer.identity:
+        raise foreign
+    if state.get("processes") != devices.world():
+        raise RunError(
+            f"this run had {state.get('processes')} processes and now has {devices.world()}: resume it with as many"
+        )
+    try:
+        trainer.progress, trainer.curves = Progress(**state["progress"]), state["curves"]
+        trainer.optimizer.load(tensors)
+        trainer.loss.copy_(tensors["loss"] if devices.rank() == 0 else torch.zeros(()))
+    except (CourseError, KeyError, TypeError, ValueError, RuntimeError):
+        raise foreign from None
+    for name in trainer.optimizer.masters:
+        for prefix, weights in ("average", trainer.average), ("best", trainer.best):
+            if f"{prefix}.{name}" in tensors:
+                weights[name] = tensors[f"{prefix}.{name}"].to(trainer.device)
