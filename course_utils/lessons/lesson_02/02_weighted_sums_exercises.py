@@ -237,13 +237,9 @@ check("02.error_at_score", error_at_score)
 # %% [markdown]
 # ## 02.negation_by_hand
 #
-# Two fixed attentions can understand "not", and you can find their parameters by hand. Each word has a value: "great" has 1, "awful" has -1, and other words have 0. One thing differs from the
-# lesson: "not" has a value of its own, -0.5, as if reviews with it were a little more often negative. With the parameters of the lesson, "not awful" comes out as 0. A sentence
-# has one opinion word ("great" or "awful"), at most one "not", and any number of other words. Each attention gives every word a score, turns the scores into weights with softmax, and sums
-# the values with these weights, which gives $o_1$ and $o_2$. The output is $u_1 o_1 + u_2 o_2$.
+# Two fixed attentions can understand "not": find their parameters by hand. A sentence has one opinion word, at most one "not", and any number of other words. "great" has the value 1, "awful" -1, other words 0, and, unlike in the lesson, "not" has -0.5: with the lesson's parameters, "not awful" comes out as 0.
 #
-# Choose the scores and $u_1, u_2$ so that the output is 0.5 or more for "great" and "not awful", and -0.5 or less for "awful" and "not great", in every sentence of up to
-# `longest` words. Many choices are right. Try yours with `output_of`.
+# Each attention gives every word a score and sums the values with the softmax of the scores, which gives $o_1$ and $o_2$. The output is $u_1 o_1 + u_2 o_2$. Choose the scores and $u_1, u_2$ so that it is 0.5 or more for "great" and "not awful", and -0.5 or less for "awful" and "not great", in every sentence of up to `longest` words. Try your choice with `output_of`.
 
 
 # %%

@@ -174,12 +174,9 @@ check("03.self_attention", self_attention)
 # %% [markdown]
 # ## 03.influence
 #
-# Does the future leak? A model that predicts the next word must not see it, and one wrong mask is enough. You write a function that finds out without reading any code. It is given a
-# `function` and an input, and tells which outputs depend on which words: `influence[t, s]` is True where output `t` moves, in any sentence of the batch, when word `s` changes. With a correct
-# causal mask nothing above the diagonal is True.
+# Does the future leak? A model that predicts the next word must not see it, and one wrong mask is enough. Write a function that finds out without reading any code. It is given a `function` and an input: `influence[t, s]` is True where output `t` moves, in any sentence of the batch, when word `s` changes. With a correct causal mask nothing above the diagonal is True.
 #
-# Change a word by about 1, and count numbers that differ by less than $10^{-5}$ as equal: that much is rounding. The function gives back plain numbers, through which no gradient flows.
-# Some functions notice only some changes: one looks at the last feature alone, another at the direction of a word and not at its length.
+# Change a word by about 1, and count numbers that differ by less than $10^{-5}$ as equal: that much is rounding. No gradient flows through the function. Some functions notice only some changes: one looks at the last feature alone, another at the direction of a word and not at its length.
 
 
 # %%

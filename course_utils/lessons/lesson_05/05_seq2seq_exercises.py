@@ -300,14 +300,13 @@ check("05.best_share", best_share)
 # %% [markdown]
 # ## 05.catch_wrong_loss
 #
-# Now you write the test. The check hands your function **candidates**, functions that claim to do `05.sequence_loss`. Return `True` for a correct one and `False` for a wrong one. A correct one keeps these promises, up to
-# rounding of about $10^{-5}$:
+# Now you write the test. The check hands your function **candidates** that claim to do `05.sequence_loss`. Return `True` for a correct one and `False` for a wrong one. A correct one keeps these promises, up to rounding of about $10^{-5}$:
 #
 # - Its loss is that of `reference(logits, target, mask)` for every batch: for sentences of any length, for any ids at words and at padding, and even if there is no word at all.
-# - Its gradient with respect to the logits is the reference's, too. If there is no word, zeros and no gradient at all are both right.
+# - Its gradient with respect to the logits is the reference's, too. If there is no word, zeros and no gradient are both right.
 # - Both hold for logits of any size up to 10,000.
 # - Its arguments stay as they were.
-# - It raises no error. A candidate that does is wrong, and must not stop your test.
+# - It raises no error.
 
 
 # %%

@@ -156,12 +156,11 @@ check("06.teacher_forced", teacher_forced)
 # %% [markdown]
 # ## 06.alignment_error_rate
 #
-# Do the weights show which source word became which target word? People have aligned sentences by hand: they call some pairs (source word, target word) **sure**, others only **possible**. Link each target word with the source word that it attends to most, the first of them where several have
-# the same weight: these links are the set $A$. The **alignment error rate** of Och & Ney (2003) compares them with the sure pairs $S$ and the possible ones $P$:
+# Do the weights show which source word became which target word? People have aligned sentences by hand: some pairs (source word, target word) are **sure**, others only **possible**. Link each target word with the source word that it attends to most, the first of several with the same weight: these links are the set $A$. The **alignment error rate** of Och & Ney (2003) compares them with the sure pairs $S$ and the possible ones $P$:
 #
 # $$\text{AER} = 1 - \frac{|A \cap S| + |A \cap P|}{|A| + |S|}$$
 #
-# A link that is sure counts twice in the numerator, one that is only possible counts once, and a sure pair that was not found counts against you. Every sure pair is possible too, **whether it is listed there or not**. A pair that is listed twice counts once. There may be no sure pair at all.
+# A sure link counts twice in the numerator, one that is only possible once. Every sure pair is possible too, **whether it is listed there or not**. A pair that is listed twice counts once. There may be no sure pair at all.
 
 
 # %%
@@ -200,14 +199,14 @@ check("06.alignment_error_rate", alignment_error_rate)
 # %% [markdown]
 # ## 06.catch_blind_decoder
 #
-# The check hands your function **decoders**: `decoder(words, state, annotations, mask)` takes words B×T×3, a state B×4, annotations B×S×5 and a mask B×S, and returns features B×T×F. Change what you give it by random numbers of about 1, and see whether features move (by more than $10^{-4}$) or stay (within $10^{-5}$). Return `True` for a decoder that keeps these promises, else `False`:
+# The check hands your function **decoders**: `decoder(words, state, annotations, mask)` takes words B×T×3, a state B×4, annotations B×S×5 and a mask B×S, and returns features B×T×F. Change an argument by random numbers of about 1: features move by more than $10^{-4}$ or stay within $10^{-5}$. Return `True` for a decoder that keeps these promises, else `False`:
 #
-# - **It looks.** If a real annotation changes, features of its sentence move, and those of other sentences stay.
-# - **Each annotation has its own weight.** If two real annotations change by $+\delta$ and $-\delta$, features move.
-# - **Padding has no effect.**
-# - **Positions have no effect.** If annotations and mask are reordered in the same way, features stay.
-# - **It does not see the future.** Features at position $t$ stay if later words change.
-# - **It raises no error.**
+# - If a real annotation changes, features of its sentence move, and those of other sentences stay.
+# - If two real annotations change by $+\delta$ and $-\delta$, features move: each has its own weight.
+# - Padding has no effect.
+# - Features stay if annotations and mask are reordered in the same way.
+# - Features at position $t$ stay if later words change.
+# - It raises no error.
 
 
 # %%

@@ -107,13 +107,13 @@ check("07.greedy", greedy)
 # %% [markdown]
 # ## 07.beam_search
 #
-# The lesson's beam search loses what is still open at the limit, and it fails where the beam is wider than the vocabulary. Write one that does neither (Sutskever et al. 2014). It begins with one open hypothesis, `bos` alone, with the log probability 0. In each round:
+# The lesson's beam search loses what is still open at the limit, and fails where the beam is wider than the vocabulary. Write one that does neither (Sutskever et al. 2014). It begins with one open hypothesis, `bos` alone, with the log probability 0. Each round:
 #
-# 1. Continue every open hypothesis by every id, and add the id's log probability to its own.
+# 1. Continue every open hypothesis by every id, and add the id's log probability.
 # 2. Of all continuations together keep the `width` most probable, or all if they are fewer.
-# 3. Set aside those that end in `eos`. The others are open in the next round, which again keeps `width`.
+# 3. Set aside those that end in `eos`. The others stay open.
 #
-# The search ends when nothing is open, or after `longest` rounds; what is open then is set aside, too. Return everything that was set aside, the most probable first: a list of pairs of the ids after `bos`, as in `07.greedy`, and their log probability. No two scores are equal.
+# The search ends when nothing is open, or after `longest` rounds; what is open then is set aside, too. Return all that was set aside, the most probable first: pairs of the ids after `bos` and their log probability. No two scores are equal.
 
 
 # %%
@@ -207,12 +207,12 @@ check("07.tipping_alpha", tipping_alpha)
 # %% [markdown]
 # ## 07.bleu
 #
-# BLEU (Papineni et al. 2002) looks at **n-grams**, groups of $n$ words in a row, and asks how many of a hypothesis's n-grams are in its reference too. An n-gram matches as often as it occurs in both: take the smaller of the two counts.
+# BLEU (Papineni et al. 2002) looks at **n-grams**, groups of $n$ words in a row, and asks how many of a hypothesis's n-grams are in its reference too. An n-gram matches as often as it occurs in both: take the smaller count.
 # The numbers of matches and of n-grams are added up over **all** sentences before anything is divided:
 #
 # $$p_n = \frac{\text{matching n-grams of all hypotheses}}{\text{n-grams of all hypotheses}} \qquad \text{BLEU} = 100 \cdot \text{bp} \cdot \sqrt[4]{p_1 p_2 p_3 p_4} \qquad \text{bp} = \begin{cases} 1 & c \ge r \\ e^{1 - r/c} & c < r \end{cases}$$
 #
-# Here $c$ is the number of words of all hypotheses and $r$ that of all references: the **brevity penalty** bp keeps short hypotheses from winning. Words are compared as they are: case matters. There is one reference for each hypothesis. A hypothesis may be empty.
+# Here $c$ is the number of words of all hypotheses and $r$ that of all references: the **brevity penalty** bp keeps short hypotheses from winning. Words are compared as they are: case matters. Each hypothesis has one reference, and may be empty.
 # If for some $n$ no n-gram matches, BLEU is 0. Write it in plain Python, without a library for BLEU.
 
 
@@ -263,7 +263,7 @@ check("07.bleu", bleu)
 # %% [markdown]
 # ## 07.catch_wrong_beam
 #
-# The check hands your function one **candidate** after another, which claims to do `07.beam_search`. Call it as `candidate(step, bos, eos, width, longest)`, with searches that you make up. Return `True` if it always keeps these promises, and `False` otherwise:
+# The check hands your function **candidates** that claim to do `07.beam_search`. Call each as `candidate(step, bos, eos, width, longest)`, with searches that you make up. Return `True` if it always keeps these promises, and `False` otherwise:
 #
 # 1. It returns the pairs that `reference`, the course's own search, returns, in the same order.
 # 2. Log probabilities agree up to $10^{-5}$.

@@ -134,11 +134,11 @@ check("11.rotate", rotate)
 # %% [markdown]
 # ## 11.relative_only
 #
-# Which scores will still make sense in a text that is longer than all in training? One hope lies in scores that depend on the *distance* of query and key alone. The check hands you one function `score(query, key, p, s)` after another: a query and a key, 4 numbers each, at the positions p and s, give one number. Return `True` if it keeps this promise:
+# Which scores still make sense in a text that is longer than all in training? Perhaps those that depend on the *distance* of query and key alone. The check hands you functions `score(query, key, p, s)` of two vectors of 4 numbers and their positions. Return `True` if one keeps this promise:
 #
-# 1. For every query, key, p and s: moving both positions by the same amount leaves the score as it is, up to rounding (below $10^{-4}$).
+# 1. Moving both positions by the same amount leaves the score as it is, up to rounding (below $10^{-4}$), for every query, key, p and s.
 #
-# Positions are ints from 0 to 1,000; training has seen those below 64. A function that breaks the promise may keep it within the trained range, for shifts by some amounts, or for some vectors. With random vectors and positions, at least one move in ten shows it, by more than $10^{-3}$.
+# Positions are ints from 0 to 1,000; training has seen those below 64. A function may keep the promise there, or for some shifts or vectors. With random vectors and positions, at least one move in ten breaks it by more than $10^{-3}$.
 
 
 # %%
@@ -179,11 +179,10 @@ check("11.relative_only", relative_only)
 # %% [markdown]
 # ## 11.catch_order_blind
 #
-# The check hands your function one **model** after another, from rows T×4, float32, for any T from 1, to **one vector** of 4 numbers for the whole sequence. Return `True` if the model sees the order of the rows, and `False` if it is blind:
+# The check hands your function **models**, which turn rows T×4, float32, T ≥ 1, into **one vector** of 4 numbers. Return `True` if the model sees the order of the rows, and `False` if it is blind:
 #
 # 1. A blind model returns the same vector for every order of the rows, up to rounding below $10^{-5}$.
-# 2. A model that sees the order returns another vector for many orders, though perhaps not when two rows change places, or all are reversed.
-# 3. It may see the order in short sequences only, or in long ones only.
+# 2. A model that sees the order returns another vector for many orders, though perhaps not when two rows change places, or all are reversed, and perhaps in short or in long sequences only.
 #
 # At T = 5 or T = 12, at least half of all orders of random rows move some number by more than $10^{-4}$. No model raises an error, and no gradient passes through.
 

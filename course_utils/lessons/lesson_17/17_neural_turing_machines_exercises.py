@@ -58,7 +58,7 @@ check("17.head", head)
 #
 # Now you are the controller. L vectors come, then a delimiter, then L silent steps: T = 2L + 1. Return kernels, T×2×3, with which two heads repeat the vectors **in reverse**, the last one first.
 #
-# Both heads begin at position 0. Their gates are 0, so only the kernels move them: each kernel has a single 1 and two zeros, such as (0, 0, 1) for the shifts -1, 0 and +1. At each step both heads move first. Then, while vectors come, the write head erases all and adds the vector. In the silence, whatever the read head finds is the output. Decide on paper first where each head has to be at which step. The memory has N positions, N ≥ L.
+# Both heads begin at position 0. Their gates are 0, so only the kernels move them: each kernel has a single 1 and two zeros, such as (0, 0, 1) for the shifts -1, 0 and +1. At each step both heads move first. Then, while vectors come, the write head erases all and adds the vector. In the silence, what the read head finds is the output. Decide on paper where each head has to be at which step. The memory has N ≥ L positions.
 
 
 # %%
@@ -223,7 +223,7 @@ check("17.link_step", link_step)
 # %% [markdown]
 # ## 17.catch_wrong_write
 #
-# A machine that writes wrongly still learns something, so its loss does not show what is wrong. The check hands your function one **candidate** after another: `candidate(memory, weights, erase, add)`. Return `True` for one that keeps these promises, else `False`:
+# A machine that writes wrongly still learns something, so its loss does not show what is wrong. The check hands your function **candidates**: `candidate(memory, weights, erase, add)`. Return `True` for one that keeps these promises, else `False`:
 #
 # 1. It returns the new memory, as the equations of `17.write` give it.
 # 2. Each row of the batch uses its own weights, erase and add.
