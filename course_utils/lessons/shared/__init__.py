@@ -1,1 +1,1 @@
-"""Mistakes that more than one task invites, as changes of its steps; each takes the words of the lesson for its sentences."""
+"""What several lessons use: mistakes that more than one task invites, as changes of its steps; tests over candidates; properties; shares of points."""
