@@ -79,7 +79,7 @@ def a_path_is_long_enough_and_no_longer(case, value):
     if reach(path) < n:
         return f"Your longest path is {path}, and {path} layers do not suffice: {sees} is less than {n}."
     return (
-        f"Your longest path is {path}. One layer less would already suffice for {n} words."
+        f"Your longest path is {path}. As the table counts, {path - 1} would already suffice for {n} words."
         if reach(path - 1) >= n
         else None
     )
@@ -285,6 +285,11 @@ task.changed(
     "restricted_places_between",
     "Restricted: you count the places between the first and the last word, n - 1. The table says n: how many layers carry a signal n places.",
     {QUOTIENT: lambda n, r: ceil((n - 1) / r)},
+)
+task.changed(
+    "restricted_one_side",
+    "Restricted: you let a layer carry a signal r/2 positions, to one side of the neighbourhood. So it does, but the table leaves out this factor of 2: count r positions for each layer.",
+    {QUOTIENT: lambda n, r: ceil(2 * n / r)},
 )
 
 BY_HAND = "Count the layers with whole numbers instead: multiply by k until you reach n."
