@@ -156,13 +156,13 @@ check("09.layer_cost", layer_cost)
 # %% [markdown]
 # ## 09.catch_leak
 #
-# A **model** is a function from rows T×4, float32, to rows T×4. Return `True` for a model that keeps these promises, and `False` for any other:
+# A **model** is a function from rows T×4, float32, to rows T×4. Return `True` for a model that keeps these promises, else `False`:
 #
 # 1. It takes any number of rows, even a single one, and raises no error.
 # 2. Whatever comes out is finite.
 # 3. For every position t: new numbers in the rows after t, **at the same T**, leave the rows 0 … t of its output as they are, in every feature.
 #
-# The output may depend on T itself. A broken promise shows at T = 1, 5 or 12: with random rows of about 1, what sees them moves by more than $10^{-4}$, and rounding stays below $10^{-5}$. Your test raises no error.
+# The output may depend on T itself. A broken promise shows at T = 1, 5 or 12: with random rows of about 1, what sees them moves by more than $10^{-4}$, and rounding stays below $10^{-5}$. Your test raises no error. No gradient passes through models.
 
 
 # %%
@@ -204,7 +204,7 @@ check("09.catch_leak", catch_leak)
 # %% [markdown]
 # ## 09.sees_order
 #
-# Self-attention alone does not notice the order of words. With a matrix $P$ that reorders rows, this is **permutation equivariance**:
+# Self-attention alone does not notice the order. With a matrix $P$ that reorders rows, this is **permutation equivariance**:
 #
 # $$f(P X) = P f(X) \quad \text{for every order } P$$
 #
