@@ -98,11 +98,7 @@ def _(query, key, value, radius):
     root = yield "the square root of D", sqrt, query.shape[-1]
     scores = yield "the scores", truediv, products, root
     position = torch.arange(query.shape[1])
-    ahead = yield (
-        "how far each lies to the right of each other",
-        lambda position: position - position[:, None],
-        position,
-    )
+    ahead = yield "how far each lies to the right of each other", lambda at: at - at[:, None], position
     distance = yield "the distances", torch.abs, ahead
     near = yield "the positions in reach", le, distance, radius
     masked = yield "the masked scores", lambda scores, near: scores.masked_fill(~near, -torch.inf), scores, near
