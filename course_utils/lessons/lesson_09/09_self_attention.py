@@ -17,9 +17,9 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
 # ## Leave the network out
 #
-# In lesson 08 an LSTM read a sentence, and each state attended to the states before it. Now we leave out the LSTM, and let each word's own vector attend to the vectors of *all* words. This is **self-attention**: queries, keys and values are made from the same words.
+# In lesson 08 an LSTM read a sentence, and each state attended to the states before it. Now we leave out the LSTM, and let each word's own vector attend to the vectors of *all* words. This is the self-attention of lesson 03: queries, keys and values come from the same words.
 #
-# We start with the plainest form, in which a word's vector serves as query, key and value. Take three words with the vectors [1, 0], [0, 1] and [1, 1], and work out the third word's scores with pencil and paper, before they are divided by √D. Which word gets the most weight?
+# In its plainest form a word's vector is all three. Take three words with the vectors [1, 0], [0, 1] and [1, 1], and work out the third word's scores on paper, before the division by √D. Which word gets the most weight?
 
 # %% tags=["nbval-check-output"]
 x = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])  # T D
@@ -56,9 +56,9 @@ weights = ((x @ weight_q) @ (x @ weight_k).T / 2**0.5).softmax(-1)
 plots.weights(weights, words, words)
 
 # %% [markdown]
-# It is `weight_q[1, 0]`, which turns "pronoun" into a query for "thing". Now "it" looks at "dog" and "ball", and the other words, which ask for nothing, spread their weight evenly. Which entry would you change so that things look for pronouns?
+# It is `weight_q[1, 0]`, which turns "pronoun" into a query for "thing". Now "it" looks at "dog" and "ball", and the other words, which ask for nothing, spread their weight evenly. Change one more entry so that things look for pronouns, and run the cell again.
 #
-# In a trained model the three matrices are learned, and so are the features. Here is the whole layer. It adds each word's own vector to its context, as the Transformer will, and it has a line for a **mask**, which is True where a word (row) may see a word (column). With such a mask it becomes **restricted self-attention**, in which each word sees only its neighbours.
+# In a trained model the matrices and the features are learned. Here is the whole layer. It adds each word's own vector to its context, as the Transformer will. Its mask is True where a word (row) may see a word (column). With a mask that leaves each word only its neighbours, this is **restricted self-attention**.
 
 
 # %% tags=["nbval-check-output"]
@@ -113,7 +113,7 @@ for numbered in (False, True):
 table(rows, list(one), corner="largest change", digits=2)
 
 # %% [markdown]
-# As it is, nothing changes: who bites whom is lost. Self-attention is **permutation equivariant**: if the words change places, their contexts change places with them, and that is all. It has to be so, because a sum over all words does not depend on their order, and a score depends on two vectors alone. With numbers added, the order matters; lesson 11 will look for better ones. In the exercises you write a test that finds out whether a model notices the order.
+# As it is, nothing changes: who bites whom is lost. Self-attention is **permutation equivariant**: if the words change places, their contexts change places with them, and that is all. A sum over all words does not depend on their order, and a score depends on two vectors alone. With numbers added, the order matters; lesson 11 will look for better ones. In the exercises you test whether a model notices the order.
 #
 # ## Who may see whom
 #
@@ -127,9 +127,9 @@ for ax, (name, mask) in zip(plots.axes(3, width=3.6, height=3.4), masks.items(),
     plots.mask(mask, title=name, ax=ax, xlabel="is seen", ylabel="sees")
 
 # %% [markdown]
-# It needs the causal one, under which a word sees itself and what is before it. In training all words of the target are present, and this mask hides what comes next. (What the padding's own rows return is ignored.) In the exercises you test whether a model keeps to it.
+# It needs the causal one, under which a word sees itself and what is before it. In training all words of the target are present, and this mask hides what comes next. In the exercises you test whether a model obeys it. (What the padding's own rows return is ignored.)
 #
-# Under the third mask each word sees the words that are at most `radius` away. One such layer sees only neighbours, but the next sees the neighbours' neighbours. We ask the gradient how many of 12 words the last output depends on. How many layers does each of the masks below need to reach all of them?
+# Under the third mask each word sees those at most `radius` away. One such layer sees only neighbours, but the next sees the neighbours' neighbours. The gradient shows on how many of 12 words the last output depends. How many layers does each mask below need to reach all of them?
 
 
 # %% tags=["nbval-check-output"]
@@ -149,21 +149,21 @@ for name, mask in masks.items():
 table(rows, [f"{number} layers" if number > 1 else "1 layer" for number in layers], corner="words seen")
 
 # %% [markdown]
-# With radius 2 it takes six layers: the first and the last word are 11 positions apart, and each layer bridges 2. With radius 4 it takes three. With even distances no number of layers suffices, as an odd distance is never a sum of even ones. Write a mask of your own into `masks`: can two layers reach all words if each word sees at most seven?
+# Radius 2 takes six layers: the first and the last word are 11 positions apart, and a layer bridges 2. Even distances never add up to an odd one, so no number suffices. Add a mask in which each word sees at most seven: can two layers reach all?
 #
 # ## Four kinds of layers
 #
-# A **recurrent** layer is the tanh cell of lesson 05. A **convolution** adds up $k$ words at each position, each times a matrix of its own; these $k$ matrices are its **kernel**. How long is the way from the first to the last of eight words in each kind?
+# A **recurrent** layer is lesson 05's tanh cell. A **convolution** adds up $k$ words, each times a matrix of its own; these matrices are its **kernel**. Here $k = 2$, and the gap doubles with each layer. How long is the way from the first of eight words to the last?
 
 # %%
 diagrams.paths()
 
 # %% [markdown]
-# It is one step, or eight, three and four. This number is the **longest path** between two words. The convolution's kernel has two words here, and the gap between them doubles from layer to layer.
+# It is one step, or eight, three and four. This number is the **longest path** between two words.
 #
 # ## What does it cost?
 #
-# Vaswani et al. 2017 compare the four in their table 1, for $n$ words of width $d$, without constant factors. Restricted attention compares each word with $r$ words, twice its radius or so:
+# Vaswani et al. 2017 compare the four in their table 1, for $n$ words of width $d$, without constant factors. Restricted attention compares each word with $r$ words, 2 · radius + 1. A layer carries a signal about $r / 2$ positions, so the true path is about twice $n / r$.
 #
 # | layer | work | steps one after another | longest path |
 # | --- | --- | --- | --- |
@@ -172,7 +172,7 @@ diagrams.paths()
 # | convolution | $k n d^2$ | 1 | $\log_k n$, if gaps grow from layer to layer |
 # | restricted self-attention | $r n d$ | 1 | $n / r$ |
 #
-# Self-attention compares each word with $n$ words of width $d$. A recurrent layer multiplies each word by a $d \times d$ matrix. For 50 words of width 512, by what factor does the recurrent layer need more multiplications?
+# Self-attention compares each word with $n$ words; a recurrent layer multiplies it by a $d \times d$ matrix. For 50 words of width 512, by what factor does the recurrent layer need more multiplications?
 
 # %% tags=["nbval-check-output"]
 predict("09.cheaper", ...)
@@ -239,11 +239,11 @@ growth = {name: [runs[:, -1].min() / runs[:, -2].min()] for name, runs in second
 table(growth, ["1,024 words against 512"], corner="times as long", digits=1)
 
 # %% [markdown]
-# Twice as many words should take self-attention four times as long and the others twice. On a quiet computer they roughly do; on a busy one they may not. The clock does not show that a recurrent layer's $n$ steps must wait for one another, even on a computer that can do a thousand things at once.
+# Twice as many words should take self-attention four times as long and the others twice. On a quiet computer they roughly do; on a busy one they may not. The clock does not show that a recurrent layer's $n$ steps must wait for one another on any computer.
 #
 # ## How far can it see?
 #
-# Here is a test of what a path is worth. The model reads three pairs of a letter and a digit, each pair one token. Then come some filler words, and then one of the letters. The model must say the digit that belongs to it. Which layers can answer at distance 16, with 16 filler words in between?
+# A model reads three pairs of letter and digit, each one token, then filler words, then one letter, and must say its digit. The number of filler words is the distance; we trained each kind at 0 to 32, with five seeds. Which can answer at distance 16?
 
 # %% tags=["nbval-check-output"]
 predict("09.reach", ...)
@@ -259,9 +259,9 @@ reveal("09.reach", " and ".join(far))
 plots.curves(distances, curves, "distance", "share of answers right", ax=plots.axes(width=7, height=4))
 
 # %% [markdown]
-# The restricted layer loses one pair at distance 2 and all three at distance 4, where it guesses one of eight digits. Training cannot help, because nothing reaches the last position. Self-attention answers equally well at every distance. From distance 2 on so does the LSTM, although its path is as long as the text: here only *reach* decides.
+# The restricted layer loses one pair at distance 2 and all three at distance 4, where it guesses one of eight digits. Training cannot help, as nothing reaches the last position. Self-attention answers equally well at every distance. So does the LSTM from distance 2 on, although its path is as long as the text: here only *reach* decides.
 #
-# Vaswani et al. give another reason for short paths: what has a long way to go is hard to *learn*. We take the LSTM's gates away, which leaves a recurrent layer of tanh cells. We train it in the same way, and once more on texts that have no filler words. What do you expect?
+# Vaswani et al. give another reason for short paths: long ones are hard to *learn*. Without gates, the LSTM is a layer of tanh cells. We train one in the same way, and one without filler words. What do you expect?
 
 # %%
 word_by_word = {"LSTM": curves.pop("LSTM")}
@@ -270,7 +270,7 @@ for setup in ("tanh cell", "tanh cell, trained at distance 0"):
 plots.curves(distances, word_by_word, "distance", "share of answers right", ax=plots.axes(width=7, height=4))
 
 # %% [markdown]
-# Without filler words the tanh cell learns to answer four of five questions. Trained on distances up to 32, it hardly learns anything, not even at distance 0. Its state reaches every position, but the path is too long to learn from. (Few texts have distance 0, but they were enough for the restricted layer.) The LSTM has the same path and learns: its gates make the difference. Self-attention needs none. Do more restricted layers help, or a convolution?
+# Without filler words the tanh cell learns to answer four of five questions. Trained on distances up to 32, it hardly learns anything, not even at distance 0. Its state reaches every position, but the path is too long to learn from. (Few texts have distance 0, but they were enough for the restricted layer.) The LSTM has the same path and learns: it has gates, and with them four times as many weights. Self-attention needs no gates. Do more restricted layers help, or a convolution?
 
 # %%
 for setup in ("two restricted, radius 4", "convolution, kernel 9"):
@@ -278,33 +278,37 @@ for setup in ("two restricted, radius 4", "convolution, kernel 9"):
 plots.curves(distances, curves, "distance", "share of answers right", ax=plots.axes(width=7, height=4))
 
 # %% [markdown]
-# Two layers see twice as far, but they have not learned to use all of it: a path is necessary, but not sufficient. The convolution has the same reach as one restricted layer, and does worse within it. It weights words by their position in the kernel, and cannot choose them by content.
+# Two layers see twice as far, but they have not learned to use all of it: a path is necessary, but not sufficient. The convolution has the same reach as one restricted layer, and does worse where all three pairs are in reach. Perhaps this is because it weights words by their position in the kernel, and cannot choose them by content.
 #
-# And why does self-attention stop at 0.91, although it reaches everything? We train one here, and look at the questions that it gets wrong. How much weight does the needed pair get?
+# And why does self-attention not answer everything, although it reaches everything? We train one here, and look at the questions that it gets wrong. How much weight does the needed pair get?
 
 # %%
 torch.manual_seed(2)
 model = Answerer(SelfAttention(32), width=32)
 fit(model, seed=2, steps=2500)
-tokens, answers = recall_at_distance(500, 3, 8, torch.Generator().manual_seed(0))  # 3 pairs, 8 fillers, a letter
+draw = torch.Generator().manual_seed(0)
+tokens, answers = recall_at_distance(500, 3, 8, draw)  # 3 pairs, 8 fillers, a letter
 with torch.no_grad():
     right = model(tokens).argmax(-1) == answers
     x, layer = model.embedding(tokens), model.layers[0]
     weights = (layer.query(x[:, -1:]) @ layer.key(x).mT / 32**0.5).softmax(-1)[:, 0]  # N T
-needed = (weights[:, :3] * (tokens[:, :3] // 8 == tokens[:, -1:] - 64)).sum(1)  # a token is 8 · letter + digit
-rows = {name: [f"{of.sum()}", needed[of].mean()] for name, of in (("right", right), ("wrong", ~right))}
-table(rows, ["questions", "weight of the pair that is needed"], corner="answer", digits=2)
+needed = 8 * (tokens[:, -1] - 64) + answers  # a pair's token is 8 · letter + digit, a question's 64 + letter
+weight = (weights * (tokens == needed[:, None])).sum(1)
+rows = {}
+for name, of in (("right", right), ("wrong", ~right)):
+    rows[name] = [f"{of.sum()}", f"{len(needed[of].unique())}", weight[of].mean()]
+table(rows, ["questions", "different pairs", "weight of the needed pair"], corner="answer", digits=2)
 
 # %% [markdown]
-# Where the answer is wrong, this pair has no weight. There are 64 pairs of a letter and a digit, and for some of them the model has not learned to look there. A weight near 0 lets hardly any gradient through, so more training helps little.
+# Where the answer is wrong, this pair has no weight. All wrong answers concern a few of the 64 pairs, where the model has not learned to look. Almost no weight means almost no gradient, so they may stay unlearned.
 #
 # ## So: what if every word looks at every word at once?
 #
-# Then any two words are one step apart, and no step waits for another. The price is work that grows with the square of the length, and the order is lost.
+# Then any two words are one step apart, and no step waits for another. But the work grows with the square of the length, and the order is lost.
 #
 # ## Questions
 #
-# These five questions test the goals at the top. Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+# Run a cell to see its question, then replace the dots with a letter in quotes or a number.
 
 # %%
 check("09.q1", ...)

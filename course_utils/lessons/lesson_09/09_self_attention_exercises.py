@@ -10,13 +10,14 @@ from course_utils import check, hint, progress, solution
 # %% [markdown]
 # ## 09.self_attention
 #
-# Each word of a sentence looks at all of its words, itself included. Its vector times $W_Q$ is its query, what it asks for. Its vector times $W_K$ is its key, by which other words find it. Its vector times $W_V$ is its value, what it gives to them. In lesson 03 the scores were not scaled; now they are divided by $\sqrt d$, the root of the width of queries and keys
-# (Vaswani et al., 2017, equation 1).
+# Each word of a sentence looks at all of its words, itself included, with the equation of Vaswani et al. (2017). Here $d$ is the width of queries and keys.
 #
 # $$Q = X W_Q \qquad K = X W_K \qquad V = X W_V \qquad \text{context} = \operatorname{softmax}\!\left(\frac{Q K^\top}{\sqrt d}\right) V$$
 #
-# `mask` may be `None`: then each word may attend to all. Where it is False, the word of that row takes nothing from the word of that column. A word that may attend to nothing has a context of **zeros**, and its gradient is finite. **Padding** is a position that attends to nothing and that nothing attends to:
-# its row and its column of the mask are False throughout. It may stand anywhere, and what is there reaches neither the result nor any gradient.
+# `mask` may be `None`: then each word may attend to all. Where it is False, the word of that row takes nothing from the word of that column.
+#
+# - A word that may attend to nothing has a context of **zeros**, and its gradient is finite.
+# - **Padding** attends to nothing, and nothing attends to it: its row and its column of the mask are False throughout. It may stand anywhere, and what is there reaches neither the result nor any gradient.
 
 
 # %%
@@ -104,14 +105,12 @@ check("09.restricted_self_attention", restricted_self_attention)
 # %% [markdown]
 # ## 09.layer_cost
 #
-# Vaswani et al. (2017, table 1) compare four kinds of layers over n words of width d. Compute their table, without constant factors: the **multiplications** of one layer; its **sequential steps**, which is how many computations wait for one another; and the **longest path**, which is how many layers or steps it takes until any word can have reached any other.
+# Compute table 1 of Vaswani et al. (2017) for n words of width d, without constant factors: the **multiplications** of one layer; its **sequential steps**, which wait for one another; and the **longest path**, the layers or steps that take a signal from any word to any other.
 #
 # - `"self"`: each word is compared with each word, in d multiplications.
 # - `"recurrent"`: each step multiplies the state by a d×d matrix, and the next step needs its result.
 # - `"convolution"`: at each position, k words are multiplied by a d×d matrix each. With growing gaps, $l$ layers see $k^l$ words.
-# - `"restricted"`: each word is compared with r words, also where r is larger than n. Count as if each layer carried a signal r of the n positions.
-#
-# Paths are whole numbers, and they must be exact.
+# - `"restricted"`: each word is compared with r words, even if r is larger than n. Each layer carries a signal r of the n positions.
 
 
 # %%
@@ -157,13 +156,13 @@ check("09.layer_cost", layer_cost)
 # %% [markdown]
 # ## 09.catch_leak
 #
-# The check hands your function one **model** after another: a function from rows T×4, float32, to rows T×4. Return `True` for a model that keeps these promises, and `False` for any other:
+# A **model** is a function from rows T×4, float32, to rows T×4. Return `True` for a model that keeps these promises, else `False`:
 #
 # 1. It takes any number of rows, even a single one, and raises no error.
 # 2. Whatever comes out is finite.
 # 3. For every position t: new numbers in the rows after t, **at the same T**, leave the rows 0 … t of its output as they are, in every feature.
 #
-# The output may depend on T itself. T = 1, T = 5 or T = 12 shows a broken promise. With random rows of about 1, what sees them moves by more than $10^{-4}$, and rounding stays below $10^{-5}$. An error in a model must not stop your test. No gradient passes through models.
+# The output may depend on T itself. A broken promise shows at T = 1, 5 or 12: with random rows of about 1, what sees them moves by more than $10^{-4}$, and rounding stays below $10^{-5}$. Your test raises no error. No gradient passes through models.
 
 
 # %%
@@ -205,13 +204,15 @@ check("09.catch_leak", catch_leak)
 # %% [markdown]
 # ## 09.sees_order
 #
-# Self-attention alone does not notice the order of words: put the words in another order, and what comes out for each is what came out before, in the new order. With a matrix $P$ that reorders rows, this is **permutation equivariance**:
+# Self-attention alone does not notice the order. With a matrix $P$ that reorders rows, this is **permutation equivariance**:
 #
 # $$f(P X) = P f(X) \quad \text{for every order } P$$
 #
-# You are given one model after another, from rows T×4, float32, to rows T×4, for any T from 1. Return `True` if the model notices the order, that is, if it is **not** permutation equivariant, and `False` if it is.
+# A model is again a function from rows T×4, float32, to rows T×4. Return `False` for a model that keeps this promise, and `True` for one that breaks it, because it notices the order:
 #
-# Whatever notices the order does so at some T from 2 to 12: for most random orders of random rows, some output then moves by more than $10^{-4}$. So try every T from 2 to 12, with several orders, and allow $10^{-5}$ for rounding. No model raises an error, and no gradient passes through.
+# - For every T from 1 and every order of the rows, each row's output stays the same and moves with its row.
+#
+# A broken promise shows at some T from 2 to 12: for most random orders of random rows, some output differs by more than $10^{-4}$. Try each T with several orders, and allow $10^{-5}$ for rounding. No model raises an error, and no gradient passes through.
 
 
 # %%

@@ -52,7 +52,7 @@ def order_mistakes(task, follow, aware, if_always_false):
     )
     mistaken(
         "moved_on_alone",
-        f"Your test says False to models that go round in a circle, because you only move all rows on by the same number of places. {SEVERAL}.",
+        f"Your test says False to models that go round in a circle, because you only move all rows on by the same number of positions. {SEVERAL}.",
         orders=lambda T, draw: [torch.arange(T).roll(n) for n in range(1, T)],
     )
     mistaken(

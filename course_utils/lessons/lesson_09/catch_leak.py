@@ -199,7 +199,7 @@ task = Task(
     importance=5,
     minutes=25,
     hints=(
-        "Let the model answer for itself: call it once, change the rows after some place t, call it again, and compare what comes out up to place t. A right model cannot have noticed. Then ask where a leak could hide: at which t, at which length, in which feature.",
+        "Let the model answer for itself: call it once, change the rows after some position t, call it again, and compare what comes out up to position t. A right model cannot have noticed. Then ask where a leak could hide: at which t, at which length, in which feature.",
         (
             "Take the rows 1, 2, 6 (one feature) and a model that subtracts the mean of all rows: the mean is 3, and out come -2, -1, 3. Change the last row to 9: the mean is 4, and out come -3, -2, 5. The first two have moved, so it leaks. A running mean gives 1, 1.5, 3 before and 1, 1.5, 4 afterwards: only the last has moved, which "
             "may see the change."

@@ -22,8 +22,8 @@ task = Task(
     hints=(
         "Take one kind after another, and ask three things of each. For how many pairs of words, or for how many words, is something multiplied, and how many multiplications does each take? What has to wait for what? And how many layers, or steps, until the first word has reached the last?",
         (
-            "Take n = 9 words of width d = 2, with k = 3 and r = 4. Self-attention compares 9·9 = 81 pairs, with 2 multiplications each: 162. A recurrent layer multiplies 9 times by a matrix of 2×2: 36, in 9 steps. A convolution does that for 3 words at each place: 108; one layer sees 3 words and two see 9, so its path is 2. "
-            "Restricted attention compares 9 words with 4 each: 36 pairs, 72 multiplications; one, two and three layers carry a signal 4, 8 and 12 places, so its path is 3."
+            "Take n = 9 words of width d = 2, with k = 3 and r = 4. Self-attention compares 9·9 = 81 pairs, with 2 multiplications each: 162. A recurrent layer multiplies 9 times by a matrix of 2×2: 36, in 9 steps. A convolution does that for 3 words at each position: 108; one layer sees 3 words and two see 9, so its path is 2. "
+            "Restricted attention compares 9 words with 4 each: 36 pairs, 72 multiplications; one, two and three layers carry a signal 4, 8 and 12 positions, so its path is 3."
         ),
         "A branch for each kind, which returns a tuple of three ints. Convolution: layers = 0 and reach = 1; as long as reach is below n: multiply reach by k and add 1 to layers. Restricted: n divided by r, rounded up: n // r, and one more if n % r is not 0.",
     ),
@@ -51,7 +51,7 @@ def only_a_recurrent_layer_waits(case, value):
     return (
         None
         if steps == 1
-        else f'In a layer of the kind "{kind}" no place waits for another: all are computed at the same time. You say {steps} steps one after another.'
+        else f'In a layer of the kind "{kind}" no position waits for another: all are computed at the same time. You say {steps} steps one after another.'
     )
 
 
@@ -79,7 +79,7 @@ def a_path_is_long_enough_and_no_longer(case, value):
     if reach(path) < n:
         return f"Your longest path is {path}, and {path} layers do not suffice: {sees} is less than {n}."
     return (
-        f"Your longest path is {path}. One layer less would already suffice for {n} words."
+        f"Your longest path is {path}. As the table counts, {path - 1} would already suffice for {n} words."
         if reach(path - 1) >= n
         else None
     )
@@ -88,7 +88,7 @@ def a_path_is_long_enough_and_no_longer(case, value):
 MEANT = {
     "self": "each of the n words is compared with each of them, and one comparison takes d multiplications",
     "recurrent": "for each of the n words there is a product with a matrix of d rows and d columns",
-    "convolution": "at each of the n places, each of k words meets a matrix of d rows and d columns",
+    "convolution": "at each of the n positions, each of k words meets a matrix of d rows and d columns",
     "restricted": "each of the n words is compared with r words, and one comparison takes d multiplications",
 }
 
@@ -262,7 +262,7 @@ task.changed(
 )
 task.changed(
     "places_between",
-    "Convolution and restricted: you count the places between the first and the last word, n - 1. The table says n for both longest paths.",
+    "Convolution and restricted: you count how far the last word is from the first, n - 1 positions. The table says n for both longest paths.",
     {LAYERS: lambda n, k: _layers(n - 1, k), QUOTIENT: lambda n, r: ceil((n - 1) / r)},
 )
 task.changed(
@@ -283,8 +283,13 @@ task.changed(
 
 task.changed(
     "restricted_places_between",
-    "Restricted: you count the places between the first and the last word, n - 1. The table says n: how many layers carry a signal n places.",
+    "Restricted: you count how far the last word is from the first, n - 1 positions. The table says n: how many layers carry a signal n positions.",
     {QUOTIENT: lambda n, r: ceil((n - 1) / r)},
+)
+task.changed(
+    "restricted_one_side",
+    "Restricted: you let a layer carry a signal r/2 positions, to one side of the neighbourhood. So it does, but the table leaves out this factor of 2: count r positions for each layer.",
+    {QUOTIENT: lambda n, r: ceil(2 * n / r)},
 )
 
 BY_HAND = "Count the layers with whole numbers instead: multiply by k until you reach n."

@@ -1,4 +1,4 @@
-"""Task 09.restricted_self_attention: each place looks at its neighbourhood alone."""
+"""Task 09.restricted_self_attention: each position looks at its neighbourhood alone."""
 
 from math import sqrt
 from operator import gt, le, lt, matmul, truediv
@@ -21,20 +21,20 @@ task = Task(
     importance=3,
     minutes=20,
     hints=(
-        "How far is place j from place i? Compute that for all pairs, and compare it with the radius: that is a mask of T×T, the same for all sentences. The places beyond the ends of a sentence are not in it at all, so nothing has to be padded.",
+        "How far is position j from position i? Compute that for all pairs, and compare it with the radius: that is a mask of T×T, the same for all sentences. The positions beyond the ends of a sentence are not in it at all, so nothing has to be padded.",
         (
-            "Take three places with the queries [1], [1], [1], the keys [0], [1.0986], [0] and the values [4], [8], [16], and a radius of 1. The scores are those of the keys: 0, 1.0986 and 0, with the exponentials 1, 3 and 1. The first place sees places 0 and 1: its weights are 0.25 and 0.75, and its context is 0.25·4 + 0.75·8 = 7. "
-            "The second sees all three, with the weights 0.2, 0.6 and 0.2: 0.2·4 + 0.6·8 + 0.2·16 = 8.8. The third sees places 1 and 2: 0.75·8 + 0.25·16 = 10."
+            "Take three positions with the queries [1], [1], [1], the keys [0], [1.0986], [0] and the values [4], [8], [16], and a radius of 1. The scores are those of the keys: 0, 1.0986 and 0, with the exponentials 1, 3 and 1. The first position sees positions 0 and 1: its weights are 0.25 and 0.75, and its context is 0.25·4 + 0.75·8 = 7. "
+            "The second sees all three, with the weights 0.2, 0.6 and 0.2: 0.2·4 + 0.6·8 + 0.2·16 = 8.8. The third sees positions 1 and 2: 0.75·8 + 0.25·16 = 10."
         ),
-        "distance = |i - j| for all pairs of places, T×T, from torch.arange with an axis more and without; scores = query times key transposed, divided by the root of D; -inf where the distance is above the radius; softmax over the last axis; return the weights times value.",
+        "distance = |i - j| for all pairs of positions, T×T, from torch.arange with an axis more and without; scores = query times key transposed, divided by the root of D; -inf where the distance is above the radius; softmax over the last axis; return the weights times value.",
     ),
     partial=USUAL,
 )
 
 
 def _distance(T):
-    place = torch.arange(T)
-    return (place[:, None] - place).abs()
+    position = torch.arange(T)
+    return (position[:, None] - position).abs()
 
 
 @task.property
@@ -47,7 +47,7 @@ def contexts_lie_between_the_values_in_reach(case, value):
     room = 1e-4 * (1 + values.abs().max())
     outside = ((value < least - room) | (value > most + room)).any(2).any(0).nonzero()[:, 0].tolist()
     return (
-        f"A context should lie between the smallest and the largest of the values at most {radius} away; one of yours at place {outside[0]} lies outside. Are the weights of each place at least 0, do they sum to 1, and are they 0 for the places that are farther away?"
+        f"A context should lie between the smallest and the largest of the values at most {radius} away; one of yours at position {outside[0]} lies outside. Are the weights of each position at least 0, do they sum to 1, and are they 0 for the positions that are farther away?"
         if outside
         else None
     )
@@ -73,7 +73,7 @@ def _(draw):
     yield Case("a single word, widths of 1", _inputs(draw, 1, 1, 1, 1, 1), True, edge=True)
     yield Case("200 words, radius 7", _inputs(draw, 1, 200, 3, 5, 7), edge=True)
     yield Case("float64 numbers", _inputs(draw, 2, 7, 3, 5, 2, torch.float64), True, edge=True)
-    # Places 0 and 1 are in each other's reach, and place 2, which is not in that of 0, has a far larger score.
+    # Positions 0 and 1 are in each other's reach, and position 2, which is not in that of 0, has a far larger score.
     key = torch.tensor([[[-100.0], [-100.5], [100.0], [-99.0]]])
     yield Case("scores of ±10,000", (100 * torch.ones(1, 4, 1), key, draw.numbers(1, 4, 2) + 0.25, 1), hazard=True)
 
@@ -97,48 +97,48 @@ def _(query, key, value, radius):
     products = yield "the products of query and key", matmul, query, key.mT
     root = yield "the square root of D", sqrt, query.shape[-1]
     scores = yield "the scores", truediv, products, root
-    place = torch.arange(query.shape[1])
-    ahead = yield "how far each place lies to the right of each other", lambda place: place - place[:, None], place
+    position = torch.arange(query.shape[1])
+    ahead = yield "how far each lies to the right of each other", lambda at: at - at[:, None], position
     distance = yield "the distances", torch.abs, ahead
-    near = yield "the places in reach", le, distance, radius
+    near = yield "the positions in reach", le, distance, radius
     masked = yield "the masked scores", lambda scores, near: scores.masked_fill(~near, -torch.inf), scores, near
     weights = yield "the weights", lambda masked: masked.softmax(-1), masked
     context = yield "the product of weights and value", matmul, weights, value
     return context
 
 
-# Which places are in reach
+# Which positions are in reach
 
-AHEAD, DISTANCES, REACH = "how far each place lies to the right of each other", "the distances", "the places in reach"
+AHEAD, DISTANCES, REACH = "how far each lies to the right of each other", "the distances", "the positions in reach"
 TWO_SIDES = "The neighbourhood has two sides: take the absolute value of the distance."
 BOTH_SIDES = "The radius holds on both sides: take the absolute value of the distance."
 for name, sentence, changes in (
-    ("radius_unused", "The radius has no effect: each place sees all.", {REACH: lambda distance, radius: distance >= 0}),
-    ("radius_exclusive", "A place that is exactly `radius` away is left out. It is in reach: at most `radius` away means `<=`.", {REACH: lt}),
-    ("left_side_alone", f"Each place sees itself and the places on its left. {TWO_SIDES}", {REACH: lambda distance, radius, *, done: (done[AHEAD] <= 0) & (distance <= radius)}),
-    ("right_side_alone", f"Each place sees itself and the places on its right. {TWO_SIDES}", {REACH: lambda distance, radius, *, done: (done[AHEAD] >= 0) & (distance <= radius)}),
-    ("no_limit_on_the_left", f"On the left each place sees all, however far away. {BOTH_SIDES}", {DISTANCES: left_out}),
-    ("no_limit_on_the_right", f"On the right each place sees all, however far away. {BOTH_SIDES}", {DISTANCES: torch.neg}),
+    ("radius_unused", "The radius has no effect: each position sees all.", {REACH: lambda distance, radius: distance >= 0}),
+    ("radius_exclusive", "A position that is exactly `radius` away is left out. It is in reach: at most `radius` away means `<=`.", {REACH: lt}),
+    ("left_side_alone", f"Each position sees itself and the positions on its left. {TWO_SIDES}", {REACH: lambda distance, radius, *, done: (done[AHEAD] <= 0) & (distance <= radius)}),
+    ("right_side_alone", f"Each position sees itself and the positions on its right. {TWO_SIDES}", {REACH: lambda distance, radius, *, done: (done[AHEAD] >= 0) & (distance <= radius)}),
+    ("no_limit_on_the_left", f"On the left each position sees all, however far away. {BOTH_SIDES}", {DISTANCES: left_out}),
+    ("no_limit_on_the_right", f"On the right each position sees all, however far away. {BOTH_SIDES}", {DISTANCES: torch.neg}),
     (
         "right_end_left_out",
-        "The place that is `radius` away on the right is left out, and the one on the left is not. Note that a slice or a range ends before its second number: it has to be i + radius + 1.",
+        "The position that is `radius` away on the right is left out, and the one on the left is not. Note that a slice or a range ends before its second number: it has to be i + radius + 1.",
         {REACH: lambda distance, radius, *, done: (done[AHEAD] < radius) & (distance <= radius)},
     ),
     (
         "left_end_left_out",
-        "The place that is `radius` away on the left is left out, and the one on the right is not. Both are in reach.",
+        "The position that is `radius` away on the left is left out, and the one on the right is not. Both are in reach.",
         {REACH: lambda distance, radius, *, done: (done[AHEAD] > -radius) & (distance <= radius)},
     ),
-    ("itself_left_out", "No place sees itself in your answer. A place is 0 away from itself, and so in its own reach.", {REACH: lambda distance, radius: (distance <= radius) & (distance > 0)}),
+    ("itself_left_out", "No position sees itself in your answer. A position is 0 away from itself, and so in its own reach.", {REACH: lambda distance, radius: (distance <= radius) & (distance > 0)}),
     (
         "radius_as_width",
-        "You look at half of `radius` on each side. A radius reaches from the place itself to each side: `radius` places on the left and as many on the right.",
+        "You look at half of `radius` on each side. A radius reaches from the position itself to each side: `radius` positions on the left and as many on the right.",
         {"radius": lambda radius: radius // 2},
     ),
-    ("far_places_alone", "The mask is used the wrong way round: the places in reach are hidden, and those that are farther away are seen.", {REACH: gt}),
+    ("far_places_alone", "The mask is used the wrong way round: the positions in reach are hidden, and those that are farther away are seen.", {REACH: gt}),
     (
         "circle",
-        "The neighbourhood goes round in a circle: places at one end see those at the other. Beyond the ends there is nothing; `roll`, circular padding and negative places come back at the other end.",
+        "The neighbourhood goes round in a circle: positions at one end see those at the other. Beyond the ends there is nothing; `roll`, circular padding and negative positions come back at the other end.",
         {DISTANCES: lambda ahead: torch.minimum(ahead.abs(), len(ahead) - ahead.abs())},
     ),
 ):  # fmt: skip
@@ -152,13 +152,13 @@ def _in_blocks(distance, radius):
 
 task.changed(
     "in_blocks",
-    "You cut the sentence into blocks of 2·radius + 1 places, and each place sees its block. Each place has a neighbourhood of its own, with the place in the middle.",
+    "You cut the sentence into blocks of 2·radius + 1 positions, and each position sees its block. Each position has a neighbourhood of its own, with the position in the middle.",
     {REACH: _in_blocks},
 )
 
 
 @task.mistake(
-    "Where i - radius is negative, your slice begins at a place counted from the end, and it is empty or wrong. Let it begin at max(0, i - radius)."
+    "Where i - radius is negative, your slice begins at a position counted from the end, and it is empty or wrong. Let it begin at max(0, i - radius)."
 )
 def negative_start(query, key, value, radius):
     contexts = []
@@ -170,7 +170,7 @@ def negative_start(query, key, value, radius):
 
 
 @task.mistake(
-    "Beyond the ends of the sentence you pad with zeros, and these take part in the softmax: a key of zeros has the score 0, and exp(0) = 1 is a weight like any other. Leave these places out, or put -inf in place of their scores."
+    "Beyond the ends of the sentence you pad with zeros, and these take part in the softmax: a key of zeros has the score 0, and exp(0) = 1 is a weight like any other. Leave these positions out, or put -inf in place of their scores."
 )
 def zeros_beyond_the_ends(query, key, value, radius):
     keys, values = (F.pad(x, (0, 0, radius, radius)).unfold(1, 2 * radius + 1, 1) for x in (key, value))  # B T D W
@@ -196,13 +196,13 @@ masked_softmax_mistakes(
     "mask_added",
     "fill_undercut",
     "overflow",
-    others="places",
+    others="positions",
     softmax="the weights",
     zeros=None,
 )
 task.changed(
     "masked_after",
-    "The mask comes after the softmax over the whole sentence, so the remaining weights no longer sum to 1. Take out the scores of places that are too far away before the softmax.",
+    "The mask comes after the softmax over the whole sentence, so the remaining weights no longer sum to 1. Take out the scores of positions that are too far away before the softmax.",
     {"the masked scores": left_out, "the weights": lambda scores, *, done: scores.softmax(-1) * done[REACH]},
 )
 
@@ -214,12 +214,12 @@ def _renormalised(scores, *, done):
 
 task.changed(
     "renormalised",
-    "The mask comes after a softmax over the whole sentence, and you divide by what is left. Where a place out of reach has by far the largest score, nothing is left, and 0/0 is NaN. Take out its score before the softmax.",
+    "The mask comes after a softmax over the whole sentence, and you divide by what is left. Where a position out of reach has by far the largest score, nothing is left, and 0/0 is NaN. Take out its score before the softmax.",
     {"the masked scores": left_out, "the weights": _renormalised},
 )
 for name, sentence, axis in (
-    ("softmax_over_queries", "the places that ask, and so they compete for each key", 1),
+    ("softmax_over_queries", "the positions that ask, and so they compete for each key", 1),
     ("softmax_over_batch", "the batch, so sentences compete with one another", 0),
 ):
-    said = f"Your softmax runs over {sentence}. Each place spreads its weight over the keys, the last axis."
+    said = f"Your softmax runs over {sentence}. Each position spreads its weight over the keys, the last axis."
     task.changed(name, said, {"the weights": lambda masked, axis=axis: masked.softmax(axis).nan_to_num()})

@@ -82,7 +82,7 @@ def _at(length):
 
 
 AWARE = {
-    lambda x: attention(x + PLACES[: len(x)]): "a model that notices the order: places are added",
+    lambda x: attention(x + PLACES[: len(x)]): "a model that notices the order: positions are added",
     causal_attention: "a model that notices the order: a causal mask",
     causal_convolution: "a model that notices the order: a convolution",
     recurrent: "a model that notices the order: a recurrent network",
@@ -94,9 +94,9 @@ AWARE = {
     lambda x: x + x.roll(1, 0) / 2 - x.roll(-1, 0) / 3: "a model that notices the order: each row sees its neighbours, round in a circle",
     _both_neighbours: "a model that notices the order: each row sees both neighbours, alike",
     lambda x: each_by_itself(x).flip(0): "a model that notices the order: rows come out in the opposite order",
-    lambda x: attention(x) + PLACES[: len(x)] / 100: "a model that notices the order weakly: a hundredth of each place is added",
+    lambda x: attention(x) + PLACES[: len(x)] / 100: "a model that notices the order weakly: a hundredth of each position is added",
     lambda x: convolution(x, 1): "a model that notices the order: a centred convolution",
-    lambda x: x + x.roll(2, 0) / 2: "a model that notices the order: each row sees the one two places before, round in a circle",
+    lambda x: x + x.roll(2, 0) / 2: "a model that notices the order: each row sees the one two positions before, round in a circle",
 }  # fmt: skip
 
 
@@ -134,7 +134,7 @@ _mistaken = order_mistakes(
 )
 _mistaken(
     "outputs_not_reordered",
-    "Your test says True to models that do not notice the order, because you compare what comes out place by place. Each row takes what belongs to it along to its new place: put the outputs of the first call in the same order.",
+    "Your test says True to models that do not notice the order, because you compare what comes out position by position. Each row takes what belongs to it along to its new position: put the outputs of the first call in the same order.",
     follow=lambda before, order: before,
 )
 _mistaken(

@@ -83,7 +83,7 @@ def _with_padding(draw, B, T):
 
 
 def _not_used(mask):
-    """True at padding, B×T: places that attend to nothing and that nothing attends to."""
+    """True at padding, B×T: positions that attend to nothing and that nothing attends to."""
     return ~(mask.any(1) | mask.any(2))
 
 
