@@ -100,7 +100,7 @@ glimpse_explorer = explore(
 glimpse_explorer
 
 # %% [markdown]
-# At first the square misses most of the digit's box. Each pixel to one side costs a row or a column of eight.
+# At first the square misses most of the digit. Each pixel to one side costs a row or a column.
 #
 # ## Four networks
 #
@@ -169,7 +169,7 @@ reveal("14.mean", "left")
 # %% [markdown]
 # The gradient of the log density points from the mean to the place that was drawn, here to the right. The reward was lower than expected, so the mean moves the other way. (A density may be above 1, so its log may be positive.)
 #
-# Here is the whole model, which looks `glimpses` times, first at the centre. Through which layer would cross-entropy reach $\mu$ if `.detach()` were missing after `drawn`?
+# Here is the whole model, which looks `glimpses` times, first at the centre; with σ = 0 it looks at μ. A location must be no function of the weights: through which layer would cross-entropy reach $\mu$ if `drawn` were not detached?
 
 
 # %% tags=["nbval-check-output"]
@@ -198,30 +198,43 @@ print("the package's model agrees:", agree and torch.allclose(looks.locations, b
 print("where it looked in the first field:", *[f"({x:.2f}, {y:.2f})" for x, y in looks.locations[0].tolist()])
 
 # %% [markdown]
-# Answer: through `where`, which reads the location as two numbers; cut off, a location is no function of the weights. What reward was expected? The layer `value` predicts the reward $R$ from the state before each look: this is the **learned baseline** $b_t$. The loss has three terms (section 3.2):
+# Answer: through `where`, which reads the location as two numbers. What reward was expected? The layer `value` predicts the reward $R$ from the state before each look: this is the **learned baseline** $b_t$. The loss has three terms (section 3.2):
 #
 # $$\text{cross-entropy} \;-\; \sum_t (R - b_t) \log p(l_t) \;+\; \text{mean of } (R - b_t)^2$$
 #
-# Cross-entropy teaches what to say, the middle term where to look, the last one what to expect. The paper's reward is 1 for a right answer, else 0; ours is the probability of the right digit.
+# The paper's reward is 1 for a right answer, else 0; ours is the probability of the right digit. Which term moves the location network, and which ones move the core?
 
 
 # %% tags=["nbval-check-output"]
-def hybrid_loss(logits, label, log_p, reward, b):  # B V, B, B T-1, B, B T-1
+def terms(logits, label, log_p, reward, b):  # B V, B, B T-1, B, B T-1
     surprise = reward[:, None] - b  # B T-1
     look = -(surprise.detach() * log_p).sum(1).mean()  # it must not move the baseline
-    return F.cross_entropy(logits, label) + look + surprise.square().mean()
+    return {"cross-entropy": F.cross_entropy(logits, label), "log density": look, "squares": surprise.square().mean()}
+
+
+def hybrid_loss(*given):
+    return sum(terms(*given).values())
 
 
 reward = looks.logits.detach().softmax(-1)[range(4), labels]  # B
 given = looks.logits, labels, looks.log_probability, reward, looks.baseline
 print("the package's agrees:", torch.allclose(hybrid_loss(*given), ram.hybrid_loss(*given)))
 
+rows = {}
+for name, term in terms(*given).items():
+    model.zero_grad()
+    term.backward(retain_graph=True)  # a layer that it doesn't reach keeps None
+    rows[name] = ["no" if next(layer.parameters()).grad is None else "yes" for layer in model.children()]
+table(rows, [name for name, _ in model.named_children()], corner="does the term move the layer?")
+
 # %% [markdown]
+# Only the log density moves `location`, and it moves the core as well. Only the squares move `value`.
+#
 # ## Does it find the digit?
 #
-# Nobody tells the model where the digit is. We train it on fields of 24×24 pixels without clutter, with two glimpses of two patches: the first at the centre, the second wherever it chooses. In training σ falls from 0.5 to 0.1; afterwards the model looks at μ.
+# Nobody tells the model where the digit is. We train it on fields of 24×24 pixels without clutter, with two glimpses of two patches, the first one at the centre. σ falls from 0.5 to 0.1.
 #
-# The digit's box can begin in 17 rows and 17 columns, and from 9 of each it holds the field's centre: in $(9/17)^2$, or 28 of 100 fields. After training, in how many of 100 fields does the box hold the centre of the last glimpse?
+# The digit's box can begin in 17 rows and 17 columns. From 9 of each it holds the field's centre: in $(9/17)^2$, or 28 of 100 fields. After training, in how many does it hold the centre of the last glimpse?
 
 # %% tags=["nbval-check-output"]
 predict("14.found", ...)
@@ -295,17 +308,15 @@ for (name, one), ax in zip(models.items(), plots.axes(3, width=3.6, height=3.6),
     ax.scatter(digit[:, 0], x, s=6, alpha=0.5)
     ax.set(xlabel="x of the digit", ylabel="x of the second look", ylim=(-1.05, 1.05))
     ax.set_title(f"{name}\ncorrelation {torch.corrcoef(torch.stack([digit[:, 0], x]))[0, 1]:.2f}")
-off = ((looks.locations[:, 1] - digit) * 12).mean(0)  # in pixels: the field is 24 wide, from -1 to 1
-print(f"whole: on average {off[0]:.1f} pixels to the right of the digit's centre and {off[1]:.1f} below it")
 
 # %% [markdown]
-# Only in the whole model do the second looks follow the digit; without the reward they stay near the middle. Without patch 1 the copy looks at the same place whenever patch 0 shows nothing. So the model has learned to look where the coarse patch shows a spot, though on average more than a pixel too low.
+# Only in the whole model do the second looks follow the digit; without the reward they stay near the middle. Without patch 1 the copy looks at the same place whenever patch 0 shows nothing. So the model has learned to look where the coarse patch shows a spot.
 #
 # Now set `part` to another one, predict, run again, and say why.
 #
 # ## Does it hold for other seeds?
 #
-# We have trained the model longer, on 32×32 pixels, with three patches, and changed one thing at a time. "Gained" is the paired difference (lesson 13). Which three changes cost most?
+# We have trained the model longer, on 32×32 pixels with three patches, changing one thing at a time. "Gained" is the paired difference (lesson 13). Which three changes cost most?
 
 
 # %%
@@ -328,7 +339,7 @@ for name in CHANGES:
 table(rows, ["right answers", "gained", "in the box", "gained"], corner="five seeds", digits=2)
 
 # %% [markdown]
-# A single glimpse, random looks, and no reward for looking cost most; with the last two, no run finds more than 8 of 100 digits. The baseline helps with every seed; for the paper's reward and a narrow σ the signs differ. Without a gradient to the state, each run finds more digits than the centre does (the row with one glimpse), but far fewer than with it: the reward teaches the state, too.
+# A single glimpse, random looks, and no reward cost most; with the last two, no run finds more than 8 of 100 digits. The baseline helps with every seed; for the paper's reward and a narrow σ the signs differ. Without a gradient to the state, each run finds more digits than one glimpse does, but far fewer than with it: the reward teaches the state, too.
 #
 # ## Does it see more than its glimpses?
 #
@@ -390,7 +401,7 @@ columns = ["glimpses", "convolutional", "convolutional gains", "training, glimps
 table(rows, columns, corner="right answers, five seeds", digits=2)
 
 # %% [markdown]
-# Here the convolutional network is right more often with every seed, above all among clutter. Each step of its training takes longer, but it was given fewer, and less time in all. In the paper glimpses won, with larger digits and clutter on 60×60 pixels (MNIST; table 2, errors in percent):
+# Here the convolutional network is right more often with every seed, above all among clutter. Each step of its training takes longer, but it was given fewer, and less time in all. In the paper glimpses won, among clutter on 60×60 pixels (MNIST; table 2, errors in percent):
 #
 # | convolutional, 2 layers | 8 glimpses | 8 glimpses at random locations |
 # | --- | --- | --- |
@@ -410,7 +421,7 @@ everywhere = ram.glimpse(fields[:1].expand(16, -1, -1), grid, size=8, scales=1).
 print("patches of a grid are glimpses at all places:", torch.equal(tokens, everywhere))
 
 # %% [markdown]
-# So a vision transformer takes every glimpse at once. Twice the side gives four times as many patches, and sixteen times as many scores. Some of today's models choose again:
+# So a vision transformer takes every glimpse at once. Twice the side gives four times as many patches, and sixteen times as many scores. Some models choose again:
 #
 # | model | where it looks | what that brings |
 # | --- | --- | --- |
@@ -420,7 +431,7 @@ print("patches of a grid are glimpses at all places:", torch.equal(tokens, every
 #
 # ## So: where should it look next?
 #
-# Where it can expect most reward after what it has seen: in our fields, where a coarse patch has shown a spot. The second look followed the digit only when looking was rewarded and patch 1 was seen.
+# Where it expects most reward after what it has seen: in our fields, where a coarse patch shows a spot. The second look followed the digit only when looking was rewarded and patch 1 was seen.
 #
 # ## Questions
 #

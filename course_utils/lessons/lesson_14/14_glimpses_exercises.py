@@ -1,5 +1,5 @@
 # %% [markdown]
-# You mend the sensor of a model that sees an image only through small glimpses, take the step from one look to the next, mend the loss, and predict where a step of training moves the mean of the next look. At the end you write a test that finds models which see more than their glimpses. The letters: B images, Y and X their height and width in pixels, T glimpses, D width of a glimpse's features and of the state, V classes.
+# You mend the sensor of a model that sees only glimpses, take the step from one look to the next, mend the loss, and predict where a step of training moves the mean of the next look. At the end you write a test that finds models which see more than their glimpses. The letters: B images, Y and X their height and width in pixels, T glimpses, D width of a glimpse's features and of the state, V classes.
 # **A location is a pair (x, y) of numbers from −1 to 1**: (−1, −1) is the upper left corner of the image, (0, 0) its centre. x runs to the right and y down.
 
 # %%
