@@ -261,7 +261,7 @@ table({"before": before, "after 2,000 steps": after}, columns, corner="share of 
 #
 # ## Take out one part
 #
-# Is it the reward that teaches it where to look? We train the same model once more, without the middle term of the loss. Cross-entropy still trains the other networks. What will the second look do?
+# Is it the reward that teaches it where to look? We train the same model once more, without the log density in the loss. Cross-entropy still trains the other networks. What will the second look do?
 
 # %%
 # Later: "baseline", or "choice", with which each look goes to a place drawn anywhere.
@@ -401,13 +401,13 @@ columns = ["glimpses", "convolutional", "convolutional gains", "training, glimps
 table(rows, columns, corner="right answers, five seeds", digits=2)
 
 # %% [markdown]
-# Here the convolutional network is right more often with every seed, above all among clutter. Each step of its training takes longer, but it was given fewer, and less time in all. In the paper glimpses won, among clutter on 60×60 pixels (MNIST; table 2, errors in percent):
+# Here the convolutional network is right more often with every seed, above all among clutter. Each step of its training takes longer, but it had fewer, and less time in all. In the paper glimpses won, among clutter on 60×60 pixels (MNIST; table 2, errors in percent):
 #
 # | convolutional, 2 layers | 8 glimpses | 8 glimpses at random locations |
 # | --- | --- | --- |
 # | 8.09 | 4.04 | 14.4 |
 #
-# In both, chosen looks beat random ones.
+# In both experiments chosen looks beat random ones.
 #
 # ## Glimpses today
 #
