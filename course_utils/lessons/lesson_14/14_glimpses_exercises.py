@@ -27,7 +27,7 @@ from course_utils.models.glimpses import glimpse as reference_glimpse
 #     return torch.stack(patches, 1)
 # ```
 #
-# Mend them, so that it keeps these promises ([lesson 14](../notebooks/14_glimpses.ipynb)):
+# Mend them, so that the sensor keeps these promises ([lesson 14](../notebooks/14_glimpses.ipynb)):
 #
 # 1. Before it is reduced, a patch has the location's pixel in row and column side // 2, also in images that are not square.
 # 2. Beyond the image there are zeros, and they count in the mean.
@@ -79,7 +79,7 @@ check("14.glimpse", glimpse)
 #
 # $$h_t = \text{ReLU}(W_\text{features}\, g_t + W_\text{state}\, h_{t-1}) \qquad \mu = W_\text{location}\, h_t$$
 #
-# A place is drawn around $\mu$: the mean plus `std` times `noise`. Return the new state, the next location, and the natural logarithm of the place's density. Decide what to cut off from its gradient, so that these promises hold:
+# A place is drawn from a Gaussian around $\mu$: the mean plus `std` times `noise`, which is standard normal. Return the new state, the next location, and the natural logarithm of the place's density. Decide what to cut off from its gradient, so that these promises hold:
 #
 # 1. The place that was drawn is no function of the weights, and its density teaches them through $\mu$.
 # 2. The density is that of the place as it was drawn. In the location that you return, numbers beyond -1 or 1 become -1 or 1.
