@@ -20,7 +20,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
 # ## Most of a picture says nothing
 #
-# Until now attention has read everything, at least to give each part a score. Now we look at a picture. Somewhere on a field of 32×32 pixels there is a handwritten digit of 8×8 pixels, among pieces of other digits. Which pixels do you need to see in order to say which digit it is?
+# Until now every network has read its whole input, even where it attended to a part of it. Now we look at a picture. Somewhere on a field of 32×32 pixels there is a handwritten digit of 8×8 pixels, among pieces of other digits, the **clutter**. Which pixels do you need to see in order to say which digit it is?
 
 # %%
 fields, labels, corners = digit_fields(4, side=32, clutter=4, draw=torch.Generator().manual_seed(2))
@@ -30,11 +30,11 @@ for field, label, box, ax in zip(fields, labels, corners, axes, strict=True):
     pictures.looks(field, nowhere, 8, box, f"a {label}", ax)
 
 # %% [markdown]
-# Each field holds one whole digit, in the dashed box: 64 of 1,024 pixels are enough to read it. The **recurrent attention model** (Mnih et al. 2014) looks at one small part after another, so it has to decide where to look next.
+# The 64 of 1,024 pixels in the dashed box are enough to read the digit. The **recurrent attention model** (Mnih et al. 2014) looks at one small part after another, so it has to decide where to look next.
 #
 # ## A sensor that sees little
 #
-# A location is a pair $(x, y)$ of numbers from -1 to 1: (-1, -1) is the upper left corner of the picture, (0, 0) its centre. A square around it has its left column at $\lfloor (x + 1) / 2 \cdot \text{width} \rfloor - \text{side} / 2$, and its top row likewise. Where does a square with a side of 8 begin around (0.5, -0.5) in a picture of 32×32?
+# A location is a pair $(x, y)$ of numbers from -1 to 1: (-1, -1) is the picture's upper left corner, (0, 0) its centre. A square around it begins in column $\lfloor (x + 1) / 2 \cdot \text{width} \rfloor - \text{side} / 2$, and its row is found likewise. In a picture of 32×32, where does a square of 8×8 begin around (0.5, -0.5)?
 
 
 # %% tags=["nbval-check-output"]
@@ -100,17 +100,17 @@ glimpse_explorer = explore(
 glimpse_explorer
 
 # %% [markdown]
-# At first the square overlaps the digit's dashed box and misses most of it. Each pixel to one side costs a row or a column of eight.
+# At first the square misses most of the digit. Each pixel to one side costs a row or a column.
 #
 # ## Four networks
 #
-# The model sees nothing but glimpses, so it must remember what they showed, and where. The paper (section 4) has a glimpse network, a core with a state $h_t$, a location network and an action network. Each Linear has a matrix and a bias of its own, Rect is ReLU, and $\rho$ holds the patches around $l$ in one row:
+# The model sees only glimpses, so it must remember what they showed, and where. The paper (section 4) has a glimpse network, a core with a state $h_t$, a location network and an action network. Each Linear has weights of its own, Rect is ReLU, and the vector $\rho$ holds the patches around $l$:
 #
 # $$h_g = \text{Rect}(\text{Linear}(\rho)) \qquad h_l = \text{Rect}(\text{Linear}(l)) \qquad g = \text{Rect}(\text{Linear}(h_g) + \text{Linear}(h_l))$$
 #
 # $$h_t = \text{Rect}(\text{Linear}(h_{t-1}) + \text{Linear}(g_t)) \qquad \mu = \text{Linear}(h_t) \qquad \text{logits} = \text{Linear}(h_T)$$
 #
-# We change two things: our core is a GRU (lesson 05), and a tanh keeps $\mu$ within the picture. Which box of the drawing decides where to look next?
+# We change two things: our core is a GRU (lesson 05), and a tanh keeps $\mu$ within the picture. Why does the glimpse network need the location?
 
 
 # %%
@@ -135,11 +135,11 @@ class Networks(nn.Module):
 diagrams.recurrent_attention(new=["sensor", "location", "aim"])
 
 # %% [markdown]
-# The location network decides: it reads the state and gives a mean $\mu$, and the next location is drawn near $\mu$. The last line of `see` joins what is seen and where. The layer `value` belongs to the training, and we come to it there.
+# The patches do not say where they were cut, so the glimpse network joins what is seen and where. The location network reads the state and gives a mean $\mu$, and the next location is drawn near $\mu$. The layer `value` belongs to the training, and we come to it there.
 #
 # ## How can it learn where to look?
 #
-# Suppose the answer is wrong because the glimpse lay beside the digit. Can the gradient of the loss tell the location which way to move? We ask PyTorch whether a glimpse has a gradient with respect to its location, and to the picture.
+# Suppose the answer is wrong because the glimpse lay beside the digit. Can the gradient of the loss tell which way to move the location? We ask PyTorch whether a glimpse has a gradient with respect to its location, and to the picture.
 
 # %% tags=["nbval-check-output"]
 spot = torch.tensor([[-0.5, 0.25]], requires_grad=True)
@@ -167,7 +167,9 @@ print("with a reward of 0.2 where 0.6 was expected:", (0.2 - 0.6) * gradient)
 reveal("14.mean", "left")
 
 # %% [markdown]
-# The gradient of the log density points from the mean to the place that was drawn, here to the right. The reward was lower than expected, so the mean moves the other way. Here is the whole model, which looks `glimpses` times, first at the centre. Which tensor must be cut off, so that a location is no function of the weights?
+# The gradient of the log density points from the mean to the place that was drawn, here to the right. The reward was lower than expected, so the mean moves the other way. (A density may be above 1, so its log may be positive.)
+#
+# Here is the whole model, which looks `glimpses` times, first at the centre; with σ = 0 it looks at μ. A location must be no function of the weights: through which layer would cross-entropy reach $\mu$ if `drawn` were not detached?
 
 
 # %% tags=["nbval-check-output"]
@@ -196,30 +198,43 @@ print("the package's model agrees:", agree and torch.allclose(looks.locations, b
 print("where it looked in the first field:", *[f"({x:.2f}, {y:.2f})" for x, y in looks.locations[0].tolist()])
 
 # %% [markdown]
-# Answer: `drawn`. And what reward was expected? The layer `value` predicts the reward $R$ from the state before each look: the **learned baseline** $b_t$. The loss has three terms (section 3.2):
+# Answer: through `where`, which reads the location as two numbers. What reward was expected? The layer `value` predicts the reward $R$ from the state before each look: this is the **learned baseline** $b_t$. The loss has three terms (section 3.2):
 #
 # $$\text{cross-entropy} \;-\; \sum_t (R - b_t) \log p(l_t) \;+\; \text{mean of } (R - b_t)^2$$
 #
-# Cross-entropy teaches what to say, the middle term where to look, the last one what to expect. The paper's reward is 1 for a right answer, else 0; ours is the probability of the right digit.
+# The paper's reward is 1 for a right answer, else 0; ours is the probability of the right digit. Which term moves the location network, and which ones move the core?
 
 
 # %% tags=["nbval-check-output"]
-def hybrid_loss(logits, label, log_p, reward, b):  # B V, B, B T-1, B, B T-1
+def terms(logits, label, log_p, reward, b):  # B V, B, B T-1, B, B T-1
     surprise = reward[:, None] - b  # B T-1
     look = -(surprise.detach() * log_p).sum(1).mean()  # it must not move the baseline
-    return F.cross_entropy(logits, label) + look + surprise.square().mean()
+    return {"cross-entropy": F.cross_entropy(logits, label), "log density": look, "squares": surprise.square().mean()}
+
+
+def hybrid_loss(*given):
+    return sum(terms(*given).values())
 
 
 reward = looks.logits.detach().softmax(-1)[range(4), labels]  # B
 given = looks.logits, labels, looks.log_probability, reward, looks.baseline
 print("the package's agrees:", torch.allclose(hybrid_loss(*given), ram.hybrid_loss(*given)))
 
+rows = {}
+for name, term in terms(*given).items():
+    model.zero_grad()
+    term.backward(retain_graph=True)  # a layer that it doesn't reach keeps None
+    rows[name] = ["no" if next(layer.parameters()).grad is None else "yes" for layer in model.children()]
+table(rows, [name for name, _ in model.named_children()], corner="does the term move the layer?")
+
 # %% [markdown]
+# Only the log density moves `location`, and it moves the core as well. Only the squares move `value`.
+#
 # ## Does it find the digit?
 #
-# Nobody tells the model where the digit is. We train it on fields of 24×24 pixels, with two glimpses of two patches: the first at the centre, the second wherever it chooses. During training σ falls from 0.5 to 0.1: distant places are tried first. In use it looks at μ.
+# Nobody tells the model where the digit is. We train it on fields of 24×24 pixels without clutter, with two glimpses of two patches, the first one at the centre. σ falls from 0.5 to 0.1.
 #
-# The digit's box can begin in 17 rows and 17 columns, and it holds the centre of the field from 9 of each: in $(9/17)^2$, or 28 of 100 fields. In how many of 100 does it hold the centre of the last glimpse, after training?
+# The digit's box can begin in 17 rows and 17 columns. From 9 of each it holds the field's centre: in $(9/17)^2$, or 28 of 100 fields. After training, in how many does it hold the centre of the last glimpse?
 
 # %% tags=["nbval-check-output"]
 predict("14.found", ...)
@@ -246,10 +261,10 @@ table({"before": before, "after 2,000 steps": after}, columns, corner="share of 
 #
 # ## Take out one part
 #
-# Is it the reward that teaches it where to look? We train the same model once more, without the middle term of the loss. Cross-entropy still trains the other networks. What will the second look do?
+# Is it the reward that teaches it where to look? We train the same model once more, without the log density in the loss. Cross-entropy still trains the other networks. What will the second look do?
 
 # %%
-# Or "baseline", or "choice": then each look goes to a place drawn anywhere.
+# Later: "baseline", or "choice", with which each look goes to a place drawn anywhere.
 part = "reward for looking"
 predict("14.without", ...)
 
@@ -293,17 +308,15 @@ for (name, one), ax in zip(models.items(), plots.axes(3, width=3.6, height=3.6),
     ax.scatter(digit[:, 0], x, s=6, alpha=0.5)
     ax.set(xlabel="x of the digit", ylabel="x of the second look", ylim=(-1.05, 1.05))
     ax.set_title(f"{name}\ncorrelation {torch.corrcoef(torch.stack([digit[:, 0], x]))[0, 1]:.2f}")
-off = ((looks.locations[:, 1] - digit) * 12).mean(0)  # in pixels: the field is 24 wide, from -1 to 1
-print(f"whole: on average {off[0]:.1f} pixels to the right of the digit's centre and {off[1]:.1f} below it")
 
 # %% [markdown]
-# Only in the whole model do the second looks follow the digit; without the reward they stay near the middle, wherever the digit is. Without patch 1 the copy looks at one and the same place whenever patch 0 shows nothing. So the model has learned to look where the coarse patch shows a spot, though on average more than a pixel too low.
+# Only in the whole model do the second looks follow the digit; without the reward they stay near the middle. Without patch 1 the copy looks at the same place whenever patch 0 shows nothing. So the model has learned to look where the coarse patch shows a spot.
 #
-# Now take out another part: change its line, predict, run, and say why.
+# Now set `part` to another one, predict, run again, and say why.
 #
-# ## Is it so with other seeds?
+# ## Does it hold for other seeds?
 #
-# The course has trained the model longer, on 32×32 pixels, with three patches, and changed one thing at a time. "Gained" is the paired difference (lesson 13) to no change. Which change costs most?
+# We have trained the model longer, on 32×32 pixels with three patches, changing one thing at a time. "Gained" is the paired difference (lesson 13). Which three changes cost most?
 
 
 # %%
@@ -326,11 +339,11 @@ for name in CHANGES:
 table(rows, ["right answers", "gained", "in the box", "gained"], corner="five seeds", digits=2)
 
 # %% [markdown]
-# Without the reward for looking, no run finds more than 8 of 100 digits; random looks find as few. The baseline helps with every seed; for the paper's reward and a narrow σ the signs differ. Without a gradient to the state, each run finds more digits than the centre does (0.12, the row with one glimpse), and far fewer than with it: most of what the state holds of where they are is taught by the reward.
+# A single glimpse, random looks, and no reward cost most; with the last two, no run finds more than 8 of 100 digits. The baseline helps with every seed; for the paper's reward and a narrow σ the signs differ. Without a gradient to the state, each run finds more digits than one glimpse does, but far fewer than with it: the reward teaches the state, too.
 #
-# ## More looks, and nothing else
+# ## Does it see more than its glimpses?
 #
-# Choose a field, and let our model look more often than in training. Do later looks stay on the digit? And would noise outside its glimpses change its answer?
+# We let our model look more often than in training. Do later looks stay on the digit? And does noise outside its glimpses change its answer?
 
 # %%
 NUMBER, GLIMPSES = 3, 4  # change both: the number of a field, from 0 to 999, and how often the model looks
@@ -349,11 +362,11 @@ print("in the digit's box, of all 1,000 fields:", *[f"look {t}: {s:.2f} " for t,
 print(f"pixels seen: {seen.sum()} of 576; the logits stay as they are: {torch.equal(one, noisy)}")
 
 # %% [markdown]
-# The second look finds most digits, and the third leaves most of them again. Perhaps this is because the model was trained to look twice: in the table, the last look of models trained to look three or four times finds most digits. Noise elsewhere changes nothing. Such a test finds a model that **peeks**, so that it sees more than its glimpses; the last exercise asks for one.
+# The second look finds most digits, and the third leaves most of them again, perhaps because the model was trained to look twice: in the table, models trained with three or four glimpses find most digits with the last one. Noise elsewhere changes nothing. Such a test finds a model that **peeks**: one that sees more than its glimpses. The last exercise asks for one.
 #
 # ## What does a look cost?
 #
-# A **convolutional network** slides small filters over all pixels. We take one with three layers, and measure both networks on pictures of growing size, in one run. How does each curve rise?
+# A **convolutional network** slides small filters over all pixels. We take one with three layers, and time both networks on pictures of growing size. How does each curve rise?
 
 # %%
 looking, convolution = ram.RecurrentAttentionModel(), ram.convolutional()
@@ -373,7 +386,7 @@ times = {name: torch.tensor([found]) for name, found in seconds.items()}
 plots.curves(sides, times, "side of the picture in pixels", "milliseconds for 16 pictures", log=True)
 
 # %% [markdown]
-# The convolutional network reads every pixel, and its time rises steeply with the picture; that of the glimpses hardly changes. So glimpses are cheap. Are they also as good? Here are both networks on fields of 32×32 pixels, without clutter and with four pieces of it. Its gain is the convolutional network's, seed by seed, and the seconds are those of training on average.
+# The convolutional network reads every pixel, and its time rises steeply with the picture; that of the glimpses hardly changes. So glimpses are cheap. Are they also as good? Here are both networks on fields of 32×32 pixels: without clutter, where our model takes two glimpses, and with four pieces of it, where it takes four. The last columns say how long each network was trained, on average.
 
 # %%
 rows = {}
@@ -381,24 +394,24 @@ for name, glimpses, convolutional in (
     ("no clutter", "learned, 2 glimpses", "convolutional"),
     ("clutter", "clutter, 4 glimpses", "clutter, convolutional"),
 ):
-    ours, theirs = (runs(setup, "right", "cpu_seconds") for setup in (glimpses, convolutional))
-    seconds = [f"{found[1].mean():.0f}" for found in (ours, theirs)]
-    rows[name] = [ours[0], theirs[0], theirs[0] - ours[0], *seconds]
-columns = ["glimpses", "convolutional", "its gain", "seconds, glimpses", "seconds, convolutional"]
+    ours, theirs = (runs(setup, "right", "steps", "cpu_seconds") for setup in (glimpses, convolutional))
+    training = [f"{found[1].mean():,.0f} steps, {found[2].mean():.0f} s" for found in (ours, theirs)]
+    rows[name] = [ours[0], theirs[0], theirs[0] - ours[0], *training]
+columns = ["glimpses", "convolutional", "convolutional gains", "training, glimpses", "training, convolutional"]
 table(rows, columns, corner="right answers, five seeds", digits=2)
 
 # %% [markdown]
-# Here the convolutional network is right more often with every seed, above all among clutter, and on average it has trained for less time. In the paper it was the other way round, with larger digits among clutter on 60×60 pixels (MNIST; table 2, errors in percent):
+# Here the convolutional network is right more often with every seed, above all among clutter. Each step of its training takes longer, but it had fewer, and less time in all. In the paper glimpses won, among clutter on 60×60 pixels (MNIST; table 2, errors in percent):
 #
 # | convolutional, 2 layers | 8 glimpses | 8 glimpses at random locations |
 # | --- | --- | --- |
 # | 8.09 | 4.04 | 14.4 |
 #
-# Both agree that chosen looks beat random ones. Which network wins depends on the networks and the task.
+# In both experiments chosen looks beat random ones.
 #
 # ## Glimpses today
 #
-# A vision transformer (Dosovitskiy et al. 2020) does not choose: it cuts a picture of 224×224 pixels into 196 patches, which all attend to each other. Are these glimpses? We cut a field into such a grid, and take a glimpse at each centre.
+# A vision transformer (Dosovitskiy et al. 2020) does not choose: it cuts a picture of 224×224 pixels into 196 patches, which all attend to each other. Are these glimpses? We cut a field likewise, and take a glimpse at each centre.
 
 # %% tags=["nbval-check-output"]
 tokens = F.unfold(fields[:1, None], kernel_size=8, stride=8)[0].T  # 16 64: a grid of 4×4 patches
@@ -408,7 +421,7 @@ everywhere = ram.glimpse(fields[:1].expand(16, -1, -1), grid, size=8, scales=1).
 print("patches of a grid are glimpses at all places:", torch.equal(tokens, everywhere))
 
 # %% [markdown]
-# So it takes every glimpse at once. A picture with twice the side has four times as many patches, and sixteen times as many scores. Some of today's models choose again:
+# So a vision transformer takes every glimpse at once. Twice the side gives four times as many patches, and sixteen times as many scores. Some models choose again:
 #
 # | model | where it looks | what that brings |
 # | --- | --- | --- |
@@ -418,7 +431,7 @@ print("patches of a grid are glimpses at all places:", torch.equal(tokens, every
 #
 # ## So: where should it look next?
 #
-# It should look where most reward is to be expected after what it has seen: in our fields, where a coarse patch has shown a spot. The second look followed the digit when looking was rewarded and patch 1 was seen, and not when one of the two was missing.
+# Where it expects most reward after what it has seen: in our fields, where a coarse patch shows a spot. The second look followed the digit only when looking was rewarded and patch 1 was seen.
 #
 # ## Questions
 #

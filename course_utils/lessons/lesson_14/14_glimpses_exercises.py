@@ -1,7 +1,6 @@
 # %% [markdown]
-# You mend the sensor of a model that sees an image only through a few small glimpses, take the step from one look to the next, mend the loss that teaches it both what it sees and where to look, and predict where a step of training moves its aim. At the end you write a test that finds models which have seen more than their glimpses show. The letters:
-# B images, Y and X height and width of an image in pixels, T glimpses, D width of a glimpse's features and of the state, V classes.
-# **A location is a pair (x, y) of numbers from −1 to 1**: (−1, −1) is the upper left corner of the image, (0, 0) its centre, and (1, 1) its lower right corner. x runs to the right and y down.
+# You mend the sensor of a model that sees only glimpses, take the step from one look to the next, mend the loss, and predict where a step of training moves the mean of the next look. At the end you write a test that finds models which see more than their glimpses. The letters: B images, Y and X their height and width in pixels, T glimpses, D width of a glimpse's features and of the state, V classes.
+# **A location is a pair (x, y) of numbers from −1 to 1**: (−1, −1) is the upper left corner of the image, (0, 0) its centre. x runs to the right and y down.
 
 # %%
 import torch
@@ -19,23 +18,22 @@ from course_utils.models.glimpses import glimpse as reference_glimpse
 # ```python
 # def glimpse(image, location, size, scales):
 #     (B, Y, X), patches = image.shape, []
+#     columns, rows = ((location + 1) / 2 * Y).floor().long().unbind(1)
 #     for k in range(scales):
 #         side = size * 2**k
-#         column, row = ((location + 1) / 2 * Y).floor().long().unbind(1)
-#         left, top = (column - side // 2).clamp(0, X - side), (row - side // 2).clamp(0, Y - side)
-#         rows, columns = (start[:, None] + torch.arange(side) for start in (top, left))
-#         pixels = image[torch.arange(B)[:, None, None], rows[:, :, None], columns[:, None]]
-#         patches.append(pixels[:, :: 2**k, :: 2**k])
+#         left, top = (columns - side // 2).clamp(0, X - side), (rows - side // 2).clamp(0, Y - side)
+#         pixels = [image[b, top[b] :, left[b] :][:side, :side] for b in range(B)]
+#         patches.append(torch.stack(pixels)[:, :: 2**k, :: 2**k])
 #     return torch.stack(patches, 1)
 # ```
 #
-# Find them and mend them. It should keep these promises ([lesson 14](../notebooks/14_glimpses.ipynb)):
+# Mend them, so that the sensor keeps these promises ([lesson 14](../notebooks/14_glimpses.ipynb)):
 #
-# 1. The pixel in which the location lies is row side // 2 and column side // 2 of each patch, also in images that are not square.
-# 2. Where a patch reaches beyond the image there are zeros, and they count in the mean.
-# 3. A cell of patch $k$ is the mean of its $2^k \times 2^k$ pixels.
+# 1. Before it is reduced, a patch has the location's pixel in row and column side // 2, also in images that are not square.
+# 2. Beyond the image there are zeros, and they count in the mean.
+# 3. A cell of patch $k$ is the mean of $2^k \times 2^k$ pixels.
 #
-# A gradient reaches the image, and none the location.
+# A gradient reaches the image alone.
 
 
 # %%
@@ -81,7 +79,7 @@ check("14.glimpse", glimpse)
 #
 # $$h_t = \text{ReLU}(W_\text{features}\, g_t + W_\text{state}\, h_{t-1}) \qquad \mu = W_\text{location}\, h_t$$
 #
-# A place is drawn around $\mu$: the mean plus `std` times `noise`, whose numbers are standard normal. Return the new state, the next location, and the natural logarithm of the place's density. Decide what to cut off from its gradient, so that these promises hold:
+# A place is drawn from a Gaussian around $\mu$: the mean plus `std` times `noise`, which is standard normal. Return the new state, the next location, and the natural logarithm of the place's density. Decide what to cut off from its gradient, so that these promises hold:
 #
 # 1. The place that was drawn is no function of the weights, and its density teaches them through $\mu$.
 # 2. The density is that of the place as it was drawn. In the location that you return, numbers beyond -1 or 1 become -1 or 1.
@@ -127,7 +125,7 @@ check("14.next_look", next_look)
 # %% [markdown]
 # ## 14.hybrid_loss
 #
-# The label says what is in the image, but nobody says where to look. So the loss has three terms: cross-entropy, REINFORCE for the looks, and the squared error of the baseline. This one runs without an error, and has three faults:
+# The hybrid loss (section 3.2) has three terms: cross-entropy, REINFORCE for the looks, and the squared error of the baseline. This one runs, and has three faults:
 #
 # ```python
 # def hybrid_loss(logits, label, log_probability, reward, baseline):
@@ -137,7 +135,7 @@ check("14.next_look", next_look)
 #     return F.cross_entropy(logits, label) + look + guess
 # ```
 #
-# Mend it. It should keep these promises (section 3.2, "hybrid supervised loss"):
+# Mend it, so that it keeps these promises:
 #
 # 1. Looks that earned more than expected become more probable, the others less.
 # 2. All looks of an image share its reward, as in `08.reinforce_loss`: sum over T, mean over B.
@@ -182,7 +180,7 @@ check("14.hybrid_loss", hybrid_loss)
 #
 # Predict a step of training before it is made. There is no network here: the mean $\mu$ itself is what learns. B locations were drawn from a Gaussian around it with standard deviation `std`; each earned a reward where its baseline was expected. Now one step of gradient descent with the step size `rate` is made on the middle term of the hybrid loss,
 #
-# $$-\frac1B \sum_b (R_b - b_b) \ln p(l_b),$$
+# $$-\frac1B \sum_i (R_i - b_i) \ln p(l_i),$$
 #
 # in which rewards, baselines and locations are plain numbers. Where is the mean afterwards? It may leave the image, and your result need not be differentiable.
 
@@ -220,17 +218,17 @@ check("14.next_mean", next_mean)
 # %% [markdown]
 # ## What has it seen?
 #
-# A model that is to learn where to look must not know what lies elsewhere. It is easy to tell it by accident: somebody subtracts the mean of the whole image, blurs it before cutting, or moves a glimpse that reaches beyond the border. The model then learns well, and what it shows about glimpses is wrong.
+# A model that is to learn where to look must not know what lies elsewhere. It is easy to give this away by accident: somebody subtracts the mean of the whole image, blurs the image before cutting, or moves a glimpse that reaches beyond the border. The model may then learn well, and what it shows about glimpses is wrong.
 
 # %% [markdown]
 # ## 14.catch_peeking
 #
-# The check hands your function one **model** after another, called as `model(image, locations, size, scales)`: an image Y×X and locations T×2, float32. It returns V numbers. Return `True` if it keeps these promises, else `False`:
+# The check hands your function one **model** after another, called as `model(image, locations, size, scales)`: an image Y×X and locations T×2, float32. It returns V numbers, through which no gradient passes. Return `True` if it keeps these promises, else `False`:
 #
-# 1. Pixels that lie in none of its T glimpses, made as in `14.glimpse`, have **no effect** on its numbers, in images of any shape and for locations anywhere from −1 to 1.
+# 1. Pixels that lie in none of its T glimpses, made as in `14.glimpse`, have **no effect** on its numbers, whatever the image's shape and the locations.
 # 2. None of its numbers is NaN, and it raises no error.
 #
-# Thirty random settings show a broken promise: sides of 5 to 30 pixels, 1 to 4 locations, `size` and `scales` from 1 to 3, pixels of about 1. What peeks moves by more than $10^{-4}$ in some; rounding stays below $10^{-5}$. `reference_glimpse` is `14.glimpse`; `reference_corner(location, height, width, side)` returns top rows and left columns.
+# Thirty random settings show a broken promise: sides of 5 to 30 pixels, 1 to 4 locations, `size` and `scales` from 1 to 3, pixels of about 1. Peeking then moves a number by more than $10^{-4}$; rounding stays below $10^{-5}$. `reference_glimpse` is `14.glimpse`; `reference_corner(location, height, width, side)` returns top rows and left columns.
 
 
 # %%

@@ -311,13 +311,12 @@ def reduced_before_cutting(image, location, size, scales):
 @task.mistake("This is the sensor as it was given, with its three faults.")
 def as_given(image, location, size, scales):
     (B, Y, X), patches = image.shape, []
+    columns, rows = ((location + 1) / 2 * Y).floor().long().unbind(1)
     for k in range(scales):
         side = size * 2**k
-        column, row = ((location + 1) / 2 * Y).floor().long().unbind(1)
-        left, top = (column - side // 2).clamp(0, X - side), (row - side // 2).clamp(0, Y - side)
-        rows, columns = _places((top, left), side)
-        pixels = image[torch.arange(B)[:, None, None], rows[:, :, None], columns[:, None]]
-        patches.append(pixels[:, :: 2**k, :: 2**k])
+        left, top = (columns - side // 2).clamp(0, X - side), (rows - side // 2).clamp(0, Y - side)
+        pixels = [image[b, top[b] :, left[b] :][:side, :side] for b in range(B)]
+        patches.append(torch.stack(pixels)[:, :: 2**k, :: 2**k])
     return torch.stack(patches, 1)
 
 
