@@ -155,7 +155,7 @@ check("16.two_hops_by_hand", two_hops_by_hand)
 # %% [markdown]
 # ## 16.catch_cheating_memory
 #
-# The check hands your function one `model(question, facts, mask)` after another. Question and facts are float32; the mask is True at facts, which come first in each row, at least one. Return `True` for a model that keeps these promises, else `False`:
+# The check hands your function one `model(question, facts, mask)` after another. Question and facts are float32; each row of the mask begins with its facts, at least one. Return `True` for a model that keeps these promises, else `False`:
 #
 # 1. When one row's question changes, some number of this row moves.
 # 2. When any single fact changes, some number of its row moves.
