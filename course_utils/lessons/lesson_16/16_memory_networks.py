@@ -306,7 +306,7 @@ columns = ["commonest answer", "no question, 2 hops", "1 hop", "2 hops", "2nd ho
 table(rows, columns, corner="right answers", digits=2)
 
 # %% [markdown]
-# "Yes or no" stays poor with any number of hops. Two facts and three facts need a second hop with every seed; no kind gains from a third with every seed. The column "no question" warns: 0.76 of the answers to counting and 0.70 of those to lists are right without it, and for two facts more than one hop gets *with* it.
+# "Yes or no" stays poor with any number of hops. Two facts and three facts need a second hop with every seed; no kind gains from a third with every seed. The column "no question" warns: 0.76 of the answers to counting and 0.70 of those to lists are right without it, and on two facts two hops without it beat one hop with it.
 #
 # How do such networks, with three hops, fare on bAbI itself, whose stories are longer? PE is the position encoding, LS the linear start, RN random noise. Which kind is the hardest?
 
