@@ -1,6 +1,6 @@
 # %%
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, product
 
 import ipywidgets
 import torch
@@ -30,13 +30,13 @@ for number, fact in enumerate(texts[1].facts, 1):
 print(f"\n{texts[1].question}?")
 
 # %% [markdown]
-# You need fact 4, which says who has the ball, and fact 5, which says where John went. These **supporting facts** are known for each story, so we can check where a network looks; the network learns from answers only. But fact 5 does not mention the ball: how can the question find it?
+# You need fact 4 (who has the ball) and fact 5 (where John went). We know these **supporting facts**, so we can check where a network looks. But fact 5 does not mention the ball: how can the question find it?
 #
 # ## A sentence becomes a vector
 #
-# A **memory network** (Weston et al. 2014; here in the form of Sukhbaatar et al. 2015) stores a vector for each fact, its **memory** $m$. A **position encoding** (section 4.1) weights the word vector $x_j$ at position $j$ of $J$, in feature $k$ of $D$, before all are summed:
+# A **memory network** (Weston et al. 2014; here after Sukhbaatar et al. 2015) stores each fact as a **memory** $m$, the sum of its word vectors $x_j$. A **position encoding** (section 4.1) gives feature $k$ of $D$ a weight for the word's position $j$ of $J$:
 #
-# $$l_{kj} = \Big(1 - \frac{j}{J}\Big) - \frac{k}{D}\Big(1 - \frac{2j}{J}\Big) \qquad\qquad m = \sum_j l_j \cdot x_j$$
+# $$l_{kj} = \Big(1 - \frac{j}{J}\Big) - \frac{k}{D}\Big(1 - \frac{2j}{J}\Big) \qquad\qquad m_k = \sum_j l_{kj}\, x_{jk}$$
 #
 # Can a plain sum tell the two questions below apart?
 
@@ -55,13 +55,13 @@ for name, weights in (("plain sum:", torch.ones(6, 20)), ("position encoding:", 
 print("first and last word, features 1, 10 and 20:", position_encoding(6, 20)[[0, 5]][:, [0, 9, 19]])
 
 # %% [markdown]
-# It cannot, although their answers differ. With the encoding the first word gives most to the first features and the last word to the last ones.
+# It cannot, although their answers differ. With the encoding the first word counts most in the first features and the last word in the last ones.
 #
-# The *facts* have an order, too, which a sum does not notice (lesson 11). So each memory gets a learned vector added for its **age**: one for the latest fact, another for the fact before it, and so on.
+# The *facts* have an order, too (lesson 11). So a learned vector for its **age** is added to each memory: one for the latest fact, another for the one before.
 #
 # ## One hop
 #
-# The question becomes a vector $u$. Each fact has two memories: $m_i$ for being found (a key) and $c_i$ for being read (a value). A **hop** looks at all facts (section 2):
+# The question becomes a vector $u$. Each fact has two memories, a key $m_i$ and a value $c_i$. A **hop** looks at all facts:
 #
 # $$p = \text{softmax}(u^\top m_i) \qquad o = \sum_i p_i\, c_i \qquad u' = u + o$$
 #
@@ -72,8 +72,8 @@ print("first and last word, features 1, 10 and 20:", position_encoding(6, 20)[[0
 def hop(u, m, c, mask, linear=False):  # B D, B M D, B M D, B M: True at facts
     scores = (m @ u[..., None])[..., 0]  # B M
     p = scores.masked_fill(~mask, -torch.inf).softmax(-1)  # B M
-    if linear:
-        p = scores * mask  # B M, only at the beginning of training
+    if linear:  # no softmax: only at the beginning of training, see below
+        p = scores * mask  # B M
     o = (p[..., None] * c).sum(1)  # B D
     return u + o, p
 
@@ -89,7 +89,7 @@ print("weights:", weights, " next question:", after)
 #
 # ## Several hops
 #
-# After one hop, $u'$ holds the question *and* what was read, so it can ask again. The values of one hop are the keys of the next (**adjacent tying**), so $K$ hops need $K+1$ embeddings. In the diagram, $m_0, m_1, m_2$ are the memories of *all* facts by three embeddings. Which hop has to find which fact?
+# After one hop, $u'$ holds the question *and* what was read, so it can ask again. The values of one hop are the keys of the next (**adjacent tying**), so $K$ hops need $K+1$ embeddings. In the diagram, $m_0, m_1, m_2$ are the memories of *all* facts by three embeddings, and $m_1$ is both: what hop 1 reads, and the keys of hop 2. Which hop has to find which fact?
 
 
 # %%
@@ -142,7 +142,7 @@ with torch.no_grad():
 # %% [markdown]
 # ## Take a hop out
 #
-# We train two hops on 4,000 stories. (In the first 150 steps `hop` leaves the softmax out: a **linear start**, section 4.2, meant to avoid poor local minima.) Do the hops find the order of the facts by themselves?
+# We train two hops on 4,000 stories. In the first 150 steps `hop` leaves the softmax out: this **linear start** (section 4.2) is meant to avoid poor local minima. They learn from answers only: nobody tells them which fact to look at. Does each hop find its own?
 
 
 # %%
@@ -166,7 +166,7 @@ two_hops = train(hops=2)
 look(two_hops)
 
 # %% [markdown]
-# They do: hop 1 finds who has the thing, hop 2 finds where that person is, and nearly all answers are right. Now take one hop out. What share will still be right? (Always naming the most frequent place gives the second number above.)
+# Yes: hop 1 finds who has the thing, hop 2 finds where that person is, and nearly all answers are right. Now take one hop out. What share will still be right? (Always naming the most frequent place gives the second number above.)
 
 # %%
 hops, seed = 1, 0  # change them afterwards: three hops, other seeds
@@ -181,7 +181,7 @@ look(changed)
 # %% [markdown]
 # A single hop gives almost no weight to who has the thing, and hardly more than equal weights to where that person is. The question holds "ball" and not "John", so the facts about John look no different from those about Mary.
 #
-# Now change the line above: `hops, seed = 3, 0`, then `3, 1`. Does a third hop, one more than the story needs, help, do nothing, or harm? Below are five seeds, trained for 1,500 steps. (**Random noise**, section 4.1, puts empty memories between the facts in training.)
+# Now change the line above: `hops, seed = 3, 0`, then `3, 1`. Does a third hop, one more than the story needs, help, do nothing, or harm? Below are five seeds, trained for 1,500 steps. The last row adds **random noise** (section 4.1): in training, empty memories stand between some facts, so that ages vary.
 
 
 # %%
@@ -193,13 +193,13 @@ def runs(setup, kind, hops, value="right"):
 
 found_it = [runs("linear start", "two facts", 3, f"hop{k}_fact1") for k in (1, 2, 3)]
 rows = {f"{hops} hops": runs("linear start", "two facts", hops) for hops in (2, 3)}
-rows["3 hops, the most that a hop gives to “who has it”"] = torch.stack(found_it).amax(0)
+rows["the most weight that one of the 3 gives to “who has it”"] = torch.stack(found_it).amax(0)
 rows["3 hops, softmax from the start"] = runs("no linear start", "two facts", 3)
 rows["3 hops, random noise"] = runs("random noise", "two facts", 3)
 table(rows, [f"seed {seed}" for seed in range(5)], corner="two facts, right answers")
 
 # %% [markdown]
-# With two hops no network fails. With three, two of five do: there no hop gives even a third of its weight to who has the thing, while in the others one hop gives nine tenths. Random noise adds a little with every seed but rescues neither. Without the linear start three seeds do worse and two better, so it is not shown to help.
+# With two hops no network fails. With three, two of five do: there no hop gives even a third of its weight to who has the thing, while in the others one hop gives nine tenths or more. Random noise adds a little with every seed but rescues neither. Without the linear start three seeds do worse and two better, so it is not shown to help.
 #
 # ## Does it follow the story?
 #
@@ -236,7 +236,7 @@ story_explorer = explore(weights_of, story=ipywidgets.IntSlider(value=2, min=0, 
 story_explorer
 
 # %% [markdown]
-# It follows the person and not the thing. Is that a rule? For three kinds of stories we count how often the answer is right, and how often it is the last place of the person who took the thing, with three seeds. The last three columns are mean weights of the hops.
+# It follows the person and not the thing. Is that a rule? For three kinds of stories we count how often the answer is right, and how often it is the last place of the person who took the thing, with three seeds. The last three columns are mean weights: of hop 1 on the fact in which the thing was last taken, and on the one in which it was last taken *or* dropped; of hop 2 on the move that tells the place.
 
 
 # %%
@@ -247,7 +247,7 @@ def last(one, text):
 took = [last(one, f"took the {one.question.split()[-1]}") for one in new_texts]
 went = [one.facts[last(one, f"{one.facts[i].split()[0]} went")] for one, i in zip(new_texts, took, strict=True)]
 at_the_end = torch.tensor([ANSWERS.index(fact.split()[-1]) for fact in went])  # N: where the person is
-columns = ["right", "person's last place", "hop 1: take", "hop 1: latest fact", "hop 2: its fact"]
+columns = ["right", "person's last place", "hop 1: last take", "hop 1: last take or drop", "hop 2: right move"]
 
 
 @torch.no_grad()
@@ -267,7 +267,7 @@ rows = {
 table(rows, columns, corner="three seeds", digits=2)
 
 # %% [markdown]
-# Mostly it is: on average hop 1 looks far more at who *took* the thing than at the drop, and most answers are the place where that person is at the end. This shortcut can go wrong only in the first row, so the good result of all 4,000 stories together hides it.
+# Mostly it is: on average hop 1 looks far more at who *took* the thing than at the drop, though not with every seed, and most answers are the place where that person is at the end. This shortcut goes wrong only in the first row, so the good result on all 4,000 stories hides it.
 #
 # Can the network not do better, or has it not yet learned to? Two hops get 1,500 steps in place of 600. Which columns will change in the first row?
 
@@ -278,11 +278,11 @@ rows = {"600 steps": [*before], "1,500 steps": [*after], "change, seed by seed":
 table(rows, columns, corner="dropped, and went on", digits=2)
 
 # %% [markdown]
-# With every seed, weight of hop 1 moves from the take to the drop, and more answers are right: the shortcut is what the network learns *first*. How far it gets from there differs from seed to seed. Hop 2 needs the person's last move *before* the drop, which is more to learn.
+# With every seed, hop 1 moves weight from the take to the drop, and more answers are right: the shortcut is what the network learns *first*. How far it gets from there differs from seed to seed.
 #
 # ## How many hops for which question?
 #
-# Our program asks seven kinds of questions, modelled on tasks of bAbI (Weston et al. 2015). For each we train networks with one to three hops, and some that never see the question (much of bAbI can be answered without it: Kaushik & Lipton 2018). With two hops, which kind gets the fewest right answers?
+# Our program asks seven kinds of questions, modelled on bAbI, a set of small reasoning tasks (Weston et al. 2015). For each we train one to three hops, and networks that never see the question: much of bAbI can be answered without it (Kaushik & Lipton 2018). With two hops, which kind gets the fewest right answers?
 
 # %% tags=["nbval-check-output"]
 for kind in KINDS:
@@ -302,11 +302,11 @@ for kind in KINDS:
     rows[kind] = [commonest, runs("no question", kind, 2), *by_hops[:2]]
     rows[kind] += [by_hops[1] - by_hops[0], by_hops[2] - by_hops[1]]
 reveal("16.hardest", min(two, key=two.get))
-columns = ["commonest answer", "no question", "1 hop", "2 hops", "2nd hop adds", "3rd hop adds"]
+columns = ["commonest answer", "no question, 2 hops", "1 hop", "2 hops", "2nd hop adds", "3rd hop adds"]
 table(rows, columns, corner="right answers", digits=2)
 
 # %% [markdown]
-# "Yes or no" stays poor with any number of hops. Two facts and three facts need a second hop with every seed; no kind gains from a third with every seed. The first columns warn: 0.7 or more of the answers to counting and lists are right without the question.
+# "Yes or no" stays poor with any number of hops. Two facts and three facts need a second hop with every seed; no kind gains from a third with every seed. The column "no question" warns: 0.76 of the answers to counting and 0.70 of those to lists are right without it, and on two facts two hops without it beat one hop with it.
 #
 # How do such networks, with three hops, fare on bAbI itself, whose stories are longer? PE is the position encoding, LS the linear start, RN random noise. Which kind is the hardest?
 
@@ -322,7 +322,7 @@ columns = ["ours: PE LS, 4,000", "bAbI: PE, 1,000 (paper)", "bAbI: PE LS RN, 1,0
 table(rows, columns, corner="right answers; stories", digits=2)
 
 # %% [markdown]
-# On bAbI three facts are the hardest kind, and there linear start and noise together gain most: 0.36 becomes 0.58. On ours they are not, perhaps because our stories are shorter and more.
+# On bAbI three facts are the hardest kind, and there linear start and noise together gain most: 0.36 becomes 0.58. On our stories they are not, perhaps because these are shorter and there are more of them. "Yes or no" is hardest on ours only; on bAbI 0.92 are right.
 #
 # ## Take other parts out
 #
@@ -342,30 +342,32 @@ print("longer stories, three hops: what random noise adds, by seed:", noise - pl
 table(rows, ["as trained", "without, or longer", "lost, seed by seed"], corner="right answers", digits=2)
 
 # %% [markdown]
-# Without the order of the words "north of" falls to one half, as two places remain possible; "two facts" loses almost nothing. Without ages, the last move is lost among earlier ones. In longer stories the ages before the last ten are untrained; random noise trains some, which perhaps is why it gains with every seed.
+# Without word order "north of" falls to one half, as two places remain possible; "two facts" loses almost nothing. Without ages, the last move is lost among earlier ones. In longer stories the oldest ages are untrained; perhaps noise gains because it trains some.
 #
 # ## Why is "yes or no" so hard?
 #
-# One fact answers "Is Mary in the kitchen?" If a hop has found it, $u'$ holds the place asked for plus the place read. The linear readout gives "yes", compared with "no", a score $a$(asked) + $b$(read). Can you find numbers for which both "yes" cases score higher than both "no" cases?
+# If a hop has found the fact that answers "Is Mary in the kitchen?", $u'$ is the place asked for plus the place read. So a linear readout gives "yes" a score $a$(asked) + $b$(read). Can you choose the numbers so that both "yes" cases score higher than both "no" cases?
 
 # %% tags=["nbval-check-output"]
 a = {"kitchen": 2.0, "garden": -1.0}  # change them
 b = {"kitchen": 1.0, "garden": 3.0}
-yes = a["kitchen"] + b["kitchen"] + a["garden"] + b["garden"]
-no = a["kitchen"] + b["garden"] + a["garden"] + b["kitchen"]
-print("sum of the scores where the answer is yes:", yes)
-print("sum of the scores where the answer is no: ", no)
+sums = {"yes": 0.0, "no": 0.0}
+for asked, read in product(a, b):
+    right = "yes" if asked == read else "no"
+    sums[right] += a[asked] + b[read]
+    print(f"asked {asked:7}, read {read:7}: {a[asked] + b[read]:4}, right is {right}")
+print("sum of the scores, by the right answer:", sums)
 
 # %% [markdown]
-# Nobody can: both sums add up the same four numbers, so the "yes" cases cannot both score higher. This is the XOR problem.
+# Nobody can: both sums add up the same four numbers, so the "yes" cases cannot both score higher. This is the problem of XOR, the exclusive "or". (The softmax of a later hop is not linear and may help; on our stories it helped little.)
 #
-# If this is the reason, a ReLU between two layers of the readout will help, and the same two layers without it will not. We change only the readout. How many answers will be right with the ReLU?
+# If this is the reason, a ReLU between two layers of the readout will help, and the same two layers without it will not. We change only the readout. What share of the answers will be right with the ReLU?
 
 # %% tags=["nbval-check-output"]
 predict("16.hidden", ...)
 
 # %% tags=["reveals"]
-print("One hop, yes-or-no questions. First your two runs:")
+print("One hop, yes-or-no questions. First a run of each:")
 asked, asked_later = (stories("yes or no", number, seed)[1] for number, seed in ((4000, 0), (1000, 1)))
 for name, between in (("two linear layers", nn.Identity()), ("ReLU between them", nn.ReLU())):
     torch.manual_seed(0)
@@ -384,11 +386,11 @@ for name, setup in setups.items():
 table(rows, ["right answers", "gained, seed by seed", "weight on the fact"], corner="five seeds", digits=2)
 
 # %% [markdown]
-# With the ReLU every seed gains, a third on average; two layers without it gain with some seeds and lose with others. So it was the readout that could not compare. It held the attention back, too: with the ReLU the hop gives the fact 0.8 of its weight or more, without it less than 0.7.
+# With the ReLU every seed gains, 0.33 on average; two layers without it gain with some seeds and lose with others. So the readout could not compare. It held the attention back, too: the hop gives the fact 0.8 of its weight or more with the ReLU, less than 0.7 without.
 #
 # ## Memory networks today: retrieval
 #
-# A hop reads *every* memory. Among millions, one looks up only a few. Let each hop of our trained two read only the nearest fact, the one with the largest score, or all facts but that one. What share of the answers is right with the nearest fact alone?
+# A hop reads *every* memory. Among millions, one looks up only a few. Let each of our two hops read only the nearest fact (the one with the largest score), or all others. What share is right with the nearest alone?
 
 
 # %% tags=["nbval-check-output"]
@@ -416,19 +418,19 @@ reveal("16.nearest", round(rights["the nearest alone"][0], 2))
 table(rights, ["right answers"], corner="each hop reads", digits=2)
 
 # %% [markdown]
-# One fact each is enough, and without it little is right, so here the weights can be trusted (lesson 15). Today's systems look up the nearest ones:
+# One fact per hop is enough, and without it few answers are right: here the weights can be trusted (lesson 15). Today's systems retrieve the nearest:
 #
 # | | memories | asked with |
 # | --- | --- | --- |
-# | kNN-LM (Khandelwal et al. 2020) | each position of the training text, with the word that follows | the language model's state |
+# | kNN-LM (Khandelwal et al. 2020) | positions of the training text, with the next word | the language model's state |
 # | RAG (Lewis et al. 2020) | passages of Wikipedia | the question |
 # | MDR (Xiong et al. 2021) | passages | the question *and the passages found so far* |
 #
-# kNN-LM lowered a language model's perplexity by 2.9, to 15.79, without more training. RAG is one hop. MDR's next question is $u' = u + o$ in words. In a Transformer each word takes a hop per layer.
+# kNN-LM lowered perplexity by 2.9, to 15.79, without more training. RAG is one hop. MDR's next question is $u' = u + o$, in words.
 #
 # ## So: can it reason over what it read?
 #
-# It can follow a chain of facts, one hop for each. But it learns a shortcut first, and with a linear readout it cannot compare two places.
+# It can follow a chain of facts, one hop for each. But it learns a shortcut first, and its linear readout cannot compare two places.
 #
 # ## Questions
 #

@@ -155,14 +155,14 @@ check("16.two_hops_by_hand", two_hops_by_hand)
 # %% [markdown]
 # ## 16.catch_cheating_memory
 #
-# The check hands your function one **model** after another: `model(question, facts, mask)` takes questions B×4, facts B×M×4 (float32) and a mask B×M, in which the facts come first, at least one in each row. It returns B×V. Return `True` for one that keeps these promises, else `False`:
+# The check hands your function one `model(question, facts, mask)` after another. Question and facts are float32; each row of the mask begins with its facts, at least one. Return `True` for a model that keeps these promises, else `False`:
 #
-# 1. **It hears the question.** When the question of any one row changes, some number of this row moves.
-# 2. **It reads every fact.** When any single fact changes, some number of its row moves.
-# 3. **It does not read padding.** Whatever is at padding, all numbers of all rows stay.
+# 1. When one row's question changes, some number of this row moves.
+# 2. When any single fact changes, some number of its row moves.
+# 3. Whatever is at padding, all numbers of all rows stay.
 # 4. Its numbers are finite, and it raises no error.
 #
-# A batch of three stories of different lengths shows a broken promise, one of them with seven facts or more, and padding after all. Add random numbers of about 1, another one to each feature: what is read moves some number by more than $10^{-4}$, and rounding stays below $10^{-5}$.
+# Use three stories of different lengths, one of seven facts or more, all with padding. Add random numbers of about 1, another to each feature: what is read moves some number by more than $10^{-4}$; rounding stays below $10^{-5}$.
 
 
 # %%

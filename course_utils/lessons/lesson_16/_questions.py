@@ -96,7 +96,7 @@ questions = (
             ),
             (
                 "We added a second and a third hop, and nearly all answers were right.",
-                "More hops helped little with a linear readout. Only one fact has to be found.",
+                "More hops helped little on our stories. Only one fact has to be found.",
             ),
             (
                 "We trained on more stories than before, and nearly all answers were right.",
@@ -115,7 +115,7 @@ predictions = (
     Prediction(
         "16.hardest",
         "With two hops, which kind of question gets the fewest right answers?",
-        why="It rests on one fact only, but the place that was asked for has to be compared with the place that was read.",
+        why="It rests on one fact only, so it is not another hop that is missing. The lesson comes back to the reason.",
         choices=("three facts", "north of", "yes or no", "counting"),
     ),
     Prediction(

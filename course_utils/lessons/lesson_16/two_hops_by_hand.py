@@ -39,7 +39,7 @@ def _(draw):
 
 @task.oracle
 def _(people, things, places):
-    return {HOP_1: "most", HOP_2: "most", AGAIN: False, ANSWERS: "all"}
+    return {HOP_1: "most", HOP_2: "most", AGAIN: "no", ANSWERS: "all"}
 
 
 def _story(people, things, places, draw, everything=False):
@@ -75,10 +75,11 @@ def _tables(value, words):
     return tables
 
 
-def _amount(weights, apart):
+def _amount(weights, first, apart):
+    """How much weight lies where it should; `first` says of each story whether the largest score does."""
     if apart < 1e-9:
         return "the same for all facts"
-    return "most" if min(weights) > 0.5 else "too little"
+    return "most" if min(weights) > 0.5 else "the largest, but too little" if all(first) else "too little"
 
 
 @task.reading
@@ -86,7 +87,7 @@ def _(case, value):
     people, things, places = case.args
     A, B, C = _tables(value, people + things + places)
     draw = torch.Generator().manual_seed(people + 100 * things + 10_000 * places)
-    found, about_person, again, leads, apart = [], [], [], [], [0.0, 0.0]
+    found, about_person, first, again, leads, apart = [], [], [], [], [], [0.0, 0.0]
     for number in range(STORIES):
         facts, question, who, about, answer = _story(people, things, places, draw, number % 6 == 5)
         u = A[question]
@@ -99,14 +100,15 @@ def _(case, value):
         apart = [max(a, float(s.max() - s.min())) for a, s in zip(apart, (scores, second), strict=True)]
         found.append(float(p[who]))
         about_person.append(float(q[about].sum()))
+        first.append((bool(p.argmax() == who), bool(about[q.argmax()])))
         again.append(float(q[who]))
         others = torch.cat([logits[:answer], logits[answer + 1 :]])
         leads.append(float(logits[answer] - others.max()))
     right = "all" if min(leads) >= MARGIN else "all, but too close" if min(leads) > 0 else "not all"
     return {
-        HOP_1: _amount(found, apart[0]),
-        HOP_2: _amount(about_person, apart[1]),
-        AGAIN: min(again) > 0.5 and right != "all",
+        HOP_1: _amount(found, [one for one, _ in first], apart[0]),
+        HOP_2: _amount(about_person, [two for _, two in first], apart[1]),
+        AGAIN: "yes" if min(again) > 0.5 and right != "all" else "no",
         ANSWERS: right,
     }
 
@@ -130,7 +132,8 @@ for _name, _held, _sizes, _sentence in (
     ("person_forgotten", ("things", "", "places"), (10.0, 10.0, 10.0), "Hop 1 finds who has the thing, but what it reads does not hold the person, so hop 2 has nothing to look for. The second embedding is used for both: what hop 1 reads, and the keys of hop 2."),
     ("place_not_read", ("things", "people", "people"), (10.0, 10.0, 10.0), "Both hops look where they should, but the right place does not always have the largest logit. The third embedding is what hop 2 reads, and the answer is read with it: it must tell the places apart, and nothing else may disturb them."),
     ("reversed", ("places", "people", "things"), (10.0, 10.0, 10.0), "Hop 1 gives all facts the same weight: the first embedding holds nothing that question and facts have in common. The question is a thing, so the first embedding must hold the things."),
-    ("too_small", RIGHT, (0.5, 0.5, 0.5), "The kinds of words are right, but your numbers are so small that softmax spreads the weight over all facts. Larger numbers give larger scores."),
+    ("too_small", RIGHT, (0.5, 0.5, 0.5), "Hop 1 gives its largest weight to the right fact, but not most of the weight: your numbers are so small that softmax spreads it over all facts. Larger numbers give larger scores."),
+    ("every_word_too_small", (ALL, ALL, ALL), (1.0, 1.0, 1.0), "Hop 1 gives its largest weight to the right fact, but not most of the weight: larger numbers give larger scores. Hop 2 does not always look at that person's facts: ask what the second embedding should hold, and what it should not."),
     ("answers_too_close", RIGHT, (10.0, 10.0, 0.1), "Both hops look where they should, and the right place has the largest logit, but it does not lead by 0.5. Give the third embedding larger numbers."),
     ("too_close_for_many_things", RIGHT, (10.0, 10.0, 1.8), "The right place leads by 0.5 or more as long as its person has few things. One who has everything is mentioned in many facts, and each gets less of hop 2's weight. Give the third embedding larger numbers."),
 ):  # fmt: skip
