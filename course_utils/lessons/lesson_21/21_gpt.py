@@ -205,7 +205,7 @@ needed = -logits[0].log_softmax(-1).gather(1, test.ids[3, 1:, None])[:, 0] / mat
 plots.surprise(text, {"what the rules leave open": test.bits[3], "your model": needed})
 
 # %% [markdown]
-# It needs much more only where the name comes again: it copies the second letter, "o", and guesses the others. All in all, a model that fits on a page beats the best count, and does not reach the limit.
+# It needs much more only where the name comes again: it copies the second letter, "o", and hardly knows the others. All in all, a model that fits on a page beats the best count, and does not reach the limit.
 #
 # A recurrent network, lesson 05's GRU, can learn such texts, too. We train five of each, with the same batches and nearly as many parameters. Which will be better after 700 steps?
 
@@ -377,7 +377,8 @@ with torch.no_grad():
     same = torch.allclose(torch.cat(steps[course], 1), model(ids), atol=1e-4)
 print("the course's GPT, with your weights and a cache, less than 0.0001 apart:", same)
 for one, cache in caches.items():
-    print("W_K:", *one.layers[0].attention.f.W_K.weight.shape, "  bytes of the cache for 8 texts:", cache.bytes())
+    attention = one.layers[0].attention.f
+    print(f"{attention.G} groups: W_K {tuple(attention.W_K.weight.shape)}, {cache.bytes()} bytes of cache for 8 texts")
 
 # %% [markdown]
 # Head 5 uses group 1, and the cache takes 1 GiB in place of 4. **Multi-head latent attention** (DeepSeek-AI 2024) keeps 512 numbers, from which the keys and values of 128 heads are computed, and 64 for a rotated key that they share. The course's `models/gpt.py` can make all four changes; without them it computes what yours does.
@@ -548,6 +549,7 @@ table(rows, ["right", "word before", "prefix matching", "copying"], corner="atte
 #
 # | part of Llama 3 8B | where it was taught | what it replaced in 2017 | why |
 # | --- | --- | --- | --- |
+# | pieces of words as input | lesson 06 | the same | |
 # | embedding, readout | lesson 12 | one matrix for both | |
 # | no biases | | biases in the feed-forward networks | |
 # | causal attention in heads | lessons 09, 10 | encoder, decoder and an attention between them | one text, one kind of layer |
