@@ -502,7 +502,7 @@ table(rows, ["MiB, plain", "MiB, in blocks", "PyTorch's, times as fast"], corner
 #
 # ## Learning from what has been read
 #
-# Olsson et al. 2022 found how models copy: in one layer a head looks at the word before, so that each position knows what it follows. In a later one an **induction head** looks for the position that follows the *same* word, and copies what is there.
+# Olsson et al. 2022 found how a model can copy: in one layer a head looks at the word before, so that each position knows what it follows. In a later one an **induction head** looks for the position that follows the *same* word, and copies what is there.
 #
 # In `recall_next` (lesson 11) one of twelve words comes again: what followed it the first time? We take attention alone: two layers of your `MultiHeadAttention`, one head each. How often are they right?
 
@@ -551,7 +551,7 @@ table(rows, ["right", "word before", "prefix matching", "copying"], corner="atte
 # | --- | --- | --- | --- |
 # | pieces of words as input | lesson 06 | the same | |
 # | embedding, readout | lesson 12 | one matrix for both | |
-# | no biases | | biases in the feed-forward networks | |
+# | no biases | here | biases in the feed-forward networks | |
 # | causal attention in heads | lessons 09, 10 | encoder, decoder and an attention between them | one text, one kind of layer |
 # | residual connections, norm in front | lesson 12 | norm after the addition | higher learning rates work (lesson 12) |
 # | RMSNorm | here | LayerNorm | less to compute |
