@@ -26,11 +26,11 @@ torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 # %% [markdown]
 # ## A decoder without a source
 #
-# A **GPT** (Radford et al. 2018) is the decoder of lesson 12 without a source: it reads a text and says which character, or word, comes next. So one attention is left, the causal one:
+# A **GPT** (Radford et al. 2018) is the decoder of lesson 12 without a source: it reads a text and predicts which character, or word, comes next. One attention is left, the causal one:
 #
 # $$\text{head}_i = \text{softmax}\!\left(\frac{Q_i K_i^\top}{\sqrt{d}}\right) V_i \qquad [\text{head}_1; \dots; \text{head}_H]\, W_O$$
 #
-# In the drawing, which part keeps a character from seeing the one that it has to predict?
+# In the drawing, which is the only part that carries something from one character to another?
 
 
 # %%
@@ -50,10 +50,10 @@ class MultiHeadAttention(nn.Module):
         return self.W_O((self.weights @ V).transpose(1, 2).flatten(2))  # B T D
 
 
-diagrams.decoder_only(new=["causal"])
+diagrams.decoder_only()
 
 # %% [markdown]
-# The causal mask inside the self-attention does. A layer has two sub-layers, attention and feed-forward, each with its residual connection and its norm in front:
+# The self-attention is, and its causal mask lets nothing pass backwards, so that no character sees the one that it has to predict. A layer has two sub-layers, attention and feed-forward, each with its residual connection and its norm in front:
 #
 # $$\text{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2 \qquad\qquad x + f(\text{norm}(x))$$
 
@@ -88,7 +88,7 @@ class Layer(nn.Module):
 
 
 # %% [markdown]
-# What goes in is the character's embedding plus its position, and what comes out are its dot products with the embeddings of all characters:
+# Each character comes in as its embedding plus its position. What comes out are dot products with the embeddings of all characters:
 #
 # $$x_t = \sqrt{D}\, E_{c_t} + P_t \qquad\qquad \text{logits}_t = E\, \text{norm}(x_t)$$
 #
@@ -124,7 +124,7 @@ print(
 )
 
 # %% [markdown]
-# It makes 5, one after each character. So each character of a text is an example to learn from, all in one call.
+# It makes 5, one after each character, so each character of a text is an example to learn from.
 #
 # ## How well can anyone predict?
 #
@@ -156,7 +156,7 @@ def code_of(ids, k):  # N T: the k characters before each, as one whole number
     return code
 
 
-def counts(seen, asked):
+def counts(seen, asked):  # how often each code of `asked` is among those of `seen`
     codes, number = seen.flatten().unique(return_counts=True)
     place = torch.searchsorted(codes, asked).clamp(max=len(codes) - 1)
     return torch.where(codes[place] == asked, number[place], 0)
@@ -172,7 +172,7 @@ for k in range(9):
 table({"bits per character": ngram}, [str(k) for k in range(9)], corner="k", digits=2)
 
 # %% [markdown]
-# It stays 0.2 bits above the limit, and more than 7 characters gain nothing. Contexts that reach back to the name are rare.
+# It stays 0.2 bits above the limit, and more than 7 characters gain nothing. Perhaps contexts that reach back to the name are too rare.
 #
 # ## Training
 #
@@ -205,31 +205,31 @@ needed = -logits[0].log_softmax(-1).gather(1, test.ids[3, 1:, None])[:, 0] / mat
 plots.surprise(text, {"what the rules leave open": test.bits[3], "your model": needed})
 
 # %% [markdown]
-# It needs much more only in the name, when it comes again: the second letter, "o", is copied, the others are guessed. All in all, a model that fits on a page is better than the best count, and does not reach the limit.
+# It needs much more only where the name comes again: it copies the second letter, "o", and hardly knows the others. All in all, a model that fits on a page beats the best count, and does not reach the limit.
 #
-# A recurrent network, lesson 05's GRU, learns such texts, too. Here are five of each, with the same batches and nearly as many parameters. Which will be better after 700 steps?
+# A recurrent network, lesson 05's GRU, can learn such texts, too. We train five of each, with the same batches and nearly as many parameters. Which will be better after 700 steps?
 
 # %%
 rows, whole = {}, torch.tensor(measured_once("gpt", "bits", setup="2017")[0])
-for setup in ("2017", "GRU"):
+for setup, title in {"2017": "GPT", "GRU": "GRU"}.items():
     (size, *_), found = measured_once("gpt", "parameters", "bits", setup=setup)
-    rows[setup] = [int(size), found, torch.tensor(found) - whole]
+    rows[title] = [int(size), found, torch.tensor(found) - whole]
 rows["the best n-gram"] = ["counts", min(ngram), min(ngram) - whole]
 rows["the limit"] = ["-", limit, limit - whole]
-table(rows, ["parameters", "bits per character", "less the model's, seed by seed"], corner="five seeds")
+table(rows, ["parameters", "bits per character", "less the GPT's, seed by seed"], corner="five seeds")
 
 # %% [markdown]
-# Neither is better with every seed, so these runs show no difference between the two. Both are better than the best count.
+# Neither is better with every seed, so these runs show no difference between the two. Both beat the best count.
 #
 # ## Speaking
 #
-# A model gives probabilities; a text comes from drawing one character after the other. What each step draws from can be changed:
+# A model gives probabilities; to write, we draw one character after another. What we draw from can be changed:
 #
 # - A **temperature** $\tau$ divides the logits before the softmax (lesson 13).
 # - **Top-k** (Fan et al. 2018) keeps the $k$ most probable characters.
-# - The **nucleus** (Holtzman et al. 2020) is the smallest set of most probable characters whose probabilities add up to at least $p$.
+# - The **nucleus** (Holtzman et al. 2020) is the smallest set of the most probable characters that reach $p$ together.
 #
-# What is kept is divided by its sum. With the probabilities 0.5, 0.3, 0.15 and 0.05, which characters are in the nucleus for $p = 0.9$, and what do they get?
+# What is kept is divided by its sum. What does the nucleus for $p = 0.9$ make of 0.5, 0.3, 0.15 and 0.05?
 
 
 # %% tags=["nbval-check-output"]
@@ -249,7 +249,7 @@ p = torch.tensor([0.5, 0.3, 0.15, 0.05])
 print("top 2:", top_k(p, 2), "  nucleus 0.9:", nucleus(p, 0.9))
 
 # %% [markdown]
-# The first three, as 0.8 is not yet enough. They get 0.526, 0.316 and 0.158.
+# It keeps the first three, as 0.8 is not yet enough. They become 0.526, 0.316 and 0.158.
 #
 # After "Bok saw a hat." the rules leave three possibilities: another sentence about Bok (9/13), one that begins with "the" (2/13), or the end (2/13). What does your model say? And what is left of the names if only the two most probable characters are kept?
 
@@ -280,9 +280,9 @@ choice_explorer = explore(
 choice_explorer
 
 # %% [markdown]
-# Nothing is left of them. All capitals together are the most probable, but as your model can't tell which one it has to be, each of them has less than "t" or the end. Move the temperature up: the differences become smaller. With k = 43, a nucleus of 0.9 keeps many capitals here, and one character where the model is certain; a fixed $k$ can't do both.
+# Nothing is left of them. Together the capitals are most probable, but your model can't tell which one has to come, so each has less than "t" or the end. Move the temperature up: the differences become smaller. With k = 43, a nucleus of 0.9 keeps many capitals here. Where one character has more than 0.9 it keeps that alone; a fixed $k$ can't do both.
 #
-# Now let it speak. The first two texts take the most probable character each time; how will they differ? And what will it do with an animal that it has never read of?
+# Now let it write. The first two texts take the most probable character each time: how will they differ? And what becomes of a king, of whom it has never read?
 
 
 # %%
@@ -308,17 +308,17 @@ for start in ("there was a wolf called Zak. ", "there was a king called Moe. "):
     print("\nnucleus 0.9   ", write(model, f"\n{start}", ways["nucleus 0.9"]))
 
 # %% [markdown]
-# The first two are the same. (In larger models they repeat themselves: Holtzman et al. 2020.) At temperature 2 words fall apart. The king becomes an animal: the model writes kinds that it knows.
+# The first two are the same. At temperature 2 words fall apart. Names change when they come again, and the king becomes an animal.
 #
 # ## RMSNorm, rotary positions, SwiGLU
 #
-# This was the decoder of 2017, with pre-norm. Llama 3 (Grattafiori et al. 2024) differs in four ways above all. **RMSNorm** takes off no mean (Zhang & Sennrich 2019). In **SwiGLU** (Shazeer 2020) a second projection gates the hidden units, by $\text{swish}(z) = z\, \sigma(z)$:
+# This was the decoder of 2017, with pre-norm. Llama 3 (Grattafiori et al. 2024) differs in four ways. **RMSNorm** (Zhang & Sennrich 2019) subtracts no mean. In **SwiGLU** (Shazeer 2020) a second projection gates the hidden units, by $\text{SiLU}(z) = z\, \sigma(z)$:
 #
-# $$\text{RMSNorm}(x) = g \cdot \frac{x}{\sqrt{\frac{1}{D}\sum_i x_i^2 + \varepsilon}} \qquad \text{SwiGLU}(x) = \big(\text{swish}(x W) \odot x V\big)\, W_2$$
+# $$\text{RMSNorm}(x) = g \cdot \frac{x}{\sqrt{\frac{1}{D}\sum_i x_i^2 + \varepsilon}} \qquad \text{SwiGLU}(x) = \big(\text{SiLU}(x W_\text{gate}) \odot x W_\text{up}\big)\, W_\text{down}$$
 #
-# **Rotary positions** (lesson 11) turn queries and keys, and nothing is added to the words.
+# **Rotary positions** (lesson 11) turn queries and keys; nothing is added to embeddings.
 #
-# What does RMSNorm make of [1, 2, 2]? And how wide may three matrices be with the weights of two that were F wide?
+# What does RMSNorm make of [1, 2, 2]? With how many hidden units do SwiGLU's three matrices have as many weights as two with F?
 
 
 # %% tags=["nbval-check-output"]
@@ -349,27 +349,24 @@ for network in (FeedForward(48, 192), SwiGLU(48, 192)):
     print(type(network).__name__, sum(p.numel() for p in network.parameters() if p.ndim == 2), "weights")
 
 # %% [markdown]
-# The mean square is 3, so each number is divided by 1.732. SwiGLU may be two thirds of F wide.
+# The mean square is 3, so each number is divided by 1.732. SwiGLU gets two thirds of F hidden units.
 #
 # ## Grouped queries
 #
-# A model that writes keeps the keys and values of all positions in a **cache** (lesson 13). If $G$ groups of heads share a key and a value (Ainslie et al. 2023), head $h$ uses those of group $\lfloor h / (H/G) \rfloor$. With $N$ layers, $T$ positions and $b$ bytes for a number, the cache has
+# The fourth change is **grouped queries** (Ainslie et al. 2023). A model that writes keeps all keys and values in a **cache** (lesson 13). To keep less, $W_K$ and $W_V$ make $G$ of each in place of $H$, and head $h$ uses those of group $\lfloor h / (H/G) \rfloor$. With $N$ layers, $T$ positions and $b$ bytes for a number, the cache has
 #
 # $$2 \cdot N \cdot G \cdot d \cdot T \cdot b \quad\text{bytes.}$$
 #
-# Llama 3 8B has 32 layers, 32 heads of width 128 and 8 groups, with 2 bytes for a number. How many gigabytes are 8,192 positions, with 32 groups and with 8? (The course's `models/gpt.py` has all four changes as options. Without them, does it compute what yours does?)
-
+# For Llama 3 8B, $N = H = 32$, $d = 128$, $G = 8$ and $b = 2$. Which group does head 5 use? How many GiB do 8,192 positions take, and how many with $G = 32$?
 
 # %% tags=["nbval-check-output"]
-def cache_bytes(layers, groups, d, length, bytes=2):
-    return 2 * layers * groups * d * length * bytes
-
-
-for groups in (32, 8):
-    print(f"Llama 3 8B with {groups:2} groups: {cache_bytes(32, groups, 128, 8192) / 2**30:.0f} GiB")
+N, H, d, T, b = 32, 32, 128, 8192, 2  # Llama 3 8B
+for G in (32, 8):
+    used = [h // (H // G) for h in range(8)]
+    print(f"{G:2} groups: {2 * N * G * d * T * b / 2**30:.0f} GiB; heads 0 to 7 use the groups", *used)
 heads, latent = 2 * 128 * 128, 512 + 64
 print(f"DeepSeek-V2, numbers for a position and layer: {heads} with all heads, {latent} as it is")
-print(f"as many as {latent / (2 * 128):.2f} groups would need")
+print(f"as many as {latent / (2 * 128):.2f} groups would need\n")
 
 course, ids = gpt.GPT(len(CHARACTERS)), test.ids[:8, :64]
 course.load_state_dict(model.state_dict(), strict=False)  # your model also keeps its table of positions there
@@ -379,14 +376,16 @@ with torch.no_grad():
     steps = {one: [one(ids[:, t : t + 1], cache) for t in range(64)] for one, cache in caches.items()}
     same = torch.allclose(torch.cat(steps[course], 1), model(ids), atol=1e-4)
 print("the course's GPT, with your weights and a cache, less than 0.0001 apart:", same)
-print("bytes of its cache for 8 texts:", *(cache.bytes() for cache in caches.values()))
+for one, cache in caches.items():
+    attention = one.layers[0].attention.f
+    print(f"{attention.G} groups: W_K {tuple(attention.W_K.weight.shape)}, {cache.bytes()} bytes of cache for 8 texts")
 
 # %% [markdown]
-# 4 GiB, and 1 GiB; yes. **Multi-head latent attention** (DeepSeek-AI 2024) keeps 512 numbers, from which the keys and values of 128 heads are computed, and 64 for a rotated key that they share: 2.25 groups, as the paper says.
+# Head 5 uses group 1, and the cache takes 1 GiB in place of 4. **Multi-head latent attention** (DeepSeek-AI 2024) keeps 512 numbers, from which the keys and values of 128 heads are computed, and 64 for a rotated key that they share. The course's `models/gpt.py` can make all four changes; without them it computes what yours does.
 #
 # ## What do the four gain?
 #
-# We put each change into the model of 2017, and take each out of the one with all four, at 57,900 to 58,700 parameters. (What grouped queries save goes to the feed-forward network.) How many of the four lower the bits of the model of 2017 with every one of five seeds?
+# We put each change into the model of 2017, and take each out of the one with all four, with nearly as many parameters. How many lower the bits of the model of 2017 with every one of five seeds?
 
 # %% tags=["nbval-check-output"]
 predict("21.change", ...)
@@ -411,7 +410,7 @@ table(
 )
 
 # %% [markdown]
-# None, and beside the other three none is missed with every seed. So at this size none can be shown to gain. RMSNorm takes less time (Zhang & Sennrich 2019), grouped queries shrink the cache, and SwiGLU was better in larger models (Shazeer 2020).
+# None does, and none gains with every seed beside the other three, so these runs show no gain. But RMSNorm takes less time (Zhang & Sennrich 2019), grouped queries shrink the cache, and SwiGLU was better in larger models (Shazeer 2020).
 #
 # ## Plays
 #
@@ -429,24 +428,25 @@ gru = torch.tensor(measured_once("shakespeare", "bits", setup="GRU")[0])
 for setup, title in setups.items():
     measured = measured_once("shakespeare", "parameters", "bits", "cpu_seconds", setup=setup)
     (size, *_), found, seconds = measured
-    rows[title] = [int(size), sum(seconds) / len(seconds), found, torch.tensor(found) - gru]
+    shown = found if len(found) > 1 else found[0]
+    rows[title] = [int(size), sum(seconds) / len(seconds), shown, torch.tensor(found) - gru]
 reveal("21.plays", round(sum(rows["GPT"][2]) / len(gru), 2))
 plays, characters = load_pretrained("gpt-shakespeare")
 print("\nThe larger GPT:")
 for seed in range(2):
     print(write(plays, "\nROMEO:\n", ways["nucleus 0.9"], seed, longest=128, characters=characters))
-table(rows, columns, corner=f"{len(gru)} seeds", digits=2)
+table(rows, columns, corner=f"ranges: {len(gru)} seeds", digits=2)
 
 # %% [markdown]
-# The GRU needs fewer bits than the GPT with every seed, and both need more than the counts. The last one, which ships with the course, is larger, and was trained longer and with Muon (lesson 13): perhaps each helps. It writes many words and the form of a play, and no sense.
+# The GRU needs fewer bits than the GPT with every seed, and both need more than the counts. The larger GPT, which ships with the course, was also trained with Muon (lesson 13). It writes in the form of a play, without sense.
 #
 # ## Softmax in one pass
 #
-# Attention can take the scores block by block: with the maximum $m$ so far, the sum $\ell$ of $e^{s - m}$ (Milakov & Gimelshein 2018), and the weighted sum $c$ of the values. A larger maximum $m'$ shrinks what was summed:
+# Attention can take the scores block by block (Milakov & Gimelshein 2018). It keeps the maximum $m$, the sum $\ell$ of $e^{s - m}$, and the weighted sum $c$ of the values. A larger maximum $m'$ shrinks both sums:
 #
 # $$\ell' = e^{m - m'}\, \ell + \sum_j e^{s_j - m'} \qquad c' = e^{m - m'}\, c + \sum_j e^{s_j - m'}\, v_j$$
 #
-# The scores are 1, 2, 0 and then 3, 1, 0. Work out $m$ and $\ell$ after each block. ($e^{-1} = 0.368$, $e^{-2} = 0.135$, $e^{-3} = 0.050$.) And what if one key's scores are in the thousands?
+# The scores are 1, 2, 0 and then 3, 1, 0. Work out $m$ and $\ell$ after each block. ($e^{-1} = 0.368$, $e^{-2} = 0.135$, $e^{-3} = 0.050$.) And if one key's scores are in the thousands?
 
 
 # %% tags=["nbval-check-output"]
@@ -480,7 +480,7 @@ for factor in (1, 10_000):
 # %% [markdown]
 # After the first block, $m = 2$ and $\ell = 0.368 + 1 + 0.135 = 1.503$. Then $m = 3$ and $\ell = 0.368 \cdot 1.503 + 1 + 0.135 + 0.050 = 1.738$. Large scores do no harm: no exponent is above 0.
 #
-# What is this good for? **FlashAttention** (Dao et al. 2022) never writes the T×T scores to the large, slow memory: a block of queries stays in the fast one, and keys and values pass by (Dao 2023). How many megabytes go through the slow memory for one head of width 64, with blocks of 128 queries?
+# What is this good for? A GPU has a large, slow memory and a small, fast one. **FlashAttention** (Dao et al. 2022) never writes the T×T scores to the slow one: a block of queries stays in the fast one, and keys and values pass by (Dao 2023). How many MiB go through the slow memory for one head of width 64, with blocks of 128 queries?
 
 
 # %%
@@ -498,13 +498,13 @@ for T in (512, 1024, 4096):
 table(rows, ["MiB, plain", "MiB, in blocks", "PyTorch's, times as fast"], corner="one head", digits=1)
 
 # %% [markdown]
-# In blocks about a quarter is moved. With 4,096 positions, PyTorch's function is faster here; times differ between machines.
+# In blocks about a quarter is moved. PyTorch's function, which works in blocks too, is faster here with 4,096 positions.
 #
 # ## Learning from what has been read
 #
-# Your model copies from names that it has never seen. Olsson et al. 2022 found how: in one layer a head looks at the word before, so that each position knows what it follows. In a later one an **induction head** looks for the position that follows the *same* word, and copies what is there.
+# Olsson et al. 2022 found how a model can copy: in one layer a head looks at the word before, so that each position knows what it follows. In a later one an **induction head** looks for the position that follows the *same* word, and copies what is there.
 #
-# In `recall_next` (lesson 11) one of twelve words comes again: what followed it? We take attention alone, as they do: two layers of your `MultiHeadAttention`, one head each. How often are they right?
+# In `recall_next` (lesson 11) one of twelve words comes again: what followed it the first time? We take attention alone: two layers of your `MultiHeadAttention`, one head each. How often are they right?
 
 
 # %%
@@ -517,15 +517,15 @@ with torch.no_grad():
 print("asked:", words[0].tolist(), "  answer:", answers[0].item(), f"  right in {right:.2f} of 500 texts")
 
 # %% [markdown]
-# Do the layers do these two steps? We measure the weight on the word before, **prefix matching** (the weight on the word after the same word), and **copying**: the share of words that raise their own logit most when they are attended to. Then layer 1 may not see the word before, or another word takes the place of the first of the two. What becomes of prefix matching? And with one layer?
+# Do the layers do these two steps? We measure the weight on the word before, **prefix matching** (the weight on the word after the same word), and **copying**: the share of words that raise their own logit most when they are attended to. Then we hide the word before from layer 1, or, to compare, the one before that. Or we replace the first of the two equal words. What becomes of prefix matching? And with one layer?
 
 # %%
 at = (words[:, :-1] == words[:, -1:]).int().argmax(1)  # B: where the last word was before
 other = words.scatter(1, at[:, None], (words.gather(1, at[:, None]) + 1) % WORDS)  # another word there
 rows = {"yours": induction_scores(alone, words, answers, at)}
-for unseen, title in {1: "layer 1 can't see the word before", 2: "the one before that"}.items():
+for unseen, title in {1: "layer 1 can't see the word before", 2: "layer 1 can't see the one before that"}.items():
     rows[title] = induction_scores(alone, words, answers, at, unseen)
-rows["another first word"] = induction_scores(alone, other, answers, at)
+rows["the first of the equal words replaced"] = induction_scores(alone, other, answers, at)
 for layers in (2, 1):
     seeds = measured_once("induction", "right", "before", "match", "copying", layers=layers)
     rows[f"five seeds, layers: {layers}"] = seeds
@@ -537,11 +537,11 @@ for i, ax in enumerate(plots.axes(2, width=4.6, height=4)):
 table(rows, ["right", "word before", "prefix matching", "copying"], corner="attention alone", digits=2)
 
 # %% [markdown]
-# In layer 1 the words look at the one before, and in layer 2 the last word looks at what followed it the first time. Without the first step the second is gone, and at another word the head does not look: it is an induction head. One layer only guesses.
+# In layer 1 most words look at the one before, and in layer 2 the last word looks at what followed it the first time. Without the first step the second is gone, and after another word the head does not look: it is an induction head. One layer is right about once in ten texts.
 #
 # ## What this lesson can't show
 #
-# **Instructions** and people's **feedback** make a model answer, not only continue (Ouyang et al. 2022). Nor can it show **scale**: Llama 3 8B has 100,000 times the parameters.
+# **Instructions** and people's **feedback** make a model answer (Ouyang et al. 2022), and Llama 3 8B has over 100,000 times your model's parameters.
 #
 # ## So: what is inside the models that we use every day?
 #
@@ -549,12 +549,13 @@ table(rows, ["right", "word before", "prefix matching", "copying"], corner="atte
 #
 # | part of Llama 3 8B | where it was taught | what it replaced in 2017 | why |
 # | --- | --- | --- | --- |
+# | pieces of words as input | lesson 06 | the same | |
 # | embedding, readout | lesson 12 | one matrix for both | |
-# | no biases | | biases in the feed-forward networks | |
+# | no biases | here | biases in the feed-forward networks | |
 # | causal attention in heads | lessons 09, 10 | encoder, decoder and an attention between them | one text, one kind of layer |
-# | residual connections, norm in front | lesson 12 | norm after the addition | bears higher rates (lesson 12) |
+# | residual connections, norm in front | lesson 12 | norm after the addition | higher learning rates work (lesson 12) |
 # | RMSNorm | here | LayerNorm | less to compute |
-# | rotary positions | lesson 11 | sinusoids added to the words | distance counts |
+# | rotary positions | lesson 11 | sinusoids added to the embeddings | scores depend on distances alone |
 # | SwiGLU | here | ReLU | better when tried (Shazeer 2020) |
 # | grouped queries | here | a key and value for each head | a smaller cache |
 # | softmax in blocks | here | scores written to memory | less to move |
@@ -562,8 +563,6 @@ table(rows, ["right", "word before", "prefix matching", "copying"], corner="atte
 # | in other models: experts, linear attentions | lessons 18, 20 | one feed-forward network, softmax | less to compute |
 #
 # ## Questions
-#
-# These test the goals at the top. Replace the dots with a letter or a number.
 
 # %%
 check("21.q1", ...)

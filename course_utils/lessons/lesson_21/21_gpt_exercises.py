@@ -126,8 +126,6 @@ check("21.grouped_query_attention", grouped_query_attention)
 # ## 21.cache_bytes
 #
 # While a decoder speaks, each layer keeps the key and the value of every position. How many bytes is that for a single text? Each layer has `heads` heads of width `d`, which share keys and values in `groups` groups. Llama 3 8B has 32 layers, 32 heads, 8 groups and heads of width 128 (Llama Team, 2024, table 3).
-#
-# The formula is for grouped queries. DeepSeek-V2 (2024) keeps something else: for each layer and position one short vector, from which all heads make keys and values, and a small rotated key beside it.
 
 
 # %%

@@ -108,7 +108,7 @@ predictions = (
     Prediction(
         "21.bits",
         "How many bits per character will the model need for tales that it has not seen?",
-        why="It comes closer to the limit than the counts, as it looks back further and copies a part of the name.",
+        why="It comes closer to the limit than the counts: as the figure shows, it copies a part of the name.",
     ),
     Prediction(
         "21.change",
@@ -118,6 +118,6 @@ predictions = (
     Prediction(
         "21.plays",
         "How many bits per character will the GPT need for plays that it has not read?",
-        why="After 300 batches it has learned less than the counts of the whole text know.",
+        why="The counts have seen the whole training text, and the GPT 300 batches of it.",
     ),
 )

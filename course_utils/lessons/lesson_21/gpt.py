@@ -281,6 +281,16 @@ task.changed(
     {AFTER1: lambda x, seen, *, done: done[NORM1] + seen, AFTER2: lambda x, found, *, done: done[NORM2] + found},
 )
 task.changed(
+    "normalised_x_added_to_attention",
+    "What is added to attention's result is x after norm1, perhaps as x was overwritten with it. The residual connection passes by the norm: add x as it came.",
+    {AFTER1: lambda x, seen, *, done: done[NORM1] + seen},
+)
+task.changed(
+    "normalised_x_added_to_network",
+    "What is added to the network's result is x after norm2, perhaps as x was overwritten with it. The residual connection passes by the norm: add x as it came.",
+    {AFTER2: lambda x, found, *, done: done[NORM2] + found},
+)
+task.changed(
     "post_norm",
     "The norms come after the additions: that is post-norm, as in 2017. Here each comes before its function: x + f(norm(x)).",
     {

@@ -213,3 +213,11 @@ task.changed(
     "exp overflows: for a logit above about 88 it is infinite in float32. torch.log_softmax and F.cross_entropy take logits of any size.",
     {LOG_P: lambda logits: (logits.exp() / logits.exp().sum(-1, keepdim=True)).log()},
 )
+
+
+@task.mistake(
+    "The vocabulary has to be on axis 1 for F.cross_entropy, and here it is on the last one, so your softmax runs over the positions. Flatten sentences and positions first: logits (B·(T-1))×V, targets B·(T-1).",
+    "vocabulary_on_the_wrong_axis",
+)
+def _(logits, ids):
+    return F.cross_entropy(logits[:, :-1], ids[:, 1:])

@@ -120,6 +120,20 @@ def no_more_ids_than_it_takes(case, value):
     return None
 
 
+@task.property
+def smaller_ids_first(case, value):
+    """Of two ids that are equally probable, the larger one is not kept without the smaller one."""
+    logits, _ = case.args
+    if value.shape != logits.shape:
+        return None
+    kept, left_out = value > 0, value == 0
+    swapped = kept[None] & left_out[:, None] & (logits[None] == logits[:, None])  # V V: smaller id, larger id
+    if not swapped.triu(1).any():
+        return None
+    small, large = swapped.triu(1).nonzero()[0].tolist()
+    return f"Ids {small} and {large} are equally probable, and you keep {large} without {small}: smaller ids come first. topk gives equal ones in any order; sort with stable=True keeps theirs."
+
+
 ORDER, ORDERED, SUMS = "the order of the probabilities", "the probabilities in their order", "the running sum"
 BEFORE, KEEP, KEPT = (
     "the running sum less each probability",
