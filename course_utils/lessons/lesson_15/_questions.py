@@ -74,7 +74,7 @@ questions = (
         why="The pointing accuracy is 4/5 = 0.8, chance is 1/25 = 0.04, and 0.8 / 0.04 = 20.",
         wrong={
             0.8: "That is the pointing accuracy. Divide it by what a random cell would give.",
-            4.0: "You have divided by 1/5. There are 25 cells to point at, with a row and a column each.",
+            4.0: "You have divided by 1/5, as if there were five cells. A random cell is one of 25.",
             0.04: "That is chance. Divide the pointing accuracy by it.",
             25.0: "That would be a pointing accuracy of 1. One of the five things is missed.",
         },
