@@ -29,11 +29,11 @@ for number, ax in enumerate(axes):
     pictures.picture(training.images[number], " a ".join([first + "\n", *others]), ax)
 
 # %% [markdown]
-# Each scene holds two or three things, and the last word names the one furthest to the right. In lesson 06 a decoder looked back at vectors, one for each word of the source. What are the "words" of a picture?
+# Each scene holds two or three things, and the last word names the one furthest to the right. In lesson 06 a decoder looked back at a vector for each source word. What are the "words" of a picture?
 #
 # ## A vector for each cell
 #
-# In **Show, Attend and Tell** (Xu et al. 2015) they are the **annotations**, made by a convolutional network that was trained to classify pictures and then stays as it is. Ours learns to name single things of 10×10 pixels. For a scene of 50×50 pixels it makes 5×5 annotations, one for each cell. How often does it name a single thing correctly?
+# In **Show, Attend and Tell** (Xu et al. 2015) they are **annotations**, made by a convolutional network that has learned to classify pictures and then stays fixed. Ours learns to name single things of 10×10 pixels. A scene of 50×50 pixels gets 5×5 annotations, one for each cell. How often is one named correctly?
 
 # %%
 torch.manual_seed(0)
@@ -181,7 +181,7 @@ columns = ["gate", "largest weight", "on the thing named next", "on the one name
 table(by_kind(told, unseen), columns, corner="means after the first name", digits=2)
 
 # %% [markdown]
-# It stays open: "a" lets through as much as a name. Nothing in the loss asks a gate to close. It closes further for relations, although these depend on the picture, namely on the rows of two things. Both together get less than half of the weight, while at a name nearly all weight lies on the thing.
+# It stays open: "a" lets through as much as a name. Nothing in the loss asks a gate to close. It closes further for relations, although these do need the picture, namely the rows of two things. Both together get less than half of the weight, while at a name nearly all weight lies on the thing.
 #
 # So far the model was given the right words before each word. Now it reads its own most probable words (lesson 07's greedy search). Of 500 captions, will fewer be right, or as many?
 
@@ -198,11 +198,11 @@ wrong = next(i for i, caption in enumerate(captions) if caption != unseen.captio
 print(f"\nright:   {unseen.caption(wrong)}\nwritten: {captions[wrong]}")
 
 # %% [markdown]
-# Exactly as many, and it cannot be otherwise: as long as its words are right, it reads what it would have been given. After a wrong word, the caption is wrong already.
+# Exactly as many, necessarily: while its words are right, it reads what it would be given. Once a word is wrong, so is the caption.
 #
 # ## Draw one cell
 #
-# **Hard attention** reads a single annotation, drawn with the weights. As in lesson 08, REINFORCE teaches the weights, with the log probability of the word as the reward. To keep the noise low, the paper reads softly half of the time. What do these soft batches change? In the test, hard attention reads the cell with the largest weight. "Soft, read hard" does so after soft training. "Average" reads the mean annotation. The differences are paired (lesson 13).
+# **Hard attention** reads one annotation, drawn with the weights. As in lesson 08, REINFORCE teaches the weights, with the word's log probability as the reward. To keep the noise low, the paper reads softly half of the time. What do soft batches change? When tested, hard attention reads the cell with the largest weight. "Soft, read hard" does so after soft training, and "average" reads the mean annotation. Differences are paired (lesson 13).
 
 # %%
 columns = ["right words", "right captions", "pointing"]
@@ -228,20 +228,20 @@ for setup, name in (("soft, read hard",) * 2, ("no places", "no row and column")
 table(rows, columns, corner="1,200 steps, up to four things, five seeds", digits=2)
 
 # %% [markdown]
-# The soft batches give hard attention more right words in every run, but soft attention alone gets more captions right in every run. With draws alone, no run gets 0.01 more words right than the average. Soft attention loses in every run if it is read hard, or has no row and column. Without the gate, some runs gain and some lose. In the paper each attention is ahead once:
+# In every run, soft batches give hard attention more right words, but soft attention gets more captions right. With draws alone, no run gets 0.01 more words right than the average. Soft attention loses in every run if read hard or without row and column, and in some without the gate. In the paper each is ahead once:
 #
 # | the paper, photos of COCO (higher is better) | BLEU-4 | METEOR, a similar score |
 # | --- | --- | --- |
 # | soft attention | 24.3 | 23.90 |
 # | hard attention | 25.0 | 23.04 |
 #
-# ## A penalty on what is overlooked
+# ## A penalty for overlooking
 #
 # A word's weights add up to 1. The **doubly stochastic** penalty (equation 14) asks the same of a *cell's* weights over all words.
 #
 # $$\lambda \sum_i \Big(1 - \sum_t \alpha_{ti}\Big)^2$$
 #
-# For six words and two things, what is cheaper: to look three times at each thing, or at all 25 cells alike?
+# With six words and two things, is it cheaper to look three times at each, or at all cells alike?
 
 
 # %% tags=["nbval-check-output"]
@@ -295,11 +295,11 @@ print("pointing with the penalty, run by run:", with_it[:, 2])
 table(rows, columns, corner="600 steps, five seeds", digits=2)
 
 # %% [markdown]
-# The penalty costs every run words and captions. In four runs no thing is pointed at any more, in the fifth about a third are. Over a caption, a thing's cell got about 1.7 of weight, and now gets less than 1. Perhaps the penalty is no help because most cells here are empty.
+# The penalty costs every run words and captions. In four runs no thing is pointed at, in the fifth about a third are. Over a caption, a thing's cell got about 1.7 of weight, and now gets less than 1. Perhaps the penalty does harm because most cells are empty.
 #
 # ## Is the map an explanation?
 #
-# Dashes mark a thing that the penalised captioner looks at for word 1, and names as word 2. Weights alone can't tell which cell word 2 depends on, but an **intervention** can: we give one cell the annotation of an empty cell. Which cell must be emptied for word 2 to change?
+# Dashes mark what the penalised captioner looks at for word 1, and names as word 2. An **intervention** can tell what word 2 depends on: we give one cell the annotation of an empty cell. Which must be emptied for word 2 to change?
 
 # %%
 empty = encoder(torch.zeros(1, 50, 50))[0]  # 25 74
@@ -357,13 +357,13 @@ columns = ["names right", "lost: largest weight", "lost: largest a word before",
 table(rows, columns, corner="600 steps, five seeds", digits=2)
 
 # %% [markdown]
-# Without the penalty the map passes this test in all five runs: most names are lost with the largest weight. With it the map fails in four: hardly any are lost. So a map says where a context came from, and not *necessarily* what a word depends on.
+# Without the penalty the map passes this test in every run: most names are lost with the largest weight. With it the map fails in four: hardly any are lost. So a map says where a context came from, but not *necessarily* what a word depends on.
 #
-# In models that read texts, weights often disagree with other measures of importance (Jain & Wallace 2019). Whether they explain anything depends on what we call an explanation (Wiegreffe & Pinter 2019).
+# In models of text, weights often disagree with other measures of importance (Jain & Wallace 2019). Are they explanations? That depends on what we call one (Wiegreffe & Pinter 2019).
 #
 # ## Captions today
 #
-# Today a large language model writes the caption. Below the paper's way are two in which its words reach the picture:
+# Today a large language model writes the caption, and reaches the picture in other ways:
 #
 # | | the picture becomes | the words reach it by |
 # | --- | --- | --- |
@@ -371,7 +371,7 @@ table(rows, columns, corner="600 steps, five seeds", digits=2)
 # | Flamingo (Alayrac et al. 2022) | 64 vectors | layers of cross-attention in a frozen language model, each with a gate tanh(α), where α is one learned number that starts at 0 |
 # | LLaVA-1.5 (Liu et al. 2023) | 24×24 = 576 tokens among the words | the language model's own self-attention |
 #
-# Before any training on pictures, do the words get anything from the picture?
+# Before training on pictures, do the words get anything from them?
 
 # %% tags=["nbval-check-output"]
 torch.manual_seed(0)
@@ -385,7 +385,7 @@ alone = read(words, words, words, is_causal=True)
 print("tokens among tokens: words as without a picture:", torch.allclose(among, alone))
 
 # %% [markdown]
-# Flamingo begins as the language model that it was, and learns how far to open its gates. In LLaVA the words see the picture from the start. In both, we can take a part of the picture away, and see which words change.
+# Flamingo begins as the language model that it was, and learns how far to open its gates. In LLaVA the words read the picture from the start.
 #
 # ## So: which part of the picture is this word?
 #
@@ -393,7 +393,7 @@ print("tokens among tokens: words as without a picture:", torch.allclose(among, 
 #
 # ## Questions
 #
-# Five questions test the goals at the top. Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+# Five questions test the goals at the top. Run a cell to see its question, then replace the dots with a letter in quotes or with a number.
 
 # %%
 check("15.q1", ...)

@@ -181,15 +181,15 @@ check("15.effect_map", effect_map)
 # %% [markdown]
 # ## Captions that never look
 #
-# A captioner that never looks still writes fluent sentences, and often true ones: most pictures of a street have a car in them. You can't see that from its loss. You see it when you change the picture: its features, from which it predicts the words, stay as they are.
+# A captioner that never looks still writes fluent sentences, and often true ones: most pictures of a street have a car in them. You can't see that from its loss. You see it when you change the picture: the captioner's features, from which it predicts words, stay as they are.
 
 # %% [markdown]
 # ## 15.catch_blind_captioner
 #
-# The check hands your function one **captioner** after another: `captioner(annotations, words)` takes float32 annotations B×L×5 and words B×T×3, and returns features B×T×F. Return `True` if it keeps these promises, else `False`:
+# Your function judges a **captioner**: `captioner(annotations, words)` takes float32 annotations B×L×5 and words B×T×3, and returns features B×T×F. Return `True` if it keeps these promises, else `False`:
 #
-# 1. **It sees the whole picture.** If random numbers of about 1 are added to any one annotation, some feature of its row moves by more than $10^{-4}$.
-# 2. **It sees no words to come.** If words after step t change, the features at steps 0 to t stay, up to $10^{-5}$ of rounding.
+# 1. **It sees the whole picture.** With random numbers of about 1 added to any one annotation, some feature of its row moves by over $10^{-4}$.
+# 2. **It sees no words to come.** If words after step t change, the features at steps 0 to t stay, within $10^{-5}$.
 # 3. It takes any B, L and T, raises no error, and its features are finite.
 #
 # It may look only once, and words need have no effect. Use two rows or more, and L and T of 3 or more that differ.
