@@ -228,7 +228,7 @@ for setup, name in (("soft, read hard",) * 2, ("no places", "no row and column")
 table(rows, columns, corner="1,200 steps, up to four things, five seeds", digits=2)
 
 # %% [markdown]
-# In every run, soft batches give hard attention more right words, but soft attention gets more captions right. With draws alone, no run gets 0.01 more words right than the average. Soft attention loses in every run if read hard or without row and column, and in some without the gate. In the paper each is ahead once:
+# In every run, soft batches give hard attention more right words, but soft attention gets more captions right. Draws alone never get 0.01 more words right than the average. Soft attention loses in every run if read hard or without row and column, and in some without the gate. In the paper each is ahead once:
 #
 # | the paper, photos of COCO (higher is better) | BLEU-4 | METEOR, a similar score |
 # | --- | --- | --- |

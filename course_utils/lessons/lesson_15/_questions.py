@@ -8,8 +8,8 @@ questions = (
         "what an annotation is",
         "A picture is cut into 5×5 cells. What does the captioner attend to when it writes a word?",
         right=(
-            "To 25 annotations, one vector for each cell, which a convolutional network has made of the picture.",
-            "They take the place of the source's hidden states in lesson 06. The decoder itself never sees a pixel.",
+            "To 25 annotations, one vector for each cell of the picture.",
+            "A convolutional network has made them, and they take the place of the source's hidden states in lesson 06. The decoder itself never sees a pixel.",
         ),
         wrong=(
             (
@@ -47,7 +47,7 @@ questions = (
         "soft and hard",
         "What does the hard captioner read for a word, and what teaches its weights?",
         right=(
-            "It reads one annotation, drawn with the weights, and the log probability of the word serves as a reward.",
+            "It reads one annotation, drawn with the weights, and the word's log probability is the reward.",
             "A draw has no gradient, so REINFORCE has to estimate it. Batches with soft attention in between keep the noise low.",
         ),
         wrong=(
@@ -85,7 +85,7 @@ questions = (
         "what a map of weights shows",
         "For the word “seven”, the weights of a model lie on an empty cell. What may we conclude?",
         right=(
-            "Only where this word's context came from: the model may have looked at the seven one word earlier and remembered it.",
+            "Only where this word's context came from: the seven may have been read earlier.",
             "Our penalised model lost few names when that cell was emptied, and many when the cell was emptied that it had looked at one word earlier.",
         ),
         wrong=(
