@@ -18,7 +18,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
 # ## A picture and its sentence
 #
-# Lesson 14 looked at a picture in order to give one answer. Now we want a sentence about it, word by word. Our scenes hold digits and shapes. A caption names them from left to right, and says of each whether it is above, below or beside the next one, that is, in the same row. It always writes "a", even before "eight". Which part of each picture do you look at for its last word?
+# Lesson 14 looked at a picture in order to give one answer. Now we want a sentence about it, word by word. Our scenes hold digits and shapes. A caption names them from left to right, and says whether each is above the next one, below it, or beside it in the same row. It always writes "a", even before "eight". Which part of each picture do you look at for its last word?
 
 # %%
 draw = torch.Generator().manual_seed(0)
@@ -29,11 +29,11 @@ for number, ax in enumerate(axes):
     pictures.picture(training.images[number], " a ".join([first + "\n", *others]), ax)
 
 # %% [markdown]
-# Each scene holds two or three things, and the last word names the one furthest to the right. In lesson 06 a decoder looked back at vectors, one for each word of the source. What are the "words" of a picture?
+# Each scene holds two or three things, and the last word names the one furthest to the right. In lesson 06 a decoder looked back at a vector for each source word. What are the "words" of a picture?
 #
 # ## A vector for each cell
 #
-# In **Show, Attend and Tell** (Xu et al. 2015) a convolutional network makes them. Trained beforehand to classify pictures, it stays as it is. Ours learns to name single things of 10×10 pixels. On a scene of 50×50 pixels it gives 5×5 vectors, one for each cell: the **annotations**. How often does it name a single thing correctly?
+# In **Show, Attend and Tell** (Xu et al. 2015) they are **annotations**, made by a convolutional network that has learned to classify pictures and then stays fixed. Ours learns to name single things of 10×10 pixels. A scene of 50×50 pixels gets 5×5 annotations, one for each cell. How often is one named correctly?
 
 # %%
 torch.manual_seed(0)
@@ -98,11 +98,11 @@ with torch.no_grad():
     print("context, weights, gate:", *look(a, look.key(a), h))
 
 # %% [markdown]
-# The weights are 1/2 each, which gives (2, -4), and σ(ln 3) = 3/4 of it passes through: (1.5, -3). The rest of the decoder makes the first state of the mean annotation $\bar a$, lets the LSTM read the word before together with $\hat z_t$, and scores the next word from all three (without biases):
+# The weights are 1/2 each, which gives (2, -4), and σ(ln 3) = 3/4 of it passes through: (1.5, -3). The rest of the decoder computes the first state from the mean annotation $\bar a$. The LSTM reads the previous word together with $\hat z_t$. From that word, the new state and $\hat z_t$ come the scores of the next word (here without biases):
 #
 # $$h_0 = \tanh(W_0 \bar a) \qquad h_t = \text{LSTM}([E y_{t-1}; \hat z_t],\, h_{t-1}) \qquad \text{logits}_t = L_o \tanh(E y_{t-1} + L_h h_t + L_z \hat z_t)$$
 #
-# `Told` holds the logits, weights and gates of all steps. The course's `Captioner` does the same, and can also draw a cell. Do the two agree?
+# `Told` holds the logits, weights and gates of all steps. The course's `Captioner` computes the same, and can also draw a cell. Do the two agree?
 
 
 # %% tags=["nbval-check-output"]
@@ -134,7 +134,7 @@ print("the package's captioner agrees:", torch.allclose(*both, atol=1e-5))
 # %% [markdown]
 # Now we train the decoder for 600 steps, with the right words before each word. Nothing tells it where a thing stands: it sees pictures and captions alone.
 #
-# Afterwards we look at the largest weight at each word that names a thing. For what share of them does it lie on that thing? A random cell would be right in 1 of 25 cases.
+# Afterwards we look at the words that name things. For what share of them does the largest weight lie on the thing? This share is the **pointing accuracy**, or "pointing" in our tables. A random cell would be right in 1 of 25 cases.
 
 # %% tags=["nbval-check-output"]
 predict("15.pointing", ...)
@@ -150,7 +150,7 @@ rows = {"share": [found.words, found.captions, found.pointing, found.on_thing]}
 table(rows, ["right words", "right captions", "pointing", "mean weight on the thing"], digits=2)
 
 # %% [markdown]
-# For nearly all of them, although nothing in the training asks for it: to say "seven", it helps to look at the seven. Move the sliders. What does the model look at for "a", and for a relation such as "above"?
+# It lies on the thing for nearly all names, although nothing in the training asks for it. Move the sliders. What does the model look at for "a", and for a relation such as "above"?
 
 # %%
 with torch.no_grad():
@@ -158,7 +158,7 @@ with torch.no_grad():
 
 
 def word_of(scene, word):
-    word = min(word, int((unseen.wanted[scene] != PAD).sum()) - 2)  # without EOS
+    word = min(word, int((unseen.wanted[scene] != PAD).sum()) - 1) - 1  # without EOS, counted from 0
     weights, name = told.weights[scene, word], WORDS[unseen.wanted[scene, word]]
     cell = int(unseen.true[scene, word]) if unseen.named[scene, word] else None
     pictures.attended(unseen.images[scene], weights, cell, f"word {word + 1}: {name}")
@@ -169,7 +169,7 @@ def word_of(scene, word):
 word_explorer = explore(
     word_of,
     scene=ipywidgets.IntSlider(value=2, min=0, max=29),
-    word=ipywidgets.IntSlider(value=1, min=0, max=7),
+    word=ipywidgets.IntSlider(value=2, min=1, max=8),
 )
 word_explorer
 
@@ -181,7 +181,7 @@ columns = ["gate", "largest weight", "on the thing named next", "on the one name
 table(by_kind(told, unseen), columns, corner="means after the first name", digits=2)
 
 # %% [markdown]
-# It stays open: "a" lets through as much as a name, since nothing in the loss asks a gate to close. At a name nearly all weight lies on the thing. A relation depends on the rows of two things, and both together get less than half of the weight.
+# It stays open: "a" lets through as much as a name. Nothing in the loss asks a gate to close. It closes further for relations, although these do need the picture, namely the rows of two things. Both together get less than half of the weight, while at a name nearly all weight lies on the thing.
 #
 # So far the model was given the right words before each word. Now it reads its own most probable words (lesson 07's greedy search). Of 500 captions, will fewer be right, or as many?
 
@@ -198,11 +198,11 @@ wrong = next(i for i, caption in enumerate(captions) if caption != unseen.captio
 print(f"\nright:   {unseen.caption(wrong)}\nwritten: {captions[wrong]}")
 
 # %% [markdown]
-# Exactly as many, and it cannot be otherwise: as long as its words are right, it reads what it would have been given. A difference can show only after a wrong word, and then the caption is wrong already.
+# Exactly as many, necessarily: while its words are right, it reads what it would be given. Once a word is wrong, so is the caption.
 #
 # ## Draw one cell
 #
-# **Hard attention** reads a single annotation, drawn with the weights. As in lesson 08, REINFORCE teaches the weights, with the log probability of the word as the reward. To keep the noise low, the paper takes soft attention in half of the cases. What do these soft batches change? "Average" reads the mean annotation, and "soft, read hard" the largest cell of a captioner trained softly. The differences are paired (lesson 13).
+# **Hard attention** reads one annotation, drawn with the weights. As in lesson 08, REINFORCE teaches the weights, with the word's log probability as the reward. To keep the noise low, the paper reads softly half of the time. What do soft batches change? When tested, hard attention reads the cell with the largest weight. "Soft, read hard" does so after soft training, and "average" reads the mean annotation. Differences are paired (lesson 13).
 
 # %%
 columns = ["right words", "right captions", "pointing"]
@@ -228,20 +228,20 @@ for setup, name in (("soft, read hard",) * 2, ("no places", "no row and column")
 table(rows, columns, corner="1,200 steps, up to four things, five seeds", digits=2)
 
 # %% [markdown]
-# The soft batches give hard attention more right words in every run, but soft attention alone gets more captions right in every run. With draws alone no run beats the average by a hundredth of words. Reading the largest cell alone costs every run, and so does a picture without row and column. Without the gate, some runs gain and some lose. In the paper each attention is ahead once:
+# In every run, soft batches give hard attention more right words, but soft attention gets more captions right. Draws alone never get 0.01 more words right than the average. Soft attention loses in every run if read hard or without row and column, and in some without the gate. In the paper each is ahead once:
 #
 # | the paper, photos of COCO (higher is better) | BLEU-4 | METEOR, a similar score |
 # | --- | --- | --- |
 # | soft attention | 24.3 | 23.90 |
 # | hard attention | 25.0 | 23.04 |
 #
-# ## A penalty on what is overlooked
+# ## A penalty for overlooking
 #
 # A word's weights add up to 1. The **doubly stochastic** penalty (equation 14) asks the same of a *cell's* weights over all words.
 #
 # $$\lambda \sum_i \Big(1 - \sum_t \alpha_{ti}\Big)^2$$
 #
-# For six words and two things, what is cheaper: to look three times at each, or at all 25 cells alike?
+# With six words and two things, is it cheaper to look three times at each, or at all cells alike?
 
 
 # %% tags=["nbval-check-output"]
@@ -256,7 +256,7 @@ alike = torch.full((6, 25), 1 / 25)
 print("at the things alone:", overlooked(things_alone), " at all cells alike:", overlooked(alike))
 
 # %% [markdown]
-# The two things get 3 each and 23 cells nothing: 2 · 4 + 23 = 31. Spread out, each cell gets 0.24, which costs 14.44, and no weights cost less. The authors want a model to attend to every part of the picture. They write, without figures, that the penalty improved BLEU and gave richer captions. What happens here to the share of things that are pointed at, with λ = 0.01?
+# The two things get 3 each and 23 cells nothing: 2 · 4 + 23 = 31. Spread out, each cell gets 0.24, which costs 14.44, and no weights cost less. The authors want a model to attend to every part of the picture. They write, without figures, that the penalty improved BLEU and gave richer captions. What happens here to the pointing accuracy, with λ = 0.01?
 
 # %% tags=["nbval-check-output"]
 predict("15.penalty", ...)
@@ -295,11 +295,11 @@ print("pointing with the penalty, run by run:", with_it[:, 2])
 table(rows, columns, corner="600 steps, five seeds", digits=2)
 
 # %% [markdown]
-# The penalty costs every run words and captions. In four runs no thing is pointed at any more, in the fifth about a third are. A thing's cell got about 1.7 of weight over a caption, and now gets less than 1. Perhaps the penalty is no help because most cells here are empty.
+# The penalty costs every run words and captions. In four runs no thing is pointed at, in the fifth about a third are. Over a caption, a thing's cell got about 1.7 of weight, and now gets less than 1. Perhaps the penalty does harm because most cells are empty.
 #
 # ## Is the map an explanation?
 #
-# In this caption the penalised captioner looks at the framed thing at word 1, and names it at word 2. Which cell does word 2 depend on? Weights alone can't tell, but an **intervention** can: we give one cell the annotation of an empty cell. Which cell must be emptied for word 2 to change?
+# Dashes mark what the penalised captioner looks at for word 1, and names as word 2. An **intervention** can tell what word 2 depends on: we give one cell the annotation of an empty cell. Which must be emptied for word 2 to change?
 
 # %%
 empty = encoder(torch.zeros(1, 50, 50))[0]  # 25 74
@@ -312,7 +312,7 @@ for ax, word in zip(plots.axes(2, width=3, height=3), (0, 1), strict=True):
     title = f"word {word + 1}: {WORDS[elsewhere.logits[SCENE, word].argmax()]}"
     pictures.attended(unseen.images[SCENE], weights[word], cell, title, ax)
 
-tries = {"with the largest weight at word 2": weights[1].argmax(), "that is framed": cell}
+tries = {"with the largest weight at word 2": weights[1].argmax(), "with the dashes": cell}
 for name, emptied in tries.items():
     changed = unseen_annotations[SCENE].clone()  # 25 74
     changed[emptied] = empty[emptied]
@@ -320,8 +320,11 @@ for name, emptied in tries.items():
         logits = penalised(changed[None], unseen.given[SCENE][None]).logits[0, 1]  # V
     print(f"without the cell {name}, word 2 is “{WORDS[logits.argmax()]}”")
 
+whole = [names_kept(one, unseen_annotations, unseen, None, empty) for one in (model, penalised)]
+print(f"names right in all scenes, with nothing emptied: {whole[0]:.2f}, with the penalty {whole[1]:.2f}")
+
 # %% [markdown]
-# At word 2 the weights are spread thinly, and hardly any lies on the framed thing. And yet the word is right, and it changes when that thing is emptied. Now we empty a cell for every name, with both models, and count the names that are still right. When will the penalised model lose them?
+# At word 2 the weights are spread thinly, and hardly any weight lies on the marked thing. And yet the word is right, and it changes when that cell is emptied. Now we empty a cell for every name, with both models, and count the names that are still right. How many does the penalised model lose?
 
 # %% tags=["nbval-check-output"]
 predict("15.emptied", ...)
@@ -329,11 +332,10 @@ predict("15.emptied", ...)
 # %% tags=["reveals"]
 print("Names that are right:")
 picture, word = unseen.named.nonzero(as_tuple=True)
-rows = {}
+rows = {"nothing": whole}
 both = {model: told.weights, penalised: elsewhere.weights}
 anywhere = torch.randint(25, word.shape, generator=draw)
 for name, cell_of in (
-    ("nothing", lambda weights: None),
     ("the cell with the largest weight", lambda weights: weights[picture, word].argmax(-1)),
     ("the one with the largest weight a word before", lambda weights: weights[picture, word - 1].argmax(-1)),
     ("a random cell", lambda weights: anywhere),
@@ -343,7 +345,7 @@ reveal("15.emptied", round(rows["the cell with the largest weight"][1], 2))
 table(rows, ["no penalty", "with penalty"], corner="names right, if we empty", digits=2)
 
 # %% [markdown]
-# Without the penalty, most names are lost with the cell that has the largest weight. A word before, it is often the same cell. With the penalty, the cell with the largest weight matters no more than a random one. What matters is the cell with the largest weight a word before. At the name itself the thing gets no weight (0.00 above), so the state must have kept what was seen earlier. Do other seeds say so, too?
+# Without the penalty, most names are lost with the cell that has the largest weight. A word before, it is often the same cell. With the penalty, that cell matters no more than a random one. What matters is the cell with the largest weight a word before. At the name itself the thing gets no weight (0.00 above), so the state must have kept what was seen earlier. Do other seeds say so, too?
 
 # %%
 rows = {}
@@ -355,13 +357,13 @@ columns = ["names right", "lost: largest weight", "lost: largest a word before",
 table(rows, columns, corner="600 steps, five seeds", digits=2)
 
 # %% [markdown]
-# Without the penalty the map passes this test in all five runs: most names are lost with the largest weight. With it the map fails in four: hardly any are lost. So a map says where a context came from, and not *necessarily* what a word depends on.
+# Without the penalty the map passes this test in every run: most names are lost with the largest weight. With it the map fails in four: hardly any are lost. So a map says where a context came from, but not *necessarily* what a word depends on.
 #
-# Jain & Wallace (2019) found for models that read texts that weights often disagree with other measures of importance; Wiegreffe & Pinter (2019) answer that this depends on what we call an explanation.
+# In models of text, weights often disagree with other measures of importance (Jain & Wallace 2019). Are they explanations? That depends on what we call one (Wiegreffe & Pinter 2019).
 #
 # ## Captions today
 #
-# Today a large language model writes the caption. Here are two ways in which its words reach the picture:
+# Today a large language model writes the caption, and reaches the picture in other ways:
 #
 # | | the picture becomes | the words reach it by |
 # | --- | --- | --- |
@@ -369,7 +371,7 @@ table(rows, columns, corner="600 steps, five seeds", digits=2)
 # | Flamingo (Alayrac et al. 2022) | 64 vectors | layers of cross-attention in a frozen language model, each with a gate tanh(α), where α is one learned number that starts at 0 |
 # | LLaVA-1.5 (Liu et al. 2023) | 24×24 = 576 tokens among the words | the language model's own self-attention |
 #
-# Before these layers are trained, do the words get anything from the picture?
+# Before training on pictures, do the words get anything from them?
 
 # %% tags=["nbval-check-output"]
 torch.manual_seed(0)
@@ -383,15 +385,15 @@ alone = read(words, words, words, is_causal=True)
 print("tokens among tokens: words as without a picture:", torch.allclose(among, alone))
 
 # %% [markdown]
-# Flamingo begins as the language model that it was, and learns how far to open its gates. In LLaVA the words see the picture from the start. In both, taking a part of the picture away shows what a word depends on.
+# Flamingo begins as the language model that it was, and learns how far to open its gates. In LLaVA the words read the picture from the start.
 #
 # ## So: which part of the picture is this word?
 #
-# The part without which the word is lost. In our first model, that is where the weight lies when the word is written. In the penalised one, it is mostly where the weight lay one word earlier.
+# The part without which the word is lost. In our first model, the weight lies there when the word is written. In the penalised one, it mostly lay there one word earlier.
 #
 # ## Questions
 #
-# These five questions test the goals at the top. Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+# Five questions test the goals at the top. Run a cell to see its question, then replace the dots with a letter in quotes or with a number.
 
 # %%
 check("15.q1", ...)

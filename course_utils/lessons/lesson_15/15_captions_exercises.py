@@ -10,22 +10,22 @@ from course_utils import check, hint, progress, solution
 # %% [markdown]
 # ## 15.first_look
 #
-# Before its first word, a captioner reads the lesson's $\hat z_1$, here without biases. This version raises no error, but has four faults:
+# Before its first word, a captioner reads the lesson's $\hat z_1$, here without biases. This version runs, but has four faults:
 #
 # ```python
 # def first_look(annotations, weights):
-#     state = torch.tanh(annotations.sum(1) @ weights["first"].T)  # B H
-#     query = torch.tanh(state @ weights["query"].T)[:, None]  # B 1 A
-#     scores = (query + annotations @ weights["key"].T) @ weights["v"]  # B L
-#     context = (scores.softmax(0)[..., None] * annotations).sum(1)  # B E
+#     state = torch.tanh(annotations.sum(1) @ weights["first"].T)
+#     query = torch.tanh(state @ weights["query"].T)[:, None]
+#     scores = (query + annotations @ weights["key"].T) @ weights["v"]
+#     context = (scores.softmax(0)[..., None] * annotations).sum(1)
 #     return torch.tanh(state @ weights["gate"])[:, None] * context
 # ```
 #
-# Repair them, so that it computes the lesson's equations. These promises help to find the faults:
+# Repair it. It should compute the lesson's equations and keep four promises:
 #
-# 1. If each cell is there twice, the result stays the same.
-# 2. The weights of the cells depend on the state, as in lesson 04's perceptron.
-# 3. A picture's result does not depend on the other pictures of the batch.
+# 1. With each cell there twice, the result stays the same.
+# 2. The cells' weights depend on the state (lesson 04's perceptron).
+# 3. No picture affects another one's result.
 # 4. The gate lies between 0 and 1, and is 1/2 for a state of zeros.
 
 
@@ -181,18 +181,18 @@ check("15.effect_map", effect_map)
 # %% [markdown]
 # ## Captions that never look
 #
-# A captioner that never looks still writes fluent sentences, and often true ones: most pictures of a street have a car in them. You can't see that from its loss. You see it when you change the picture: the features from which it predicts its words stay as they are.
+# A captioner that never looks still writes fluent sentences, and often true ones: most pictures of a street have a car in them. You can't see that from its loss. You see it when you change the picture: the captioner's features, from which it predicts words, stay as they are.
 
 # %% [markdown]
 # ## 15.catch_blind_captioner
 #
-# The check hands your function one **captioner** after another, with weights of its own: `captioner(annotations, words)` takes float32 annotations B×L×5 and words B×T×3 and returns features B×T×F. Return `True` for one that keeps these promises, and `False` for any other:
+# Your function judges a **captioner**: `captioner(annotations, words)` takes float32 annotations B×L×5 and words B×T×3, and returns features B×T×F. Return `True` if it keeps these promises, else `False`:
 #
-# 1. **It sees the whole picture.** When any single annotation changes, some feature of the same row moves.
-# 2. **It does not see words to come.** When words after step t change, the features at steps 0 to t stay.
+# 1. **It sees the whole picture.** With random numbers of about 1 added to any one annotation, some feature of its row moves by over $10^{-4}$.
+# 2. **It sees no words to come.** If words after step t change, the features at steps 0 to t stay, within $10^{-5}$.
 # 3. It takes any B, L and T, raises no error, and its features are finite.
 #
-# It may look only once, and words need have no effect. Use two rows or more, and L and T of 3 or more that differ. Add random numbers of about 1: what is seen moves some feature by more than $10^{-4}$, and rounding stays below $10^{-5}$.
+# It may look only once, and words need have no effect. Use two rows or more, and L and T of 3 or more that differ.
 
 
 # %%

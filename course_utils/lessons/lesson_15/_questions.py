@@ -8,8 +8,8 @@ questions = (
         "what an annotation is",
         "A picture is cut into 5×5 cells. What does the captioner attend to when it writes a word?",
         right=(
-            "To 25 annotations, one vector for each cell, which a convolutional network has made of the picture.",
-            "They take the place of the source's hidden states in lesson 06. The decoder itself never sees a pixel.",
+            "To 25 annotations, one vector for each cell of the picture.",
+            "A convolutional network has made them, and they take the place of the source's hidden states in lesson 06. The decoder itself never sees a pixel.",
         ),
         wrong=(
             (
@@ -47,7 +47,7 @@ questions = (
         "soft and hard",
         "What does the hard captioner read for a word, and what teaches its weights?",
         right=(
-            "It reads one annotation, drawn with the weights, and the log probability of the word serves as a reward.",
+            "It reads one annotation, drawn with the weights, and the word's log probability is the reward.",
             "A draw has no gradient, so REINFORCE has to estimate it. Batches with soft attention in between keep the noise low.",
         ),
         wrong=(
@@ -74,7 +74,7 @@ questions = (
         why="The pointing accuracy is 4/5 = 0.8, chance is 1/25 = 0.04, and 0.8 / 0.04 = 20.",
         wrong={
             0.8: "That is the pointing accuracy. Divide it by what a random cell would give.",
-            4.0: "You have divided by 1/5. There are 25 cells to point at, with a row and a column each.",
+            4.0: "You have divided by 1/5, as if there were five cells. A random cell is one of 25.",
             0.04: "That is chance. Divide the pointing accuracy by it.",
             25.0: "That would be a pointing accuracy of 1. One of the five things is missed.",
         },
@@ -85,7 +85,7 @@ questions = (
         "what a map of weights shows",
         "For the word “seven”, the weights of a model lie on an empty cell. What may we conclude?",
         right=(
-            "Only where this word's context came from: the model may have looked at the seven one word earlier and remembered it.",
+            "Only where this word's context came from: the seven may have been read earlier.",
             "Our penalised model lost few names when that cell was emptied, and many when the cell was emptied that it had looked at one word earlier.",
         ),
         wrong=(

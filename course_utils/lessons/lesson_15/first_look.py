@@ -124,6 +124,11 @@ task.changed(
     {"the sum of query and key": lambda asked, keys: asked + keys.tanh(), "tanh of the sum": left_out},
 )
 task.changed(
+    "tanh_of_the_query_too",
+    "You have put tanh around the sum of query and key, and left the one around the query. Take it once, of the sum.",
+    {"the product of the state and query": lambda state, query: (state @ query).tanh()},
+)
+task.changed(
     "one_minus_the_gate",
     "Your gate is the wrong way round: where it should let everything through it lets nothing through. Multiply by σ, not by 1 minus it.",
     {"the gate": lambda score: 1 - score.sigmoid()},
