@@ -78,14 +78,14 @@ def _where(attended, ids):
     row, after = attended[-1], F.pad(ids[:-1] == ids[-1], (1, 0))  # T each
     if row[after].sum() > 0.5:
         return RIGHT["the weight lies"]
-    if row[after].max() > row[~after].max():
+    if after[row.argmax()]:
         return TOO_SOFT
     steps = {
         "on steps that show the same character": ids == ids[-1],
         "on steps that show the character of the step before": ids == ids[-2],
     }
     least = "nowhere in particular" if row[after].sum() > 1e-6 else f"everywhere but {RIGHT['the weight lies']}"
-    return next((name for name, chosen in steps.items() if row[chosen].sum() > 0.5), least)
+    return next((name for name, chosen in steps.items() if chosen[row.argmax()] and row[chosen].sum() > 0.5), least)
 
 
 @task.reading
