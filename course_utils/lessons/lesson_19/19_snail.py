@@ -232,11 +232,11 @@ def looked_back(step):
     names = ["0:", *(f"{t}: {label}" for t, label in enumerate(unseen.labels[0, :step].tolist(), 1))]
     label, right, even = unseen.labels[0, step], share[0, step], equal[0, step]
     framed = [(0, t) for t in range(1, step + 1) if unseen.labels[0, t - 1] == label]
-    row, ax = weights[0, step : step + 1, : step + 1], plots.axes(width=7, height=1.6)
+    row, ax = weights[0, step : step + 1, : step + 1], plots.axes(width=0.8 + 0.6 * (step + 1), height=2)
     plots.weights(row, names, [f"step {step}"], "", ax, "step, and the label read there", "", framed)
-    for t in range(step + 1):
-        above = ax.inset_axes([t / (step + 1), 1.1, 1 / (step + 1), 1])
-        pictures.picture(unseen.pictures[0, t].view(8, 8), ax=above)
+    for t, picture in enumerate(unseen.pictures[0, : step + 1].view(-1, 8, 8).numpy()):
+        ax.imshow(picture, cmap="gray", aspect="auto", extent=(t - 0.48, t + 0.48, -0.6, -1.56))
+    ax.set(xlim=(-0.5, step + 0.5), ylim=(0.5, -1.6))
     return f"The right label at step {step} is {label}: it has {right:.2f} of the weight, and would have {even:.2f} with equal weights."
 
 
@@ -244,11 +244,11 @@ look_explorer = explore(looked_back, step=ipywidgets.IntSlider(value=10, min=1, 
 look_explorer
 
 # %% [markdown]
-# The right label at step 10 is 1. It was read at the steps 4, 5 and 6, and they get most of the weight. On average, the right label gets nearly twice as much weight as with equal weights.
+# The right label at step 10 is 1. It was read at the steps 4, 5 and 6, after pictures of the same digit, and they get most of the weight. On average, the right label gets nearly twice as much weight as with equal weights.
 #
 # ## Take a part out
 #
-# Below, the model has no convolutions: its single attention reads x as it is. Will it beat a rule that sees no pictures and always gives the most frequent label so far? Guess the model's share after five examples. Then try the other changes in the comment: guess each time, and say why.
+# Below, the model has no convolutions: its single attention reads x as it is. Will it beat a rule that sees no pictures and always gives the most frequent label so far? Guess its share after five examples. Then try the other changes in the comment, and guess each time.
 
 # %%
 changes = {"dilations": ()}  # or {"attention": False}, {"dilations": (1,)}, {"dilations": (2, 4, 8, 16)}
