@@ -302,7 +302,7 @@ table(
 )
 
 # %% [markdown]
-# It is not: convolutions alone, the largest, are far worse. Four layers of attention reach 0.62; perhaps one layer joins labels and pictures for the next. With positions (lesson 11) they come close to SNAIL, and with pairs they are better. One convolution of dilation 1 is enough; dilations from 2 never join a label with its picture.
+# It is not: convolutions alone, the largest, are far worse. Four layers of attention reach 0.62; perhaps one joins labels and pictures for the next. With positions (lesson 11) they come close to SNAIL, and with pairs they are better. One convolution of dilation 1 is enough; dilations from 2 never join a label with its picture.
 #
 # ## Today: in-context learning
 #

@@ -209,7 +209,7 @@ check("19.dilations", dilations)
 # 2. At each step t > 0 it depends on **at least one label before t**, no matter which.
 # 3. The model accepts a single step, gives finite numbers, and raises no error.
 #
-# Random inputs and labels with T = 1 and T = 10 are enough. Try all five labels at each step: a model may notice only one. An effect moves some number by more than $10^{-4}$, rounding by less than $10^{-5}$. Make fewer than 1,000 calls.
+# Random inputs and labels with T = 1 and T = 10 are enough. Try all five labels at each step, since a model may notice only one. An effect moves some number by more than $10^{-4}$, rounding by less than $10^{-5}$. Make fewer than 1,000 calls.
 
 
 # %%
