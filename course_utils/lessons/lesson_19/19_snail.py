@@ -23,7 +23,7 @@ def drawn(seed):
 # %% [markdown]
 # ## A new task in every episode
 #
-# Until now each network has learned one task from thousands of examples. Here is a new task. The pictures are of five classes, and each class has one of the labels 0 to 4, which is written above it. From which picture on could you give most labels yourself?
+# Until now each network has learned a single task. Here is a new task. The pictures are of five classes, and each class has one of the labels 0 to 4, written above its pictures. From which picture on could you give most labels yourself?
 
 # %%
 shown = episodes.character_episodes(1, "held out", drawn(15))
@@ -102,11 +102,11 @@ for ax, dilations in zip(plots.axes(2, width=3.6, height=3.2), ((1, 2, 4, 8), (2
 diagrams.snail(new=["convolutions", "attention"])
 
 # %% [markdown]
-# Attention weighs every step so far by how well it fits, at any distance. A convolution always looks back the same number of steps. Each block puts its result beside its input. A **dense block** has two causal convolutions, $f$ with $W_0, W_1, b$, and $g$ with weights of its own:
+# Attention weighs every step so far by how well it fits, at any distance. A convolution always looks back the same number of steps. Each block puts its result beside its input. A **dense block** has two causal convolutions, $f$ with $W_0, W_1, b$, and its gate $g$ with weights of its own:
 #
 # $$\text{dense}(x)_t = [x_t;\ \tanh(f_t) \odot \sigma(g_t)] \qquad \text{attention}(x)_t = \Big[x_t;\ \sum_{s \le t} \alpha_{ts} v_s\Big] \qquad \alpha_{t} = \underset{s \le t}{\text{softmax}} \frac{q_t \cdot k_s}{\sqrt K}$$
 #
-# Here x has 69 dimensions, 64 pixels and 5 for the label. How many are there after five dense blocks of 32 filters (rows of $W_0$) and an attention with values of width 16?
+# Here x has 69 dimensions, 64 pixels and 5 for the label. Our episodes have 26 steps, so we need five dense blocks. Each has 32 filters (rows of $W_0$), and the attention has values of width 16. How many dimensions come out?
 
 
 # %% tags=["nbval-check-output"]
@@ -171,9 +171,9 @@ print("the course's model agrees:", torch.allclose(model(x), shipped(x), atol=1e
 # %% [markdown]
 # ## Many classes from ten digits
 #
-# To learn how to compare, the model needs many classes. Mishra et al. train on 1,200 characters of Omniglot, a collection of alphabets, each also turned. We have the digits 0 to 4. We turn or mirror two of them, cut both along a line and join one side of each. What will the last picture look like?
+# To learn how to compare, the model needs many classes. Mishra et al. train on 1,200 characters of Omniglot, a collection of alphabets, and turn them. We have the digits 0 to 4. We turn or mirror two of them, cut both along a line and join one side of each. What will the last picture look like?
 #
-# The loss counts a picture from the second time on that its class is shown. Then come the digits 5 to 9, which are in no training class. Guessing gets 0.2. What share will be right after one example?
+# The loss leaves out the first picture of each class. We test with the digits 5 to 9, which are in no training class. Guessing gets 0.2. What share will be right after one example?
 
 # %%
 drawings, digit = digits()  # N 8 8, N
@@ -190,9 +190,9 @@ shares = snail.by_examples(snail.predict_labels(model, unseen), unseen)
 print("share of right labels, digits 5 to 9, after 1 to 5 examples:", torch.tensor(shares))
 
 # %% [markdown]
-# The new class has the turned 4 above the line and the mirrored 3 below it, always from other drawings of 4 and 3. After one example of a digit the model is clearly better than guessing, and after five it gets most labels right.
+# The new class has the turned 4 above the line and the mirrored 3 below it; each picture of it takes other drawings of 4 and 3. After one example of a digit the model is clearly better than guessing, and after five it gets most labels right.
 #
-# The course has trained five such models for 1,500 steps instead of 400. The next picture compares them with a rule that needs no training: copy the label of the most similar picture so far, by the squared distance of pixels. What share will the five models get right after one example, on average?
+# The course has trained five such models for 1,500 steps instead of 400. We compare them with a rule that needs no training: copy the label of the most similar picture so far (by the squared distance of pixels). What share will the models get right after one example, on average?
 
 # %% tags=["nbval-check-output"]
 predict("19.one_example", ...)
@@ -212,11 +212,11 @@ ax.set_ylim(0, 1)
 plots.curves(examples, lines, "examples so far", "share of right labels", ax=ax)
 
 # %% [markdown]
-# On new classes of the kind that it was trained on, SNAIL does about as well as the comparison of pixels. On the digits 5 to 9 it gets half of the labels right after one example and three of four after five, and the rule 0.71 and 0.90. It has learned to compare, but less well on another kind of class. The paper's SNAIL, with a convolutional network for the pictures, gets 99.1 % and 99.8 % on new characters of Omniglot (table 1).
+# On new classes like those of training, SNAIL does about as well as the rule. On the digits 5 to 9 it gets half of the labels right after one example and three of four after five; the rule gets 0.71 and 0.90. The paper's SNAIL, with a convolutional network for the pictures, gets 99.1 % and 99.8 % on Omniglot (table 1).
 #
 # ## Where does it look?
 #
-# The attention should look at steps after a picture of the same class, where the right label is read. How much of its weight is there?
+# The attention should look where the right label is read, one step after a picture of the same class (framed below). How much of the weight is there?
 
 
 # %%
@@ -230,10 +230,13 @@ print(f"weight on the right label: {share[again].mean():.2f}; equal weights: {eq
 
 def looked_back(step):
     names = ["0:", *(f"{t}: {label}" for t, label in enumerate(unseen.labels[0, :step].tolist(), 1))]
-    ax = plots.axes(width=7, height=1.6)
-    row = weights[0, step : step + 1, : step + 1]
-    plots.weights(row, names, [f"step {step}"], "", ax, "step, and the label read there", "")
     label, right, even = unseen.labels[0, step], share[0, step], equal[0, step]
+    framed = [(0, t) for t in range(1, step + 1) if unseen.labels[0, t - 1] == label]
+    row, ax = weights[0, step : step + 1, : step + 1], plots.axes(width=0.8 + 0.6 * (step + 1), height=2)
+    plots.weights(row, names, [f"step {step}"], "", ax, "step, and the label read there", "", framed)
+    for t, picture in enumerate(unseen.pictures[0, : step + 1].view(-1, 8, 8).numpy()):
+        ax.imshow(picture, cmap="gray", aspect="auto", extent=(t - 0.48, t + 0.48, -0.6, -1.56))
+    ax.set(xlim=(-0.5, step + 0.5), ylim=(0.5, -1.6))
     return f"The right label at step {step} is {label}: it has {right:.2f} of the weight, and would have {even:.2f} with equal weights."
 
 
@@ -241,11 +244,11 @@ look_explorer = explore(looked_back, step=ipywidgets.IntSlider(value=10, min=1, 
 look_explorer
 
 # %% [markdown]
-# The right label at step 10 is 1. It was read at the steps 4, 5 and 6, and they get most of the weight. On average, the right label gets nearly twice as much weight as with equal weights.
+# The right label at step 10 is 1. It was read at the steps 4, 5 and 6, after pictures of the same digit, and they get most of the weight. On average, the right label gets nearly twice as much weight as with equal weights.
 #
 # ## Take a part out
 #
-# What is each part for? Below, the model has no convolutions: its single attention reads x as it is. Will it beat a rule that sees no pictures and always gives the most frequent label so far? Guess the model's share after five examples. Then try the other changes in the comment: guess each time, and say why.
+# Below, the model has no convolutions: its single attention reads x as it is. Will it beat a rule that sees no pictures and always gives the most frequent label so far? Guess its share after five examples. Then try the other changes in the comment, and guess each time.
 
 # %%
 changes = {"dilations": ()}  # or {"attention": False}, {"dilations": (1,)}, {"dilations": (2, 4, 8, 16)}
@@ -277,7 +280,7 @@ rows["no convolutions, pairs given"] = snail.by_examples(snail.predict_labels(pa
 table(rows, [*"12345"], corner="right after so many examples", digits=2)
 
 # %% [markdown]
-# It is enough: with the pairs, a single attention does even better than the whole model. So here the convolutions are needed to bring each label to its picture. Does this hold for five seeds and 1,500 steps? Below, models with attention alone have four layers of it, and the last column is the paired difference (lesson 13) from SNAIL. Is the largest model the best?
+# It is enough: with the pairs, a single attention does even better than the whole model. So here the convolutions are there to bring each label and its picture together. Does this hold for five seeds and 1,500 steps? Below, models with attention alone have four layers of it, and the last column is the paired difference (lesson 13) from SNAIL. Is the largest model the best?
 
 
 # %%
@@ -293,27 +296,27 @@ for setup in snail.SETUPS:
     rows[setup] = [f"{size:,}", after(1, setup), after(5, setup), gained]
 table(
     rows,
-    ["parameters", "1 example", "5 examples", "5 examples, less SNAIL"],
+    ["parameters", "1 example", "5 examples", "5 examples, minus SNAIL"],
     corner="digits 5 to 9",
     digits=2,
 )
 
 # %% [markdown]
-# It is not: convolutions alone have the most parameters and lose with every seed. Attention alone did not lack parameters: with at most half of SNAIL's, it comes close if it has positions (lesson 11), and is better if it reads pairs. After five examples, one convolution of dilation 1 is enough. Dilations from 2 never join a label with its picture, and do about as well as the rule.
+# It is not: convolutions alone, the largest, are far worse. Four layers of attention reach 0.62; perhaps one joins labels and pictures for the next. With positions (lesson 11) they come close to SNAIL, and with pairs they are better. One convolution of dilation 1 is enough; dilations from 2 never join a label with its picture.
 #
 # ## Today: in-context learning
 #
-# Language models do the same with examples in a prompt: **in-context learning** (Brown et al. 2020). But a model can also store classes in its weights. When? SNAIL learns from the digits 0 to 4, from forty classes (these digits turned and mirrored), or from many.
+# Language models learn from examples in a prompt: **in-context learning** (Brown et al. 2020). A model can also store classes in its weights. When? SNAIL learns from five classes (0 to 4), forty (these turned and mirrored) or many.
 
 # %%
 rows = {}
 for setup, name in (("five classes", "five"), ("forty classes", "forty"), ("SNAIL", "many, joined")):
     rows[name] = [after(5, setup, "own"), after(5, setup), after(5, setup) - after(5, "SNAIL")]
-columns = ["classes of training", "digits 5 to 9", "digits 5 to 9, less many"]
+columns = ["classes as in training", "digits 5 to 9", "digits 5 to 9, minus many"]
 table(rows, columns, corner="right after 5 examples", digits=2)
 
 # %% [markdown]
-# With five classes it is perfect on them and poor on new ones: what never varies in training can be stored in the weights. Chan et al. (2022) find that Transformers learn from the context if classes are many, rare and come in bursts, as words do. On the quiz questions of TriviaQA, GPT-3 gets 64.3 % right with no example, 68.0 % with one and 71.2 % with several (Brown et al. 2020).
+# With five classes it is perfect on them and poor on new ones: what never varies in training can be stored in the weights. Chan et al. (2022) find that Transformers learn from the context if classes are many, rare and come in bursts, as words do.
 #
 # ## Waves
 #
@@ -362,15 +365,15 @@ for setup in snail.SETUPS:
         size = sum(p.numel() for p in snail.made(setup, 1, 1, steps=11)[0].parameters())
         more = errors_after(10, setup) - errors_after(10, "SNAIL")
         rows[setup] = [f"{size:,}", *(errors_after(k, setup) for k in (1, 2, 10)), more]
-columns = ["parameters", "1 point", "2", "10", "10, less SNAIL"]
+columns = ["parameters", "1 point", "2", "10", "10, minus SNAIL"]
 table(rows, columns, corner="squared error", digits=2)
 
 # %% [markdown]
-# Attention alone hardly gains from more than two points: each height that it reads is beside the wrong x. With the pairs given, its error after ten points falls from 0.45 to 0.13. But convolutions alone are best after ten points, with every seed. They have the most parameters.
+# Attention alone gains nothing from more than two points, since each height is read beside the wrong x. With pairs, its error after ten is 0.13 instead of 0.45. Convolutions alone, with the most parameters, are best there with every seed.
 #
 # ## Which arm?
 #
-# A slot machine has five arms, each with its own chance to win, and nobody tells the best one. "Greedy" pulls the arm with the largest (wins + 1) / (pulls + 2). The rules UCB1 and Thompson sampling also explore: they try arms that might be better. Our SNAIL learns by REINFORCE (lesson 14). How much is exploring worth in ten pulls?
+# A **bandit** is a slot machine with five arms, each with its own unknown chance to win. "Greedy" pulls the arm with the largest (wins + 1) / (pulls + 2). UCB1 and Thompson sampling also explore: they try arms that might be better. SNAIL learns by REINFORCE (lesson 14). How much is exploring worth in ten pulls?
 
 # %%
 strategies = {
@@ -385,11 +388,11 @@ rows["the best possible"] = [episodes.best_possible()]
 table(rows, ["won in ten pulls"], digits=2)
 
 # %% [markdown]
-# Hardly anything: greedy wins 6.59, and no strategy can win more than 6.66 on average, as a search through all courses of ten pulls gives. Our SNAIL wins more than UCB1 and Thompson sampling, and less than greedy, with every seed. The paper's SNAIL wins 6.6 ± 0.1; perhaps ours is trained too briefly. With 1,000 pulls and 50 arms the paper's wins 889.8 ± 5.6, and the Gittins index, optimal for endless games, 944.1 (table 3).
+# Hardly anything: greedy wins 6.59, and a search through all games of ten pulls shows that no strategy can win more than 6.66 on average. With every seed, our SNAIL wins more than UCB1 and Thompson sampling, and less than greedy. The paper's SNAIL wins 6.6 ± 0.1 (table 3); perhaps ours is trained too briefly.
 #
 # ## Does it see the answer?
 #
-# One mistake makes a model look perfect: each label is put beside the picture that it should be predicted for. Below, the label at step 10 is changed. Which predictions may change?
+# A model looks perfect if it reads each label beside the picture whose label it should predict. Below, we change the label at step 10. Which predictions may change?
 
 
 # %%
@@ -409,11 +412,11 @@ for name, one, reads in (("right", model, read), ("leaking", leaking, leaking_re
     print(f"{name}: {right:.2f} right after one example; share moved at 9, 10, 11: {moved[[9, 10, 11]]}")
 
 # %% [markdown]
-# The leaking model is always right, even on new classes. But its answer at step 10 changes with the label of step 10, while the right model's answers change only afterwards. If a result looks too good, change one label and see what moves.
+# The leaking model is always right, even on new classes, but its answer at step 10 changes with the label of step 10. The right model's answers change only afterwards.
 #
 # ## So: can it learn from five examples?
 #
-# Yes, if it has learned how from many tasks. After five examples of a new digit, SNAIL gets three labels of four right, and no weight has changed. On digits so unlike its training classes, copying the label of the most similar picture is still better: nine of ten.
+# Yes, if it has learned how from many tasks. After five examples of a new digit, SNAIL gets three labels of four right, without any change of its weights. Copying the most similar picture's label does better still: nine of ten.
 #
 # ## Questions
 #
@@ -437,7 +440,7 @@ check("19.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Can it learn from five examples? Yes, if it was trained on many tasks, and as far as these tasks varied.
+# - It can learn from five examples if it was trained on many tasks, and as far as these tasks varied.
 # - A causal convolution with a dilation joins two steps. Through the dilations 1, 2, 4 and so on the last step sees all steps.
 # - Attention finds the example, and convolutions bring its label to it. Without convolutions, positions or pairs of picture and label can do the same.
 # - A rule without training, such as copying the label of the most similar picture, shows what a share is worth.

@@ -26,7 +26,7 @@ def attend(weights, x):  # x B T D
 #
 # $$z_t = W_1 x_t + W_0 x_{t-1} \qquad h_t = [x_t;\ z_t] \qquad \text{answer}_t = \sum_{s \le t} \text{softmax}_s\big((h_t W_q) \cdot (h_s W_k)\big)\, h_s W_v$$
 #
-# Choose the five matrices so that, wherever a character was shown before in the episode, the largest entry of the answer is its label, and most of the weight lies where that label was read. Episodes have up to `steps` steps. F and K are yours to choose, and many choices are right. `attend`, in the first cell, computes the weights and answers of an episode, so you can try yours.
+# Choose F, K and the five matrices so that, wherever a character was shown before in the episode, the largest entry of the answer is its label, and most of the weight lies where that label was read. Episodes have up to `steps` steps. Many choices are right: try yours with `attend` from the first cell.
 
 
 # %%
@@ -111,24 +111,23 @@ reveal("19.by_training", (weights * found).sum(-1)[known].mean().item())
 # %% [markdown]
 # ## 19.two_blocks
 #
-# These two blocks raise no error, and a model that is made of them trains well. But it sees what it should predict, and it has two more faults:
+# These blocks raise no error but have three faults, so that a step sees later ones:
 #
 # ```python
-# def two_blocks(x, weight_f, weight_g, dilation, weight_q, weight_k, weight_v):
-#     padded = F.pad(x.mT, (0, dilation))  # B D T+dilation
-#     f, g = (F.conv1d(padded, weight, dilation=dilation).mT for weight in (weight_f, weight_g))  # B T F
-#     x = torch.cat([x, f.tanh() * g.sigmoid()], -1)  # B T D+F
-#     scores = (x @ weight_q) @ (x @ weight_k).mT / weight_k.shape[1] ** 0.5  # B T T
-#     later = torch.ones(scores.shape[1:], dtype=torch.bool).triu()  # T T
-#     weights = scores.softmax(-1).masked_fill(later, 0.0)  # B T T
-#     return torch.cat([x, weights @ (x @ weight_v)], -1)  # B T D+F+E
+# padded = F.pad(x.mT, (0, dilation))
+# f, g = (F.conv1d(padded, weight, dilation=dilation).mT for weight in (weight_f, weight_g))
+# x = torch.cat([x, f.tanh() * g.sigmoid()], -1)
+# scores = (x @ weight_q) @ (x @ weight_k).mT / weight_k.shape[1] ** 0.5
+# later = torch.ones(scores.shape[1:], dtype=torch.bool).triu()
+# weights = scores.softmax(-1).masked_fill(later, 0.0)
+# return torch.cat([x, weights @ (x @ weight_v)], -1)
 # ```
 #
-# Repair them, so that they keep these promises:
+# Repair them:
 #
-# 1. What comes out at step t depends on x at t, and on **no later step**.
-# 2. Each step attends to itself and to all steps before it, and its weights sum to 1.
-# 3. The result holds x, then the new features, then what was read.
+# 1. The result at t depends on **no later step**.
+# 2. Each step attends to itself and all steps before, and its weights sum to 1.
+# 3. The result holds x, then the new features, then the context.
 
 
 # %%
@@ -204,13 +203,13 @@ check("19.dilations", dilations)
 # %% [markdown]
 # ## 19.catch_label_leak
 #
-# The check hands your function one **model** after another: `model(inputs, labels)` takes inputs T×3 (float32) and labels T (int64, 0 to 4), and returns T×V numbers, a row of predictions for each step. Return `True` for one that keeps these promises, and `False` for any other:
+# `model(inputs, labels)` takes inputs T×3 (float32) and labels T (int64, 0 to 4), and returns predictions T×V. Write a test that returns `True` if a **model** keeps these promises, else `False`:
 #
-# 1. The prediction at each step t depends **neither on the label at t nor on any later one**.
-# 2. At each step t > 0 it depends on **at least one label before t**, whichever it is.
-# 3. It takes a single step, too, its numbers are finite, and it raises no error.
+# 1. The prediction at t depends on **no label from t on**.
+# 2. At each step t > 0 it depends on **at least one label before t**, no matter which.
+# 3. The model accepts a single step, gives finite numbers, and raises no error.
 #
-# T = 1 or T = 10 shows a broken promise, with random inputs of about 1 and random labels. Try all five labels at each step, since a model may notice only one of them: what is seen moves some number by more than $10^{-4}$, and rounding stays below $10^{-5}$. Call a model fewer than a thousand times.
+# Random inputs and labels with T = 1 and T = 10 are enough. Try all five labels at each step, since a model may notice only one. An effect moves some number by more than $10^{-4}$, rounding by less than $10^{-5}$. Make fewer than 1,000 calls.
 
 
 # %%

@@ -67,10 +67,10 @@ questions = (
     Question(
         "19.q4",
         "labels that leak",
-        "A model labels nearly all characters right, even when their class appears for only the second time. How do you find out whether it sees the label that it should predict?",
+        "A model labels nearly all pictures right, even when their class appears for only the second time. How do you find out whether it sees the label that it should predict?",
         right=(
-            "Change the label at one step: what the model says at this step and before must stay as it was.",
-            "It may only change afterwards, when the label has been read. If it changes at this step, the model has seen the answer.",
+            "Change the label at one step: its answers up to this step must stay.",
+            "The answers may only change afterwards, when the label has been read. If the answer at this step changes, the model has seen the label.",
         ),
         wrong=(
             (
@@ -82,8 +82,8 @@ questions = (
                 "It falls quickly, to almost 0. That is a warning, but an easy task does the same.",
             ),
             (
-                "Exchange two pictures: what it says must stay as it was.",
-                "What it says should follow the pictures. It is the labels that must not be seen too early.",
+                "Exchange two pictures: its answers must stay.",
+                "Its answers should follow the pictures. It is the labels that must not be seen too early.",
             ),
         ),
     ),
@@ -92,7 +92,7 @@ questions = (
         "how many tasks",
         "A model that was trained on five classes only, with new labels each time, labelled them perfectly and other classes badly. Why?",
         right=(
-            "It could learn to recognise five classes, so it never had to compare characters of classes that it did not know.",
+            "It could learn to recognise these five, and never had to compare.",
             "Only the labels varied in training, so only they were learned from the episode. What training does not vary may be stored in the weights.",
         ),
         wrong=(

@@ -9,12 +9,13 @@ from course_utils.checks.task import Task
 
 NAMES, WIDEST = ("W_0", "W_1", "W_q", "W_k", "W_v"), 1000
 RIGHT = {"the weight lies": "on the step after the same character", "the labels are": "right"}
+TOO_SOFT = "spread over too many steps"
 
 task = Task(
     "19.labels_by_hand",
     "a network that labels without training",
     arguments=("characters", "labels", "steps"),
-    result="what comes out",
+    result="outcome",
     difficulty=4,
     importance=5,
     minutes=25,
@@ -75,13 +76,16 @@ def _episodes(number, of_labels, steps):
 def _where(attended, ids):
     """On which steps most of the last step's weight lies."""
     row, after = attended[-1], F.pad(ids[:-1] == ids[-1], (1, 0))  # T each
+    if row[after].sum() > 0.5:
+        return RIGHT["the weight lies"]
+    if after[row.argmax()]:
+        return TOO_SOFT
     steps = {
-        RIGHT["the weight lies"]: after,
         "on steps that show the same character": ids == ids[-1],
         "on steps that show the character of the step before": ids == ids[-2],
     }
     least = "nowhere in particular" if row[after].sum() > 1e-6 else f"everywhere but {RIGHT['the weight lies']}"
-    return next((name for name, chosen in steps.items() if row[chosen].sum() > 0.5), least)
+    return next((name for name, chosen in steps.items() if chosen[row.argmax()] and row[chosen].sum() > 0.5), least)
 
 
 @task.reading
@@ -117,6 +121,8 @@ def _(characters, labels, steps):
 def the_weight_is_where_the_label_is(case, value):
     """On the step after the same character."""
     where = value["the weight lies"]
+    if where == TOO_SOFT:
+        return "The right step has the largest weight, but the other steps together have more. Multiply W_q or W_k by more: a score of 30 is safe."
     if where == RIGHT["the weight lies"] or not where.startswith("on "):
         return None
     return f"Most of the last step's weight lies {where}. The label of a character is read one step after it."

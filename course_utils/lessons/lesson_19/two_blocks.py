@@ -19,7 +19,7 @@ task = Task(
         "weight_k (D+F)×K",
         "weight_v (D+F)×E",
     ),
-    result="both B×T×(D+F+E)",
+    result="y B×T×(D+F+E)",
     difficulty=3,
     importance=5,
     minutes=20,
