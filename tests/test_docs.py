@@ -15,8 +15,9 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
-from course_utils import commands, tasks
+from course_utils import commands
 from course_utils.authoring import path_picture
+from course_utils.lessons import tasks
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ["README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md")))]

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from course_utils import commands, tasks
+from course_utils import commands
 from course_utils.checks.expected import Expected
 from course_utils.checks.judge import judge
 from course_utils.checks.running.contract import Callback, Candidate, Case, pack, question
@@ -21,6 +21,7 @@ from course_utils.grading.cage import locks, offers, wire
 from course_utils.grading.judging.box import Box, Limits, Wanted
 from course_utils.grading.judging.grader import Candidates, result_key
 from course_utils.grading.reading.submissions import Found
+from course_utils.lessons import tasks
 
 pytestmark = pytest.mark.skipif(
     not locks.available().safe, reason=f"this machine cannot lock a learner's code in (it gives: {locks.available()})"

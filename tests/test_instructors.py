@@ -26,7 +26,7 @@ from programs import program
 from test_packaging import build_wheel
 from test_tasks import as_answer
 
-from course_utils import commands, tasks
+from course_utils import commands
 from course_utils.base.environment import tomllib
 from course_utils.base.errors import CourseError
 from course_utils.base.places import file_of, names_in
@@ -37,6 +37,7 @@ from course_utils.grading.reading.lessons import names_by_lesson
 from course_utils.grading.reading.notebook_file import read_notebook
 from course_utils.grading.reading.roster import read_roster
 from course_utils.grading.reading.settings import Settings, read_settings
+from course_utils.lessons import tasks
 from course_utils.lessons.tasks import answers
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -10,12 +10,13 @@ import pytest
 import torch
 from IPython.utils.capture import capture_output
 
-from course_utils import check, hint, predict, progress, reveal, solution, tasks
+from course_utils import check, hint, predict, progress, reveal, solution
 from course_utils.base.places import learners_folder
 from course_utils.checks.answer import judge_answer
 from course_utils.checks.report import in_text, side_by_side
 from course_utils.commands.lab import STARTUP
 from course_utils.learner import history, notebook, state
+from course_utils.lessons import tasks
 
 pytestmark = pytest.mark.usefixtures("course_folder")
 

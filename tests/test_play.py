@@ -8,7 +8,7 @@ import pytest
 import torch
 from IPython.utils.capture import capture_output
 
-from course_utils import check, play, tasks
+from course_utils import check, play
 from course_utils.base import trees
 from course_utils.base.errors import CourseError
 from course_utils.checks.answer import judge_answer
@@ -17,6 +17,7 @@ from course_utils.checks.task import Task
 from course_utils.learner import notebook
 from course_utils.learner.player import RIGHT, Player, can_play
 from course_utils.learner.written import check_shapes, read, written
+from course_utils.lessons import tasks
 
 pytestmark = pytest.mark.usefixtures("course_folder")
 

@@ -16,11 +16,12 @@ import pytest
 import torch
 from test_browser import FLAGS, PATIENCE, axe, playwright
 
-from course_utils import commands, tasks
+from course_utils import commands
 from course_utils.base.errors import CourseError
 from course_utils.base.places import names_in, number_of
 from course_utils.checks.report import with_code
 from course_utils.data.subwords import EOS
+from course_utils.lessons import tasks
 from course_utils.models.files import load_pretrained
 from course_utils.translation.search import translate_all
 
