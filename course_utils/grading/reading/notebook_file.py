@@ -43,7 +43,6 @@ class Notebook:
 
     cells: tuple[str, ...]  # sources of the code cells, in order; "" in place of one that was left out
     lesson: str  # "03", "" where it can't be told
-    digest: str  # SHA-256 of the file's bytes, in hexadecimal
     remarks: tuple[str, ...] = ()  # on what was left out
     in_words: tuple[Verdict, ...] = ()  # answers that a person reads
     requests: tuple[str, ...] = ()  # to look again at a task
@@ -60,13 +59,12 @@ def read_notebook(path: Path, known: dict[str, list[str]], largest: int = LARGES
         largest: bytes that a file may have.
     """
     data = read_bytes(path, largest)
-    digest = hashlib.sha256(data).hexdigest()
     plain = _parse(data)
     del data
     cells, remarks = _code_cells(plain)
     answers, requests = in_words((kind, _text(source)) for kind, source in _all_cells(plain))
     lesson = _lesson(plain, cells, known, Path(path).name)
-    return Notebook(cells, lesson, digest, remarks, answers, requests)
+    return Notebook(cells, lesson, remarks, answers, requests)
 
 
 def digest(path: Path, largest: int = LARGEST) -> str:
