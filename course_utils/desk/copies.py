@@ -180,10 +180,12 @@ def fresh(cell: dict) -> dict:
 
 def copied(own: dict) -> dict | None:
     """Return what a copy was copied from, {"version": …, "cells": {id: hash}}; None where it does not say."""
-    kept = own["metadata"].get("course")
-    kept = kept.get("copied") if isinstance(kept, dict) else None
-    right = isinstance(kept, dict) and isinstance(kept.get("cells"), dict) and isinstance(kept.get("version"), str)
-    return kept if right else None
+    origin = own["metadata"].get("course")
+    origin = origin.get("copied") if isinstance(origin, dict) else None
+    right = (
+        isinstance(origin, dict) and isinstance(origin.get("cells"), dict) and isinstance(origin.get("version"), str)
+    )
+    return origin if right else None
 
 
 def version_of(built: dict) -> str:
