@@ -71,8 +71,8 @@ class Class:
     @property
     def locks_in_words(self) -> str:
         """Which locks are on, for the journal."""
-        said = "those of the cluster's workers" if self.scheduler else str(self.layers)
-        return f"unsafe: {said}" if self.without_locks else said
+        layers = "those of the cluster's workers" if self.scheduler else str(self.layers)
+        return f"unsafe: {layers}" if self.without_locks else layers
 
 
 @dataclass(frozen=True)
@@ -165,18 +165,18 @@ def which_lessons(what: Class, journal: Journal) -> Class:
     """Return the class with the lessons that count: those named, else the journal's, else those that many students handed in."""
     if what.lessons:
         return what
-    kept = [lesson for lesson in journal.header.get("lessons", []) if lesson in tasks.by_lesson()]
-    if kept:
-        return replace(what, lessons=kept)
+    lessons = [lesson for lesson in journal.header.get("lessons", []) if lesson in tasks.by_lesson()]
+    if lessons:
+        return replace(what, lessons=lessons)
     count = votes(what.found)
     lessons = chosen_by(count)
     if len(count) < 2:
         return replace(what, lessons=lessons)
     others = [f"lesson {lesson} by {count[lesson]}" for lesson in sorted(count) if lesson not in lessons]
-    said = f"The notebooks are for several lessons. Those that count: {', '.join(lessons)}."
+    why = f"The notebooks are for several lessons. Those that count: {', '.join(lessons)}."
     if others:
-        said += f" Handed in by few, and not counted: {', '.join(others)}. To count others, name all with --lessons."
-    return replace(what, lessons=lessons, why_lessons=said)
+        why += f" Handed in by few, and not counted: {', '.join(others)}. To count others, name all with --lessons."
+    return replace(what, lessons=lessons, why_lessons=why)
 
 
 def fill_journal(journal: Journal, what: Class, seed: int, workers: int, step: Callable[[], None]) -> list[str]:

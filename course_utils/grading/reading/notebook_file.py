@@ -381,8 +381,8 @@ def definition(cells: tuple[str, ...], name: str, at_most: int = 4000) -> str:
 
 def likely_rename(cells: tuple[str, ...], name: str, taken: list[str]) -> str:
     """Return the function or class in the cells whose name is most like this one, and is no task's; "" if none is."""
-    kept = {name, *taken}
-    others = dict.fromkeys(n for code, _ in _outlines(tuple(cells)) for n in FUNCTION.findall(code) if n not in kept)
+    known = {name, *taken}
+    others = dict.fromkeys(n for code, _ in _outlines(tuple(cells)) for n in FUNCTION.findall(code) if n not in known)
     ratios = {other: _likeness(_spelt(other), _spelt(name)) for other in list(others)[-NAMES:]}
     best = max(ratios, key=ratios.get, default="")
     return best if best and ratios[best] >= SIMILAR else ""
