@@ -112,9 +112,7 @@ def run_oracle(task, cases, repeated=True):
 def _truth(task, cases):
     outcomes = run_oracle(task, cases)
     for case, outcome in zip(cases, outcomes, strict=True):
-        as_expected = (
-            case.raises in outcome.failure.kinds if case.raises and outcome.failure else outcome.status == "value"
-        )
-        if not as_expected or case.raises and outcome.status == "value":
+        right = case.raises in outcome.failure.kinds if case.raises and outcome.failure else outcome.status == "value"
+        if not right or case.raises and outcome.status == "value":
             raise RuntimeError(f"the oracle of {task.id} fails on {case.name}: {outcome.failure or outcome.status}")
     return outcomes

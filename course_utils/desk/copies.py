@@ -180,12 +180,10 @@ def fresh(cell: dict) -> dict:
 
 def copied(own: dict) -> dict | None:
     """Return what a copy was copied from, {"version": …, "cells": {id: hash}}; None where it does not say."""
-    origin = own["metadata"].get("course")
-    origin = origin.get("copied") if isinstance(origin, dict) else None
-    right = (
-        isinstance(origin, dict) and isinstance(origin.get("cells"), dict) and isinstance(origin.get("version"), str)
-    )
-    return origin if right else None
+    base = own["metadata"].get("course")
+    base = base.get("copied") if isinstance(base, dict) else None
+    right = isinstance(base, dict) and isinstance(base.get("cells"), dict) and isinstance(base.get("version"), str)
+    return base if right else None
 
 
 def version_of(built: dict) -> str:

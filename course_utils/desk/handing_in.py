@@ -73,21 +73,17 @@ def submit(root: Path, lesson: str, file: Path | None = None) -> HandedIn:
     return HandedIn(target, rows, [*notebook.remarks, *_remarks(notebook.cells, number_of(name))])
 
 
-def _readable(path, original, name):
+def _readable(path, file, name):
     """Return the notebook as grading reads it, once it is sure that it is of the lesson."""
     try:
         notebook = read_notebook(path, names_by_lesson())
     except Unreadable as problem:
-        if original.suffix.lower() != ".ipynb":
-            raise CourseError(
-                f"{original} is not a notebook: --file takes the .ipynb file with your answers."
-            ) from None
-        raise CourseError(f"{original} could not be graded. {problem}") from None
+        if file.suffix.lower() != ".ipynb":
+            raise CourseError(f"{file} is not a notebook: --file takes the .ipynb file with your answers.") from None
+        raise CourseError(f"{file} could not be graded. {problem}") from None
     if notebook.lesson != number_of(name):
         holds = f"the exercises of lesson {notebook.lesson}" if notebook.lesson else "no task of the course"
-        raise CourseError(
-            f"{original} holds {holds}, not of lesson {number_of(name)}: name the right lesson or --file."
-        )
+        raise CourseError(f"{file} holds {holds}, not of lesson {number_of(name)}: name the right lesson or --file.")
     return notebook
 
 
@@ -101,13 +97,8 @@ def _clean(notebook, name):
         if not re.fullmatch(r"[\w-]{1,64}", identity) or identity in seen:
             identity = f"cell-{place}"
         seen.add(identity)
-        stripped = {
-            "cell_type": cell["cell_type"],
-            "id": identity,
-            "metadata": cell["metadata"],
-            "source": cell["source"],
-        }
-        cells.append(stripped | ({"outputs": [], "execution_count": None} if cell["cell_type"] == "code" else {}))
+        bare = {"cell_type": cell["cell_type"], "id": identity, "metadata": cell["metadata"], "source": cell["source"]}
+        cells.append(bare | ({"outputs": [], "execution_count": None} if cell["cell_type"] == "code" else {}))
     metadata = {
         "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
         "language_info": {"name": "python"},

@@ -735,22 +735,20 @@ def _onward(inputs, steps, top, shapes):
 
 def _in_words(inputs, steps, choices, shapes, projected):
     queries, keys, values = (_the(plain(box.text)) for box in inputs.values())
-    sentences = [f"The {plain(steps[0].text)} compares {queries} with {keys}."]
+    texts = [f"The {plain(steps[0].text)} compares {queries} with {keys}."]
     if projected:
-        sentences = [
-            f"Three learned matrices read {keys}: W_q makes the queries q, W_k the keys k and W_v the values v."
-        ]
-        sentences.append(f"The {plain(steps[0].text)} compares the queries with the keys.")
+        texts = [f"Three learned matrices read {keys}: W_q makes the queries q, W_k the keys k and W_v the values v."]
+        texts.append(f"The {plain(steps[0].text)} compares the queries with the keys.")
     if choices:
-        sentences.append(f"In the place of the score there can be any of these: {', '.join(choices)}.")
+        texts.append(f"In the place of the score there can be any of these: {', '.join(choices)}.")
     summed = "the values" if projected else "the same vectors" if keys == values else values
-    sentences.append("The mask closes what may not be attended, and the softmax turns the scores into weights.")
-    sentences.append(f"The weighted sum of {summed}, with these weights, is the context.")
+    texts.append("The mask closes what may not be attended, and the softmax turns the scores into weights.")
+    texts.append(f"The weighted sum of {summed}, with these weights, is the context.")
     if projected:
-        sentences.append(f"A residual connection leads past all this to a +, which adds {keys} to the context.")
+        texts.append(f"A residual connection leads past all this to a +, which adds {keys} to the context.")
     elif steps[-1].kind == "step":
-        sentences.append(f"The context goes to the {plain(steps[-1].text)}.")
-    return " ".join([*sentences, "Shapes:", ", ".join(f"{name} {shape}" for name, shape in shapes.items()) + "."])
+        texts.append(f"The context goes to the {plain(steps[-1].text)}.")
+    return " ".join([*texts, "Shapes:", ", ".join(f"{name} {shape}" for name, shape in shapes.items()) + "."])
 
 
 def _the(text):

@@ -65,22 +65,16 @@ def describe(figure) -> str:
 
 def _part(ax):
     """Return what one pair of axes shows."""
-    kind, sentences = next(
-        (
-            (kind, sentences)
-            for kind, tell in (("A grid", _grid), ("Bars", _bars), ("Lines", _lines))
-            if (sentences := tell(ax))
-        ),
-        ("A drawing", []),
-    )
-    sentences += [f"{len(dots.get_offsets())} points" for dots in ax.collections if isinstance(dots, PathCollection)]
+    kinds = {"A grid": _grid, "Bars": _bars, "Lines": _lines}
+    kind, texts = next(((kind, texts) for kind, tell in kinds.items() if (texts := tell(ax))), ("A drawing", []))
+    texts += [f"{len(dots.get_offsets())} points" for dots in ax.collections if isinstance(dots, PathCollection)]
     title, across, upward = map(_plain, (ax.get_title(), ax.get_xlabel(), ax.get_ylabel()))
     if not ax.axison:
         across = upward = ""
     first, second = ("columns", "rows") if ax.images else ("across", "upward")
     sides = [f"{side}: {name}" for side, name in ((first, across), (second, upward)) if name]
     head = "; ".join([f"{kind}, “{title}”" if title else kind, *sides])
-    return " ".join([f"{head}.", *(f"{sentence}." for sentence in [*sentences, *_texts(ax)])])
+    return " ".join([f"{head}.", *(f"{sentence}." for sentence in [*texts, *_texts(ax)])])
 
 
 def _grid(ax):

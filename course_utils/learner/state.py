@@ -49,8 +49,8 @@ def _read(path, say):
 
 def _checked(text):
     """Return what a file's text keeps; one of DAMAGE is raised where it is not such a file."""
-    content = json.loads(text)
-    tasks, seed = content["tasks"], content.get("seed", _new_seed)
+    saved = json.loads(text)
+    tasks, seed = saved["tasks"], saved.get("seed", _new_seed)
     if type(seed) is not int or not isinstance(tasks, dict) or not all(map(_is_entry, tasks.values())):
         raise ValueError
     return {"seed": seed, "tasks": tasks}
@@ -79,8 +79,8 @@ def save(path):
     if path.exists():
         _of_travel(path)
     try:
-        content = {"seed": seed(), "tasks": dict(sorted(read().items()))}
-        write(path, json.dumps(content, indent=1))
+        saved = {"seed": seed(), "tasks": dict(sorted(read().items()))}
+        write(path, json.dumps(saved, indent=1))
     except OSError as error:
         raise CourseError(f"{path} cannot be written ({error.strerror}): name a file in another folder.") from None
 
@@ -104,14 +104,13 @@ def _of_travel(path):
             text = file.read(LARGEST + 1)
         if len(text) > LARGEST:
             raise ValueError
-        content = _checked(text.decode("utf-8"))
-        if not 0 <= content["seed"] < 2**63 or not all(map(ID.fullmatch, content["tasks"])):
+        saved = _checked(text.decode("utf-8"))
+        if not 0 <= saved["seed"] < 2**63 or not all(map(ID.fullmatch, saved["tasks"])):
             raise ValueError
         tasks = {
-            task: {field: entry[field] for field in FIELDS if field in entry}
-            for task, entry in content["tasks"].items()
+            task: {field: entry[field] for field in FIELDS if field in entry} for task, entry in saved["tasks"].items()
         }
-        return {"seed": content["seed"], "tasks": tasks}
+        return {"seed": saved["seed"], "tasks": tasks}
     except OSError as error:
         raise CourseError(
             f"{path} cannot be read ({error.strerror}): name the file that `progress(save=...)` has written, beside this notebook or with its folder."
@@ -135,19 +134,19 @@ def seed(say=print):
     """Return the number that this learner's questions are shuffled by; always 0 where no progress is kept."""
     if os.environ.get("COURSE_PROGRESS") == "off":
         return 0
-    content = _changed(lambda tasks: None, say)
-    return content["seed"] if content else _new_seed
+    saved = _changed(lambda tasks: None, say)
+    return saved["seed"] if saved else _new_seed
 
 
 def change(task, alter, say=print):
     """Apply `alter` to the task's entry (a dict, empty at first) and keep the result. Returns the entry."""
-    content = (
+    saved = (
         _changed(lambda tasks: alter(tasks.setdefault(task, {})), say)
         if os.environ.get("COURSE_PROGRESS") != "off"
         else None
     )
-    if content:
-        return content["tasks"][task]
+    if saved:
+        return saved["tasks"][task]
     entry = _in_memory.setdefault(task, {})
     alter(entry)
     return entry
@@ -159,12 +158,12 @@ def _changed(alter, say, seed=None):
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(path.with_suffix(".lock"), timeout=5):
-            content = _read(path, say)
-            if seed is not None and not content["tasks"]:
-                content["seed"] = seed
-            alter(content["tasks"])
-            write(path, json.dumps({**content, "tasks": dict(sorted(content["tasks"].items()))}, indent=1))
-        return content
+            saved = _read(path, say)
+            if seed is not None and not saved["tasks"]:
+                saved["seed"] = seed
+            alter(saved["tasks"])
+            write(path, json.dumps({**saved, "tasks": dict(sorted(saved["tasks"].items()))}, indent=1))
+        return saved
     except (OSError, Timeout):
         if not _in_memory:
             say(f"Your progress cannot be written to {path.parent}: it is kept only until this notebook closes.")

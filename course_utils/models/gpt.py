@@ -59,9 +59,7 @@ class Cache:
 
     def bytes(self) -> int:
         """The memory that keys and values take."""
-        return sum(
-            tensor.numel() * tensor.element_size() for tensor in (*self.keys, *self.values) if tensor is not None
-        )
+        return sum(each.numel() * each.element_size() for each in (*self.keys, *self.values) if each is not None)
 
 
 class MultiHeadAttention(nn.Module):

@@ -164,7 +164,6 @@ def fit(model: nn.Module, kind: str, seed=0, steps=600, length=32, batch=32, rat
 def accuracy(model: nn.Module, kind: str, length: int, number=200, seed=10_000) -> float:
     """The share of right answers in the last quarter of sequences of a length."""
     questions = lookups(number, kind, torch.Generator().manual_seed(seed), length)
-    predicted = torch.cat(
-        [model(part).argmax(-1) for part in read(questions).split(20)]
-    )  # a few at a time take less memory
+    # A few at a time take less memory.
+    predicted = torch.cat([model(part).argmax(-1) for part in read(questions).split(20)])
     return (predicted == questions.answer)[:, -(length // 4) :].float().mean().item()
