@@ -36,6 +36,7 @@ Numbers are read as decimals, so that 0.1 + 0.2 is 0.3.
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -129,7 +130,7 @@ def _settings(plain):
     for section, content in plain.items():
         if section not in FORM:
             raise SettingsError(
-                f"there is no section [{section}]{_like(section, FORM)}: the sections are {', '.join(FORM)}."
+                f"there is no section [{section}]{did_you_mean(section, FORM)}: the sections are {', '.join(FORM)}."
             )
         if not isinstance(content, dict):
             raise SettingsError(f"{section} must be a section, written [{section}], not {_shown(content)}.")
@@ -187,7 +188,7 @@ def _must_be_known(where, task, known):
             if lesson
             else f"the lessons are {', '.join(tasks.by_lesson())}"
         )
-        raise SettingsError(f'{where}: there is no task "{task}"{_like(task, known)}: {there}.')
+        raise SettingsError(f'{where}: there is no task "{task}"{did_you_mean(task, known)}: {there}.')
 
 
 def _late(section):
@@ -270,7 +271,7 @@ def _flat_tables(section):
 def _only(where, section, known):
     for key in section:
         if key not in known:
-            raise SettingsError(f"{where} has no {key}{_like(key, known)}: it may hold {', '.join(known)}.")
+            raise SettingsError(f"{where} has no {key}{did_you_mean(key, known)}: it may hold {', '.join(known)}.")
 
 
 def _number(where, value, least, most, above=False):
@@ -282,7 +283,8 @@ def _number(where, value, least, most, above=False):
     raise SettingsError(f"{where} must be a number {start} to {most}, not {_shown(value)}.")
 
 
-def _like(name, known):
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return the known name that is most like one, as a question in brackets; "" where none is like it."""
     close = get_close_matches(name, known, 1)
     return f' (did you mean "{close[0]}"?)' if close else ""
 
