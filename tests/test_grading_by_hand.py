@@ -46,8 +46,8 @@ def test_overrides_are_read(tmp_path):
 WRONG = {
     "x,y\n": "must name columns of student, task, points, extension, comment",
     HEADER
-    + "adda,03.attention,1,,\n": 'line 2: "adda" is not on the roster and has handed in nothing. Did you mean "ada"?',
-    HEADER + "ada,03.atention,1,,\n": 'there is no task "03.atention". Did you mean "03.attention"?',
+    + "adda,03.attention,1,,\n": 'line 2: "adda" is not on the roster and has handed in nothing (did you mean "ada"?).',
+    HEADER + "ada,03.atention,1,,\n": 'there is no task "03.atention" (did you mean "03.attention"?).',
     HEADER + "ada,,1,,\n": "points belong to a task",
     HEADER + "ada,03.attention,-1,,\n": "points must be a number from 0 to 10000",
     HEADER + "ada,03.attention,nan,,\n": "points must be a number",

@@ -267,8 +267,8 @@ SAYS = """import sys, torch
 server = sys.modules["course_utils.grading.cage.fork_server"]
 server.plain = lambda value: value
 value = {}
-sys.modules["course_utils.learner.notebook"].said["00.q1"] = (value, 7)
-sys.modules["course_utils.learner.notebook"].said["00.q2"] = ("b", value)
+sys.modules["course_utils.learner.notebook"].answers["00.q1"] = (value, 7)
+sys.modules["course_utils.learner.notebook"].answers["00.q2"] = ("b", value)
 """
 NESTED = "torch.ones(2)\nfor _ in range(420):\n    value = server.Foreign(value)"
 

@@ -389,7 +389,7 @@ def test_results_among_the_submissions_are_no_submissions(tmp_path):
     (tmp_path / "results" / "feedback").mkdir(parents=True)
     (tmp_path / "results" / "feedback" / "b.ipynb").touch()
     what = what_to_grade(tmp_path, tmp_path / "results", None, None, None, None, False)
-    assert [found.student for found in what.found()] == ["a"]
+    assert [found.student for found in what.found] == ["a"]
 
 
 @pytest.mark.thorough
@@ -400,7 +400,7 @@ def test_a_program_can_grade_a_class(tmp_path):
     told = {"workers": 1, "begin": begun.append, "step": lambda: steps.append(1)}
     done = grade_class(tmp_path / "in", tmp_path / "out", **told)
     assert (done.files, done.new, done.lessons, done.handed_in, done.problems) == (1, 1, ["03"], 1, 0)
-    assert begun[0].files == len(steps) == 1 and "ada" in (tmp_path / "out" / "grades.csv").read_text(
+    assert len(begun[0].found) == len(steps) == 1 and "ada" in (tmp_path / "out" / "grades.csv").read_text(
         encoding="utf-8-sig"
     )
     again = grade_class(tmp_path / "in", tmp_path / "out", **told)

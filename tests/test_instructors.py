@@ -240,11 +240,11 @@ SAID = {  # by student: what the cell of 02.q1 says, and the state and points th
     "huge": ('check("02.q1", "RIGHT" * 10**7, seed=7)', "not attempted", 0),
     "floods": ('for i in range(10**5): check(str(i), "a", seed=7)', "missing", 0),
     "forges": (
-        'import sys\nsys.modules["course_utils.learner.notebook"].said = {"02.q1": ("passed", 10**4000), "02.q2": object()}',
+        'import sys\nsys.modules["course_utils.learner.notebook"].answers = {"02.q1": ("passed", 10**4000), "02.q2": object()}',
         "missing",
         0,
     ),
-    "writes": ('import sys\nsys.modules["course_utils.learner.notebook"].said = "x" * 10**8', "missing", 0),
+    "writes": ('import sys\nsys.modules["course_utils.learner.notebook"].answers = "x" * 10**8', "missing", 0),
     "ends": ("import os\nos._exit(0)", "missing", 0),
 }
 

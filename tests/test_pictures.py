@@ -123,9 +123,9 @@ def test_an_explorer_draws_again_when_a_control_moves():
 
     box = explore(draw, height=ipywidgets.FloatSlider(value=3, min=0, max=10))
     before = box.png
-    assert box.said == "The bar has height 3." and before.startswith(b"\x89PNG")
+    assert box.words == "The bar has height 3." and before.startswith(b"\x89PNG")
     box.controls["height"].value = 7
-    assert box.said == "The bar has height 7." and box.png != before
+    assert box.words == "The bar has height 7." and box.png != before
     assert 'alt="The bar has height 7."' in box.picture.value, "who cannot see the picture is told what it shows now"
     assert box.sentence.value == '<div role="status">The bar has height 7.</div>', "a change is announced"
     assert not plt.get_fignums(), "no figure is left for the notebook to show twice"
@@ -178,13 +178,13 @@ def test_every_widget_of_a_lesson_answers_to_every_control(path, monkeypatch):
             for value in ends(control):
                 control.value = value
                 seen.add(shown(box))
-                assert box.said.endswith(".")
+                assert box.words.endswith(".")
             assert len(seen) > 1, f"{name} does not answer to {control.description}"
             control.value = ends(control)[0]
 
 
 def shown(box):
-    return box.png, box.said
+    return box.png, box.words
 
 
 def test_lessons_have_widgets():

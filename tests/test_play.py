@@ -62,12 +62,12 @@ def test_expected_and_received_follow_what_is_written():
     box = player_of("02.softmax", over_rows)
     (field,) = box.fields.values()
     field.value = "0 0\n0 0"
-    assert box.said == RIGHT  # over two equal rows both ways give a half
+    assert box.message == RIGHT  # over two equal rows both ways give a half
     field.value = "0 0 0\n0 0 0"
     expected, received = box.shown
     assert torch.allclose(expected, torch.full((2, 3), 1 / 3, dtype=torch.float64))
     assert torch.equal(received, torch.full((2, 3), 0.5))
-    assert box.said == "✗ weights[0, 0] is 0.5, expected 0.3333. 6 of 6 numbers are wrong."
+    assert box.message == "✗ weights[0, 0] is 0.5, expected 0.3333. 6 of 6 numbers are wrong."
     assert box.values.value.count("≠ 0.5") == 6, "what differs is marked"
     assert 'role="status"' in box.verdict.value
 
@@ -88,19 +88,19 @@ def test_what_cannot_be_read_gets_one_sentence_and_nothing_is_lost(text, says):
     field.value = "1 2\n3 5"
     before = box.shown, box.values.value
     field.value = text
-    assert box.said == f"{says} Until then you see what came before."
+    assert box.message == f"{says} Until then you see what came before."
     assert field.value == text and (box.shown, box.values.value) == before
     box.put_back()
-    assert field.value == box.first["scores"] and box.said.startswith("✗ weights")
+    assert field.value == box.first["scores"] and box.message.startswith("✗ weights")
 
 
 def test_lengths_that_disagree_are_told_by_their_letter():
     box = player_of("00.weighted_sum", lambda weights, values: values.sum(0))
     box.fields["weights"].value = "1 2 3"
     box.fields["values"].value = "1 2\n3 4"
-    assert box.said.startswith("weights has S = 3 and values has S = 2: both must be the same.")
+    assert box.message.startswith("weights has S = 3 and values has S = 2: both must be the same.")
     box.fields["values"].value = "1 2\n3 4\n5 6"
-    assert box.said.startswith("✗ ") and "S =" not in box.said
+    assert box.message.startswith("✗ ") and "S =" not in box.message
 
 
 def test_an_input_that_has_no_right_answer_gets_a_sentence():
@@ -113,9 +113,11 @@ def test_an_input_that_has_no_right_answer_gets_a_sentence():
         return x.sqrt()
 
     box = Player(task, lambda: torch.abs, Case("two numbers", (torch.tensor([4.0, 9.0]),)))
-    assert box.said == "✗ roots[0] is 4, expected 2. 2 of 2 numbers are wrong."
+    assert box.message == "✗ roots[0] is 4, expected 2. 2 of 2 numbers are wrong."
     box.fields["x"].value = "-4 9"
-    assert box.said.startswith("There is no right answer for this input: ValueError, a number is below 0. Until then ")
+    assert box.message.startswith(
+        "There is no right answer for this input: ValueError, a number is below 0. Until then "
+    )
 
 
 def test_an_answer_that_stops_or_never_ends_is_told():
@@ -123,13 +125,13 @@ def test_an_answer_that_stops_or_never_ends_is_told():
         return 1 / 0
 
     box = player_of("02.softmax", stops)
-    assert box.said == "✗ Your function stops with ZeroDivisionError: division by zero"
+    assert box.message == "✗ Your function stops with ZeroDivisionError: division by zero"
     assert len(box.shown) == 1 and "expected" in box.values.value and "received" not in box.values.value
 
 
 def test_a_gradient_that_is_wrong_is_shown():
     box = player_of("02.softmax", lambda scores, temperature=1.0: (scores.detach() / temperature).softmax(-1))
-    assert "no gradient reaches scores" in box.said
+    assert "no gradient reaches scores" in box.message
 
 
 def test_a_newer_version_of_the_answer_is_taken_up(shell):
@@ -137,10 +139,10 @@ def test_a_newer_version_of_the_answer_is_taken_up(shell):
     in_a_cell(shell, 'report = check("02.softmax", softmax)')
     task, answer, case = notebook._failed["02.softmax"]
     box = Player(task, answer, case)
-    assert box.said.startswith("✗")
+    assert box.message.startswith("✗")
     in_a_cell(shell, "def softmax(scores, temperature=1.0):\n    return (scores / temperature).softmax(-1)")
     box.fields["scores"].value = "1 2 3" if case.args[0].dim() == 1 else "1 2 3\n3 2 1"
-    assert box.said == RIGHT
+    assert box.message == RIGHT
 
 
 def test_a_check_that_passes_leaves_nothing_to_play_with(shell):
@@ -207,7 +209,7 @@ def test_every_small_input_comes_back_as_it_was_and_is_right(task):
                 torch.testing.assert_close(old, new, equal_nan=True)
             else:
                 assert old == new and type(old) is type(new)
-        assert box.said == RIGHT, f"{task.id}, {case.name}: {box.said}"
+        assert box.message == RIGHT, f"{task.id}, {case.name}: {box.message}"
 
 
 @pytest.mark.parametrize(

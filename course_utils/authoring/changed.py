@@ -138,8 +138,8 @@ class Hangs:
         """Return why a test is taken, or None."""
         if whole := self._for_all or self._of_file(item.path):
             return whole
-        asked = set(TASK.findall(item.nodeid.partition("[")[2])) or _named_in(getattr(item, "function", None))
-        named = sorted(asked & self.tasks)
+        ids = set(TASK.findall(item.nodeid.partition("[")[2])) or _named_in(getattr(item, "function", None))
+        named = sorted(ids & self.tasks)
         return f"they name {named[0]}" if named else None
 
     def _of_file(self, path):

@@ -99,11 +99,11 @@ def tidy(cells):
 
 def _without_widgets(outputs):
     """Return the outputs without widgets, which live in a kernel only; the static picture beside one is kept."""
-    kept = []
+    shown = []
     for output in outputs:
         if output.get("data", {}).pop(WIDGET_VIEW, None) is None or set(output["data"]) - {"text/plain"}:
-            kept.append(output)
-    return kept
+            shown.append(output)
+    return shown
 
 
 def _merge_streams(outputs):

@@ -85,9 +85,9 @@ def split_answers(name, cells):
     """Return the exercise's cells, answers cut out, and the answers by task id."""
     exercise, answers = [], {}
     for cell, following in zip(cells, [*cells[1:], None], strict=True):
-        kept = _cut(name, cell)
-        exercise.append(replace(cell, text=kept))
-        if kept == cell.text:
+        text = _cut(name, cell)
+        exercise.append(replace(cell, text=text))
+        if text == cell.text:
             continue
         found = CHECK.search(following.text) if following and following.kind == "code" else None
         if not found:
@@ -104,7 +104,7 @@ def split_answers(name, cells):
 
 def _cut(name, cell):
     """Return the cell's text with each marked answer replaced by `raise NotImplementedError`."""
-    kept, begun = [], None
+    lines, begun = [], None
     for number, line in enumerate(cell.text.split("\n"), cell.line):
         if ANY_MARK.search(line):
             expected = END if begun else BEGIN
@@ -114,13 +114,13 @@ def _cut(name, cell):
                     "on a line of its own in a code cell."
                 )
             if not begun:
-                kept.append(line[: line.index("#")] + "raise NotImplementedError")
+                lines.append(line[: line.index("#")] + "raise NotImplementedError")
             begun = None if begun else number
         elif not begun:
-            kept.append(line)
+            lines.append(line)
     if begun:
         raise CourseError(f"{name}, line {begun}: `{BEGIN}` has no `{END}` in its cell.")
-    return "\n".join(kept)
+    return "\n".join(lines)
 
 
 def first_sentence(markdown: str) -> str:

@@ -200,9 +200,9 @@ def _run(root, step, arguments, extra=None):
 def _environment(root, extra):
     # One thread for each of the processes, and this folder's course_utils, whatever is installed. Hundreds of processes
     # read the same files: what Python makes of them is kept, even where it usually is not.
-    given = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    path = os.pathsep.join(filter(None, [str(root), given.get("PYTHONPATH")]))
-    return {"OMP_NUM_THREADS": "1", **given, "PYTHONPATH": path, **extra}
+    inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    path = os.pathsep.join(filter(None, [str(root), inherited.get("PYTHONPATH")]))
+    return {"OMP_NUM_THREADS": "1", **inherited, "PYTHONPATH": path, **extra}
 
 
 def _in_words(counts):

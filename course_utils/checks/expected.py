@@ -56,9 +56,9 @@ class Expected:
                 moved += run_oracle(self.task, [replace(case, args=args)], repeated=False)
             single = [in_precision(case, torch.float32)]  # and how far off the truth itself is in float32
             moved += [
-                came
-                for came in run(self.task.oracle_function, single, 60, self.task.candidate, repeated=False)
-                if came.status == "value"
+                outcome
+                for outcome in run(self.task.oracle_function, single, 60, self.task.candidate, repeated=False)
+                if outcome.status == "value"
             ]
             right, *others = [each.gradients if gradients else each.value for each in (self.truth[place], *moved)]
             self._reaches[place, gradients] = _farthest(right, others)
@@ -112,7 +112,7 @@ def run_oracle(task, cases, repeated=True):
 def _truth(task, cases):
     outcomes = run_oracle(task, cases)
     for case, outcome in zip(cases, outcomes, strict=True):
-        asked = case.raises in outcome.failure.kinds if case.raises and outcome.failure else outcome.status == "value"
-        if not asked or case.raises and outcome.status == "value":
+        right = case.raises in outcome.failure.kinds if case.raises and outcome.failure else outcome.status == "value"
+        if not right or case.raises and outcome.status == "value":
             raise RuntimeError(f"the oracle of {task.id} fails on {case.name}: {outcome.failure or outcome.status}")
     return outcomes

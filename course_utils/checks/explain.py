@@ -138,8 +138,8 @@ class Known:
         for mistake in self.mistakes:
             for text, change, *_ in self._argument_changes:
                 of = lambda args, mistake=mistake, change=change: mistake.of(change(args))  # noqa: E731
-                said = f"The first: “{mistake.text}” The second: it is what comes out {text}."
-                found.append(Base("two", of, said, exact=False))
+                sentence = f"The first: “{mistake.text}” The second: it is what comes out {text}."
+                found.append(Base("two", of, sentence, exact=False))
         return found[:PAIRS_AT_MOST]
 
     def at(self, base, place):
@@ -296,7 +296,7 @@ def explain(expected, outcomes, pairs=True):
     if guess is None:
         return None
     received = [(place, _came(outcome)) for place, outcome in enumerate(outcomes) if not expected.cases[place].raises]
-    return _told(guess, known, all(_same(guess.at(known, place), came) for place, came in received))
+    return _told(guess, known, all(_same(guess.at(known, place), value) for place, value in received))
 
 
 @one_thread()
@@ -386,16 +386,16 @@ def _fitting(known, bases, probe, received):
 
 def _changed(known, base, probe, off, received):
     """Give the guesses with a change on top of a base that fit the probe."""
-    value, came = known.at(base, probe), received[probe]
-    if value is None or value.structure != came.structure:
+    value, answer = known.at(base, probe), received[probe]
+    if value is None or value.structure != answer.structure:
         return
-    wrong = tuple(i for i, pair in enumerate(zip(value.parts, came.parts, strict=True)) if not _alike(*pair))
+    wrong = tuple(i for i, pair in enumerate(zip(value.parts, answer.parts, strict=True)) if not _alike(*pair))
     if not wrong:
         return
     yield from _by_a_number(known, base, wrong, off, received)
     if len({value.parts[i].dim() for i in wrong}) > 1:
         return
-    tensor, target = value.parts[wrong[0]], came.parts[wrong[0]]
+    tensor, target = value.parts[wrong[0]], answer.parts[wrong[0]]
     case = replace(known.cases[probe], args=known.args[probe])
     letters = known.task.results[wrong[0]].partition(" ")[2] if wrong[0] < len(known.task.results) else ""
     for change in of_results(letters, tensor.dim(), known.task.names, case.args):
@@ -420,23 +420,23 @@ def _by_a_number(known, base, wrong, off, received):
         sizes = [sizes_of(known.task, known.args[place]) for place in off]
         if all(isclose(number, numbers[0], rel_tol=1e-4) for number in numbers):
             number = numbers[0]
-            said = text.format(f"{number:.4g}").replace("plus -", "minus ")
+            words = text.format(f"{number:.4g}").replace("plus -", "minus ")
             evidence = next((why for factor, why in why_of.items() if isclose(number, factor, rel_tol=1e-4)), "")
-            yield Guess(base, said, lambda t, case, n=number, apply=apply: apply(t, n), wrong, evidence)
+            yield Guess(base, words, lambda t, case, n=number, apply=apply: apply(t, n), wrong, evidence)
             continue
         found = formulas(sizes, numbers)
         if len(found) == 1:
             formula, letter, of = found[0]
             function = lambda t, case, of=of, apply=apply: apply(t, of(sizes_of(known.task, case.args)))  # noqa: E731
-            said = text.format(formula).replace("plus -", "minus ")
-            yield Guess(base, said, function, wrong, _shown(letter, sizes, numbers))
+            words = text.format(formula).replace("plus -", "minus ")
+            yield Guess(base, words, function, wrong, _shown(letter, sizes, numbers))
 
 
-def _number(base, came, wrong, measure, apply):
+def _number(base, answer, wrong, measure, apply):
     """Return the one number by which all wrong parts differ from the base's, None where there is none."""
-    if base is None or base.structure != came.structure:
+    if base is None or base.structure != answer.structure:
         return None
-    pairs = [(base.parts[i], came.parts[i]) for i in wrong if base.parts[i].shape == came.parts[i].shape]
+    pairs = [(base.parts[i], answer.parts[i]) for i in wrong if base.parts[i].shape == answer.parts[i].shape]
     pairs = [(b.double(), r.double()) for b, r in pairs if not r.is_complex()]
     if len(pairs) < len(wrong) or any(not b.numel() or not b.isfinite().all() for b, _ in pairs):
         return None

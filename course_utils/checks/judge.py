@@ -26,10 +26,8 @@ def refuse(task, kind, shown):
         if kind == "callable" and shown:
             sentence = f"{shown} does not derive from nn.Module: begin it with `class {shown}(nn.Module):`."
             return Report(task, "failed", finding=Finding("type", sentence))
-        came = {"callable": "a function", "module": f"an instance of {shown}"}.get(kind) or _told(shown)
-        sentence = (
-            f"check was given {came}; it wants the class itself, derived from nn.Module: check(…, {task.answer_name})."
-        )
+        received = {"callable": "a function", "module": f"an instance of {shown}"}.get(kind) or _told(shown)
+        sentence = f"check was given {received}; it wants the class itself, derived from nn.Module: check(…, {task.answer_name})."
     elif kind == "class":
         sentence = f"check was given the class {shown}; it wants an instance: {shown}()."
     else:
@@ -59,13 +57,13 @@ def judge(task, cases, outcomes, expected=None, explaining=True):
     if not outcomes or outcomes[0].status == "not implemented":
         return Report(task, "not attempted")
     expected = expected or Expected(task, cases)
-    given, outcomes = outcomes, [as_read(task, *each) for each in zip(cases, outcomes, strict=False)]
+    raw, outcomes = outcomes, [as_read(task, *each) for each in zip(cases, outcomes, strict=False)]
     if len(outcomes) < len(cases) and outcomes[-1].status == "value":
         outcomes = [*outcomes, Outcome("stopped")]
     found = [(i, first_wrong(task, expected, i, outcome)) for i, outcome in enumerate(outcomes)]
     found = [(i, finding) for i, finding in found if finding]
     if not found and task.across_function:
-        broken = task.across_function(cases, [outcome.value for outcome in given])
+        broken = task.across_function(cases, [outcome.value for outcome in raw])
         found = [(broken[0], Finding("value", broken[1]))] if broken else []
     if all(cases[i].hazard and outcomes[i].status in ("value", "error") for i, _ in found):
         return _right(task, cases, outcomes, expected, found)

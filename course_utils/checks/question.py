@@ -157,8 +157,8 @@ class Prediction:
         if guess is None:
             return f"It is {shown}. {self.why}"
         if self.choices:
-            said = "as you said" if guess == value else f"and you said {guess}"
-            return f"It is {shown}, {said}. {self.why}"
+            comparison = "as you said" if guess == value else f"and you said {guess}"
+            return f"It is {shown}, {comparison}. {self.why}"
         off = guess - value
         if abs(off) <= 0.005 * max(1, abs(value)):
             return f"It is {shown}, and you said {guess:g}: good guess. {self.why}"

@@ -164,7 +164,7 @@ def side_by_side(expected, *received):
     """Return the HTML of two values beside each other, what differs marked in the second. Where nothing came, of the first."""
     digits = _digits(expected, *received) if received else DIGITS
     telling = _telling(*received, against=expected) if received else None
-    values = [_shown("received", came, expected, digits, telling) for came in received]
+    values = [_shown("received", value, expected, digits, telling) for value in received]
     return _row("".join([_shown("expected", expected, None, digits, telling), *values]))
 
 

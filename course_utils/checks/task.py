@@ -227,9 +227,9 @@ class Draw:
     def mask(self, *shape):
         """Return a mask, in which True means "may attend", with at least one True in each row, and one False where a row is longer than 1."""
         length = shape[-1]
-        kept = self.whole(1, max(length, 2), *shape[:-1], 1)
+        number = self.whole(1, max(length, 2), *shape[:-1], 1)
         order = torch.rand(shape, generator=self.generator).argsort(-1).argsort(-1)
-        return order < kept
+        return order < number
 
     def lengths_mask(self, B, S):
         """Return the mask of B sentences padded at the end to S words; the first is full, the last is not."""

@@ -39,15 +39,15 @@ def changed_way(task, changes: dict[str, Callable]) -> Callable:
     def way(*args, **named):
         bound = binding.bind(*args, **named)
         bound.apply_defaults()
-        given, done = bound.arguments, {}
+        arguments, done = bound.arguments, {}
 
         def call(change, operands, step=None):
-            known = {**given, "step": step, "done": done}
+            known = {**arguments, "step": step, "done": done}
             return change(*operands, **{name: known[name] for name in wanted[change]})
 
         altered = [
             call(of_arguments[name], [value]) if name in of_arguments and value is not None else value
-            for name, value in given.items()
+            for name, value in arguments.items()
         ]
         if task.steps_function:
             changed = {text: lambda step, operands, f=f: call(f, operands, step) for text, f in of_steps.items()}

@@ -64,7 +64,9 @@ def run(options) -> int:
             print(UNSAFE, file=sys.stderr)
         if what.why_lessons:
             print(what.why_lessons)
-        bar = shown.enter_context(tqdm(desc="Graded", unit=" files", total=what.files, disable=not sys.stderr.isatty()))
+        bar = shown.enter_context(
+            tqdm(desc="Graded", unit=" files", total=len(what.found), disable=not sys.stderr.isatty())
+        )
 
     def graded(files, new):
         shown.close()

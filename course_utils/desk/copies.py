@@ -180,10 +180,10 @@ def fresh(cell: dict) -> dict:
 
 def copied(own: dict) -> dict | None:
     """Return what a copy was copied from, {"version": …, "cells": {id: hash}}; None where it does not say."""
-    kept = own["metadata"].get("course")
-    kept = kept.get("copied") if isinstance(kept, dict) else None
-    right = isinstance(kept, dict) and isinstance(kept.get("cells"), dict) and isinstance(kept.get("version"), str)
-    return kept if right else None
+    base = own["metadata"].get("course")
+    base = base.get("copied") if isinstance(base, dict) else None
+    right = isinstance(base, dict) and isinstance(base.get("cells"), dict) and isinstance(base.get("version"), str)
+    return base if right else None
 
 
 def version_of(built: dict) -> str:

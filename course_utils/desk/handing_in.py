@@ -73,17 +73,17 @@ def submit(root: Path, lesson: str, file: Path | None = None) -> HandedIn:
     return HandedIn(target, rows, [*notebook.remarks, *_remarks(notebook.cells, number_of(name))])
 
 
-def _readable(path, said, name):
+def _readable(path, file, name):
     """Return the notebook as grading reads it, once it is sure that it is of the lesson."""
     try:
         notebook = read_notebook(path, names_by_lesson())
     except Unreadable as problem:
-        if said.suffix.lower() != ".ipynb":
-            raise CourseError(f"{said} is not a notebook: --file takes the .ipynb file with your answers.") from None
-        raise CourseError(f"{said} could not be graded. {problem}") from None
+        if file.suffix.lower() != ".ipynb":
+            raise CourseError(f"{file} is not a notebook: --file takes the .ipynb file with your answers.") from None
+        raise CourseError(f"{file} could not be graded. {problem}") from None
     if notebook.lesson != number_of(name):
         holds = f"the exercises of lesson {notebook.lesson}" if notebook.lesson else "no task of the course"
-        raise CourseError(f"{said} holds {holds}, not of lesson {number_of(name)}: name the right lesson or --file.")
+        raise CourseError(f"{file} holds {holds}, not of lesson {number_of(name)}: name the right lesson or --file.")
     return notebook
 
 
@@ -97,8 +97,8 @@ def _clean(notebook, name):
         if not re.fullmatch(r"[\w-]{1,64}", identity) or identity in seen:
             identity = f"cell-{place}"
         seen.add(identity)
-        kept = {"cell_type": cell["cell_type"], "id": identity, "metadata": cell["metadata"], "source": cell["source"]}
-        cells.append(kept | ({"outputs": [], "execution_count": None} if cell["cell_type"] == "code" else {}))
+        bare = {"cell_type": cell["cell_type"], "id": identity, "metadata": cell["metadata"], "source": cell["source"]}
+        cells.append(bare | ({"outputs": [], "execution_count": None} if cell["cell_type"] == "code" else {}))
     metadata = {
         "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
         "language_info": {"name": "python"},
@@ -126,9 +126,9 @@ def _row(task, cells):
 
 def _remarks(cells, number):
     """Give a sentence for each thing that the learner may not have meant."""
-    asked = tasks.by_lesson()[number]
+    exercises = tasks.by_lesson()[number]
     names = [name for of_lesson in names_by_lesson().values() for name in of_lesson]
-    for task in asked:
+    for task in exercises:
         places = definitions(cells, task.answer_name)
         if not places:
             like = likely_rename(cells, task.answer_name, names)
@@ -137,7 +137,7 @@ def _remarks(cells, number):
         if len(places) > 1:
             yield f"{task.id}: `{task.answer_name}` is defined in {len(places)} cells, and the last one counts."
     checked = {found for cell in cells for found in CHECK.findall(cell)}
-    if gone := [task.id for task in asked if task.id not in checked]:
+    if gone := [task.id for task in exercises if task.id not in checked]:
         yield f"No cell checks {', '.join(gone)} any more. Grading does not need it, but you cannot see there whether you are right."
     yield from _no_python(cells)
     yield from _questions(cells, number, checked)
@@ -165,6 +165,6 @@ def _questions(cells, number, checked) -> Iterator[str]:
         if left := [name for name in here if re.search(UNANSWERED.format(re.escape(name)), text)]:
             yield f"Not answered yet: {', '.join(left)}. Put an answer in place of the dots."
         return
-    kept = state.read()
-    if left := [name for name in ids if not kept.get(name, {}).get("attempts")]:
+    progress = state.read()
+    if left := [name for name in ids if not progress.get(name, {}).get("attempts")]:
         yield f"In the lesson, you have not answered {', '.join(left)}. The questions are not part of what you hand in."

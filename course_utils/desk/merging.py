@@ -21,8 +21,8 @@ class Merged:
     """The cells to be, and what was done."""
 
     cells: list[dict]
-    came: int  # cells that are new, or in place of an older version
-    went: int  # cells that the course no longer has, or has in another version
+    added: int  # cells that are new, or in place of an older version
+    removed: int  # cells that the course no longer has, or has in another version
     kept: int  # cells that the learner changed or added
     reread: tuple[str, ...]  # the tasks that changed although the learner has answered them
 
@@ -48,15 +48,15 @@ def merge(own: list[dict], base: dict[str, str], new: list[dict]) -> Merged:
         else:
             result.append(cell)
             gone |= {cell["id"]} if as_it_was else set()
-    came = _insert(new, base, result, gone)
+    added = _insert(new, base, result, gone)
     result = [cell for cell in result if cell["id"] not in gone]
-    return Merged(result, came, len(gone), untouched.count(False), _to_reread(new, base, result))
+    return Merged(result, added, len(gone), untouched.count(False), _to_reread(new, base, result))
 
 
 def _with_ids(cells, base):
     """Return the cells, each with an id of its own; one that has lost its id is told by its text."""
     used = {cell["id"] for cell in cells}
-    lost, seen, given = {text: name for name, text in base.items() if name not in used}, set(), []
+    lost, seen, named = {text: name for name, text in base.items() if name not in used}, set(), []
     for cell in cells:
         name = cell["id"]
         if name not in base:
@@ -64,18 +64,18 @@ def _with_ids(cells, base):
         if not isinstance(name, str) or not re.fullmatch(r"[\w-]{1,64}", name) or name in seen:
             name = secrets.token_hex(6)
         seen.add(name)
-        given.append(cell | {"id": name})
-    return given
+        named.append(cell | {"id": name})
+    return named
 
 
 def _answers(written, new, base):
     """Return {id of a cell that the learner wrote: id of the new cell whose place it takes}, the last one of several."""
-    asked = {key: cell["id"] for cell in new if cell["id"] not in base for key in _keys(cell)}
+    asking = {key: cell["id"] for cell in new if cell["id"] not in base for key in _keys(cell)}
     found = {}
     for cell in written:
         for key in [*_keys(cell), *(("def", name) for name in DEFINED.findall(cell["source"]))]:
-            if key in asked:
-                found[asked[key]] = cell["id"]
+            if key in asking:
+                found[asking[key]] = cell["id"]
     return {own: its for its, own in found.items()}
 
 
@@ -92,7 +92,7 @@ def _insert(new, base, result, gone):
 
     One that is gone marks the place of what came instead of it, so that it does not slip before a cell that the learner added above.
     """
-    order, came = [cell["id"] for cell in new], 0
+    order, added = [cell["id"] for cell in new], 0
     for number, cell in enumerate(new):
         there = [one["id"] for one in result]
         if cell["id"] in base or cell["id"] in there:
@@ -101,8 +101,8 @@ def _insert(new, base, result, gone):
         end = next((at for at, name in enumerate(there) if at >= place and name in order), len(there))
         place = next((at + 1 for at in range(place, end) if there[at] in gone), place)
         result.insert(place, fresh(cell))
-        came += 1
-    return came
+        added += 1
+    return added
 
 
 def _to_reread(new, base, result):

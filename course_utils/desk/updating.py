@@ -50,12 +50,12 @@ def _update(place):
     if base["version"] == copies.version_of(built):
         return ""
     merged = merge(own["cells"], base["cells"], built["cells"])
-    kept = _keep(place, path)
+    copy = _keep(place, path)
     new = copies.copy_of(place, built)
     metadata = own["metadata"] | {"course": own["metadata"]["course"] | new["metadata"]["course"]}
     version = {"nbformat": new["nbformat"], "nbformat_minor": new["nbformat_minor"]}
     write(path, copies.to_text(own | version | {"metadata": metadata, "cells": merged.cells}))
-    return _line(place, merged, kept)
+    return _line(place, merged, copy)
 
 
 def _told_by_names(place, own):
@@ -74,16 +74,16 @@ def _keep(place, path):
     folder = place.root / EARLIER / place.folder
     folder.mkdir(parents=True, exist_ok=True)
     stem, number = f"{place.name}_{datetime.now():%Y-%m-%d_%H-%M-%S}", 1
-    while (kept := folder / f"{stem}{f'_{number}' * (number > 1)}.ipynb").exists():
+    while (copy := folder / f"{stem}{f'_{number}' * (number > 1)}.ipynb").exists():
         number += 1
-    write(kept, path.read_bytes())
-    return kept.relative_to(place.root).as_posix()
+    write(copy, path.read_bytes())
+    return copy.relative_to(place.root).as_posix()
 
 
-def _line(place, merged, kept):
-    parts = [f"{count(merged.came, 'new cell')}, {count(merged.went, 'old cell')} removed"]
+def _line(place, merged, copy):
+    parts = [f"{count(merged.added, 'new cell')}, {count(merged.removed, 'old cell')} removed"]
     if merged.kept:
         parts.append(f"{count(merged.kept, 'cell')} of yours kept")
     if merged.reread:
         parts.append(f"read {', '.join(merged.reread)} again, because the task has changed")
-    return f"{place.own}: {'; '.join(parts)}. As it was: {kept}"
+    return f"{place.own}: {'; '.join(parts)}. As it was: {copy}"

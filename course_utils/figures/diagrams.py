@@ -34,11 +34,11 @@ def bag_of_words(new=()) -> Diagram:
     arrows = [joined(word, vector, word.middle) for word, vector in zip(words, vectors, strict=True)]
     arrows += [joined(vector, total, vector.middle) for vector in vectors]
     arrows += [joined(total, score, 89, "*x*", "B D"), joined(score, squash, 89, "", "B"), joined(squash, chance, 89)]
-    said = (
+    in_words = (
         "Each of the words not, really and great becomes a vector: x₁, x₂ and x₃. The sum Σ adds the vectors up to one vector x. "
         "From it comes a score, w · x + b, and the sigmoid σ turns the score into the probability p."
     )
-    return _diagram("A bag of words", said, [*words, *vectors, total, score, squash, chance], arrows, new)
+    return _diagram("A bag of words", in_words, [*words, *vectors, total, score, squash, chance], arrows, new)
 
 
 def fixed_attention(new=()) -> Diagram:
@@ -56,16 +56,16 @@ def several_attentions(count=2, new=()) -> Diagram:
     chain = [Box("concatenate", "concatenate", 406, 20, 108, height), Box("linear", "linear\nlayer", 576, 0, 70, 56)]
     chain.append(Box("sigmoid", "*σ*", 690, 0, 50, 50))
     chain = [box._replace(y=20 + (height - box.height) / 2) for box in chain]
-    boxes, arrows, said = [], [], []
+    boxes, arrows, sentences = [], [], []
     for i, number in enumerate("₁₂₃₄₅₆₇₈"[:count]):
         boxes.append(Box("attentions", f"attention {i + 1}: *θ*{number}, learned", 178, 20 + 70 * i, 136, 56))
         arrows.append(joined(words, boxes[i], boxes[i].middle, "", "B S D"))
         arrows.append(joined(boxes[i], chain[0], boxes[i].middle, f"context *c*{number}", "B D"))
-        said.append(f"{plain(boxes[i].text)} gives the context c{number}")
+        sentences.append(f"{plain(boxes[i].text)} gives the context c{number}")
     arrows.append(joined(chain[0], chain[1], words.middle, "", f"B {count}D"))
     arrows.append(joined(chain[1], chain[2], words.middle, "", "B"))
     in_words = (
-        f"Each of {count} attentions reads the same {plain(WORDS)}: {', '.join(said)}. We concatenate these contexts "
+        f"Each of {count} attentions reads the same {plain(WORDS)}: {', '.join(sentences)}. We concatenate these contexts "
         "into one vector. A linear layer turns it into a score, and σ turns the score into a probability."
     )
     return _diagram("Several attentions", in_words, [words, *boxes, *chain], arrows, new)
@@ -84,8 +84,8 @@ def several_heads(words, asking, query, weights, contexts, output, new=()) -> Di
     for h, (y, shares, context) in enumerate(zip(rows, weights, contexts, strict=True)):
         numbers = "\n".join(query[h * half : (h + 1) * half])
         parts.append(Box("split", f"part {h}: {numbers}", 136, y - 36, 60, 72, "data"))
-        said = "\n".join(f"{word} {share:.2f}" for word, share in zip(words, shares, strict=True))
-        heads.append(Box("heads", f"head {h}: {said}", 240, y - 44, 116, 88))
+        lines = "\n".join(f"{word} {share:.2f}" for word, share in zip(words, shares, strict=True))
+        heads.append(Box("heads", f"head {h}: {lines}", 240, y - 44, 116, 88))
         numbers = "\n".join(context)
         found.append(Box("contexts", f"context {h}: {numbers}", 398, y - 36, 88, 72, "data"))
     merged = "\n".join(number for context in contexts for number in context)
@@ -138,13 +138,13 @@ def positions(new=()) -> Diagram:
         arrows += [joined(matrices[role], turn, ROWS[role]), joined(turn, score, ROWS[role], f"*{role[0]}*")]
     arrows.append(joined(matrices["values"], total, ROWS["values"], "*v*"))
     arrows += [joined(score, softmax, CHAIN), joined(softmax, total, CHAIN), joined(total, context, total.middle)]
-    said = (
+    in_words = (
         "Self-attention: three matrices, W_q, W_k and W_v, make queries q, keys k and values v of the word vectors. The score, q · k, and the softmax give weights, "
         "and the weighted sum of the values is the context. Positions can come in at two points. To each word vector we add a position, before the matrices. Or "
         "we turn each query and each key, by position, after the matrices; then the values stay as they are."
     )
     boxes = [words, added, *matrices.values(), *turns.values(), score, softmax, total, context]
-    return _diagram("Where positions come in", said, boxes, arrows, new)
+    return _diagram("Where positions come in", in_words, boxes, arrows, new)
 
 
 def attention(
@@ -199,12 +199,12 @@ def paths(new=()) -> Diagram:
                 bends = () if start == xs[0] else ((start, bend), (xs[0], bend))
                 arrows.append(Arrow(((start, y + rise), *bends, (xs[0], y + tall))))
             arrows += [Arrow(((x + wide / 2, y + tall / 2), (x + step - wide / 2, y + tall / 2))) for x in xs[:-1]]
-    told = "; ".join(f"{name} ({note})" for name, (note, *_) in ways.items())
-    said = (
-        f"The shortest way from the first to the last of the words 1 2 3 4 5 6 7 8 is marked in four kinds of layers: {told}. Self-attention goes there at once. The recurrent layer hands it "
+    notes = "; ".join(f"{name} ({note})" for name, (note, *_) in ways.items())
+    in_words = (
+        f"The shortest way from the first to the last of the words 1 2 3 4 5 6 7 8 is marked in four kinds of layers: {notes}. Self-attention goes there at once. The recurrent layer hands it "
         "on from word to word. A convolution of two words, each with a gap that doubles, passes the words 2 and 4. Restricted self-attention passes the words 3, 5 and 7."
     )
-    return _diagram("Four ways from the first to the last word", said, boxes, arrows, new)
+    return _diagram("Four ways from the first to the last word", in_words, boxes, arrows, new)
 
 
 def seq2seq(
@@ -214,7 +214,7 @@ def seq2seq(
 
     `states` gives each cell some numbers of its state, the encoder's cells first; `chances` gives each written word a probability.
     """
-    written, given = [*target, "EOS"], ["BOS", *target]
+    written, inputs = [*target, "EOS"], ["BOS", *target]
     columns = len(source) + len(written)
     inside = ["\n".join(f"{value:.2f}" for value in state).replace("-", "−") for state in states] or ["cell"] * columns
     below = [f": {chance:.2f}" for chance in chances] or [""] * len(written)
@@ -229,20 +229,20 @@ def seq2seq(
     ]
     read = [
         Box("source" if i < len(source) else "given", word, x, low - 16, wide, 32, "data")
-        for i, (x, word) in enumerate(zip(xs, [*source, *given], strict=True))
+        for i, (x, word) in enumerate(zip(xs, [*source, *inputs], strict=True))
     ]
-    said = [
+    outputs = [
         Box("target", word + chance, x, top - tall / 2, wide, tall, "data")
         for x, word, chance in zip(xs[len(source) :], written, below, strict=True)
     ]
     context = Box("context", "one\nvector", xs[len(source)] - 96, row - 30, 76, 60, "data")
     arrows = [_upward(below, cell) for below, cell in zip(read, cells, strict=True)]
-    arrows += [_upward(cell, above) for cell, above in zip(cells[len(source) :], said, strict=True)]
+    arrows += [_upward(cell, above) for cell, above in zip(cells[len(source) :], outputs, strict=True)]
     chain = [*cells[: len(source)], context, *cells[len(source) :]]
     arrows += [joined(a, b, row) for a, b in zip(chain, chain[1:], strict=False)]
     in_words = (
         f"The encoder's cells read {', '.join(source)}, one word after the other; each passes its state on to the next cell. The last state is "
-        f"one vector. It is the first state of the decoder's cells, which read {', '.join(given)} and write {', '.join(written)}."
+        f"one vector. It is the first state of the decoder's cells, which read {', '.join(inputs)} and write {', '.join(written)}."
     )
     if states:
         in_words += (
@@ -250,7 +250,7 @@ def seq2seq(
         )
     if chances:
         in_words += f" The words are written with the probabilities {', '.join(f'{chance:.2f}' for chance in chances)}."
-    return _diagram("Seq2Seq", in_words, [*cells, *read, *said, context], arrows, new)
+    return _diagram("Seq2Seq", in_words, [*cells, *read, *outputs, context], arrows, new)
 
 
 def looking_back(
@@ -309,12 +309,12 @@ def transformer(new=()) -> Diagram:
     down, over = memory.x + memory.width / 2, cross.x + cross.width / 2
     way = ((down, memory.y + memory.height), (down, 189), (over, 189), (over, cross.y))
     arrows = [*arrows, *more, Arrow(way, "keys and values", name="memory")]
-    said = (
+    in_words = (
         "Above, the words of the source get an embedding + positions. N layers of self-attention and feed-forward, each + residual, norm, make the memory of them. "
         "Below, the words of the target so far get an embedding + positions, too. N layers of causal self-attention, attention to the source and feed-forward "
         "follow, each + residual, norm. The attention to the source takes its keys and values from the memory. The readout gives probabilities of the next word."
     )
-    return _diagram("The Transformer", said, [*encoder, memory, *decoder, out], arrows, new)
+    return _diagram("The Transformer", in_words, [*encoder, memory, *decoder, out], arrows, new)
 
 
 def cached(given=("BOS", "Zwei", "junge", "Männer"), said="spielen", new=()) -> Diagram:
@@ -342,9 +342,9 @@ def cached(given=("BOS", "Zwei", "junge", "Männer"), said="spielen", new=()) ->
     up = query.x + query.width / 2
     arrows.append(Arrow(((words[-1].right, low), (up, low), (up, query.y + query.height))))
     arrows += [joined(look, rest, 45), joined(rest, written, 45)]
-    kept, newest = [plain(pair.text) for pair in pairs[:-1]], plain(pairs[-1].text)
+    earlier, newest = [plain(pair.text) for pair in pairs[:-1]], plain(pairs[-1].text)
     in_words = (
-        f"The decoder has read {', '.join(given[:-1])}, and the cache holds their keys and values: {'; '.join(kept)}. Nothing is computed for these words. "
+        f"The decoder has read {', '.join(given[:-1])}, and the cache holds their keys and values: {'; '.join(earlier)}. Nothing is computed for these words. "
         f"It now reads {given[-1]}, which is projected to {newest} and the query {plain(query.text)}. The attention (score, normalise, sum) compares this query with all keys. "
         f"What follows (feed-forward, readout) makes {said} of the result."
     )
@@ -369,12 +369,12 @@ def sublayers(new=()) -> Diagram:
         bends = ((start, y + 20), (start, y + 52), (across, y + 52), (across, y + 14))
         arrows.append(Arrow(bends, "residual connection", name=name))
         boxes += [Box(name, f"{name}-norm", EDGE, y - 20, 96, 40, "frame"), *row]
-    said = (
+    in_words = (
         "Above, post-norm: x goes through f (attention, or feed-forward), a residual connection leads past f to a +, which adds x, and a norm follows; "
         "what comes out is the result. Below, pre-norm: x goes through a norm and then through f (attention, or feed-forward); the residual "
         "connection leads past both to a +, which adds x, and its sum is the result."
     )
-    return _diagram("Where the norm goes", said, boxes, arrows, new)
+    return _diagram("Where the norm goes", in_words, boxes, arrows, new)
 
 
 def decoder_only(new=()) -> Diagram:
@@ -382,11 +382,11 @@ def decoder_only(new=()) -> Diagram:
     boxes, out, arrows = _stack(
         "text\nso far", [("causal", "causal\nself-attention")], 70, ("readout", "readout: next letter")
     )
-    said = (
+    in_words = (
         "The characters of the text so far get an embedding + positions. N layers follow, each of causal self-attention and feed-forward, "
         "each of these with + residual, norm. The readout gives logits of the next letter."
     )
-    return _diagram("A decoder without a source", said, [*boxes, out], arrows, new)
+    return _diagram("A decoder without a source", in_words, [*boxes, out], arrows, new)
 
 
 def recurrent_attention(new=()) -> Diagram:
@@ -411,13 +411,13 @@ def recurrent_attention(new=()) -> Diagram:
     left, right, above = core.x + 24, core.right - 24, core.y - 27
     over = ((right, core.y), (right, above), (left, above), (left, core.y))
     arrows.append(Arrow(over))
-    said = (
+    in_words = (
         "The sensor cuts patches out of the picture around a location. The glimpse network joins what, where: what is seen, and where it is. "
         "The core takes this up into its state h_t, and passes it on to itself for the next glimpse. The location network gives a mean μ, and the next "
         "location is drawn near μ. It goes back to the sensor and to the glimpse network. After the last glimpse the action network gives the answer."
     )
     boxes = [*chain, aim, location]
-    return _diagram("The recurrent attention model", said, boxes, arrows, new)
+    return _diagram("The recurrent attention model", in_words, boxes, arrows, new)
 
 
 def memory_hops(hops=2, new=()) -> Diagram:
@@ -448,37 +448,37 @@ def memory_hops(hops=2, new=()) -> Diagram:
     row = [question, *chain, readout]
     names = ["", *(f"*u*{'₀₁₂₃₄₅'[i + 1]}" for i in range(hops))]
     arrows += [joined(a, b, low, name) for a, b, name in zip(row, row[1:], names, strict=False)]
-    said = (
+    in_words = (
         f"There are {hops + 1} memories of the facts (a vector of each, by every embedding): {', '.join(plain(m.text) for m in memories)}. The question becomes u₀. "
         f"In each of {hops} hops (attend, add), the question so far is compared with one memory, the keys; what is read from the next memory, the "
         "values, is added to it. The readout turns the last sum into an answer."
     )
-    return _diagram("A memory network", said, [facts, *memories, *row], arrows, new)
+    return _diagram("A memory network", in_words, [facts, *memories, *row], arrows, new)
 
 
 def turing_machine(new=()) -> Diagram:
     """A neural Turing machine: a controller, and two heads that write to a memory and read it."""
     high, middle, low = 52, 142, 228
-    given = Box("given", "given: now", EDGE, high - 26, 92, 52, "data")
+    inputs = Box("given", "given: now", EDGE, high - 26, 92, 52, "data")
     controller = Box("controller", "controller: an LSTM", 222, high - 26, 336, 52)
-    said = Box("said", "output: now", WIDTH - EDGE - 92, high - 26, 92, 52, "data")
+    output = Box("said", "output: now", WIDTH - EDGE - 92, high - 26, 92, 52, "data")
     write = Box("write", "write head: weights, erase, add", 222, middle - 26, 200, 52)
     read = Box("read", "read head: weights", 438, middle - 26, 120, 52)
     memory = Box("memory", "memory: *N* positions", 222, low - 26, 336, 52, "data")
     down, up = write.x + write.width / 2, read.x + read.width / 2
     steers = up - 30
-    arrows = [joined(given, controller, high), joined(controller, said, high)]
+    arrows = [joined(inputs, controller, high), joined(controller, output, high)]
     arrows += [Arrow(((down, high + 26), (down, middle - 26))), Arrow(((down, middle + 26), (down, low - 26)))]
     arrows += [Arrow(((steers, high + 26), (steers, middle - 26))), Arrow(((up, low - 26), (up, middle + 26)))]
     arrows.append(Arrow(((up + 30, middle - 26), (up + 30, high + 26))))
-    out = said.x + said.width / 2
+    out = output.x + output.width / 2
     arrows.append(Arrow(((read.right, middle), (out, middle), (out, high + 26))))
     in_words = (
         "At each step the controller, an LSTM, gets what is given now and what was read before. It steers two heads. The write head (weights, erase, add) changes "
         "some of the N positions of the memory. The read head has weights of its own; what it reads goes to the output now, "
         "and back to the controller for the next step."
     )
-    return _diagram("A neural Turing machine", in_words, [given, controller, said, write, read, memory], arrows, new)
+    return _diagram("A neural Turing machine", in_words, [inputs, controller, output, write, read, memory], arrows, new)
 
 
 def addressing(new=()) -> Diagram:
@@ -508,7 +508,7 @@ def routing(scores, noise, gates, chosen, kept, capacity, loss, new=()) -> Diagr
     """A batch on its way to experts of which each token asks one: tensors B×N of scores and noise, and B of gates, choices, and who finds room."""
     widths, gap, tall, step = (170, 150, 132, 150), 39, 44, 54
     lefts = [EDGE + sum(widths[:i]) + gap * i for i in range(4)]
-    boxes, arrows, told, taken = [], [], [], {}
+    boxes, arrows, sentences, taken = [], [], [], {}
     for b, expert in enumerate(chosen.tolist()):
         place = taken[expert] = taken.get(expert, 0) + 1
         end = f"place {place} of {capacity}" if kept[b] else "full, so it is dropped"
@@ -525,12 +525,12 @@ def routing(scores, noise, gates, chosen, kept, capacity, loss, new=()) -> Diagr
         ]
         boxes += row
         arrows += [joined(one, other, y + tall / 2) for one, other in zip(row, row[1:], strict=False)]
-        told.append(", then ".join(map(plain, texts.values())))
+        sentences.append(", then ".join(map(plain, texts.values())))
     below = Box(
         "balance", f"balance loss: {loss:.2f}", EDGE, 18 + step * len(chosen) + 4, WIDTH - 2 * EDGE, tall, "frame"
     )
-    said = f"Each token goes through these steps, in the order of the batch: {'; '.join(told)}. All of them together have the {plain(below.text)}."
-    return _diagram("A batch and its experts", said, [*boxes, below], arrows, new)
+    in_words = f"Each token goes through these steps, in the order of the batch: {'; '.join(sentences)}. All of them together have the {plain(below.text)}."
+    return _diagram("A batch and its experts", in_words, [*boxes, below], arrows, new)
 
 
 def _listed(numbers):
@@ -540,9 +540,9 @@ def _listed(numbers):
 def allocation(usage, weights, new=()) -> Diagram:
     """How a weight of 1 is given away, the freest position first: usage and weights of each position, in their order."""
     step, left, y = (WIDTH - 2 * EDGE + 50) / (len(usage) + 2), 1.0, 50
-    boxes, arrows, said = [Box("all", "weight: 1", EDGE, y - 26, step - 50, 52, "data")], [], []
+    boxes, arrows, sentences = [Box("all", "weight: 1", EDGE, y - 26, step - 50, 52, "data")], [], []
     for place in sorted(range(len(usage)), key=usage.__getitem__):
-        x = EDGE + step * (len(said) + 1)
+        x = EDGE + step * (len(sentences) + 1)
         box = Box("positions", f"position {place}: usage {usage[place]:.2f}", x, y - 26, step - 50, 52)
         takes = Box("takes", f"takes: {weights[place]:.2f}", x, y + 58, step - 50, 52, "data")
         arrows += [
@@ -550,12 +550,12 @@ def allocation(usage, weights, new=()) -> Diagram:
             Arrow(((x + step / 2 - 25, y + 26), (x + step / 2 - 25, y + 58))),
         ]
         left -= weights[place]
-        said.append(f"{plain(box.text)} {plain(takes.text)} and leaves {left:.2f}")
+        sentences.append(f"{plain(box.text)} {plain(takes.text)} and leaves {left:.2f}")
         boxes = [*boxes[:-1], takes, boxes[-1], box]
     end = Box("rest", f"not written: {left:.2f}", WIDTH - EDGE - step + 50, y - 26, step - 50, 52, "data")
     arrows.append(joined(boxes[-1], end, y, f"{left:.2f}"))
     in_words = (
-        f"A weight (1) is given away, the freest position first: {'; '.join(said)}. The rest is {plain(end.text)}."
+        f"A weight (1) is given away, the freest position first: {'; '.join(sentences)}. The rest is {plain(end.text)}."
     )
     return _diagram("Allocation", in_words, [*boxes, end], arrows, new)
 
@@ -567,7 +567,7 @@ def links(link, usage, new=()) -> Diagram:
         Box("positions", f"position {i}: usage {used:.2f}", EDGE + step * i, y - 26, step - 60, 52, "data")
         for i, used in enumerate(usage)
     ]
-    arrows, said = [], []
+    arrows, sentences = [], []
     for i, row in enumerate(link):
         for j, value in enumerate(row):
             if value > 0:
@@ -576,8 +576,8 @@ def links(link, usage, new=()) -> Diagram:
                 points = ((start, y + 26), (start, y + 26 + depth), (end, y + 26 + depth), (end, y + 26))
                 words = f"*L* = {value:.2f}"
                 arrows.append(Arrow(points, words, name="links"))
-                said.append(f"position {i} was written right after position {j} (L = {value:.2f})")
-    in_words = f"The positions of a memory: {', '.join(plain(box.text) for box in boxes)}. An arrow leads to what was written next: {'; '.join(said)}."
+                sentences.append(f"position {i} was written right after position {j} (L = {value:.2f})")
+    in_words = f"The positions of a memory: {', '.join(plain(box.text) for box in boxes)}. An arrow leads to what was written next: {'; '.join(sentences)}."
     return _diagram("Links", in_words, boxes, arrows, new)
 
 
@@ -610,10 +610,10 @@ def delta_write(key="", value="", memory="", old="", difference="", written="", 
         joined(plus, after, low),
     ]
     boxes = [keys, held, read, values, minus, write, plus, after]
-    said = "; ".join(plain(part.text) for part in boxes if part is not plus)
+    parts = "; ".join(plain(part.text) for part in boxes if part is not plus)
     in_words = (
         "The memory is read with the key, which gives the old value; this is subtracted from the value. The difference, times β, is written under the key: it is "
-        f"added (+) to the memory. The boxes: {said}."
+        f"added (+) to the memory. The boxes: {parts}."
     )
     return _diagram("What a delta rule writes", in_words, boxes, arrows, new)
 
@@ -628,12 +628,12 @@ def snail(new=()) -> Diagram:
         x += width + gap
     shapes = ("B T D", "B T D′", "B T D″")
     arrows = [joined(a, b, y, shape=shape) for a, b, shape in zip(boxes, boxes[1:], shapes, strict=False)]
-    said = (
+    in_words = (
         "First comes read: at each step t, the model reads x_t, the last answer beside it. The convolutions, with the dilations 1 2 4 …, "
         "put new features beside it, from this step and earlier ones. The attention, to all steps so far, puts a context beside these. The "
         f"readout turns all of it into an answer, ŷ_t. Shapes: {', '.join(shapes)}, where D grows with each block."
     )
-    return _diagram("SNAIL", said, boxes, arrows, new)
+    return _diagram("SNAIL", in_words, boxes, arrows, new)
 
 
 def _stack(read, attentions, middle, last):
@@ -735,29 +735,29 @@ def _onward(inputs, steps, top, shapes):
 
 def _in_words(inputs, steps, choices, shapes, projected):
     queries, keys, values = (_the(plain(box.text)) for box in inputs.values())
-    said = [f"The {plain(steps[0].text)} compares {queries} with {keys}."]
+    texts = [f"The {plain(steps[0].text)} compares {queries} with {keys}."]
     if projected:
-        said = [f"Three learned matrices read {keys}: W_q makes the queries q, W_k the keys k and W_v the values v."]
-        said.append(f"The {plain(steps[0].text)} compares the queries with the keys.")
+        texts = [f"Three learned matrices read {keys}: W_q makes the queries q, W_k the keys k and W_v the values v."]
+        texts.append(f"The {plain(steps[0].text)} compares the queries with the keys.")
     if choices:
-        said.append(f"In the place of the score there can be any of these: {', '.join(choices)}.")
+        texts.append(f"In the place of the score there can be any of these: {', '.join(choices)}.")
     summed = "the values" if projected else "the same vectors" if keys == values else values
-    said.append("The mask closes what may not be attended, and the softmax turns the scores into weights.")
-    said.append(f"The weighted sum of {summed}, with these weights, is the context.")
+    texts.append("The mask closes what may not be attended, and the softmax turns the scores into weights.")
+    texts.append(f"The weighted sum of {summed}, with these weights, is the context.")
     if projected:
-        said.append(f"A residual connection leads past all this to a +, which adds {keys} to the context.")
+        texts.append(f"A residual connection leads past all this to a +, which adds {keys} to the context.")
     elif steps[-1].kind == "step":
-        said.append(f"The context goes to the {plain(steps[-1].text)}.")
-    return " ".join([*said, "Shapes:", ", ".join(f"{name} {shape}" for name, shape in shapes.items()) + "."])
+        texts.append(f"The context goes to the {plain(steps[-1].text)}.")
+    return " ".join([*texts, "Shapes:", ", ".join(f"{name} {shape}" for name, shape in shapes.items()) + "."])
 
 
 def _the(text):
     return text if text[1:2] in ("", " ", "_") else f"the {text}"  # a symbol has no article
 
 
-def _diagram(title, said, boxes, arrows, new):
+def _diagram(title, in_words, boxes, arrows, new):
     boxes, arrows = highlighted(boxes, arrows, new)
     names = [plain(box.text) for box in boxes if box.new] + [arrow.words for arrow in arrows if arrow.new]
     if names:
-        said += f" New here: {', '.join(names)}."
-    return Diagram(title, said, boxes, arrows)
+        in_words += f" New here: {', '.join(names)}."
+    return Diagram(title, in_words, boxes, arrows)

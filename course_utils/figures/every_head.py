@@ -84,19 +84,19 @@ def every_head(seen, source, target, asking=0) -> EveryHead:
         "encoder to itself": ("encoder", source, source),
     }
     attentions = {}
-    for title, (kind, asks, asked) in kinds.items():
+    for title, (kind, queries, keys) in kinds.items():
         heads = {}
         for name, weights in seen.items():
             if not name.startswith(kind):
                 continue
-            if weights.shape[2:] != (len(asks), len(asked)):
+            if weights.shape[2:] != (len(queries), len(keys)):
                 raise CourseError(
                     f"{name} has weights for {weights.shape[2]} words that ask and {weights.shape[3]} that are asked, "
-                    f"but {len(asks)} and {len(asked)} words are given: give those that the model has read"
+                    f"but {len(queries)} and {len(keys)} words are given: give those that the model has read"
                 )
             for head, rows in enumerate(weights[0]):
                 heads[f"layer {name.split()[1]}, head {head}"] = (100 * rows).round().int().tolist()
-        attentions[title] = {"asks": list(asks), "asked": list(asked), "heads": heads}
+        attentions[title] = {"asks": list(queries), "asked": list(keys), "heads": heads}
     if not 0 <= asking < len(target):
         raise CourseError(f"asking must be a place from 0 to {len(target) - 1}, not {asking}")
     return EveryHead(attentions, asking)

@@ -320,7 +320,7 @@ def attention_graph(weights, errors, title="", ax=None):
     ax.axis("off")
 
 
-def _flow(ax, share, start, end, colour, dash, said, lift):
+def _flow(ax, share, start, end, colour, dash, text, lift):
     """Draw an arrow as thick as a share, with its words above (lift > 0) or below it, nearer to the left end."""
     arrow = {
         "arrowstyle": "-|>",
@@ -332,7 +332,7 @@ def _flow(ax, share, start, end, colour, dash, said, lift):
     ax.annotate("", end, start, arrowprops=arrow)
     (x0, y0), (x1, y1) = sorted([start, end])
     ax.text(
-        x0 + 0.3 * (x1 - x0), y0 + 0.3 * (y1 - y0) + lift, said, color=colour, fontsize=10, ha="center", va="center"
+        x0 + 0.3 * (x1 - x0), y0 + 0.3 * (y1 - y0) + lift, text, color=colour, fontsize=10, ha="center", va="center"
     )
 
 

@@ -31,19 +31,19 @@ class Explorer(ipywidgets.VBox):
 
     def update(self, change=None):
         """Draw for the controls' present values."""
-        self.said = self.draw(**{name: control.value for name, control in self.controls.items()})
+        self.words = self.draw(**{name: control.value for name, control in self.controls.items()})
         buffer = io.BytesIO()
         plt.gcf().savefig(buffer, format="png")
         plt.close()  # so that the notebook does not show it a second time
         self.png = buffer.getvalue()
-        self.picture.value = image(self.png, self.said)
-        self.sentence.value = f'<div role="status">{escape(self.said)}</div>'
+        self.picture.value = image(self.png, self.words)
+        self.sentence.value = f'<div role="status">{escape(self.words)}</div>'
 
     def _repr_mimebundle_(self, **kwargs):
         """Return the widget, and beside it the picture and the sentence for where no kernel runs."""
         bundle = super()._repr_mimebundle_(**kwargs)
         data = bundle[0] if isinstance(bundle, tuple) else bundle
-        return {**data, "image/png": base64.b64encode(self.png).decode(), "text/plain": self.said}
+        return {**data, "image/png": base64.b64encode(self.png).decode(), "text/plain": self.words}
 
 
 def explore(draw, **controls):

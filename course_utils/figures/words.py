@@ -65,18 +65,16 @@ def describe(figure) -> str:
 
 def _part(ax):
     """Return what one pair of axes shows."""
-    kind, told = next(
-        ((kind, told) for kind, tell in (("A grid", _grid), ("Bars", _bars), ("Lines", _lines)) if (told := tell(ax))),
-        ("A drawing", []),
-    )
-    told += [f"{len(dots.get_offsets())} points" for dots in ax.collections if isinstance(dots, PathCollection)]
+    kinds = {"A grid": _grid, "Bars": _bars, "Lines": _lines}
+    kind, texts = next(((kind, texts) for kind, tell in kinds.items() if (texts := tell(ax))), ("A drawing", []))
+    texts += [f"{len(dots.get_offsets())} points" for dots in ax.collections if isinstance(dots, PathCollection)]
     title, across, upward = map(_plain, (ax.get_title(), ax.get_xlabel(), ax.get_ylabel()))
     if not ax.axison:
         across = upward = ""
     first, second = ("columns", "rows") if ax.images else ("across", "upward")
     sides = [f"{side}: {name}" for side, name in ((first, across), (second, upward)) if name]
     head = "; ".join([f"{kind}, “{title}”" if title else kind, *sides])
-    return " ".join([f"{head}.", *(f"{sentence}." for sentence in [*told, *_texts(ax)])])
+    return " ".join([f"{head}.", *(f"{sentence}." for sentence in [*texts, *_texts(ax)])])
 
 
 def _grid(ax):
@@ -95,15 +93,15 @@ def _grid(ax):
         return [
             f"It has {len(rows)} rows and {len(columns)} columns of numbers from {_number(values.min())} to {_number(values.max())}"
         ]
-    told, decimals = [], _decimals(ma.compressed(values), 3)
+    sentences, decimals = [], _decimals(ma.compressed(values), 3)
     for name, row in zip(rows, values, strict=True):
         if values.size <= NUMBERS_AT_MOST:
             there = [(column, value) for column, value in zip(columns, row, strict=True) if value is not ma.masked]
-            said = ", ".join(f"{column} {_number(value, decimals)}" for column, value in there)
+            numbers = ", ".join(f"{column} {_number(value, decimals)}" for column, value in there)
         else:
-            said = f"the largest is {_number(row.max(), decimals)}, at {columns[row.argmax()]}"
-        told.append(f"Row {name}: {said}" if name else said.capitalize())
-    return told
+            numbers = f"the largest is {_number(row.max(), decimals)}, at {columns[row.argmax()]}"
+        sentences.append(f"Row {name}: {numbers}" if name else numbers.capitalize())
+    return sentences
 
 
 def _bars(ax):
@@ -116,19 +114,19 @@ def _bars(ax):
             else:
                 found.append((ax.xaxis, bar.get_x() + bar.get_width() / 2, bar.get_height()))
     decimals = _decimals([height for *_, height in found], 4)
-    told = [
+    heights = [
         f"{_ticks(axis).get(round(place, 6), _number(place))} {_number(height, decimals)}"
         for axis, place, height in found
     ]
-    return [", ".join(told)] if told else []
+    return [", ".join(heights)] if heights else []
 
 
 def _lines(ax):
     """Tell a few points of each line that has a name; of the others only where nothing else is said."""
     lines = [line for line in ax.get_lines() if len(line.get_xdata()) > 1]
     named = [line for line in lines if not str(line.get_label()).startswith("_")]
-    told = [f"{_plain(line.get_label())}: {_points(line)}" for line in named]
-    return told if told or ax.texts else [_points(line) for line in lines[:POINTS_AT_MOST]]
+    sentences = [f"{_plain(line.get_label())}: {_points(line)}" for line in named]
+    return sentences if sentences or ax.texts else [_points(line) for line in lines[:POINTS_AT_MOST]]
 
 
 def _points(line):

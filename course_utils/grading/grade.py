@@ -9,7 +9,7 @@ Nothing is printed here and nothing read from a command line: `commands/grade.py
 """
 
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -55,7 +55,7 @@ class Class:
     scheduler: str | None  # of a dask cluster; None grades on this machine
     unsafe: bool  # whether a machine without locks may grade
     beside: tuple[Path, ...]  # files of the instructor's that may lie among the submissions
-    files: int  # files and students without any
+    found: list[Found]  # each student's files, and students without any
     why_lessons: str = ""  # what is to be said of them, where nobody has named them and several were handed in
 
     @property
@@ -71,12 +71,8 @@ class Class:
     @property
     def locks_in_words(self) -> str:
         """Which locks are on, for the journal."""
-        said = "those of the cluster's workers" if self.scheduler else str(self.layers)
-        return f"unsafe: {said}" if self.without_locks else said
-
-    def found(self) -> Iterator[Found]:
-        """Find every student's files anew."""
-        return find(self.submissions, self.roster, [self.out, *self.beside])
+        layers = "those of the cluster's workers" if self.scheduler else str(self.layers)
+        return f"unsafe: {layers}" if self.without_locks else layers
 
 
 @dataclass(frozen=True)
@@ -159,31 +155,28 @@ def what_to_grade(submissions, out, lessons, roster, settings, scheduler, unsafe
         raise CourseError(f"--out is the folder of the submissions: name another, such as {out / 'results'}.")
     beside = tuple(filter(None, (roster, settings, overrides)))
     read, people = read_settings(settings), read_roster(roster) if roster else {}
-    files, students = 0, set()
-    for found in find(submissions, people, [out, *beside]):
-        files += 1
-        students.add(found.student)
-    by_hand = read_overrides(overrides, students, read) if overrides else {}
+    found = list(find(submissions, people, [out, *beside]))
+    by_hand = read_overrides(overrides, {each.student for each in found}, read) if overrides else {}
     layers = locks.Layers() if scheduler else locks.chosen(unsafe)  # a cluster's workers have their own
-    return Class(submissions, out, numbers, read, people, by_hand, layers, scheduler, unsafe, beside, files)
+    return Class(submissions, out, numbers, read, people, by_hand, layers, scheduler, unsafe, beside, found)
 
 
 def which_lessons(what: Class, journal: Journal) -> Class:
     """Return the class with the lessons that count: those named, else the journal's, else those that many students handed in."""
     if what.lessons:
         return what
-    kept = [lesson for lesson in journal.header.get("lessons", []) if lesson in tasks.by_lesson()]
-    if kept:
-        return replace(what, lessons=kept)
-    count = votes(what.found())
+    lessons = [lesson for lesson in journal.header.get("lessons", []) if lesson in tasks.by_lesson()]
+    if lessons:
+        return replace(what, lessons=lessons)
+    count = votes(what.found)
     lessons = chosen_by(count)
     if len(count) < 2:
         return replace(what, lessons=lessons)
     others = [f"lesson {lesson} by {count[lesson]}" for lesson in sorted(count) if lesson not in lessons]
-    said = f"The notebooks are for several lessons. Those that count: {', '.join(lessons)}."
+    why = f"The notebooks are for several lessons. Those that count: {', '.join(lessons)}."
     if others:
-        said += f" Handed in by few, and not counted: {', '.join(others)}. To count others, name all with --lessons."
-    return replace(what, lessons=lessons, why_lessons=said)
+        why += f" Handed in by few, and not counted: {', '.join(others)}. To count others, name all with --lessons."
+    return replace(what, lessons=lessons, why_lessons=why)
 
 
 def fill_journal(journal: Journal, what: Class, seed: int, workers: int, step: Callable[[], None]) -> list[str]:
@@ -193,7 +186,7 @@ def fill_journal(journal: Journal, what: Class, seed: int, workers: int, step: C
     plan = pool.Plan(seed, what.layers, limits, hidden, what.unsafe, questions)
 
     def missing():
-        for found in worth_running(what.found(), what.lessons):
+        for found in worth_running(what.found, what.lessons):
             key = result_key(found, seed, limits, not what.without_locks, questions)
             keys.append(key)
             if key not in journal:

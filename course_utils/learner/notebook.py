@@ -110,24 +110,24 @@ def _check_question(question, answer, seed, keep):
     seed = state.seed(_say) if seed is None else seed
     if type(seed) is not int or abs(seed) >= 2**63:
         return _show(Message(f"check takes a whole number as seed, not {shown(seed)}."))
-    said = question.judge(answer, seed)
-    _changed(question.id, lambda entry: _count(entry, said.state), keep)
+    report = question.judge(answer, seed)
+    _changed(question.id, lambda entry: _count(entry, report.state), keep)
     options = question.options(seed)
     text = "\n".join(
         [
-            f"{SYMBOLS[said.state]} {question.id} {question.title}: {said.state}",
+            f"{SYMBOLS[report.state]} {question.id} {question.title}: {report.state}",
             question.text,
             *(f"  {letter}) {option}" for letter, option in options),
-            said.message,
+            report.message,
         ]
     )
     items = "".join(f"<div style='margin:.2em 0'>{letter}) {with_code(option)}</div>" for letter, option in options)
     parts = [
         f"<p style='margin:.4em 0'>{with_code(question.text)}</p>",
         f"<div style='margin:.4em 0 .4em 1em'>{items}</div>" if items else "",
-        f"<p style='margin:.4em 0'>{with_code(said.message)}</p>",
+        f"<p style='margin:.4em 0'>{with_code(report.message)}</p>",
     ]
-    return _show(Message(text, framed(question.id, question.title, said.state, parts)))
+    return _show(Message(text, framed(question.id, question.title, report.state, parts)))
 
 
 def _way_on(task, entry):
@@ -226,12 +226,12 @@ def predict(prediction_id=None, guess=None, *more, **unknown):
         return _show(
             Message(f"{prediction.text} Put {prediction.wanted()} in place of the dots, then run the next cell.")
         )
-    kept = prediction.read(guess)
-    if kept is None:
+    value = prediction.read(guess)
+    if value is None:
         return _show(Message(f"{prediction.text} Your guess should be {prediction.wanted()}, not {shown(guess)}."))
-    state.change(prediction.id, lambda entry: entry.update(guess=kept), _say)
-    said = f"{kept:g}" if isinstance(kept, float) else kept
-    return _show(Message(f"{prediction.text} Your guess is {said}. Run the next cell to see what comes out."))
+    state.change(prediction.id, lambda entry: entry.update(guess=value), _say)
+    text = f"{value:g}" if isinstance(value, float) else value
+    return _show(Message(f"{prediction.text} Your guess is {text}. Run the next cell to see what comes out."))
 
 
 def reveal(prediction_id=None, value=None, *more, **unknown):
@@ -244,11 +244,11 @@ def reveal(prediction_id=None, value=None, *more, **unknown):
     prediction = _prediction(prediction_id, "reveal", more, unknown)
     if isinstance(prediction, Message):
         return _show(prediction)
-    came = prediction.read(value)
-    if came is None:
+    outcome = prediction.read(value)
+    if outcome is None:
         return _show(Message(f"reveal takes {prediction.wanted()} for {prediction.id}, not {shown(value)}."))
     guess = prediction.read(state.read(_say).get(prediction.id, {}).get("guess"))
-    return _show(Message(prediction.compare(guess, came)))
+    return _show(Message(prediction.compare(guess, outcome)))
 
 
 def _prediction(prediction_id, use, more, unknown):
@@ -274,10 +274,10 @@ def progress(*more, save=None, load=None, **unknown):
         _carry(save, load)
     except CourseError as error:
         return _show(Message(str(error)))
-    kept = state.read(_say)
+    saved = state.read(_say)
     groups = {
         f"{number} {tasks.lessons()[number].title}": [
-            _progress_row(task, kept.get(task.id, {})) for task in tasks.asked(number, questions=True)
+            _progress_row(task, saved.get(task.id, {})) for task in tasks.asked(number, questions=True)
         ]
         for number in tasks.by_lesson()
     }

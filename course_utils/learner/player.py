@@ -52,7 +52,7 @@ class Player(ipywidgets.VBox):
             ]
         )
         self.add_class("course-play")
-        self.said, self.shown = "", ()
+        self.message, self.shown = "", ()
         self.update()
 
     def put_back(self, button=None):
@@ -64,11 +64,11 @@ class Player(ipywidgets.VBox):
         """Compute anew for what is written now. What cannot be read changes nothing but the verdict."""
         try:
             args = self.read()
-            right, came, finding = compare_on(self.task, self.answer(), replace(self.case, args=args))
+            right, received, finding = compare_on(self.task, self.answer(), replace(self.case, args=args))
         except CourseError as problem:
             self._say(f"{problem} Until then you see what came before." if self.shown else str(problem))
             return
-        self.shown = (right.value,) if came.status != "value" else (right.value, came.value)
+        self.shown = (right.value,) if received.status != "value" else (right.value, received.value)
         if finding and finding.expected is not None:  # of a gradient, too
             self.shown = finding.expected, finding.received
         self.values.value = side_by_side(*self.shown)
@@ -87,7 +87,7 @@ class Player(ipywidgets.VBox):
         return args
 
     def _say(self, sentence):
-        self.said = sentence
+        self.message = sentence
         self.verdict.value = f'<div role="status">{with_code(sentence)}</div>'
 
     def _repr_mimebundle_(self, **kwargs):
@@ -96,7 +96,7 @@ class Player(ipywidgets.VBox):
         data = bundle[0] if isinstance(bundle, tuple) else bundle
         inputs = [f"{name}:\n{field.value}" for name, field in self.fields.items()]
         values = [f"{label}:\n{text}" for label, text in in_text(*self.shown)] if self.shown else []
-        return {**data, "text/plain": "\n".join([*inputs, *values, self.said])}
+        return {**data, "text/plain": "\n".join([*inputs, *values, self.message])}
 
 
 def _field(name, text):

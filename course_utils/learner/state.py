@@ -49,8 +49,8 @@ def _read(path, say):
 
 def _checked(text):
     """Return what a file's text keeps; one of DAMAGE is raised where it is not such a file."""
-    kept = json.loads(text)
-    tasks, seed = kept["tasks"], kept.get("seed", _new_seed)
+    saved = json.loads(text)
+    tasks, seed = saved["tasks"], saved.get("seed", _new_seed)
     if type(seed) is not int or not isinstance(tasks, dict) or not all(map(_is_entry, tasks.values())):
         raise ValueError
     return {"seed": seed, "tasks": tasks}
@@ -79,21 +79,21 @@ def save(path):
     if path.exists():
         _of_travel(path)
     try:
-        kept = {"seed": seed(), "tasks": dict(sorted(read().items()))}
-        write(path, json.dumps(kept, indent=1))
+        saved = {"seed": seed(), "tasks": dict(sorted(read().items()))}
+        write(path, json.dumps(saved, indent=1))
     except OSError as error:
         raise CourseError(f"{path} cannot be written ({error.strerror}): name a file in another folder.") from None
 
 
 def load(path, say=print):
     """Add what such a file has kept to what is kept here, the better of the two for each task. Raises `CourseError`."""
-    came = _of_travel(Path(path))
+    loaded = _of_travel(Path(path))
 
     def add(tasks):
-        for task, entry in came["tasks"].items():
+        for task, entry in loaded["tasks"].items():
             tasks[task] = _better(tasks.get(task, {}), entry)
 
-    if os.environ.get("COURSE_PROGRESS") == "off" or _changed(add, say, came["seed"]) is None:
+    if os.environ.get("COURSE_PROGRESS") == "off" or _changed(add, say, loaded["seed"]) is None:
         add(_in_memory)
 
 
@@ -104,13 +104,13 @@ def _of_travel(path):
             text = file.read(LARGEST + 1)
         if len(text) > LARGEST:
             raise ValueError
-        kept = _checked(text.decode("utf-8"))
-        if not 0 <= kept["seed"] < 2**63 or not all(map(ID.fullmatch, kept["tasks"])):
+        saved = _checked(text.decode("utf-8"))
+        if not 0 <= saved["seed"] < 2**63 or not all(map(ID.fullmatch, saved["tasks"])):
             raise ValueError
         tasks = {
-            task: {field: entry[field] for field in FIELDS if field in entry} for task, entry in kept["tasks"].items()
+            task: {field: entry[field] for field in FIELDS if field in entry} for task, entry in saved["tasks"].items()
         }
-        return {"seed": kept["seed"], "tasks": tasks}
+        return {"seed": saved["seed"], "tasks": tasks}
     except OSError as error:
         raise CourseError(
             f"{path} cannot be read ({error.strerror}): name the file that `progress(save=...)` has written, beside this notebook or with its folder."
@@ -134,19 +134,19 @@ def seed(say=print):
     """Return the number that this learner's questions are shuffled by; always 0 where no progress is kept."""
     if os.environ.get("COURSE_PROGRESS") == "off":
         return 0
-    kept = _changed(lambda tasks: None, say)
-    return kept["seed"] if kept else _new_seed
+    saved = _changed(lambda tasks: None, say)
+    return saved["seed"] if saved else _new_seed
 
 
 def change(task, alter, say=print):
     """Apply `alter` to the task's entry (a dict, empty at first) and keep the result. Returns the entry."""
-    kept = (
+    saved = (
         _changed(lambda tasks: alter(tasks.setdefault(task, {})), say)
         if os.environ.get("COURSE_PROGRESS") != "off"
         else None
     )
-    if kept:
-        return kept["tasks"][task]
+    if saved:
+        return saved["tasks"][task]
     entry = _in_memory.setdefault(task, {})
     alter(entry)
     return entry
@@ -158,12 +158,12 @@ def _changed(alter, say, seed=None):
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(path.with_suffix(".lock"), timeout=5):
-            kept = _read(path, say)
-            if seed is not None and not kept["tasks"]:
-                kept["seed"] = seed
-            alter(kept["tasks"])
-            write(path, json.dumps({**kept, "tasks": dict(sorted(kept["tasks"].items()))}, indent=1))
-        return kept
+            saved = _read(path, say)
+            if seed is not None and not saved["tasks"]:
+                saved["seed"] = seed
+            alter(saved["tasks"])
+            write(path, json.dumps({**saved, "tasks": dict(sorted(saved["tasks"].items()))}, indent=1))
+        return saved
     except (OSError, Timeout):
         if not _in_memory:
             say(f"Your progress cannot be written to {path.parent}: it is kept only until this notebook closes.")

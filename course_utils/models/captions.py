@@ -116,25 +116,25 @@ class Captioner(nn.Module):
             hard: whether one place is drawn for each word, instead of a weighted sum of all.
             draw: where chance comes from; without it, hard attention takes the place of the largest weight.
         """
-        mean, keys, told = annotations.mean(1), self.look.key(annotations), []
+        mean, keys, steps = annotations.mean(1), self.look.key(annotations), []
         state, memory = torch.tanh(self.first_state(mean)), torch.tanh(self.first_memory(mean))
         for word in self.embedding(given).unbind(1):
             context, weights, gate, place = self.look(annotations, keys, state, hard, draw)
             state, memory = self.cell(torch.cat([word, context], -1), (state, memory))
             logits = self.readout(torch.tanh(word + self.from_state(state) + self.from_context(context)))
-            told.append((logits, weights, gate, place))
-        *parts, places = zip(*told, strict=True)
+            steps.append((logits, weights, gate, place))
+        *parts, places = zip(*steps, strict=True)
         return Told(*(torch.stack(part, 1) for part in parts), torch.stack(places, 1) if hard else None)
 
 
-def soft_loss(told: Told, wanted: Tensor, penalty=0.0) -> Tensor:
+def soft_loss(output: Told, wanted: Tensor, penalty=0.0) -> Tensor:
     """Return the cross-entropy of the words, plus `penalty` times what the places are over- or overlooked (equation 14)."""
-    loss = F.cross_entropy(told.logits.flatten(0, 1), wanted.flatten(), ignore_index=PAD)
-    looked = (told.weights * (wanted != PAD)[..., None]).sum(1)  # B L
+    loss = F.cross_entropy(output.logits.flatten(0, 1), wanted.flatten(), ignore_index=PAD)
+    looked = (output.weights * (wanted != PAD)[..., None]).sum(1)  # B L
     return loss + penalty * (1 - looked).square().sum(1).mean()
 
 
-def hard_loss(told: Told, wanted: Tensor, baseline: float, entropy=0.01) -> tuple[Tensor, float]:
+def hard_loss(output: Told, wanted: Tensor, baseline: float, entropy=0.01) -> tuple[Tensor, float]:
     """Return the loss of hard attention, and the mean reward (equations 11 and 12).
 
     A place is rewarded with the log probability of its own word; the paper rewards all places of a caption with that of all its words,
@@ -142,19 +142,19 @@ def hard_loss(told: Told, wanted: Tensor, baseline: float, entropy=0.01) -> tupl
     goes on trying.
     """
     real = wanted != PAD  # B T
-    said = told.logits.log_softmax(-1).gather(-1, wanted[..., None]).squeeze(-1) * real  # B T
-    log_weights = told.weights.clamp(min=1e-9).log()  # B T L
-    drawn = log_weights.gather(-1, told.places[..., None]).squeeze(-1) * real  # B T
-    policy = ((said.detach() - baseline) * drawn).sum() / real.sum()
-    spread = -((told.weights * log_weights).sum(-1) * real).sum() / real.sum()
-    reward = said.sum() / real.sum()
+    log_likelihood = output.logits.log_softmax(-1).gather(-1, wanted[..., None]).squeeze(-1) * real  # B T
+    log_weights = output.weights.clamp(min=1e-9).log()  # B T L
+    drawn = log_weights.gather(-1, output.places[..., None]).squeeze(-1) * real  # B T
+    policy = ((log_likelihood.detach() - baseline) * drawn).sum() / real.sum()
+    spread = -((output.weights * log_weights).sum(-1) * real).sum() / real.sum()
+    reward = log_likelihood.sum() / real.sum()
     return -reward - policy - entropy * spread, reward.item()
 
 
 def fit(model, annotations: Tensor, seen: Scenes, seed=0, steps=600, batch=64, hard=0.0, loss=soft_loss, rate=5e-3):
     """Train a captioner on annotated scenes, N×L×E; return the loss of each step.
 
-    `loss` is a function(told, wanted) of softly read batches. `hard` is the share of batches for which places are drawn; in the paper
+    `loss` is a function(output, wanted) of softly read batches. `hard` is the share of batches for which places are drawn; in the paper
     it is a half (section 4.1), as the others keep the noise low.
     """
     baseline = [-3.0]  # near the log probability of a word among 21
@@ -185,28 +185,28 @@ class Score(NamedTuple):
 @torch.no_grad()
 def score(model: Captioner, annotations: Tensor, seen: Scenes, hard=False) -> Score:
     """Say how well a captioner names and points, given the right words before each word."""
-    told = model(annotations, seen.given, True) if hard else model(annotations, seen.given)
-    real, right = seen.wanted != PAD, told.logits.argmax(-1) == seen.wanted  # B T each
+    output = model(annotations, seen.given, True) if hard else model(annotations, seen.given)
+    real, right = seen.wanted != PAD, output.logits.argmax(-1) == seen.wanted  # B T each
     picture, word = seen.named.nonzero(as_tuple=True)
     true = seen.true[picture, word]
-    at = [told.weights[picture, place] for place in (word, word - 1)]  # each names×L; before each name stands an "a"
+    at = [output.weights[picture, place] for place in (word, word - 1)]  # each names×L; before each name stands an "a"
     pointing, one_earlier = ((weights.argmax(-1) == true).float().mean().item() for weights in at)
     on_thing = at[0].gather(1, true[:, None]).mean().item()
     words, captions = right[real].float().mean().item(), (right | ~real).all(1).float().mean().item()
     return Score(words, captions, pointing, one_earlier, on_thing)
 
 
-def by_kind(told: Told, seen: Scenes) -> dict[str, list[Tensor]]:
+def by_kind(output: Told, seen: Scenes) -> dict[str, list[Tensor]]:
     """Return, for each kind of word, means of its gate, of its largest weight, and of its weights on the thing named next and on the one named last."""
     wanted, a, rows = seen.wanted, WORDS.index("a"), {}
     kinds = {"things": (wanted >= FIRST, 0), "“a”": (wanted == a, 1), "relations": ((wanted > a) & (wanted < FIRST), 2)}
     # the next name comes `ahead` words later; the last one came three words before that
     for kind, (where, ahead) in kinds.items():
         scene, word = (where & (torch.arange(wanted.shape[1]) + ahead >= 3)).nonzero(as_tuple=True)
-        on = [told.weights[scene, word, seen.true[scene, word + way]].mean() for way in (ahead, ahead - 3)]
-        rows[kind] = [told.gates[scene, word].mean(), told.weights[scene, word].amax(-1).mean(), *on]
+        on = [output.weights[scene, word, seen.true[scene, word + way]].mean() for way in (ahead, ahead - 3)]
+        rows[kind] = [output.gates[scene, word].mean(), output.weights[scene, word].amax(-1).mean(), *on]
     end = wanted == EOS
-    rows["end"] = [told.gates[end].mean(), told.weights[end].amax(-1).mean(), "", ""]
+    rows["end"] = [output.gates[end].mean(), output.weights[end].amax(-1).mean(), "", ""]
     return rows
 
 
@@ -223,5 +223,5 @@ def names_kept(model, annotations: Tensor, seen: Scenes, cells: Tensor | None, e
     rows, changed = torch.arange(len(word)), annotations[picture]
     if cells is not None:
         changed[rows, cells] = empty[cells]
-    said = model(changed, seen.given[picture]).logits[rows, word].argmax(-1)
-    return (said == seen.wanted[picture, word]).float().mean().item()
+    predicted = model(changed, seen.given[picture]).logits[rows, word].argmax(-1)
+    return (predicted == seen.wanted[picture, word]).float().mean().item()

@@ -18,8 +18,8 @@ from course_utils.models.transformer import EncoderLayer, FeedForward, check_siz
 
 def top_k_gates(logits: Tensor, k: int) -> Tensor:
     """Softmax over the k largest logits of each row B×N, zeros elsewhere; of equal ones the first (Shazeer et al. 2017, section 2.1)."""
-    kept = logits.argsort(dim=-1, descending=True, stable=True)[..., :k]
-    closed = torch.ones_like(logits, dtype=torch.bool).scatter(-1, kept, False)
+    largest = logits.argsort(dim=-1, descending=True, stable=True)[..., :k]
+    closed = torch.ones_like(logits, dtype=torch.bool).scatter(-1, largest, False)
     return logits.masked_fill(closed, float("-inf")).softmax(-1)
 
 
@@ -210,17 +210,17 @@ class Translator(nn.Module):
             self.layer.feed_forward = ExpertsLayer(width, networks, capacity)
         self.readout = nn.Linear(width, words)
 
-    def forward(self, given: Tensor) -> Tensor:
-        """given B×(1 + T): a language, then words → logits B×T×V."""
-        return self.readout(self.layer(self.embedding(given))[:, 1:])
+    def forward(self, tokens: Tensor) -> Tensor:
+        """tokens B×(1 + T): a language, then words → logits B×T×V."""
+        return self.readout(self.layer(self.embedding(tokens))[:, 1:])
 
 
 def fit_translator(model: Translator, draw_batch, seed=0, steps=1000, rate=5e-3, balance=0.01) -> list[float]:
     """Train a translator; `draw_batch(where chance comes from)` gives what is given and wanted. Returns the loss of each step."""
 
     def loss_of_batch(draw):
-        given, wanted = draw_batch(draw)
-        loss = F.cross_entropy(model(given).flatten(0, 1), wanted.flatten())
+        tokens, wanted = draw_batch(draw)
+        loss = F.cross_entropy(model(tokens).flatten(0, 1), wanted.flatten())
         sent = model.layer.feed_forward
         return loss + balance * sent.balance if isinstance(sent, ExpertsLayer) else loss
 

@@ -37,8 +37,8 @@ class Dropout(nn.Module):
             return torch.empty_like(x).bernoulli_(1 - self.p).div_(1 - self.p)
         draws = torch.empty((x.numel() + 7) // 8, dtype=torch.int64).random_(-(2**63), None)
         draws, dropped = draws.view(torch.uint8)[: x.numel()].view(x.shape), min(round(self.p * 256), 255)
-        kept = torch.empty(x.shape, dtype=x.dtype)
-        return torch.ge(draws, dropped, out=kept).mul_(256 / (256 - dropped))
+        mask = torch.empty(x.shape, dtype=x.dtype)
+        return torch.ge(draws, dropped, out=mask).mul_(256 / (256 - dropped))
 
     def extra_repr(self) -> str:
         return f"p={self.p}"

@@ -53,13 +53,13 @@ class Cache:
 
     def append(self, layer: int, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
         """Take in a layer's keys and values B×G×T×d, and return those of all positions B×G×S×d."""
-        for kept, new in ((self.keys, key), (self.values, value)):
-            kept[layer] = new if kept[layer] is None else torch.cat([kept[layer], new], 2)  # B G S d
+        for cached, new in ((self.keys, key), (self.values, value)):
+            cached[layer] = new if cached[layer] is None else torch.cat([cached[layer], new], 2)  # B G S d
         return self.keys[layer], self.values[layer]
 
     def bytes(self) -> int:
         """The memory that keys and values take."""
-        return sum(kept.numel() * kept.element_size() for kept in (*self.keys, *self.values) if kept is not None)
+        return sum(each.numel() * each.element_size() for each in (*self.keys, *self.values) if each is not None)
 
 
 class MultiHeadAttention(nn.Module):

@@ -33,9 +33,9 @@ def learn_to_look(loss: Callable, seed: int, steps=250, B=16, S=10, D=8) -> list
     for step in range(steps + 1):
         if step % 25 == 0:
             with torch.no_grad():
-                state, hidden, asked = batch(500)
+                state, hidden, place = batch(500)
                 weights = (state @ W @ hidden.mT).squeeze(1).softmax(-1)  # 500 S
-                grown.append(weights[torch.arange(500), asked].mean().item())
+                grown.append(weights[torch.arange(500), place].mean().item())
         state, hidden, place = batch(B)
         colours = torch.randint(COLOURS, (B, S))
         rewards = (colours == colours[torch.arange(B), place][:, None]).float()  # B S

@@ -88,7 +88,7 @@ def switched_off(model: Transformer, name: str, *heads: int):
     if not all(0 <= head < module.heads for head in heads):
         raise CourseError(f"each head must be one of 0 to {module.heads - 1}, not {', '.join(map(str, heads))}")
     weight = module.output.weight  # D D: what head h made is in the columns h·d to (h+1)·d
-    kept = weight.detach().clone()
+    original = weight.detach().clone()
     with torch.no_grad():
         for head in heads:
             weight.unflatten(1, (module.heads, -1))[:, head] = 0.0
@@ -96,4 +96,4 @@ def switched_off(model: Transformer, name: str, *heads: int):
         yield model
     finally:
         with torch.no_grad():
-            weight.copy_(kept)
+            weight.copy_(original)

@@ -106,18 +106,18 @@ def with_empty_memories(facts: Tensor, mask: Tensor, share: float, draw: torch.G
 
 
 def fit(
-    model: nn.Module, told: Stories, seed=0, steps=2000, batch=32, rate=1e-2, linear_steps=0, noise=0.0
+    model: nn.Module, stories: Stories, seed=0, steps=2000, batch=32, rate=1e-2, linear_steps=0, noise=0.0
 ) -> list[float]:
     """Train a network on stories; return the loss of each step. For the first `linear_steps` there is no softmax."""
     step = iter(range(steps))
 
     def loss_of_batch(draw):
-        rows = torch.randint(len(told.answer), (batch,), generator=draw)
-        facts, mask = told.facts[rows], told.mask[rows]
+        rows = torch.randint(len(stories.answer), (batch,), generator=draw)
+        facts, mask = stories.facts[rows], stories.mask[rows]
         if noise:
             facts, mask = with_empty_memories(facts, mask, noise, draw)
-        said = model(facts, mask, told.question[rows], next(step) < linear_steps)
-        return F.cross_entropy(said.logits, told.answer[rows])
+        output = model(facts, mask, stories.question[rows], next(step) < linear_steps)
+        return F.cross_entropy(output.logits, stories.answer[rows])
 
     return train_model(model, loss_of_batch, seed, steps, rate)
 
@@ -131,12 +131,12 @@ class Score(NamedTuple):
 
 
 @torch.no_grad()
-def score(model: MemoryNetwork, told: Stories) -> Score:
+def score(model: MemoryNetwork, stories: Stories) -> Score:
     """Return how well a network answers, and how much each hop looks at the facts that the answers rest on."""
-    said = model(told.facts, told.mask, told.question)
+    output = model(stories.facts, stories.mask, stories.question)
     on_facts = []
-    for place in told.support.unbind(1):
+    for place in stories.support.unbind(1):
         (rows,) = (place >= 0).nonzero(as_tuple=True)
-        on_facts.append(said.weights[rows, :, place[rows]].mean(0))  # hops; nan if no answer rests on so many facts
-    right = (said.logits.argmax(-1) == told.answer).float().mean().item()
+        on_facts.append(output.weights[rows, :, place[rows]].mean(0))  # hops; nan if no answer rests on so many facts
+    right = (output.logits.argmax(-1) == stories.answer).float().mean().item()
     return Score(right, torch.stack(on_facts, 1).tolist())

@@ -259,8 +259,8 @@ def beam_search(
             for prefix, log_probability in open_ones
             for token, more in enumerate(step(prefix).tolist())
         ]
-        kept = sorted(continuations, key=lambda hypothesis: -hypothesis[1])[:width]
-        ended += [hypothesis for hypothesis in kept if hypothesis[0][-1] == eos]
-        open_ones = [hypothesis for hypothesis in kept if hypothesis[0][-1] != eos]
+        best = sorted(continuations, key=lambda hypothesis: -hypothesis[1])[:width]
+        ended += [hypothesis for hypothesis in best if hypothesis[0][-1] == eos]
+        open_ones = [hypothesis for hypothesis in best if hypothesis[0][-1] != eos]
     found = sorted(ended + open_ones, key=lambda hypothesis: -hypothesis[1])
     return [(prefix[1:], log_probability) for prefix, log_probability in found]

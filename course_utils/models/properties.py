@@ -41,8 +41,8 @@ def shape(attend) -> str | None:
 
 def rows(attend) -> str | None:
     """No weight is negative, each row adds up to 1, and the contexts are the sums of the values with these weights."""
-    given = drawn()
-    contexts, weights = attend(*given)
+    inputs = drawn()
+    contexts, weights = attend(*inputs)
     if weights is None:
         return "it gives no weights"
     if weights.min() < 0:
@@ -50,42 +50,42 @@ def rows(attend) -> str | None:
     total = weights.sum(-1)
     if differ(total, torch.ones_like(total)):
         return f"the weights of a row add up to {total.flatten()[(total - 1).abs().argmax()]:.2f}"
-    return "the contexts are not the weighted sums" if differ(contexts, weights @ given[2]) else None
+    return "the contexts are not the weighted sums" if differ(contexts, weights @ inputs[2]) else None
 
 
 def leak(attend) -> str | None:
     """Under a causal mask, nothing of later steps has an effect."""
     before = attend(*drawn())[0]
     for step in range(1, T):
-        given = drawn()
-        for changed in given[:3]:
+        inputs = drawn()
+        for changed in inputs[:3]:
             changed[:, :, step:] += 1
-        if differ(attend(*given)[0][:, :, :step], before[:, :, :step]):
+        if differ(attend(*inputs)[0][:, :, :step], before[:, :, :step]):
             return f"what comes at step {step} changes a context before it"
     return None
 
 
 def padding(attend) -> str | None:
     """What is at padded steps has no effect, and without the padding the result is the same."""
-    given = drawn(causal=False)
-    query, key, value, mask = (one[-1:, ..., :-2, :] for one in given)
-    with_it, without = attend(*given)[0][-1:, :, :-2], attend(query, key, value, mask[..., :-2])[0]
+    inputs = drawn(causal=False)
+    query, key, value, mask = (one[-1:, ..., :-2, :] for one in inputs)
+    with_it, without = attend(*inputs)[0][-1:, :, :-2], attend(query, key, value, mask[..., :-2])[0]
     if differ(with_it, without):
         return "without the padding, the contexts are different"
-    for padded in given[1:3]:
+    for padded in inputs[1:3]:
         padded[-1, :, -2:] = 100.0
-    return "what is at padded steps changes a context" if differ(attend(*given)[0][-1:, :, :-2], with_it) else None
+    return "what is at padded steps changes a context" if differ(attend(*inputs)[0][-1:, :, :-2], with_it) else None
 
 
 def apart(attend) -> str | None:
     """Sequences of a batch have no effect on each other, nor have heads."""
-    given, before = drawn(), attend(*drawn())[0]
+    inputs, before = drawn(), attend(*drawn())[0]
     for b in range(B):
-        if differ(attend(*(one[b : b + 1] for one in given))[0], before[b : b + 1]):
+        if differ(attend(*(one[b : b + 1] for one in inputs))[0], before[b : b + 1]):
             return "a sequence gives other contexts by itself than in a batch"
-    for changed in given[:3]:
+    for changed in inputs[:3]:
         changed[:, 0] += 1
-    return "a change in one head changes another one" if differ(attend(*given)[0][:, 1:], before[:, 1:]) else None
+    return "a change in one head changes another one" if differ(attend(*inputs)[0][:, 1:], before[:, 1:]) else None
 
 
 def order(attend) -> str | None:
@@ -110,13 +110,13 @@ def large(attend) -> str | None:
 
 def gradient(attend) -> str | None:
     """Queries, keys and values get the gradient that small changes show."""
-    given = [one.double() for one in drawn()[:3]]
+    inputs = [one.double() for one in drawn()[:3]]
     mask, draw = drawn()[3], torch.Generator().manual_seed(1)
     for n, name in enumerate(("query", "key", "value")):
-        step = torch.randn(given[n].shape, generator=draw, dtype=torch.float64)
+        step = torch.randn(inputs[n].shape, generator=draw, dtype=torch.float64)
 
         def moved(by, n=n, step=step):
-            return attend(*given[:n], given[n] + by * step, *given[n + 1 :], mask)[0].square().sum()
+            return attend(*inputs[:n], inputs[n] + by * step, *inputs[n + 1 :], mask)[0].square().sum()
 
         by = torch.zeros((), dtype=torch.float64, requires_grad=True)
         result = moved(by)

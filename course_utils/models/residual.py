@@ -70,9 +70,9 @@ def first_steps(norm: str, warmup: int, steps=30, seed=0) -> tuple[Tensor, Tenso
         with torch.no_grad():
             alike.append(_mean_cosine(last_layer(model, source, given)[given != PAD]))
         rows = torch.randint(len(sources), (64,), generator=draw).tolist()
-        read, told, wanted = make_batch([sources[i] for i in rows], [targets[i] for i in rows])
+        *batch, wanted = make_batch([sources[i] for i in rows], [targets[i] for i in rows])
         optimizer.zero_grad()
-        F.cross_entropy(model(read, told).flatten(0, 1), wanted.flatten(), ignore_index=PAD).backward()
+        F.cross_entropy(model(*batch).flatten(0, 1), wanted.flatten(), ignore_index=PAD).backward()
         gradients.append(model.decoder[0].feed_forward[-1].weight.grad.norm().item())
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.param_groups[0]["lr"] = 3e-3 * min(1, step / max(1, warmup))

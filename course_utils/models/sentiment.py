@@ -17,8 +17,8 @@ PAD, UNKNOWN = "<pad>", "<unk>"
 def build_vocabulary(sentences, min_count=1):
     """{word: number}: "<pad>" 0, "<unk>" 1, then the words seen min_count times or more by falling count, ties alphabetical."""
     counts = Counter(word for sentence in sentences for word in sentence)
-    kept = sorted((word for word in counts if counts[word] >= min_count), key=lambda word: (-counts[word], word))
-    return {word: i for i, word in enumerate([PAD, UNKNOWN, *kept])}
+    frequent = sorted((word for word in counts if counts[word] >= min_count), key=lambda word: (-counts[word], word))
+    return {word: i for i, word in enumerate([PAD, UNKNOWN, *frequent])}
 
 
 def encode(sentences, vocabulary):

@@ -163,8 +163,8 @@ def by_examples(predicted: Tensor, episodes: Episodes, most=5) -> list[float]:
 
 def weight_on_label(weights: Tensor, episodes: Episodes) -> tuple[Tensor, Tensor]:
     """How much of the attention weights B×T×T lies on steps at which the right label was given, and how much equal weights would put there: B×T each."""
-    given = F.pad(episodes.labels, (1, 0), value=-1)[:, None, :-1]  # B 1 T: that of the step before
-    right = (given == episodes.labels[..., None]).tril()  # B T T
+    previous = F.pad(episodes.labels, (1, 0), value=-1)[:, None, :-1]  # B 1 T: that of the step before
+    right = (previous == episodes.labels[..., None]).tril()  # B T T
     return (weights * right).sum(-1), right.float().sum(-1) / torch.arange(1, right.shape[1] + 1)
 
 

@@ -83,14 +83,14 @@ class Machine(nn.Module):
         self.writer = nn.Linear(hidden, 2 * width)  # erase, add
         self.readout = nn.Linear(hidden + width, outputs)
 
-    def forward(self, given: Tensor) -> MachineOutput:
+    def forward(self, sequences: Tensor) -> MachineOutput:
         """Read B sequences, B×T×inputs, and say what comes out at each step."""
-        B = len(given)
-        memory = given.new_full((B, self.places, self.width), 1e-6)
-        start = torch.zeros(B, 2, dtype=torch.long, device=given.device)
-        weights = F.one_hot(start, self.places).to(given)  # both at place 0
+        B = len(sequences)
+        memory = sequences.new_full((B, self.places, self.width), 1e-6)
+        start = torch.zeros(B, 2, dtype=torch.long, device=sequences.device)
+        weights = F.one_hot(start, self.places).to(sequences)  # both at place 0
         seen, state, steps = read(memory, weights[:, 0]), None, []
-        for now in given.unbind(1):
+        for now in sequences.unbind(1):
             state = self.controller(torch.cat([now, seen], -1), state)
             weights = self.address(memory, weights, self.heads(state[0]).view(B, 2, -1))
             erase, add = self.writer(state[0]).chunk(2, -1)
@@ -99,9 +99,9 @@ class Machine(nn.Module):
             steps.append((self.readout(torch.cat([state[0], seen], -1)), *weights.unbind(1), memory))
         return MachineOutput(*(torch.stack(each, 1) for each in zip(*steps, strict=True)))
 
-    def address(self, memory: Tensor, previous: Tensor, said: Tensor) -> Tensor:
+    def address(self, memory: Tensor, previous: Tensor, commands: Tensor) -> Tensor:
         """Where the heads go: memory B×N×W, previous weights B×H×N, what the controller says B×H×(W + 6) → weights B×H×N."""
-        key, strength, gate, kernel, gamma = said.split([self.width, 1, 1, 3, 1], -1)
+        key, strength, gate, kernel, gamma = commands.split([self.width, 1, 1, 3, 1], -1)
         weights = content_weights(memory[:, None], key.tanh(), F.softplus(strength[..., 0]))
         weights = interpolate(weights, previous, gate[..., 0].sigmoid())
         if self.moves:
@@ -117,8 +117,8 @@ class Recurrent(nn.Module):
         check_sizes(1, inputs=inputs, outputs=outputs, hidden=hidden)
         self.lstm, self.readout = nn.LSTM(inputs, hidden, batch_first=True), nn.Linear(hidden, outputs)
 
-    def forward(self, given: Tensor) -> MachineOutput:
-        return MachineOutput(self.readout(self.lstm(given)[0]))
+    def forward(self, sequences: Tensor) -> MachineOutput:
+        return MachineOutput(self.readout(self.lstm(sequences)[0]))
 
 
 def fit(model: nn.Module, draw_batch, seed=0, steps=2000, rate=1e-3) -> list[float]:
@@ -126,17 +126,17 @@ def fit(model: nn.Module, draw_batch, seed=0, steps=2000, rate=1e-3) -> list[flo
     return train_model(model, lambda draw: loss(model, draw_batch(draw)), seed, steps, rate)
 
 
-def loss(model: nn.Module, asked: Asked) -> Tensor:
+def loss(model: nn.Module, batch: Asked) -> Tensor:
     """Mean cross-entropy of the bits that a model should say, in nats."""
-    logits = model(asked.given).logits[:, -asked.wanted.shape[1] :]
-    return F.binary_cross_entropy_with_logits(logits, asked.wanted)
+    logits = model(batch.given).logits[:, -batch.wanted.shape[1] :]
+    return F.binary_cross_entropy_with_logits(logits, batch.wanted)
 
 
 @torch.no_grad()
-def wrong_bits(model: nn.Module, asked: Asked) -> float:
+def wrong_bits(model: nn.Module, batch: Asked) -> float:
     """Share of wrong bits, from 0 to 1; a model that knows nothing has half of them wrong."""
-    said = model(asked.given).logits[:, -asked.wanted.shape[1] :] > 0
-    return (said != asked.wanted.bool()).float().mean().item()
+    predicted = model(batch.given).logits[:, -batch.wanted.shape[1] :] > 0
+    return (predicted != batch.wanted.bool()).float().mean().item()
 
 
 def usage(before: Tensor, write: Tensor, reads: Tensor, free: Tensor) -> Tensor:
@@ -144,8 +144,8 @@ def usage(before: Tensor, write: Tensor, reads: Tensor, free: Tensor) -> Tensor:
 
     A write uses places, and a read whose gate is open frees what it has read.
     """
-    kept = (1 - free[..., None] * reads).prod(-2)
-    return (before + write - before * write) * kept
+    retention = (1 - free[..., None] * reads).prod(-2)
+    return (before + write - before * write) * retention
 
 
 def allocation(usage: Tensor) -> Tensor:
@@ -194,13 +194,13 @@ class Computer(nn.Module):
         )  # two keys, erase, add; read modes, two strengths, three gates
         self.readout = nn.Linear(hidden + width, outputs)
 
-    def forward(self, given: Tensor) -> MachineOutput:
+    def forward(self, sequences: Tensor) -> MachineOutput:
         """Read B sequences, B×T×inputs, and say what comes out at each step."""
-        B, N, W = len(given), self.places, self.width
-        memory, link = given.new_full((B, N, W), 1e-6), given.new_zeros(B, N, N)
-        used = precedence = written = at = given.new_zeros(B, N)
-        seen, state, steps = given.new_zeros(B, W), None, []
-        for now in given.unbind(1):
+        B, N, W = len(sequences), self.places, self.width
+        memory, link = sequences.new_full((B, N, W), 1e-6), sequences.new_zeros(B, N, N)
+        used = precedence = written = at = sequences.new_zeros(B, N)
+        seen, state, steps = sequences.new_zeros(B, W), None, []
+        for now in sequences.unbind(1):
             state = self.controller(torch.cat([now, seen], -1), state)
             wanted, key, erase, add, modes, strengths, gates = self.interface(state[0]).split([W, W, W, W, 3, 2, 3], -1)
             (free, allocate, enter), strengths = gates.sigmoid().split(1, -1), 1 + F.softplus(strengths)

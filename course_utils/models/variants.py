@@ -33,8 +33,8 @@ def sparsemax(scores: Tensor, mask: Tensor) -> Tensor:
     down = scores.masked_fill(~mask, -torch.inf).sort(-1, descending=True).values
     count = torch.arange(1, scores.shape[-1] + 1, device=scores.device)
     total = down.masked_fill(down == -torch.inf, 0).cumsum(-1)
-    kept = (1 + count * down > total).sum(-1, keepdim=True).clamp(min=1)
-    threshold = (total.gather(-1, kept - 1) - 1) / kept
+    support = (1 + count * down > total).sum(-1, keepdim=True).clamp(min=1)
+    threshold = (total.gather(-1, support - 1) - 1) / support
     return (scores - threshold).clamp(min=0).masked_fill(~mask, 0.0)
 
 
@@ -154,8 +154,8 @@ def fit(model: nn.Module, kind: str, seed=0, steps=600, length=32, batch=32, rat
     """Learn to answer a kind of lookups; return the loss of each step."""
 
     def loss_of_batch(draw):
-        asked = lookups(batch, kind, draw, length)
-        return F.cross_entropy(model(read(asked)).flatten(0, 1), asked.answer.flatten())
+        questions = lookups(batch, kind, draw, length)
+        return F.cross_entropy(model(read(questions)).flatten(0, 1), questions.answer.flatten())
 
     return train_model(model, loss_of_batch, seed, steps, rate, warmup=20)
 
@@ -163,6 +163,7 @@ def fit(model: nn.Module, kind: str, seed=0, steps=600, length=32, batch=32, rat
 @torch.no_grad()
 def accuracy(model: nn.Module, kind: str, length: int, number=200, seed=10_000) -> float:
     """The share of right answers in the last quarter of sequences of a length."""
-    asked = lookups(number, kind, torch.Generator().manual_seed(seed), length)
-    said = torch.cat([model(part).argmax(-1) for part in read(asked).split(20)])  # a few at a time take less memory
-    return (said == asked.answer)[:, -(length // 4) :].float().mean().item()
+    questions = lookups(number, kind, torch.Generator().manual_seed(seed), length)
+    # A few at a time take less memory.
+    predicted = torch.cat([model(part).argmax(-1) for part in read(questions).split(20)])
+    return (predicted == questions.answer)[:, -(length // 4) :].float().mean().item()

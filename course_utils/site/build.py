@@ -157,15 +157,15 @@ def _run_sphinx(source, out, say):
     from sphinx.util.console import nocolor
 
     nocolor()
-    told = io.StringIO()
-    with contextlib.redirect_stderr(told), warnings.catch_warnings():
+    log = io.StringIO()
+    with contextlib.redirect_stderr(log), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what the libraries say to one another
         app = Sphinx(
-            source, None, out, source.parent / "trees", "html", confoverrides=SETTINGS, status=None, warning=told
+            source, None, out, source.parent / "trees", "html", confoverrides=SETTINGS, status=None, warning=log
         )
         app.build()
     logging.getLogger("sphinx").handlers.clear()
-    for line in sorted(set(filter(None, told.getvalue().splitlines()))):
+    for line in sorted(set(filter(None, log.getvalue().splitlines()))):
         say(line.replace(f"{source}/", ""))
     if app.statuscode:
         raise CourseError("Sphinx could not write the pages: what it says is above.")

@@ -104,8 +104,8 @@ def glossary(lessons: dict[str, dict]) -> str:
     for file, cell in _texts(lessons):
         cell["source"] = TERM.sub(partial(link, file=file), cell["source"])
     entries = (
-        f'<span id="{anchor}">{term}</span>\n: {said} ({", ".join(_back(file, anchor) for file in dict.fromkeys(files))})\n'
-        for anchor, (term, said, files) in sorted(found.items())
+        f'<span id="{anchor}">{term}</span>\n: {sentence} ({", ".join(_back(file, anchor) for file in dict.fromkeys(files))})\n'
+        for anchor, (term, sentence, files) in sorted(found.items())
     )
     return "# Glossary\n\nEach term that a lesson introduces, in the words with which it does.\n\n" + "\n".join(entries)
 

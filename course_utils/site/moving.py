@@ -30,13 +30,13 @@ def of_lesson(root: Path, name: str) -> dict[str, dict]:
     """Return for each cell of a lesson with an explorer, by its id, what `record` writes. Raises `CourseError`."""
     file = root / file_of("notebooks", name)
     key = hashlib.sha256(f"{RECIPE} {MOST}".encode() + file.read_bytes()).hexdigest()[:16]
-    kept = cache_folder() / "site" / f"{name}-{key}.json"
-    if not kept.is_file():
+    cached = cache_folder() / "site" / f"{name}-{key}.json"
+    if not cached.is_file():
         found = _drawn(root, file)
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(kept) as draft:
+        cached.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(cached) as draft:
             draft.write_text(json.dumps(found), encoding="utf-8")
-    return json.loads(kept.read_text(encoding="utf-8"))
+    return json.loads(cached.read_text(encoding="utf-8"))
 
 
 def _drawn(root, file):

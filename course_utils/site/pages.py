@@ -40,8 +40,8 @@ def lesson(root: Path, name: str, moving: Mapping[str, dict] = MappingProxyType(
             for how, here in ANSWERING:
                 text = how.sub(here, text)
             cells.append(_markdown(_with_links(text, file_of("notebooks", name)), cell))
-        elif (asked := ASKING.match(text)) and asked["id"] in known:
-            cells.append(_code(cell, ["remove-input"], [_html(_asked(known[asked["id"]]))]))
+        elif (call := ASKING.match(text)) and call["id"] in known:
+            cells.append(_code(cell, ["remove-input"], [_html(_asked(known[call["id"]]))]))
         else:
             outputs = (
                 [_moving(cell["id"], moving[cell["id"]], output) for output in cell["outputs"]]
@@ -61,18 +61,18 @@ def exercises(root: Path, name: str, solutions: bool) -> dict:
     shown = _shown(notebook["cells"])
     for place, cell in enumerate(shown):
         text = "".join(cell["source"])
-        asked = ASKING.search(text) if cell["cell_type"] == "code" else None
+        call = ASKING.search(text) if cell["cell_type"] == "code" else None
         if cell["cell_type"] == "markdown":
             cells.append(_markdown(_with_links(text, file_of("exercises", name)), cell))
-        elif asked and asked["id"] in facts and asked["what"] == "check":
-            task = facts[asked["id"]]
+        elif call and call["id"] in facts and call["what"] == "check":
+            task = facts[call["id"]]
             cells.append(_markdown(_folded(task, answers.get(task.id) if solutions else None), cell))
             if task is first:
                 reports = _reports(task, "".join(shown[1]["source"]), answers[task.id])
                 # Sphinx leaves out a cell without a source.
                 made = cell | {"id": f"{cell['id']}-reports", "source": "# what a check says"}
                 cells.append(_code(made, ["remove-input"], [_html(reports)]))
-        elif not asked:
+        elif not call:
             cells.append(_code(cell, ["hide-input"] if place == 1 else [], []))
     return notebook | {"cells": cells}
 
@@ -135,8 +135,8 @@ def _moving(cell_id, moves, output):
 
 
 def _options(one):
-    said = dict([one.right, *one.wrong])
-    options = [[text, said[text], text == one.right[0]] for _, text in one.options(0)]
+    explanations = dict([one.right, *one.wrong])
+    options = [[text, explanations[text], text == one.right[0]] for _, text in one.options(0)]
     return {"kind": "options", "letters": LETTERS, "options": options}
 
 

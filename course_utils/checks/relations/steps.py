@@ -124,8 +124,8 @@ def _of_a_step(text, operation, operands, called, names, args):
         if operation in OPERATIONS:
             for other, words in OPERATIONS.items():
                 if other is not operation:
-                    said = f"with {words} in place of {OPERATIONS[operation]} in {text}"
-                    yield Change(said, lambda o, ab, f=other: f(*ab), often=True)
+                    phrase = f"with {words} in place of {OPERATIONS[operation]} in {text}"
+                    yield Change(phrase, lambda o, ab, f=other: f(*ab), often=True)
         if all(called):
             exchanged = f"with {called[1]} on the left and {called[0]} on the right in {text}"
             yield Change(exchanged, lambda o, ab: o(*ab[::-1]), often=True)
@@ -138,8 +138,8 @@ def _of_a_step(text, operation, operands, called, names, args):
                 yield change._replace(text=f"{change.text}, in {text}", function=of_all)
             for other, arg in zip(names, args, strict=False):
                 if isinstance(arg, torch.Tensor) and other != name:
-                    said = f"with {other} in place of {name} in {text}"
-                    yield Change(said, ArgumentInstead(place, names.index(other)))
+                    phrase = f"with {other} in place of {name} in {text}"
+                    yield Change(phrase, ArgumentInstead(place, names.index(other)))
     elif is_number(operands[0]):
         for change in of_one(f"the number that goes into {text}", "", operands[0]):
             yield Change(change.text, lambda o, a, f=change.function: o(f(a[0])))
@@ -148,8 +148,8 @@ def _of_a_step(text, operation, operands, called, names, args):
         for change in of_tensors("", operands[0].dim()):
             if change.instead:
                 continue  # is a change of what the step gives
-            of_all, said = lambda o, a, f=change.function: f(a[0]), change.text.format(called[0])
-            yield change._replace(text=f"with {said} in place of {text}", function=of_all)
+            of_all, phrase = lambda o, a, f=change.function: f(a[0]), change.text.format(called[0])
+            yield change._replace(text=f"with {phrase} in place of {text}", function=of_all)
 
 
 class NeedsArguments:

@@ -183,8 +183,8 @@ def pack(value):
             chunks.append(raw.reshape(-1).view(torch.uint8).numpy().tobytes() if raw.numel() else b"")
             return {"tensor": str(raw.dtype).removeprefix("torch."), "shape": list(raw.shape), "bytes": len(chunks[-1])}
         if type(v) in PLAIN_CLASSES.values():
-            told = {f.name: getattr(v, f.name) for f in fields(v) if getattr(v, f.name) is not f.default}
-            return {"class": type(v).__name__, "fields": {name: tree(w) for name, w in told.items()}}
+            values = {f.name: getattr(v, f.name) for f in fields(v) if getattr(v, f.name) is not f.default}
+            return {"class": type(v).__name__, "fields": {name: tree(w) for name, w in values.items()}}
         if isinstance(v, dict):
             return {"dict": [[tree(k), tree(w)] for k, w in v.items()]}
         if isinstance(v, (tuple, list)):

@@ -151,7 +151,7 @@ def _as_now():
     return set_back
 
 
-def _no_input(*given, **named):
+def _no_input(*args, **named):
     raise EOFError(
         "an answer gets all that it needs as arguments: `input()` and `breakpoint()` would wait for somebody to type"
     )
@@ -199,7 +199,7 @@ def _call(answer, case, candidates, printed, watch, repeated):
     try:
         with contextlib.redirect_stdout(printed), watch:  # watching takes time: what gives the value is enough
             value = answer(*args)
-            kept = plain(value)  # which may run code of the answer's, too
+            result = plain(value)  # which may run code of the answer's, too
     except NotImplementedError as error:
         stub = _raised_by_hand(error)
         return Outcome("not implemented") if stub else Outcome("error", failure=_failure(error, answer, args))
@@ -214,14 +214,14 @@ def _call(answer, case, candidates, printed, watch, repeated):
     changed = tuple(_changed(case.args, args))
     with contextlib.redirect_stdout(_Kept()):  # printed again, but not shown again
         again = repeated and not case.edge and not changed
-        unstable = again and not _repeats(answer, case, candidates, kept)
+        unstable = again and not _repeats(answer, case, candidates, result)
         gradients, gradient_failure = _gradients(answer, case, candidates) if case.gradient else (None, None)
         if isinstance(answer, _Made) and not unstable:
-            unstable = not _repeats(answer, case, candidates, kept) or _keeps_state(answer, case)
+            unstable = not _repeats(answer, case, candidates, result) or _keeps_state(answer, case)
         mode_matters = (
-            isinstance(answer, _Made) and not unstable and not _repeats(answer.evaluate, case, candidates, kept)
+            isinstance(answer, _Made) and not unstable and not _repeats(answer.evaluate, case, candidates, result)
         )
-    return Outcome("value", kept, gradients, gradient_failure, changed, unstable=unstable, mode_matters=mode_matters)
+    return Outcome("value", result, gradients, gradient_failure, changed, unstable=unstable, mode_matters=mode_matters)
 
 
 def _keeps_state(made, case):

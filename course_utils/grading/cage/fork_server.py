@@ -88,8 +88,8 @@ def main() -> None:
     An answer can look at whatever this process was ever told: no path of a submission, of results or of a roster is among it.
     """
     control = socket.socket(fileno=int(sys.argv[1]))
-    with control.makefile("rb") as told:  # not by the command line, which can be read in here
-        settings = json.loads(told.readline())
+    with control.makefile("rb") as file:  # not by the command line, which can be read in here
+        settings = json.loads(file.readline())
     layers = locks.Layers(**settings["layers"])
     sys.path[:] = [path for path in sys.path if path]
     COPIES.update(settings["copies"])  # of what cannot be read from here
@@ -115,9 +115,9 @@ def main() -> None:
 def forget(data: str) -> None:
     """Leave nothing of the grading's places in what a program is told at its start, but where data are."""
     sys.argv[:], sys.orig_argv[:] = [""], [sys.executable]
-    kept = {name: os.environ[name] for name in TOLD if name in os.environ}
+    environment = {name: os.environ[name] for name in TOLD if name in os.environ}
     os.environ.clear()
-    os.environ.update(kept | ({"COURSE_DATA_MIRROR": data} if data else {}))
+    os.environ.update(environment | ({"COURSE_DATA_MIRROR": data} if data else {}))
     matplotlib.get_configdir = matplotlib.get_cachedir = lambda: "/"
 
 
@@ -198,27 +198,25 @@ def _stand_in_for_checks():
     learner.notebook, learner.__path__ = module, []
     graded = types.ModuleType("course_utils.grading.handing_out.nbgrader")
     graded.grade = lambda task_id=None, answer=None, points=None: None
-    told = types.ModuleType("course_utils.commands.doctor")
-    told.doctor = lambda: None
+    doctor = types.ModuleType("course_utils.commands.doctor")
+    doctor.doctor = lambda: None
     own = types.ModuleType("course_utils.learner.own")
     own.train_own = own.speak_own = lambda *parts, **named: None
     compared, properties = (types.ModuleType(f"course_utils.models.{name}") for name in ("compared", "properties"))
-    compared.report, properties.PROMISES = (
-        lambda *given, **named: None,
-        {},
-    )  # lesson 20's own report trains for ten seconds
-    stand_ins = learner, module, graded, told, own, compared, properties
+    compared.report = lambda *args, **named: None  # lesson 20's own report trains for ten seconds
+    properties.PROMISES = {}
+    stand_ins = learner, module, graded, doctor, own, compared, properties
     sys.modules.update({stand_in.__name__: stand_in for stand_in in stand_ins})
 
-    module.said = {}
+    module.answers = {}
 
     def check(task_id=None, answer=None, seed=None, *more, **unknown):
         answer = answer[:SAID_AT_MOST] if isinstance(answer, str) else _as_number(answer)
-        if isinstance(task_id, str) and answer is not None and len(module.said) < SAID_AT_MOST:
-            module.said[task_id[:SAID_AT_MOST]] = answer, seed
+        if isinstance(task_id, str) and answer is not None and len(module.answers) < SAID_AT_MOST:
+            module.answers[task_id[:SAID_AT_MOST]] = answer, seed
         return types.SimpleNamespace(state="not attempted", mistake=None, kind=None, message="")
 
-    def nothing(*given, **named):
+    def nothing(*args, **named):
         return None
 
     module.check = check
@@ -284,7 +282,7 @@ class Answers:
     """A notebook's names, and the requests about them."""
 
     def __init__(self, requests, replies, offered):
-        self._requests, self._replies, self._nonce, self._came, self._guesses = requests, replies, b"", {}, {}
+        self._requests, self._replies, self._nonce, self._known, self._guesses = requests, replies, b"", {}, {}
         self._offered = offered
         self._remembered = 0  # bytes
         self._module, self._futures = types.ModuleType("__main__"), 0
@@ -308,8 +306,8 @@ class Answers:
                 elif do == "offer":
                     self._offered.put(**request)
                     self._reply({})
-                elif do == "said":
-                    self._reply({"said": plain(sys.modules["course_utils.learner.notebook"].said)})
+                elif do == "answers":
+                    self._reply({"answers": plain(sys.modules["course_utils.learner.notebook"].answers)})
                 else:
                     self._reply(self._run(**request, cases=wire.read(self._requests)[1]))
 
@@ -321,14 +319,14 @@ class Answers:
         wire.write(self._replies, self._nonce, body)
 
     def _cell(self, number, source, seconds, waiting):
-        """Run a cell as a notebook does; {"failed": what stopped it, "" for nothing, "late": whether its time was up, "asked": whether it used what was not offered}.
+        """Run a cell as a notebook does; {"failed": what stopped it, "" for nothing, "late": whether its time was up, "missed": whether it used what was not offered}.
 
         Of a cell that is stopped, the functions, classes and imports are defined all the same: what stops it here, such as
         starting another program, may have worked where it was written. Where it was something that is not offered, all that stands
         below runs, too.
         """
-        name, came, line = f"cell {number}", {"failed": "", "late": False}, sys.maxsize
-        self._offered.asked = False
+        name, outcome, line = f"cell {number}", {"failed": "", "late": False}, sys.maxsize
+        self._offered.missed = False
         linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
         try:
             with time_limit(seconds, waiting):
@@ -336,17 +334,17 @@ class Answers:
                 self._futures |= code.co_flags & FUTURES
                 exec(code, self._module.__dict__)
         except TimeIsUp:
-            came["late"] = True
+            outcome["late"] = True
         except BaseException as error:
-            came["failed"] = _told(error)
-            line = _line(error, name) if self._offered.asked else line
-        came["asked"] = self._offered.asked
-        if came["late"] or came["failed"]:
+            outcome["failed"] = _told(error)
+            line = _line(error, name) if self._offered.missed else line
+        outcome["missed"] = self._offered.missed
+        if outcome["late"] or outcome["failed"]:
             with contextlib.suppress(BaseException), time_limit(SECONDS_TO_DEFINE):
                 for part in _definitions(source, name, self._futures, line):
                     with contextlib.suppress(Exception):
                         exec(part, self._module.__dict__)
-        return came
+        return outcome
 
     def _run(self, name, seconds, cases, kinds=("callable", "module"), waiting=1.0):
         """{"outcomes": …}, or {"no answer": (kind, what to show)} where nothing can be run; its kind is "missing" where nothing is."""
@@ -370,17 +368,17 @@ class Answers:
 
         def candidate(*args, **options):
             functions = {place: arg for place, arg in {**dict(enumerate(args)), **options}.items() if callable(arg)}
-            given, named = plain(args), plain(options)
+            copies, named = plain(args), plain(options)
             tensors = trees.tensors((args, options))
-            kept = [torch.is_grad_enabled() and tensor.requires_grad for tensor in tensors]
-            asked = pack((given, named, kept))
+            grads = [torch.is_grad_enabled() and tensor.requires_grad for tensor in tensors]
+            packed = pack((copies, named, grads))
             if functions:
-                given = tuple(Callback(place) if place in functions else arg for place, arg in enumerate(given))
+                copies = tuple(Callback(place) if place in functions else arg for place, arg in enumerate(copies))
                 named = {name: Callback(name) if name in functions else arg for name, arg in named.items()}
-                guesses = self._guesses.setdefault((next(numbers), asked), {})
-                reply = self._call_back(functions, guesses, call=key, args=given, options=named, kept=kept)
+                guesses = self._guesses.setdefault((next(numbers), packed), {})
+                reply = self._call_back(functions, guesses, call=key, args=copies, options=named, kept=grads)
             else:
-                reply = self._came.get(asked, {}).get(key) or self._call(key, given, named, kept, asked)
+                reply = self._known.get(packed, {}).get(key) or self._call(key, copies, named, grads, packed)
             places = {**dict(enumerate(args)), **options}
             for place, after in reply["changed"].items():
                 places[place].data.copy_(after)
@@ -396,13 +394,13 @@ class Answers:
 
         return candidate
 
-    def _call(self, key, args, options, kept, asked):
+    def _call(self, key, args, options, grads, packed):
         """Return what came of a call. Asked before, of another candidate, it is answered for all, and kept for them."""
-        request = {"call": key, "args": args, "options": options, "kept": kept, "asked before": asked in self._came}
+        request = {"call": key, "args": args, "options": options, "kept": grads, "asked before": packed in self._known}
         reply = self._exchange(request)
         if self._remembered < REMEMBERED:
-            self._remembered += len(asked) + len(pack(reply))
-            self._came.setdefault(asked, {}).update(reply.get("came", {}))
+            self._remembered += len(packed) + len(pack(reply))
+            self._known.setdefault(packed, {}).update(reply.get("came", {}))
         return reply["came"][key] if "came" in reply else reply
 
     def _call_back(self, functions, guesses, **request):
@@ -411,21 +409,21 @@ class Answers:
         Guesses spare crossings: what a function gave in a like call, of another candidate. The candidate runs on with them, and then each
         call is made here, in its order; where something else comes of one, the candidate runs again from there.
         """
-        given = []
+        results = []
         while True:
-            reply = self._exchange({**request, "given": given, "guesses": guesses})
-            came = reply["came"][request["call"]] if "came" in reply else reply
-            for call in came.get("asked", ()):
+            reply = self._exchange({**request, "given": results, "guesses": guesses})
+            outcome = reply["came"][request["call"]] if "came" in reply else reply
+            for call in outcome.get("asked", ()):
                 name = pack(call).hex()
                 place, args = call
-                given.append(plain(functions[place](*args)))
-                guessed = name in guesses and pack(guesses[name]) == pack(given[-1])
+                results.append(plain(functions[place](*args)))
+                guessed = name in guesses and pack(guesses[name]) == pack(results[-1])
                 if not guessed:
                     if len(guesses) < GUESSES_AT_MOST or name in guesses:
-                        guesses[name] = given[-1]
+                        guesses[name] = results[-1]
                     break
             else:
-                return came
+                return outcome
 
     def _exchange(self, request):
         """Write a request to the other side, and return the reply."""
@@ -498,7 +496,7 @@ class Shell:
         return []
 
     def __getattr__(self, name):
-        return lambda *given, **named: None
+        return lambda *args, **named: None
 
 
 class _Nowhere(io.TextIOBase):

@@ -18,10 +18,10 @@ class NotOffered(Exception):
 
 
 class Offers:
-    """Finds and makes the modules of these rooms, for `sys.meta_path`. `asked` tells whether something was used that is not there."""
+    """Finds and makes the modules of these rooms, for `sys.meta_path`. `missed` tells whether something was used that is not there."""
 
     def __init__(self):
-        self.asked = False
+        self.missed = False
         names = [path.relative_to(PACKAGE.parent).with_suffix("") for room in ROOMS for path in _files(room)]
         self._names = {
             ".".join(name.parts).removesuffix(".__init__") for name in names
@@ -69,7 +69,7 @@ class StandIn:
     def _itself(self):
         names = vars(self._module)
         if self._name not in names:
-            self._offers.asked = True
+            self._offers.missed = True
             raise NotOffered(
                 f"{self._module.__name__}.{self._name} is not at hand where a class is graded, unless the exercise offers it: "
                 "your answer should do without it."

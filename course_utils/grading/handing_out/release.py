@@ -230,16 +230,16 @@ def _with_words(notebook, lesson, settings):
 
 
 def _readme(notebook, lesson, settings, withheld=False):
-    asked, points = tasks.asked(number_of(lesson), settings.questions is not None), worth(lesson, settings)
-    asked = asked + settings.in_words(number_of(lesson))
+    counted, points = tasks.asked(number_of(lesson), settings.questions is not None), worth(lesson, settings)
+    counted = counted + settings.in_words(number_of(lesson))
     return README.format(
         title=_title(notebook),
         file=f"{lesson}.ipynb",
-        tasks=_count(len(asked), "task"),
+        tasks=_count(len(counted), "task"),
         points=_count(sum(points.values()), "point"),
-        rows="\n".join(f"| {task.id} | {task.title} | {points.get(task.id, 0):g} |" for task in asked),
+        rows="\n".join(f"| {task.id} | {task.title} | {points.get(task.id, 0):g} |" for task in counted),
         due=_due(settings),
-        first=asked[0].id,
+        first=counted[0].id,
         install=WITHHELD if withheld else INSTALLED,
     )
 

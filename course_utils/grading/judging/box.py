@@ -112,7 +112,7 @@ class Box:
     def __init__(self, layers: locks.Layers, limits: Limits = Limits(), hidden=()):  # noqa: B008
         self.layers, self.limits, self.hidden = layers, limits, [os.path.realpath(path) for path in hidden]
         self.odd = []  # what cells and answers of the notebook at work did to their process, in sentences
-        self.said = {}  # {question's id: (answer, seed)} of the notebook at work, as its process says: short scalars
+        self.answered = {}  # {question's id: (answer, seed)} of the notebook at work, as its process says: short scalars
         self.peak = 0  # bytes: the largest process so far
         self._server = self._control = self._pipes = self._pid = None
 
@@ -173,11 +173,11 @@ class Box:
             **({"PYTHONUSERBASE": site.getuserbase()} if site.ENABLE_USER_SITE else {"PYTHONNOUSERSITE": "1"}),
         }
         line = locks.command(self.layers, program, self.hidden, data)
-        with theirs, tempfile.TemporaryFile() as said:
+        with theirs, tempfile.TemporaryFile() as errors:
             passed = [theirs.fileno(), *([] if ruleset is None else [ruleset])]
             self._server = subprocess.Popen(
                 line, cwd="/", env=environment, pass_fds=passed, stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL, stderr=said, start_new_session=True,
+                stdout=subprocess.DEVNULL, stderr=errors, start_new_session=True,
             )  # fmt: skip
             theirs.close()
             self._control.settimeout(SECONDS_TO_START)
@@ -189,8 +189,8 @@ class Box:
             except OSError:  # it ended
                 answer = b""
             if answer != b"ready":
-                said.seek(0)
-                words = answer or (said.read().strip().splitlines() or [b"it ended"])[-1]
+                errors.seek(0)
+                words = answer or (errors.read().strip().splitlines() or [b"it ended"])[-1]
                 self._stop_server()
                 raise self._cannot_start(words.decode(errors="replace"))
             self._control.settimeout(SECONDS_TO_OBEY)
@@ -278,20 +278,20 @@ class Box:
         Args:
             cells: the sources of its code cells.
             wanted: for each task. Those that are offered more run later, so that no answer meets what another task is offered.
-            questions: whether to ask, before the answers run, how questions were answered; that is then in `said`.
+            questions: whether to ask, before the answers run, how questions were answered; that is then in `answered`.
 
         Yields:
             One sentence (str) for each cell that failed, and one Answer for each task, in order.
         """
-        notebook, self.said, self.odd = _Run(self, cells), {}, []
+        notebook, self.answered, self.odd = _Run(self, cells), {}, []
         try:
             notebook.run_cells()
             self.odd = notebook.odd
-            self.said = notebook.said() if questions else {}
+            self.answered = notebook.answered() if questions else {}
             order = sorted(range(len(wanted)), key=lambda place: len(wanted[place].offers))
-            came = sorted(((place, notebook.answer(wanted[place])) for place in order), key=itemgetter(0))
+            answers = sorted(((place, notebook.answer(wanted[place])) for place in order), key=itemgetter(0))
             yield from notebook.failed()
-            yield from (answer for _, answer in came)
+            yield from (answer for _, answer in answers)
         finally:
             with suppress(ServerGone):
                 self._end()
@@ -308,9 +308,9 @@ def _understood(body):
         raise wire.Garbled from None
 
 
-def _is_short_pair(said):
+def _is_short_pair(pair):
     """Return whether this may be an answer and a seed: two scalars that take no time to look at, whatever a process says."""
-    return isinstance(said, tuple) and len(said) == 2 and all(map(_is_short, said))
+    return isinstance(pair, tuple) and len(pair) == 2 and all(map(_is_short, pair))
 
 
 def _is_short(value):
@@ -323,14 +323,11 @@ class _Run:
     """One notebook at work: which cells are left out, which process it lives in, how much time is left."""
 
     def __init__(self, box, cells):
-        self._box, self._cells, self._skip, self._slow, self._said = box, cells, set(), set(), {}
+        self._box, self._cells, self._skip, self._slow, self._failures = box, cells, set(), set(), {}
         self._limits, self._deaths, self._spent = box.limits, 0, 0.0  # seconds, as `_ask` counts them
         self._slow_share, self._cells_share = (share * box.limits.whole for share in CELLS_SHARE)
-        self._alive, self._offers, self._asked = (
-            False,
-            (),
-            set(),
-        )  # what the process was given; cells that lacked some of it
+        self._alive, self._offers = False, ()  # what the process was given
+        self._missed = set()  # cells that lacked some of it
         self.odd = []  # what cells and answers did to their process, in sentences
 
     def _left(self):
@@ -346,19 +343,18 @@ class _Run:
 
     def run_cells(self):
         self._revive(())
-        self._cells_share = (
-            self._limits.whole
-        )  # what revives it later is an answer's doing, and takes from the answers' time
+        # What revives it later is an answer's doing, and takes from the answers' time.
+        self._cells_share = self._limits.whole
 
     def failed(self):
         """Return a sentence for each cell that failed."""
-        return [f"Cell {number + 1} failed: {self._said[number]}" for number in sorted(self._said)]
+        return [f"Cell {number + 1} failed: {self._failures[number]}" for number in sorted(self._failures)]
 
     def _revive(self, offers):
         """Run the cells in a new process, leaving out those that ended one. False where time or patience is used up."""
-        for number in self._asked if offers else ():
-            self._said.pop(number, None)  # what they lacked, they have now
-        self._asked = set()
+        for number in self._missed if offers else ():
+            self._failures.pop(number, None)  # what they lacked, they have now
+        self._missed = set()
         while self._deaths <= self._limits.processes and self._left() > 0:
             self._box._begin()
             self._alive, self._offers = True, ()
@@ -383,7 +379,7 @@ class _Run:
 
         The cells run again where a process holds what this task is not offered, and where they lacked what it is offered.
         """
-        if self._alive and offers != self._offers and (self._asked or not set(self._offers) <= set(offers)):
+        if self._alive and offers != self._offers and (self._missed or not set(self._offers) <= set(offers)):
             self._box._end()
             self._alive = False
         return self._alive and self._give(offers) or self._revive(offers)
@@ -398,25 +394,25 @@ class _Run:
         """Return whether the process outlived the cell."""
         seconds = self._seconds_for(number)
         if seconds <= 0:
-            self._said.setdefault(number, "not run, since the time for the notebook's cells was used up")
+            self._failures.setdefault(number, "not run, since the time for the notebook's cells was used up")
             return True
         request = {"do": "cell", "number": number + 1, "source": self._cells[number]}
         try:
-            came = self._ask(request, seconds)
+            outcome = self._ask(request, seconds)
         except (wire.Closed, wire.Late, wire.Garbled) as error:
             self._skip.add(number)
-            self._said[number] = self._end_and_explain(error, seconds)
+            self._failures[number] = self._end_and_explain(error, seconds)
             if not isinstance(error, wire.Late):
-                self.odd.append(f"Cell {number + 1}: {self._said[number]}")
+                self.odd.append(f"Cell {number + 1}: {self._failures[number]}")
             return False
-        if came.get("asked") is True:
-            self._asked.add(number)
-        failed = came.get("failed")
-        if came.get("late") is True:
+        if outcome.get("missed") is True:
+            self._missed.add(number)
+        failed = outcome.get("failed")
+        if outcome.get("late") is True:
             self._slow.add(number)
-            self._said.setdefault(number, self._stopped(seconds))
+            self._failures.setdefault(number, self._stopped(seconds))
         elif isinstance(failed, str) and failed:
-            self._said[number] = steady(failed)[:SENTENCE_AT_MOST]
+            self._failures[number] = steady(failed)[:SENTENCE_AT_MOST]
         return True
 
     def _stopped(self, seconds):
@@ -436,14 +432,14 @@ class _Run:
             return "it wrote into the grader's pipe"
         return f"it ended the process{f' ({how})' if how else ''}"
 
-    def said(self):
+    def answered(self):
         """Return how the cells have answered questions."""
         try:
-            said = self._box._ask({"do": "said"}, BUSY_AT_MOST * GRACE).get("said") if self._alive else {}
+            answers = self._box._ask({"do": "answers"}, BUSY_AT_MOST * GRACE).get("answers") if self._alive else {}
         except (wire.Closed, wire.Late, wire.Garbled) as error:
             self._end_and_explain(error, GRACE)
             return {}
-        pairs = said.items() if isinstance(said, dict) else ()
+        pairs = answers.items() if isinstance(answers, dict) else ()
         return {question: pair for question, pair in pairs if _is_short_pair(pair)}
 
     def answer(self, wanted):

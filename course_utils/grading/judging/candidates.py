@@ -63,16 +63,16 @@ class Candidates:
         asks to verify. "asked" of a reply lists the calls after those given, as (place of the function, arguments).
         """
         try:
-            args, options, key, kept = request["args"], request["options"], request["call"], request.get("kept", ())
-            told = request.get("given", ()), request.get("guesses", {})
-            if not isinstance(args, (tuple, list)) or not isinstance(options, dict) or not isinstance(told[1], dict):
+            args, options, key, grads = request["args"], request["options"], request["call"], request.get("kept", ())
+            results = request.get("given", ()), request.get("guesses", {})
+            if not isinstance(args, (tuple, list)) or not isinstance(options, dict) or not isinstance(results[1], dict):
                 raise TypeError
-            _numbers(told)
+            _numbers(results)
             numbers = _numbers((args, options))
             if request.get("asked before") and numbers <= NUMBERS_FOR_ALL:
                 with suppress(TimeIsUp, TooLarge):  # all together; each alone may well be within its bounds
-                    return self._asked(self._together[key], args, options, kept, told)
-            return self._asked([key], args, options, kept, told)
+                    return self._asked(self._together[key], args, options, grads, results)
+            return self._asked([key], args, options, grads, results)
         except TooLarge as error:
             return {"call": True, **_raised(ValueError()), "message": str(error)}
         except TimeIsUp:
@@ -80,41 +80,41 @@ class Candidates:
         except Exception as error:
             return {"call": True, **_raised(error)}
 
-    def _asked(self, keys, args, options, kept, told):
+    def _asked(self, keys, args, options, grads, results):
         with time_limit(SECONDS_OF_CANDIDATE), locks.limited_memory(MEMORY_OF_CANDIDATE):  # small may become large
-            came, numbers, leaves = {}, 0, 0
+            outcomes, numbers, leaves = {}, 0, 0
             for key in keys:
-                came[key] = self._one(key, args, options, kept, told)
-                found = list(islice(trees.leaves(came[key], DEEPEST_BACK), LEAVES_BACK_AT_MOST + 1))
+                outcomes[key] = self._one(key, args, options, grads, results)
+                found = list(islice(trees.leaves(outcomes[key], DEEPEST_BACK), LEAVES_BACK_AT_MOST + 1))
                 numbers += sum(tensor.numel() for tensor in trees.tensors(found))
                 leaves += sum(len(leaf) if isinstance(leaf, str) else 1 for leaf in found)
                 if numbers > RESULTS_AT_MOST or leaves > LEAVES_BACK_AT_MOST:
                     raise TooLarge(TOO_MUCH)
-            return {"call": True, "came": came}
+            return {"call": True, "came": outcomes}
 
-    def _one(self, key, args, options, kept, told):
-        calls = _Calls(*told)
-        given, named = [calls.plain(arg) for arg in args], {name: calls.plain(arg) for name, arg in options.items()}
-        tensors = trees.tensors((given, named))
-        for tensor, wanted in zip(tensors, kept, strict=False):
+    def _one(self, key, args, options, grads, results):
+        calls = _Calls(*results)
+        copies, named = [calls.plain(arg) for arg in args], {name: calls.plain(arg) for name, arg in options.items()}
+        tensors = trees.tensors((copies, named))
+        for tensor, wanted in zip(tensors, grads, strict=False):
             tensor.requires_grad_(wanted is True and contract.is_float(tensor))
         try:
-            came = marked(self._task.candidate(key))(*given, **named)
-            value, gradients = plain(came), _gradients(came, tensors)
+            result = marked(self._task.candidate(key))(*copies, **named)
+            value, gradients = plain(result), _gradients(result, tensors)
         except Unanswered:
-            return {"changed": {}, "asked": calls.asked}
+            return {"changed": {}, "asked": calls.unanswered}
         except contract.NotAsAsked as error:  # which tells of the call alone
-            return {**_raised(error), "message": str(error), "asked": calls.asked}
+            return {**_raised(error), "message": str(error), "asked": calls.unanswered}
         except Exception as error:
-            return {**_raised(error), "asked": calls.asked}
-        before, after = {**dict(enumerate(args)), **options}, {**dict(enumerate(given)), **named}
+            return {**_raised(error), "asked": calls.unanswered}
+        before, after = {**dict(enumerate(args)), **options}, {**dict(enumerate(copies)), **named}
         changed = {
             place: after[place]
             for place, old in before.items()
             if isinstance(old, torch.Tensor) and not torch.equal(old, after[place])
         }
-        asked = {"asked": calls.asked} if calls.asked else {}
-        return {"changed": changed, "value": value, **asked, **({"gradients": gradients} if gradients else {})}
+        unanswered = {"asked": calls.unanswered} if calls.unanswered else {}
+        return {"changed": changed, "value": value, **unanswered, **({"gradients": gradients} if gradients else {})}
 
 
 class Unanswered(BaseException):
@@ -122,10 +122,10 @@ class Unanswered(BaseException):
 
 
 class _Calls:
-    """The calls that a candidate makes in one run. `asked` lists those after the ones that were answered before the run."""
+    """The calls that a candidate makes in one run. `unanswered` lists those after the ones that were answered before the run."""
 
-    def __init__(self, given, guesses):
-        self._given, self._guesses, self._number, self.asked = list(given), guesses, 0, []
+    def __init__(self, results, guesses):
+        self._results, self._guesses, self._number, self.unanswered = list(results), guesses, 0, []
 
     def plain(self, arg):
         """Return an argument as a candidate gets it: a function in place of a Callback, a copy of anything else."""
@@ -135,10 +135,10 @@ class _Calls:
         self._number += 1
         if self._number > CALLS_AT_MOST:
             raise RuntimeError("too many calls")
-        if self._number <= len(self._given):
-            return plain(self._given[self._number - 1])
+        if self._number <= len(self._results):
+            return plain(self._results[self._number - 1])
         call = place, plain(args)
-        self.asked.append(call)
+        self.unanswered.append(call)
         name = contract.pack(call).hex()
         if name not in self._guesses:
             raise Unanswered
@@ -149,8 +149,8 @@ def _gradients(value, tensors):
     """Return the gradient of one number with respect to each tensor, None for those of which none is kept; nothing where there is none."""
     if not isinstance(value, torch.Tensor) or value.numel() != 1 or not value.requires_grad:
         return []
-    kept = [tensor for tensor in tensors if tensor.requires_grad]
-    found = iter(torch.autograd.grad(value.sum(), kept, allow_unused=True)) if kept else iter(())
+    wanted = [tensor for tensor in tensors if tensor.requires_grad]
+    found = iter(torch.autograd.grad(value.sum(), wanted, allow_unused=True)) if wanted else iter(())
     return [plain(next(found)) if tensor.requires_grad else None for tensor in tensors]
 
 

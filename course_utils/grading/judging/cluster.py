@@ -215,9 +215,9 @@ def grade_batch(batch: list[dict], plan: dict, expected: dict[str, str]) -> list
     """Grade notebooks on a worker; a Result as JSON for each. Raises ClusterError and locks.CageError."""
     for what, version in expected.items():
         if about()[what] != version:
-            came, wanted = (text[:12] for text in (about()[what], version))
+            theirs, ours = (text[:12] for text in (about()[what], version))
             raise ClusterError(
-                f"A worker on {os.uname().nodename} has another version of {what} ({came}, here {wanted}): install the same."
+                f"A worker on {os.uname().nodename} has another version of {what} ({theirs}, here {ours}): install the same."
             )
     with _Own.lock, scratch("course-batch") as folder:
         return [json.dumps(_graded(one, plan, folder).to_json()) for one in batch]

@@ -172,18 +172,18 @@ class Grader:
 
     def _run(self, notebook):
         """Return what cells failed, the verdicts, and what is odd about them."""
-        asked = tasks.by_lesson()[notebook.lesson]
+        exercises = tasks.by_lesson()[notebook.lesson]
         wanted = [
-            Wanted(task.answer_name, task.answer_kinds, *self._known_of(task)[1:3], task.offers) for task in asked
+            Wanted(task.answer_name, task.answer_kinds, *self._known_of(task)[1:3], task.offers) for task in exercises
         ]
         questions = () if self._questions is None else tasks.questions_of(notebook.lesson)
-        came = list(self.box.answers(notebook.cells, wanted, bool(questions)))
+        results = list(self.box.answers(notebook.cells, wanted, bool(questions)))
         self._patience = SECONDS_OF_JUDGE
-        failed, answers = came[: len(came) - len(asked)], came[len(came) - len(asked) :]
-        verdicts = tuple(self._verdict(task, answer, notebook) for task, answer in zip(asked, answers, strict=True))
-        verdicts += tuple(self._answered(question, self.box.said.get(question.id)) for question in questions)
+        failed, answers = results[: len(results) - len(exercises)], results[len(results) - len(exercises) :]
+        verdicts = tuple(self._verdict(task, answer, notebook) for task, answer in zip(exercises, answers, strict=True))
+        verdicts += tuple(self._answered(question, self.box.answered.get(question.id)) for question in questions)
         suspicions = [f"{v.task} calls the course's own {v.borrowed}" for v in verdicts if v.borrowed]
-        suspicions += [f"{task.id} ended its process" for task, a in zip(asked, answers, strict=True) if a.died]
+        suspicions += [f"{task.id} ended its process" for task, a in zip(exercises, answers, strict=True) if a.died]
         suspicions += self.box.odd
         return failed, verdicts, suspicions
 
@@ -241,16 +241,16 @@ class Grader:
                 judge.explain_further(report, known, answer.outcomes, pairs=False)
         return report
 
-    def _answered(self, question, said):
+    def _answered(self, question, pair):
         """Return the Verdict on what a notebook says to a question: (answer, seed of the options' order), or None.
 
         Only letters for the order that was handed out count: those for another one may come from anywhere.
         """
-        if said is None:
+        if pair is None:
             return Verdict(
                 question.id, "missing", message=f'The notebook holds no answered `check("{question.id}", …)`.'
             )
-        answer, seed = said
+        answer, seed = pair
         if isinstance(question, tasks.Question) and (type(seed), seed) != (int, self._questions):
             message = (
                 "Its options stood in another order than in the notebook that was handed out: keep "

@@ -118,8 +118,8 @@ class Result:
 
 def _few(texts, at_most, what):
     """Return so many of the texts, each cut, and how many were left out."""
-    kept = tuple(cut(text, REMARK_AT_MOST) for text in texts[:at_most])
-    return kept if len(texts) <= at_most else (*kept[:-1], f"{len(texts) - at_most + 1:,} more {what} were left out.")
+    first = tuple(cut(text, REMARK_AT_MOST) for text in texts[:at_most])
+    return first if len(texts) <= at_most else (*first[:-1], f"{len(texts) - at_most + 1:,} more {what} were left out.")
 
 
 def _cut_texts(verdict, length):

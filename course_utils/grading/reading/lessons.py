@@ -9,17 +9,15 @@ from dataclasses import replace
 from functools import cache
 from itertools import groupby
 
-from course_utils.grading.reading.notebook_file import Unreadable, definition, fingerprint, read_notebook
+from course_utils.grading.reading.notebook_file import Notebook, Unreadable, definition, fingerprint, read_notebook
 from course_utils.grading.reading.submissions import Found
 from course_utils.lessons import tasks
 
 STUDENTS = 500  # who are asked, spread evenly over a larger class
 NOTEBOOKS = 10  # of a student that are looked at
-KEPT, UNREAD, OTHERS = (
-    2,
-    6,
-    2,
-)  # notebooks of a student that are run: of a lesson, too large to be looked at, for lessons that do not count
+KEPT = 2  # notebooks of a student, of one lesson, that are run
+UNREAD = 6  # that are run although they are too large to be looked at
+OTHERS = 2  # that are run of lessons that do not count
 LARGEST = 2_000_000  # bytes of a notebook that is looked at
 SHARE = 0.5  # of the students with the commonest lesson: a lesson that fewer handed in does not count
 
@@ -37,22 +35,18 @@ def votes(found: Iterable[Found]) -> Counter:
         found: all files, one student's after the other.
     """
     students = [[one for one in files if one.file] for _, files in groupby(found, key=lambda one: one.student)]
-    known, count = names_by_lesson(), Counter()
+    count = Counter()
     for files in students[:: max(1, -(-len(students) // STUDENTS))]:
-        count.update({_lesson(one, known) for one in files[-NOTEBOOKS:]} - {""})
+        count.update({_read(one).lesson for one in files[-NOTEBOOKS:]} - {""})
     return count
 
 
-def _lesson(found, known):
-    notebook = _read(found, known)
-    return notebook.lesson if notebook else ""
-
-
-def _read(found, known):
+def _read(found):
+    """Return a notebook; for one that cannot be read here, a notebook without cells and lesson."""
     try:
-        return read_notebook(found.path, known, LARGEST)
+        return read_notebook(found.path, names_by_lesson(), LARGEST)
     except Unreadable:
-        return None
+        return Notebook((), "")
 
 
 def worth_running(found: Iterable[Found], counted: list[str]) -> Iterator[Found]:
@@ -65,13 +59,13 @@ def worth_running(found: Iterable[Found], counted: list[str]) -> Iterator[Found]
         if len(files) <= KEPT:
             yield from files
             continue
-        known, places = names_by_lesson(), defaultdict(list)  # {lesson: [(answers, place), …]}
+        places = defaultdict(list)  # {lesson: [(answers, place), …]}
         for place, one in enumerate(files):
-            notebook = _read(one, known)
-            lesson = notebook.lesson if notebook else ""
-            names = known.get(lesson, ())
-            places[lesson].append((sum(bool(fingerprint(definition(notebook.cells, n))) for n in names), place))
-        kept, others = set(), sorted(lesson for lesson in places if lesson and lesson not in counted)
+            notebook = _read(one)
+            names = names_by_lesson().get(notebook.lesson, ())
+            answers = sum(bool(fingerprint(definition(notebook.cells, name))) for name in names)
+            places[notebook.lesson].append((answers, place))
+        chosen, others = set(), sorted(lesson for lesson in places if lesson and lesson not in counted)
         for lesson in others[OTHERS:]:
             del places[lesson]
         for lesson, several in places.items():
@@ -79,10 +73,10 @@ def worth_running(found: Iterable[Found], counted: list[str]) -> Iterator[Found]
             best = {place for _, place in sorted(several)[-most:]}
             left = len(several) - len(best)
             if left:
-                said = f"{left} more notebooks of the same lesson were handed in; those with most answers are run."
-                files[max(best)] = replace(files[max(best)], note=f"{files[max(best)].note} {said}".strip())
-            kept |= best
-        yield from (files[place] for place in sorted(kept))
+                note = f"{left} more notebooks of the same lesson were handed in; those with most answers are run."
+                files[max(best)] = replace(files[max(best)], note=f"{files[max(best)].note} {note}".strip())
+            chosen |= best
+        yield from (files[place] for place in sorted(chosen))
 
 
 def chosen_by(count: Counter) -> list[str]:

@@ -43,7 +43,6 @@ class Notebook:
 
     cells: tuple[str, ...]  # sources of the code cells, in order; "" in place of one that was left out
     lesson: str  # "03", "" where it can't be told
-    digest: str  # SHA-256 of the file's bytes, in hexadecimal
     remarks: tuple[str, ...] = ()  # on what was left out
     in_words: tuple[Verdict, ...] = ()  # answers that a person reads
     requests: tuple[str, ...] = ()  # to look again at a task
@@ -60,13 +59,12 @@ def read_notebook(path: Path, known: dict[str, list[str]], largest: int = LARGES
         largest: bytes that a file may have.
     """
     data = read_bytes(path, largest)
-    digest = hashlib.sha256(data).hexdigest()
     plain = _parse(data)
     del data
     cells, remarks = _code_cells(plain)
     answers, requests = in_words((kind, _text(source)) for kind, source in _all_cells(plain))
     lesson = _lesson(plain, cells, known, Path(path).name)
-    return Notebook(cells, lesson, digest, remarks, answers, requests)
+    return Notebook(cells, lesson, remarks, answers, requests)
 
 
 def digest(path: Path, largest: int = LARGEST) -> str:
@@ -383,8 +381,8 @@ def definition(cells: tuple[str, ...], name: str, at_most: int = 4000) -> str:
 
 def likely_rename(cells: tuple[str, ...], name: str, taken: list[str]) -> str:
     """Return the function or class in the cells whose name is most like this one, and is no task's; "" if none is."""
-    kept = {name, *taken}
-    others = dict.fromkeys(n for code, _ in _outlines(tuple(cells)) for n in FUNCTION.findall(code) if n not in kept)
+    known = {name, *taken}
+    others = dict.fromkeys(n for code, _ in _outlines(tuple(cells)) for n in FUNCTION.findall(code) if n not in known)
     ratios = {other: _likeness(_spelt(other), _spelt(name)) for other in list(others)[-NAMES:]}
     best = max(ratios, key=ratios.get, default="")
     return best if best and ratios[best] >= SIMILAR else ""

@@ -10,12 +10,11 @@ It is read at each grading and written nowhere else, so what is set holds howeve
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
-from difflib import get_close_matches
 from pathlib import Path
 
 from course_utils.base.errors import CourseError
 from course_utils.grading.keeping.texts import cut, fit
-from course_utils.grading.reading.settings import MOST, Settings, known_ids
+from course_utils.grading.reading.settings import MOST, Settings, did_you_mean, known_ids
 from course_utils.grading.reading.table import records
 
 COLUMNS = ("student", "task", "points", "extension", "comment")
@@ -51,8 +50,8 @@ def read_overrides(path: Path, students: set[str], settings: Settings) -> dict[s
     for line, row in records(path, "The file of overrides", COLUMNS):
         where, student, task = f"{path}, line {line}", fit(row["student"]), row["task"]
         if student not in students:
-            like = _did_you_mean(student, students)
-            raise OverrideError(f'{where}: "{student}" is not on the roster and has handed in nothing.{like}')
+            like = did_you_mean(student, students)
+            raise OverrideError(f'{where}: "{student}" is not on the roster and has handed in nothing{like}.')
         if (student, task) in seen:
             raise OverrideError(
                 f'{where}: "{student}"{task and f" and {task}"} are in line {seen[student, task]} already.'
@@ -83,7 +82,7 @@ def must_have_effect(overrides: dict[str, Override], counted: list, settings: Se
 def _take(override, row, where, settings, known):
     task, comment = row["task"], cut(row["comment"], COMMENT_AT_MOST)
     if task and task not in known:
-        raise OverrideError(f'{where}: there is no task "{task}".{_did_you_mean(task, known)}')
+        raise OverrideError(f'{where}: there is no task "{task}"{did_you_mean(task, known)}.')
     if row["points"]:
         if not task:
             raise OverrideError(f"{where}: points belong to a task: name it in the column task.")
@@ -101,11 +100,6 @@ def _take(override, row, where, settings, known):
         override.comments[task] = comment
     if not (row["points"] or row["extension"] or comment):
         raise OverrideError(f"{where}: it sets nothing: give points, an extension or a comment.")
-
-
-def _did_you_mean(name, known):
-    close = get_close_matches(name, known, 1)
-    return f' Did you mean "{close[0]}"?' if close else ""
 
 
 def _points(text, where):

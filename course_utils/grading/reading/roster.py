@@ -43,9 +43,9 @@ def read_roster(path: Path) -> dict[str, Person]:
         try:
             submitted(people[student])
         except ValueError:
-            came = people[student].other["submitted"]
+            text = people[student].other["submitted"]
             raise TableError(
-                f'{path}, line {line}: "{came}" is no time: write it as 2026-11-20T23:59:00+01:00.'
+                f'{path}, line {line}: "{text}" is no time: write it as 2026-11-20T23:59:00+01:00.'
             ) from None
     if not people:
         raise TableError(f"{path} names no student: expected a header such as `student,name,email` and a row for each.")
@@ -68,9 +68,9 @@ def _columns(path, header):
         if found is not None:
             columns[meaning] = found
     if "student" not in columns:
-        came = ", ".join(filter(None, header)) or "nothing"
+        names = ", ".join(filter(None, header)) or "nothing"
         raise TableError(
-            f'{path} has no column "student": its first line must name the columns, it holds {came}.'[:500]
+            f'{path} has no column "student": its first line must name the columns, it holds {names}.'[:500]
         )
     doubled = next((name for name in header if name and header.count(name) > 1), None)
     if doubled:

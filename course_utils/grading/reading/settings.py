@@ -36,6 +36,7 @@ Numbers are read as decimals, so that 0.1 + 0.2 is 0.3.
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -87,8 +88,8 @@ class Settings:
 
     def counted(self, lesson: str) -> list:
         """Return the tasks of a lesson that count, its questions where they do, and what a person reads, in order."""
-        asked = [one for one in tasks.asked(lesson, self.questions is not None) if one.id not in self.leave_out]
-        return asked + self.in_words(lesson)
+        counted = [one for one in tasks.asked(lesson, self.questions is not None) if one.id not in self.leave_out]
+        return counted + self.in_words(lesson)
 
     def in_words(self, lesson: str) -> list[Written]:
         """Return the questions of a lesson that a person reads the answers to."""
@@ -129,12 +130,14 @@ def _settings(plain):
     for section, content in plain.items():
         if section not in FORM:
             raise SettingsError(
-                f"there is no section [{section}]{_like(section, FORM)}: the sections are {_list(FORM)}."
+                f"there is no section [{section}]{did_you_mean(section, FORM)}: the sections are {', '.join(FORM)}."
             )
         if not isinstance(content, dict):
             raise SettingsError(f"{section} must be a section, written [{section}], not {_shown(content)}.")
+        if section not in ("points", "written"):
+            _only(f"[{section}]", content, FORM[section])
     points, late, solutions, canvas, reference, hazards, limits, written = (plain.get(section, {}) for section in FORM)
-    known = [each.id for number in tasks.by_lesson() for each in tasks.asked(number, questions=True)]
+    known = known_ids()
     return Settings(
         **_points(points, known),
         **_late(late),
@@ -181,13 +184,14 @@ def _must_be_known(where, task, known):
     if task not in known:
         lesson = [each for each in known if each.partition(".")[0] == task.partition(".")[0]]
         there = (
-            f"lesson {number_of(task)} has {_list(lesson)}" if lesson else f"the lessons are {_list(tasks.by_lesson())}"
+            f"lesson {number_of(task)} has {', '.join(lesson)}"
+            if lesson
+            else f"the lessons are {', '.join(tasks.by_lesson())}"
         )
-        raise SettingsError(f'{where}: there is no task "{task}"{_like(task, known)}: {there}.')
+        raise SettingsError(f'{where}: there is no task "{task}"{did_you_mean(task, known)}: {there}.')
 
 
 def _late(section):
-    _only("late", section)
     if section and "deadline" not in section:
         raise SettingsError("[late] deadline is missing: write it as 2026-11-20T23:59:00+01:00.")
     late = {"deadline": _time("[late] deadline", section["deadline"]) if section else None}
@@ -198,7 +202,6 @@ def _late(section):
 
 
 def _solutions(section):
-    _only("solutions", section)
     return {"solutions_from": _time("[solutions] from", section["from"]) if "from" in section else None}
 
 
@@ -211,7 +214,6 @@ def _time(where, value):
 
 
 def _canvas(section):
-    _only("canvas", section)
     assignment = section.get("assignment")
     if assignment is not None and (type(assignment) is not int or assignment < 1):
         raise SettingsError(
@@ -221,7 +223,6 @@ def _canvas(section):
 
 
 def _reference(section):
-    _only("reference", section)
     counts = section.get("counts", False)
     if not isinstance(counts, bool):
         raise SettingsError(f"[reference] counts must be true or false, not {_shown(counts)}.")
@@ -229,18 +230,16 @@ def _reference(section):
 
 
 def _hazards(section):
-    _only("hazards", section)
     return {"hazard_share": _number("[hazards] share", section["share"], 0, 1)} if "share" in section else {}
 
 
 def _limits(section):
-    _only("limits", section)
     return {key: float(_number(f"[limits] {key}", value, 0, 10**6, above=True)) for key, value in section.items()}
 
 
 def _written(section, known):
     found = []
-    for name, asked in _flat_tables(section).items():
+    for name, question in _flat_tables(section).items():
         where = f'[written."{name}"]'
         if not re.fullmatch(r"\d\d\.[A-Za-z]\w{0,59}", name) or number_of(name) not in tasks.by_lesson():
             raise SettingsError(
@@ -248,17 +247,13 @@ def _written(section, known):
             )
         if name in known:
             raise SettingsError(f"{where}: the course has a task of that name: choose another.")
-        for key in asked:
-            if key not in FORM["written"]:
-                raise SettingsError(
-                    f"{where} has no {key}{_like(key, FORM['written'])}: it may hold {_list(FORM['written'])}."
-                )
-        text = asked.get("text")
+        _only(where, question, FORM["written"])
+        text = question.get("text")
         if not isinstance(text, str) or not text.strip():
             raise SettingsError(
                 f"{where} text must be the question, in quotes, not {_shown(text) if text is not None else 'left out'}."
             )
-        found.append(Written(name, text, float(_number(f"{where} points", asked.get("points", 1), 0, MOST))))
+        found.append(Written(name, text, float(_number(f"{where} points", question.get("points", 1), 0, MOST))))
     return tuple(found)
 
 
@@ -273,10 +268,10 @@ def _flat_tables(section):
     return flat
 
 
-def _only(name, section):
+def _only(where, section, known):
     for key in section:
-        if key not in FORM[name]:
-            raise SettingsError(f"[{name}] has no {key}{_like(key, FORM[name])}: it may hold {_list(FORM[name])}.")
+        if key not in known:
+            raise SettingsError(f"{where} has no {key}{did_you_mean(key, known)}: it may hold {', '.join(known)}.")
 
 
 def _number(where, value, least, most, above=False):
@@ -288,13 +283,10 @@ def _number(where, value, least, most, above=False):
     raise SettingsError(f"{where} must be a number {start} to {most}, not {_shown(value)}.")
 
 
-def _like(name, known):
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return the known name that is most like one, as a question in brackets; "" where none is like it."""
     close = get_close_matches(name, known, 1)
     return f' (did you mean "{close[0]}"?)' if close else ""
-
-
-def _list(names):
-    return ", ".join(names)
 
 
 def _shown(value):

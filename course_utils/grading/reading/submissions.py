@@ -140,20 +140,20 @@ def _of_a_platform(name):
 
 def canvas_id(file: str) -> str:
     """Return Canvas's number of the student that the name of a submission begins with, "" where there is none."""
-    said = _platform(file.split("/")[0])
-    return said.number if said and said.name == "Canvas" else ""
+    platform = _platform(file.split("/")[0])
+    return platform.number if platform and platform.name == "Canvas" else ""
 
 
 def marked_late(file: str) -> bool:
     """Return whether Canvas has marked a submission as late, as in lovelaceada_LATE_123_4567_queries.ipynb."""
-    said = _platform(file.split("/")[0])
-    return said is not None and said.late
+    platform = _platform(file.split("/")[0])
+    return platform is not None and platform.late
 
 
 def _by_student(entries, roster):
     """{student: entries}. What bears different names or numbers goes to different students, whatever is left of the names."""
-    known, said = _RosterIndex(roster), {entry: _platform(entry.name) for entry in entries}
-    platforms = set(filter(None, said.values()))
+    known, platform_of = _RosterIndex(roster), {entry: _platform(entry.name) for entry in entries}
+    platforms = set(filter(None, platform_of.values()))
     # Numbers that bear a name, and that lead to a student on the roster.
     sharing, claims = defaultdict(set), defaultdict(set)
     for platform in platforms:
@@ -162,7 +162,7 @@ def _by_student(entries, roster):
     # By the student on the roster, by a platform's name and number, or by the name as it is in the folder.
     raw = defaultdict(list)
     for entry in entries:
-        platform = said[entry]
+        platform = platform_of[entry]
         student = known.by_path(entry, platform)
         if student is None and platform:
             named = known.of(platform)
@@ -189,7 +189,7 @@ def _unique(key, taken):
     if shown not in taken:
         return shown
     mark = hashlib.sha256("\0".join(key[1:]).encode("utf-8", "surrogateescape")).hexdigest()
-    return next(told for n in range(8, 65) if (told := f"{shown} [{mark[:n]}]") not in taken)
+    return next(name for n in range(8, 65) if (name := f"{shown} [{mark[:n]}]") not in taken)
 
 
 class _RosterIndex:

@@ -46,9 +46,9 @@ def records(path: Path, what: str, columns: tuple[str, ...]) -> Iterator[tuple[i
     header = [name.lower() for name in next(rows, (0, []))[1]]
     odd = next((name for name in header if name not in columns or header.count(name) > 1), "")
     if columns[0] not in header or odd:
-        came = ", ".join(filter(None, header)) or "nothing"
+        names = ", ".join(filter(None, header)) or "nothing"
         raise TableError(
-            f"{path}: its first line must name columns of {', '.join(columns)}, each once, it holds {came}."[:500]
+            f"{path}: its first line must name columns of {', '.join(columns)}, each once, it holds {names}."[:500]
         )
     for line, fields in by_column(path, header, rows):
         yield line, dict.fromkeys(columns, "") | fields

@@ -42,10 +42,10 @@ class Written:
     def cells(self) -> list[dict]:
         """Return the two text cells that are handed out: the question, and the place for the answer."""
         worth = f"{self.points:g} point{'s' * (self.points != 1)}"
-        asked = f"## {self.id}\n\nAn answer in words, {worth}. Your instructor reads it.\n\n{self.text.strip()}"
+        prompt = f"## {self.id}\n\nAn answer in words, {worth}. Your instructor reads it.\n\n{self.text.strip()}"
         name = self.id.replace(".", "-")
         return [
-            {"cell_type": "markdown", "id": f"{name}-question", "metadata": {}, "source": asked},
+            {"cell_type": "markdown", "id": f"{name}-question", "metadata": {}, "source": prompt},
             {
                 "cell_type": "markdown",
                 "id": f"{name}-answer",
@@ -70,10 +70,10 @@ def in_words(cells: Iterable[tuple[str, str]]) -> tuple[tuple[Verdict, ...], tup
             kind = ""
         if kind:
             found.setdefault((kind, name), []).append(text.replace(PLACE, "").strip(" \n\t*_"))
-    said = {key: "\n\n".join(filter(None, parts)) for key, parts in found.items()}
-    answers = [_verdict(name, text) for (kind, name), text in said.items() if kind == ANSWER.lower() and text]
-    asked = [f"{name}: {text or 'without a reason'}" for (kind, name), text in said.items() if kind == REQUEST.lower()]
-    return tuple(answers[:ANSWERS]), tuple(cut(clean(text), REQUEST_AT_MOST) for text in asked[:REQUESTS])
+    texts = {key: "\n\n".join(filter(None, parts)) for key, parts in found.items()}
+    answers = [_verdict(name, text) for (kind, name), text in texts.items() if kind == ANSWER.lower() and text]
+    again = [f"{name}: {text or 'without a reason'}" for (kind, name), text in texts.items() if kind == REQUEST.lower()]
+    return tuple(answers[:ANSWERS]), tuple(cut(clean(text), REQUEST_AT_MOST) for text in again[:REQUESTS])
 
 
 def _verdict(name, text):

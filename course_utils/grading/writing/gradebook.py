@@ -53,8 +53,8 @@ def _one_a_lesson(student, results: list[Result], lessons):
             if other and _answered(other) > _answered(result):
                 result, other = other, result
             if other:
-                said = f"{other.file} is for the same lesson; of several the one with most answers is graded, or else the last."
-                result = replace(result, remarks=(said, *result.remarks))
+                remark = f"{other.file} is for the same lesson; of several the one with most answers is graded, or else the last."
+                result = replace(result, remarks=(remark, *result.remarks))
             chosen[result.lesson] = result
         elif result.lesson:
             problem = f"It is for lesson {result.lesson}, which is not graded here."

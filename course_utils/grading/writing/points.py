@@ -109,10 +109,10 @@ def _by_hand(points, override, in_words):
     comment = override.comments.get(points.task, "")
     if points.task not in override.points:
         return replace(points, comment=comment)
-    given = float(_rounded(override.points[points.task]))
+    awarded = float(_rounded(override.points[points.task]))
     if points.task in in_words:
-        return replace(points, points=given, comment=comment, read=True)
-    return replace(points, points=given, explanation="", graded=points.points, comment=comment)
+        return replace(points, points=awarded, comment=comment, read=True)
+    return replace(points, points=awarded, explanation="", graded=points.points, comment=comment)
 
 
 def _lateness(settings, submitted, earned, possible):

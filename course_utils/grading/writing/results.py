@@ -200,15 +200,15 @@ def on_points(points: Points) -> list[str]:
         if points.graded is None
         else f"Your instructor has set these points; the grading gave {number(points.graded)}."
     )
-    said = points.comment and f"Your instructor says: {points.comment}"
-    return [text for text in (points.explanation, by_hand, said) if text]
+    comment = points.comment and f"Your instructor says: {points.comment}"
+    return [text for text in (points.explanation, by_hand, comment) if text]
 
 
 def requests(graded: Graded) -> list[tuple[str, bool]]:
     """Return the requests to look again at a task, and whether the instructor has said or set something on it."""
     answered = {points.task for points in graded.points if points.graded is not None or points.comment or points.read}
-    asked = dict.fromkeys(text for result in graded.results for text in result.requests)
-    return [(text, text.partition(":")[0] in answered) for text in asked]
+    texts = dict.fromkeys(text for result in graded.results for text in result.requests)
+    return [(text, text.partition(":")[0] in answered) for text in texts]
 
 
 def problems(graded: Graded) -> list[str]:
@@ -339,10 +339,10 @@ def _gradescope(graded, tasks):
     `score` counts, not the tests' sum: it has lateness taken off.
     """
     on_all = graded.comment and f"Your instructor says: {graded.comment}"
-    said = [*problems(graded), graded.late, on_all, *(remark for result in graded.results for remark in result.remarks)]
+    texts = [*problems(graded), graded.late, on_all, *(text for result in graded.results for text in result.remarks)]
     return {
         "score": number(graded.total),
-        "output": "\n".join(cut(clean(text), TEXT_AT_MOST) for text in said if text),
+        "output": "\n".join(cut(clean(text), TEXT_AT_MOST) for text in texts if text),
         "output_format": "text",
         "visibility": "visible",
         "stdout_visibility": "hidden",
@@ -352,7 +352,7 @@ def _gradescope(graded, tasks):
 
 def _gradescope_test(task, verdict, points):
     next_hint = hint(task, verdict)
-    said = [f"{verdict.state}: {why(verdict)}", *on_points(points), verdict.note, next_hint and f"Hint: {next_hint}"]
+    texts = [f"{verdict.state}: {why(verdict)}", *on_points(points), verdict.note, next_hint and f"Hint: {next_hint}"]
     status = {} if verdict.state == TO_BE_READ else {"status": "passed" if verdict.state == "passed" else "failed"}
     return {
         "name": f"{task.id} {task.title}",
@@ -360,7 +360,7 @@ def _gradescope_test(task, verdict, points):
         "score": number(points.points),
         "max_score": number(points.possible),
         **status,
-        "output": "\n".join(cut(clean(text), TEXT_AT_MOST) for text in said if text),
+        "output": "\n".join(cut(clean(text), TEXT_AT_MOST) for text in texts if text),
         "output_format": "text",
         "visibility": "visible",
     }

@@ -198,10 +198,10 @@ class ClassTally:
         set_so = set_by_hand(graded) + [graded.comment] * bool(graded.comment)
         if set_so:
             self.by_hand.add((who, [cut(text, 300) for text in set_so[:REASONS]], len(set_so[REASONS:])))
-        asked = requests(graded)
-        if still := [cut(text, 400) for text, answered in asked if not answered]:
+        pairs = requests(graded)
+        if still := [cut(text, 400) for text, answered in pairs if not answered]:
             self.requests.add((who, still[:REASONS], len(still[REASONS:])))
-        self.requests_answered += sum(answered for _, answered in asked)
+        self.requests_answered += sum(answered for _, answered in pairs)
         if graded.stranger:
             self.strangers.add(who)
         self.other_lessons.update(graded.other_lessons)

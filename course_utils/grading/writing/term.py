@@ -72,9 +72,9 @@ def _lessons(header):
 
 def _unique(title, folder, taken):
     """Return a title that no other folder has: with the folder's name, with its whole path, or with a number."""
-    told = [title, f"{title} ({folder.name})", f"{title} ({folder.as_posix()})"]
+    names = [title, f"{title} ({folder.name})", f"{title} ({folder.as_posix()})"]
     numbered = (f"{title} ({n})" for n in count_from(2))
-    return next(name for name in chain(told, numbered) if name not in taken)
+    return next(name for name in chain(names, numbered) if name not in taken)
 
 
 def _sum(row, columns):
