@@ -102,7 +102,7 @@ task.changed(
 task.changed(
     "last_word_stays",
     "The last word of each sentence stays where it is: you reverse one place too few. A sentence of n words has the places 0 to n - 1, and a last word such as EOS is reversed with the others.",
-    {LENGTHS: lambda mask, *, step: step(mask) - 1},
+    {LENGTHS: lambda mask, *, right: right(mask) - 1},
 )
 task.changed(
     "first_word_stays",
@@ -112,7 +112,7 @@ task.changed(
 task.changed(
     "one_too_many",
     "You reverse one place too many, so a sentence begins with the padding after it. A sentence of n words has the places 0 to n - 1.",
-    {LENGTHS: lambda mask, *, step: (step(mask) + 1).clamp(max=mask.shape[1])},
+    {LENGTHS: lambda mask, *, right: (right(mask) + 1).clamp(max=mask.shape[1])},
 )
 task.changed(
     "read_from_one_too_far",
@@ -147,7 +147,7 @@ task.changed(
 task.changed(
     "empty_row_turned_round",
     "A row without words is turned round whole. Where n = 0, a slice that goes backwards from place n - 1 begins at place -1, the last one. Nothing should change in such a row.",
-    {LENGTHS: lambda mask, *, step: torch.where(mask.any(1, keepdim=True), step(mask), mask.shape[1])},
+    {LENGTHS: lambda mask, *, right: torch.where(mask.any(1, keepdim=True), right(mask), mask.shape[1])},
 )
 
 

@@ -80,7 +80,7 @@ task.changed(
 task.changed(
     "shifted_left",
     "You shift to the left: at each place the decoder reads the word that comes after it, which is not known yet. Shift to the right.",
-    {"the two side by side": lambda bos, rest, *, step, target: step(target[:, 1:], bos)},
+    {"the two side by side": lambda bos, rest, *, right, target: right(target[:, 1:], bos)},
 )
 task.changed(
     "first_word_dropped",

@@ -109,7 +109,7 @@ task.changed(
 task.changed(
     "context_unused",
     "The context has no effect on the features: they come from the state alone, so the decoder looks and takes nothing. Lay the context beside the state.",
-    {BOTH: lambda context, state, *, step: step(0 * context, state)},
+    {BOTH: lambda context, state, *, right: right(0 * context, state)},
 )
 task.changed(
     "state_lined_up_with_words",

@@ -130,8 +130,8 @@ def _side_by_side(word, context):
 
 # The state
 
-LOOKS_WITH_FIRST = {SHARES: lambda now, *, state, step: step(state)}
-GOES_ON_FROM_FIRST = {NEXT: lambda read, now, *, state, step: step(read, state)}
+LOOKS_WITH_FIRST = {SHARES: lambda now, *, state, right: right(state)}
+GOES_ON_FROM_FIRST = {NEXT: lambda read, now, *, state, right: right(read, state)}
 task.changed(
     "query_frozen",
     "Every step looks with the first state, so all words look at the same places. Look with the state as it is before this word.",
@@ -157,8 +157,8 @@ task.changed(
     "state_detached",
     "The values are right, but no gradient comes from a step to the one before it: the state is detached on the way. The weights then learn only what is of use in the same step. Leave `.detach()` out.",
     {
-        SHARES: lambda now, *, state, step: step(_cut(now, state)),
-        NEXT: lambda read, now, *, state, step: step(read, _cut(now, state)),
+        SHARES: lambda now, *, state, right: right(_cut(now, state)),
+        NEXT: lambda read, now, *, state, right: right(read, _cut(now, state)),
     },
 )
 

@@ -132,9 +132,9 @@ task.changed(
 )
 
 
-def _beside_the_ended(decoder, beam, *, eos, step):
+def _beside_the_ended(decoder, beam, *, eos, right):
     done = [pair for pair in beam if pair[0][-1] == eos and len(pair[0]) > 1]
-    return done + step(decoder, [pair for pair in beam if pair not in done])
+    return done + right(decoder, [pair for pair in beam if pair not in done])
 
 
 task.changed(

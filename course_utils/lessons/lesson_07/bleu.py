@@ -295,7 +295,7 @@ task.changed(
 task.changed(
     "smoothed",
     "You add 1 to the matches and to the numbers of n-grams. Nothing is added here: where no n-gram of some order matches, the score is 0.",
-    dict.fromkeys((MATCHES, TOTALS), lambda *sentences, step: step(*sentences) + 1),
+    dict.fromkeys((MATCHES, TOTALS), lambda *sentences, right: right(*sentences) + 1),
 )
 
 

@@ -159,7 +159,7 @@ task.changed(
 task.changed(
     "eos_never_chosen",
     "You never write eos: its probability is left out, and the search goes on with the next best id.",
-    {CHOSEN: lambda log_p, *, eos, step: step(log_p.index_fill(0, torch.tensor(eos), -torch.inf))},
+    {CHOSEN: lambda log_p, *, eos, right: right(log_p.index_fill(0, torch.tensor(eos), -torch.inf))},
 )
 
 # What is returned

@@ -146,7 +146,7 @@ task.changed(
 task.changed(
     "zero_as_padding",
     "You leave out words with the id 0. It is a word like any other here.",
-    {OF_TARGET: lambda log_p, target, *, step: step(log_p, target) * (target != 0)},
+    {OF_TARGET: lambda log_p, target, *, right: right(log_p, target) * (target != 0)},
 )
 task.changed(
     "product_then_logarithm",
@@ -156,5 +156,5 @@ task.changed(
 task.changed(
     "logarithm_twice",
     "You take the logarithm twice: log_softmax gives logarithms already. They are negative, and the logarithm of a negative number is NaN. Take the entries as they are and add them up.",
-    {OF_TARGET: lambda log_p, target, *, step: step(log_p, target).log()},
+    {OF_TARGET: lambda log_p, target, *, right: right(log_p, target).log()},
 )

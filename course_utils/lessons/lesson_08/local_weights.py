@@ -209,7 +209,7 @@ for name, sentence, near in (
 task.changed(
     "only_to_the_left",
     "Your window reaches to the left of the centre alone. It reaches as far to the right: look at the distance without its sign.",
-    {REACH: lambda far, window, *, step, done: step(far, window) & (done["the distances"] <= 0)},
+    {REACH: lambda far, window, *, right, done: right(far, window) & (done["the distances"] <= 0)},
 )
 task.changed(
     "window_around_the_rounded",
@@ -275,7 +275,7 @@ task.changed(
 task.changed(
     "window_after_softmax",
     "The softmax runs over all real places, and the window is cut out of its result. Then places out of reach have taken their share away: only those in reach should take part in the softmax.",
-    {"the masked scores": lambda scores, near, *, mask, step: step(scores, mask)},
+    {"the masked scores": lambda scores, near, *, mask, right: right(scores, mask)},
 )
 task.changed(
     "everything_after_softmax",

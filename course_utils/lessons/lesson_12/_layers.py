@@ -165,8 +165,8 @@ def layer_mistakes(task, norms):
     no_norm_after = each("the norm after", False, lambda what, name: left_out)
     read_first = {FEED: "the product with linear1's weight"}
     norms_read = {
-        f"{read_first.get(what, f'what {what} gives')} (norm_first=False)": lambda y, other, *, weights, step, name=name: (
-            step(norm(weights, name, y), other)
+        f"{read_first.get(what, f'what {what} gives')} (norm_first=False)": lambda y, other, *, weights, right, name=name: (
+            right(norm(weights, name, y), other)
         )
         for what, name in norms.items()
     }

@@ -171,8 +171,8 @@ task.changed(
 )
 
 
-def _look_at_normalised(y, memory, *, weights, step):
-    return step(y, norm(weights, NORMS[LOOK], memory))
+def _look_at_normalised(y, memory, *, weights, right):
+    return right(y, norm(weights, NORMS[LOOK], memory))
 
 
 task.changed(

@@ -128,7 +128,7 @@ task.changed(
     "freed_before_writing",
     "You free first and fill afterwards, so what the last step wrote is not freed. In the equation writing comes first, and what the heads leave is a factor of all of it.",
     {
-        "the usage after writing": lambda usage, written, *, reads, free, step: step(
+        "the usage after writing": lambda usage, written, *, reads, free, right: right(
             usage * _kept(reads, free), written
         ),
         "the new usage": left_out,
@@ -142,8 +142,8 @@ task.changed(
     "old_usage_for_allocation",
     "Your new usage is right, but you allocate by the old one, so a position that has just been freed is not written to. Use the new usage.",
     {
-        "the positions from the freest to the fullest": lambda new, *, usage, step: step(usage),
-        "the usage from the freest to the fullest": lambda new, order, *, usage, step: step(usage, order),
+        "the positions from the freest to the fullest": lambda new, *, usage, right: right(usage),
+        "the usage from the freest to the fullest": lambda new, order, *, usage, right: right(usage, order),
     },
 )
 for _name, _change, _sentence in (
