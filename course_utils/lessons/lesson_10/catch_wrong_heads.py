@@ -11,8 +11,8 @@ from course_utils.lessons.shared.candidates import (
     asking,
     close,
     finite,
+    mistakes_of_comparing,
     mistakes_of_tests,
-    not_far,
     one_case_each,
     tests_without,
 )
@@ -269,25 +269,18 @@ def _test(
 _mistaken = mistakes_of_tests(task, _test, "candidate")
 
 
-_mistaken(
-    "no_rounding",
-    "Right candidates whose last digits differ from the reference's are refused. Leave room for rounding: torch.allclose(…, atol=1e-5), not torch.equal or `==`.",
-    compare=torch.equal,
-)
-_mistaken(
-    "too_much_room",
-    "A candidate that rounds its weights to three digits passes your test: there is too much room. Rounding in float32 stays below 1e-5.",
-    compare=lambda right, came: close(right, came, 0.02),
+mistakes_of_comparing(
+    _mistaken,
+    "candidate",
+    lambda compare: {"compare": compare},
+    "Right candidates whose last digits differ from the reference's are refused.",
+    "A candidate that rounds its weights to three digits passes your test",
+    0.02,
 )
 _mistaken(
     "runs_at_all",
     "Every candidate that returns finite numbers of the right shape passes your test. Compare the numbers with what the reference returns.",
     compare=finite,
-)
-_mistaken(
-    "nan_passes",
-    "Candidates that give NaN pass your test. NaN is not larger than anything, so ask that differences are small, `(…).abs() < 1e-5`, and not that none is large.",
-    compare=not_far,
 )
 _mistaken(
     "first_sentence_compared",

@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
 from course_utils.checks.way import left_out
+from course_utils.lessons.shared.log_softmax import LOG_P, log_softmax_mistakes
 from course_utils.lessons.shared.shares import USUAL
 
 task = Task(
@@ -92,7 +93,7 @@ def _(logits, target, smoothing, pad):
     sharp = yield "what the right words get on top", mul, rest, one_hot
     share = yield "the share of each class", truediv, smoothing, logits.shape[-1]
     smoothed = yield "the smoothed target", add, sharp, share
-    log_p = yield "the log softmax", lambda logits: logits.log_softmax(-1), logits
+    log_p = yield LOG_P, lambda logits: logits.log_softmax(-1), logits
     products = yield "the products of smoothed target and log softmax", mul, smoothed, log_p
     sums = yield "their sums over the vocabulary", lambda products: products.sum(-1), products
     losses = yield "the losses", torch.neg, sums
@@ -174,7 +175,7 @@ task.changed(
 
 # From logits to losses
 
-LOG_P, LOSSES = "the log softmax", "the losses"
+LOSSES = "the losses"
 task.changed(
     "divergence",
     "You subtract the target's own entropy, which gives the Kullback-Leibler divergence, as KLDivLoss does. That differs by a number that no logit changes, and here the cross-entropy itself is asked for.",
@@ -190,16 +191,11 @@ task.changed(
     "You smooth what the model predicts: the logarithm of a mixture of its probability with 1 / V. Smooth the target instead, and leave the model's logarithms as they are.",
     {LOG_P: lambda logits: logits.softmax(-1), LOSSES: lambda sums: -sums.log()},
 )
-for name, sentence, change in (
-    ("softmax_twice", "The softmax is applied twice: cross_entropy and log_softmax take the logits as they are, and apply it themselves.", lambda logits: logits.softmax(-1).log_softmax(-1)),
-    ("no_logarithm", "The logarithm is missing: you weight probabilities. Use log_softmax in place of softmax.", lambda logits: logits.softmax(-1)),
-    ("logarithm_of_softmax", "For large logits a probability becomes 0 in float32, and its logarithm minus infinity. Take both steps at once, with log_softmax, cross_entropy or logsumexp.", lambda logits: logits.softmax(-1).log()),
-):  # fmt: skip
-    task.changed(name, sentence, {LOG_P: change})
+log_softmax_mistakes(task)
 task.changed(
-    "overflow",
-    "exp overflows: for a logit above about 88 it is infinite in float32, and infinity divided by infinity is NaN. Take the logarithm of the softmax in one step, with log_softmax, cross_entropy or logsumexp.",
-    {LOG_P: lambda logits: (logits.exp() / logits.exp().sum(-1, keepdim=True)).log()},
+    "no_logarithm",
+    "The logarithm is missing: you weight probabilities. Use log_softmax in place of softmax.",
+    {LOG_P: lambda logits: logits.softmax(-1)},
 )
 
 

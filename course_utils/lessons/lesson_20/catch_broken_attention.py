@@ -16,8 +16,8 @@ from course_utils.lessons.lesson_20._attentions import (
 from course_utils.lessons.shared.candidates import (
     asking,
     close,
+    mistakes_of_comparing,
     mistakes_of_tests,
-    not_far,
     one_case_each,
     tests_without,
 )
@@ -199,20 +199,13 @@ _mistaken(
 
 # How the test compares
 
-_mistaken(
-    "no_rounding",
-    "Right attentions whose last digits differ are refused. Leave room for rounding: torch.allclose(…, atol=1e-5), not torch.equal or `==`.",
-    same=torch.equal,
-)
-_mistaken(
-    "too_much_room",
-    "Attentions that are off by less than a hundredth pass your test: leave less room. Rounding stays below 1e-5.",
-    same=lambda one, other: close(one, other, 0.02),
-)
-_mistaken(
-    "nan_passes",
-    "Attentions that give NaN pass your test. NaN is not larger than anything, so ask that differences are small, `(…).abs() < 1e-5`, and not that none is large.",
-    same=not_far,
+mistakes_of_comparing(
+    _mistaken,
+    "attention",
+    lambda same: {"same": same},
+    "Right attentions whose last digits differ are refused.",
+    "Attentions that are off by less than a hundredth pass your test",
+    0.02,
 )
 _mistaken(
     "first_head_only",
