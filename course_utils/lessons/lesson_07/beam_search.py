@@ -8,7 +8,7 @@ import torch
 from course_utils.checks.task import Task
 from course_utils.checks.way import left_out
 from course_utils.lessons.lesson_07 import _steps as decoders
-from course_utils.lessons.lesson_07._beams import best, case, continued, first_broken, result, right
+from course_utils.lessons.lesson_07._beams import best, case, continued, first_broken, right
 
 task = Task(
     "07.beam_search",
@@ -218,7 +218,6 @@ task.changed(
 )
 for name, sentence, changes in (
     ("width_unused", "width has no effect: a single hypothesis is kept, as in greedy search.", {"width": lambda width: 1}),
-    ("all_kept", "Nothing is left out: you keep all continuations, not the `width` best.", {"width": lambda width: 300}),
     ("one_too_narrow", "Your beam is too narrow by one: it keeps width - 1 continuations.", {"width": lambda width: width - 1}),
     ("one_too_wide", "Your beam is too wide by one: it keeps width + 1 continuations.", {"width": lambda width: width + 1}),
     ("bos_counted", "You stop one round too early: bos does not count towards `longest`.", {"longest": lambda n: n - 1}),
@@ -293,12 +292,10 @@ for name, sentence, times in (
     ("eos_not_counted", "The log probability of eos does not count. It is a word like the others: its log probability belongs to the score.", -1),
 ):  # fmt: skip
 
-    @task.mistake(sentence, name)
-    def _(step, bos, eos, width, longest, times=times):
-        found = right(step, bos, eos, width, longest)
-        return best(
-            [(ids, score + times * (ids[-1] == eos) * step([bos, *ids[:-1]])[eos].item()) for ids, score in found]
-        )
+    def ranked(found, *, eos, step, times=times):
+        return best([(ids, score + times * (ids[-1] == eos) * step(ids[:-1])[eos].item()) for ids, score in found])
+
+    task.changed(name, sentence, {RANKED: ranked})
 
 
 # What is returned
@@ -334,26 +331,9 @@ for name, sentence, change in (
     ("worst_first", "The order is turned round: the least probable hypothesis comes first. Log probabilities are negative: the one nearest to 0 is the best.", lambda pairs: pairs[::-1]),
     ("cut_to_width", "You return `width` hypotheses at most. All that were set aside are asked for, also where they are more.", lambda pairs, *, width: pairs[:width]),
     ("best_alone", "You return the best hypothesis alone. All that were set aside are asked for, the best first.", lambda pairs: pairs[:1]),
-    ("best_pair", "You return one pair, the best hypothesis. A list of pairs is asked for, with all hypotheses that were set aside.", lambda pairs: pairs[0]),
     ("bos_kept", "bos is in front of your ids. Return what comes after it.", lambda pairs, *, bos: [([bos, *ids], score) for ids, score in pairs]),
-    ("pairs_turned_round", "Your pairs are turned round. The ids come first, then the log probability.", lambda pairs: [pair[::-1] for pair in pairs]),
-    ("ids_alone", "You return the ids without their log probabilities. A pair is asked for: (ids, log probability).", lambda pairs: [ids for ids, _ in pairs]),
 ):  # fmt: skip
     task.changed(name, sentence, {"result": change})
-
-
-@task.mistake(
-    "Hypotheses that you keep share a list: `append` changes it for all that hold it, so ids of one get into the others. Make a new list for each, `ids + [token]`."
-)
-def one_list_for_the_kept(step, bos, eos, width, longest):
-    open_ones, ended = [([bos], 0.0)], []
-    for _ in range(longest):
-        scored = [(ids, token, score + p) for ids, score in open_ones for token, p in enumerate(step(ids).tolist())]
-        open_ones = []
-        for ids, token, score in sorted(scored, key=lambda one: -one[2])[:width]:
-            ids.append(token)
-            (ended if token == eos else open_ones).append((ids, score))
-    return result([*ended, *open_ones])
 
 
 def _one_list(decoder, beam):

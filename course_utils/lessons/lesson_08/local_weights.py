@@ -199,23 +199,10 @@ for name, sentence, near in (
         "Your window reaches only half as far as it should: places up to `window` from the centre are in reach, on both sides. It is σ that is half of it.",
         lambda far, window, *, mask: mask & (far <= window / 2),
     ),
-    ("window_turned_round", "The window is inverted: you keep the places that are out of reach, and hide those in reach.", lambda far, window, *, mask: mask & (far > window)),
     ("mask_unused", "The mask has no effect: padding in the window gets weight like a word.", lambda far, window: far <= window),
     ("mask_inverted", 'The mask is the wrong way round: True means "is real", and those are the places you hide.', lambda far, window, *, mask: ~mask & (far <= window)),
-    ("either_is_enough", "You keep a place that is real or in reach. It has to be both: `&` in place of `|`.", lambda far, window, *, mask: mask | (far <= window)),
 ):  # fmt: skip
     task.changed(name, sentence, {REACH: near})
-
-task.changed(
-    "only_to_the_left",
-    "Your window reaches to the left of the centre alone. It reaches as far to the right: look at the distance without its sign.",
-    {REACH: lambda far, window, *, right, done: right(far, window) & (done["the distances"] <= 0)},
-)
-task.changed(
-    "window_around_the_rounded",
-    "Your window lies around the rounded centre. It lies around the centre as it is given: compare the distances that the Gaussian uses with the window.",
-    {REACH: lambda far, window, *, scores, centre, mask: mask & (_distance(scores, centre.round()).abs() <= window)},
-)
 
 
 # The centre
@@ -253,11 +240,6 @@ masked_softmax_mistakes(
     task, "no_softmax", "masked_with_zeros", "fill_undercut", "overflow", others="places", zeros="the shares"
 )
 task.changed(
-    "masked_with_zeros_and_after",
-    "Scores out of reach become 0 before the softmax, and their weights become 0 after it. exp(0) = 1 is a share like any other, and it is missing then from the places in reach. Use -inf before the softmax.",
-    {"the masked scores": filled(0.0)},
-)
-task.changed(
     "empty_row_nan",
     f"Where no place is in reach, the softmax of nothing but -inf is 0/0, which is NaN. {EMPTY}",
     {"the shares": left_out},
@@ -287,11 +269,6 @@ task.changed(
     "Your softmax runs over the batch, so rows compete with one another. Each row spreads its weight over its own places, the last axis.",
     {"the softmax": lambda masked: masked.softmax(0).nan_to_num()},
 )
-task.changed(
-    "scores_unused",
-    "The scores have no effect: this is the Gaussian alone, within the window. Multiply it by the softmax of the scores.",
-    {"the shares": lambda softmax, near: near.to(softmax.dtype)},
-)
 
 
 # The Gaussian
@@ -306,7 +283,6 @@ def _for_exponent(formula):
 
 for name, sentence, changes in (
     ("sigma_is_the_window", "σ is half the window, and you use the whole window for it. With that the Gaussian falls off too slowly.", {"sigma": lambda window: window}),
-    ("sigma_is_a_quarter", "σ is half the window, and you use a quarter of it. With that the Gaussian falls off too fast.", {"sigma": lambda window: window / 4}),
     (
         "sigma_without_its_half",
         "σ is half the window, and yours is cut off to a whole number, as `window // 2` does: half of 1 is 0.5, not 0. Write `window / 2`.",
@@ -317,8 +293,6 @@ for name, sentence, changes in (
     ("multiplied_by_sigma", "You divide by 2 and then multiply by σ², where you should divide by both: put 2σ² into brackets.", _for_exponent(lambda distance, sigma: -(distance**2) / 2 * sigma**2)),
     ("distance_not_squared", "The distance is not squared: a Gaussian falls off with the squared distance.", _for_exponent(lambda distance, sigma: -distance.abs() / (2 * sigma**2))),
     ("growing", "The minus sign in the exponent is missing, so the weights grow with the distance from the centre.", {"the Gaussian": lambda exponent: (-exponent).exp()}),
-    ("exponent_alone", "The exponential is missing: you multiply by the exponent of the Gaussian. Take exp of it first.", {"the Gaussian": left_out}),
-    ("gaussian_added", "You add the Gaussian to the weights of the softmax. Multiply the two.", {"the weights": lambda shares, gaussian, *, done: (shares + gaussian) * done[REACH]}),
 ):  # fmt: skip
     task.changed(name, sentence, changes)
 
