@@ -156,16 +156,6 @@ task.changed(
     },
 )
 task.changed(
-    "by_sentence",
-    "Every sentence counts as right, as if the decoder saw the sentence itself. It sees the vector alone: group the sentences by what `encode` gives.",
-    {"result": lambda share: 1.0},
-)
-task.changed(
-    "grouped_by_target",
-    "The targets are exchanged with the vectors: you ask how well the vector could be told from the target. Group by vector, and count targets within each group.",
-    {GROUPS: lambda vectors, targets: _grouped(targets, vectors)},
-)
-task.changed(
     "divided_by_vectors",
     "You divide by the number of different vectors. The share is of all sentences.",
     {SHARE: lambda total, n, *, done: total / len(done[GROUPS])},

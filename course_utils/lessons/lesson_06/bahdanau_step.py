@@ -98,11 +98,6 @@ task.changed(
     {CLEAN: left_out, MASKED: filled(0.0), WEIGHTS: left_out},
 )
 task.changed(
-    "zeros_before_and_after_the_softmax",
-    "Scores at padding become 0, and their weights 0 after the softmax. In between, exp(0) = 1 took a share of the sum, so the weights of the words sum to less than 1. Put -inf in place of these scores before the softmax.",
-    {MASKED: filled(0.0)},
-)
-task.changed(
     "state_unused",
     "The state has no effect on the weights: whatever the decoder has written so far, it looks at the same places. That is so where it is left out, and also where tanh is taken of each side by itself, since the state then adds the same "
     "to every score. Add W s to each U h, and take tanh of the sum.",

@@ -119,10 +119,8 @@ task.changed(
 for name, sentence, changes in (
     ("no_tanh", "tanh is missing around the features: each should lie between -1 and 1.", {FEATURES: left_out}),
     ("with_relu", "Your features go through ReLU. The formula has tanh.", {FEATURES: torch.relu}),
-    ("with_sigmoid", "Your features go through the logistic sigmoid. The formula has tanh.", {FEATURES: torch.sigmoid}),
     ("scaled", "You divide the scores by √E. That belongs to the scaled dot product: leave these as they are.", {SCORES: lambda products: products.sum(-1) / products.shape[-1] ** 0.5}),
     ("context_returned", "You return the context. Go on: the features are tanh(W_c [c; s]).", {"result": lambda features, weights, *, done: (done["the context"], weights)}),
     ("order_swapped", "You return the weights first. Return the features first.", {"result": lambda features, weights: (weights, features)}),
-    ("context_for_weights", "As the second part you return the context. Return the weights.", {"result": lambda features, weights, *, done: (features, done["the context"])}),
 ):  # fmt: skip
     task.changed(name, sentence, changes)

@@ -142,11 +142,6 @@ task.changed(
     "Every step starts from the first state, so nothing of the words before is kept. Put the new state in the place of the old one: the next step looks with it and goes on from it.",
     LOOKS_WITH_FIRST | GOES_ON_FROM_FIRST,
 )
-task.changed(
-    "gru_starts_anew",
-    "You look with the new state, but the GRU goes on from the first one at every step. Let it go on from the state of the step before.",
-    GOES_ON_FROM_FIRST,
-)
 
 
 def _cut(now, first):
@@ -179,11 +174,6 @@ task.changed(
     "shifted_again",
     f"Each step reads the word of the step before, and the first one zeros. {SHIFTED}",
     {"words": lambda words: torch.cat([torch.zeros_like(words[:, :1]), words[:, :-1]], 1)},
-)
-task.changed(
-    "first_word_twice",
-    f"Each step reads the word of the step before, and the first two steps read the first word. {SHIFTED}",
-    {"words": lambda words: torch.cat([words[:, :1], words[:, :-1]], 1)},
 )
 
 # The look
@@ -239,19 +229,9 @@ task.changed(
     {"result": lambda *parts: tuple(part.transpose(0, 1).reshape(part.shape) for part in parts)},
 )
 task.changed(
-    "last_step_everywhere",
-    "Every step of your results shows the last state and the last weights, as it happens where one tensor is kept T times and written over. Keep a new one at each step.",
-    {"result": lambda *parts: tuple(part[:, -1:].expand_as(part).clone() for part in parts)},
-)
-task.changed(
     "one_tensor_for_all_states",
     "All your states are the last one: you keep the same tensor T times and write each new state into it. Make a new tensor for each state, or keep a copy of it with `clone()`.",
     {"result": lambda states, weights: (states[:, -1:].expand_as(states), weights)},
-)
-task.changed(
-    "contexts_returned",
-    "You return the contexts as the second part. Return the weights.",
-    {"result": lambda states, weights, *, annotations, mask: (states, weights @ without_garbage(annotations, mask))},
 )
 task.changed(
     "order_swapped",

@@ -314,10 +314,11 @@ task.changed(
 
 # The mean and the score
 
-for name, sentence, change in (
-    ("product", "The fourth root is missing: you return the product of the four precisions.", lambda p: float(p.prod())),
-):  # fmt: skip
-    task.changed(name, sentence, {MEAN: change})
+task.changed(
+    "product",
+    "The fourth root is missing: you return the product of the four precisions.",
+    {MEAN: lambda p: float(p.prod())},
+)
 task.changed(
     "arithmetic_mean",
     "You take the arithmetic mean of the four precisions. BLEU takes the geometric one, the fourth root of their product, so that it is 0 where one of them is.",

@@ -189,16 +189,6 @@ task.changed(
     f"{MIXED}: your table of angles is right for halves, and you exchange neighbours. From each vector make (−second half, first half).",
     _by_a_table(lambda waves: waves.repeat(1, 2), lambda x: _interleaved(-x[..., 1::2], x[..., 0::2])),
 )
-task.changed(
-    "each_place_its_own",
-    "Each number is turned by the angle of its own dimension j, which is counted over dimensions and not over pairs: 10000^(−j/D). Both numbers of a pair need the same angle, that of 2i.",
-    {  # x cos + (−second half, first half) sin, with an angle for each dimension
-        "the frequencies": lambda D: BASE ** (-torch.arange(D).double() / D),
-        PAIRS: lambda x: (x, _across(x)),
-        NEW_A: lambda a_cos, b_sin: a_cos + b_sin,
-        TURNED: left_out,
-    },
-)
 
 
 # The turn

@@ -140,7 +140,6 @@ for name, sentence, changes in (
         {"result": torch.t},
     ),
     ("by_one_place", "Your matrix shifts by one place, whatever the offset is. The angle of each block is the offset times the frequency of the pair.", {"offset": lambda offset: 1}),
-    ("by_one_place_too_many", "Your matrix shifts by offset + 1 places. With an offset of 0 nothing moves: the angle of a block is offset times the frequency.", {"offset": lambda offset: offset + 1}),
     (
         "block_for_each_place",
         "Your matrix is twice as wide as it should be: it has a block of 2×2 for each place. A block belongs to a pair of places, so there are D/2 of them.",
@@ -173,20 +172,6 @@ ALTERNATE = (
     "Here sines and cosines alternate: the places 2i and 2i + 1 are a pair, so its block of 2×2 lies on the diagonal."
 )
 task.changed("for_halves", f"{FOR_HALVES}. {ALTERNATE}", {"result": _halves})
-task.changed(
-    "for_halves_and_back",
-    f"{FOR_HALVES}, and it shifts those back. {ALTERNATE} And the new sine is sin a cos b + cos a sin b, without a minus.",
-    {"result": lambda matrix: _halves(matrix).T},
-)
-task.changed(
-    "each_column_its_own",
-    "Each row and each column of your matrix has a frequency of its own: the one of column c has the exponent −c/D, so sine and cosine of a block do not fit together. Both places of a pair turn by the same angle.",
-    {
-        "the frequencies": lambda width: BASE ** (-torch.arange(width).double() / width),
-        FIRST: lambda cosines, sines: _beside(cosines[0::2], sines[0::2]),
-        SECOND: lambda minus, cosines: _beside(minus[1::2], cosines[1::2]),
-    },
-)
 task.changed(
     "last_pair_alone",
     "Only the last pair is shifted: you make a new matrix of zeros for each pair, and the blocks before are lost. Make the matrix once, before the loop, and fill in one block after the other.",

@@ -7,7 +7,6 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count
-from course_utils.checks.way import left_out
 from course_utils.lessons.lesson_11._angles import BASE, frequencies, frequency_mistakes
 from course_utils.lessons.shared.shares import EDGE
 
@@ -127,9 +126,6 @@ for name, sentence, changes in (
         {ANGLES: lambda positions, frequencies: 2 * pi * positions * frequencies},
     ),
     ("sine_and_cosine_exchanged", "Sines and cosines are exchanged: sines belong in the columns 0, 2, 4, …, cosines in the columns 1, 3, 5, ….", {SINES: torch.cos, COSINES: torch.sin}),
-    ("sines_alone", "All of your columns are sines. The columns 1, 3, 5, … hold the cosines of the same angles.", {COSINES: torch.sin}),
-    ("cosines_alone", "All of your columns are cosines. The columns 0, 2, 4, … hold the sines of the same angles.", {SINES: torch.cos}),
-    ("no_sine_and_no_cosine", "You return the angles themselves. Take their sines in one column of each pair and their cosines in the other.", {SINES: left_out, COSINES: left_out}),
 ):  # fmt: skip
     task.changed(name, sentence, changes)
 
@@ -189,11 +185,6 @@ for name, sentence, changes in (
     ),
 ):  # fmt: skip
     task.changed(name, sentence, changes)
-task.changed(
-    "each_column_its_own_doubled",
-    "Each of your columns has a frequency of its own: the column c has 10000^(−2c/D). In the formula i counts pairs and not columns. Both columns of pair i share one angle.",
-    OWN_ANGLES | {"the frequencies": lambda slowness, *, width: BASE ** (-2 * torch.arange(width).double() / width)},
-)
 task.changed(
     "two_for_each_column",
     "Your table has twice as many columns as it should have: a sine and a cosine for each column. A pair of columns shares one angle, so there are width / 2 angles for each position.",

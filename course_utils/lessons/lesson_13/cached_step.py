@@ -11,7 +11,6 @@ from course_utils.checks.way import left_out
 from course_utils.lessons.shared.heads import joining, projecting, projection_mistakes
 from course_utils.lessons.shared.masked import masked_softmax_mistakes
 from course_utils.lessons.shared.shares import USUAL
-from course_utils.models.plain import merge_heads, split_heads
 
 task = Task(
     "13.cached_step",
@@ -182,53 +181,8 @@ task.changed(
     "The new key and value are in front of the others. Put them behind, so that words stay in their order.",
     joined(lambda kept, new: _behind(new, kept)),
 )
-task.changed(
-    "values_in_front",
-    "The new key is behind the others and the new value in front, so that keys and values no longer belong together. Put both behind.",
-    {"all values": lambda kept, new: _behind(new, kept)},
-)
-task.changed(
-    "newest_replaced",
-    "The new key and value take the place of those of the word before. Put them behind, as one more.",
-    joined(lambda kept, new: _behind(kept[:, :, :-1], new)),
-)
-task.changed(
-    "oldest_dropped",
-    "The oldest key and value are dropped when the new ones are put behind. Keep all.",
-    joined(lambda kept, new: _behind(kept[:, :, 1:], new)),
-)
-task.changed(
-    "kept_twice",
-    "The new key and value are put behind the others twice, so the new word counts twice.",
-    joined(lambda kept, new: _behind(_behind(kept, new), new)),
-)
-task.changed(
-    "first_sentence_for_all",
-    "All sentences use the keys and values of the first one. Each has its own.",
-    joined(lambda kept, new: _behind(kept[:1].expand_as(kept), new)),
-)
-task.changed(
-    "word_itself_kept",
-    "You keep the word as it came in, cut into heads, as its own key and value. Keep what the projections make of it.",
-    dict.fromkeys(("the key of all heads", "the value of all heads"), lambda part, heads, *, x: split_heads(x, heads)),
-)
 
 
-def _again(name):
-    """The change that projects what is kept once more, by the weights of its kind."""
-
-    def join(kept, new, *, done):
-        weight, bias = done[f"the block for the {name} transposed"], done[f"the part of in_bias for the {name}"]
-        return _behind(split_heads(merge_heads(kept) @ weight + bias, kept.shape[1]), new)
-
-    return join
-
-
-task.changed(
-    "projected_again",
-    "You project the keys and values that are kept once more. They have been projected when they were new: use them as they are.",
-    {"all keys": _again("key"), "all values": _again("value")},
-)
 task.changed(
     "sentences_mixed",
     "When you cut the projected words, sentences and heads are mixed up: `view` and `reshape` move nothing, so the axis of sentences has to stay the first one when you cut.",
@@ -242,19 +196,9 @@ task.changed(
 # What is returned
 
 task.changed(
-    "word_added",
-    "You add the word itself to the output. That is a residual connection, which goes around attention: return the output alone.",
-    {"result": lambda output, keys, values, *, x: (x + output, keys, values)},
-)
-task.changed(
     "values_before_keys",
     "You return the values before the keys. Return the output, then the keys, then the values.",
     {"result": lambda output, keys, values: (output, values, keys)},
-)
-task.changed(
-    "output_last",
-    "The output comes last. Return the output, then the keys, then the values.",
-    {"result": lambda output, keys, values: (keys, values, output)},
 )
 task.changed(
     "output_alone",

@@ -130,12 +130,11 @@ def _without(pad, shares):
 
 
 PAD_TOO = "That is a sensible variant, but here, as in torch's cross_entropy, all V classes get smoothing / V, that of padding too."
-for name, sentence, changes in (
-    ("smoothing_unused", "smoothing has no effect: this is the plain cross-entropy. Each class gets smoothing / V of the target, and the right word 1 - smoothing on top.", {"smoothing": lambda smoothing: 0.0}),
-    ("smoothing_fixed", "You smooth by 0.1 in any case. How much is given as `smoothing`.", {"smoothing": lambda smoothing: 0.1}),
-    ("shares_exchanged", "The shares are exchanged: the right word gets `smoothing`, and 1 - smoothing is spread over all classes.", {"smoothing": lambda smoothing: 1 - smoothing}),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
+task.changed(
+    "smoothing_unused",
+    "smoothing has no effect: this is the plain cross-entropy. Each class gets smoothing / V of the target, and the right word 1 - smoothing on top.",
+    {"smoothing": lambda smoothing: 0.0},
+)
 task.changed(
     "over_the_other_classes",
     "You spread the smoothing over the V - 1 wrong classes, and the right word keeps 1 - smoothing. That is another convention. Here all V classes get smoothing / V, and the right word 1 - smoothing on top.",
@@ -151,19 +150,9 @@ task.changed(
     f"You spread the smoothing over the classes without that of padding: V - 2 wrong ones, and the right word keeps 1 - smoothing. {PAD_TOO}",
     wrong_classes(lambda V: V - 2, pad_too=False),
 )
-task.changed(
-    "pad_gets_nothing_of_the_rest",
-    f"You spread the smoothing over V - 1 classes, the right word among them and that of padding not. {PAD_TOO}",
-    {
-        SMOOTHED: lambda sharp, share, *, smoothing, pad: (
-            sharp + _without(pad, 0 * sharp + smoothing / (sharp.shape[-1] - 1))
-        )
-    },
-)
 for name, sentence, changes in (
     ("pad_taken_out_of_the_target", f"You leave out the share of the class of padding, so the target adds up to less than 1. {PAD_TOO}", {SMOOTHED: lambda sharp, share, *, pad: _without(pad, sharp + share)}),
     ("smoothing_for_every_class", "Each class gets the whole `smoothing`: the costs of all classes are added up, and their mean is meant. The target then adds up to more than 1. Divide by V.", {SHARE: left_out}),
-    ("divided_by_one_class_less", "You divide the smoothing by V - 1, and all V classes get that share, so the target adds up to more than 1. Divide by V.", {SHARE: lambda smoothing, V: smoothing / (V - 1)}),
 ):  # fmt: skip
     task.changed(name, sentence, changes)
 task.changed(
@@ -186,11 +175,6 @@ task.changed(
     "You divide by the size of the vocabulary once too often, as KLDivLoss with reduction='mean' does: with many classes the loss would be tiny. Add up over the classes, and take the mean over tokens.",
     {"their sums over the vocabulary": lambda products: products.mean(-1)},
 )
-task.changed(
-    "probabilities_smoothed",
-    "You smooth what the model predicts: the logarithm of a mixture of its probability with 1 / V. Smooth the target instead, and leave the model's logarithms as they are.",
-    {LOG_P: lambda logits: logits.softmax(-1), LOSSES: lambda sums: -sums.log()},
-)
 log_softmax_mistakes(task)
 task.changed(
     "no_logarithm",
@@ -206,11 +190,6 @@ def pad_filled(number):
 
 
 task.changed(
-    "logits_of_pad_hidden",
-    "You put a very low number in place of the logits of padding's class. Every class has a share of the smoothed target, so that class then costs more than all else together. Leave the logits as they are.",
-    pad_filled(-1e9),
-)
-task.changed(
     "logits_of_pad_infinitely_low",
     "You put -inf in place of the logits of padding's class. Every class has a share of the smoothed target, so the loss becomes infinite, or NaN. Leave the logits as they are.",
     pad_filled(-torch.inf),
@@ -219,11 +198,6 @@ task.changed(
     "cut_anew",
     "You cut the numbers of B×T×V anew into B×V×T: `view` and `reshape` move nothing, so a row then holds logits of several places. To exchange two axes, use `transpose`.",
     {"logits": lambda logits: logits.reshape(logits.mT.shape).mT},
-)
-task.changed(
-    "flattened_in_another_order",
-    "Logits and targets are flattened in different orders: one goes through the batch sentence by sentence, the other place by place.",
-    {"logits": lambda logits: logits.transpose(0, 1).reshape(logits.shape)},
 )
 task.changed(
     "shifted",

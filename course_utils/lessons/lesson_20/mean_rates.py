@@ -80,31 +80,10 @@ def latest(key):
 
 
 @task.mistake(
-    "Only the first value of each key is written: the memory keeps it for good. A later value of n has to move the mean, by a share of 1/n."
-)
-def first(key):
-    return (_number(key) == 1).float()
-
-
-@task.mistake(
     "You count all steps so far, whatever their key. A key's mean is over its own values: count the steps that have the same key."
 )
 def every_step_counted(key):
     return (1 / torch.arange(1, key.shape[1] + 1)).expand(key.shape).clone()
-
-
-@task.mistake(
-    "You count later steps, too. At a step the mean is over the values so far: count the same key up to this step, the step itself included."
-)
-def later_ones_counted(key):
-    return 1 / (key[:, :, None] == key[:, None]).sum(2)
-
-
-@task.mistake(
-    "Each value after the first has the rate 0.5, so the latest one counts as much as all before it. The nth value of a key should count for 1/n."
-)
-def always_half(key):
-    return torch.where(_number(key) == 1, 1.0, 0.5)
 
 
 @task.mistake("You halve the rate each time the key comes again: 1, 1/2, 1/4. For a mean the nth rate is 1/n.")
@@ -117,11 +96,6 @@ def halved(key):
 )
 def one_too_many(key):
     return 1 / (_number(key) + 1)
-
-
-@task.mistake("Your rates are 1 - 1/n, the share that stays. The rate is the share that the new value gets: 1/n.")
-def what_stays(key):
-    return 1 - 1 / _number(key)
 
 
 @task.mistake("You return how often the key has come so far. The rate is 1 divided by this number.")
