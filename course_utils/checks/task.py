@@ -194,6 +194,11 @@ class Task:
         """Declare a mistake: the right answer with something changed, as `way` takes it. Return its function."""
         return self.mistake(sentence, name)(self.way(changes))
 
+    def changed_each(self, *rows):
+        """Declare mistakes as `changed` does, a row (name, sentence, changes) for each."""
+        for row in rows:
+            self.changed(*row)
+
     def wrong(self, name):
         """Return the function of a mistake. Raises `KeyError` where there is none of that name."""
         return {mistake.name: mistake.function for mistake in self.mistakes}[name]

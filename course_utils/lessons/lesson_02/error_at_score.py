@@ -85,7 +85,7 @@ no_context, no_weight = (
     {"the product with the weights": lambda _, total: total},
 )
 derivative_alone = {"the product with the weights": lambda weights, total: weights * (1 - weights) * total}
-for name, sentence, changes in (
+task.changed_each(
     ("context_forgotten", "You leave out the context. If one score rises, the other weights fall, since all of them sum to 1. What counts is how far the word lies from the context, so subtract the context from it first.", no_context),
     ("weight_forgotten", "You leave out the weight. A word with hardly any weight has hardly any effect on the context, so little of the error reaches its score: multiply by the word's weight.", no_weight),
     ("error_at_weights", "This is what reaches each weight. Between the weights and the scores there is the softmax, and the error has to go back through it too.", no_context | no_weight),
@@ -94,8 +94,7 @@ for name, sentence, changes in (
     ("sign_turned", "The sign is turned round. A higher score moves the context towards its own word, so the difference is the word minus the context.", {"the words minus the context": lambda words, context: context - words}),
     ("weighted_before_difference", "You multiply the word by its weight before you subtract the context. The difference is between the word itself and the context; the weight comes afterwards.", {"the words minus the context": lambda words, context, *, weights: weights[..., None] * words - context}),
     ("mean_for_context", "You subtract the plain mean of the words. The context is their weighted sum: a word counts in it with its weight.", {"the context": lambda _, words: words.mean(1, keepdim=True)}),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
+)  # fmt: skip
 
 
 # Axes

@@ -155,21 +155,11 @@ task.changed(
         SHARE: lambda total, n, *, done: total / len(done[GROUPS]),
     },
 )
-task.changed(
-    "divided_by_vectors",
-    "You divide by the number of different vectors. The share is of all sentences.",
-    {SHARE: lambda total, n, *, done: total / len(done[GROUPS])},
-)
-task.changed(
-    "not_divided",
-    "This is the number of sentences that can be right. Divide it by the number of all sentences.",
-    {SHARE: lambda total, n: float(total)},
-)
-task.changed(
-    "first_of_each",
-    "You take the first target of each group as the decoder's translation. The best decoder writes the one that is most frequent in the group.",
-    {RIGHT: lambda groups: [group.count(group[0]) for group in groups]},
-)
+task.changed_each(
+    ("divided_by_vectors", "You divide by the number of different vectors. The share is of all sentences.", {SHARE: lambda total, n, *, done: total / len(done[GROUPS])}),
+    ("not_divided", "This is the number of sentences that can be right. Divide it by the number of all sentences.", {SHARE: lambda total, n: float(total)}),
+    ("first_of_each", "You take the first target of each group as the decoder's translation. The best decoder writes the one that is most frequent in the group.", {RIGHT: lambda groups: [group.count(group[0]) for group in groups]}),
+)  # fmt: skip
 
 
 @task.mistake("You count each different sentence once. One that is there several times counts as often as it is there.")

@@ -195,21 +195,11 @@ task.changed(
     "You look after the step, with the state that the word has led to, and the next step reads what was seen: that is Luong's order. Here a step looks first, with the state before it, and the GRU reads that context.",
     {SEEN: _seen_after_the_step_before, "result": _next_looks},
 )
-task.changed(
-    "weights_of_the_next_look",
-    "The states are right, but the weights are one step ahead: they come from a look with the new state. Return those that the step's own context was made with.",
-    {"result": _next_looks},
-)
-task.changed(
-    "mask_unused",
-    "All places of the source are looked at, padding too: give the mask to each look.",
-    {"mask": torch.ones_like},
-)
-task.changed(
-    "mask_inverted",
-    'The mask is the wrong way round: True means "may be looked at".',
-    {"mask": torch.logical_not},
-)
+task.changed_each(
+    ("weights_of_the_next_look", "The states are right, but the weights are one step ahead: they come from a look with the new state. Return those that the step's own context was made with.", {"result": _next_looks}),
+    ("mask_unused", "All places of the source are looked at, padding too: give the mask to each look.", {"mask": torch.ones_like}),
+    ("mask_inverted", 'The mask is the wrong way round: True means "may be looked at".', {"mask": torch.logical_not}),
+)  # fmt: skip
 
 # What is returned
 

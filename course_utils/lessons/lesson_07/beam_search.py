@@ -115,21 +115,11 @@ def _(step, bos, eos, width, longest):
 
 # What is kept
 
-task.changed(
-    "ended_lost",
-    "Hypotheses that end in eos get lost: only what is still open after `longest` ids is in your result. Set them aside when they end, and return them too.",
-    {FOUND: lambda ended, left: left},
-)
-task.changed(
-    "open_lost",
-    "What is still open after `longest` ids gets lost. Set it aside as it is, and return it with the others.",
-    {FOUND: lambda ended, left: ended},
-)
-task.changed(
-    "ended_extended",
-    "Hypotheses that end in eos are continued. Set them aside, and continue the others only.",
-    {"eos": lambda eos: None},
-)
+task.changed_each(
+    ("ended_lost", "Hypotheses that end in eos get lost: only what is still open after `longest` ids is in your result. Set them aside when they end, and return them too.", {FOUND: lambda ended, left: left}),
+    ("open_lost", "What is still open after `longest` ids gets lost. Set it aside as it is, and return it with the others.", {FOUND: lambda ended, left: ended}),
+    ("ended_extended", "Hypotheses that end in eos are continued. Set them aside, and continue the others only.", {"eos": lambda eos: None}),
+)  # fmt: skip
 
 
 def _beside_the_ended(decoder, beam, *, eos, right):
@@ -216,15 +206,14 @@ task.changed(
     "You begin with `width` copies of [bos]. They have the same continuations, so the beam is full of copies of one hypothesis. Begin with a single one.",
     {PAIRS: lambda decoder, beam, *, width: continued(decoder, beam * width if len(beam[0][0]) == 1 else beam)},
 )
-for name, sentence, changes in (
+task.changed_each(
     ("width_unused", "width has no effect: a single hypothesis is kept, as in greedy search.", {"width": lambda width: 1}),
     ("one_too_narrow", "Your beam is too narrow by one: it keeps width - 1 continuations.", {"width": lambda width: width - 1}),
     ("one_too_wide", "Your beam is too wide by one: it keeps width + 1 continuations.", {"width": lambda width: width + 1}),
     ("bos_counted", "You stop one round too early: bos does not count towards `longest`.", {"longest": lambda n: n - 1}),
     ("one_too_long", "You go one round too far: a hypothesis has at most `longest` ids.", {"longest": lambda n: n + 1}),
     ("zero_for_eos", "A hypothesis ends with the id 0 in your search, whatever eos is. Compare with the eos that is given.", {"eos": lambda eos: 0}),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
+)  # fmt: skip
 decoders.prefix_mistakes(task)
 
 
@@ -315,18 +304,13 @@ task.changed(
     "Your pairs are right, but they are sorted by the mean log probability of their ids. Here nothing is divided by the length: sort by the sum.",
     {RANKED: lambda found: sorted(found, key=lambda pair: -pair[1] / (len(pair[0]) - 1))},
 )
-for name, sentence, changes in (
+task.changed_each(
     ("as_set_aside", "The hypotheses are right, but they are in the order in which they were set aside. Sort them at the end, the most probable first.", {RANKED: left_out}),
     ("eos_dropped", "eos is missing at the end of the ids. Leave it in: it tells what has ended from what was cut off.", _each_that_ended(lambda ids, eos: ids[:-1])),
     ("eos_twice", "eos comes twice at the end of the ids. It is there already when a hypothesis is set aside.", _each_that_ended(lambda ids, eos: [*ids, eos])),
     ("eos_added", "You put eos after what is cut off after `longest` ids. Return it as it is.", {FOUND: lambda ended, left, *, eos: ended + [([*ids, eos], score) for ids, score in left]}),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
-task.changed(
-    "probabilities_returned",
-    "You return probabilities. The hypotheses are right, but their log probabilities are asked for, as sums of what step gives.",
-    {"result": lambda pairs: [(ids, exp(score)) for ids, score in pairs]},
-)
+    ("probabilities_returned", "You return probabilities. The hypotheses are right, but their log probabilities are asked for, as sums of what step gives.", {"result": lambda pairs: [(ids, exp(score)) for ids, score in pairs]}),
+)  # fmt: skip
 for name, sentence, change in (
     ("worst_first", "The order is turned round: the least probable hypothesis comes first. Log probabilities are negative: the one nearest to 0 is the best.", lambda pairs: pairs[::-1]),
     ("cut_to_width", "You return `width` hypotheses at most. All that were set aside are asked for, also where they are more.", lambda pairs, *, width: pairs[:width]),

@@ -314,21 +314,11 @@ task.changed(
 
 # The mean and the score
 
-task.changed(
-    "product",
-    "The fourth root is missing: you return the product of the four precisions.",
-    {MEAN: lambda p: float(p.prod())},
-)
-task.changed(
-    "arithmetic_mean",
-    "You take the arithmetic mean of the four precisions. BLEU takes the geometric one, the fourth root of their product, so that it is 0 where one of them is.",
-    {MEAN: lambda p: float(p.mean())},
-)
-task.changed(
-    "zeros_left_out",
-    "Where no n-gram of some order matches, you leave that order out. The score is 0 there: a product with 0 in it.",
-    {MEAN: lambda p: float(p[p > 0].prod()) ** (1 / len(p[p > 0])) if p.any() else 0.0},
-)
+task.changed_each(
+    ("product", "The fourth root is missing: you return the product of the four precisions.", {MEAN: lambda p: float(p.prod())}),
+    ("arithmetic_mean", "You take the arithmetic mean of the four precisions. BLEU takes the geometric one, the fourth root of their product, so that it is 0 where one of them is.", {MEAN: lambda p: float(p.mean())}),
+    ("zeros_left_out", "Where no n-gram of some order matches, you leave that order out. The score is 0 there: a product with 0 in it.", {MEAN: lambda p: float(p[p > 0].prod()) ** (1 / len(p[p > 0])) if p.any() else 0.0}),
+)  # fmt: skip
 task.changed(
     "stops_at_nothing",
     "Your function stops where no n-gram of some order matches. The score is 0 there: ask for that before you take a logarithm or divide, since Python refuses the logarithm of 0 and a division by 0.",

@@ -235,14 +235,13 @@ for name, sentence, place in (
 
 VALUE, WEIGHT, LOGARITHM = "the picked value", "the weight of the place", "the logarithm of the picked weight"
 SOFT = "You return the weighted mean of the values, which is soft attention"
-for name, sentence, changes in (
+task.changed_each(
     ("soft", f"{SOFT}. Here one value is picked, and comes back as it is.", {VALUE: lambda values, _, *, weights: _mean(weights.detach(), values)}),
     ("soft_with_gradient", f"{SOFT}, and its gradient reaches the weights. Here one value is picked, and comes back as it is.", {VALUE: lambda values, _, *, weights: _mean(weights, values)}),
     ("probability", "You return the probability of the place. Return its natural logarithm.", {LOGARITHM: left_out}),
     ("axis_kept", "The axis of places is still there, with size 1: B×1×E and B×1. Remove it, to return B×E and B.", {"result": lambda picked, log_p: (picked[:, None], log_p[:, None])}),
     ("order_swapped", "You return the log probability first. Return the picked value first, then its log probability.", {"result": lambda picked, log_p: (log_p, picked)}),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
+)  # fmt: skip
 task.changed(
     "log_of_cumulative",
     "The place is right, but you take the logarithm of its cumulative weight, the probability of this place or one before it. Take the logarithm of its own weight.",

@@ -86,7 +86,7 @@ def _(state, weight, v, length):
 
 SIGMOID = "The sigmoid makes a share between 0 and 1 of the score."
 ROUNDED = "A whole number passes no gradient to the weights, so where to look could not be learned. Keep the centre as it is, between two places if need be."
-for name, sentence, changes in (
+task.changed_each(
     ("no_tanh", "tanh is missing: it belongs between the two products, around W s.", {"the hidden layer": left_out}),
     ("tanh_outside", "tanh is applied to the whole score. It belongs around W s, before v.", {"the hidden layer": left_out, "the score": lambda hidden, v: (hidden @ v).tanh()}),
     ("exchanged", "tanh and the sigmoid are exchanged: tanh belongs around W s, and the sigmoid around the score.", {"the hidden layer": torch.sigmoid, "the share": torch.tanh}),
@@ -95,34 +95,12 @@ for name, sentence, changes in (
     ("counted_from_one", "Your centre is one place further to the right: 1 is added, as if places were counted from 1. They are counted from 0.", {"result": lambda centre: centre + 1}),
     ("rounded", f"You round the centre. {ROUNDED}", {"result": torch.round}),
     ("cut_off", f"You turn the centre into an integer, which cuts off its decimals. {ROUNDED}", {"result": torch.Tensor.long}),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
-
-task.changed(
-    "length_minus_one",
-    "You multiply by the length minus 1. That would end at the last place counted from 0, but the equation multiplies by the length itself.",
-    {"length": lambda length: length - 1},
-)
-task.changed(
-    "longest_for_all",
-    "You use the length of the longest sentence for all, as if padding counted. Each sentence has its own length.",
-    {"length": lambda length: length.max()},
-)
-task.changed(
-    "every_share_with_every_length",
-    "You return B×B numbers, every share times every length: one of the two has an axis of size 1 too many. Both have the shape B.",
-    {"the centre": lambda share, length: share[:, None] * length},
-)
-task.changed(
-    "not_transposed",
-    "weight is A×H. For rows of vectors it has to be transposed: `.T`. Without that it runs only where A = H, and gives a wrong result there.",
-    {"weight": torch.t},
-)
-task.changed(
-    "overflow",
-    "exp overflows: for a score above about 88 it is infinite in float32, and infinity divided by infinity is NaN. torch.sigmoid takes scores of any size.",
-    {"the share": lambda score: score.exp() / (1 + score.exp())},
-)
+    ("length_minus_one", "You multiply by the length minus 1. That would end at the last place counted from 0, but the equation multiplies by the length itself.", {"length": lambda length: length - 1}),
+    ("longest_for_all", "You use the length of the longest sentence for all, as if padding counted. Each sentence has its own length.", {"length": lambda length: length.max()}),
+    ("every_share_with_every_length", "You return B×B numbers, every share times every length: one of the two has an axis of size 1 too many. Both have the shape B.", {"the centre": lambda share, length: share[:, None] * length}),
+    ("not_transposed", "weight is A×H. For rows of vectors it has to be transposed: `.T`. Without that it runs only where A = H, and gives a wrong result there.", {"weight": torch.t}),
+    ("overflow", "exp overflows: for a score above about 88 it is infinite in float32, and infinity divided by infinity is NaN. torch.sigmoid takes scores of any size.", {"the share": lambda score: score.exp() / (1 + score.exp())}),
+)  # fmt: skip
 task.changed(
     "gradient_overflows",
     "The values are right, but for a score far below 0 the gradient is NaN: in 1 / (1 + exp(-score)) the exponential becomes infinite, and on the way back infinity is multiplied by 0. torch.sigmoid takes scores of any size.",

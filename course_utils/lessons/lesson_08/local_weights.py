@@ -281,20 +281,15 @@ def _for_exponent(formula):
     return {"the exponent": lambda *_, done: formula(done["the distances"], done["sigma"])}
 
 
-for name, sentence, changes in (
+task.changed_each(
     ("sigma_is_the_window", "σ is half the window, and you use the whole window for it. With that the Gaussian falls off too slowly.", {"sigma": lambda window: window}),
-    (
-        "sigma_without_its_half",
-        "σ is half the window, and yours is cut off to a whole number, as `window // 2` does: half of 1 is 0.5, not 0. Write `window / 2`.",
-        {"sigma": lambda window: window // 2},
-    ),
+    ("sigma_without_its_half", "σ is half the window, and yours is cut off to a whole number, as `window // 2` does: half of 1 is 0.5, not 0. Write `window / 2`.", {"sigma": lambda window: window // 2}),
     ("sigma_not_squared", f"σ is not squared: {EXPONENT}. You divide by 2σ, which is the window.", _for_exponent(lambda distance, sigma: -(distance**2) / (2 * sigma))),
     ("two_is_missing", f"The 2 in the denominator is missing: {EXPONENT}, and you divide by σ².", _for_exponent(lambda distance, sigma: -(distance**2) / sigma**2)),
     ("multiplied_by_sigma", "You divide by 2 and then multiply by σ², where you should divide by both: put 2σ² into brackets.", _for_exponent(lambda distance, sigma: -(distance**2) / 2 * sigma**2)),
     ("distance_not_squared", "The distance is not squared: a Gaussian falls off with the squared distance.", _for_exponent(lambda distance, sigma: -distance.abs() / (2 * sigma**2))),
     ("growing", "The minus sign in the exponent is missing, so the weights grow with the distance from the centre.", {"the Gaussian": lambda exponent: (-exponent).exp()}),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
+)  # fmt: skip
 
 task.changed(
     "density",

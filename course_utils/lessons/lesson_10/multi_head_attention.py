@@ -175,27 +175,13 @@ made_from(
 
 CUT_MIXED = each("the {} of all heads", lambda x, heads: x.reshape(x.shape[0], heads, x.shape[1], -1))
 JOINED_MIXED = {"the contexts side by side": lambda x: x.reshape(x.shape[0], x.shape[2], -1)}
-task.changed("heads_mixed", f"The heads mix the words when they are cut: {MIXING}.", CUT_MIXED)
-task.changed(
-    "merge_mixed",
-    "The words are mixed when the heads' contexts are joined: their neighbours in memory are the other words of the same head. Exchange the axes H and T before you join.",
-    JOINED_MIXED,
-)
-task.changed(
-    "mixed_both_times",
-    f"The heads mix the words when they are cut: {MIXING}. The same holds when they are joined: exchange the axes H and T first.",
-    CUT_MIXED | JOINED_MIXED,
-)
-task.changed(
-    "one_head",
-    "`heads` has no effect: this is attention with a single head of width D.",
-    each("the {} of all heads", lambda x, heads: x[:, None]),
-)
-task.changed(
-    "heads_taken_for_width",
-    "You make heads of the width `heads`, and D/heads of them. `heads` is how many there are, and each is D/heads wide.",
-    each("the {} of all heads", lambda x, heads: split_heads(x, x.shape[-1] // heads)),
-)
+task.changed_each(
+    ("heads_mixed", f"The heads mix the words when they are cut: {MIXING}.", CUT_MIXED),
+    ("merge_mixed", "The words are mixed when the heads' contexts are joined: their neighbours in memory are the other words of the same head. Exchange the axes H and T before you join.", JOINED_MIXED),
+    ("mixed_both_times", f"The heads mix the words when they are cut: {MIXING}. The same holds when they are joined: exchange the axes H and T first.", CUT_MIXED | JOINED_MIXED),
+    ("one_head", "`heads` has no effect: this is attention with a single head of width D.", each("the {} of all heads", lambda x, heads: x[:, None])),
+    ("heads_taken_for_width", "You make heads of the width `heads`, and D/heads of them. `heads` is how many there are, and each is D/heads wide.", each("the {} of all heads", lambda x, heads: split_heads(x, x.shape[-1] // heads))),
+)  # fmt: skip
 
 
 def _own_slice(weight, *, heads):

@@ -117,18 +117,14 @@ frequency_mistakes(task)
 
 ANGLES, SINES, COSINES, MINUS = "the angles", "the sines", "the cosines", "the sines with a minus"
 FIRST, SECOND, MATRIX = "the first rows of the blocks", "the second rows of the blocks", "the blocks along the diagonal"
-for name, sentence, changes in (
+task.changed_each(
     ("no_minus", "A minus is missing: the new sine comes out right, the new cosine does not. cos(a + b) is cos a cos b − sin a sin b.", {MINUS: left_out}),
     (
         "second_row_negative",
         "The new sine comes out right, and the new cosine has the wrong sign. cos(a + b) is cos a cos b − sin a sin b, so the old cosine comes without a minus, and the old sine with one.",
         {SECOND: lambda minus, cosines: -_beside(minus, cosines)},
     ),
-    (
-        "cosines_alone",
-        "Your blocks hold the cosines alone, on the diagonal. The new sine needs the old cosine as well, and the new cosine the old sine: sin(a + b) = sin a cos b + cos a sin b.",
-        {SINES: torch.zeros_like},
-    ),
+    ("cosines_alone", "Your blocks hold the cosines alone, on the diagonal. The new sine needs the old cosine as well, and the new cosine the old sine: sin(a + b) = sin a cos b + cos a sin b.", {SINES: torch.zeros_like}),
     (
         "sine_on_the_diagonal",
         "Sine and cosine of the shift are exchanged in your blocks. With an offset of 0 the matrix should change nothing, so the cosines, which are then 1, belong on the diagonal.",
@@ -140,23 +136,14 @@ for name, sentence, changes in (
         {"result": torch.t},
     ),
     ("by_one_place", "Your matrix shifts by one place, whatever the offset is. The angle of each block is the offset times the frequency of the pair.", {"offset": lambda offset: 1}),
-    (
-        "block_for_each_place",
-        "Your matrix is twice as wide as it should be: it has a block of 2×2 for each place. A block belongs to a pair of places, so there are D/2 of them.",
-        {"width": lambda width: 2 * width},
-    ),
-    (
-        "blocks_alone",
-        "You return the blocks one after the other, as D/2×2×2. They belong on the diagonal of one matrix of width×width, with zeros everywhere else.",
-        {MATRIX: lambda first, second: torch.stack([first, second], -2).float()},
-    ),
+    ("block_for_each_place", "Your matrix is twice as wide as it should be: it has a block of 2×2 for each place. A block belongs to a pair of places, so there are D/2 of them.", {"width": lambda width: 2 * width}),
+    ("blocks_alone", "You return the blocks one after the other, as D/2×2×2. They belong on the diagonal of one matrix of width×width, with zeros everywhere else.", {MATRIX: lambda first, second: torch.stack([first, second], -2).float()}),
     (
         "rows_along_the_diagonal",
         "The four numbers of each block are side by side, so that your matrix has D/2 rows and 2D columns. Give each block the shape 2×2 before you put the blocks on the diagonal.",
         {MATRIX: lambda first, second: torch.block_diag(*torch.cat([first, second], -1)).float()},
     ),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
+)  # fmt: skip
 
 
 def _halves(matrix):

@@ -146,21 +146,11 @@ def returned(function):
     }
 
 
-task.changed(
-    "past_alone",
-    "The new word attends to the words before it alone. In causal self-attention a word also attends to itself: its key and value belong there before the scores are computed.",
-    seen(lambda all_of_them, before: before),
-)
-task.changed(
-    "new_word_not_kept",
-    "The new word attends to the words before it alone, and its key and value are not kept either: you return the keys and values that came in. Put the new ones behind them first.",
-    joined(left_out),
-)
-task.changed(
-    "old_ones_returned",
-    "The output is right, but you return the keys and values that came in, so the next word would not see this one. Return them with the new ones behind.",
-    returned(lambda all_of_them, before: before),
-)
+task.changed_each(
+    ("past_alone", "The new word attends to the words before it alone. In causal self-attention a word also attends to itself: its key and value belong there before the scores are computed.", seen(lambda all_of_them, before: before)),
+    ("new_word_not_kept", "The new word attends to the words before it alone, and its key and value are not kept either: you return the keys and values that came in. Put the new ones behind them first.", joined(left_out)),
+    ("old_ones_returned", "The output is right, but you return the keys and values that came in, so the next word would not see this one. Return them with the new ones behind.", returned(lambda all_of_them, before: before)),
+)  # fmt: skip
 task.changed(
     "new_ones_returned",
     "The output is right, but you return the key and the value of the new word alone. The next word needs those before it too: return all of them.",
@@ -195,18 +185,8 @@ task.changed(
 
 # What is returned
 
-task.changed(
-    "values_before_keys",
-    "You return the values before the keys. Return the output, then the keys, then the values.",
-    {"result": lambda output, keys, values: (output, values, keys)},
-)
-task.changed(
-    "output_alone",
-    "You return the output alone. Return the keys and the values as well, with the new ones behind, for the next word.",
-    {"result": lambda output, keys, values: output},
-)
-task.changed(
-    "axis_of_words_lost",
-    "The output has lost the axis of words. It is B×1×D, as the word that came in.",
-    {"result": lambda output, keys, values: (output[:, 0], keys, values)},
-)
+task.changed_each(
+    ("values_before_keys", "You return the values before the keys. Return the output, then the keys, then the values.", {"result": lambda output, keys, values: (output, values, keys)}),
+    ("output_alone", "You return the output alone. Return the keys and the values as well, with the new ones behind, for the next word.", {"result": lambda output, keys, values: output}),
+    ("axis_of_words_lost", "The output has lost the axis of words. It is B×1×D, as the word that came in.", {"result": lambda output, keys, values: (output[:, 0], keys, values)}),
+)  # fmt: skip

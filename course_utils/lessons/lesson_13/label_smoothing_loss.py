@@ -140,26 +140,13 @@ task.changed(
     "You spread the smoothing over the V - 1 wrong classes, and the right word keeps 1 - smoothing. That is another convention. Here all V classes get smoothing / V, and the right word 1 - smoothing on top.",
     wrong_classes(lambda V: V - 1),
 )
-task.changed(
-    "right_word_without_its_share",
-    "The right word gets 1 - smoothing and the others smoothing / V, so the target adds up to less than 1. The right word gets its share, smoothing / V, too.",
-    wrong_classes(lambda V: V),
-)
-task.changed(
-    "pad_gets_nothing",
-    f"You spread the smoothing over the classes without that of padding: V - 2 wrong ones, and the right word keeps 1 - smoothing. {PAD_TOO}",
-    wrong_classes(lambda V: V - 2, pad_too=False),
-)
-for name, sentence, changes in (
+task.changed_each(
+    ("right_word_without_its_share", "The right word gets 1 - smoothing and the others smoothing / V, so the target adds up to less than 1. The right word gets its share, smoothing / V, too.", wrong_classes(lambda V: V)),
+    ("pad_gets_nothing", f"You spread the smoothing over the classes without that of padding: V - 2 wrong ones, and the right word keeps 1 - smoothing. {PAD_TOO}", wrong_classes(lambda V: V - 2, pad_too=False)),
     ("pad_taken_out_of_the_target", f"You leave out the share of the class of padding, so the target adds up to less than 1. {PAD_TOO}", {SMOOTHED: lambda sharp, share, *, pad: _without(pad, sharp + share)}),
     ("smoothing_for_every_class", "Each class gets the whole `smoothing`: the costs of all classes are added up, and their mean is meant. The target then adds up to more than 1. Divide by V.", {SHARE: left_out}),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
-task.changed(
-    "right_word_whole",
-    "The right word keeps a whole 1, and smoothing / V comes on top for every class, so the target adds up to more than 1. The right word's 1 becomes 1 - smoothing.",
-    {"1 minus smoothing": lambda one, smoothing: one},
-)
+    ("right_word_whole", "The right word keeps a whole 1, and smoothing / V comes on top for every class, so the target adds up to more than 1. The right word's 1 becomes 1 - smoothing.", {"1 minus smoothing": lambda one, smoothing: one}),
+)  # fmt: skip
 
 
 # From logits to losses
@@ -209,13 +196,12 @@ task.changed(
 # The mean
 
 REAL, TOKENS = "what is no padding", "the number of tokens"
-for name, sentence, changes in (
+task.changed_each(
     ("mean_over_all_places", "You set the losses at padding to 0, but padding still counts: you divide by all B·T places. You took some terms out of the sum: take them out of the count too.", {TOKENS: torch.numel}),
     ("pad_unused", "Padding counts like any token: what the model predicts there is in the mean. Leave out the places where target is pad.", {REAL: lambda target, pad: torch.ones_like(target, dtype=torch.bool)}),
     ("pad_taken_for_0", "You leave out the places whose target is 0. The id of padding is given as `pad`, and 0 may be a word.", {REAL: lambda target, pad: target != 0}),
     ("divided_by_sentences", "You divide by the number of sentences. Divide by the number of tokens in all of them.", {TOKENS: len}),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
+)  # fmt: skip
 
 
 def _of_sentences(done):

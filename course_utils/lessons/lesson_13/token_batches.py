@@ -217,12 +217,11 @@ task.changed(
 
 REFUSED = "a ValueError for sentences above the limit"
 RAISE = "No batch can hold it: raise ValueError."
-for name, sentence, changes in (
+task.changed_each(
     ("too_long_alone", f"A sentence that is longer than the limit gets a batch of its own, above the limit. {RAISE}", {REFUSED: left_out}),
     ("too_long_left_out", f"A sentence that is longer than the limit is left out without a word. {RAISE}", {REFUSED: left_out, ORDER: lambda lengths, *, limit: [i for i in _sorted(lengths) if lengths[i] <= limit]}),
     ("as_long_as_the_limit_refused", "A sentence that is exactly as long as the limit is refused. It fits by itself: raise ValueError only for longer ones.", {REFUSED: lambda lengths, limit: _refuse(lengths, limit - 1)}),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
+)  # fmt: skip
 task.changed(
     "stops_without_sentences",
     "Your function stops where there is no sentence: `max`, `min` and the entry [0] of an empty list raise an error. Return an empty list there.",

@@ -167,18 +167,8 @@ task.changed(
 
 # The gates
 
-task.changed(
-    "allocation_gate_inverted",
-    "Your allocation gate is the wrong way round: a gate of 1 writes to free positions, a gate of 0 to those found by content.",
-    {"allocate": lambda allocate: 1 - allocate},
-)
-task.changed(
-    "made_to_sum_to_1",
-    "You divide the weights by their sum. The write gate is there so that they may sum to less than 1: leave them as they are.",
-    {"result": lambda new, weights: (new, weights / weights.sum(1, keepdim=True))},
-)
-task.changed(
-    "exchanged",
-    "Your two results are exchanged. Return the new usage first, then the weights.",
-    {"result": lambda new, weights: (weights, new)},
-)
+task.changed_each(
+    ("allocation_gate_inverted", "Your allocation gate is the wrong way round: a gate of 1 writes to free positions, a gate of 0 to those found by content.", {"allocate": lambda allocate: 1 - allocate}),
+    ("made_to_sum_to_1", "You divide the weights by their sum. The write gate is there so that they may sum to less than 1: leave them as they are.", {"result": lambda new, weights: (new, weights / weights.sum(1, keepdim=True))}),
+    ("exchanged", "Your two results are exchanged. Return the new usage first, then the weights.", {"result": lambda new, weights: (weights, new)}),
+)  # fmt: skip

@@ -144,23 +144,11 @@ task.changed(
     "You multiply the whole memory by 1 minus the rate before you add, so what belongs to other keys fades, too. Subtract only what the key finds.",
     {DIFFERENCE: left_out, NEW: lambda memory, written, *, done: (1 - done[RATE])[..., None] * memory + written},
 )
-task.changed(
-    "memory_not_kept",
-    "Each step begins with an empty memory. Make it once, before the loop, and keep it from step to step.",
-    {KEPT: torch.zeros_like},
-)
-task.changed(
-    "keys_normalised",
-    "You divide the keys by their length. Use them as they are.",
-    {"key": lambda key: torch.nn.functional.normalize(key, dim=2)},
-)
-
-
-task.changed(
-    "old_value_asked_with_the_query",
-    "You use the query to ask the memory what is to be replaced. Use the key: the step writes under its key.",
-    {OLD: lambda memory, key, *, done: recall(memory, done[QUERY])},
-)
+task.changed_each(
+    ("memory_not_kept", "Each step begins with an empty memory. Make it once, before the loop, and keep it from step to step.", {KEPT: torch.zeros_like}),
+    ("keys_normalised", "You divide the keys by their length. Use them as they are.", {"key": lambda key: torch.nn.functional.normalize(key, dim=2)}),
+    ("old_value_asked_with_the_query", "You use the query to ask the memory what is to be replaced. Use the key: the step writes under its key.", {OLD: lambda memory, key, *, done: recall(memory, done[QUERY])}),
+)  # fmt: skip
 
 
 # What is read, and when

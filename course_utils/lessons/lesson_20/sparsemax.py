@@ -179,26 +179,12 @@ for name, sentence, function in (
 
 # How many weights are above 0
 
-task.changed(
-    "ascending",
-    "You sort the scores in ascending order, as `sort` does by default. The largest come first: descending=True.",
-    {DOWN: lambda hidden: hidden.sort(-1).values},
-)
-task.changed(
-    "not_sorted",
-    "You add up the scores in the order in which they come. Sort them first, the largest first; then it is always the first few that get a weight.",
-    {DOWN: left_out},
-)
-task.changed(
-    "k_from_zero",
-    "You count k from 0 in 1 + k·score. For the largest score k is 1: torch.arange(1, S + 1).",
-    {TIMES_K: lambda k, down: (k - 1) * down},
-)
-task.changed(
-    "k_forgotten",
-    "You compare 1 + score with the running sum. The score is multiplied by its position k first: 1 + k·score, with k = 1, 2, …",
-    {TIMES_K: lambda k, down: down},
-)
+task.changed_each(
+    ("ascending", "You sort the scores in ascending order, as `sort` does by default. The largest come first: descending=True.", {DOWN: lambda hidden: hidden.sort(-1).values}),
+    ("not_sorted", "You add up the scores in the order in which they come. Sort them first, the largest first; then it is always the first few that get a weight.", {DOWN: left_out}),
+    ("k_from_zero", "You count k from 0 in 1 + k·score. For the largest score k is 1: torch.arange(1, S + 1).", {TIMES_K: lambda k, down: (k - 1) * down}),
+    ("k_forgotten", "You compare 1 + score with the running sum. The score is multiplied by its position k first: 1 + k·score, with k = 1, 2, …", {TIMES_K: lambda k, down: down}),
+)  # fmt: skip
 task.changed(
     "all_kept",
     "You compute the threshold as if every position got a weight above 0, from the sum of all scores, and then set to 0 what is below 0. So the row sums to more than 1. Find out first how many weights are above 0.",
@@ -285,21 +271,11 @@ task.changed(
     "You put 0 at the scores where the mask is False, and set their weights to 0 at the end. In between they took part with a score of 0, so the rest of a row may sum to less than 1. Put -inf there.",
     {HIDDEN: filled(0.0)},
 )
-task.changed(
-    "finite_fill",
-    "The number that you put where the mask is False is not small enough: if all other scores lie below it, those positions win. Put -inf there, as -torch.inf or float('-inf').",
-    {HIDDEN: filled(-1e4)},
-)
-task.changed(
-    "fill_added",
-    "You add a number far below 0 where the mask is False. If NaN or infinity is there, it stays, and spoils the row. Replace what is there: masked_fill.",
-    {HIDDEN: lambda scores, mask: scores + ~mask * -1e9},
-)
-task.changed(
-    "empty_row_nan",
-    "A row with nothing to attend to gives NaN: all its scores are -inf, and so is its threshold. Return zeros there: set weights to 0 where the mask is False, at the end.",
-    {WEIGHTS: left_out},
-)
+task.changed_each(
+    ("finite_fill", "The number that you put where the mask is False is not small enough: if all other scores lie below it, those positions win. Put -inf there, as -torch.inf or float('-inf').", {HIDDEN: filled(-1e4)}),
+    ("fill_added", "You add a number far below 0 where the mask is False. If NaN or infinity is there, it stays, and spoils the row. Replace what is there: masked_fill.", {HIDDEN: lambda scores, mask: scores + ~mask * -1e9}),
+    ("empty_row_nan", "A row with nothing to attend to gives NaN: all its scores are -inf, and so is its threshold. Return zeros there: set weights to 0 where the mask is False, at the end.", {WEIGHTS: left_out}),
+)  # fmt: skip
 task.changed(
     "empty_row_stops",
     "In a row with nothing to attend to no score lies above the running sum, so k is 0, and k - 1 is no position to look at: your function stops with an error there. Let k be 1 at least, with clamp(min=1), and set weights to 0 where the mask is False, at the end.",
