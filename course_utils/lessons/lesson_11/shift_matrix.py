@@ -152,13 +152,11 @@ def _halves(matrix):
     return matrix[places][:, places]
 
 
-FOR_HALVES = (
-    "Your matrix is for positions whose sines are all in the first half and whose cosines are all in the second"
+task.changed(
+    "for_halves",
+    "Your matrix is for positions whose sines are all in the first half and whose cosines are all in the second. Here sines and cosines alternate: the places 2i and 2i + 1 are a pair, so its block of 2×2 lies on the diagonal.",
+    {"result": _halves},
 )
-ALTERNATE = (
-    "Here sines and cosines alternate: the places 2i and 2i + 1 are a pair, so its block of 2×2 lies on the diagonal."
-)
-task.changed("for_halves", f"{FOR_HALVES}. {ALTERNATE}", {"result": _halves})
 task.changed(
     "last_pair_alone",
     "Only the last pair is shifted: you make a new matrix of zeros for each pair, and the blocks before are lost. Make the matrix once, before the loop, and fill in one block after the other.",
