@@ -198,34 +198,27 @@ task.changed(
     "You multiply the memory by the query from the wrong side, and this runs only if D and E are equal. The query meets the axis of the keys, which has length D.",
     {READ: lambda new, query: recall(new.mT, query)},
 )
-delta = task.way({})
-
-
 task.changed(
     "one_memory_for_all",
     "All sequences of the batch write into one memory, D×E. Each sequence has its own: B×D×E, and the outer product is taken for each by itself.",
     {WRITTEN: lambda key, scaled: (key.T @ scaled).expand(len(key), -1, -1)},
 )
-
-
-@task.mistake(
-    "The memory is not emptied between the sequences: each begins with what the one before it has left. Give each sequence zeros at its beginning."
+ARGUMENTS = ("key", "value", "query", "rate")
+task.changed(
+    "memory_kept_between_sequences",
+    "The memory is not emptied between the sequences: each begins with what the one before it has left. Give each sequence zeros at its beginning.",
+    dict.fromkeys(ARGUMENTS, lambda x: x.flatten(0, 1)[None]) | {"result": lambda read, *, value: read.view_as(value)},
 )
-def memory_kept_between_sequences(key, value, query, rate):
-    in_a_row = (arg.flatten(0, 1)[None] for arg in (key, value, query, rate))
-    return delta(*in_a_row).view_as(value)
-
-
-@task.mistake(
-    "Your loop runs over the batch, axis 0, in place of the steps: each sequence reads what those before it have written. Loop over axis 1."
+task.changed(
+    "steps_along_the_batch",
+    "Your loop runs over the batch, axis 0, in place of the steps: each sequence reads what those before it have written. Loop over axis 1.",
+    dict.fromkeys((*ARGUMENTS, "result"), lambda x: x.transpose(0, 1)),
 )
-def steps_along_the_batch(key, value, query, rate):
-    return delta(*(arg.transpose(0, 1) for arg in (key, value, query, rate))).transpose(0, 1)
-
-
-@task.mistake("You go through the steps from the last to the first. Begin with step 0.")
-def backwards(key, value, query, rate):
-    return delta(*(arg.flip(1) for arg in (key, value, query, rate))).flip(1)
+task.changed(
+    "backwards",
+    "You go through the steps from the last to the first. Begin with step 0.",
+    dict.fromkeys((*ARGUMENTS, "result"), lambda x: x.flip(1)),
+)
 
 
 # Gradients, and what came in

@@ -232,21 +232,11 @@ task.changed(
     "Your weights are in the order of their size, the largest first. Subtract the threshold from the scores as they came in, not from the sorted ones.",
     {"result": lambda weights: weights.sort(-1, descending=True).values},
 )
-sparsemax = task.way({})
-
-
-@task.mistake(
-    "You sort and add up along the queries, axis 1. It is the weights of one query that sum to 1: use the last axis."
-)
-def over_the_queries(scores, mask):
-    return sparsemax(scores.mT, mask.mT).mT
-
-
-@task.mistake(
-    "You sort and add up along the batch, axis 0, which mixes the sentences. It is the weights of one query that sum to 1: use the last axis."
-)
-def over_the_batch(scores, mask):
-    return sparsemax(scores.transpose(0, 2), mask.transpose(0, 2)).transpose(0, 2)
+for name, sentence, turned in (
+    ("over_the_queries", "You sort and add up along the queries, axis 1. It is the weights of one query that sum to 1: use the last axis.", lambda x: x.mT),
+    ("over_the_batch", "You sort and add up along the batch, axis 0, which mixes the sentences. It is the weights of one query that sum to 1: use the last axis.", lambda x: x.transpose(0, 2)),
+):  # fmt: skip
+    task.changed(name, sentence, dict.fromkeys(("scores", "mask", "result"), turned))
 
 
 # The mask
@@ -302,11 +292,14 @@ task.changed(
 )
 
 
-@task.mistake(
-    "The weights are right, but you write -inf into the scores that came in, and whoever uses them later finds it there. Use masked_fill without the underscore, which makes a copy."
-)
-def written_into_the_scores(scores, mask):
-    right = sparsemax(scores, mask)
+def _written_over(weights, *, scores, mask):
     with torch.no_grad():
         scores.masked_fill_(~mask, -torch.inf)
-    return right
+    return weights
+
+
+task.changed(
+    "written_into_the_scores",
+    "The weights are right, but you write -inf into the scores that came in, and whoever uses them later finds it there. Use masked_fill without the underscore, which makes a copy.",
+    {"result": _written_over},
+)
