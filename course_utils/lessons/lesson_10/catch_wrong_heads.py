@@ -287,21 +287,12 @@ _mistaken(
     "A candidate that uses the mask of the first sentence for all sentences passes your test, since you compare the first sentence alone. Compare all.",
     compare=lambda right, came: close(right[:1], came[:1]),
 )
-_mistaken(
-    "never_a_mask",
-    "Candidates that are wrong only where there is a mask pass your test. Call each with a mask as well.",
-    mask=False,
-)
-_mistaken(
-    "heads_of_width_1",
-    "A candidate that interleaves the heads passes your test, since a head of width 1 has nothing to interleave. Let d = D/H be 2 or more.",
-    dims=(2, 3, 5, 3, 1),
-)
-_mistaken(
-    "one_query",
-    "A candidate that joins the heads without transposing back passes your test, since with T = 1 there is nothing to mix. Let T be 2 or more.",
-    dims=(3, 1, 5, 2, 3),
-)
+for _name, _sentence, _changes in (
+    ("never_a_mask", "Candidates that are wrong only where there is a mask pass your test. Call each with a mask as well.", {"mask": False}),
+    ("heads_of_width_1", "A candidate that interleaves the heads passes your test, since a head of width 1 has nothing to interleave. Let d = D/H be 2 or more.", {"dims": (2, 3, 5, 3, 1)}),
+    ("one_query", "A candidate that joins the heads without transposing back passes your test, since with T = 1 there is nothing to mix. Let T be 2 or more.", {"dims": (3, 1, 5, 2, 3)}),
+):  # fmt: skip
+    _mistaken(_name, _sentence, **_changes)
 _mistaken(
     "self_attention_alone",
     "Candidates that make the values from key, and such as fail where T and S differ, pass your test, since query, key and value are the same. Use different ones, of different lengths.",
