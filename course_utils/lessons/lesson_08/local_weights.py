@@ -240,6 +240,11 @@ masked_softmax_mistakes(
     task, "no_softmax", "masked_with_zeros", "fill_undercut", "overflow", others="places", zeros="the shares"
 )
 task.changed(
+    "masked_with_zeros_and_after",
+    "Scores out of reach become 0 before the softmax, and their weights become 0 after it. exp(0) = 1 is a share like any other, and it is missing then from the places in reach. Use -inf before the softmax.",
+    {"the masked scores": filled(0.0)},
+)
+task.changed(
     "empty_row_nan",
     f"Where no place is in reach, the softmax of nothing but -inf is 0/0, which is NaN. {EMPTY}",
     {"the shares": left_out},

@@ -200,6 +200,11 @@ task.changed(
 # Scores and weights
 
 of = "the {} of all heads".format
+task.changed(
+    "keys_summed",
+    "You sum the projected keys. The weights are for the projected values.",
+    {"the contexts of all heads": lambda weights, values, *, done: weights @ done[of("keys")]},
+)
 masked_softmax_mistakes(
     task,
     *(

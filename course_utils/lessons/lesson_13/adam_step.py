@@ -160,6 +160,7 @@ task.changed(
 for name, sentence, step, change in (
     ("eps_as_a_bound", "eps serves as the least value that the root may have. It is added to the root, however large that is.", SUM, torch.clamp),
     ("eps_forgotten", "eps is missing. It is added to the root, and keeps a number that has had no gradient from being 0/0, which is NaN.", SUM, left_out),
+    ("root_forgotten", "You divide by the corrected v. Divide by its root, plus eps.", ROOT, left_out),
     ("uphill", "You add the step to the parameter, so that the loss would grow. Subtract it.", NEW, add),
     ("step_alone", "You return the change of the parameter. Return the new parameter: the old one minus the change.", NEW, lambda parameter, change: change),
 ):  # fmt: skip

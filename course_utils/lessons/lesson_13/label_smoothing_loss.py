@@ -141,8 +141,10 @@ task.changed(
     wrong_classes(lambda V: V - 1),
 )
 task.changed_each(
+    ("shares_exchanged", "The shares are exchanged: the right word gets `smoothing`, and 1 - smoothing is spread over all classes.", {"smoothing": lambda smoothing: 1 - smoothing}),
     ("right_word_without_its_share", "The right word gets 1 - smoothing and the others smoothing / V, so the target adds up to less than 1. The right word gets its share, smoothing / V, too.", wrong_classes(lambda V: V)),
     ("pad_gets_nothing", f"You spread the smoothing over the classes without that of padding: V - 2 wrong ones, and the right word keeps 1 - smoothing. {PAD_TOO}", wrong_classes(lambda V: V - 2, pad_too=False)),
+    ("divided_by_one_class_less", "You divide the smoothing by V - 1, and all V classes get that share, so the target adds up to more than 1. Divide by V.", {SHARE: lambda smoothing, V: smoothing / (V - 1)}),
     ("pad_taken_out_of_the_target", f"You leave out the share of the class of padding, so the target adds up to less than 1. {PAD_TOO}", {SMOOTHED: lambda sharp, share, *, pad: _without(pad, sharp + share)}),
     ("smoothing_for_every_class", "Each class gets the whole `smoothing`: the costs of all classes are added up, and their mean is meant. The target then adds up to more than 1. Divide by V.", {SHARE: left_out}),
     ("right_word_whole", "The right word keeps a whole 1, and smoothing / V comes on top for every class, so the target adds up to more than 1. The right word's 1 becomes 1 - smoothing.", {"1 minus smoothing": lambda one, smoothing: one}),
@@ -176,6 +178,11 @@ def pad_filled(number):
     return {"logits": fill}
 
 
+task.changed(
+    "logits_of_pad_hidden",
+    "You put a very low number in place of the logits of padding's class. Every class has a share of the smoothed target, so that class then costs more than all else together. Leave the logits as they are.",
+    pad_filled(-1e9),
+)
 task.changed(
     "logits_of_pad_infinitely_low",
     "You put -inf in place of the logits of padding's class. Every class has a share of the smoothed target, so the loss becomes infinite, or NaN. Leave the logits as they are.",

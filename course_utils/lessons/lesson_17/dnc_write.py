@@ -118,6 +118,7 @@ for _name, _change, _sentence in (
 for _name, _change, _sentence in (
     ("nothing_freed", lambda reads, free: torch.ones_like(reads[:, 0]), "Nothing is freed: this is the usage after writing. Multiply it by what the read heads leave, the product over the heads of 1 minus gate times weight."),
     ("free_gates_inverted", lambda reads, free: _kept(reads, 1 - free), "Your free gates are the wrong way round: a gate of 1 frees what its head has read, and a gate of 0 frees nothing."),
+    ("last_head_only", lambda reads, free: 1 - free[:, -1:] * reads[:, -1], "Only the last read head frees something. In a loop over the heads this happens if each step starts afresh: multiply what was left so far."),
     ("kept_sum", lambda reads, free: 1 - (free[..., None] * reads).sum(1), "You add up what the heads free, and subtract the sum from 1. When two heads free the same position, more than all of it may go. Take the product over the heads of 1 minus what each frees."),
 ):  # fmt: skip
     task.changed(_name, _sentence, {"what the heads leave": _change})

@@ -124,6 +124,11 @@ task.changed(
 # The precedence
 
 task.changed(
+    "precedence_does_not_fade",
+    "Your old precedence doesn't fade, so it may sum to more than 1. Multiply it by 1 minus the sum of the write weights, then add the weights.",
+    {"1 minus the sum of the write weights": left_out},
+)
+task.changed(
     "precedence_replaced",
     "Your new precedence is the write weights themselves, so a step that writes nothing would erase it. Multiply the old one by 1 minus the sum of the write weights, then add the weights.",
     {"the new precedence": lambda before, weights: weights},

@@ -128,6 +128,7 @@ def _neighbours(running, chosen):
 
 for _name, _change, _sentence in (
     ("first_of_the_batch", lambda running, chosen: running.sum(1), "You keep the first tokens of the whole batch, whatever expert they were sent to. Each expert has a capacity of its own: count the tokens of each one by itself."),
+    ("any_expert_with_room", lambda running, chosen: running.amin(1), "You keep a token as long as any expert has room. Look only at the count of the token's own expert: gather picks it out."),
     ("neighbours_only", _neighbours, "You count only tokens that come one directly after another. A token of another expert in between changes nothing: count all earlier tokens of the same expert."),
     ("one_for_each_expert", left_out, "You return one row of N truth values for each token, B×N: whether each expert still has room. Return one for each token, that of its own expert: `gather` takes it out."),
 ):  # fmt: skip

@@ -192,8 +192,18 @@ task.changed(
 )
 
 
+task.changed(
+    "one_forgotten_in_the_comparison",
+    "You compare k·score with the running sum, without the 1, and that is never above it. Compare 1 + k·score.",
+    {STRETCHED: left_out},
+)
 # The threshold
 
+task.changed(
+    "one_forgotten_in_the_threshold",
+    "You divide the sum of the largest scores by their number, without subtracting 1 first. That 1 is the whole weight of a row: the threshold is (sum - 1) / k.",
+    {LESS: left_out},
+)
 task.changed(
     "one_subtracted_last",
     "You subtract 1 after the division. The brackets go around the sum: (sum - 1) / k.",
