@@ -115,6 +115,11 @@ task.changed(
     {"result": lambda score_errors: score_errors.sum(0)},
 )
 task.changed(
+    "products_added_over_sentences",
+    "You add up the products over the sentences as well as over the features, before you multiply by the weights. Add up over the features alone, the last axis.",
+    {"the sum over the features": lambda along: along.sum((0, -1))},
+)
+task.changed(
     "not_added",
     "You still have one number per feature. Add up the products over the features: the result is B×S.",
     {"the sum over the features": left_out, "the product with the weights": lambda a, along: a[..., None] * along},
