@@ -39,7 +39,7 @@ def _(numbers, mask=None):
         ({"the shares": left_out}, [1, 2, 0]),
         ({"the shares": add}, [4, 5, 3]),
         ({"the shares": lambda numbers, total, *, mask: numbers / mask.sum()}, [0.5, 1, 0]),
-        ({"the numbers that count": lambda numbers, mask, *, step: step(numbers, ~mask)}, [0, 0, 1]),
+        ({"the numbers that count": lambda numbers, mask, *, right: right(numbers, ~mask)}, [0, 0, 1]),
         ({"the shares": lambda numbers, total, *, done: numbers + done["the sum"]}, [4, 5, 3]),
         ({"the sum": left_out, "the shares": lambda numbers, same, power=2: same**power}, [1, 4, 0]),
         ({"mask": torch.logical_not}, [0, 0, 1]),

@@ -185,7 +185,7 @@ class Task:
         `changes` says what takes the place of what: {"the scores": function} changes a step, named by its words, and the function gets
         the step's operands; {"mask": function} changes an argument, which stays None where it is None; {"result": function} changes what
         is returned, whose parts the function gets. Parameters that a function takes by keyword alone are given the arguments of the task
-        that have these names; `step` is the operation whose place it takes, as in `lambda scores, mask, *, step: step(scores, ~mask)`,
+        that have these names; `right` is the operation whose place it takes, as in `lambda scores, mask, *, right: right(scores, ~mask)`,
         and `done` holds what the steps before it gave, by their words.
         """
         return changed_way(self, changes)
@@ -193,6 +193,11 @@ class Task:
     def changed(self, name, sentence, changes):
         """Declare a mistake: the right answer with something changed, as `way` takes it. Return its function."""
         return self.mistake(sentence, name)(self.way(changes))
+
+    def changed_each(self, *rows):
+        """Declare mistakes as `changed` does, a row (name, sentence, changes) for each."""
+        for row in rows:
+            self.changed(*row)
 
     def wrong(self, name):
         """Return the function of a mistake. Raises `KeyError` where there is none of that name."""

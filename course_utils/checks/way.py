@@ -30,8 +30,8 @@ def left_out(first, *others):
 
 def changed_way(task, changes: dict[str, Callable]) -> Callable:
     """Return a function that takes the task's arguments and gives its right answer with something changed; see `Task.changed`."""
-    right = task.steps_function or task.oracle_function
-    binding = signature(right)
+    steps = task.steps_function or task.oracle_function
+    binding = signature(steps)
     wanted = {change: _keyword_only(change) for change in changes.values()}
     of_arguments = {name: change for name, change in changes.items() if name in binding.parameters}
     of_steps = {text: change for text, change in changes.items() if text not in (*of_arguments, "result")}
@@ -41,8 +41,8 @@ def changed_way(task, changes: dict[str, Callable]) -> Callable:
         bound.apply_defaults()
         arguments, done = bound.arguments, {}
 
-        def call(change, operands, step=None):
-            known = {**arguments, "step": step, "done": done}
+        def call(change, operands, right=None):
+            known = {**arguments, "right": right, "done": done}
             return change(*operands, **{name: known[name] for name in wanted[change]})
 
         altered = [
@@ -50,10 +50,10 @@ def changed_way(task, changes: dict[str, Callable]) -> Callable:
             for name, value in arguments.items()
         ]
         if task.steps_function:
-            changed = {text: lambda step, operands, f=f: call(f, operands, step) for text, f in of_steps.items()}
-            result = walk(right, tuple(altered), changed, done=done)
+            changed = {text: lambda right, operands, f=f: call(f, operands, right) for text, f in of_steps.items()}
+            result = walk(steps, tuple(altered), changed, done=done)
         else:
-            result = right(*altered)
+            result = steps(*altered)
         if "result" not in changes:
             return result
         return call(changes["result"], result if isinstance(result, tuple) else (result,))

@@ -72,21 +72,11 @@ for name, sentence, total in (
 ):  # fmt: skip
     task.changed(name, sentence, {"the sum over the vectors": total})
 
-task.changed(
-    "weights_unused",
-    "You add up the vectors, but each with weight 1: the weights are never used.",
-    {"weights": torch.ones_like},
-)
-task.changed(
-    "weighted_mean",
-    "You divide by the sum of the weights, which gives a weighted mean. Here the weights are used as they are.",
-    {"result": lambda total, *, weights: total / weights.sum()},
-)
-task.changed(
-    "first_vector_twice",
-    "You start from the first vector and then add all the weighted vectors, so the first one counts once too often. Start from zeros.",
-    {"result": lambda total, *, values: values[0] + total},
-)
+task.changed_each(
+    ("weights_unused", "You add up the vectors, but each with weight 1: the weights are never used.", {"weights": torch.ones_like}),
+    ("weighted_mean", "You divide by the sum of the weights, which gives a weighted mean. Here the weights are used as they are.", {"result": lambda total, *, weights: total / weights.sum()}),
+    ("first_vector_twice", "You start from the first vector and then add all the weighted vectors, so the first one counts once too often. Start from zeros.", {"result": lambda total, *, values: values[0] + total}),
+)  # fmt: skip
 
 on_features = {"the weighted vectors": lambda _, values, *, weights: weights * values}
 task.changed(

@@ -83,14 +83,13 @@ def _numbered(words):
 
 # What is counted and kept
 
-for name, sentence, changes in (
+task.changed_each(
     ("lower_case", 'You turn capitals into small letters before you count. "Film" and "film" are two different words here: take the words as they are.', {"sentences": lambda sentences: [[w.lower() for w in s] for s in sentences]}),
     ("punctuation_stripped", "You strip punctuation from the words. Take the words as they are: a full stop can be a word too.", {"sentences": lambda sentences: [[w.strip(punctuation) for w in s if w.strip(punctuation)] for s in sentences]}),
     ("sentences_counted", "You count the sentences in which a word appears. A word that appears twice in one sentence should count twice.", {"the counts": lambda sentences: Counter(w for s in sentences for w in set(s))}),
     ("min_count_exclusive", "A word seen exactly min_count times belongs in the vocabulary, but your comparison leaves it out.", {"min_count": lambda least: least + 1}),
     ("min_count_unused", "min_count has no effect. Words seen fewer times than that should be left out.", {"min_count": lambda least: 1}),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
+)  # fmt: skip
 
 
 # Their order

@@ -120,7 +120,7 @@ def of_each(pair):
 
 
 PAIRS, COUNTED = "the pairs of each side", "their words counted"
-for name, sentence, changes in (
+task.changed_each(
     ("always_true", "You say True whatever the sentences are.", {"result": lambda proof: True}),
     ("always_false", "You say False whatever the sentences are.", {"result": lambda proof: False}),
     ("lengths_only", "You compare how many words there are. They have to be the same words, each equally often.", {COUNTED: of_each(len)}),
@@ -129,8 +129,7 @@ for name, sentence, changes in (
     ("never_twice", "You never take a sentence twice. Two sentences with the same words in another order and different labels are a proof by themselves: take each of them twice.", {PAIRS: lambda sides: [list(combinations(side, 2)) for side in sides]}),
     ("single_sentences", "You compare sentences one by one. That finds a sentence whose words return in another order, but no pair: the proof from an opinion and its negation takes two positive and two negative sentences.", {PAIRS: lambda sides: [[(s, []) for s in side] for side in sides]}),
     ("all_at_once", "You compare the words of all positive sentences with those of all negative ones. Two of each are enough for a contradiction, whatever the others are.", {PAIRS: lambda sides: [[(sum(side, []), [])] * bool(side) for side in sides]}),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
+)  # fmt: skip
 
 
 @task.mistake(

@@ -63,24 +63,10 @@ for name, sentence, probability in (
     task.changed(name, sentence, {"the probabilities": probability})
 
 no_bias = {"the sum of the product and bias": left_out}
-task.changed("no_bias", "The bias is missing from the score.", no_bias)
-task.changed(
-    "bias_after_sigmoid",
-    "You add the bias after the sigmoid. It belongs to the score: add it before.",
-    no_bias | {"result": lambda probability, *, bias: probability + bias},
-)
-task.changed(
-    "bias_for_each_feature",
-    "You add the bias to each feature before the sum, so it counts D times. Add it once, to the score.",
-    {"bias": lambda bias, *, weight: len(weight) * bias},
-)
-task.changed(
-    "column",
-    "Your result has shape (B, 1), but it should have shape (B,). Against labels of shape (B,) it would broadcast to B×B without an error, and the loss would be wrong.",
-    {"result": lambda probability: probability[:, None]},
-)
-task.changed(
-    "product_turned",
-    product_turned("sums", "B×D", "weight @ sums", "where B = D"),
-    {"the product of sums and weight": lambda sums, weight: weight @ sums},
-)
+task.changed_each(
+    ("no_bias", "The bias is missing from the score.", no_bias),
+    ("bias_after_sigmoid", "You add the bias after the sigmoid. It belongs to the score: add it before.", no_bias | {"result": lambda probability, *, bias: probability + bias}),
+    ("bias_for_each_feature", "You add the bias to each feature before the sum, so it counts D times. Add it once, to the score.", {"bias": lambda bias, *, weight: len(weight) * bias}),
+    ("column", "Your result has shape (B, 1), but it should have shape (B,). Against labels of shape (B,) it would broadcast to B×B without an error, and the loss would be wrong.", {"result": lambda probability: probability[:, None]}),
+    ("product_turned", product_turned("sums", "B×D", "weight @ sums", "where B = D"), {"the product of sums and weight": lambda sums, weight: weight @ sums}),
+)  # fmt: skip

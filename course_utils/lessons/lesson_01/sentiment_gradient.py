@@ -70,7 +70,7 @@ BY_WEIGHT, BY_BIAS, SHARES = (
     "the errors divided by the number of sentences",
 )
 
-for name, sentence, changes in (
+task.changed_each(
     ("bias_left_out", "The bias is part of the score, but your probabilities are computed without it.", {"bias": torch.zeros_like}),
     ("overflow", SIGMOID_OVERFLOWS, {"the probabilities": overflowing_sigmoid}),
     ("scores_not_probabilities", "You compare the labels with the scores themselves. The error is the probability minus the label, so apply the sigmoid first.", {"the probabilities": left_out}),
@@ -80,8 +80,7 @@ for name, sentence, changes in (
     ("bias_not_averaged", "The gradient of weight is averaged over the batch, but the gradient of bias is not.", {BY_BIAS: lambda share, *, done: done["the errors"].sum()}),
     ("error_times_weight", "Error times weight is what reaches the words of a sentence. The gradient of weight is the error times the sum that weight was multiplied by.", {BY_WEIGHT: lambda share, sums, *, weight: share.sum() * weight}),
     ("order_swapped", "You return the gradient of bias first. The gradient of weight comes first: `return weight_gradient, bias_gradient`.", {"result": lambda by_weight, by_bias: (by_bias, by_weight)}),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
+)  # fmt: skip
 
 
 # One gradient for each sentence, of a loss that is the mean or the sum
@@ -89,12 +88,11 @@ for name, sentence, changes in (
 weights, biases = {BY_WEIGHT: lambda share, sums: share[:, None] * sums}, {BY_BIAS: left_out}
 weights_of_sum = {BY_WEIGHT: lambda share, sums, *, done: done["the errors"][:, None] * sums}
 biases_of_sum = {BY_BIAS: lambda share, *, done: done["the errors"]}
-for name, sentence, changes in (
+task.changed_each(
     ("weight_gradient_per_sentence", "You have a separate weight gradient for each sentence, B×D. There is one loss for the whole batch: add them up over the sentences.", weights),
     ("weight_gradient_not_averaged", "You have a separate weight gradient for each sentence, B×D. The loss is the mean over the batch: take the mean over the sentences here too.", weights_of_sum),
     ("bias_gradient_per_sentence", "Your bias gradient has an entry for each sentence. There is one loss for the whole batch, and one bias: add the entries up.", biases),
     ("bias_gradient_not_averaged", "Your bias gradient is the error of each sentence. The bias is one number, and the loss is a mean: take the mean of the errors.", biases_of_sum),
     ("both_per_sentence", "Both gradients still have an entry for each sentence. There is one loss for the whole batch: add the entries up over the sentences.", weights | biases),
     ("both_not_averaged", "Both gradients still have an entry for each sentence. The loss is a mean over the batch: take the mean over the sentences.", weights_of_sum | biases_of_sum),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
+)  # fmt: skip

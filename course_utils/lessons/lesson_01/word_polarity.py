@@ -76,7 +76,7 @@ def _(word_vectors, weight):
 
 
 LENGTHS = "the product of the lengths"
-for name, sentence, changes in (
+task.changed_each(
     ("dot_product", "These are dot products: long vectors get large values. Divide by both lengths, so that only the angle counts.", {"the product divided by the lengths": left_out}),
     ("word_length_missing", "You divide by the length of weight only. Divide by the length of each word too.", {LENGTHS: lambda of_words, of_weight: of_weight}),
     ("weight_length_missing", "You divide by the length of each word only. Divide by the length of weight too.", {LENGTHS: left_out}),
@@ -84,5 +84,4 @@ for name, sentence, changes in (
     ("zero_gives_nan", "A zero vector gives 0/0, which is NaN. It has no direction, so return 0 there.", {"the quotient with 0 where a length is 0": left_out}),
     ("squared_lengths", "You divide by the squared lengths: the square root is missing.", {LENGTHS: lambda of_words, of_weight: (of_words * of_weight) ** 2}),
     ("sign_lost", "You return the cosine without its sign. The sign is what tells positive words from negative ones.", {"result": torch.abs}),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
+)  # fmt: skip

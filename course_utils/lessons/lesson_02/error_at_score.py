@@ -85,18 +85,16 @@ no_context, no_weight = (
     {"the product with the weights": lambda _, total: total},
 )
 derivative_alone = {"the product with the weights": lambda weights, total: weights * (1 - weights) * total}
-for name, sentence, changes in (
+task.changed_each(
     ("context_forgotten", "You leave out the context. If one score rises, the other weights fall, since all of them sum to 1. What counts is how far the word lies from the context, so subtract the context from it first.", no_context),
     ("weight_forgotten", "You leave out the weight. A word with hardly any weight has hardly any effect on the context, so little of the error reaches its score: multiply by the word's weight.", no_weight),
     ("error_at_weights", "This is what reaches each weight. Between the weights and the scores there is the softmax, and the error has to go back through it too.", no_context | no_weight),
     ("fall_counted_twice", "You multiply by a(1 - a), and subtract the context too. Both account for the fall of the other weights. With the context subtracted, the word's own weight is the whole factor.", derivative_alone),
     ("diagonal_alone", "a(1 - a) is only the diagonal of the softmax's derivative: how a score moves its own weight. It moves the other weights too, and they move the context as well.", no_context | derivative_alone),
-    ("weight_twice", "You multiply by the weight twice: once is right, outside of the difference.", {"the product with the weights": lambda weights, total: weights**2 * total}),
     ("sign_turned", "The sign is turned round. A higher score moves the context towards its own word, so the difference is the word minus the context.", {"the words minus the context": lambda words, context: context - words}),
     ("weighted_before_difference", "You multiply the word by its weight before you subtract the context. The difference is between the word itself and the context; the weight comes afterwards.", {"the words minus the context": lambda words, context, *, weights: weights[..., None] * words - context}),
     ("mean_for_context", "You subtract the plain mean of the words. The context is their weighted sum: a word counts in it with its weight.", {"the context": lambda _, words: words.mean(1, keepdim=True)}),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
+)  # fmt: skip
 
 
 # Axes
@@ -110,11 +108,6 @@ task.changed(
     "total_without_axis",
     "The sum over the words has the shape B and lines up with the words of a B×S tensor, not with the sentences. Keep an axis of size 1 at its end, with `keepdim=True`.",
     no_context | {"the product with the weights": lambda weights, at: weights * (at - (weights * at).sum(-1))},
-)
-task.changed(
-    "context_of_the_batch",
-    "The context is summed over the sentences of the batch as well. Each sentence has a context of its own: add up over the words alone.",
-    {"the words minus the context": lambda words, context: words - context.sum(0)},
 )
 task.changed(
     "added_over_sentences",

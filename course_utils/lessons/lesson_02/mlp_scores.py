@@ -62,7 +62,7 @@ def _(words, weight, bias, theta):
 
 PRODUCT, SUM = "the product of words and weight", "the sum of the product and bias"
 HIDDEN, SCORES = "the hidden layer", "the product of the hidden layer and theta"
-for name, sentence, changes in (
+task.changed_each(
     ("no_sigmoid", "Without the non-linearity, two matrices in a row are as good as one, and this is dot-product attention again, with another theta. Apply σ to Wx + b.", {HIDDEN: left_out}),
     ("with_tanh", "You use tanh. Here σ is the logistic sigmoid, with values between 0 and 1.", {HIDDEN: torch.tanh}),
     ("with_relu", "You use ReLU. Here σ is the logistic sigmoid, with values between 0 and 1.", {HIDDEN: torch.relu}),
@@ -72,8 +72,7 @@ for name, sentence, changes in (
     ("bias_outside", "You add the bias after the sigmoid. It belongs inside: σ(Wx + b).", {SUM: left_out, HIDDEN: lambda z, *, bias: z.sigmoid() + bias}),
     ("theta_unused", "theta is missing: you add up the hidden units, each with weight 1.", {"theta": torch.ones_like}),
     ("normalised", "You go on to the softmax. Return the scores before they are normalised.", {"result": lambda scores: scores.softmax(-1)}),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
+)  # fmt: skip
 
 
 # Products the other way round

@@ -100,14 +100,13 @@ def divided(e, mask):
     return kept / kept.sum(-1, keepdim=True).clamp(min=1e-30)
 
 
-for name, sentence, changes in (
+task.changed_each(
     ("softmax_over_attentions", "Your softmax runs over the attentions, so they compete for each word. Each attention spreads its own weight over the words.", {MASKED: left_out, SOFTMAX: lambda scores: scores.softmax(1)}),
     ("one_softmax", "Your softmax runs over all attentions and words at once. Each attention has its own weights, which sum to 1.", {SOFTMAX: lambda scores: scores.flatten(1).softmax(-1).reshape(scores.shape)}),
     ("empty_sentence_nan", "A sentence that is all padding gives NaN: its softmax has nothing to share the weight among. Return zeros there.", {ZEROS: left_out}),
     ("overflow", "exp overflows: for a score above about 88 it is infinite in float32, and infinity divided by infinity is NaN. Subtract the largest score first.", {MASKED: left_out, SOFTMAX: torch.exp, ZEROS: divided}),
     ("padding_at_the_end_assumed", "You count the words and attend to that many places from the start. That is right only where the padding is at the end. The mask says which places hold words.", {"mask": lambda mask: torch.arange(mask.shape[1]) < mask.sum(1, keepdim=True)}),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
+)  # fmt: skip
 finite_fill_mistakes(
     task,
     *("fill_undercut", "filled_with_minus_hundred", "masked_scores_still_count"),

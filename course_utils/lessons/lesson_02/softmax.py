@@ -82,21 +82,20 @@ TOTAL, WEIGHTS = "the total of each row", "the exponentials divided by their tot
 
 # The temperature
 
-for name, sentence, changes in (
+task.changed_each(
     ("temperature_multiplies", "You multiply by the temperature. A high temperature should make the weights more equal: divide by it.", {Z: mul}),
     ("temperature_twice", "You divide by the square of the temperature, as if you divided by it twice. Once is right.", {Z: lambda scores, t: scores / t**2}),
     ("temperature_unused", "The temperature has no effect. The scores should be divided by it.", {Z: left_out}),
     ("temperature_after", "You apply the temperature to the weights, after the softmax, so the rows no longer sum to 1. Divide the scores by it, before the softmax.", {Z: left_out, "result": lambda weights, *, temperature: weights / temperature}),
     ("logarithms", "These are the logarithms of the weights (log-softmax). Return the weights themselves.", {WEIGHTS: lambda _, total, *, done: done[SHIFTED] - total.log()}),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
+)  # fmt: skip
 
 
 # The maximum and the total of each row
 
 KEEP_TOTAL = "Where `e / e.sum(-1)` runs at all, it lines up one total with each column instead of each row"
 maximum_alone, total_alone = {LARGEST: lambda z: z.amax(-1)}, {TOTAL: lambda e: e.sum(-1)}
-for name, sentence, changes in (
+task.changed_each(
     ("first_axis", "You normalise over the first axis, so columns sum to 1 and rows do not. The scores of one row share the weight: normalise over the last axis.", {LARGEST: lambda z: z.amax(0, True), TOTAL: lambda e: e.sum(0, True)}),
     ("total_of_everything", "You divide by the total of all rows together. Each row has its own total: sum over the last axis, and keep that axis (keepdim=True).", {LARGEST: torch.max, TOTAL: torch.sum}),
     ("one_total", "`e.sum()` adds up the whole tensor, so all rows together sum to 1. Each row has its own total: sum over the last axis, with keepdim=True.", {TOTAL: torch.sum}),
@@ -107,5 +106,4 @@ for name, sentence, changes in (
     ("maximum_without_its_axis", "The maxima have lost their axis. Where `z - z.max(-1).values` runs at all, it lines up one maximum with each column instead of each row. Keep the axis: `z.max(-1, keepdim=True).values`.", maximum_alone),
     ("both_without_their_axis", "The maxima and the totals have both lost their axis. Where this runs at all, they line up with columns instead of rows. Keep the axis in both: keepdim=True.", maximum_alone | total_alone),
     ("total_without_its_axis_and_no_maximum_of_rows", f"The totals have lost their axis. {KEEP_TOTAL}: keep the axis, `e.sum(-1, keepdim=True)`. And before exp, each row's own maximum has to be subtracted (keepdim=True there too), or large scores overflow.", {SHIFTED: left_out} | total_alone),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
+)  # fmt: skip

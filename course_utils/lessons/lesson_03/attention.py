@@ -161,14 +161,13 @@ masked_softmax_mistakes(
     nothing="Return zeros there.",
     zeros=ZEROS,
 )
-for name, sentence, changes in (
+task.changed_each(
     ("softmax_over_queries", "Your softmax runs over the queries, so they compete for each key. Each query spreads its weight over the keys, the last axis.", {SOFTMAX: lambda scores: scores.softmax(1)}),
     ("softmax_over_batch", "Your softmax runs over the batch, so sentences compete with one another. Each query spreads its weight over the keys, the last axis.", {SOFTMAX: lambda scores: scores.softmax(0)}),
     ("one_mask_for_all_queries", "You use the mask of each sentence's first query for all its queries. Each query has its own row in the mask, B×T×S.", {"mask": lambda mask: mask[:, :1].expand_as(mask)}),
     ("one_mask_for_all_sentences", "You use the mask of the first sentence for all sentences. Each sentence has its own, B×T×S.", {"mask": lambda mask: mask[:1].expand_as(mask)}),
     ("zero_is_masked", "A score that is exactly 0 counts as masked, as it does when you look for the zeros that scores * mask leaves. Use the mask itself.", {"mask": lambda mask, *, query, key: query @ key.mT * mask != 0}),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
+)  # fmt: skip
 finite_fill_mistakes(
     task,
     *("fill_undercut", "filled_with_minus_hundred", "masked_scores_still_count"),
@@ -219,11 +218,10 @@ task.changed(
 
 # What is summed and returned
 
-for name, sentence, changes in (
+task.changed_each(
     ("keys_summed", "You sum the keys. The keys are for scoring; the values are what is summed.", {"value": lambda _, *, key: key}),
     ("order_swapped", "You return the weights first. Return the context first: `return context, weights`.", {"result": lambda context, weights: (weights, context)}),
     ("context_alone", "You return only the context. Return the weights too: `return context, weights`.", {"result": lambda context, weights: context}),
     ("scores_returned", "As the second part you return the scores. Return the weights.", {"result": lambda context, _, *, done: (context, done[SCORES])}),
     ("weights_still_nan", "For a query that may attend to nothing your context is zeros, but your weights are still NaN. Replace the NaN in the weights, and the context follows.", {ZEROS: left_out, "result": lambda context, weights: (torch.nan_to_num(context), weights)}),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
+)  # fmt: skip

@@ -91,7 +91,7 @@ def _(x, weight_q, weight_k, weight_v, mask=None):
 
 # Projections
 
-for name, sentence, changes in (
+task.changed_each(
     ("query_not_projected", "The queries are not projected: each word asks with its own vector. A word then mostly finds words like itself; weight_q lets it ask for something else.", {"the queries": left_out}),
     ("key_not_projected", "The keys are not projected: they are the words' own vectors. Multiply them by weight_k.", {"the keys": left_out}),
     ("value_not_projected", "The values are not projected: you sum the words' own vectors. What a word gives is its vector times weight_v.", {"the values": left_out}),
@@ -99,8 +99,7 @@ for name, sentence, changes in (
     ("one_matrix_for_both", "One matrix serves for queries and keys alike. weight_k is for the keys.", {"weight_k": lambda _, *, weight_q: weight_q}),
     ("keys_summed", "You sum the keys. The weights are for the values, x times weight_v.", {"weight_v": lambda _, *, weight_k: weight_k}),
     ("matrices_transposed", "The matrices are transposed. They are D×A, D×A and D×E: a word's vector is on their left, as in `x @ weight_q`. Transposed they fit only where the widths happen to be equal.", dict.fromkeys(("weight_q", "weight_k", "weight_v"), torch.t)),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
+)  # fmt: skip
 task.changed(
     "query_and_key_exchanged",
     "Queries and keys are exchanged. The rows of the scores belong to the words that ask, and those go through weight_q.",
@@ -117,18 +116,8 @@ masked_softmax_mistakes(
     others="words",
     nothing="Its weights and its context should be zeros.",
 )
-task.changed(
-    "softmax_over_queries",
-    "Your softmax runs over the queries, so the words that ask compete for each key. Each query spreads its weight over the keys, the last axis.",
-    {"the softmax": lambda scores: scores.softmax(1)},
-)
-task.changed(
-    "scaled",
-    "You divide the scores by the square root of the width. That comes in lesson 04; here the scores stay as they are.",
-    {"the scores": lambda query, turned: query @ turned / query.shape[-1] ** 0.5},
-)
-task.changed(
-    "order_swapped",
-    "The two results are exchanged: return the context first, then the weights.",
-    {"result": lambda context, weights: (weights, context)},
-)
+task.changed_each(
+    ("softmax_over_queries", "Your softmax runs over the queries, so the words that ask compete for each key. Each query spreads its weight over the keys, the last axis.", {"the softmax": lambda scores: scores.softmax(1)}),
+    ("scaled", "You divide the scores by the square root of the width. That comes in lesson 04; here the scores stay as they are.", {"the scores": lambda query, turned: query @ turned / query.shape[-1] ** 0.5}),
+    ("order_swapped", "The two results are exchanged: return the context first, then the weights.", {"result": lambda context, weights: (weights, context)}),
+)  # fmt: skip

@@ -141,24 +141,10 @@ def _test(name, candidate, B=2, T=3, zero=True, by_value=True):
 
 
 mistaken = mistakes_of_tests(task, _test, "candidate")
-mistaken(
-    "shapes_only",
-    "Every candidate whose scores have the right shape passes your test, and nearly every wrong score has it. Compare the numbers too.",
-    by_value=False,
-    zero=False,
-)
-mistaken(
-    "no_zero_vector",
-    "A cosine that gives NaN at a zero vector passes your test. Let one vector of state be zero, compare its scores too, and make sure that a NaN in them counts as wrong.",
-    zero=False,
-)
-mistaken(
-    "batch_of_one",
-    "Candidates that mix up the sentences of a batch pass your test. Use a batch of two sentences or more, and compare the scores of every sentence.",
-    B=1,
-)
-mistaken(
-    "one_state",
-    "A candidate that uses the first state in place of all the others passes your test. Use at least two states and at least two hidden states, and compare every number: a sum over them does not show it.",
-    T=1,
-)
+for name, sentence, changes in (
+    ("shapes_only", "Every candidate whose scores have the right shape passes your test, and nearly every wrong score has it. Compare the numbers too.", {"by_value": False, "zero": False}),
+    ("no_zero_vector", "A cosine that gives NaN at a zero vector passes your test. Let one vector of state be zero, compare its scores too, and make sure that a NaN in them counts as wrong.", {"zero": False}),
+    ("batch_of_one", "Candidates that mix up the sentences of a batch pass your test. Use a batch of two sentences or more, and compare the scores of every sentence.", {"B": 1}),
+    ("one_state", "A candidate that uses the first state in place of all the others passes your test. Use at least two states and at least two hidden states, and compare every number: a sum over them does not show it.", {"T": 1}),
+):  # fmt: skip
+    mistaken(name, sentence, **changes)

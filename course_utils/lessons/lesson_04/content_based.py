@@ -63,7 +63,7 @@ def both(change):
     return dict.fromkeys(("state at length 1", "hidden at length 1"), change)
 
 
-for name, sentence, changes in (
+task.changed_each(
     ("dot_product", "These are dot products: long vectors get large scores. Divide by both lengths.", both(left_out)),
     ("state_length_missing", "You divide by the length of the hidden states only. Divide by the length of the state too.", {"state at length 1": left_out}),
     ("hidden_length_missing", "You divide by the length of the states only. Divide by the length of the hidden state too.", {"hidden at length 1": left_out}),
@@ -71,8 +71,7 @@ for name, sentence, changes in (
     ("norm_of_everything", "You divide by the norm of everything together. Each vector has its own length: take the norm over the last axis.", both(lambda vectors: vectors / vectors.norm())),
     ("squared_lengths", "You divide by the squared lengths: the square root is missing.", both(lambda vectors: torch.nan_to_num(vectors / vectors.square().sum(-1, keepdim=True)))),
     ("wrong_axis", "You normalise along the wrong axis: over the positions. Normalise over the features, the last axis.", both(lambda vectors: normalize(vectors, dim=1))),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
+)  # fmt: skip
 shared_mistakes(task, "the product of the two")
 
 

@@ -160,10 +160,8 @@ task.changed(
 
 # The verdict
 
-task.changed("always_true", "You say True to every score.", {"result": lambda verdict: True})
-task.changed("always_false", "You say False to every score.", {"result": lambda verdict: False})
-task.changed(
-    "turned_round",
-    "True and False are exchanged: True means that the weights ignore the query.",
-    {"result": lambda verdict: not verdict},
-)
+task.changed_each(
+    ("always_true", "You say True to every score.", {"result": lambda verdict: True}),
+    ("always_false", "You say False to every score.", {"result": lambda verdict: False}),
+    ("turned_round", "True and False are exchanged: True means that the weights ignore the query.", {"result": lambda verdict: not verdict}),
+)  # fmt: skip

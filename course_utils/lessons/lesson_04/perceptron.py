@@ -48,7 +48,7 @@ def _(state, hidden, weight_s, weight_h, v):
 
 
 SUM, HIDDEN = "the sum of the two products", "the hidden layer"
-for name, sentence, changes in (
+task.changed_each(
     ("perceptron_no_tanh", "Without tanh the score is linear, and state and hidden state no longer interact.", {HIDDEN: left_out}),
     ("perceptron_with_relu", "You use ReLU. Bahdanau's score has tanh, which keeps each hidden unit between -1 and 1.", {HIDDEN: torch.relu}),
     ("perceptron_tanh_overflow", "Your own tanh overflows: exp of a large number is infinity, and infinity divided by infinity is NaN. Use torch.tanh.", {HIDDEN: lambda z: (z.exp() - (-z).exp()) / (z.exp() + (-z).exp())}),
@@ -60,6 +60,5 @@ for name, sentence, changes in (
     ("perceptron_not_transposed", "weight_s is A×D and weight_h is A×E. For rows of vectors they have to be transposed: `.T`. Without that this runs only where A, D and E are equal, and gives a wrong result there.", {"weight_s": torch.t, "weight_h": torch.t}),
     ("state_weight_not_transposed", "weight_s is A×D. For rows of states it has to be transposed: `weight_s.T`. Without that this runs only where A = D, and gives a wrong result there.", {"weight_s": torch.t}),
     ("hidden_weight_not_transposed", "weight_h is A×E. For rows of hidden states it has to be transposed: `weight_h.T`. Without that this runs only where A = E, and gives a wrong result there.", {"weight_h": torch.t}),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
+)  # fmt: skip
 shared_mistakes(task)

@@ -155,31 +155,11 @@ task.changed(
         SHARE: lambda total, n, *, done: total / len(done[GROUPS]),
     },
 )
-task.changed(
-    "by_sentence",
-    "Every sentence counts as right, as if the decoder saw the sentence itself. It sees the vector alone: group the sentences by what `encode` gives.",
-    {"result": lambda share: 1.0},
-)
-task.changed(
-    "grouped_by_target",
-    "The targets are exchanged with the vectors: you ask how well the vector could be told from the target. Group by vector, and count targets within each group.",
-    {GROUPS: lambda vectors, targets: _grouped(targets, vectors)},
-)
-task.changed(
-    "divided_by_vectors",
-    "You divide by the number of different vectors. The share is of all sentences.",
-    {SHARE: lambda total, n, *, done: total / len(done[GROUPS])},
-)
-task.changed(
-    "not_divided",
-    "This is the number of sentences that can be right. Divide it by the number of all sentences.",
-    {SHARE: lambda total, n: float(total)},
-)
-task.changed(
-    "first_of_each",
-    "You take the first target of each group as the decoder's translation. The best decoder writes the one that is most frequent in the group.",
-    {RIGHT: lambda groups: [group.count(group[0]) for group in groups]},
-)
+task.changed_each(
+    ("divided_by_vectors", "You divide by the number of different vectors. The share is of all sentences.", {SHARE: lambda total, n, *, done: total / len(done[GROUPS])}),
+    ("not_divided", "This is the number of sentences that can be right. Divide it by the number of all sentences.", {SHARE: lambda total, n: float(total)}),
+    ("first_of_each", "You take the first target of each group as the decoder's translation. The best decoder writes the one that is most frequent in the group.", {RIGHT: lambda groups: [group.count(group[0]) for group in groups]}),
+)  # fmt: skip
 
 
 @task.mistake("You count each different sentence once. One that is there several times counts as often as it is there.")

@@ -106,7 +106,7 @@ WRONG = {
     wrong("shifted_again"): "a wrong loss: the target is shifted once more",
     way({"mask": lambda mask: mask[:1].expand_as(mask)}): "a wrong loss: the mask of the first sentence for all",
     way({"mask": lambda mask: mask & F.pad(mask[:, 1:], (0, 1))}): "a wrong loss: the last word of each sentence does not count",
-    way({LOG_P: lambda words, *, step: 0.9 * step(words) + 0.1 * step(words).mean(-1, keepdim=True)}): "a wrong loss: the targets are smoothed",
+    way({LOG_P: lambda words, *, right: 0.9 * right(words) + 0.1 * right(words).mean(-1, keepdim=True)}): "a wrong loss: the targets are smoothed",
     way({N: lambda n: n + 1}): "a wrong loss: divided by one more than there are words",
     way({LOSSES: lambda log_p: -torch.stack(list(log_p))}): "a wrong loss: it fails where there is no word",
     way({LOG_P: lambda words: (words.softmax(-1) + 1e-9).log()}): "a wrong loss: a small number is added inside the logarithm, which cuts off large losses",

@@ -145,17 +145,12 @@ task.changed(
     {"what is taken of the candidate": lambda share, candidate: candidate},
 )
 
-task.changed(
-    "candidate_with_sigmoid",
-    "Your candidate uses the sigmoid. Only the gates do: the candidate goes through tanh and lies between -1 and 1.",
-    {CANDIDATE: torch.sigmoid},
-)
-for name, sentence, changes in (
+task.changed_each(
+    ("candidate_with_sigmoid", "Your candidate uses the sigmoid. Only the gates do: the candidate goes through tanh and lies between -1 and 1.", {CANDIDATE: torch.sigmoid}),
     ("no_biases", "Both biases are missing.", dict.fromkeys(("what x contributes", "what the state contributes"), left_out)),
     ("gates_with_tanh", "Your gates use tanh, so they can be negative. A gate is a share between 0 and 1: use the sigmoid for both.", dict.fromkeys(GATES, torch.tanh)),
     ("candidate_without_tanh", "Your candidate goes through no tanh, so it can have any size. It should lie between -1 and 1.", {CANDIDATE: left_out}),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
+)  # fmt: skip
 task.changed(
     "overflow",
     "exp overflows: for numbers above about 88 it is infinite in float32, and infinity divided by infinity is NaN. torch.sigmoid and torch.tanh take numbers of any size.",

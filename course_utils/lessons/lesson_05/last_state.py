@@ -72,26 +72,12 @@ def _at(states, places):
 
 
 LENGTHS, PLACES, READ = "the lengths", "the places of the last words", "the states at these places"
-task.changed(
-    "last_column",
-    "You take the last column. A short sentence has ended long before: what is there is what the network made of padding. Find each sentence's own last word.",
-    {READ: lambda states, places: states[:, -1]},
-)
-task.changed(
-    "one_too_far",
-    "You look one place too far: a sentence of n words has its last one at place n - 1, since places are counted from 0. Place n is padding, or lies outside.",
-    {PLACES: left_out},
-)
-task.changed(
-    "one_too_early",
-    "You look one place too early, at the last word but one. A sentence of n words has its last one at place n - 1, since places are counted from 0.",
-    {PLACES: lambda lengths, one: lengths - 2},
-)
-task.changed(
-    "first_state",
-    "You return the first state, which has read one word only. The last True of each row is wanted; `argmax` of a row of True and False finds the first.",
-    {READ: lambda states, places: states[:, 0]},
-)
+task.changed_each(
+    ("last_column", "You take the last column. A short sentence has ended long before: what is there is what the network made of padding. Find each sentence's own last word.", {READ: lambda states, places: states[:, -1]}),
+    ("one_too_far", "You look one place too far: a sentence of n words has its last one at place n - 1, since places are counted from 0. Place n is padding, or lies outside.", {PLACES: left_out}),
+    ("one_too_early", "You look one place too early, at the last word but one. A sentence of n words has its last one at place n - 1, since places are counted from 0.", {PLACES: lambda lengths, one: lengths - 2}),
+    ("first_state", "You return the first state, which has read one word only. The last True of each row is wanted; `argmax` of a row of True and False finds the first.", {READ: lambda states, places: states[:, 0]}),
+)  # fmt: skip
 task.changed(
     "places_taken_for_sentences",
     "`states[lengths - 1]` counts along the first axis, which is that of sentences: it takes whole sentences. Give the number of the sentence first, `torch.arange` of B, and then the place.",

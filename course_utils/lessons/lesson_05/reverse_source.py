@@ -95,24 +95,14 @@ task.changed(
     {"result": lambda words, *, source: source.flip(0)},
 )
 task.changed(
-    "all_words_together",
-    "You reverse all words of the batch as one list, so they move from sentence to sentence. Each sentence keeps its own words.",
-    {"result": lambda words, *, source, mask: source.masked_scatter(mask, source[mask].flip(0))},
-)
-task.changed(
     "last_word_stays",
     "The last word of each sentence stays where it is: you reverse one place too few. A sentence of n words has the places 0 to n - 1, and a last word such as EOS is reversed with the others.",
-    {LENGTHS: lambda mask, *, step: step(mask) - 1},
-)
-task.changed(
-    "first_word_stays",
-    "The first word of each sentence stays where it is, and only those after it are reversed. It goes to the place of the last word.",
-    {PLACES: lambda mirrored, own: torch.where((mirrored < 0) | (own == 0), own, mirrored + 1)},
+    {LENGTHS: lambda mask, *, right: right(mask) - 1},
 )
 task.changed(
     "one_too_many",
     "You reverse one place too many, so a sentence begins with the padding after it. A sentence of n words has the places 0 to n - 1.",
-    {LENGTHS: lambda mask, *, step: (step(mask) + 1).clamp(max=mask.shape[1])},
+    {LENGTHS: lambda mask, *, right: (right(mask) + 1).clamp(max=mask.shape[1])},
 )
 task.changed(
     "read_from_one_too_far",
@@ -135,11 +125,6 @@ task.changed(
     {PLACES: lambda mirrored, own: mirrored.clamp(min=0)},
 )
 task.changed(
-    "words_of_turned_rows",
-    "You turn the whole row round and take from it at the places of words. With padding after a sentence, its words are then at the end of the turned row, not at the beginning. Reverse the words alone.",
-    {"result": lambda words, *, source, mask: torch.where(mask, source.flip(1), source)},
-)
-task.changed(
     "padding_reversed_too",
     "The words are reversed, and so is the padding after them. What is at False places stays where it is.",
     {PLACES: lambda mirrored, own: mirrored % own.shape[1]},
@@ -147,12 +132,5 @@ task.changed(
 task.changed(
     "empty_row_turned_round",
     "A row without words is turned round whole. Where n = 0, a slice that goes backwards from place n - 1 begins at place -1, the last one. Nothing should change in such a row.",
-    {LENGTHS: lambda mask, *, step: torch.where(mask.any(1, keepdim=True), step(mask), mask.shape[1])},
-)
-
-
-task.changed(
-    "from_the_end_of_the_longest",
-    "You count from the end of the longest sentence of the batch, so in a shorter one padding comes first and words get lost. Each sentence has a length of its own, the sum of its row of the mask.",
-    {PLACES: lambda mirrored, own, *, mask: torch.where(mask, mask.sum(1).max() - 1 - own, own)},
+    {LENGTHS: lambda mask, *, right: torch.where(mask.any(1, keepdim=True), right(mask), mask.shape[1])},
 )

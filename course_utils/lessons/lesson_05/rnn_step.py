@@ -57,31 +57,12 @@ def _(x, state, weight_x, weight_s, bias):
 
 
 Z = "the sum with the bias"
-task.changed(
-    "no_tanh",
-    "The tanh is missing. Without it the step is a matrix product, and many steps in a row are no more than one: the state grows or fades without bound.",
-    {"the tanh": left_out},
-)
-for name, sentence, changes in (
+task.changed_each(
+    ("no_tanh", "The tanh is missing. Without it the step is a matrix product, and many steps in a row are no more than one: the state grows or fades without bound.", {"the tanh": left_out}),
     ("with_sigmoid", "You use the sigmoid, whose values lie between 0 and 1. Here it is tanh, with values between -1 and 1.", {"the tanh": torch.sigmoid}),
     ("with_relu", "You use ReLU, which lets the state grow from step to step. Here it is tanh, with values between -1 and 1.", {"the tanh": torch.relu}),
-    ("no_bias", "The bias is missing.", {Z: left_out}),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
-task.changed(
-    "bias_outside",
-    "You add the bias after tanh, so the new state can leave the range from -1 to 1. The bias belongs inside.",
-    {Z: left_out, "the tanh": lambda z, *, bias: z.tanh() + bias},
-)
-task.changed(
-    "tanh_of_each",
-    "Word and state each go through a tanh of their own, and then you add the two. The tanh belongs around the whole sum.",
-    {
-        "the sum of the two products": lambda of_x, of_s, *, bias: of_x.tanh() + (of_s + bias).tanh(),
-        Z: left_out,
-        "the tanh": left_out,
-    },
-)
+    ("bias_outside", "You add the bias after tanh, so the new state can leave the range from -1 to 1. The bias belongs inside.", {Z: left_out, "the tanh": lambda z, *, bias: z.tanh() + bias}),
+)  # fmt: skip
 task.changed(
     "state_weight_not_transposed",
     "weight_s is the wrong way round. It is D×D, so it fits both ways, and nothing stops you. Each row of it makes one number of the new state, so for states that are rows it has to be transposed.",

@@ -176,13 +176,12 @@ task.changed(
     "Before you take exponentials you subtract the largest logit of the whole batch. Where another row's logits lie far below it, all its exponentials become 0. Subtract each row's own largest logit.",
     {LOG_P: lambda words: log_of_shares(words - words.max())},
 )
-for name, sentence, changes in (
+task.changed_each(
     ("summed", "This is the sum of the losses. Divide by the number of words.", {N: lambda n: 1}),
     ("divided_by_sentences", "You divide by the number of sentences. Divide by the number of words in all of them.", {N: lambda n, *, mask: len(mask)}),
     ("one_for_each_sentence", "You return one loss for each sentence. One number is asked for, the mean over all words of the batch.", {"result": _of_sentences}),
     ("nothing_gives_nan", "Where the whole batch has no word, the mean of nothing is 0/0, which is NaN. Return 0 there.", {N: left_out}),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
+)  # fmt: skip
 
 
 @task.mistake(

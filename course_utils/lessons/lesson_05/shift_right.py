@@ -80,12 +80,7 @@ task.changed(
 task.changed(
     "shifted_left",
     "You shift to the left: at each place the decoder reads the word that comes after it, which is not known yet. Shift to the right.",
-    {"the two side by side": lambda bos, rest, *, step, target: step(target[:, 1:], bos)},
-)
-task.changed(
-    "first_word_dropped",
-    "You drop the first word, so at each place the decoder reads the word that comes after it. Drop the last word instead, since nobody reads it, and put bos in front.",
-    {"the two side by side": lambda bos, rest, *, target: target[:, 1:]},
+    {"the two side by side": lambda bos, rest, *, right, target: right(target[:, 1:], bos)},
 )
 task.changed(
     "first_word_overwritten",
@@ -96,16 +91,6 @@ task.changed(
     "bos_everywhere",
     "At every place the decoder reads bos, as if one were copied to the next over and over. Each word has to be read before it is overwritten: build a new tensor.",
     {"all columns but the last": lambda target, *, bos: torch.full_like(target[:, 1:], bos)},
-)
-task.changed(
-    "first_word_repeated",
-    "Your words are overwritten while they are moved: after bos the first word is repeated to the end. Read from target, and write into a new tensor.",
-    {"all columns but the last": lambda target: target[:, :1].expand(-1, target.shape[1] - 1)},
-)
-task.changed(
-    "first_word_twice",
-    "The words have moved, but bos is missing: the first word is still at the first place, and then comes again. At the first place the decoder reads bos.",
-    {"the column of bos": lambda bos, *, target: target[:, :1]},
 )
 task.changed(
     "along_the_batch",

@@ -129,8 +129,8 @@ def looking(scores, annotations, mask):
     return context, weights
 
 
-def _turned_round(scores, mask, *, step):
-    return step(scores, ~mask)
+def _turned_round(scores, mask, *, right):
+    return right(scores, ~mask)
 
 
 def _turned_round_level(scores, mask):

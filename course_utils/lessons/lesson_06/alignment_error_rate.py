@@ -113,25 +113,10 @@ def _number_in(links, pairs):
     return len(links & pairs)
 
 
-def _each_time(links, pairs, *, sure):
-    """Takes the place of the number of links that are sure: a pair that is listed twice counts twice."""
-    return sum(pair in links for pair in sure)
-
-
-def _precision_and_recall(combine):
-    """A change of the quotient: precision and recall are combined."""
-
-    def combined(agreeing, pairs, *, done):
-        return combine(done[IN_POSSIBLE] / len(done[LINKS]), done[IN_SURE] / len(done[SURE]))
-
-    return {SHARE: combined}
-
-
 # The links
 
 for name, sentence, links in (
     ("places_from_one", "You count places from 1, and the pairs count them from 0.", lambda weights: {(s + 1, t + 1) for s, t in _links(weights)}),
-    ("last_of_equals", "Where several source words share the largest weight, you take the last of them. Take the first.", lambda weights: {(weights.shape[1] - 1 - s, t) for s, t in _links(weights.flip(1))}),
     ("all_of_equals", "Where several source words share the largest weight, you link all of them. Link the first alone.", lambda weights: {(s, t) for t, s in (weights == weights.amax(1, keepdim=True)).nonzero().tolist()}),
 ):  # fmt: skip
     task.changed(name, sentence, {LINKS: links})
@@ -146,14 +131,6 @@ task.changed(
     {LINKS: lambda weights: {(s, t) for t, s in _links(weights.T)}},
 )
 task.changed(
-    "above_half",
-    "You link a target word with every source word that has more than half of its weight, so some words have no link. Link each with the source word that has its largest weight.",
-    {
-        LINKS: lambda weights: {(s, t) for t, s in (weights > 0.5).nonzero().tolist()},
-        SHARE: lambda agreeing, pairs: agreeing / pairs if pairs else 1,
-    },
-)
-task.changed(
     "nothing_agrees",
     "Your rate is always 1, as if no link agreed with any pair. That happens where the places in the links are tensors: a set finds a tensor only if it is the very same object. Make Python numbers of them, with `.tolist()` or `int(…)`.",
     {AGREEING: lambda in_sure, in_possible: 0},
@@ -161,76 +138,31 @@ task.changed(
 
 # What is counted
 
-task.changed(
-    "sure_not_possible",
-    "A sure pair that is not listed among the possible ones does not count as possible. What is sure is possible too: join the two sets.",
-    {POSSIBLE: lambda sure, possible: set(possible)},
-)
-task.changed(
-    "counted_once",
-    "A link that is sure counts once. It is possible too, and counts in both numbers: among the sure and among the possible ones.",
-    {AGREEING: lambda in_sure, in_possible: in_possible},
-)
-EACH_SURE_ONE = {PAIRS: lambda links, n, *, sure: links + len(sure)}
-task.changed(
-    "duplicates_count",
-    "A sure pair that is listed twice counts twice in the number of sure pairs. Each pair counts once: make a set of the list before you count.",
-    EACH_SURE_ONE,
-)
-task.changed(
-    "duplicates_agree",
-    "Pairs that are listed twice count twice, in the list of the sure ones and where you count the links that agree. Each pair counts once: make sets of the lists.",
-    EACH_SURE_ONE
-    | {
-        IN_SURE: _each_time,
-        IN_POSSIBLE: lambda links, pairs, *, sure, possible: sum(pair in links for pair in [*possible, *sure]),
-    },
-)
-task.changed(
-    "possible_unused",
-    "The possible pairs have no effect: you take the sure ones in their place. A link counts as half right where it is possible and not sure.",
-    {POSSIBLE: left_out},
-)
+task.changed_each(
+    ("sure_not_possible", "A sure pair that is not listed among the possible ones does not count as possible. What is sure is possible too: join the two sets.", {POSSIBLE: lambda sure, possible: set(possible)}),
+    ("counted_once", "A link that is sure counts once. It is possible too, and counts in both numbers: among the sure and among the possible ones.", {AGREEING: lambda in_sure, in_possible: in_possible}),
+    ("duplicates_count", "A sure pair that is listed twice counts twice in the number of sure pairs. Each pair counts once: make a set of the list before you count.", {PAIRS: lambda links, n, *, sure: links + len(sure)}),
+    ("possible_unused", "The possible pairs have no effect: you take the sure ones in their place. A link counts as half right where it is possible and not sure.", {POSSIBLE: left_out}),
+)  # fmt: skip
 task.changed(
     "all_taken_for_sure",
     "You make no difference between sure and possible pairs. Only the sure ones are counted below the line, and a link that is possible and not sure counts once above it.",
     {"sure": lambda sure, *, possible: [*sure, *possible]},
 )
-task.changed(
-    "divided_by_possible",
-    "You divide by the number of links and possible pairs. Divide by the number of links and sure pairs.",
-    {PAIRS: lambda links, n, *, done: links + len(done[POSSIBLE])},
-)
-task.changed(
-    "precision_alone",
-    "This is the share of the links that are not possible, 1 minus the precision. Count the sure pairs, too.",
-    {AGREEING: lambda in_sure, in_possible: in_possible, PAIRS: lambda links, sure: links},
-)
-task.changed(
-    "recall_alone",
-    "This is the share of the sure pairs that are not found, 1 minus the recall. Count the links that are possible, too. And where no pair is sure, it is 0/0.",
-    _precision_and_recall(lambda precision, recall: recall),
-)
-SUMS = (
-    "The alignment error rate adds up both numbers above the line and both below it: 1 - (|A∩S| + |A∩P|) / (|A| + |S|)."
-)
+
+
+def _harmonic_mean(agreeing, pairs, *, done):
+    precision, recall = done[IN_POSSIBLE] / len(done[LINKS]), done[IN_SURE] / len(done[SURE])
+    return 2 * precision * recall / (precision + recall)
+
+
 task.changed(
     "harmonic_mean",
-    f"You combine precision and recall as their harmonic mean. {SUMS}",
-    _precision_and_recall(lambda precision, recall: 2 * precision * recall / (precision + recall)),
-)
-task.changed(
-    "plain_mean",
-    f"You take the mean of precision and recall. {SUMS}",
-    _precision_and_recall(lambda precision, recall: (precision + recall) / 2),
+    "You combine precision and recall as their harmonic mean. The alignment error rate adds up both numbers above the line and both below it: 1 - (|A∩S| + |A∩P|) / (|A| + |S|).",
+    {SHARE: _harmonic_mean},
 )
 task.changed(
     "no_sure_is_perfect",
     "Where no pair is sure you return 0, as if nothing could be wrong then. The formula holds there too: a link that is not possible is an error.",
     {"result": lambda rate, *, sure: rate if sure else 0.0},
-)
-task.changed(
-    "no_sure_is_all_wrong",
-    "Where no pair is sure you return 1, as if nothing could be right then. The formula holds there too: a link that is possible is right.",
-    {"result": lambda rate, *, sure: rate if sure else 1.0},
 )

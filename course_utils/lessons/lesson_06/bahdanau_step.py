@@ -98,11 +98,6 @@ task.changed(
     {CLEAN: left_out, MASKED: filled(0.0), WEIGHTS: left_out},
 )
 task.changed(
-    "zeros_before_and_after_the_softmax",
-    "Scores at padding become 0, and their weights 0 after the softmax. In between, exp(0) = 1 took a share of the sum, so the weights of the words sum to less than 1. Put -inf in place of these scores before the softmax.",
-    {MASKED: filled(0.0)},
-)
-task.changed(
     "state_unused",
     "The state has no effect on the weights: whatever the decoder has written so far, it looks at the same places. That is so where it is left out, and also where tanh is taken of each side by itself, since the state then adds the same "
     "to every score. Add W s to each U h, and take tanh of the sum.",
@@ -113,12 +108,8 @@ task.changed(
     "The state's part has no axis for the words, so it is added place by place, which runs only where B = S: place i then meets the state of sentence i. Give it an axis in the middle, B×1×A.",
     {SUM: lambda of_state, of_words: of_state[:, 0] + of_words},
 )
-task.changed(
-    "keys_summed",
-    "You add up U h, what the score makes of the annotations. The context is the weighted sum of the annotations themselves: B×E.",
-    {CONTEXT: lambda parts, *, weight_h: parts.sum(1) @ weight_h.mT},
-)
-for name, sentence, changes in (
+task.changed_each(
+    ("keys_summed", "You add up U h, what the score makes of the annotations. The context is the weighted sum of the annotations themselves: B×E.", {CONTEXT: lambda parts, *, weight_h: parts.sum(1) @ weight_h.mT}),
     ("no_tanh", "tanh is missing: without it the state adds the same to every score, and the softmax does not see it.", {HIDDEN: left_out}),
     ("with_relu", "You use ReLU. This score has tanh, which keeps each hidden unit between -1 and 1.", {HIDDEN: torch.relu}),
     ("with_sigmoid", "You use the logistic sigmoid. This score has tanh.", {HIDDEN: torch.sigmoid}),
@@ -126,5 +117,4 @@ for name, sentence, changes in (
     ("scaled", "You divide the scores by √A. That belongs to the scaled dot product: leave these as they are.", {SCORES: lambda units, v: units @ v / len(v) ** 0.5}),
     ("order_swapped", "You return the weights first. Return the context first, then the weights.", {"result": lambda context, weights: (weights, context)}),
     ("not_summed", "Your context still has an axis for the words, B×S×E: these are the weighted annotations. Add them up over the words.", {CONTEXT: left_out}),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
+)  # fmt: skip

@@ -130,8 +130,8 @@ def _side_by_side(word, context):
 
 # The state
 
-LOOKS_WITH_FIRST = {SHARES: lambda now, *, state, step: step(state)}
-GOES_ON_FROM_FIRST = {NEXT: lambda read, now, *, state, step: step(read, state)}
+LOOKS_WITH_FIRST = {SHARES: lambda now, *, state, right: right(state)}
+GOES_ON_FROM_FIRST = {NEXT: lambda read, now, *, state, right: right(read, state)}
 task.changed(
     "query_frozen",
     "Every step looks with the first state, so all words look at the same places. Look with the state as it is before this word.",
@@ -141,11 +141,6 @@ task.changed(
     "state_never_updated",
     "Every step starts from the first state, so nothing of the words before is kept. Put the new state in the place of the old one: the next step looks with it and goes on from it.",
     LOOKS_WITH_FIRST | GOES_ON_FROM_FIRST,
-)
-task.changed(
-    "gru_starts_anew",
-    "You look with the new state, but the GRU goes on from the first one at every step. Let it go on from the state of the step before.",
-    GOES_ON_FROM_FIRST,
 )
 
 
@@ -157,8 +152,8 @@ task.changed(
     "state_detached",
     "The values are right, but no gradient comes from a step to the one before it: the state is detached on the way. The weights then learn only what is of use in the same step. Leave `.detach()` out.",
     {
-        SHARES: lambda now, *, state, step: step(_cut(now, state)),
-        NEXT: lambda read, now, *, state, step: step(read, _cut(now, state)),
+        SHARES: lambda now, *, state, right: right(_cut(now, state)),
+        NEXT: lambda read, now, *, state, right: right(read, _cut(now, state)),
     },
 )
 
@@ -180,11 +175,6 @@ task.changed(
     f"Each step reads the word of the step before, and the first one zeros. {SHIFTED}",
     {"words": lambda words: torch.cat([torch.zeros_like(words[:, :1]), words[:, :-1]], 1)},
 )
-task.changed(
-    "first_word_twice",
-    f"Each step reads the word of the step before, and the first two steps read the first word. {SHIFTED}",
-    {"words": lambda words: torch.cat([words[:, :1], words[:, :-1]], 1)},
-)
 
 # The look
 
@@ -205,21 +195,11 @@ task.changed(
     "You look after the step, with the state that the word has led to, and the next step reads what was seen: that is Luong's order. Here a step looks first, with the state before it, and the GRU reads that context.",
     {SEEN: _seen_after_the_step_before, "result": _next_looks},
 )
-task.changed(
-    "weights_of_the_next_look",
-    "The states are right, but the weights are one step ahead: they come from a look with the new state. Return those that the step's own context was made with.",
-    {"result": _next_looks},
-)
-task.changed(
-    "mask_unused",
-    "All places of the source are looked at, padding too: give the mask to each look.",
-    {"mask": torch.ones_like},
-)
-task.changed(
-    "mask_inverted",
-    'The mask is the wrong way round: True means "may be looked at".',
-    {"mask": torch.logical_not},
-)
+task.changed_each(
+    ("weights_of_the_next_look", "The states are right, but the weights are one step ahead: they come from a look with the new state. Return those that the step's own context was made with.", {"result": _next_looks}),
+    ("mask_unused", "All places of the source are looked at, padding too: give the mask to each look.", {"mask": torch.ones_like}),
+    ("mask_inverted", 'The mask is the wrong way round: True means "may be looked at".', {"mask": torch.logical_not}),
+)  # fmt: skip
 
 # What is returned
 
@@ -239,19 +219,9 @@ task.changed(
     {"result": lambda *parts: tuple(part.transpose(0, 1).reshape(part.shape) for part in parts)},
 )
 task.changed(
-    "last_step_everywhere",
-    "Every step of your results shows the last state and the last weights, as it happens where one tensor is kept T times and written over. Keep a new one at each step.",
-    {"result": lambda *parts: tuple(part[:, -1:].expand_as(part).clone() for part in parts)},
-)
-task.changed(
     "one_tensor_for_all_states",
     "All your states are the last one: you keep the same tensor T times and write each new state into it. Make a new tensor for each state, or keep a copy of it with `clone()`.",
     {"result": lambda states, weights: (states[:, -1:].expand_as(states), weights)},
-)
-task.changed(
-    "contexts_returned",
-    "You return the contexts as the second part. Return the weights.",
-    {"result": lambda states, weights, *, annotations, mask: (states, weights @ without_garbage(annotations, mask))},
 )
 task.changed(
     "order_swapped",

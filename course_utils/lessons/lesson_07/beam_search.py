@@ -8,7 +8,7 @@ import torch
 from course_utils.checks.task import Task
 from course_utils.checks.way import left_out
 from course_utils.lessons.lesson_07 import _steps as decoders
-from course_utils.lessons.lesson_07._beams import best, case, continued, first_broken, result, right
+from course_utils.lessons.lesson_07._beams import best, case, continued, first_broken, right
 
 task = Task(
     "07.beam_search",
@@ -115,26 +115,16 @@ def _(step, bos, eos, width, longest):
 
 # What is kept
 
-task.changed(
-    "ended_lost",
-    "Hypotheses that end in eos get lost: only what is still open after `longest` ids is in your result. Set them aside when they end, and return them too.",
-    {FOUND: lambda ended, left: left},
-)
-task.changed(
-    "open_lost",
-    "What is still open after `longest` ids gets lost. Set it aside as it is, and return it with the others.",
-    {FOUND: lambda ended, left: ended},
-)
-task.changed(
-    "ended_extended",
-    "Hypotheses that end in eos are continued. Set them aside, and continue the others only.",
-    {"eos": lambda eos: None},
-)
+task.changed_each(
+    ("ended_lost", "Hypotheses that end in eos get lost: only what is still open after `longest` ids is in your result. Set them aside when they end, and return them too.", {FOUND: lambda ended, left: left}),
+    ("open_lost", "What is still open after `longest` ids gets lost. Set it aside as it is, and return it with the others.", {FOUND: lambda ended, left: ended}),
+    ("ended_extended", "Hypotheses that end in eos are continued. Set them aside, and continue the others only.", {"eos": lambda eos: None}),
+)  # fmt: skip
 
 
-def _beside_the_ended(decoder, beam, *, eos, step):
+def _beside_the_ended(decoder, beam, *, eos, right):
     done = [pair for pair in beam if pair[0][-1] == eos and len(pair[0]) > 1]
-    return done + step(decoder, [pair for pair in beam if pair not in done])
+    return done + right(decoder, [pair for pair in beam if pair not in done])
 
 
 task.changed(
@@ -216,16 +206,14 @@ task.changed(
     "You begin with `width` copies of [bos]. They have the same continuations, so the beam is full of copies of one hypothesis. Begin with a single one.",
     {PAIRS: lambda decoder, beam, *, width: continued(decoder, beam * width if len(beam[0][0]) == 1 else beam)},
 )
-for name, sentence, changes in (
+task.changed_each(
     ("width_unused", "width has no effect: a single hypothesis is kept, as in greedy search.", {"width": lambda width: 1}),
-    ("all_kept", "Nothing is left out: you keep all continuations, not the `width` best.", {"width": lambda width: 300}),
     ("one_too_narrow", "Your beam is too narrow by one: it keeps width - 1 continuations.", {"width": lambda width: width - 1}),
     ("one_too_wide", "Your beam is too wide by one: it keeps width + 1 continuations.", {"width": lambda width: width + 1}),
     ("bos_counted", "You stop one round too early: bos does not count towards `longest`.", {"longest": lambda n: n - 1}),
     ("one_too_long", "You go one round too far: a hypothesis has at most `longest` ids.", {"longest": lambda n: n + 1}),
     ("zero_for_eos", "A hypothesis ends with the id 0 in your search, whatever eos is. Compare with the eos that is given.", {"eos": lambda eos: 0}),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
+)  # fmt: skip
 decoders.prefix_mistakes(task)
 
 
@@ -293,12 +281,10 @@ for name, sentence, times in (
     ("eos_not_counted", "The log probability of eos does not count. It is a word like the others: its log probability belongs to the score.", -1),
 ):  # fmt: skip
 
-    @task.mistake(sentence, name)
-    def _(step, bos, eos, width, longest, times=times):
-        found = right(step, bos, eos, width, longest)
-        return best(
-            [(ids, score + times * (ids[-1] == eos) * step([bos, *ids[:-1]])[eos].item()) for ids, score in found]
-        )
+    def ranked(found, *, eos, step, times=times):
+        return best([(ids, score + times * (ids[-1] == eos) * step(ids[:-1])[eos].item()) for ids, score in found])
+
+    task.changed(name, sentence, {RANKED: ranked})
 
 
 # What is returned
@@ -318,42 +304,20 @@ task.changed(
     "Your pairs are right, but they are sorted by the mean log probability of their ids. Here nothing is divided by the length: sort by the sum.",
     {RANKED: lambda found: sorted(found, key=lambda pair: -pair[1] / (len(pair[0]) - 1))},
 )
-for name, sentence, changes in (
+task.changed_each(
     ("as_set_aside", "The hypotheses are right, but they are in the order in which they were set aside. Sort them at the end, the most probable first.", {RANKED: left_out}),
     ("eos_dropped", "eos is missing at the end of the ids. Leave it in: it tells what has ended from what was cut off.", _each_that_ended(lambda ids, eos: ids[:-1])),
     ("eos_twice", "eos comes twice at the end of the ids. It is there already when a hypothesis is set aside.", _each_that_ended(lambda ids, eos: [*ids, eos])),
     ("eos_added", "You put eos after what is cut off after `longest` ids. Return it as it is.", {FOUND: lambda ended, left, *, eos: ended + [([*ids, eos], score) for ids, score in left]}),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
-task.changed(
-    "probabilities_returned",
-    "You return probabilities. The hypotheses are right, but their log probabilities are asked for, as sums of what step gives.",
-    {"result": lambda pairs: [(ids, exp(score)) for ids, score in pairs]},
-)
+    ("probabilities_returned", "You return probabilities. The hypotheses are right, but their log probabilities are asked for, as sums of what step gives.", {"result": lambda pairs: [(ids, exp(score)) for ids, score in pairs]}),
+)  # fmt: skip
 for name, sentence, change in (
     ("worst_first", "The order is turned round: the least probable hypothesis comes first. Log probabilities are negative: the one nearest to 0 is the best.", lambda pairs: pairs[::-1]),
     ("cut_to_width", "You return `width` hypotheses at most. All that were set aside are asked for, also where they are more.", lambda pairs, *, width: pairs[:width]),
     ("best_alone", "You return the best hypothesis alone. All that were set aside are asked for, the best first.", lambda pairs: pairs[:1]),
-    ("best_pair", "You return one pair, the best hypothesis. A list of pairs is asked for, with all hypotheses that were set aside.", lambda pairs: pairs[0]),
     ("bos_kept", "bos is in front of your ids. Return what comes after it.", lambda pairs, *, bos: [([bos, *ids], score) for ids, score in pairs]),
-    ("pairs_turned_round", "Your pairs are turned round. The ids come first, then the log probability.", lambda pairs: [pair[::-1] for pair in pairs]),
-    ("ids_alone", "You return the ids without their log probabilities. A pair is asked for: (ids, log probability).", lambda pairs: [ids for ids, _ in pairs]),
 ):  # fmt: skip
     task.changed(name, sentence, {"result": change})
-
-
-@task.mistake(
-    "Hypotheses that you keep share a list: `append` changes it for all that hold it, so ids of one get into the others. Make a new list for each, `ids + [token]`."
-)
-def one_list_for_the_kept(step, bos, eos, width, longest):
-    open_ones, ended = [([bos], 0.0)], []
-    for _ in range(longest):
-        scored = [(ids, token, score + p) for ids, score in open_ones for token, p in enumerate(step(ids).tolist())]
-        open_ones = []
-        for ids, token, score in sorted(scored, key=lambda one: -one[2])[:width]:
-            ids.append(token)
-            (ended if token == eos else open_ones).append((ids, score))
-    return result([*ended, *open_ones])
 
 
 def _one_list(decoder, beam):

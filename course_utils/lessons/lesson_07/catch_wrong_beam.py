@@ -337,32 +337,14 @@ mistaken(
     seeds=range(8),
     compare=_pairs,
 )
-mistaken(
-    "order_not_compared",
-    "Candidates that return the hypotheses in a wrong order pass your test. The most probable comes first: compare pair by pair, without sorting.",
-    compare=lambda right, came: _all(sorted(right), sorted(came)),
-)
-mistaken(
-    "width_one",
-    "Your test tries width 1 alone, so candidates pass your test that go wrong where several hypotheses compete. Try a width of 3 as well.",
-    sizes=((1, 4), (1, 6)),
-)
-mistaken(
-    "wide_alone",
-    "Your beam is as wide as all continuations, so nothing has to be left out, and candidates that leave out the wrong ones pass your test. Try a width of 2 or 3 as well.",
-    sizes=((80, 3),),
-)
-mistaken(
-    "one_round",
-    "One id is all that a hypothesis may have in your test, so candidates that go wrong in the second round pass your test. Let longest be 4 or so.",
-    sizes=((3, 1), (7, 1)),
-)
-mistaken(
-    "nothing_ends",
-    "In your test nothing ends in eos before the limit, so candidates that treat what has ended wrongly pass your test. Let eos be about as probable as the other ids.",
-    sizes=((3, 4), (4, 3)),
-    ends=-30.0,
-)
+for name, sentence, changes in (
+    ("order_not_compared", "Candidates that return the hypotheses in a wrong order pass your test. The most probable comes first: compare pair by pair, without sorting.", {"compare": lambda right, came: _all(sorted(right), sorted(came))}),
+    ("width_one", "Your test tries width 1 alone, so candidates pass your test that go wrong where several hypotheses compete. Try a width of 3 as well.", {"sizes": ((1, 4), (1, 6))}),
+    ("wide_alone", "Your beam is as wide as all continuations, so nothing has to be left out, and candidates that leave out the wrong ones pass your test. Try a width of 2 or 3 as well.", {"sizes": ((80, 3),)}),
+    ("one_round", "One id is all that a hypothesis may have in your test, so candidates that go wrong in the second round pass your test. Let longest be 4 or so.", {"sizes": ((3, 1), (7, 1))}),
+    ("nothing_ends", "In your test nothing ends in eos before the limit, so candidates that treat what has ended wrongly pass your test. Let eos be about as probable as the other ids.", {"sizes": ((3, 4), (4, 3)), "ends": -30.0}),
+):  # fmt: skip
+    mistaken(name, sentence, **changes)
 mistaken(
     "everything_ends",
     "In your test everything ends in eos before the limit, so candidates that treat what is still open then wrongly pass your test. Let longest be so small that some hypotheses are cut off.",

@@ -134,33 +134,22 @@ task.changed(
 
 # When it ends
 
-for name, sentence, changes in (
+task.changed_each(
     ("not_stopped", "You go on after eos, up to `longest`. Stop when eos has been written.", {"eos": lambda eos: None}),
     ("stops_at_zero", "You stop at the id 0, whatever eos is. Compare with the eos that is given.", {"eos": lambda eos: 0}),
     ("stops_at_bos", "You stop at bos. It is an id like any other when it is written; eos ends the translation.", {ENDS: lambda token, eos, *, bos: token in (bos, eos)}),
     ("one_too_many", "You write one id too many where eos does not come: at most `longest` ids are asked for.", {"longest": lambda n: n + 1}),
     ("longest_unused", "`longest` has no effect: you go on until eos comes. A decoder may never write it, so stop after `longest` ids.", {"longest": lambda n: 100}),
     ("first_id_alone", "You return one id, the most probable first one. Ask again with each id that you write.", {"longest": lambda n: 1}),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
+)  # fmt: skip
 
 # Which id is chosen
 
-task.changed(
-    "least_probable",
-    "You take the least probable id. Log probabilities are negative, so the one nearest to 0 belongs to the most probable: take the largest.",
-    {CHOSEN: lambda log_p: int(log_p.argmin())},
-)
-task.changed(
-    "largest_of_ties",
-    "Where two ids are equally probable, you take the larger one. Take the smallest, as `argmax` does on the CPU.",
-    {CHOSEN: lambda log_p: int((log_p == log_p.max()).nonzero()[-1])},
-)
-task.changed(
-    "eos_never_chosen",
-    "You never write eos: its probability is left out, and the search goes on with the next best id.",
-    {CHOSEN: lambda log_p, *, eos, step: step(log_p.index_fill(0, torch.tensor(eos), -torch.inf))},
-)
+task.changed_each(
+    ("least_probable", "You take the least probable id. Log probabilities are negative, so the one nearest to 0 belongs to the most probable: take the largest.", {CHOSEN: lambda log_p: int(log_p.argmin())}),
+    ("largest_of_ties", "Where two ids are equally probable, you take the larger one. Take the smallest, as `argmax` does on the CPU.", {CHOSEN: lambda log_p: int((log_p == log_p.max()).nonzero()[-1])}),
+    ("eos_never_chosen", "You never write eos: its probability is left out, and the search goes on with the next best id.", {CHOSEN: lambda log_p, *, eos, right: right(log_p.index_fill(0, torch.tensor(eos), -torch.inf))}),
+)  # fmt: skip
 
 # What is returned
 

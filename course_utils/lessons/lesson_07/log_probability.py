@@ -93,61 +93,25 @@ def _taken(numbers, target):
 
 
 log_softmax_mistakes(task)
-task.changed(
-    "mean",
-    "This is the mean over the words, as a loss is. The probability of the whole translation is a product over its words, so its logarithm is the sum: do not divide by T.",
-    {"result": lambda log_p, *, target: log_p / len(target)},
-)
-task.changed(
-    "logarithm_of_the_sum",
-    "You add up the probabilities first and take the logarithm of the sum. Take the logarithm of each probability, and then the sum.",
-    {LOG_P: lambda logits: logits.softmax(-1), "result": torch.log},
-)
-task.changed(
-    "probabilities_added",
-    "You add up probabilities. The logarithms of the probabilities have to be added.",
-    {LOG_P: lambda logits: logits.softmax(-1)},
-)
-task.changed(
-    "no_softmax",
-    "The softmax is missing: you add up the logits of the target, which are not yet logarithms of probabilities.",
-    {LOG_P: left_out},
-)
-task.changed(
-    "most_probable_words",
-    "You take the most probable word at each place, whatever the target is. The probability of the given translation is asked for: take the entry of its word.",
-    {OF_TARGET: lambda log_p, target: log_p.amax(-1)},
-)
-task.changed(
-    "every_place_with_every_word",
-    "You pair every place with every word of the target: indexing with `[:, target]` gives a matrix T×T. Each place belongs to its own word alone.",
-    {OF_TARGET: lambda log_p, target: log_p[:, target]},
-)
+task.changed_each(
+    ("mean", "This is the mean over the words, as a loss is. The probability of the whole translation is a product over its words, so its logarithm is the sum: do not divide by T.", {"result": lambda log_p, *, target: log_p / len(target)}),
+    ("logarithm_of_the_sum", "You add up the probabilities first and take the logarithm of the sum. Take the logarithm of each probability, and then the sum.", {LOG_P: lambda logits: logits.softmax(-1), "result": torch.log}),
+    ("probabilities_added", "You add up probabilities. The logarithms of the probabilities have to be added.", {LOG_P: lambda logits: logits.softmax(-1)}),
+    ("no_softmax", "The softmax is missing: you add up the logits of the target, which are not yet logarithms of probabilities.", {LOG_P: left_out}),
+    ("most_probable_words", "You take the most probable word at each place, whatever the target is. The probability of the given translation is asked for: take the entry of its word.", {OF_TARGET: lambda log_p, target: log_p.amax(-1)}),
+    ("every_place_with_every_word", "You pair every place with every word of the target: indexing with `[:, target]` gives a matrix T×T. Each place belongs to its own word alone.", {OF_TARGET: lambda log_p, target: log_p[:, target]}),
+)  # fmt: skip
 task.changed(
     "ids_taken_for_places",
     "You take the ids of the target for places: `gather(0, …)` goes along the first axis. The target's ids point into the vocabulary, the last axis.",
     {OF_TARGET: lambda log_p, target: log_p.gather(0, target[:, None])},
 )
-task.changed(
-    "last_word_left_out",
-    "The last word is left out. Every word of the target counts, also the last one, which ends the translation.",
-    {"the sum of the log probabilities": lambda of_target: of_target[:-1].sum()},
-)
-task.changed(
-    "first_word_left_out",
-    "The first word is left out. Every word of the target counts: bos is not among them.",
-    {"the sum of the log probabilities": lambda of_target: of_target[1:].sum()},
-)
-task.changed(
-    "shifted",
-    "You compare the logits of each place with the word of the next one. Logits and target of the same place belong together.",
-    {"logits": lambda logits: logits[:-1], "target": lambda target: target[1:]},
-)
-task.changed(
-    "zero_as_padding",
-    "You leave out words with the id 0. It is a word like any other here.",
-    {OF_TARGET: lambda log_p, target, *, step: step(log_p, target) * (target != 0)},
-)
+task.changed_each(
+    ("last_word_left_out", "The last word is left out. Every word of the target counts, also the last one, which ends the translation.", {"the sum of the log probabilities": lambda of_target: of_target[:-1].sum()}),
+    ("first_word_left_out", "The first word is left out. Every word of the target counts: bos is not among them.", {"the sum of the log probabilities": lambda of_target: of_target[1:].sum()}),
+    ("shifted", "You compare the logits of each place with the word of the next one. Logits and target of the same place belong together.", {"logits": lambda logits: logits[:-1], "target": lambda target: target[1:]}),
+    ("zero_as_padding", "You leave out words with the id 0. It is a word like any other here.", {OF_TARGET: lambda log_p, target, *, right: right(log_p, target) * (target != 0)}),
+)  # fmt: skip
 task.changed(
     "product_then_logarithm",
     "You multiply the probabilities and take the logarithm at the end. With many words, or with one that is very improbable, the product becomes 0 in float32, and its logarithm minus infinity. Add logarithms instead, and take them with log_softmax.",
@@ -156,5 +120,5 @@ task.changed(
 task.changed(
     "logarithm_twice",
     "You take the logarithm twice: log_softmax gives logarithms already. They are negative, and the logarithm of a negative number is NaN. Take the entries as they are and add them up.",
-    {OF_TARGET: lambda log_p, target, *, step: step(log_p, target).log()},
+    {OF_TARGET: lambda log_p, target, *, right: right(log_p, target).log()},
 )

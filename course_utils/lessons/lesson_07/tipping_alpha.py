@@ -124,10 +124,9 @@ task.changed(
     "The ratio of the log probabilities has no logarithm. Alpha is an exponent, so take the logarithm of both ratios.",
     {QUOTIENT: lambda lead, gain, *, done: done[RATIO] / gain if lead > 0 else 0.0},
 )
-for name, sentence, changes in (
+task.changed_each(
     ("below_0", "Your alpha is below 0 where the long translation already wins without a penalty. The smallest alpha from 0 on is then 0.", {ALPHA: left_out}),
     ("sign_left_out", "You leave out the sign of alpha. Where it comes out below 0, the long translation already wins, and the answer is 0.", {ALPHA: abs}),
     ("lengths_without_logarithm", "The ratio of the lengths has no logarithm. Alpha is its exponent, so take the logarithm of both ratios.", {GAIN: left_out}),
     ("at_most_1", "Your alpha never exceeds 1. Some pairs need more: return what comes out, however large.", {"result": lambda alpha: min(1.0, alpha)}),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
+)  # fmt: skip

@@ -193,24 +193,9 @@ for name, sentence, place in (
         lambda weights, uniform: weights.argmax(1),
     ),
     (
-        "equal_chances",
-        "All places are equally probable: your place is the uniform number times S, whatever the weights are. Compare the uniform number with the cumulative weights.",
-        lambda weights, uniform: (uniform * weights.shape[1]).long(),
-    ),
-    (
         "not_cumulative",
         "You compare the uniform number with each weight by itself. Compare it with the cumulative weights, the sums of the weights up to and with each place.",
         lambda weights, uniform: _first_true(weights > uniform[:, None]),
-    ),
-    (
-        "counted_and_not_cumulative",
-        "You count the weights that do not exceed the uniform number, each by itself. Count the cumulative weights that do not exceed it, the sums of the weights up to and with each place.",
-        lambda weights, uniform: (weights <= uniform[:, None]).sum(1).clamp(max=weights.shape[1] - 1),
-    ),
-    (
-        "passed_counted_the_wrong_way",
-        "You count the places whose cumulative weight exceeds the uniform number. The place is the number of those whose cumulative weight does not.",
-        lambda weights, uniform: (weights.cumsum(1) > uniform[:, None]).sum(1).clamp(max=weights.shape[1] - 1),
     ),
     (
         "lined_up_with_places",
@@ -227,17 +212,7 @@ for name, sentence, place in (
         "You pick the place after the right one. The weight of a place counts in its own cumulative weight, and places are counted from 0.",
         lambda weights, uniform: (_place(weights, uniform) + 1).clamp(max=weights.shape[1] - 1),
     ),
-    (
-        "from_the_end",
-        "You find the place that the uniform number gives when the weights are added up from the last place to the first. Each place is picked with the right probability, but the exercise asks for the sum from the first place on.",
-        lambda weights, uniform: weights.shape[1] - 1 - _place(weights.flip(1), uniform),
-    ),
     ("over_the_batch", f"You add up the weights over the batch. {EACH_ROW}", lambda weights, uniform: _first_true(weights.cumsum(0) > uniform[:, None])),
-    (
-        "softmax_for_the_place",
-        "You apply a softmax to the weights before you pick. They are probabilities already, and the softmax of probabilities is nearly the same for every place.",
-        lambda weights, uniform: _place(weights.softmax(1), uniform),
-    ),
     (
         "at_least",
         'You take the first place whose cumulative weight is at least the uniform number. "Exceeds" means more than that: where the two are equal, the next piece has begun. With the uniform number 0 your rule picks a first place of weight 0, whose '
@@ -260,30 +235,17 @@ for name, sentence, place in (
 
 VALUE, WEIGHT, LOGARITHM = "the picked value", "the weight of the place", "the logarithm of the picked weight"
 SOFT = "You return the weighted mean of the values, which is soft attention"
-for name, sentence, changes in (
+task.changed_each(
     ("soft", f"{SOFT}. Here one value is picked, and comes back as it is.", {VALUE: lambda values, _, *, weights: _mean(weights.detach(), values)}),
     ("soft_with_gradient", f"{SOFT}, and its gradient reaches the weights. Here one value is picked, and comes back as it is.", {VALUE: lambda values, _, *, weights: _mean(weights, values)}),
     ("probability", "You return the probability of the place. Return its natural logarithm.", {LOGARITHM: left_out}),
     ("axis_kept", "The axis of places is still there, with size 1: B×1×E and B×1. Remove it, to return B×E and B.", {"result": lambda picked, log_p: (picked[:, None], log_p[:, None])}),
-    ("place_returned", "You return the place. Return the vector that is there, and the logarithm of the weight there.", {VALUE: lambda values, place: place}),
     ("order_swapped", "You return the log probability first. Return the picked value first, then its log probability.", {"result": lambda picked, log_p: (log_p, picked)}),
-    ("value_alone", "You return only the picked value. Return its log probability too, after it.", {"result": lambda picked, log_p: picked}),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
-task.changed(
-    "times_its_weight",
-    "The value that you pick is multiplied by its weight. Its weight is the probability of picking it: return the value as it is.",
-    {VALUE: lambda values, place, *, weights: _at(weights[..., None] * values, place)},
-)
+)  # fmt: skip
 task.changed(
     "log_of_cumulative",
     "The place is right, but you take the logarithm of its cumulative weight, the probability of this place or one before it. Take the logarithm of its own weight.",
     {WEIGHT: lambda weights, place: _at(weights.cumsum(1), place)},
-)
-task.changed(
-    "log_softmax_of_weights",
-    "The place is right, but its log probability comes from a log_softmax of the weights. They are probabilities already: take their logarithm.",
-    {WEIGHT: lambda weights, place: _at(weights.softmax(1), place)},
 )
 
 
@@ -334,16 +296,6 @@ task.changed(
 )
 
 
-def _with_the_mean(values, place, *, weights):
-    mean = _mean(weights, values)
-    return _at(values, place) + (mean - mean.detach())
-
-
-task.changed(
-    "mean_added_and_taken_away",
-    f"The values are right, but through the picked value the gradient of the weighted mean comes, too: the mean is added, and taken away again with `.detach()`, which takes away its value and leaves its gradient. {NO_SLOPE}",
-    {VALUE: _with_the_mean},
-)
 task.changed("divided_by_their_sum", NORMALISED, {"weights": lambda weights: weights / weights.sum(1, keepdim=True)})
 
 

@@ -86,64 +86,21 @@ def _(state, weight, v, length):
 
 SIGMOID = "The sigmoid makes a share between 0 and 1 of the score."
 ROUNDED = "A whole number passes no gradient to the weights, so where to look could not be learned. Keep the centre as it is, between two places if need be."
-for name, sentence, changes in (
+task.changed_each(
     ("no_tanh", "tanh is missing: it belongs between the two products, around W s.", {"the hidden layer": left_out}),
-    ("with_relu", "You use ReLU. The hidden layer has tanh here.", {"the hidden layer": torch.relu}),
-    ("sigmoid_inside", "The hidden layer has the logistic sigmoid. It has tanh; the sigmoid comes at the end.", {"the hidden layer": torch.sigmoid}),
     ("tanh_outside", "tanh is applied to the whole score. It belongs around W s, before v.", {"the hidden layer": left_out, "the score": lambda hidden, v: (hidden @ v).tanh()}),
     ("exchanged", "tanh and the sigmoid are exchanged: tanh belongs around W s, and the sigmoid around the score.", {"the hidden layer": torch.sigmoid, "the share": torch.tanh}),
     ("no_sigmoid", f"The sigmoid is missing, so the centre may lie outside the sentence, even below 0. {SIGMOID}", {"the share": left_out}),
-    ("tanh_for_the_sigmoid", f"You use tanh where the sigmoid belongs, so the centre may lie below 0. {SIGMOID}", {"the share": torch.tanh}),
     ("share_alone", "This is the share, between 0 and 1. Multiply it by the length to get a place.", {"the centre": left_out}),
     ("counted_from_one", "Your centre is one place further to the right: 1 is added, as if places were counted from 1. They are counted from 0.", {"result": lambda centre: centre + 1}),
-    ("from_the_end", "Your centre is counted from the end of the sentence: 1 minus the share is multiplied by the length.", {"the share": lambda score: 1 - score.sigmoid()}),
     ("rounded", f"You round the centre. {ROUNDED}", {"result": torch.round}),
-    ("rounded_down", f"You round the centre down, to a floating-point number. {ROUNDED}", {"result": torch.floor}),
     ("cut_off", f"You turn the centre into an integer, which cuts off its decimals. {ROUNDED}", {"result": torch.Tensor.long}),
-    ("rounded_integer", f"You turn the centre into an integer after rounding it. {ROUNDED}", {"result": lambda centre: centre.round().long()}),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
-
-task.changed(
-    "softmax_for_the_sigmoid",
-    "You use a softmax over the batch where the sigmoid belongs, so sentences compete with one another. Each sentence has a share of its own: apply the sigmoid to each score.",
-    {"the share": lambda score: score.softmax(0)},
-)
-task.changed(
-    "length_inside",
-    "You multiply the score by the length before the sigmoid, so the result is never above 1. Multiply after it.",
-    {"the score": lambda hidden, v, *, length: length * (hidden @ v), "the centre": left_out},
-)
-task.changed(
-    "length_minus_one",
-    "You multiply by the length minus 1. That would end at the last place counted from 0, but the equation multiplies by the length itself.",
-    {"length": lambda length: length - 1},
-)
-task.changed(
-    "longest_for_all",
-    "You use the length of the longest sentence for all, as if padding counted. Each sentence has its own length.",
-    {"length": lambda length: length.max()},
-)
-task.changed(
-    "every_share_with_every_length",
-    "You return B×B numbers, every share times every length: one of the two has an axis of size 1 too many. Both have the shape B.",
-    {"the centre": lambda share, length: share[:, None] * length},
-)
-task.changed(
-    "not_summed",
-    "The hidden units are not added up: you take the sigmoid of each of them times its number of v, which gives B×A. Take the sum over A first.",
-    {"the score": torch.mul, "the centre": lambda share, length: length[:, None] * share},
-)
-task.changed(
-    "not_transposed",
-    "weight is A×H. For rows of vectors it has to be transposed: `.T`. Without that it runs only where A = H, and gives a wrong result there.",
-    {"weight": torch.t},
-)
-task.changed(
-    "overflow",
-    "exp overflows: for a score above about 88 it is infinite in float32, and infinity divided by infinity is NaN. torch.sigmoid takes scores of any size.",
-    {"the share": lambda score: score.exp() / (1 + score.exp())},
-)
+    ("length_minus_one", "You multiply by the length minus 1. That would end at the last place counted from 0, but the equation multiplies by the length itself.", {"length": lambda length: length - 1}),
+    ("longest_for_all", "You use the length of the longest sentence for all, as if padding counted. Each sentence has its own length.", {"length": lambda length: length.max()}),
+    ("every_share_with_every_length", "You return B×B numbers, every share times every length: one of the two has an axis of size 1 too many. Both have the shape B.", {"the centre": lambda share, length: share[:, None] * length}),
+    ("not_transposed", "weight is A×H. For rows of vectors it has to be transposed: `.T`. Without that it runs only where A = H, and gives a wrong result there.", {"weight": torch.t}),
+    ("overflow", "exp overflows: for a score above about 88 it is infinite in float32, and infinity divided by infinity is NaN. torch.sigmoid takes scores of any size.", {"the share": lambda score: score.exp() / (1 + score.exp())}),
+)  # fmt: skip
 task.changed(
     "gradient_overflows",
     "The values are right, but for a score far below 0 the gradient is NaN: in 1 / (1 + exp(-score)) the exponential becomes infinite, and on the way back infinity is multiplied by 0. torch.sigmoid takes scores of any size.",

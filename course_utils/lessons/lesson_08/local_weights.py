@@ -199,23 +199,10 @@ for name, sentence, near in (
         "Your window reaches only half as far as it should: places up to `window` from the centre are in reach, on both sides. It is σ that is half of it.",
         lambda far, window, *, mask: mask & (far <= window / 2),
     ),
-    ("window_turned_round", "The window is inverted: you keep the places that are out of reach, and hide those in reach.", lambda far, window, *, mask: mask & (far > window)),
     ("mask_unused", "The mask has no effect: padding in the window gets weight like a word.", lambda far, window: far <= window),
     ("mask_inverted", 'The mask is the wrong way round: True means "is real", and those are the places you hide.', lambda far, window, *, mask: ~mask & (far <= window)),
-    ("either_is_enough", "You keep a place that is real or in reach. It has to be both: `&` in place of `|`.", lambda far, window, *, mask: mask | (far <= window)),
 ):  # fmt: skip
     task.changed(name, sentence, {REACH: near})
-
-task.changed(
-    "only_to_the_left",
-    "Your window reaches to the left of the centre alone. It reaches as far to the right: look at the distance without its sign.",
-    {REACH: lambda far, window, *, step, done: step(far, window) & (done["the distances"] <= 0)},
-)
-task.changed(
-    "window_around_the_rounded",
-    "Your window lies around the rounded centre. It lies around the centre as it is given: compare the distances that the Gaussian uses with the window.",
-    {REACH: lambda far, window, *, scores, centre, mask: mask & (_distance(scores, centre.round()).abs() <= window)},
-)
 
 
 # The centre
@@ -275,7 +262,7 @@ task.changed(
 task.changed(
     "window_after_softmax",
     "The softmax runs over all real places, and the window is cut out of its result. Then places out of reach have taken their share away: only those in reach should take part in the softmax.",
-    {"the masked scores": lambda scores, near, *, mask, step: step(scores, mask)},
+    {"the masked scores": lambda scores, near, *, mask, right: right(scores, mask)},
 )
 task.changed(
     "everything_after_softmax",
@@ -286,11 +273,6 @@ task.changed(
     "over_the_batch",
     "Your softmax runs over the batch, so rows compete with one another. Each row spreads its weight over its own places, the last axis.",
     {"the softmax": lambda masked: masked.softmax(0).nan_to_num()},
-)
-task.changed(
-    "scores_unused",
-    "The scores have no effect: this is the Gaussian alone, within the window. Multiply it by the softmax of the scores.",
-    {"the shares": lambda softmax, near: near.to(softmax.dtype)},
 )
 
 
@@ -304,23 +286,15 @@ def _for_exponent(formula):
     return {"the exponent": lambda *_, done: formula(done["the distances"], done["sigma"])}
 
 
-for name, sentence, changes in (
+task.changed_each(
     ("sigma_is_the_window", "σ is half the window, and you use the whole window for it. With that the Gaussian falls off too slowly.", {"sigma": lambda window: window}),
-    ("sigma_is_a_quarter", "σ is half the window, and you use a quarter of it. With that the Gaussian falls off too fast.", {"sigma": lambda window: window / 4}),
-    (
-        "sigma_without_its_half",
-        "σ is half the window, and yours is cut off to a whole number, as `window // 2` does: half of 1 is 0.5, not 0. Write `window / 2`.",
-        {"sigma": lambda window: window // 2},
-    ),
+    ("sigma_without_its_half", "σ is half the window, and yours is cut off to a whole number, as `window // 2` does: half of 1 is 0.5, not 0. Write `window / 2`.", {"sigma": lambda window: window // 2}),
     ("sigma_not_squared", f"σ is not squared: {EXPONENT}. You divide by 2σ, which is the window.", _for_exponent(lambda distance, sigma: -(distance**2) / (2 * sigma))),
     ("two_is_missing", f"The 2 in the denominator is missing: {EXPONENT}, and you divide by σ².", _for_exponent(lambda distance, sigma: -(distance**2) / sigma**2)),
     ("multiplied_by_sigma", "You divide by 2 and then multiply by σ², where you should divide by both: put 2σ² into brackets.", _for_exponent(lambda distance, sigma: -(distance**2) / 2 * sigma**2)),
     ("distance_not_squared", "The distance is not squared: a Gaussian falls off with the squared distance.", _for_exponent(lambda distance, sigma: -distance.abs() / (2 * sigma**2))),
     ("growing", "The minus sign in the exponent is missing, so the weights grow with the distance from the centre.", {"the Gaussian": lambda exponent: (-exponent).exp()}),
-    ("exponent_alone", "The exponential is missing: you multiply by the exponent of the Gaussian. Take exp of it first.", {"the Gaussian": left_out}),
-    ("gaussian_added", "You add the Gaussian to the weights of the softmax. Multiply the two.", {"the weights": lambda shares, gaussian, *, done: (shares + gaussian) * done[REACH]}),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
+)  # fmt: skip
 
 task.changed(
     "density",

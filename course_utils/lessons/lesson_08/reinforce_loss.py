@@ -95,24 +95,9 @@ DIFFERENCE, ADVANTAGE = "the difference of reward and baseline", "the advantage"
 PRODUCTS = "the products with the log probability"
 
 task.changed(
-    "baseline_added",
-    "The baseline is added to the reward. Subtract it: what counts is how much better than the baseline a reward is.",
-    {DIFFERENCE: torch.add},
-)
-task.changed(
-    "baseline_unused",
-    "The baseline has no effect. Subtract it from the reward.",
-    {DIFFERENCE: lambda reward, baseline: reward},
-)
-task.changed(
     "mean_reward",
     "The mean of all rewards takes the place of each reward. That also happens where an axis is added to one of the two, as in `reward[:, None] - baseline`: every reward then meets every baseline, and the differences are B×B. Subtract pick by pick.",
     {DIFFERENCE: lambda reward, baseline: reward[:, None] - baseline},
-)
-task.changed(
-    "mean_baseline",
-    "The mean of all baselines takes the place of each baseline. That also happens where an axis is added to one of the two, as in `reward - baseline[:, None]`: every reward then meets every baseline, and the differences are B×B. Subtract pick by pick.",
-    {DIFFERENCE: lambda reward, baseline: reward - baseline.mean()},
 )
 task.changed(
     "mean_reward_as_baseline",
@@ -133,24 +118,9 @@ task.changed(
     {DIFFERENCE: _normalised},
 )
 task.changed(
-    "squared",
-    "You square the difference of reward and baseline. The square has lost its sign, so a pick that was worse than expected becomes more probable, too. Use the difference as it is.",
-    {DIFFERENCE: lambda reward, baseline: (reward - baseline).square()},
-)
-task.changed(
-    "log_probability_unused",
-    "The log probability has no effect: this is minus the mean of reward minus baseline, which no gradient can improve. Multiply each difference by the log probability of its pick.",
-    {PRODUCTS: lambda _, log_p, *, done: done[DIFFERENCE]},
-)
-task.changed(
     "reward_outside",
     "The baseline is multiplied by the log probability, and the reward is not: brackets around reward minus baseline are missing.",
     {PRODUCTS: lambda _, log_p, *, reward, baseline: reward.detach() - baseline.detach() * log_p},
-)
-task.changed(
-    "baseline_outside",
-    "The reward is multiplied by the log probability, and the baseline is not: brackets around reward minus baseline are missing. So the baseline has no effect on the gradient.",
-    {PRODUCTS: lambda _, log_p, *, reward, baseline: reward.detach() * log_p - baseline.detach()},
 )
 task.changed(
     "probability",
@@ -196,9 +166,4 @@ task.changed(
     "nothing_learns",
     "The value is right, but no gradient reaches log_probability, so nothing is learned. Cut off the reward and the baseline alone, not the whole product.",
     {"result": torch.detach},
-)
-task.changed(
-    "wrong_one_detached",
-    "The value is right, but the gradient goes to reward and baseline, and none reaches log_probability: it is the wrong factor that is detached. Cut off reward minus baseline.",
-    {ADVANTAGE: left_out, "log_probability": torch.detach},
 )

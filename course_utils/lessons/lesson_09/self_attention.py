@@ -248,9 +248,9 @@ task.changed(
 )
 
 
-def _causal(products, root, *, mask, step):
+def _causal(products, root, *, mask, right):
     """Hide later words where there is no mask."""
-    scores = step(products, root)
+    scores = right(products, root)
     later = torch.ones_like(scores).triu(1) > 0
     return scores.masked_fill(later, -torch.inf) if mask is None else scores
 

@@ -11,8 +11,8 @@ from course_utils.lessons.shared.candidates import (
     asking,
     close,
     finite,
+    mistakes_of_comparing,
     mistakes_of_tests,
-    not_far,
     one_case_each,
     tests_without,
 )
@@ -269,15 +269,13 @@ def _test(
 _mistaken = mistakes_of_tests(task, _test, "candidate")
 
 
-_mistaken(
-    "no_rounding",
-    "Right candidates whose last digits differ from the reference's are refused. Leave room for rounding: torch.allclose(…, atol=1e-5), not torch.equal or `==`.",
-    compare=torch.equal,
-)
-_mistaken(
-    "too_much_room",
-    "A candidate that rounds its weights to three digits passes your test: there is too much room. Rounding in float32 stays below 1e-5.",
-    compare=lambda right, came: close(right, came, 0.02),
+mistakes_of_comparing(
+    _mistaken,
+    "candidate",
+    lambda compare: {"compare": compare},
+    "Right candidates whose last digits differ from the reference's are refused.",
+    "A candidate that rounds its weights to three digits passes your test",
+    0.02,
 )
 _mistaken(
     "runs_at_all",
@@ -285,30 +283,16 @@ _mistaken(
     compare=finite,
 )
 _mistaken(
-    "nan_passes",
-    "Candidates that give NaN pass your test. NaN is not larger than anything, so ask that differences are small, `(…).abs() < 1e-5`, and not that none is large.",
-    compare=not_far,
-)
-_mistaken(
     "first_sentence_compared",
     "A candidate that uses the mask of the first sentence for all sentences passes your test, since you compare the first sentence alone. Compare all.",
     compare=lambda right, came: close(right[:1], came[:1]),
 )
-_mistaken(
-    "never_a_mask",
-    "Candidates that are wrong only where there is a mask pass your test. Call each with a mask as well.",
-    mask=False,
-)
-_mistaken(
-    "heads_of_width_1",
-    "A candidate that interleaves the heads passes your test, since a head of width 1 has nothing to interleave. Let d = D/H be 2 or more.",
-    dims=(2, 3, 5, 3, 1),
-)
-_mistaken(
-    "one_query",
-    "A candidate that joins the heads without transposing back passes your test, since with T = 1 there is nothing to mix. Let T be 2 or more.",
-    dims=(3, 1, 5, 2, 3),
-)
+for _name, _sentence, _changes in (
+    ("never_a_mask", "Candidates that are wrong only where there is a mask pass your test. Call each with a mask as well.", {"mask": False}),
+    ("heads_of_width_1", "A candidate that interleaves the heads passes your test, since a head of width 1 has nothing to interleave. Let d = D/H be 2 or more.", {"dims": (2, 3, 5, 3, 1)}),
+    ("one_query", "A candidate that joins the heads without transposing back passes your test, since with T = 1 there is nothing to mix. Let T be 2 or more.", {"dims": (3, 1, 5, 2, 3)}),
+):  # fmt: skip
+    _mistaken(_name, _sentence, **_changes)
 _mistaken(
     "self_attention_alone",
     "Candidates that make the values from key, and such as fail where T and S differ, pass your test, since query, key and value are the same. Use different ones, of different lengths.",

@@ -127,46 +127,20 @@ def _worth(score, heads):
     return _whole(score, heads) - _without_each(score, heads)
 
 
-@task.mistake(
-    "The sign is turned round: a head that is missed has a positive worth. Subtract the score without the head from that of the whole model."
-)
-def sign_turned(score, heads):
-    return -_worth(score, heads)
-
-
-@task.mistake(
-    "You return the score that is left without each head. Its worth is what is lost: the score of the whole model minus this."
-)
-def score_without(score, heads):
-    return _without_each(score, heads)
-
-
-@task.mistake(
-    "You leave only this head on, and return what is lost then. Everything else should stay on, and this head alone be off."
-)
-def lost_when_alone(score, heads):
-    return _whole(score, heads) - _each_alone(score, heads)
-
-
-@task.mistake(
-    "You return the score with only this head on. Everything else should stay on, and this head alone be off; its worth is what is lost."
-)
-def score_alone(score, heads):
-    return _each_alone(score, heads)
-
-
-@task.mistake(
-    "You compare each head alone with no head at all. Compare the whole model with the model that lacks this head: other heads may do the same."
-)
-def gain_when_alone(score, heads):
-    return _each_alone(score, heads) - score(~_on(heads))
-
-
-@task.mistake(
-    "True and False are exchanged in the mask: True means that a head is on. You compare no head at all with a single one."
-)
-def mask_turned_round(score, heads):
-    return score(~_on(heads)) - _each_alone(score, heads)
+for _name, _function, _sentence in (
+    ("sign_turned", lambda score, heads: -_worth(score, heads), "The sign is turned round: a head that is missed has a positive worth. Subtract the score without the head from that of the whole model."),
+    ("score_without", lambda score, heads: _without_each(score, heads), "You return the score that is left without each head. Its worth is what is lost: the score of the whole model minus this."),
+    ("lost_when_alone", lambda score, heads: _whole(score, heads) - _each_alone(score, heads), "You leave only this head on, and return what is lost then. Everything else should stay on, and this head alone be off."),
+    ("score_alone", lambda score, heads: _each_alone(score, heads), "You return the score with only this head on. Everything else should stay on, and this head alone be off; its worth is what is lost."),
+    ("mask_turned_round", lambda score, heads: score(~_on(heads)) - _each_alone(score, heads), "True and False are exchanged in the mask: True means that a head is on. You compare no head at all with a single one."),
+    ("relative", lambda score, heads: _worth(score, heads) / _whole(score, heads), "You divide by the score of the whole model. What a head is worth is a difference, in the score's own unit."),
+    ("mean_over_heads", lambda score, heads: _worth(score, heads).mean(), "You return one number, the mean over the heads. Each head has a worth of its own: H numbers."),
+    ("absolute", lambda score, heads: _worth(score, heads).abs(), "You take the absolute value, or the square root of a square. Where the score is higher without a head, its worth is negative."),
+    ("never_negative", lambda score, heads: _worth(score, heads).clamp(min=0), "You replace negative worths by 0. Where the score is higher without a head, its worth is negative: that head does harm."),
+    ("whole_numbers", lambda score, heads: _worth(score, heads).floor(), "Your worths are rounded to whole numbers: a score may have digits after the point. Make a tensor of floating-point numbers."),
+    ("as_a_list", lambda score, heads: _worth(score, heads).tolist(), "You return a list. Put the numbers into a tensor: torch.tensor(…)."),
+):  # fmt: skip
+    task.mistake(_sentence, _name)(_function)
 
 
 @task.mistake(
@@ -186,67 +160,3 @@ def mask_stays_changed(score, heads):
 def step_by_step(score, heads):
     scores = torch.tensor([score(_on(heads, *range(count))) for count in range(heads + 1)])
     return scores[:-1] - scores[1:]
-
-
-@task.mistake(
-    "You divide by the score of the whole model. What a head is worth is a difference, in the score's own unit."
-)
-def relative(score, heads):
-    return _worth(score, heads) / _whole(score, heads)
-
-
-@task.mistake(
-    "You subtract each head's score from the mean of these scores. Compare it with the score of the whole model, in which every head is on."
-)
-def mean_for_whole(score, heads):
-    without = _without_each(score, heads)
-    return without.mean() - without
-
-
-@task.mistake("You return one number, the mean over the heads. Each head has a worth of its own: H numbers.")
-def mean_over_heads(score, heads):
-    return _worth(score, heads).mean()
-
-
-@task.mistake(
-    "You divide the score of the whole model among the heads in equal shares. Measure what is lost when each one is off."
-)
-def equal_shares(score, heads):
-    return torch.full((heads,), _whole(score, heads) / heads)
-
-
-@task.mistake("You return the worths as shares of their sum. What is asked for is the difference itself.")
-def shares_of_the_sum(score, heads):
-    worth = _worth(score, heads)
-    return worth / worth.sum()
-
-
-@task.mistake(
-    "You take the absolute value, or the square root of a square. Where the score is higher without a head, its worth is negative."
-)
-def absolute(score, heads):
-    return _worth(score, heads).abs()
-
-
-@task.mistake(
-    "You replace negative worths by 0. Where the score is higher without a head, its worth is negative: that head does harm."
-)
-def never_negative(score, heads):
-    return _worth(score, heads).clamp(min=0)
-
-
-@task.mistake("Your heads are shifted by one: number h belongs to head h + 1. Heads are counted from 0.")
-def shifted(score, heads):
-    return _worth(score, heads).roll(-1)
-
-
-@task.mistake(
-    "Your worths are rounded to whole numbers: a score may have digits after the point. Make a tensor of floating-point numbers."
-)
-def whole_numbers(score, heads):
-    return _worth(score, heads).floor()
-
-
-@task.mistake("You return a list. Put the numbers into a tensor: torch.tensor(…).")
-def as_a_list(score, heads):
-    return _worth(score, heads).tolist()

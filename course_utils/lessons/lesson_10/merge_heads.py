@@ -4,6 +4,7 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
+from course_utils.checks.way import left_out
 
 task = Task(
     "10.merge_heads",
@@ -48,78 +49,28 @@ def _(x):
     return torch.cat(list(x.unbind(1)), -1)
 
 
+EXCHANGED, JOINED = "x with heads and words exchanged", "the parts joined"
+
+
 @task.steps
 def _(x):
-    parts = yield "x with heads and words exchanged", lambda x: x.transpose(1, 2), x
-    merged = yield "the parts joined", lambda parts: parts.flatten(2), parts
+    parts = yield EXCHANGED, lambda x: x.transpose(1, 2), x
+    merged = yield JOINED, lambda parts: parts.flatten(2), parts
     return merged
 
 
-@task.mistake(
-    "The words are mixed: a `view` or `reshape` of B×H×T×d to B×T×D keeps the order in memory, where the neighbours of a part are the other words of the same head. Exchange the axes H and T first."
-)
-def not_exchanged(x):
-    B, H, T, d = x.shape
-    return x.reshape(B, T, H * d)
+def _cut_anew(parts, *, x):
+    return parts.reshape(len(x), x.shape[2], -1)
 
 
-@task.mistake(
-    "The heads are interleaved: the first numbers of all heads stand side by side, then the second ones. Each head's d numbers stay together: join the axes H and d, in this order."
-)
-def interleaved(x):
-    return x.permute(0, 2, 3, 1).flatten(2)
-
-
-@task.mistake(
-    "T and d have changed places, and the words are mixed. Exchange the axes H and T, the second and the third, and join what are then the last two."
-)
-def wrong_axes_exchanged(x):
-    B, H, T, d = x.shape
-    return x.mT.reshape(B, T, H * d)
-
-
-@task.mistake(
-    "H and d have changed places, and the words are mixed. Exchange the axes H and T, the second and the third, and join what are then the last two."
-)
-def heads_and_width_exchanged(x):
-    B, H, T, d = x.shape
-    return x.transpose(1, 3).reshape(B, T, H * d)
-
-
-@task.mistake("Heads and words have changed places, and nothing is joined: you return B×T×H×d. Join the last two axes.")
-def not_joined(x):
-    return x.transpose(1, 2)
-
-
-@task.mistake(
-    "The heads stand below one another, as if each were a stretch of further words. They stand side by side: each word's vector becomes H·d wide."
-)
-def along_the_words(x):
-    return x.flatten(1, 2)
-
-
-@task.mistake(
-    "Each word's parts stand below one another, as if each were a word of its own. They stand side by side: each word's vector becomes H·d wide."
-)
-def parts_as_words(x):
-    return x.transpose(1, 2).flatten(1, 2)
-
-
-@task.mistake("The heads are added up. Each keeps its own place in the vector: put them side by side.")
-def summed(x):
-    return x.sum(1)
-
-
-@task.mistake("The heads are averaged. Each keeps its own place in the vector: put them side by side.")
-def averaged(x):
-    return x.mean(1)
-
-
-@task.mistake("You return the first head alone. All heads stand side by side.")
-def first_head_alone(x):
-    return x[:, 0]
-
-
-@task.mistake("The heads stand in reverse order. The vector begins with the first head.")
-def in_reverse(x):
-    return x.flip(1).transpose(1, 2).flatten(2)
+task.changed_each(
+    ("not_exchanged", "The words are mixed: a `view` or `reshape` of B×H×T×d to B×T×D keeps the order in memory, where the neighbours of a part are the other words of the same head. Exchange the axes H and T first.", {EXCHANGED: left_out, JOINED: _cut_anew}),
+    ("interleaved", "The heads are interleaved: the first numbers of all heads stand side by side, then the second ones. Each head's d numbers stay together: join the axes H and d, in this order.", {JOINED: lambda parts: parts.mT.flatten(2)}),
+    ("wrong_axes_exchanged", "T and d have changed places, and the words are mixed. Exchange the axes H and T, the second and the third, and join what are then the last two.", {EXCHANGED: lambda x: x.mT, JOINED: _cut_anew}),
+    ("heads_and_width_exchanged", "H and d have changed places, and the words are mixed. Exchange the axes H and T, the second and the third, and join what are then the last two.", {EXCHANGED: lambda x: x.transpose(1, 3), JOINED: _cut_anew}),
+    ("not_joined", "Heads and words have changed places, and nothing is joined: you return B×T×H×d. Join the last two axes.", {JOINED: left_out}),
+    ("along_the_words", "The heads stand below one another, as if each were a stretch of further words. They stand side by side: each word's vector becomes H·d wide.", {EXCHANGED: left_out, JOINED: lambda x: x.flatten(1, 2)}),
+    ("parts_as_words", "Each word's parts stand below one another, as if each were a word of its own. They stand side by side: each word's vector becomes H·d wide.", {JOINED: lambda parts: parts.flatten(1, 2)}),
+    ("summed", "The heads are added up. Each keeps its own place in the vector: put them side by side.", {EXCHANGED: left_out, JOINED: lambda x: x.sum(1)}),
+    ("in_reverse", "The heads stand in reverse order. The vector begins with the first head.", {"x": lambda x: x.flip(1)}),
+)  # fmt: skip

@@ -148,12 +148,6 @@ def each(step, change):
     return {step.format(part): change for part in PARTS}
 
 
-task.changed(
-    "words_not_projected",
-    "Queries, keys and values are cut from the words themselves: in_weight and in_bias are not used.",
-    each("the product of words and weight for the {}", left_out) | each("the {}", left_out),
-)
-
 MADE_FROM = {  # what takes the place of a product of words and weight
     "query": lambda words, weight, *, query: query @ weight,
     "key": lambda words, weight, *, key: key @ weight,
@@ -170,12 +164,8 @@ def made_from(name, sentence, *arguments):
 
 
 made_from("queries_from_key", "The queries are made from key.", "key", "key", "value")
-made_from("queries_from_value", "The queries are made from value.", "value", "key", "value")
-made_from("key_for_all", "Queries, keys and values are all made from key.", "key", "key", "key")
-made_from("value_for_all", "Queries, keys and values are all made from value.", "value", "value", "value")
 made_from("query_for_all", "Queries, keys and values are all made from query.", "query", "query", "query")
 made_from("values_from_key", "The values are made from key.", "query", "key", "key")
-made_from("keys_from_value", "The keys are made from value.", "query", "value", "value")
 made_from(
     "keys_and_values_from_each_other", "The keys are made from value, and the values from key.", "query", "value", "key"
 )
@@ -185,27 +175,13 @@ made_from(
 
 CUT_MIXED = each("the {} of all heads", lambda x, heads: x.reshape(x.shape[0], heads, x.shape[1], -1))
 JOINED_MIXED = {"the contexts side by side": lambda x: x.reshape(x.shape[0], x.shape[2], -1)}
-task.changed("heads_mixed", f"The heads mix the words when they are cut: {MIXING}.", CUT_MIXED)
-task.changed(
-    "merge_mixed",
-    "The words are mixed when the heads' contexts are joined: their neighbours in memory are the other words of the same head. Exchange the axes H and T before you join.",
-    JOINED_MIXED,
-)
-task.changed(
-    "mixed_both_times",
-    f"The heads mix the words when they are cut: {MIXING}. The same holds when they are joined: exchange the axes H and T first.",
-    CUT_MIXED | JOINED_MIXED,
-)
-task.changed(
-    "one_head",
-    "`heads` has no effect: this is attention with a single head of width D.",
-    each("the {} of all heads", lambda x, heads: x[:, None]),
-)
-task.changed(
-    "heads_taken_for_width",
-    "You make heads of the width `heads`, and D/heads of them. `heads` is how many there are, and each is D/heads wide.",
-    each("the {} of all heads", lambda x, heads: split_heads(x, x.shape[-1] // heads)),
-)
+task.changed_each(
+    ("heads_mixed", f"The heads mix the words when they are cut: {MIXING}.", CUT_MIXED),
+    ("merge_mixed", "The words are mixed when the heads' contexts are joined: their neighbours in memory are the other words of the same head. Exchange the axes H and T before you join.", JOINED_MIXED),
+    ("mixed_both_times", f"The heads mix the words when they are cut: {MIXING}. The same holds when they are joined: exchange the axes H and T first.", CUT_MIXED | JOINED_MIXED),
+    ("one_head", "`heads` has no effect: this is attention with a single head of width D.", each("the {} of all heads", lambda x, heads: x[:, None])),
+    ("heads_taken_for_width", "You make heads of the width `heads`, and D/heads of them. `heads` is how many there are, and each is D/heads wide.", each("the {} of all heads", lambda x, heads: split_heads(x, x.shape[-1] // heads))),
+)  # fmt: skip
 
 
 def _own_slice(weight, *, heads):
@@ -224,21 +200,6 @@ task.changed(
 # Scores and weights
 
 of = "the {} of all heads".format
-task.changed(
-    "values_for_keys",
-    "The queries are compared with the projected values. They are compared with the projected keys.",
-    {"the products of queries and keys": lambda q, k, *, done: q @ done[of("values")].mT},
-)
-task.changed(
-    "queries_for_keys",
-    "The projected queries serve as keys, too. What a word is found by is made from key, by its own block.",
-    {"the products of queries and keys": lambda q, k: q @ q.mT},
-)
-task.changed(
-    "keys_for_queries",
-    "The projected keys serve as queries, too. What a word asks for is made from query, by its own block.",
-    {"the products of queries and keys": lambda q, k: k @ k.mT},
-)
 task.changed(
     "keys_summed",
     "You sum the projected keys. The weights are for the projected values.",
@@ -285,22 +246,8 @@ task.changed(
     "You use the mask of the first sentence for all sentences. Each has its own, B×T×S.",
     {"mask": lambda mask: mask[:1].expand_as(mask)},
 )
-task.changed(
-    "one_mask_for_all_words",
-    "You use the mask of each sentence's first query for all its queries. Each word that asks has its own row in the mask, B×T×S.",
-    {"mask": lambda mask: mask[:, :1].expand_as(mask)},
-)
 
 
-def _for_the_first(mask, *, heads):
-    return torch.cat([mask[:, None], torch.ones_like(mask[:, None]).repeat(1, heads - 1, 1, 1)], 1)
-
-
-task.changed(
-    "first_head_masked",
-    "The mask is used in the first head alone. It holds for all heads.",
-    {"the mask with an axis for the heads": _for_the_first},
-)
 task.changed(
     "empty_row_without_bias",
     "A word that may attend to nothing gives zeros. Its contexts are zeros, and they go through the output projection like any others: out_bias comes out.",
@@ -314,16 +261,6 @@ task.changed(
 
 # Output
 
-task.changed(
-    "with_relu",
-    "There is a ReLU after the output projection. Multi-head attention ends with the projection; a ReLU belongs to the feed-forward layer of a later lesson.",
-    {"result": lambda output: output.relu()},
-)
-task.changed(
-    "query_added",
-    "You add the query itself to what comes out. That is a residual connection, which comes in a later lesson: return the output alone.",
-    {"result": lambda output, *, query: output + query},
-)
 task.changed(
     "a_pair_returned",
     "You return the output and something else. Only the output is asked for, B×T×D.",

@@ -4,6 +4,7 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
+from course_utils.checks.way import left_out
 
 task = Task(
     "10.split_heads",
@@ -50,81 +51,24 @@ def _(x, heads):
     return torch.stack([x[:, :, head * d : (head + 1) * d] for head in range(heads)], 1)
 
 
+CUT, EXCHANGED = "the vectors cut into parts", "the parts with words and heads exchanged"
+
+
 @task.steps
 def _(x, heads):
-    parts = yield "the vectors cut into parts", lambda x, heads: x.unflatten(2, (heads, -1)), x, heads
-    split = yield "the parts with words and heads exchanged", lambda parts: parts.transpose(1, 2), parts
+    parts = yield CUT, lambda x, heads: x.unflatten(2, (heads, -1)), x, heads
+    split = yield EXCHANGED, lambda parts: parts.transpose(1, 2), parts
     return split
 
 
-def _cut(x, heads):
-    B, T, D = x.shape
-    return x.reshape(B, T, heads, D // heads)
-
-
-@task.mistake(
-    "The numbers are cut into heads without regard to words: a single `view` or `reshape` to B×H×T×d keeps the order in memory, and so each head gets whole stretches of the sentence. Cut each vector first, to B×T×H×d, and then exchange the axes T and H."
-)
-def viewed_at_once(x, heads):
-    B, T, D = x.shape
-    return x.reshape(B, heads, T, D // heads)
-
-
-@task.mistake("The vectors are cut, but words and heads have not changed places: exchange the axes T and H.")
-def not_exchanged(x, heads):
-    return _cut(x, heads)
-
-
-@task.mistake(
-    "The heads are interleaved: the first head gets every H-th number, the second the numbers behind them, and so on. The d numbers of a head stand side by side: give x the axes H and d, in this order."
-)
-def interleaved(x, heads):
-    B, T, D = x.shape
-    return x.reshape(B, T, D // heads, heads).permute(0, 3, 1, 2)
-
-
-@task.mistake(
-    "You make parts of the width H, and D/H of them. `heads` is the number of parts, and each is D/H wide. (torch.split takes the width of a part, torch.chunk their number.)"
-)
-def heads_taken_for_width(x, heads):
-    return _cut(x, x.shape[2] // heads).transpose(1, 2)
-
-
-@task.mistake("The axes T and d have changed places with each other: you return B×H×d×T, and B×H×T×d is asked for.")
-def width_before_words(x, heads):
-    return _cut(x, heads).permute(0, 2, 3, 1)
-
-
-@task.mistake("The heads stand first: you return H×B×T×d. The sentences keep the first axis: B×H×T×d.")
-def heads_first(x, heads):
-    return _cut(x, heads).permute(2, 0, 1, 3)
-
-
-@task.mistake(
-    "You exchange the words and the numbers of a vector before you cut, and then cut without regard to either. Cut each vector first, to B×T×H×d, and then exchange the axes T and H."
-)
-def exchanged_before(x, heads):
-    B, T, D = x.shape
-    return x.mT.reshape(B, heads, T, D // heads)
-
-
-@task.mistake("Sentences and heads have become one axis. Keep them apart: B×H×T×d.")
-def heads_in_the_batch(x, heads):
-    return _cut(x, heads).transpose(1, 2).flatten(0, 1)
-
-
-@task.mistake("Each head gets the whole vector. Each should get its own part of it, d = D/H numbers.")
-def whole_for_each(x, heads):
-    return x[:, None].repeat(1, heads, 1, 1)
-
-
-@task.mistake(
-    "Each head gets the first d numbers of the vector. Head 0 gets the first d, head 1 the next d, and so on."
-)
-def first_part_for_each(x, heads):
-    return _cut(x, heads)[:, :, :1].transpose(1, 2).repeat(1, heads, 1, 1)
-
-
-@task.mistake("The heads stand in reverse order. Head 0, the first one, gets the first d numbers of each vector.")
-def in_reverse(x, heads):
-    return _cut(x, heads).transpose(1, 2).flip(1)
+task.changed_each(
+    ("viewed_at_once", "The numbers are cut into heads without regard to words: a single `view` or `reshape` to B×H×T×d keeps the order in memory, and so each head gets whole stretches of the sentence. Cut each vector first, to B×T×H×d, and then exchange the axes T and H.", {CUT: lambda x, heads: x.reshape(len(x), heads, x.shape[1], -1), EXCHANGED: left_out}),
+    ("not_exchanged", "The vectors are cut, but words and heads have not changed places: exchange the axes T and H.", {EXCHANGED: left_out}),
+    ("interleaved", "The heads are interleaved: the first head gets every H-th number, the second the numbers behind them, and so on. The d numbers of a head stand side by side: give x the axes H and d, in this order.", {CUT: lambda x, heads: x.unflatten(2, (-1, heads)).mT}),
+    ("heads_taken_for_width", "You make parts of the width H, and D/H of them. `heads` is the number of parts, and each is D/H wide. (torch.split takes the width of a part, torch.chunk their number.)", {CUT: lambda x, heads: x.unflatten(2, (-1, heads))}),
+    ("width_before_words", "The axes T and d have changed places with each other: you return B×H×d×T, and B×H×T×d is asked for.", {EXCHANGED: lambda parts: parts.permute(0, 2, 3, 1)}),
+    ("exchanged_before", "You exchange the words and the numbers of a vector before you cut, and then cut without regard to either. Cut each vector first, to B×T×H×d, and then exchange the axes T and H.", {CUT: lambda x, heads: x.mT.reshape(len(x), heads, x.shape[1], -1), EXCHANGED: left_out}),
+    ("heads_in_the_batch", "Sentences and heads have become one axis. Keep them apart: B×H×T×d.", {"result": lambda split: split.flatten(0, 1)}),
+    ("whole_for_each", "Each head gets the whole vector. Each should get its own part of it, d = D/H numbers.", {CUT: lambda x, heads: x[:, :, None].repeat(1, 1, heads, 1)}),
+    ("in_reverse", "The heads stand in reverse order. Head 0, the first one, gets the first d numbers of each vector.", {"result": lambda split: split.flip(1)}),
+)  # fmt: skip

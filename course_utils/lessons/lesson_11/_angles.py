@@ -66,4 +66,4 @@ WRONG = {  # by the name of a mistake: what takes the place of the right frequen
 def frequency_mistakes(task):
     """Declare the mistakes of a task among whose steps are "the frequencies"."""
     for name, (wrong, sentence) in WRONG.items():
-        task.changed(name, sentence, {"the frequencies": lambda *of, step, wrong=wrong: wrong(step(*of))})
+        task.changed(name, sentence, {"the frequencies": lambda *of, right, wrong=wrong: wrong(right(*of))})

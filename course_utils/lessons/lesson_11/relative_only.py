@@ -132,49 +132,15 @@ _mistaken = mistakes_of_tests(
     "score",
     "Do both positions move by the same amount, and are query and key the same in both calls?",
 )
-_mistaken(
-    "within_training",
-    "Scores that are relative within the trained positions alone pass your test. Move both positions beyond 64, too.",
-    positions=(0, 30),
-    moves=range(1, 30),
-)
-_mistaken(
-    "beyond_training_alone",
-    "A score that behaves differently in the first positions alone passes your test. Try positions from 0 on, and not only large ones.",
-    positions=(64, 300),
-)
-_mistaken(
-    "multiples_of_32",
-    "Scores that begin anew, or that count blocks, pass your test, because you move by multiples of 32 alone. Draw the amounts at random.",
-    moves=range(32, 321, 32),
-)
-_mistaken(
-    "no_distance",
-    "Scores pass your test that are wrong at a distance only, since your query and key are always at the same position. Draw both positions.",
-    at=lambda p, s: (p, p),
-)
-_mistaken(
-    "query_alone_moved",
-    "You move one position alone. That changes the distance, so scores that depend on it are refused: move both.",
-    move_both=False,
-)
-_mistaken(
-    "zero_vectors",
-    "With a query and a key of zeros, a score that turns them is always 0, so it passes your test. Draw random vectors.",
-    vectors=lambda *shape, generator: torch.zeros(shape),
-)
-_mistaken(
-    "no_rounding",
-    "You ask for exact equality. A relative score may add and subtract positions, and the last digits differ: leave room for about 1e-4.",
-    same=lambda before, after: float(before) == float(after),
-)
-_mistaken(
-    "too_much_room",
-    "A score that moves only a little passes your test: leave less room. Rounding stays below 1e-4.",
-    same=lambda before, after: abs(float(before) - float(after)) < 1.5,
-)
-_mistaken(
-    "signs_compared",
-    "You compare the sign of the score, or whether it is large. A score can move without that: compare the numbers themselves.",
-    same=lambda before, after: (before > 0) == (after > 0),
-)
+for _name, _sentence, _changes in (
+    ("within_training", "Scores that are relative within the trained positions alone pass your test. Move both positions beyond 64, too.", {"positions": (0, 30), "moves": range(1, 30)}),
+    ("beyond_training_alone", "A score that behaves differently in the first positions alone passes your test. Try positions from 0 on, and not only large ones.", {"positions": (64, 300)}),
+    ("multiples_of_32", "Scores that begin anew, or that count blocks, pass your test, because you move by multiples of 32 alone. Draw the amounts at random.", {"moves": range(32, 321, 32)}),
+    ("no_distance", "Scores pass your test that are wrong at a distance only, since your query and key are always at the same position. Draw both positions.", {"at": lambda p, s: (p, p)}),
+    ("query_alone_moved", "You move one position alone. That changes the distance, so scores that depend on it are refused: move both.", {"move_both": False}),
+    ("zero_vectors", "With a query and a key of zeros, a score that turns them is always 0, so it passes your test. Draw random vectors.", {"vectors": lambda *shape, generator: torch.zeros(shape)}),
+    ("no_rounding", "You ask for exact equality. A relative score may add and subtract positions, and the last digits differ: leave room for about 1e-4.", {"same": lambda before, after: float(before) == float(after)}),
+    ("too_much_room", "A score that moves only a little passes your test: leave less room. Rounding stays below 1e-4.", {"same": lambda before, after: abs(float(before) - float(after)) < 1.5}),
+    ("signs_compared", "You compare the sign of the score, or whether it is large. A score can move without that: compare the numbers themselves.", {"same": lambda before, after: (before > 0) == (after > 0)}),
+):  # fmt: skip
+    _mistaken(_name, _sentence, **_changes)

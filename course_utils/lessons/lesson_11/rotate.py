@@ -139,7 +139,7 @@ NEIGHBOURS = {PAIRS: lambda x: (x[..., 0::2], x[..., 1::2])}
 
 HERE = "Here a pair consists of the dimensions i and i + D/2"
 MIXED = "Two ways to arrange pairs are mixed"
-for name, sentence, changes in (
+task.changed_each(
     ("pairs_of_neighbours", f"Your pairs are neighbours, the dimensions 2i and 2i + 1, as in the lesson. {HERE}.", NEIGHBOURS | {TURNED: _interleaved}),
     (
         "pairs_of_neighbours_other_way",
@@ -151,18 +151,9 @@ for name, sentence, changes in (
         "Your pairs are neighbours, and then all first numbers are in the left half and all second ones in the right half. The pairs themselves should go across the halves: cut each vector in the middle before you turn.",
         NEIGHBOURS,
     ),
-    (
-        "interleaved_at_the_end",
-        "The pairs are turned correctly, and then each new b comes right after its new a. Put each number back into the dimension that it came from: all new a, then all new b.",
-        {TURNED: _interleaved},
-    ),
-    (
-        "pairs_left_apart",
-        "Each pair still has an axis of its own: you return B×T×D/2×2. Make one axis of the last two, so that the result has the shape of x.",
-        {TURNED: lambda first, second: torch.stack([first, second], -1)},
-    ),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
+    ("interleaved_at_the_end", "The pairs are turned correctly, and then each new b comes right after its new a. Put each number back into the dimension that it came from: all new a, then all new b.", {TURNED: _interleaved}),
+    ("pairs_left_apart", "Each pair still has an axis of its own: you return B×T×D/2×2. Make one axis of the last two, so that the result has the shape of x.", {TURNED: lambda first, second: torch.stack([first, second], -1)}),
+)  # fmt: skip
 
 
 def _by_a_table(angles, partners):
@@ -189,21 +180,11 @@ task.changed(
     f"{MIXED}: your table of angles is right for halves, and you exchange neighbours. From each vector make (−second half, first half).",
     _by_a_table(lambda waves: waves.repeat(1, 2), lambda x: _interleaved(-x[..., 1::2], x[..., 0::2])),
 )
-task.changed(
-    "each_place_its_own",
-    "Each number is turned by the angle of its own dimension j, which is counted over dimensions and not over pairs: 10000^(−j/D). Both numbers of a pair need the same angle, that of 2i.",
-    {  # x cos + (−second half, first half) sin, with an angle for each dimension
-        "the frequencies": lambda D: BASE ** (-torch.arange(D).double() / D),
-        PAIRS: lambda x: (x, _across(x)),
-        NEW_A: lambda a_cos, b_sin: a_cos + b_sin,
-        TURNED: left_out,
-    },
-)
 
 
 # The turn
 
-for name, sentence, changes in (
+task.changed_each(
     ("other_way_round", "You turn the pairs the other way round, by minus the angle. The minus belongs to the new a: a cos − b sin, and a sin + b cos for the new b.", OTHER_WAY),
     ("no_minus", "A minus is missing: the new b is right, but in the new a you add b sin where it is subtracted.", {NEW_A: add}),
     (
@@ -221,18 +202,13 @@ for name, sentence, changes in (
         "The first number of each pair is right, and the second is computed from the new first one. Both formulas need the old a: keep it, or compute both before you put either into its place.",
         {NEW_B: lambda a_sin, b_cos, *, done: done[NEW_A] * done[SINES] + b_cos},
     ),
-    (
-        "added",
-        "You add sines and cosines of the positions to x, as sinusoidal positions do. Here nothing is added: each pair of x is turned.",
-        {"result": lambda _, *, x, done: x + _interleaved(done[SINES], done[COSINES])},
-    ),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
+    ("added", "You add sines and cosines of the positions to x, as sinusoidal positions do. Here nothing is added: each pair of x is turned.", {"result": lambda _, *, x, done: x + _interleaved(done[SINES], done[COSINES])}),
+)  # fmt: skip
 
 
 # Positions
 
-for name, sentence, changes in (
+task.changed_each(
     ("start_ignored", "The result is the same for every start. The word t is at the position start + t, which matters where a model writes one word after another.", {"start": lambda start: 0}),
     ("all_at_start", "All words of a sentence are turned by the same angle, that of position start. The word t is at the position start + t.", {POSITIONS: lambda start, t: start + 0 * t}),
     (
@@ -245,5 +221,4 @@ for name, sentence, changes in (
         "Your positions go on from sentence to sentence: the second sentence begins where the first one ends. Every sentence of the batch begins at start.",
         {"x": lambda x: x.flatten(0, 1)[None], "result": lambda turned, *, x: turned.view(x.shape)},
     ),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
+)  # fmt: skip

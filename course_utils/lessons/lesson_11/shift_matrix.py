@@ -117,18 +117,14 @@ frequency_mistakes(task)
 
 ANGLES, SINES, COSINES, MINUS = "the angles", "the sines", "the cosines", "the sines with a minus"
 FIRST, SECOND, MATRIX = "the first rows of the blocks", "the second rows of the blocks", "the blocks along the diagonal"
-for name, sentence, changes in (
+task.changed_each(
     ("no_minus", "A minus is missing: the new sine comes out right, the new cosine does not. cos(a + b) is cos a cos b − sin a sin b.", {MINUS: left_out}),
     (
         "second_row_negative",
         "The new sine comes out right, and the new cosine has the wrong sign. cos(a + b) is cos a cos b − sin a sin b, so the old cosine comes without a minus, and the old sine with one.",
         {SECOND: lambda minus, cosines: -_beside(minus, cosines)},
     ),
-    (
-        "cosines_alone",
-        "Your blocks hold the cosines alone, on the diagonal. The new sine needs the old cosine as well, and the new cosine the old sine: sin(a + b) = sin a cos b + cos a sin b.",
-        {SINES: torch.zeros_like},
-    ),
+    ("cosines_alone", "Your blocks hold the cosines alone, on the diagonal. The new sine needs the old cosine as well, and the new cosine the old sine: sin(a + b) = sin a cos b + cos a sin b.", {SINES: torch.zeros_like}),
     (
         "sine_on_the_diagonal",
         "Sine and cosine of the shift are exchanged in your blocks. With an offset of 0 the matrix should change nothing, so the cosines, which are then 1, belong on the diagonal.",
@@ -140,24 +136,14 @@ for name, sentence, changes in (
         {"result": torch.t},
     ),
     ("by_one_place", "Your matrix shifts by one place, whatever the offset is. The angle of each block is the offset times the frequency of the pair.", {"offset": lambda offset: 1}),
-    ("by_one_place_too_many", "Your matrix shifts by offset + 1 places. With an offset of 0 nothing moves: the angle of a block is offset times the frequency.", {"offset": lambda offset: offset + 1}),
-    (
-        "block_for_each_place",
-        "Your matrix is twice as wide as it should be: it has a block of 2×2 for each place. A block belongs to a pair of places, so there are D/2 of them.",
-        {"width": lambda width: 2 * width},
-    ),
-    (
-        "blocks_alone",
-        "You return the blocks one after the other, as D/2×2×2. They belong on the diagonal of one matrix of width×width, with zeros everywhere else.",
-        {MATRIX: lambda first, second: torch.stack([first, second], -2).float()},
-    ),
+    ("block_for_each_place", "Your matrix is twice as wide as it should be: it has a block of 2×2 for each place. A block belongs to a pair of places, so there are D/2 of them.", {"width": lambda width: 2 * width}),
+    ("blocks_alone", "You return the blocks one after the other, as D/2×2×2. They belong on the diagonal of one matrix of width×width, with zeros everywhere else.", {MATRIX: lambda first, second: torch.stack([first, second], -2).float()}),
     (
         "rows_along_the_diagonal",
         "The four numbers of each block are side by side, so that your matrix has D/2 rows and 2D columns. Give each block the shape 2×2 before you put the blocks on the diagonal.",
         {MATRIX: lambda first, second: torch.block_diag(*torch.cat([first, second], -1)).float()},
     ),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
+)  # fmt: skip
 
 
 def _halves(matrix):
@@ -166,26 +152,10 @@ def _halves(matrix):
     return matrix[places][:, places]
 
 
-FOR_HALVES = (
-    "Your matrix is for positions whose sines are all in the first half and whose cosines are all in the second"
-)
-ALTERNATE = (
-    "Here sines and cosines alternate: the places 2i and 2i + 1 are a pair, so its block of 2×2 lies on the diagonal."
-)
-task.changed("for_halves", f"{FOR_HALVES}. {ALTERNATE}", {"result": _halves})
 task.changed(
-    "for_halves_and_back",
-    f"{FOR_HALVES}, and it shifts those back. {ALTERNATE} And the new sine is sin a cos b + cos a sin b, without a minus.",
-    {"result": lambda matrix: _halves(matrix).T},
-)
-task.changed(
-    "each_column_its_own",
-    "Each row and each column of your matrix has a frequency of its own: the one of column c has the exponent −c/D, so sine and cosine of a block do not fit together. Both places of a pair turn by the same angle.",
-    {
-        "the frequencies": lambda width: BASE ** (-torch.arange(width).double() / width),
-        FIRST: lambda cosines, sines: _beside(cosines[0::2], sines[0::2]),
-        SECOND: lambda minus, cosines: _beside(minus[1::2], cosines[1::2]),
-    },
+    "for_halves",
+    "Your matrix is for positions whose sines are all in the first half and whose cosines are all in the second. Here sines and cosines alternate: the places 2i and 2i + 1 are a pair, so its block of 2×2 lies on the diagonal.",
+    {"result": _halves},
 )
 task.changed(
     "last_pair_alone",

@@ -7,7 +7,6 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count
-from course_utils.checks.way import left_out
 from course_utils.lessons.lesson_11._angles import BASE, frequencies, frequency_mistakes
 from course_utils.lessons.shared.shares import EDGE
 
@@ -114,7 +113,7 @@ frequency_mistakes(task)
 POSITIONS, ANGLES, SINES, COSINES = "the positions", "the angles", "the sines", "the cosines"
 TABLE = "sines and cosines, interleaved"
 COUNTED_FROM_1 = {POSITIONS: lambda length: torch.arange(1.0, length + 1).double()[:, None]}
-for name, sentence, changes in (
+task.changed_each(
     ("positions_from_1", "Your positions are counted from 1. Count them from 0: the first row holds the sines and cosines of 0.", COUNTED_FROM_1),
     (
         "multiplied",
@@ -127,11 +126,7 @@ for name, sentence, changes in (
         {ANGLES: lambda positions, frequencies: 2 * pi * positions * frequencies},
     ),
     ("sine_and_cosine_exchanged", "Sines and cosines are exchanged: sines belong in the columns 0, 2, 4, …, cosines in the columns 1, 3, 5, ….", {SINES: torch.cos, COSINES: torch.sin}),
-    ("sines_alone", "All of your columns are sines. The columns 1, 3, 5, … hold the cosines of the same angles.", {COSINES: torch.sin}),
-    ("cosines_alone", "All of your columns are cosines. The columns 0, 2, 4, … hold the sines of the same angles.", {SINES: torch.cos}),
-    ("no_sine_and_no_cosine", "You return the angles themselves. Take their sines in one column of each pair and their cosines in the other.", {SINES: left_out, COSINES: left_out}),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
+)  # fmt: skip
 
 
 # The arrangement of columns
@@ -177,23 +172,13 @@ IN_HALVES = {TABLE: _halves}
 FIRST = "Count the positions from 0, so that the first row is 0, 1, 0, 1 and so on."
 OWN = "Both columns of a pair share one angle: the cosine uses the exponent of its sine."
 HALVES = "Let sines and cosines alternate, in place of all sines before all cosines."
-for name, sentence, changes in (
+task.changed_each(
     ("as_shown", f"This is the version shown, with its three faults. {FIRST} {OWN} {HALVES}", COUNTED_FROM_1 | OWN_ANGLES | IN_HALVES),
     ("first_and_own_left", f"Two of the three faults are left. {FIRST} {OWN}", COUNTED_FROM_1 | OWN_ANGLES),
     ("first_and_halves_left", f"Two of the three faults are left. {FIRST} {HALVES}", COUNTED_FROM_1 | IN_HALVES),
     ("own_and_halves_left", f"Two of the three faults are left. {OWN} {HALVES}", OWN_ANGLES | IN_HALVES),
-    (
-        "each_column_its_own",
-        "Each of your columns has a frequency of its own: the column c has 10000^(−c/D). The two columns of a pair share one angle, so the cosine of a pair uses the exponent of its sine.",
-        OWN_ANGLES,
-    ),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
-task.changed(
-    "each_column_its_own_doubled",
-    "Each of your columns has a frequency of its own: the column c has 10000^(−2c/D). In the formula i counts pairs and not columns. Both columns of pair i share one angle.",
-    OWN_ANGLES | {"the frequencies": lambda slowness, *, width: BASE ** (-2 * torch.arange(width).double() / width)},
-)
+    ("each_column_its_own", "Each of your columns has a frequency of its own: the column c has 10000^(−c/D). The two columns of a pair share one angle, so the cosine of a pair uses the exponent of its sine.", OWN_ANGLES),
+)  # fmt: skip
 task.changed(
     "two_for_each_column",
     "Your table has twice as many columns as it should have: a sine and a cosine for each column. A pair of columns shares one angle, so there are width / 2 angles for each position.",

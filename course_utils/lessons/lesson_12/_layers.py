@@ -165,13 +165,13 @@ def layer_mistakes(task, norms):
     no_norm_after = each("the norm after", False, lambda what, name: left_out)
     read_first = {FEED: "the product with linear1's weight"}
     norms_read = {
-        f"{read_first.get(what, f'what {what} gives')} (norm_first=False)": lambda y, other, *, weights, step, name=name: (
-            step(norm(weights, name, y), other)
+        f"{read_first.get(what, f'what {what} gives')} (norm_first=False)": lambda y, other, *, weights, right, name=name: (
+            right(norm(weights, name, y), other)
         )
         for what, name in norms.items()
     }
     no_residuals = {step: change for what in norms for step, change in not_added(what).items()}
-    for name, sentence, changes in (
+    task.changed_each(
         ("orders_exchanged", "norm_first is turned round. Where it is True, each norm comes before its function: x + f(norm(x)); where it is False, after the addition.", {CHOICE: lambda after, before, *, sizes: after if sizes["norm_first"] else before}),
         ("always_post", "The norms come after the additions in any case. Where norm_first is True, each comes before its function: x + f(norm(x)).", {CHOICE: left_out}),
         ("always_pre", "The norms come before the functions in any case. Where norm_first is False, each comes after the addition: norm(x + f(x)).", {CHOICE: lambda after, before: before}),
@@ -183,8 +183,7 @@ def layer_mistakes(task, norms):
         ("norm_twice_without_norm_first", "Without norm_first, each norm is there twice: before its function and after the addition. It belongs after the addition alone.", norms_read),
         ("no_relu", "There is no ReLU between linear1 and linear2.", either_way("what the ReLU gives", left_out)),
         ("gelu", "There is a GELU between linear1 and linear2. Many later models have it, and here a ReLU is asked for.", either_way("what the ReLU gives", torch.nn.functional.gelu)),
-    ):  # fmt: skip
-        task.changed(name, sentence, changes)
+    )  # fmt: skip
     for name, what, raw in (
         ("raw_keys_and_values", "keys and values are", (False, True, True)),
         ("raw_queries", "the queries are", (True, False, False)),

@@ -170,10 +170,9 @@ task.changed(
     "With norm_first, the result is normalised once more at the end. A whole encoder does that after its last layer, with a norm of its own; a layer does not.",
     {CHOICE: lambda after, before, *, sizes, weights: norm(weights, "norm2", before) if sizes["norm_first"] else after},
 )
-for name, sentence, changes in (
+task.changed_each(
     ("feed_forward_not_added", "The residual connection around the feed-forward network is missing: what the network gives takes the place of x. Add x to it, as around self-attention.", not_added(FEED)),
     ("attention_not_added", "The residual connection around self-attention is missing: what attention gives takes the place of x. Add x to it, as around the feed-forward network.", not_added(ATTEND)),
     ("no_feed_forward", "There is self-attention, and the feed-forward network is missing: the second sub-layer, with norm2.", without(FEED)),
     ("no_attention", "There is the feed-forward network, and self-attention is missing: the first sub-layer, with norm1.", without(ATTEND)),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
+)  # fmt: skip

@@ -72,12 +72,8 @@ def _(x, weight_1, bias_1, weight_2, bias_2):
 HIDDEN, BEFORE = "the first layer's result after the ReLU", "the first layer's result"
 NO_BIAS_1, NO_BIAS_2 = {BEFORE: left_out}, {"the product plus bias_2": left_out}
 NO_RELU, AS_THEY_ARE = {HIDDEN: left_out}, {"weight_1 transposed": left_out, "weight_2 transposed": left_out}
-task.changed(
-    "no_relu",
-    "Nothing happens between the two layers. Put a ReLU there, which makes every negative number 0: without it, the two layers could be replaced by one.",
-    NO_RELU,
-)
-for name, sentence, changes in (
+task.changed_each(
+    ("no_relu", "Nothing happens between the two layers. Put a ReLU there, which makes every negative number 0: without it, the two layers could be replaced by one.", NO_RELU),
     ("relu_after_the_second_layer", "The ReLU comes after the second layer. It belongs between the two: the result may be negative.", NO_RELU | {"result": torch.relu}),
     ("relu_twice", "A second ReLU, after the second layer, makes every negative number of the result 0. The only ReLU is between the two layers.", {"result": torch.relu}),
     ("relu_before_the_first_layer", "The ReLU is applied to x, and it should be applied to what the first layer gives.", NO_RELU | {"x": torch.relu}),
@@ -87,13 +83,8 @@ for name, sentence, changes in (
     ("bias_1_after_the_relu", "You add bias_1 after the ReLU. It belongs to the first layer, so add it before.", NO_BIAS_1 | {HIDDEN: lambda product, *, bias_1: product.relu() + bias_1}),
     ("gelu", "You use a GELU between the layers. Many later models do, and here a ReLU is asked for, as in the paper: torch.relu.", {HIDDEN: torch.nn.functional.gelu}),
     ("tanh", "You use a tanh between the layers. A ReLU is asked for: torch.relu.", {HIDDEN: torch.tanh}),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
-task.changed(
-    "residual_added",
-    "You add x to the result. The residual connection is not part of the feed-forward network: it is written once, around each sub-layer, in 12.sublayer.",
-    {"result": lambda y, *, x: x + y},
-)
+    ("residual_added", "You add x to the result. The residual connection is not part of the feed-forward network: it is written once, around each sub-layer, in 12.sublayer.", {"result": lambda y, *, x: x + y}),
+)  # fmt: skip
 task.changed(
     "not_transposed",
     "The weights are not transposed: that fits only where the width is the same between the layers and outside, and gives other numbers there. weight_1 is F×D and weight_2 D×F, as nn.Linear keeps them, and so x is multiplied by weight_1 transposed.",

@@ -119,7 +119,7 @@ task.changed(
     "Two things differ. The variance is divided by D - 1, as PyTorch's `var` and `std` do unless told otherwise, and a layer norm divides by D. And eps is added to the root: it belongs inside, as the root of (variance + eps).",
     UNBIASED | EPS_OUTSIDE,
 )
-for name, sentence, changes in (
+task.changed_each(
     ("eps_forgotten", "eps is missing: add it to the variance, before the root.", {TOTAL: left_out}),
     ("eps_fixed", "You take 1e-5 for eps in any case. It is the fourth argument.", {"eps": lambda eps: 1e-5}),
     ("root_forgotten", "You divide by the variance. Divide by its root, with eps below the root.", {ROOT: left_out}),
@@ -130,13 +130,8 @@ for name, sentence, changes in (
     ("bias_forgotten", "The bias is missing: add it at the end.", {SHIFTED: left_out}),
     ("bias_before_the_gain", "The bias is added before the gain multiplies. First times the gain, then plus the bias.", {SCALED: lambda normal, gain, *, bias: (normal + bias) * gain, SHIFTED: left_out}),
     ("gain_and_bias_exchanged", "You use the gain in place of the bias and the bias in place of the gain: times the gain, plus the bias.", {"gain": lambda gain, *, bias: bias, "bias": lambda bias, *, gain: gain}),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
-task.changed(
-    "rms_norm",
-    "You divide by the root of the mean square, without subtracting the mean. That is an RMS norm, which later models use; a layer norm subtracts the mean first.",
-    {CENTRED: left_out},
-)
+    ("rms_norm", "You divide by the root of the mean square, without subtracting the mean. That is an RMS norm, which later models use; a layer norm subtracts the mean first.", {CENTRED: left_out}),
+)  # fmt: skip
 task.changed(
     "difference_of_squares",
     "Where the numbers of a vector are large and lie close together, your variance is wrong: it is the mean of the squares less the square of the mean, and there two nearly equal numbers of which float32 keeps seven digits are subtracted. Subtract the mean first, and take the mean of the squares of that.",

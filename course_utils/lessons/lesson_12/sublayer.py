@@ -151,14 +151,14 @@ def _branch_alone(x, branch):
 
 
 ALWAYS_POST = {PRE_NORM: left_out, PRE_SUM: _sum_normed}
-POST_READS_THE_NORM = {POST_GIVEN: lambda x, *, gain, bias, step: step(_norm(x, gain, bias))}
+POST_READS_THE_NORM = {POST_GIVEN: lambda x, *, gain, bias, right: right(_norm(x, gain, bias))}
 ALWAYS_PRE = POST_READS_THE_NORM | {POST_NORM: left_out}
 NORMALISED_X_ADDED = {PRE_SUM: lambda x, branch, *, done: done[PRE_NORM] + branch}
 PRE_BRANCH_NORMED = {PRE_NORM: left_out, PRE_SUM: lambda x, branch, *, gain, bias: x + _norm(branch, gain, bias)}
-POST_BRANCH_NORMED = {POST_SUM: _branch_alone, POST_NORM: lambda branch, *, x, step: x + step(branch)}
+POST_BRANCH_NORMED = {POST_SUM: _branch_alone, POST_NORM: lambda branch, *, x, right: x + right(branch)}
 NOT_ADDED_IN_PRE, NOT_ADDED_IN_POST = {PRE_SUM: _branch_alone}, {POST_SUM: _branch_alone}
 
-for name, sentence, changes in (
+task.changed_each(
     ("orders_exchanged", "Pre and post are exchanged. With pre, the norm comes before the function: x + f(norm(x)); with post, after the addition.", ALWAYS_POST | ALWAYS_PRE),
     ("always_post", 'You normalise the sum in both orders. With order "pre", only what the function reads is normalised.', ALWAYS_POST),
     ("always_pre", 'You normalise what the function reads in both orders. With order "post", the function reads x itself, and the sum is normalised.', ALWAYS_PRE),
@@ -173,9 +173,8 @@ for name, sentence, changes in (
     ("norm_twice_in_post", 'With order "post" there are two norms: what the function reads is normalised, and the sum as well. Only the sum should be.', POST_READS_THE_NORM),
     ("norm_twice_in_pre", 'With order "pre" there are two norms: what the function reads is normalised, and the sum as well. Nothing is normalised after the addition.', {PRE_SUM: _sum_normed}),
     ("norm_twice_in_both", "There are two norms in both orders: what the function reads is normalised, and the sum as well. Pre has only the first of the two, post only the second.", {PRE_SUM: _sum_normed} | POST_READS_THE_NORM),
-    ("x_added_twice_in_post", 'With order "post" you add x once more after the norm. The normalised sum is the result.', {POST_NORM: lambda total, *, x, step: x + step(total)}),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
+    ("x_added_twice_in_post", 'With order "post" you add x once more after the norm. The normalised sum is the result.', {POST_NORM: lambda total, *, x, right: x + right(total)}),
+)  # fmt: skip
 task.changed(
     "as_it_was",
     "This is still the version to mend: in both orders the normalised x is added to what the function gives. x as it came in should be added, and with post the function should read it, too.",

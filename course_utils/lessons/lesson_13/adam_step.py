@@ -108,90 +108,33 @@ def each(step, change, names="mv"):
 # The two moving means
 
 SHARES = "The old mean keeps the share beta, and what is new gets 1 - beta."
-for name, sentence, change in (
-    ("squares_forgotten", "v is the mean of the gradients, not of their squares. A negative one has no root, so NaN may come out. Square the gradient for v.", left_out),
-    ("magnitudes_for_squares", "v is the mean of the gradient's magnitudes. It should be the mean of its squares: their root is taken later.", lambda gradient, two: gradient.abs()),
-):  # fmt: skip
-    task.changed(name, sentence, {"the squares of the gradient": change})
 task.changed(
-    "mean_squared",
-    "For v you square the new part with its factor: ((1 - beta2) times the gradient) squared. Square the gradient alone, then multiply.",
-    {"what is added to v": lambda share, squares: share**2 * squares},
+    "squares_forgotten",
+    "v is the mean of the gradients, not of their squares. A negative one has no root, so NaN may come out. Square the gradient for v.",
+    {"the squares of the gradient": left_out},
 )
 STAYS, SHARE = "what stays of {}", "the share of what is new in {}"
-
-
-def exchanged(names):
-    """Changes that exchange the shares of old and new."""
-    return each(STAYS, lambda beta, old: (1 - beta) * old, names) | each(SHARE, lambda one, beta: beta, names)
-
-
-def whole(names):
-    """Changes that add what is new without its factor."""
-    return each(SHARE, lambda one, beta: one, names)
-
-
-NOTHING_FADES = each(STAYS, lambda beta, old: old)
-for name, sentence, changes in (
-    ("shares_exchanged", "In m and in v the shares are exchanged.", exchanged("mv")),
-    ("shares_of_m_exchanged", "In m the shares are exchanged.", exchanged("m")),
-    ("shares_of_v_exchanged", "In v the shares are exchanged.", exchanged("v")),
-    ("gradients_added_whole", "The gradient is added to m, and its square to v, without the factor 1 - beta.", whole("mv")),
-    ("gradient_added_whole_to_m", "The gradient is added to m without the factor 1 - beta1, as in SGD with momentum.", whole("m")),
-    ("square_added_whole_to_v", "The square of the gradient is added to v without the factor 1 - beta2.", whole("v")),
-    ("nothing_fades", "The old m and v are kept whole, without the factors beta1 and beta2.", NOTHING_FADES),
-    ("sums_of_gradients", "m is the sum of all gradients, and v that of their squares.", NOTHING_FADES | whole("mv")),
-):  # fmt: skip
-    task.changed(name, f"{sentence} {SHARES}", changes)
 task.changed(
-    "larger_v_kept",
-    "v never becomes smaller: where the new one is, you keep the old one. That is like AMSGrad, a variant. Here v is the moving mean alone.",
-    {"the new v": lambda kept, added, *, v: torch.maximum(v, kept + added)},
+    "shares_exchanged",
+    f"In m and in v the shares are exchanged. {SHARES}",
+    each(STAYS, lambda beta, old: (1 - beta) * old) | each(SHARE, lambda one, beta: beta),
+)
+task.changed(
+    "gradient_added_whole_to_m",
+    f"The gradient is added to m without the factor 1 - beta1, as in SGD with momentum. {SHARES}",
+    each(SHARE, lambda one, beta: one, "m"),
 )
 
 
 # The correction
 
-POWER = "Divide by 1 - β^t, where t is the step, an exponent."
 CORRECTED = "the corrected {}"
-task.changed(
-    "no_correction",
-    "The bias correction is missing: m and v began with zeros, so they are too small in the first steps. Divide them by 1 - beta1 and 1 - beta2, each beta to the power of step.",
-    each(CORRECTED, left_out),
-)
-task.changed(
-    "v_not_corrected",
-    "m is corrected, and v is not. Divide v by 1 minus beta2 to the power of step, before the root.",
-    each(CORRECTED, left_out, "v"),
-)
-task.changed(
-    "m_not_corrected",
-    "v is corrected, and m is not. Divide m by 1 minus beta1 to the power of step.",
-    each(CORRECTED, left_out, "m"),
-)
-for name, sentence, step, change in (
-    ("correction_without_the_step", "You divide by 1 - beta, whatever the step, as if each step were the first.", "the power of beta for {}", left_out),
-    ("beta_times_step", "In the correction you multiply beta by the step.", "the power of beta for {}", mul),
-    ("power_of_the_difference", "In the correction you raise 1 - beta to the power of the step. Only beta is raised.", "the power of beta for {}", lambda beta, t: 1 - (1 - beta) ** t),
-    ("divided_by_the_power", "In the correction you divide by beta to the power of the step; the `1 -` is missing.", "the divisor of {}", lambda one, power: power),
-    ("correction_multiplied", "The correction multiplies, which makes m and v still smaller.", CORRECTED, mul),
-):  # fmt: skip
-    task.changed(name, f"{sentence} {POWER}", each(step, change))
-task.changed(
-    "step_counted_from_zero",
-    "In the correction you use step - 1. Here the first step has the number 1, and with 0 you divide by 1 - 1 = 0, which gives NaN. Use the step as it is.",
-    {"step": lambda step: step - 1},
-)
-task.changed(
-    "one_step_ahead",
-    "In the correction you use step + 1. Here the first step has the number 1 already. Use the step as it is.",
-    {"step": lambda step: step + 1},
-)
-task.changed(
-    "corrected_behind_the_root",
-    "v is corrected after its root is taken, by the whole divisor. Correct v first, then take the root.",
-    {"the corrected v": lambda v, divisor: v / divisor**2},
-)
+task.changed_each(
+    ("no_correction", "The bias correction is missing: m and v began with zeros, so they are too small in the first steps. Divide them by 1 - beta1 and 1 - beta2, each beta to the power of step.", each(CORRECTED, left_out)),
+    ("correction_without_the_step", "You divide by 1 - beta, whatever the step, as if each step were the first. Divide by 1 - β^t, where t is the step, an exponent.", each("the power of beta for {}", left_out)),
+    ("step_counted_from_zero", "In the correction you use step - 1. Here the first step has the number 1, and with 0 you divide by 1 - 1 = 0, which gives NaN. Use the step as it is.", {"step": lambda step: step - 1}),
+    ("corrected_behind_the_root", "v is corrected after its root is taken, by the whole divisor. Correct v first, then take the root.", {"the corrected v": lambda v, divisor: v / divisor**2}),
+)  # fmt: skip
 
 
 # The step
@@ -203,11 +146,6 @@ task.changed(
     "eps_inside",
     "You add eps below the root. It is added to the root: √v̂ + eps, so that eps itself is the smallest divisor.",
     EPS_INSIDE,
-)
-task.changed(
-    "eps_inside_without_correction",
-    "Two things differ. The bias correction is missing: divide m and v by 1 - beta1 and 1 - beta2, each beta to the power of step. And you add eps below the root; it is added to the root.",
-    each(CORRECTED, left_out) | EPS_INSIDE,
 )
 task.changed(
     "eps_before_the_correction",
@@ -222,13 +160,8 @@ task.changed(
 for name, sentence, step, change in (
     ("eps_as_a_bound", "eps serves as the least value that the root may have. It is added to the root, however large that is.", SUM, torch.clamp),
     ("eps_forgotten", "eps is missing. It is added to the root, and keeps a number that has had no gradient from being 0/0, which is NaN.", SUM, left_out),
-    ("eps_fixed", "You take 1e-8 for eps in any case. It is the last argument.", SUM, lambda root, eps: root + 1e-8),
     ("root_forgotten", "You divide by the corrected v. Divide by its root, plus eps.", ROOT, left_out),
-    ("not_divided", "The step is the rate times the corrected m, as in SGD with momentum. It is also divided by the root of the corrected v, plus eps.", DIRECTION, left_out),
-    ("gradient_for_m", "The step goes against the gradient of this step alone, as in RMSprop. It should go against the corrected m.", DIRECTION, lambda m, root, *, gradient: gradient / root),
-    ("rate_forgotten", "The rate has no effect: the step is multiplied by it.", "the change of the parameter", lambda rate, direction: direction),
     ("uphill", "You add the step to the parameter, so that the loss would grow. Subtract it.", NEW, add),
-    ("parameter_scaled", "The parameter itself shrinks as well, by the share `rate`: that would be a weight decay, and none is asked for here.", NEW, lambda parameter, change, *, rate: (1 - rate) * parameter - change),
     ("step_alone", "You return the change of the parameter. Return the new parameter: the old one minus the change.", NEW, lambda parameter, change: change),
 ):  # fmt: skip
     task.changed(name, sentence, {step: change})
@@ -256,7 +189,6 @@ task.changed(
 )
 for name, sentence, returned in (
     ("v_before_m", "You return v before m.", lambda parameter, m, v: (parameter, v, m)),
-    ("parameter_last", "The parameter comes last.", lambda parameter, m, v: (m, v, parameter)),
     (
         "parameter_alone",
         "You return the parameter alone, and the next step needs m and v as well.",
@@ -268,17 +200,8 @@ for name, sentence, returned in (
 
 # The betas
 
-for name, sentence, changes in (
-    ("betas_exchanged", "beta1 and beta2 are exchanged: beta1 belongs to m, beta2 to v.", {"beta1": lambda beta1, *, beta2: beta2, "beta2": lambda beta2, *, beta1: beta1}),
-    ("beta1_for_both", "beta1 is used for both m and v. beta2 belongs to v.", {"beta2": lambda beta2, *, beta1: beta1}),
-    ("beta2_for_both", "beta2 is used for both m and v. beta1 belongs to m.", {"beta1": lambda beta1, *, beta2: beta2}),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
 task.changed(
-    "betas_of_the_correction_exchanged",
-    "In the correction beta1 and beta2 are exchanged: m is divided by 1 minus a power of beta1, v by 1 minus a power of beta2.",
-    {
-        "the power of beta for m": lambda beta1, t, *, beta2: beta2**t,
-        "the power of beta for v": lambda beta2, t, *, beta1: beta1**t,
-    },
+    "betas_exchanged",
+    "beta1 and beta2 are exchanged: beta1 belongs to m, beta2 to v.",
+    {"beta1": lambda beta1, *, beta2: beta2, "beta2": lambda beta2, *, beta1: beta1},
 )

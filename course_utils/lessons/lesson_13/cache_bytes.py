@@ -68,7 +68,7 @@ def _(sentences, layers, width, heads, source, written, bytes_each):
 TOKENS, LAYERS = "the tokens of source and target", "the numbers of all layers"
 PAIRS = "the keys and values of a layer"
 
-for name, sentence, changes in (
+task.changed_each(
     ("keys_alone", "You count one vector for each token and attention. An attention needs the key and the value of each token.", {PAIRS: lambda two, tokens: tokens}),
     ("queries_too", "You count three vectors for each token, perhaps the query, too. A query is used at its own step alone.", {PAIRS: lambda two, tokens: 3 * tokens}),
     ("one_layer", "You count a single layer. Each layer of the decoder has keys and values of its own.", {LAYERS: left_out}),
@@ -79,13 +79,8 @@ for name, sentence, changes in (
     ("one_head", "You count a single head, of width / heads. All heads have keys and values, which together are `width` wide.", {"width": lambda width, *, heads: width // heads}),
     ("numbers_counted", "You count the numbers. Each of them takes `bytes_each` bytes.", {"the bytes": left_out}),
     ("next_word_too", "You count one written token more. The cache holds those that the decoder has read so far, and `written` says how many these are.", {"written": lambda written: written + 1}),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
-task.changed(
-    "source_once",
-    "You count the keys and values of the source once for all layers. Each layer makes its own from the memory.",
-    {TOKENS: lambda source, written, *, layers: source + layers * written, LAYERS: left_out},
-)
+    ("source_once", "You count the keys and values of the source once for all layers. Each layer makes its own from the memory.", {TOKENS: lambda source, written, *, layers: source + layers * written, LAYERS: left_out}),
+)  # fmt: skip
 task.changed(
     "memory_alone",
     "For the source you count the memory, one vector for each token. What each layer needs at every step are the keys and values that it has made of the memory.",

@@ -11,7 +11,6 @@ from course_utils.checks.way import left_out
 from course_utils.lessons.shared.heads import joining, projecting, projection_mistakes
 from course_utils.lessons.shared.masked import masked_softmax_mistakes
 from course_utils.lessons.shared.shares import USUAL
-from course_utils.models.plain import merge_heads, split_heads
 
 task = Task(
     "13.cached_step",
@@ -147,21 +146,11 @@ def returned(function):
     }
 
 
-task.changed(
-    "past_alone",
-    "The new word attends to the words before it alone. In causal self-attention a word also attends to itself: its key and value belong there before the scores are computed.",
-    seen(lambda all_of_them, before: before),
-)
-task.changed(
-    "new_word_not_kept",
-    "The new word attends to the words before it alone, and its key and value are not kept either: you return the keys and values that came in. Put the new ones behind them first.",
-    joined(left_out),
-)
-task.changed(
-    "old_ones_returned",
-    "The output is right, but you return the keys and values that came in, so the next word would not see this one. Return them with the new ones behind.",
-    returned(lambda all_of_them, before: before),
-)
+task.changed_each(
+    ("past_alone", "The new word attends to the words before it alone. In causal self-attention a word also attends to itself: its key and value belong there before the scores are computed.", seen(lambda all_of_them, before: before)),
+    ("new_word_not_kept", "The new word attends to the words before it alone, and its key and value are not kept either: you return the keys and values that came in. Put the new ones behind them first.", joined(left_out)),
+    ("old_ones_returned", "The output is right, but you return the keys and values that came in, so the next word would not see this one. Return them with the new ones behind.", returned(lambda all_of_them, before: before)),
+)  # fmt: skip
 task.changed(
     "new_ones_returned",
     "The output is right, but you return the key and the value of the new word alone. The next word needs those before it too: return all of them.",
@@ -182,53 +171,8 @@ task.changed(
     "The new key and value are in front of the others. Put them behind, so that words stay in their order.",
     joined(lambda kept, new: _behind(new, kept)),
 )
-task.changed(
-    "values_in_front",
-    "The new key is behind the others and the new value in front, so that keys and values no longer belong together. Put both behind.",
-    {"all values": lambda kept, new: _behind(new, kept)},
-)
-task.changed(
-    "newest_replaced",
-    "The new key and value take the place of those of the word before. Put them behind, as one more.",
-    joined(lambda kept, new: _behind(kept[:, :, :-1], new)),
-)
-task.changed(
-    "oldest_dropped",
-    "The oldest key and value are dropped when the new ones are put behind. Keep all.",
-    joined(lambda kept, new: _behind(kept[:, :, 1:], new)),
-)
-task.changed(
-    "kept_twice",
-    "The new key and value are put behind the others twice, so the new word counts twice.",
-    joined(lambda kept, new: _behind(_behind(kept, new), new)),
-)
-task.changed(
-    "first_sentence_for_all",
-    "All sentences use the keys and values of the first one. Each has its own.",
-    joined(lambda kept, new: _behind(kept[:1].expand_as(kept), new)),
-)
-task.changed(
-    "word_itself_kept",
-    "You keep the word as it came in, cut into heads, as its own key and value. Keep what the projections make of it.",
-    dict.fromkeys(("the key of all heads", "the value of all heads"), lambda part, heads, *, x: split_heads(x, heads)),
-)
 
 
-def _again(name):
-    """The change that projects what is kept once more, by the weights of its kind."""
-
-    def join(kept, new, *, done):
-        weight, bias = done[f"the block for the {name} transposed"], done[f"the part of in_bias for the {name}"]
-        return _behind(split_heads(merge_heads(kept) @ weight + bias, kept.shape[1]), new)
-
-    return join
-
-
-task.changed(
-    "projected_again",
-    "You project the keys and values that are kept once more. They have been projected when they were new: use them as they are.",
-    {"all keys": _again("key"), "all values": _again("value")},
-)
 task.changed(
     "sentences_mixed",
     "When you cut the projected words, sentences and heads are mixed up: `view` and `reshape` move nothing, so the axis of sentences has to stay the first one when you cut.",
@@ -241,28 +185,8 @@ task.changed(
 
 # What is returned
 
-task.changed(
-    "word_added",
-    "You add the word itself to the output. That is a residual connection, which goes around attention: return the output alone.",
-    {"result": lambda output, keys, values, *, x: (x + output, keys, values)},
-)
-task.changed(
-    "values_before_keys",
-    "You return the values before the keys. Return the output, then the keys, then the values.",
-    {"result": lambda output, keys, values: (output, values, keys)},
-)
-task.changed(
-    "output_last",
-    "The output comes last. Return the output, then the keys, then the values.",
-    {"result": lambda output, keys, values: (keys, values, output)},
-)
-task.changed(
-    "output_alone",
-    "You return the output alone. Return the keys and the values as well, with the new ones behind, for the next word.",
-    {"result": lambda output, keys, values: output},
-)
-task.changed(
-    "axis_of_words_lost",
-    "The output has lost the axis of words. It is B×1×D, as the word that came in.",
-    {"result": lambda output, keys, values: (output[:, 0], keys, values)},
-)
+task.changed_each(
+    ("values_before_keys", "You return the values before the keys. Return the output, then the keys, then the values.", {"result": lambda output, keys, values: (output, values, keys)}),
+    ("output_alone", "You return the output alone. Return the keys and the values as well, with the new ones behind, for the next word.", {"result": lambda output, keys, values: output}),
+    ("axis_of_words_lost", "The output has lost the axis of words. It is B×1×D, as the word that came in.", {"result": lambda output, keys, values: (output[:, 0], keys, values)}),
+)  # fmt: skip

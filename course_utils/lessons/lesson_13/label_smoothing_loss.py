@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
 from course_utils.checks.way import left_out
+from course_utils.lessons.shared.log_softmax import LOG_P, log_softmax_mistakes
 from course_utils.lessons.shared.shares import USUAL
 
 task = Task(
@@ -92,7 +93,7 @@ def _(logits, target, smoothing, pad):
     sharp = yield "what the right words get on top", mul, rest, one_hot
     share = yield "the share of each class", truediv, smoothing, logits.shape[-1]
     smoothed = yield "the smoothed target", add, sharp, share
-    log_p = yield "the log softmax", lambda logits: logits.log_softmax(-1), logits
+    log_p = yield LOG_P, lambda logits: logits.log_softmax(-1), logits
     products = yield "the products of smoothed target and log softmax", mul, smoothed, log_p
     sums = yield "their sums over the vocabulary", lambda products: products.sum(-1), products
     losses = yield "the losses", torch.neg, sums
@@ -129,52 +130,30 @@ def _without(pad, shares):
 
 
 PAD_TOO = "That is a sensible variant, but here, as in torch's cross_entropy, all V classes get smoothing / V, that of padding too."
-for name, sentence, changes in (
-    ("smoothing_unused", "smoothing has no effect: this is the plain cross-entropy. Each class gets smoothing / V of the target, and the right word 1 - smoothing on top.", {"smoothing": lambda smoothing: 0.0}),
-    ("smoothing_fixed", "You smooth by 0.1 in any case. How much is given as `smoothing`.", {"smoothing": lambda smoothing: 0.1}),
-    ("shares_exchanged", "The shares are exchanged: the right word gets `smoothing`, and 1 - smoothing is spread over all classes.", {"smoothing": lambda smoothing: 1 - smoothing}),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
+task.changed(
+    "smoothing_unused",
+    "smoothing has no effect: this is the plain cross-entropy. Each class gets smoothing / V of the target, and the right word 1 - smoothing on top.",
+    {"smoothing": lambda smoothing: 0.0},
+)
 task.changed(
     "over_the_other_classes",
     "You spread the smoothing over the V - 1 wrong classes, and the right word keeps 1 - smoothing. That is another convention. Here all V classes get smoothing / V, and the right word 1 - smoothing on top.",
     wrong_classes(lambda V: V - 1),
 )
-task.changed(
-    "right_word_without_its_share",
-    "The right word gets 1 - smoothing and the others smoothing / V, so the target adds up to less than 1. The right word gets its share, smoothing / V, too.",
-    wrong_classes(lambda V: V),
-)
-task.changed(
-    "pad_gets_nothing",
-    f"You spread the smoothing over the classes without that of padding: V - 2 wrong ones, and the right word keeps 1 - smoothing. {PAD_TOO}",
-    wrong_classes(lambda V: V - 2, pad_too=False),
-)
-task.changed(
-    "pad_gets_nothing_of_the_rest",
-    f"You spread the smoothing over V - 1 classes, the right word among them and that of padding not. {PAD_TOO}",
-    {
-        SMOOTHED: lambda sharp, share, *, smoothing, pad: (
-            sharp + _without(pad, 0 * sharp + smoothing / (sharp.shape[-1] - 1))
-        )
-    },
-)
-for name, sentence, changes in (
+task.changed_each(
+    ("shares_exchanged", "The shares are exchanged: the right word gets `smoothing`, and 1 - smoothing is spread over all classes.", {"smoothing": lambda smoothing: 1 - smoothing}),
+    ("right_word_without_its_share", "The right word gets 1 - smoothing and the others smoothing / V, so the target adds up to less than 1. The right word gets its share, smoothing / V, too.", wrong_classes(lambda V: V)),
+    ("pad_gets_nothing", f"You spread the smoothing over the classes without that of padding: V - 2 wrong ones, and the right word keeps 1 - smoothing. {PAD_TOO}", wrong_classes(lambda V: V - 2, pad_too=False)),
+    ("divided_by_one_class_less", "You divide the smoothing by V - 1, and all V classes get that share, so the target adds up to more than 1. Divide by V.", {SHARE: lambda smoothing, V: smoothing / (V - 1)}),
     ("pad_taken_out_of_the_target", f"You leave out the share of the class of padding, so the target adds up to less than 1. {PAD_TOO}", {SMOOTHED: lambda sharp, share, *, pad: _without(pad, sharp + share)}),
     ("smoothing_for_every_class", "Each class gets the whole `smoothing`: the costs of all classes are added up, and their mean is meant. The target then adds up to more than 1. Divide by V.", {SHARE: left_out}),
-    ("divided_by_one_class_less", "You divide the smoothing by V - 1, and all V classes get that share, so the target adds up to more than 1. Divide by V.", {SHARE: lambda smoothing, V: smoothing / (V - 1)}),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
-task.changed(
-    "right_word_whole",
-    "The right word keeps a whole 1, and smoothing / V comes on top for every class, so the target adds up to more than 1. The right word's 1 becomes 1 - smoothing.",
-    {"1 minus smoothing": lambda one, smoothing: one},
-)
+    ("right_word_whole", "The right word keeps a whole 1, and smoothing / V comes on top for every class, so the target adds up to more than 1. The right word's 1 becomes 1 - smoothing.", {"1 minus smoothing": lambda one, smoothing: one}),
+)  # fmt: skip
 
 
 # From logits to losses
 
-LOG_P, LOSSES = "the log softmax", "the losses"
+LOSSES = "the losses"
 task.changed(
     "divergence",
     "You subtract the target's own entropy, which gives the Kullback-Leibler divergence, as KLDivLoss does. That differs by a number that no logit changes, and here the cross-entropy itself is asked for.",
@@ -185,21 +164,11 @@ task.changed(
     "You divide by the size of the vocabulary once too often, as KLDivLoss with reduction='mean' does: with many classes the loss would be tiny. Add up over the classes, and take the mean over tokens.",
     {"their sums over the vocabulary": lambda products: products.mean(-1)},
 )
+log_softmax_mistakes(task)
 task.changed(
-    "probabilities_smoothed",
-    "You smooth what the model predicts: the logarithm of a mixture of its probability with 1 / V. Smooth the target instead, and leave the model's logarithms as they are.",
-    {LOG_P: lambda logits: logits.softmax(-1), LOSSES: lambda sums: -sums.log()},
-)
-for name, sentence, change in (
-    ("softmax_twice", "The softmax is applied twice: cross_entropy and log_softmax take the logits as they are, and apply it themselves.", lambda logits: logits.softmax(-1).log_softmax(-1)),
-    ("no_logarithm", "The logarithm is missing: you weight probabilities. Use log_softmax in place of softmax.", lambda logits: logits.softmax(-1)),
-    ("logarithm_of_softmax", "For large logits a probability becomes 0 in float32, and its logarithm minus infinity. Take both steps at once, with log_softmax, cross_entropy or logsumexp.", lambda logits: logits.softmax(-1).log()),
-):  # fmt: skip
-    task.changed(name, sentence, {LOG_P: change})
-task.changed(
-    "overflow",
-    "exp overflows: for a logit above about 88 it is infinite in float32, and infinity divided by infinity is NaN. Take the logarithm of the softmax in one step, with log_softmax, cross_entropy or logsumexp.",
-    {LOG_P: lambda logits: (logits.exp() / logits.exp().sum(-1, keepdim=True)).log()},
+    "no_logarithm",
+    "The logarithm is missing: you weight probabilities. Use log_softmax in place of softmax.",
+    {LOG_P: lambda logits: logits.softmax(-1)},
 )
 
 
@@ -225,11 +194,6 @@ task.changed(
     {"logits": lambda logits: logits.reshape(logits.mT.shape).mT},
 )
 task.changed(
-    "flattened_in_another_order",
-    "Logits and targets are flattened in different orders: one goes through the batch sentence by sentence, the other place by place.",
-    {"logits": lambda logits: logits.transpose(0, 1).reshape(logits.shape)},
-)
-task.changed(
     "shifted",
     "You compare the logits of each place with the target of the next one. Here, logits and target of the same place belong together.",
     {"logits": lambda logits: logits[:, :-1], "target": lambda target: target[:, 1:]},
@@ -239,13 +203,12 @@ task.changed(
 # The mean
 
 REAL, TOKENS = "what is no padding", "the number of tokens"
-for name, sentence, changes in (
+task.changed_each(
     ("mean_over_all_places", "You set the losses at padding to 0, but padding still counts: you divide by all B·T places. You took some terms out of the sum: take them out of the count too.", {TOKENS: torch.numel}),
     ("pad_unused", "Padding counts like any token: what the model predicts there is in the mean. Leave out the places where target is pad.", {REAL: lambda target, pad: torch.ones_like(target, dtype=torch.bool)}),
     ("pad_taken_for_0", "You leave out the places whose target is 0. The id of padding is given as `pad`, and 0 may be a word.", {REAL: lambda target, pad: target != 0}),
     ("divided_by_sentences", "You divide by the number of sentences. Divide by the number of tokens in all of them.", {TOKENS: len}),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
+)  # fmt: skip
 
 
 def _of_sentences(done):

@@ -173,9 +173,8 @@ def _ranges_apart(differences, *, plain, changed):
     return int(min(by) > max(without)) - int(max(by) < min(without))
 
 
-for name, sentence, changes in (
+task.changed_each(
     ("ranges_compared", "You ask whether the ranges of the two overlap. Runs of one seed can all differ in the same direction although the ranges overlap: look at the differences.", {"the verdict": _ranges_apart}),
     ("exchanged", "The two results are exchanged: first comes the mean, then the verdict.", {"result": lambda mean, verdict: (verdict, mean)}),
     ("mean_alone", "You return the mean alone. Return the mean and the verdict.", {"result": lambda mean, verdict: mean}),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
+)  # fmt: skip

@@ -141,12 +141,7 @@ for name, sentence, step, change in (
     ("words_counted", "You add up the lengths of the sentences in a batch. Padding takes places too: count the sentences times the longest one.", TOKENS, sum),
     ("limit_excluded", "You close a batch that would hold exactly as many tokens as the limit. Equal is allowed: close it only where one more sentence would exceed the limit.", CLOSED, ge),
     ("longest_of_the_old_batch", "You multiply by the longest sentence that is already in the batch. The one that you want to add may be longer: then all others are padded to its length.", TOKENS, lambda those: len(those) * max(those[:-1], default=0)),
-    ("shortest_of_the_batch", "You multiply by the shortest sentence of the batch. All are padded to the longest one, so that counts.", TOKENS, lambda those: len(those) * min(those)),
     ("one_sentence_too_many", "You count the sentences that are in the batch without the one that you want to add, so batches may exceed the limit by a sentence. Add 1.", TOKENS, lambda those: (len(those) - 1) * max(those)),
-    ("sentences_counted", "You close a batch when it has as many sentences as the limit says. The limit is about tokens: sentences times the longest one.", TOKENS, len),
-    ("all_in_one", "All sentences are in one batch, whatever the limit.", CLOSED, lambda tokens, limit: False),
-    ("one_by_one", "Each sentence has a batch of its own. Close a batch only where one more sentence would exceed the limit.", CLOSED, lambda tokens, limit: True),
-    ("fixed_number_of_sentences", "All batches have the same number of sentences, as many of the longest as the limit allows. Where sentences are shorter, more of them fit.", TOKENS, lambda those, *, lengths: len(those) * max(lengths)),
 ):  # fmt: skip
     task.changed(name, sentence, {step: change})
 
@@ -181,11 +176,6 @@ task.changed(
     {ORDER: lambda lengths: sorted(range(len(lengths)), key=lambda i: -lengths[i])},
 )
 task.changed(
-    "longest_first_ties_turned",
-    "Your sentences come with the longest first, and those of one length in reverse. Begin with the shortest, and keep the given order among those of the same length.",
-    {ORDER: lambda lengths: _sorted(lengths)[::-1]},
-)
-task.changed(
     "ties_turned",
     "Sentences of the same length come in reverse. They should keep the order in which they are given: sort by the length alone, since `sorted` leaves equal ones in their order.",
     {ORDER: lambda lengths: sorted(range(len(lengths)), key=lambda i: (lengths[i], -i))},
@@ -200,15 +190,9 @@ task.changed(
 # What is returned
 
 for name, sentence, returned in (
-    ("batches_turned", "The batches are in reverse: the one with the longest sentences comes first. Return them in the order in which they are filled.", lambda batches: batches[::-1]),
-    ("each_batch_turned", "The sentences within each batch are in reverse. Put each one after those that are there.", lambda batches: [batch[::-1] for batch in batches]),
-    ("each_batch_sorted", "Within each batch the indices are sorted. Leave the sentences in the order in which they came, the shortest first.", lambda batches: list(map(sorted, batches))),
     ("last_batch_forgotten", "The last batch is missing: what is left when all sentences have been seen is a batch, too.", lambda batches: batches[:-1]),
     ("first_batch_alone", "You return the first batch alone. A `return` inside the loop ends it: return all batches after it.", lambda batches: batches[:1]),
     ("same_list_emptied", "A batch is emptied after it has been put into the list, and the list holds that very batch: `clear` and `del` change it there, too. Begin a new list with `batch = []`.", lambda batches: [batches[-1]] * len(batches)),
-    ("counted_from_one", "Your indices count from 1. The first sentence has the index 0.", lambda batches: [[i + 1 for i in batch] for batch in batches]),
-    ("sizes_returned", "You return how many sentences are in each batch. Return their indices, a list for each batch.", lambda batches: list(map(len, batches))),
-    ("one_list", "You return all indices in one list. Return a list for each batch.", lambda batches: sum(batches, [])),
     ("empty_batch_for_no_sentences", "Without any sentence you return a batch that is empty, [[]]. There is no batch then: return an empty list.", lambda batches: batches or [[]]),
 ):  # fmt: skip
     task.changed(name, sentence, {"result": returned})
@@ -233,12 +217,11 @@ task.changed(
 
 REFUSED = "a ValueError for sentences above the limit"
 RAISE = "No batch can hold it: raise ValueError."
-for name, sentence, changes in (
+task.changed_each(
     ("too_long_alone", f"A sentence that is longer than the limit gets a batch of its own, above the limit. {RAISE}", {REFUSED: left_out}),
     ("too_long_left_out", f"A sentence that is longer than the limit is left out without a word. {RAISE}", {REFUSED: left_out, ORDER: lambda lengths, *, limit: [i for i in _sorted(lengths) if lengths[i] <= limit]}),
     ("as_long_as_the_limit_refused", "A sentence that is exactly as long as the limit is refused. It fits by itself: raise ValueError only for longer ones.", {REFUSED: lambda lengths, limit: _refuse(lengths, limit - 1)}),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
+)  # fmt: skip
 task.changed(
     "stops_without_sentences",
     "Your function stops where there is no sentence: `max`, `min` and the entry [0] of an empty list raise an error. Return an empty list there.",

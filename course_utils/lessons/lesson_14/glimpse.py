@@ -189,15 +189,15 @@ for name, sentence, inside in (
     ("mirrored", "Beyond the border you mirror the image.", _mirrored),
 ):  # fmt: skip
 
-    def change(corners, side, *, image, step, inside=inside):
-        return list(map(inside, step(corners, side), image.shape[1:]))
+    def change(corners, side, *, image, right, inside=inside):
+        return list(map(inside, right(corners, side), image.shape[1:]))
 
     task.changed(name, f"{sentence} {OUTSIDE}.", {PLACES: change})
 
 
-def _moved_inside(at, side, *, image, step):
+def _moved_inside(at, side, *, image, right):
     inside = lambda start, length: start.clamp(max=length - side).clamp(min=0)  # noqa: E731
-    return list(map(inside, step(at, side), image.shape[1:]))
+    return list(map(inside, right(at, side), image.shape[1:]))
 
 
 task.changed(
@@ -239,9 +239,9 @@ task.changed(
 for name, sentence, change in (
     ("sizes_exchanged", "corner was given the width in place of the height, and the height in place of the width. It takes (location, height, width, side), and an image is B×Y×X: height first.", lambda at, side, *, image: corner(at, *image.mT.shape[1:], side)),
     ("height_for_both", "You multiply both numbers of a location by the image's height. x goes along its width: multiply it by X.", lambda at, side, *, image: corner(at, image.shape[1], image.shape[1], side)),
-    ("top_and_left_exchanged", "You take top for the first column and left for the first row. corner returns (top, left): top is a row, left a column.", lambda at, side, *, step: step(at, side)[::-1]),
-    ("begins_at_the_location", "Your patches begin at the location. It is their middle: the corner lies half of the side before it.", lambda at, side, *, step: step(at, 0)),
-    ("one_corner_for_all", "All your patches begin at the corner of the first one, so the wide ones are not around the location. Each has a side of its own, and so a corner of its own.", lambda at, side, *, size, step: step(at, size)),
+    ("top_and_left_exchanged", "You take top for the first column and left for the first row. corner returns (top, left): top is a row, left a column.", lambda at, side, *, right: right(at, side)[::-1]),
+    ("begins_at_the_location", "Your patches begin at the location. It is their middle: the corner lies half of the side before it.", lambda at, side, *, right: right(at, 0)),
+    ("one_corner_for_all", "All your patches begin at the corner of the first one, so the wide ones are not around the location. Each has a side of its own, and so a corner of its own.", lambda at, side, *, size, right: right(at, size)),
 ):  # fmt: skip
     task.changed(name, sentence, {CORNERS: change})
 for name, sentence, changes in (

@@ -162,8 +162,8 @@ task.changed(
 )
 
 
-def _in_the_first_hop(numbers, mask, *, step, done):
-    return numbers if "the question after a hop" in done else step(numbers, mask)
+def _in_the_first_hop(numbers, mask, *, right, done):
+    return numbers if "the question after a hop" in done else right(numbers, mask)
 
 
 task.changed(

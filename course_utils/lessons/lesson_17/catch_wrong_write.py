@@ -11,8 +11,8 @@ from course_utils.lessons.shared.candidates import (
     asking,
     close,
     finite,
+    mistakes_of_comparing,
     mistakes_of_tests,
-    not_far,
     one_case_each,
     test_of,
     tests_without,
@@ -107,16 +107,26 @@ _mistaken = mistakes_of_tests(
 
 # How the test compares
 
+
+def _by(compare):
+    return {"right": partial(_right, compare=compare)}
+
+
+mistakes_of_comparing(
+    _mistaken,
+    "candidate",
+    _by,
+    "Right candidates whose last digits differ from yours are refused.",
+    "A candidate whose numbers are only nearly right passes your test, one that rounds them to three digits",
+    0.03,
+)
 for _name, _compare, _sentence in (
-    ("no_rounding", torch.equal, "Right candidates whose last digits differ from yours are refused. Leave room for rounding: torch.allclose(…, atol=1e-5), not torch.equal or `==`."),
-    ("too_much_room", lambda right, came: close(right, came, 0.03), "A candidate whose numbers are only nearly right passes your test, one that rounds them to three digits: there is too much room. Rounding in float32 stays below 1e-5."),
     ("runs_at_all", finite, "Every candidate that returns finite numbers of the right shape, and leaves the memory as it was, passes your test. Compare the numbers with those of a write of your own."),
-    ("nan_passes", not_far, "Candidates that give NaN pass your test. NaN is not larger than anything, so ask that differences are small, `(…).abs() < 1e-5`, and not that none is large."),
     ("first_row_only", lambda right, came: torch.allclose(came[0], right[0], atol=1e-5), "Candidates that use the vectors of the first row for all, or return that row only, pass your test, since you compare the first row only. Compare every number, and the shape."),
     ("last_row_only", lambda right, came: len(came) == len(right) and close(right[-1], came[-1]), "Candidates that use the vectors of the last row for all pass your test, since you compare the last row only. Compare every number."),
     ("sum_only", lambda right, came: came.shape == right.shape and close(right.sum(), came.sum(), 1e-4), "Candidates that put the right numbers in the wrong positions pass your test, since you compare sums. Compare every number."),
 ):  # fmt: skip
-    _mistaken(_name, _sentence, right=partial(_right, compare=_compare))
+    _mistaken(_name, _sentence, **_by(_compare))
 
 
 # What the test gives

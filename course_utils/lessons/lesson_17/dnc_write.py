@@ -113,22 +113,20 @@ def _before(ordered):
 for _name, _change, _sentence in (
     ("product_not_subtracted", add, "You add usage and write weights and leave it at that, so a position can be more than full. Subtract the product of the two: only the share that was free can be filled."),
     ("larger_of_both", torch.maximum, "You take the larger one of usage and write weight. The equation adds them and subtracts their product."),
-    ("written_unused", left_out, "The last write has no effect on your usage. A position that was written to is in use."),
 ):  # fmt: skip
     task.changed(_name, _sentence, {"the usage after writing": _change})
 for _name, _change, _sentence in (
     ("nothing_freed", lambda reads, free: torch.ones_like(reads[:, 0]), "Nothing is freed: this is the usage after writing. Multiply it by what the read heads leave, the product over the heads of 1 minus gate times weight."),
-    ("gates_unused", lambda reads, free: (1 - reads).prod(1), "The free gates have no effect, so whatever is read is freed. Multiply each head's weights by its gate first."),
     ("free_gates_inverted", lambda reads, free: _kept(reads, 1 - free), "Your free gates are the wrong way round: a gate of 1 frees what its head has read, and a gate of 0 frees nothing."),
-    ("kept_sum", lambda reads, free: 1 - (free[..., None] * reads).sum(1), "You add up what the heads free, and subtract the sum from 1. When two heads free the same position, more than all of it may go. Take the product over the heads of 1 minus what each frees."),
     ("last_head_only", lambda reads, free: 1 - free[:, -1:] * reads[:, -1], "Only the last read head frees something. In a loop over the heads this happens if each step starts afresh: multiply what was left so far."),
+    ("kept_sum", lambda reads, free: 1 - (free[..., None] * reads).sum(1), "You add up what the heads free, and subtract the sum from 1. When two heads free the same position, more than all of it may go. Take the product over the heads of 1 minus what each frees."),
 ):  # fmt: skip
     task.changed(_name, _sentence, {"what the heads leave": _change})
 task.changed(
     "freed_before_writing",
     "You free first and fill afterwards, so what the last step wrote is not freed. In the equation writing comes first, and what the heads leave is a factor of all of it.",
     {
-        "the usage after writing": lambda usage, written, *, reads, free, step: step(
+        "the usage after writing": lambda usage, written, *, reads, free, right: right(
             usage * _kept(reads, free), written
         ),
         "the new usage": left_out,
@@ -142,25 +140,19 @@ task.changed(
     "old_usage_for_allocation",
     "Your new usage is right, but you allocate by the old one, so a position that has just been freed is not written to. Use the new usage.",
     {
-        "the positions from the freest to the fullest": lambda new, *, usage, step: step(usage),
-        "the usage from the freest to the fullest": lambda new, order, *, usage, step: step(usage, order),
+        "the positions from the freest to the fullest": lambda new, *, usage, right: right(usage),
+        "the usage from the freest to the fullest": lambda new, order, *, usage, right: right(usage, order),
     },
 )
-for _name, _change, _sentence in (
-    ("fullest_first", lambda usage: usage.argsort(dim=1, descending=True, stable=True), "You begin with the fullest position. Sort the usage with the smallest first, so that the freest one has the first choice."),
-    ("not_sorted", lambda usage: torch.arange(usage.shape[1]).expand_as(usage), "You go through the positions in the order in which they are. Go from the freest to the fullest: sort the usage first."),
-):  # fmt: skip
-    task.changed(_name, _sentence, {"the positions from the freest to the fullest": _change})
-for _name, _change, _sentence in (
-    ("product_with_itself", lambda ordered: ordered.cumprod(1), "Your running product includes the position itself, so a free one gets the weight 0. Only those before it count: move the product on by one, and begin with 1."),
-    ("one_back_only", lambda ordered: torch.cat([torch.ones_like(ordered[:, :1]), ordered[:, :-1]], 1), "You multiply by the usage of the position before only. Multiply by that of all before: take the running product."),
-    ("nothing_taken_away", torch.ones_like, "Every position gets 1 minus its usage, whatever the freer ones have taken. Multiply by the product of the usage of all before."),
-):  # fmt: skip
-    task.changed(_name, _sentence, {"the product of the usage of all before": _change})
 task.changed(
-    "usage_for_room",
-    "You multiply by the usage of a position where its free share belongs, 1 minus its usage.",
-    {"the free shares": lambda one, ordered: ordered},
+    "fullest_first",
+    "You begin with the fullest position. Sort the usage with the smallest first, so that the freest one has the first choice.",
+    {"the positions from the freest to the fullest": lambda usage: usage.argsort(dim=1, descending=True, stable=True)},
+)
+task.changed(
+    "product_with_itself",
+    "Your running product includes the position itself, so a free one gets the weight 0. Only those before it count: move the product on by one, and begin with 1.",
+    {"the product of the usage of all before": lambda ordered: ordered.cumprod(1)},
 )
 task.changed(
     "left_in_sorted_order",
@@ -176,28 +168,8 @@ task.changed(
 
 # The gates
 
-task.changed(
-    "allocation_gate_inverted",
-    "Your allocation gate is the wrong way round: a gate of 1 writes to free positions, a gate of 0 to those found by content.",
-    {"allocate": lambda allocate: 1 - allocate},
-)
-task.changed(
-    "allocation_only",
-    "The weights by content have no effect. Add 1 minus the allocation gate, times content.",
-    {"the mix of both": left_out},
-)
-task.changed(
-    "write_gate_unused",
-    "The write gate has no effect, so something is written at each step. Multiply the weights by it.",
-    {"the mix times the write gate": lambda enter, mixed: mixed},
-)
-task.changed(
-    "made_to_sum_to_1",
-    "You divide the weights by their sum. The write gate is there so that they may sum to less than 1: leave them as they are.",
-    {"result": lambda new, weights: (new, weights / weights.sum(1, keepdim=True))},
-)
-task.changed(
-    "exchanged",
-    "Your two results are exchanged. Return the new usage first, then the weights.",
-    {"result": lambda new, weights: (weights, new)},
-)
+task.changed_each(
+    ("allocation_gate_inverted", "Your allocation gate is the wrong way round: a gate of 1 writes to free positions, a gate of 0 to those found by content.", {"allocate": lambda allocate: 1 - allocate}),
+    ("made_to_sum_to_1", "You divide the weights by their sum. The write gate is there so that they may sum to less than 1: leave them as they are.", {"result": lambda new, weights: (new, weights / weights.sum(1, keepdim=True))}),
+    ("exchanged", "Your two results are exchanged. Return the new usage first, then the weights.", {"result": lambda new, weights: (weights, new)}),
+)  # fmt: skip

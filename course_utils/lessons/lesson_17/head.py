@@ -112,11 +112,6 @@ task.changed(
     "You divide the cosines by the strength, so a larger one makes the weights more even. It is no temperature: multiply by it.",
     {"strength times the cosines": lambda strength, cosine: cosine / strength},
 )
-task.changed(
-    "no_softmax",
-    "You take strength times cosine for the weights by content. Take a softmax of them, over the positions.",
-    {"the weights by content": left_out},
-)
 
 
 # The gate
@@ -125,11 +120,6 @@ task.changed(
     "gate_turned_round",
     "Your gate is the wrong way round: a gate of 1 should give the weights by content, and a gate of 0 the previous ones.",
     {"gate": lambda gate: 1 - gate},
-)
-task.changed(
-    "previous_unused",
-    "The previous weights have no effect, so the head can only jump. Add 1 minus the gate, times the previous weights.",
-    {"the interpolated weights": left_out},
 )
 task.changed(
     "content_only",
@@ -153,13 +143,11 @@ def _lost(mixed, kernel):
 
 
 for _name, _change, _sentence in (
-    ("not_shifted", left_out, "The kernel has no effect: the head can jump and stay, but not walk. Shift the interpolated weights."),
     ("direction_reversed", lambda mixed, kernel: _moves(mixed, kernel.flip(1)), "You move the weights the wrong way, as conv1d does, which does not turn the kernel round. The last number of the kernel moves weight forward, from position i to i + K // 2."),
     ("counted_from_zero", lambda mixed, kernel: _moves(mixed, kernel).roll(kernel.shape[1] // 2, 1), "You take the kernel for the shifts 0, 1, 2 and so on, so everything ends too far forward. The middle number is for the shift 0."),
     ("three_shifts_only", _three, "You use only the shifts -1, 0 and +1. A kernel of K numbers has shifts from -(K // 2) to K // 2: let a loop run over its columns."),
     ("lost_at_the_ends", _lost, "What moves beyond an end is lost: you put zeros there. The positions form a circle: what leaves one end comes in at the other, as with torch.roll."),
     ("rolled_through_the_batch", lambda mixed, kernel: _moves(mixed, kernel, 0), "You roll whole rows through the batch. Roll the weights within their rows: name the axis, `dims=1`."),
-    ("first_kernel_for_all", lambda mixed, kernel: _moves(mixed, kernel[:1]), "All rows of the batch use the first kernel. Each has its own."),
 ):  # fmt: skip
     task.changed(_name, _sentence, {"the shifted weights": _change})
 task.changed(
@@ -175,19 +163,9 @@ task.changed(
 # Sharpening
 
 task.changed(
-    "not_sharpened",
-    "Gamma has no effect, so each shift blurs the weights. Raise the shifted weights to the power of gamma and divide by their sum.",
-    {"the powers": left_out},
-)
-task.changed(
     "softmax_for_sharpening",
     "You take the softmax of gamma times the weights. Sharpening raises the weights themselves to the power of gamma, and divides by their sum.",
     {"the powers": lambda moved, gamma: (gamma * moved).exp()},
-)
-task.changed(
-    "gamma_as_a_factor",
-    "You return gamma times the weights. Raise them to the power of gamma, and divide by their sum.",
-    {"the powers": mul, "the powers divided by their sum": left_out},
 )
 
 

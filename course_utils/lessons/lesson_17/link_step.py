@@ -107,15 +107,11 @@ def _along(link, at):
 for _name, _change, _sentence in (
     ("new_precedence_used", lambda weights, _, *, done: _linked(weights, done["the new precedence"]), "You update the precedence first and use the new one for the link, so a position seems to be written after itself and the others of the same step. The link needs the precedence from before the step."),
     ("transposed", lambda weights, precedence: _linked(precedence, weights), "Your new links are turned round: w_j p_i says that the old position was written after the new one. Row i is the position that is written now, and column j the one before it: w_i p_j."),
-    ("linked_to_itself", lambda weights, precedence: _linked(weights, weights), "You multiply the write weights with themselves, so positions of the same step are linked. Multiply the write weight of row i by the old precedence of column j."),
-    ("nothing_linked", lambda weights, precedence: 0 * _linked(weights, precedence), "Nothing new is linked: your old link only fades. Add the write weight of row i times the old precedence of column j."),
 ):  # fmt: skip
     task.changed(_name, _sentence, {"what is linked anew": _change})
 for _name, _change, _sentence in (
     ("row_only", lambda row, column: 1 - row, "Your old link fades only with the weight of its row's position. A link says something about two positions, and fades when either is overwritten: subtract the weight of the column's position as well."),
     ("product_of_both", lambda row, column: (1 - row) * (1 - column), "You multiply 1 - w_i by 1 - w_j. That is a sensible way to let a link fade, but the paper subtracts both: 1 - w_i - w_j."),
-    ("nothing_fades", lambda row, column: torch.ones_like(row), "Your old link doesn't fade: new links are added to what was there. Multiply the old link by 1 - w_i - w_j first."),
-    ("old_link_lost", lambda row, column: torch.zeros_like(row), "The old link is gone: only this step's links are left. Add what stays of the old one, (1 - w_i - w_j) times it."),
 ):  # fmt: skip
     task.changed(_name, _sentence, {"what stays of each link": _change})
 task.changed(
@@ -166,9 +162,7 @@ task.changed(
 )
 for _name, _change, _sentence in (
     ("modes_in_another_order", lambda modes: modes[:, [1, 0, 2]], "Your modes are in another order: the first is for backward, the second for content, the third for forward."),
-    ("modes_unused", torch.ones_like, "The modes have no effect: you add up the three ways. Multiply each by its mode first."),
     ("softmax_of_the_modes", lambda modes: modes.softmax(-1), "You apply a softmax to the modes, which makes them nearly even. They sum to 1 as they come: use them as they are."),
-    ("largest_mode_only", lambda modes: torch.nn.functional.one_hot(modes.argmax(-1), 3).to(modes.dtype), "You go the way with the largest mode only. Then no gradient reaches the modes: mix all three."),
 ):  # fmt: skip
     task.changed(_name, _sentence, {"modes": _change})
 task.changed(

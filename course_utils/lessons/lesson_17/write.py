@@ -108,7 +108,6 @@ task.changed(
 
 for _name, _change, _sentence in (
     ("added_everywhere", lambda weights, add: add, "You add the whole vector at every position, also at those with a weight of 0. Multiply it by the weights first."),
-    ("weights_added", lambda weights, add: weights + 0 * add, "The add vector has no effect: you add the weights themselves. Multiply them by add."),
     ("added_where_erased", lambda weights, add, *, done: done["the share that is erased"] * add, "You add only as much as was erased: weight times erase times add. What is added does not depend on erase: it is weight times add."),
 ):  # fmt: skip
     task.changed(_name, _sentence, {"what is added": _change})

@@ -76,17 +76,13 @@ def _largest(gates):
 
 OLD, NEW = "which experts each old input asks", "which experts each new input asks"
 for _name, _change, _sentence in (
-    ("best_expert_of_old", {OLD: _largest}, "You look only at the expert that an old input asks most. A change in any expert with a gate above 0 changes its answer."),
-    ("best_expert_of_new", {NEW: _largest}, "You let only the expert with the largest gate learn from a new input. Every expert with a gate above 0 gets a gradient, and with Adam even a full step."),
     ("best_expert_of_both", {OLD: _largest, NEW: _largest}, "On both sides you look only at the expert with the largest gate. An expert with any gate above 0 learns, and has an effect."),
     ("hundredth_on_both_sides", dict.fromkeys((OLD, NEW), lambda gates: gates > 0.01), "You leave out gates that are small. A small gate is not 0: its expert learns, and an answer that it has a part in may change."),
 ):  # fmt: skip
     task.changed(_name, _sentence, _change)
 for _name, _change, _sentence in (
     ("all_new_inputs", lambda asks: asks.all(0), "You let an expert change only if *all* new inputs ask it. One of them is enough."),
-    ("first_new_input", lambda asks: asks[0], "You look only at the first new input. An expert changes if any of them asks it."),
     ("last_new_input", lambda asks: asks[-1], "You look only at the last new input, as a loop does that writes over what it found before. An expert changes if any of them asks it."),
-    ("first_and_last_new_input", lambda asks: asks[0] | asks[-1], "You look only at the first and the last new input. An expert changes if any of them asks it."),
 ):  # fmt: skip
     task.changed(_name, _sentence, {"which experts may change": _change})
 task.changed(

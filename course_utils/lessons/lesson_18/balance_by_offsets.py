@@ -135,15 +135,8 @@ def _over_their_sum(kept):
 
 # Who is chosen
 
-for _name, _change, _sentence in (
-    ("offsets_unused", left_out, "You choose the experts by their scores alone, so the offsets have no effect. Add them before you choose."),
-    ("offsets_multiplied", mul, "You multiply the scores by the offsets. Add them."),
-):  # fmt: skip
-    task.changed(_name, _sentence, {"the scores with offsets": _change})
 task.changed(
-    "first_row_chooses_for_all",
-    "All rows get the experts that the first one has chosen. Each row chooses its own.",
-    {"what is among the k largest": lambda lifted, k: _top(lifted[:1], k).expand_as(lifted)},
+    "offsets_multiplied", "You multiply the scores by the offsets. Add them.", {"the scores with offsets": mul}
 )
 
 
@@ -170,32 +163,10 @@ task.changed(
 
 # How the offsets move
 
-task.changed(
-    "gates_summed",
-    "You add up the gates of each expert, and compare these sums. The load is how many rows have chosen it.",
-    {"how many rows each expert gets": lambda chosen, *, done: done["the gates"].sum(0)},
-)
-task.changed(
-    "compared_with_the_middle",
-    "You compare each load with the middle between the smallest and the largest load. Compare it with the mean over all experts.",
-    {"the mean load minus each load": lambda load: (load.max() + load.min()) / 2 - load},
-)
-task.changed(
-    "unused_only",
-    "You raise the offsets of experts that nobody has chosen, and leave the others. All below the mean load rise, all above it fall.",
-    {
-        "the sign of the mean load minus each load": lambda missing, *, done: (
-            done["how many rows each expert gets"] == 0
-        ).to(missing.dtype)
-    },
-)
 for _name, _change, _sentence in (
     ("wrong_direction", lambda missing: -missing.sign(), "Your offsets move the wrong way: experts with too much work get still more of it. Those with less than the mean rise, those with more fall."),
     ("by_how_much", left_out, "You move each offset by how far its load is from the mean. Every step has the same size: only the sign of this difference counts."),
-    ("only_raised", lambda missing: missing.sign().clamp(min=0), "You raise the offsets of experts with too little, and leave those with too much. Those should fall."),
-    ("only_lowered", lambda missing: missing.sign().clamp(max=0), "You lower the offsets of experts with too much, and leave those with too little. Those should rise."),
     ("equal_ones_moved", lambda missing: torch.where(missing > 0, 1.0, -1.0).to(missing.dtype), "An expert with exactly the mean load has its offset moved. It stays: the sign of 0 is 0."),
-    ("equal_ones_raised", lambda missing: torch.where(missing >= 0, 1.0, -1.0).to(missing.dtype), "You raise the offset of an expert that has exactly the mean load. It stays: the sign of 0 is 0."),
 ):  # fmt: skip
     task.changed(_name, _sentence, {"the sign of the mean load minus each load": _change})
 task.changed(

@@ -138,28 +138,19 @@ WEIGHTED = {
 }
 for _name, _changes, _sentence in (
     ("mixed_first", MIXED | {"minus half the squared distances": torch.neg}, "You mix the outputs first, and compare their sum with the target. Then each expert makes up for the errors of the others, and all work on everything: equation 1.1 of the paper, which it argues against. Compare each expert with the target by itself."),
-    ("half_of_mixed_first", MIXED, "You mix the outputs first, and take half the squared distance of their sum from the target. Then each expert makes up for the errors of the others. Compare each expert with the target by itself, and take the logarithm of the gated sum of exponentials."),
     ("log_inside_the_sum", WEIGHTED, "You weigh the experts' errors and add them up, as if the logarithm were inside the sum. Take the sum of gates times exponentials first, and its logarithm afterwards."),
     ("expected_squared_error", WEIGHTED | {"minus half the squared distances": torch.neg}, "You weigh the experts' squared errors and add them up: equation 1.2 of the paper. Equation 1.3 takes gates times exponentials of minus half of them, adds these up, and takes the logarithm."),
 ):  # fmt: skip
     task.changed(_name, _sentence, _changes)
-task.changed(
-    "nearest_expert",
-    "You count only the error of the nearest expert, and the gates have no effect. Take the logarithm of the gated sum over all experts.",
-    {
-        "the exponents": lambda logs, halves: halves,
-        "the log likelihoods": lambda halves: halves.amax(1),
-    },
-)
 
 
 # The distances
 
-for _name, _change, _sentence in (
-    ("targets_along_the_experts", lambda target, outputs: target[:, 0] - outputs, "The target B×D meets the last two axes of the outputs, N×D, so each expert is compared with another row's target. This runs without an error only where there are as many rows as experts. Give the target a second axis of size 1: B×1×D."),
-    ("first_target_for_all", lambda target, outputs: target[:1] - outputs, "You compare every row with the target of the first one. Each row has its own."),
-):  # fmt: skip
-    task.changed(_name, _sentence, {"target minus outputs": _change})
+task.changed(
+    "targets_along_the_experts",
+    "The target B×D meets the last two axes of the outputs, N×D, so each expert is compared with another row's target. This runs without an error only where there are as many rows as experts. Give the target a second axis of size 1: B×1×D.",
+    {"target minus outputs": lambda target, outputs: target[:, 0] - outputs},
+)
 for _name, _change, _sentence in (
     ("mean_over_the_numbers", lambda squares: squares.mean(-1), "You take the mean of the squared differences over the D numbers of an output. The squared distance is their sum."),
     ("not_squared", lambda squares: (squares.sum(-1) + 1e-12).sqrt(), "You take the distance in the exponent, not its square: the root of the sum of squares. Leave out the root."),
@@ -167,24 +158,9 @@ for _name, _change, _sentence in (
 ):  # fmt: skip
     task.changed(_name, _sentence, {"the squared distances": _change})
 task.changed(
-    "absolute_differences",
-    "You add up the differences without their signs. Add up their squares.",
-    {"the squared differences": torch.abs},
-)
-task.changed(
-    "squared_after_the_sum",
-    "You add up the differences over the D numbers and square the sum, in which differences of either sign cancel. Square first, then add up.",
-    {"the squared differences": left_out, "the squared distances": lambda off: off.sum(-1) ** 2},
-)
-task.changed(
     "half_forgotten",
     "The factor ½ is missing in the exponent: take half the squared distance.",
     {"minus half the squared distances": torch.neg},
-)
-task.changed(
-    "plus_in_the_exponent",
-    "The minus in the exponent is missing: experts that are far away count most. The exponent is minus half the squared distance.",
-    {"minus half the squared distances": lambda squared: squared / 2},
 )
 
 
@@ -193,19 +169,12 @@ task.changed(
 for _name, _change, _sentence in (
     ("gates_without_their_logarithm", left_out, "You add the gates to the exponents. A factor in front of an exponential becomes its logarithm in the exponent: add the logarithms of the gates."),
     ("softmax_of_the_gates", lambda gates: gates.log_softmax(1), "You take a softmax of the gates, or a log_softmax. They are not logits: they sum to 1 already. Use their logarithm."),
-    ("sign_of_the_logarithm", lambda gates: -gates.log(), "You subtract the logarithms of the gates, which divides by the gates. Add them."),
-    ("first_gates_for_all", lambda gates: gates[:1].log(), "All rows use the gates of the first one. Each row has its own."),
 ):  # fmt: skip
     task.changed(_name, _sentence, {"the logarithms of the gates": _change})
 task.changed(
     "gates_unused",
     "The gates have no effect. Multiply each exponential by its gate, or add the gate's logarithm to its exponent.",
     {"the exponents": lambda logs, halves: halves},
-)
-task.changed(
-    "gates_in_the_exponent",
-    "You multiply the exponents by the gates. The gate is a factor in front of the exponential: add its logarithm to the exponent.",
-    {"the exponents": lambda logs, halves, *, gates: gates * halves},
 )
 
 
@@ -222,18 +191,10 @@ for _name, _change, _sentence in (
     ("small_number_added", lambda exponents: (exponents.exp().sum(1) + 1e-8).log(), "You add a small number before the logarithm. Where every expert is far from the target, only this number is left: the loss stops growing, and the gradient is 0. Add log gate to the exponent, and use torch.logsumexp."),
     ("small_number_at_least", lambda exponents: exponents.exp().sum(1).clamp(min=1e-30).log(), "You replace sums that are almost 0 by a small number before the logarithm. Where every expert is far from the target, only this number is left: the loss stops growing, and the gradient is 0. Add log gate to the exponent, and use torch.logsumexp."),
     ("gate_of_zero_nearest", _over_the_largest, "You subtract the largest exponent of all experts. If that expert has a gate of 0 and all others are far away, nothing but 0 is left, and log 0 is minus infinity. Add the logarithms of the gates before you take the largest, or use torch.logsumexp."),
-    ("largest_term", lambda exponents: exponents.amax(1), "You count only the expert with the largest product of gate and exponential. Add up all of them before you take the logarithm."),
-    ("expert_with_the_largest_gate", lambda _, *, gates, done: done["minus half the squared distances"].gather(1, gates.argmax(1, keepdim=True))[:, 0], "You count only the error of the expert with the largest gate. Take the logarithm of the gated sum over all experts."),
     ("log_softmax_for_logsumexp", lambda exponents: exponents.log_softmax(1), "You use log_softmax, which returns one number for each expert. Use torch.logsumexp, which adds up over the experts: one number per row."),
     ("softmax_over_the_batch", lambda exponents: exponents.logsumexp(0), "Your logsumexp runs over the batch, axis 0. Each row of the batch has a sum of its own, over the experts: axis 1."),
-    ("one_sum_for_the_batch", lambda exponents: exponents.logsumexp((0, 1)), "You add up over the whole batch before you take the logarithm. Each row has a logarithm of its own; the mean over the batch comes afterwards."),
 ):  # fmt: skip
     task.changed(_name, _sentence, {"the log likelihoods": _change})
-task.changed(
-    "log_of_the_mean",
-    "You take the mean of the rows' sums, and then its logarithm. Take the logarithm of each row first, and the mean afterwards.",
-    {"the negative log likelihoods": lambda of_rows: torch.tensor(len(of_rows)).log() - of_rows.logsumexp(0)},
-)
 task.changed(
     "constant_added",
     "You add the constant of a normal distribution, D/2 times log 2π. It makes a likelihood of the loss, but the equation leaves it out.",

@@ -1,6 +1,6 @@
 """Task 18.within_capacity: who finds a place at the expert that was chosen."""
 
-from operator import eq, gt, le, lt
+from operator import gt, le, lt
 
 import torch
 import torch.nn.functional as F
@@ -107,12 +107,7 @@ for _name, _change, _sentence in (
     ("one_too_few", lt, "One token too few finds a place at each expert: your count includes the token itself, and you ask for less than the capacity. Compare with <=."),
     ("one_too_many", lambda so_far, capacity: so_far - 1 <= capacity, "One token too many finds a place at each expert: you count only the tokens before each one, and compare with <=. Compare these with <, or count the token itself as well."),
     ("inverted", gt, "The result is the wrong way round: a token that finds a place should be marked with True, and you mark those that are left out."),
-    ("first_ones_only", lambda so_far, capacity: (so_far == 1) & (capacity > 0), "Only the first token of each expert finds a place, whatever the capacity is. Count how many came so far, and compare with the capacity."),
-    ("last_place_only", eq, "You mark the one token of each expert that takes its last place. All tokens up to that one are kept: compare with <=."),
-    ("first_expert_only", lambda so_far, capacity, *, chosen: (so_far <= capacity) | (chosen != 0), "You fill expert 0 up to its capacity, and all others without a limit. Each expert has the same capacity."),
-    ("ones_and_zeros", lambda so_far, capacity: (so_far <= capacity).float(), "You return 1 and 0 as numbers. Return truth values, which a comparison gives, so that the result can be used as a mask."),
     ("indices_returned", lambda so_far, capacity: (so_far <= capacity).nonzero()[:, 0], "You return the numbers of the tokens that find a place. Return True or False for each token of the batch."),
-    ("experts_returned", lambda so_far, capacity, *, chosen: chosen[so_far <= capacity], "You return the experts of the tokens that find a place. Return True or False for each token of the batch."),
 ):  # fmt: skip
     task.changed(_name, _sentence, {"the comparison with the capacity": _change})
 for _name, _change, _sentence in (
@@ -133,29 +128,11 @@ def _neighbours(running, chosen):
 
 for _name, _change, _sentence in (
     ("first_of_the_batch", lambda running, chosen: running.sum(1), "You keep the first tokens of the whole batch, whatever expert they were sent to. Each expert has a capacity of its own: count the tokens of each one by itself."),
-    ("experts_below_capacity", lambda running, chosen: chosen + 1, "You keep the tokens of the first few experts, those with a number below the capacity. The capacity says how many tokens each expert takes."),
-    ("neighbours_only", _neighbours, "You count only tokens that come one directly after another. A token of another expert in between changes nothing: count all earlier tokens of the same expert."),
     ("any_expert_with_room", lambda running, chosen: running.amin(1), "You keep a token as long as any expert has room. Look only at the count of the token's own expert: gather picks it out."),
-    ("any_full_expert", lambda running, chosen: running.amax(1), "As soon as any expert has more tokens than room, you leave out all later tokens, also those of other experts. Look only at the count of the token's own expert: gather picks it out."),
+    ("neighbours_only", _neighbours, "You count only tokens that come one directly after another. A token of another expert in between changes nothing: count all earlier tokens of the same expert."),
     ("one_for_each_expert", left_out, "You return one row of N truth values for each token, B×N: whether each expert still has room. Return one for each token, that of its own expert: `gather` takes it out."),
 ):  # fmt: skip
     task.changed(_name, _sentence, {"the count at each token's own expert": _change})
-task.changed(
-    "shared_capacity",
-    "You share the capacity among all experts: you keep as many tokens of the batch as all of them together have room for. Each expert has its own capacity, and what one does not use is of no use to another.",
-    {
-        "the count at each token's own expert": lambda running, chosen: running.sum(1),
-        "capacity": lambda capacity, *, experts: capacity * experts,
-    },
-)
-task.changed(
-    "places_at_experts",
-    "You return which token takes a place at which expert, B×N. Return one truth value for each token: whether it takes a place at all.",
-    {
-        "the count at each token's own expert": left_out,
-        "result": lambda kept, *, chosen, experts: kept & (F.one_hot(chosen, experts) > 0),
-    },
-)
 
 
 # Sorting

@@ -16,8 +16,8 @@ from course_utils.lessons.lesson_20._attentions import (
 from course_utils.lessons.shared.candidates import (
     asking,
     close,
+    mistakes_of_comparing,
     mistakes_of_tests,
-    not_far,
     one_case_each,
     tests_without,
 )
@@ -199,20 +199,13 @@ _mistaken(
 
 # How the test compares
 
-_mistaken(
-    "no_rounding",
-    "Right attentions whose last digits differ are refused. Leave room for rounding: torch.allclose(…, atol=1e-5), not torch.equal or `==`.",
-    same=torch.equal,
-)
-_mistaken(
-    "too_much_room",
-    "Attentions that are off by less than a hundredth pass your test: leave less room. Rounding stays below 1e-5.",
-    same=lambda one, other: close(one, other, 0.02),
-)
-_mistaken(
-    "nan_passes",
-    "Attentions that give NaN pass your test. NaN is not larger than anything, so ask that differences are small, `(…).abs() < 1e-5`, and not that none is large.",
-    same=not_far,
+mistakes_of_comparing(
+    _mistaken,
+    "attention",
+    lambda same: {"same": same},
+    "Right attentions whose last digits differ are refused.",
+    "Attentions that are off by less than a hundredth pass your test",
+    0.02,
 )
 _mistaken(
     "first_head_only",
@@ -283,36 +276,15 @@ _mistaken(
 
 # What the test gives
 
-_mistaken(
-    "keys_and_values_only",
-    "Attentions in which a row depends on the queries of other rows pass your test, since you change only keys and values of hidden positions. Change their queries, too.",
-    changed=(1, 2),
-)
-_mistaken(
-    "long_ones_only",
-    "Attentions that fail on a single position, lose its axis, or go wrong there pass your test. Try T = 1 as well, with a mask that is True and one that is False.",
-    lengths=(LONGEST,),
-)
-_mistaken(
-    "short_ones_only",
-    "An attention that goes wrong only in long sentences passes your test. Try T = 8 as well.",
-    lengths=(1, 4),
-)
-_mistaken(
-    "one_place_only",
-    "Attentions that see what they should not see pass your test, since you only try sentences of one position. Try T = 8 as well.",
-    lengths=(1,),
-)
-_mistaken(
-    "one_sentence_only",
-    "Attentions that mix up the sentences of a batch, or their masks, pass your test, since you only try one sentence. Try three, with masks of their own.",
-    B=1,
-)
-_mistaken(
-    "nothing_masked",
-    "Attentions that ignore the mask pass your test, since all of yours are True. Draw masks at random, and let a row be False throughout.",
-    masked=lambda T, B, draw: torch.ones(B, 1, T, T, dtype=torch.bool),
-)
+for _name, _sentence, _changes in (
+    ("keys_and_values_only", "Attentions in which a row depends on the queries of other rows pass your test, since you change only keys and values of hidden positions. Change their queries, too.", {"changed": (1, 2)}),
+    ("long_ones_only", "Attentions that fail on a single position, lose its axis, or go wrong there pass your test. Try T = 1 as well, with a mask that is True and one that is False.", {"lengths": (LONGEST,)}),
+    ("short_ones_only", "An attention that goes wrong only in long sentences passes your test. Try T = 8 as well.", {"lengths": (1, 4)}),
+    ("one_place_only", "Attentions that see what they should not see pass your test, since you only try sentences of one position. Try T = 8 as well.", {"lengths": (1,)}),
+    ("one_sentence_only", "Attentions that mix up the sentences of a batch, or their masks, pass your test, since you only try one sentence. Try three, with masks of their own.", {"B": 1}),
+    ("nothing_masked", "Attentions that ignore the mask pass your test, since all of yours are True. Draw masks at random, and let a row be False throughout.", {"masked": lambda T, B, draw: torch.ones(B, 1, T, T, dtype=torch.bool)}),
+):  # fmt: skip
+    _mistaken(_name, _sentence, **_changes)
 _mistaken(
     "no_empty_row",
     "Attentions that give NaN, or any weights or contexts, where nothing may be attended to pass your test. Let a row of the mask be False throughout, at T = 1 and at T = 8.",

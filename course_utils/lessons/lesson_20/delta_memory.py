@@ -93,7 +93,7 @@ OLD, DIFFERENCE, SCALED = (
     "the rate times the difference",
 )
 WRITTEN, NEW, READ = "what is written", "the memory after writing", "what is read"
-RATE, KEPT = "the rate of the step", "the memory before the step"
+RATE, KEPT, QUERY = "the rate of the step", "the memory before the step", "the query of the step"
 
 
 def recall(memory, vector):
@@ -106,13 +106,14 @@ def _(key, value, query, rate):
     memory, read = key.new_zeros(len(key), key.shape[2], value.shape[2]), []
     for k, v, q, r in zip(key.unbind(1), value.unbind(1), query.unbind(1), rate.unbind(1), strict=True):
         memory = yield KEPT, lambda memory: memory, memory
+        asked = yield QUERY, lambda q: q, q
         old = yield OLD, recall, memory, k
         difference = yield DIFFERENCE, sub, v, old
         rate_now = yield RATE, lambda r: r[:, None], r
         scaled = yield SCALED, mul, rate_now, difference
         written = yield WRITTEN, lambda k, scaled: k[:, :, None] * scaled[:, None], k, scaled
         memory = yield NEW, add, memory, written
-        read.append((yield READ, recall, memory, q))
+        read.append((yield READ, recall, memory, asked))
     return torch.stack(read, 1)
 
 
@@ -124,19 +125,9 @@ task.changed(
     {DIFFERENCE: left_out},
 )
 task.changed(
-    "only_added_and_rate_forgotten",
-    "You add each value under its key, and neither the rate nor what the memory held has an effect. Write the difference between the value and what the key finds, times the rate.",
-    {DIFFERENCE: left_out, SCALED: lambda rate, value: value},
-)
-task.changed(
     "rate_forgotten",
     "The rate has no effect: each step writes the whole difference. Multiply the difference by the rate of the step.",
     {SCALED: lambda rate, difference: difference},
-)
-task.changed(
-    "rate_on_the_old_value_only",
-    "Only what the memory held is multiplied by the rate, and the new value is written in full. The brackets go around both: rate · (value - old).",
-    {DIFFERENCE: left_out, SCALED: lambda rate, value, *, done: value - rate * done[OLD]},
 )
 task.changed(
     "rate_on_the_new_value_only",
@@ -149,44 +140,15 @@ task.changed(
     {"rate": lambda rate: 1 - rate},
 )
 task.changed(
-    "sign_turned_round",
-    "The sign of what a step writes is turned round. It is the value minus what the memory held, and it is added to the memory.",
-    {DIFFERENCE: lambda value, old: old - value},
-)
-task.changed(
-    "old_value_added",
-    "You add what the memory held to the new value. Subtract it: value minus old.",
-    {DIFFERENCE: add},
-)
-task.changed(
     "memory_faded",
     "You multiply the whole memory by 1 minus the rate before you add, so what belongs to other keys fades, too. Subtract only what the key finds.",
     {DIFFERENCE: left_out, NEW: lambda memory, written, *, done: (1 - done[RATE])[..., None] * memory + written},
 )
-task.changed(
-    "memory_not_kept",
-    "Each step begins with an empty memory. Make it once, before the loop, and keep it from step to step.",
-    {KEPT: torch.zeros_like},
-)
-task.changed(
-    "keys_normalised",
-    "You divide the keys by their length. Use them as they are.",
-    {"key": lambda key: torch.nn.functional.normalize(key, dim=2)},
-)
-task.changed(
-    "keys_through_a_softmax",
-    "You take the softmax of the keys. Use them as they are.",
-    {"key": lambda key: key.softmax(2)},
-)
-
-
-@task.mistake("You use the query to ask the memory what is to be replaced. Use the key: the step writes under its key.")
-def old_value_asked_with_the_query(key, value, query, rate):
-    memory, read = key.new_zeros(len(key), key.shape[2], value.shape[2]), []
-    for k, v, q, r in zip(key.unbind(1), value.unbind(1), query.unbind(1), rate.unbind(1), strict=True):
-        memory = memory + k[:, :, None] * (r[:, None] * (v - recall(memory, q)))[:, None]
-        read.append(recall(memory, q))
-    return torch.stack(read, 1)
+task.changed_each(
+    ("memory_not_kept", "Each step begins with an empty memory. Make it once, before the loop, and keep it from step to step.", {KEPT: torch.zeros_like}),
+    ("keys_normalised", "You divide the keys by their length. Use them as they are.", {"key": lambda key: torch.nn.functional.normalize(key, dim=2)}),
+    ("old_value_asked_with_the_query", "You use the query to ask the memory what is to be replaced. Use the key: the step writes under its key.", {OLD: lambda memory, key, *, done: recall(memory, done[QUERY])}),
+)  # fmt: skip
 
 
 # What is read, and when
@@ -201,11 +163,6 @@ task.changed(
     "You read with the key in place of the query. The key says where a step writes; what it reads is asked for by the query.",
     {"query": lambda query, *, key: key},
 )
-task.changed(
-    "query_and_key_exchanged",
-    "Keys and queries are exchanged: a step writes under its key, and reads with its query.",
-    {"query": lambda query, *, key: key, "key": lambda key, *, query: query},
-)
 
 
 @task.mistake(
@@ -217,11 +174,6 @@ def all_read_at_the_end(key, value, query, rate):
     return query @ memories[-1]
 
 
-task.changed(
-    "differences_returned",
-    "You return the values less what the memory held for their keys. Write these differences, and then read with the query.",
-    {READ: lambda new, query, *, done: done[DIFFERENCE]},
-)
 task.changed(
     "last_step_only",
     "You return only what the last step reads, B×E. Keep what each step reads, and stack it along axis 1.",
@@ -246,39 +198,27 @@ task.changed(
     "You multiply the memory by the query from the wrong side, and this runs only if D and E are equal. The query meets the axis of the keys, which has length D.",
     {READ: lambda new, query: recall(new.mT, query)},
 )
-delta = task.way({})
-
-
-@task.mistake(
-    "All sequences of the batch write into one memory, D×E. Each sequence has its own: B×D×E, and the outer product is taken for each by itself."
+task.changed(
+    "one_memory_for_all",
+    "All sequences of the batch write into one memory, D×E. Each sequence has its own: B×D×E, and the outer product is taken for each by itself.",
+    {WRITTEN: lambda key, scaled: (key.T @ scaled).expand(len(key), -1, -1)},
 )
-def one_memory_for_all(key, value, query, rate):
-    memory, read = key.new_zeros(key.shape[2], value.shape[2]), []
-    for t in range(key.shape[1]):
-        difference = rate[:, t, None] * (value[:, t] - key[:, t] @ memory)
-        memory = memory + key[:, t].T @ difference
-        read.append(query[:, t] @ memory)
-    return torch.stack(read, 1)
-
-
-@task.mistake(
-    "The memory is not emptied between the sequences: each begins with what the one before it has left. Give each sequence zeros at its beginning."
+ARGUMENTS = ("key", "value", "query", "rate")
+task.changed(
+    "memory_kept_between_sequences",
+    "The memory is not emptied between the sequences: each begins with what the one before it has left. Give each sequence zeros at its beginning.",
+    dict.fromkeys(ARGUMENTS, lambda x: x.flatten(0, 1)[None]) | {"result": lambda read, *, value: read.view_as(value)},
 )
-def memory_kept_between_sequences(key, value, query, rate):
-    in_a_row = (arg.flatten(0, 1)[None] for arg in (key, value, query, rate))
-    return delta(*in_a_row).view_as(value)
-
-
-@task.mistake(
-    "Your loop runs over the batch, axis 0, in place of the steps: each sequence reads what those before it have written. Loop over axis 1."
+task.changed(
+    "steps_along_the_batch",
+    "Your loop runs over the batch, axis 0, in place of the steps: each sequence reads what those before it have written. Loop over axis 1.",
+    dict.fromkeys((*ARGUMENTS, "result"), lambda x: x.transpose(0, 1)),
 )
-def steps_along_the_batch(key, value, query, rate):
-    return delta(*(arg.transpose(0, 1) for arg in (key, value, query, rate))).transpose(0, 1)
-
-
-@task.mistake("You go through the steps from the last to the first. Begin with step 0.")
-def backwards(key, value, query, rate):
-    return delta(*(arg.flip(1) for arg in (key, value, query, rate))).flip(1)
+task.changed(
+    "backwards",
+    "You go through the steps from the last to the first. Begin with step 0.",
+    dict.fromkeys((*ARGUMENTS, "result"), lambda x: x.flip(1)),
+)
 
 
 # Gradients, and what came in

@@ -60,73 +60,27 @@ def _count(same):
     return same.sum(2)
 
 
+SAME, RATES = "which steps have the same key", "1 divided by their number"
+
+
 @task.steps
 def _(key):
-    same = yield "which steps have the same key", eq, key[:, :, None], key[:, None]
+    same = yield SAME, eq, key[:, :, None], key[:, None]
     so_far = yield "those of them so far", torch.tril, same
     number = yield "how many they are", _count, so_far
-    rates = yield "1 divided by their number", truediv, 1.0, number
+    rates = yield RATES, truediv, 1.0, number
     return rates
 
 
-def _number(key, diagonal=0):
-    """How many steps so far have the key of a step."""
-    return (key[:, :, None] == key[:, None]).tril(diagonal).sum(2)
-
-
-@task.mistake("All rates are 1, so the memory holds the latest value of each key. It should hold their mean.")
-def latest(key):
-    return torch.ones_like(key, dtype=torch.float32)
-
-
-@task.mistake(
-    "Only the first value of each key is written: the memory keeps it for good. A later value of n has to move the mean, by a share of 1/n."
-)
-def first(key):
-    return (_number(key) == 1).float()
-
-
-@task.mistake(
-    "You count all steps so far, whatever their key. A key's mean is over its own values: count the steps that have the same key."
-)
-def every_step_counted(key):
-    return (1 / torch.arange(1, key.shape[1] + 1)).expand(key.shape).clone()
-
-
-@task.mistake(
-    "You count later steps, too. At a step the mean is over the values so far: count the same key up to this step, the step itself included."
-)
-def later_ones_counted(key):
-    return 1 / (key[:, :, None] == key[:, None]).sum(2)
-
-
-@task.mistake(
-    "Each value after the first has the rate 0.5, so the latest one counts as much as all before it. The nth value of a key should count for 1/n."
-)
-def always_half(key):
-    return torch.where(_number(key) == 1, 1.0, 0.5)
-
-
-@task.mistake("You halve the rate each time the key comes again: 1, 1/2, 1/4. For a mean the nth rate is 1/n.")
-def halved(key):
-    return 0.5 ** (_number(key) - 1)
-
-
-@task.mistake(
-    "Your rates are 1/(n + 1): half at the first value of a key, as if the empty memory counted as a value of 0. The first rate is 1."
-)
-def one_too_many(key):
-    return 1 / (_number(key) + 1)
-
-
-@task.mistake("Your rates are 1 - 1/n, the share that stays. The rate is the share that the new value gets: 1/n.")
-def what_stays(key):
-    return 1 - 1 / _number(key)
-
-
-@task.mistake("You return how often the key has come so far. The rate is 1 divided by this number.")
-def counts(key):
-    return _number(key).float()
+task.changed_each(
+    ("latest", "All rates are 1, so the memory holds the latest value of each key. It should hold their mean.", {RATES: lambda one, number: torch.ones(number.shape)}),
+    ("every_step_counted", "You count all steps so far, whatever their key. A key's mean is over its own values: count the steps that have the same key.", {SAME: lambda key, other: torch.ones_like(key + other)}),
+    ("halved", "You halve the rate each time the key comes again: 1, 1/2, 1/4. For a mean the nth rate is 1/n.", {RATES: lambda one, number: 0.5 ** (number - 1)}),
+    ("one_too_many", "Your rates are 1/(n + 1): half at the first value of a key, as if the empty memory counted as a value of 0. The first rate is 1.", {RATES: lambda one, number: one / (number + 1)}),
+    ("counts", "You return how often the key has come so far. The rate is 1 divided by this number.", {RATES: lambda one, number: number.float()}),
+    ("over_the_batch", "You count over the sequences of the batch, axis 0, in place of the steps. Each sequence has a memory of its own: count along axis 1.", {"key": torch.t, "result": torch.t}),
+    ("counted_on_between_sequences", "You count on from one sequence to the next, as if all had one memory. Each sequence has its own: begin again with 0 in each.", {"key": lambda key: key.reshape(1, -1), "result": lambda rates, *, key: rates.view(key.shape)}),
+)  # fmt: skip
 
 
 @task.mistake("You compare each key only with the one before it. The same key may have come at any earlier step.")
@@ -136,17 +90,3 @@ def neighbours_only(key):
         again = key[:, t] == key[:, t - 1]
         rates[:, t] = torch.where(again, 1 / (1 / rates[:, t - 1] + 1), 1.0)
     return rates
-
-
-@task.mistake(
-    "You count over the sequences of the batch, axis 0, in place of the steps. Each sequence has a memory of its own: count along axis 1."
-)
-def over_the_batch(key):
-    return 1 / _number(key.T).T
-
-
-@task.mistake(
-    "You count on from one sequence to the next, as if all had one memory. Each sequence has its own: begin again with 0 in each."
-)
-def counted_on_between_sequences(key):
-    return (1 / _number(key.reshape(1, -1))).view(key.shape)

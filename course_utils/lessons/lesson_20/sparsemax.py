@@ -162,11 +162,6 @@ def over_their_sum(weights):
     return weights / weights.sum(-1, keepdim=True)
 
 
-def largest_only(scores, mask):
-    first = scores.masked_fill(~mask, -torch.inf).argmax(-1)
-    return torch.nn.functional.one_hot(first, scores.shape[-1]).to(scores.dtype).masked_fill(~mask, 0.0)
-
-
 for name, sentence, function in (
     (
         "softmax",
@@ -174,29 +169,9 @@ for name, sentence, function in (
         softmax,
     ),
     (
-        "softmax_cut",
-        "You take the softmax and set weights below 0.1 to 0, so the rest of a row sums to less than 1. Sparsemax needs no exponentials: subtract a threshold from the scores, which is chosen such that the rest sums to 1.",
-        lambda scores, mask: softmax(scores, mask) * (softmax(scores, mask) >= 0.1),
-    ),
-    (
-        "softmax_cut_and_divided",
-        "You take the softmax, set weights below 0.1 to 0, and divide by the sum of the rest. That is another normaliser. Here a weight is its score less a threshold, without exponentials, and nothing has to be divided.",
-        lambda scores, mask: over_their_sum(softmax(scores, mask) * (softmax(scores, mask) >= 0.1)).nan_to_num(),
-    ),
-    (
         "positive_scores_over_their_sum",
         "You set scores below 0 to 0, and divide the others by their sum. That gives 0 divided by 0 if no score is above 0. Subtract the threshold of the row first; nothing has to be divided then.",
         lambda scores, mask: over_their_sum(scores.clamp(min=0).masked_fill(~mask, 0.0)),
-    ),
-    (
-        "largest_only",
-        "The whole weight goes to the largest score of each row. Others get some, too, if they come near enough: all that lie above the threshold.",
-        largest_only,
-    ),
-    (
-        "even_weights",
-        "All positions that may be attended to get the same weight. A weight is the score less the threshold of the row.",
-        lambda scores, mask: over_their_sum(mask.to(scores.dtype)).nan_to_num(),
     ),
 ):
     task.mistake(sentence, name)(function)
@@ -204,41 +179,12 @@ for name, sentence, function in (
 
 # How many weights are above 0
 
-task.changed(
-    "ascending",
-    "You sort the scores in ascending order, as `sort` does by default. The largest come first: descending=True.",
-    {DOWN: lambda hidden: hidden.sort(-1).values},
-)
-task.changed(
-    "not_sorted",
-    "You add up the scores in the order in which they come. Sort them first, the largest first; then it is always the first few that get a weight.",
-    {DOWN: left_out},
-)
-task.changed(
-    "k_from_zero",
-    "You count k from 0 in 1 + k·score. For the largest score k is 1: torch.arange(1, S + 1).",
-    {TIMES_K: lambda k, down: (k - 1) * down},
-)
-task.changed(
-    "k_forgotten",
-    "You compare 1 + score with the running sum. The score is multiplied by its position k first: 1 + k·score, with k = 1, 2, …",
-    {TIMES_K: lambda k, down: down},
-)
-task.changed(
-    "one_forgotten_in_the_comparison",
-    "You compare k·score with the running sum, without the 1, and that is never above it. Compare 1 + k·score.",
-    {STRETCHED: left_out},
-)
-task.changed(
-    "sum_of_all_in_the_comparison",
-    "You compare 1 + k·score with the sum of the whole row. Compare it with the sum of the k largest scores: the running sum, cumsum.",
-    {ABOVE: lambda stretched, total, *, done: stretched > filled_with_zeros(done[DOWN]).sum(-1, keepdim=True)},
-)
-task.changed(
-    "without_running_sums",
-    "You use the sorted scores where their running sums belong. Take `cumsum` along the last axis after sorting.",
-    {TOTAL: left_out},
-)
+task.changed_each(
+    ("ascending", "You sort the scores in ascending order, as `sort` does by default. The largest come first: descending=True.", {DOWN: lambda hidden: hidden.sort(-1).values}),
+    ("not_sorted", "You add up the scores in the order in which they come. Sort them first, the largest first; then it is always the first few that get a weight.", {DOWN: left_out}),
+    ("k_from_zero", "You count k from 0 in 1 + k·score. For the largest score k is 1: torch.arange(1, S + 1).", {TIMES_K: lambda k, down: (k - 1) * down}),
+    ("k_forgotten", "You compare 1 + score with the running sum. The score is multiplied by its position k first: 1 + k·score, with k = 1, 2, …", {TIMES_K: lambda k, down: down}),
+)  # fmt: skip
 task.changed(
     "all_kept",
     "You compute the threshold as if every position got a weight above 0, from the sum of all scores, and then set to 0 what is below 0. So the row sums to more than 1. Find out first how many weights are above 0.",
@@ -246,10 +192,11 @@ task.changed(
 )
 
 
-def filled_with_zeros(down):
-    return down.masked_fill(down == -torch.inf, 0.0)
-
-
+task.changed(
+    "one_forgotten_in_the_comparison",
+    "You compare k·score with the running sum, without the 1, and that is never above it. Compare 1 + k·score.",
+    {STRETCHED: left_out},
+)
 # The threshold
 
 task.changed(
@@ -258,19 +205,9 @@ task.changed(
     {LESS: left_out},
 )
 task.changed(
-    "one_added_in_the_threshold",
-    "You add 1 to the sum of the largest scores. Subtract it: the threshold is (sum - 1) / k.",
-    {LESS: add},
-)
-task.changed(
     "one_subtracted_last",
     "You subtract 1 after the division. The brackets go around the sum: (sum - 1) / k.",
     {LESS: left_out, THRESHOLD: lambda summed, number: summed / number - 1},
-)
-task.changed(
-    "not_divided",
-    "You don't divide by the number of weights that are above 0: the threshold is (sum - 1) / k.",
-    {THRESHOLD: left_out},
 )
 task.changed(
     "one_place_too_far",
@@ -278,19 +215,9 @@ task.changed(
     {SUM: lambda total, number: total.gather(-1, number)},
 )
 task.changed(
-    "divided_by_one_more",
-    "The sum of the k largest scores is right, but you divide by k + 1. Divide by k, the number of weights that are above 0.",
-    {THRESHOLD: lambda less, number: less / (number + 1)},
-)
-task.changed(
     "divided_by_one_less",
     "The sum of the k largest scores is right, but you divide by k - 1, which is 0 if only one position gets a weight. Divide by k: a position that is counted from 0 is one less than the number of scores up to it.",
     {THRESHOLD: lambda less, number: less / (number - 1)},
-)
-task.changed(
-    "divided_by_all",
-    "You divide by the number of all scores of the row. Divide by k, the number of weights that are above 0.",
-    {THRESHOLD: lambda less, number, *, scores: less / scores.shape[-1]},
 )
 task.changed(
     "not_clamped",
@@ -306,11 +233,6 @@ task.changed(
     "The scores that lie above the threshold stay as they are in your result. Subtract the threshold from them.",
     ABOVE_THRESHOLD,
 )
-task.changed(
-    "divided_by_the_sum_without_the_threshold",
-    "You find the scores that lie above the threshold, and divide them by their sum. Subtract the threshold from them: then they sum to 1, and nothing has to be divided.",
-    ABOVE_THRESHOLD | {"result": lambda weights: over_their_sum(weights).nan_to_num()},
-)
 
 
 # The order of the result, and its axes
@@ -320,28 +242,11 @@ task.changed(
     "Your weights are in the order of their size, the largest first. Subtract the threshold from the scores as they came in, not from the sorted ones.",
     {"result": lambda weights: weights.sort(-1, descending=True).values},
 )
-sparsemax = task.way({})
-
-
-@task.mistake(
-    "You sort and add up along the queries, axis 1. It is the weights of one query that sum to 1: use the last axis."
-)
-def over_the_queries(scores, mask):
-    return sparsemax(scores.mT, mask.mT).mT
-
-
-@task.mistake(
-    "You sort and add up along the batch, axis 0, which mixes the sentences. It is the weights of one query that sum to 1: use the last axis."
-)
-def over_the_batch(scores, mask):
-    return sparsemax(scores.transpose(0, 2), mask.transpose(0, 2)).transpose(0, 2)
-
-
-@task.mistake(
-    "You find one threshold for all rows of a sentence together. Each row has its own: sort and add up along the last axis."
-)
-def one_threshold_for_a_sentence(scores, mask):
-    return sparsemax(scores.flatten(1), mask.flatten(1)).view_as(scores)
+for name, sentence, turned in (
+    ("over_the_queries", "You sort and add up along the queries, axis 1. It is the weights of one query that sum to 1: use the last axis.", lambda x: x.mT),
+    ("over_the_batch", "You sort and add up along the batch, axis 0, which mixes the sentences. It is the weights of one query that sum to 1: use the last axis.", lambda x: x.transpose(0, 2)),
+):  # fmt: skip
+    task.changed(name, sentence, dict.fromkeys(("scores", "mask", "result"), turned))
 
 
 # The mask
@@ -362,35 +267,15 @@ task.changed(
     {HIDDEN: left_out},
 )
 task.changed(
-    "masked_after_and_divided",
-    "You set weights to 0 at the end, where the mask is False, and divide the rest by its sum. But the positions that are masked took part in finding the threshold, and if they had all the weight, nothing is left. Put -inf at their scores before you sort them.",
-    {HIDDEN: left_out, "result": lambda weights: over_their_sum(weights).nan_to_num()},
-)
-task.changed(
-    "zeros_for_infinity",
-    "You put 0 at the scores where the mask is False, so those positions take part with a score of 0. Put -inf there.",
-    {HIDDEN: filled(0.0), WEIGHTS: left_out},
-)
-task.changed(
     "zeros_for_infinity_and_masked_after",
     "You put 0 at the scores where the mask is False, and set their weights to 0 at the end. In between they took part with a score of 0, so the rest of a row may sum to less than 1. Put -inf there.",
     {HIDDEN: filled(0.0)},
 )
-task.changed(
-    "finite_fill",
-    "The number that you put where the mask is False is not small enough: if all other scores lie below it, those positions win. Put -inf there, as -torch.inf or float('-inf').",
-    {HIDDEN: filled(-1e4)},
-)
-task.changed(
-    "fill_added",
-    "You add a number far below 0 where the mask is False. If NaN or infinity is there, it stays, and spoils the row. Replace what is there: masked_fill.",
-    {HIDDEN: lambda scores, mask: scores + ~mask * -1e9},
-)
-task.changed(
-    "empty_row_nan",
-    "A row with nothing to attend to gives NaN: all its scores are -inf, and so is its threshold. Return zeros there: set weights to 0 where the mask is False, at the end.",
-    {WEIGHTS: left_out},
-)
+task.changed_each(
+    ("finite_fill", "The number that you put where the mask is False is not small enough: if all other scores lie below it, those positions win. Put -inf there, as -torch.inf or float('-inf').", {HIDDEN: filled(-1e4)}),
+    ("fill_added", "You add a number far below 0 where the mask is False. If NaN or infinity is there, it stays, and spoils the row. Replace what is there: masked_fill.", {HIDDEN: lambda scores, mask: scores + ~mask * -1e9}),
+    ("empty_row_nan", "A row with nothing to attend to gives NaN: all its scores are -inf, and so is its threshold. Return zeros there: set weights to 0 where the mask is False, at the end.", {WEIGHTS: left_out}),
+)  # fmt: skip
 task.changed(
     "empty_row_stops",
     "In a row with nothing to attend to no score lies above the running sum, so k is 0, and k - 1 is no position to look at: your function stops with an error there. Let k be 1 at least, with clamp(min=1), and set weights to 0 where the mask is False, at the end.",
@@ -417,11 +302,14 @@ task.changed(
 )
 
 
-@task.mistake(
-    "The weights are right, but you write -inf into the scores that came in, and whoever uses them later finds it there. Use masked_fill without the underscore, which makes a copy."
-)
-def written_into_the_scores(scores, mask):
-    right = sparsemax(scores, mask)
+def _written_over(weights, *, scores, mask):
     with torch.no_grad():
         scores.masked_fill_(~mask, -torch.inf)
-    return right
+    return weights
+
+
+task.changed(
+    "written_into_the_scores",
+    "The weights are right, but you write -inf into the scores that came in, and whoever uses them later finds it there. Use masked_fill without the underscore, which makes a copy.",
+    {"result": _written_over},
+)

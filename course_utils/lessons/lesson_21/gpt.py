@@ -305,9 +305,9 @@ task.changed(
     "You normalise what attention and the network give. The norm belongs before them: x + f(norm(x)).",
     {
         NORM1: left_out,
-        SEEN: lambda y, allowed, *, step, done: done["norm1"](step(y, allowed)),
+        SEEN: lambda y, allowed, *, right, done: done["norm1"](right(y, allowed)),
         NORM2: left_out,
-        FOUND: lambda y, *, step, done: done["norm2"](step(y)),
+        FOUND: lambda y, *, right, done: done["norm2"](right(y)),
     },
 )
 task.changed(
@@ -338,7 +338,7 @@ task.changed(
 task.changed(
     "side_by_side",
     "Attention and the network both read the x that comes into the block. The network reads what attention has been added to.",
-    {NORM2: lambda x, *, step, done: step(x - done[SEEN])},
+    {NORM2: lambda x, *, right, done: right(x - done[SEEN])},
 )
 task.changed(
     "no_attention",

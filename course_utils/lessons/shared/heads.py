@@ -17,12 +17,6 @@ ORDERS = (  # which blocks serve for queries, keys and values
     ("blocks_in_reverse", "The blocks of queries and values are exchanged", (2, 1, 0)),
     ("value_first", "You take the first block for values, the second for queries and the third for keys", (1, 2, 0)),
     ("key_first", "You take the first block for keys, the second for values and the third for queries", (2, 0, 1)),
-    ("queries_by_the_block_of_keys", "The queries are projected by the block of the keys", (1, 1, 2)),
-    ("queries_by_the_block_of_values", "The queries are projected by the block of the values", (2, 1, 2)),
-    ("keys_by_the_block_of_queries", "The keys are projected by the block of the queries", (0, 0, 2)),
-    ("keys_by_the_block_of_values", "The keys are projected by the block of the values", (0, 2, 2)),
-    ("values_by_the_block_of_queries", "The values are projected by the block of the queries", (0, 1, 0)),
-    ("values_by_the_block_of_keys", "The values are projected by the block of the keys", (0, 1, 1)),
     ("one_block_for_all", "The queries' block serves for queries, keys and values", (0, 0, 0)),
 )
 

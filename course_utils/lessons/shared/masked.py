@@ -8,9 +8,9 @@ from course_utils.checks.way import left_out
 def filled(number):
     """Take the place of the masked scores: a number where -inf should be."""
 
-    def masked(scores, mask, *, step):
-        right = step(scores, mask)
-        return right.masked_fill(right == -torch.inf, number)
+    def masked(scores, mask, *, right):
+        hidden = right(scores, mask)
+        return hidden.masked_fill(hidden == -torch.inf, number)
 
     return masked
 
@@ -65,7 +65,7 @@ def masked_softmax_mistakes(
         ),
         "mask_added": (
             "You add the mask to the scores as 0 and 1. A score that is larger by 1 has a weight that is 2.7 times as large, and no weight becomes 0. Put -inf in place of the scores where the mask is False.",
-            {masked: lambda scores, mask, *, step: scores + (step(scores, mask) > -torch.inf), zeros: left_out},
+            {masked: lambda scores, mask, *, right: scores + (right(scores, mask) > -torch.inf), zeros: left_out},
         ),
         "no_softmax": (
             "You use the scores as weights: the softmax is missing.",
