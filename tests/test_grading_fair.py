@@ -96,7 +96,8 @@ def test_no_solution_fails_on_a_busy_machine(name, busy, box, known):
 
 def assert_right(name, box, known):
     cells, ids = STYLES[name]
-    runs = [(TASKS[task_id], seed) for seed in extent.seeds(1, 20) for task_id in ids]
+    # Of a test over candidates a seed changes the order alone, and it asks them thousands of times across a pipe.
+    runs = [(TASKS[i], seed) for i in ids for seed in extent.seeds(1, 2 if TASKS[i].candidates else 20)]
     wanted = []
     for task, seed in runs:
         cases = known(task, seed)[0]

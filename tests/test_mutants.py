@@ -154,7 +154,9 @@ def judge_mutants(task):
         judge = judge_answer if extent.NIGHT else judge_briefly
         report = judge(task, mutant, seconds=5, expected=expected)
         if report.state == "passed" and not report.hazard:
-            came["survived"] += [] if same_function(task, solution_of(task.id), mutant) else [f"{what}\n{source}"]
+            # Where many values are right, the judge's reading of them is all that counts.
+            same = task.reading_function or same_function(task, solution_of(task.id), mutant)
+            came["survived"] += [] if same else [f"{what}\n{source}"]
             continue
         came["refused"] += 1
         if report.case and not report.case.edge and report.kind in ("shape", "finite", "value"):

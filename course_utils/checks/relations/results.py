@@ -22,6 +22,13 @@ def numbers_of(t):
     return t
 
 
+def between(low, t):
+    """Return a tensor of numbers from `low` to 1 as it is; no other has been through a sigmoid or a hyperbolic tangent."""
+    if ((t < low) | (t > 1)).any():
+        raise TypeError("these numbers lie outside")
+    return t
+
+
 ELEMENTWISE = {
     "zeros in place of {}": torch.zeros_like,
     "ones in place of {}": torch.ones_like,
@@ -30,8 +37,8 @@ ELEMENTWISE = {
     "the logarithm of {}": torch.log,
     "the sigmoid of {}": torch.sigmoid,
     "the hyperbolic tangent of {}": torch.tanh,
-    "{} before the sigmoid": torch.logit,
-    "{} before the hyperbolic tangent": torch.atanh,
+    "{} before the sigmoid": lambda t: torch.logit(between(0, t)),
+    "{} before the hyperbolic tangent": lambda t: torch.atanh(between(-1, t)),
     "{} with every negative number set to 0": torch.relu,
     "the absolute value of {}": torch.abs,
     "the square of {}": torch.square,

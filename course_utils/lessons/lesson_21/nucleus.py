@@ -188,6 +188,11 @@ task.changed(
     {KEEP: le},
 )
 task.changed(
+    "threshold",
+    "You keep the ids whose own probability reaches p. The set reaches p together: add up the probabilities, from the most probable id on.",
+    {KEEP: lambda before, p, *, done: done[ORDERED] >= p},
+)
+task.changed(
     "not_renormalised",
     "What you return does not sum to 1. Divide the probabilities that are left by their sum.",
     {SHARED: left_out},
