@@ -220,7 +220,7 @@ rows["the limit"] = ["-", limit, limit - whole]
 table(rows, ["parameters", "bits per character", "less the GPT's, seed by seed"], corner="five seeds")
 
 # %% [markdown]
-# After 700 steps neither is better with every seed. After 2,100 the GPT needs fewer bits with every seed, and comes near the limit, while the GRU does not: so it pays to ask whether two models were trained long enough to be compared. Both beat the best count.
+# After 700 steps neither is better with every seed. After 2,100 the GPT is better with each, and near the limit: 700 steps were too few to compare them.
 #
 # ## Speaking
 #

@@ -9,7 +9,7 @@ lesson = Lesson(
     goals=(
         "write a decoder-only Transformer, train it, and say how far it is from the best that any model could do",
         "say what temperature, top-k and nucleus do to the next character's probabilities",
-        "write RMSNorm, SwiGLU and grouped queries, and compute how large a cache is",
+        "write RMSNorm and SwiGLU, say which keys and values each head uses with grouped queries, and compute how large a cache is",
         "compute a softmax in one pass, block by block, and say what that saves",
         "say in which two steps an induction head copies, and test whether a head is one",
     ),
