@@ -12,3 +12,9 @@ FILES = {f"{file.parts[-3][-2:]}.{file.stem}": file for file in sorted(LESSONS.g
 HELD = {task_id: runpy.run_path(str(file)) for task_id, file in FILES.items()}
 RIGHT = {task_id: held["RIGHT"] for task_id, held in HELD.items()}
 OWN = {task_id: held["OWN"] for task_id, held in HELD.items() if "OWN" in held}
+
+
+def exercises_of(lesson: str) -> str:
+    """Return the text of the file that a lesson's exercises and solutions are built from."""
+    (file,) = LESSONS.glob(f"lesson_{lesson}/*_exercises.py")
+    return file.read_text(encoding="utf-8")

@@ -6,7 +6,7 @@ from itertools import zip_longest
 
 import extent
 import pytest
-from right_answers import FILES, LESSONS, RIGHT
+from right_answers import FILES, RIGHT, exercises_of
 from test_tasks import TASKS
 
 from course_utils.checks.expected import Expected
@@ -39,8 +39,7 @@ def answer_cell(task_id, place):
 
 
 def solution_imports(lesson):
-    (file,) = LESSONS.glob(f"lesson_{lesson}/*_exercises.py")
-    lines = file.read_text(encoding="utf-8").splitlines()
+    lines = exercises_of(lesson).splitlines()
     return "\n".join(line for line in lines if line.startswith(("import ", "from ")))
 
 

@@ -18,6 +18,7 @@ import patience
 import pytest
 import torch
 from four_tasks import FOUR, states
+from right_answers import exercises_of
 from test_grading_run import ATTENTION, CAUSAL, PADDING, SEED, notebook
 from test_tasks import solution_of
 
@@ -428,8 +429,7 @@ def test_an_answer_may_call_what_its_prompt_offers_and_the_solution_calls_no_mor
     task = tasks.load(task_id)
     report = judge_answer(task, solution_of(task_id))
     assert (report.state, report.borrowed) == ("passed", ()), report
-    (exercises,) = locks.PACKAGE.glob(f"lessons/lesson_{task_id[:2]}/*_exercises.py")
-    text = exercises.read_text(encoding="utf-8")
+    text = exercises_of(task_id[:2])
     for offer in task.offers:
         module, _, name = offer.rpartition(".")
         assert name in text and f"course_utils.{module}" in text, (

@@ -8,7 +8,7 @@ import extent
 import pytest
 import torch
 from right_answers import FILES as RIGHT_FILES
-from right_answers import LESSONS, RIGHT
+from right_answers import RIGHT, exercises_of
 
 from course_utils.base import trees
 from course_utils.base.errors import CourseError
@@ -28,8 +28,7 @@ TASKS = {task.id: task for lesson in tasks.by_lesson().values() for task in less
 
 def solution_of(task_id):
     """The course's own answer, run from the text that `solution` shows, below the imports of its lesson's exercises."""
-    (file,) = LESSONS.glob(f"lesson_{task_id[:2]}/*_exercises.py")
-    imports = re.findall(r"^(?:from|import) .*$", file.read_text(encoding="utf-8"), re.MULTILINE)
+    imports = re.findall(r"^(?:from|import) .*$", exercises_of(task_id[:2]), re.MULTILINE)
     space = {}
     exec("\n".join(imports), space)
     exec(compile(answers()[task_id], "<answer>", "exec"), space)

@@ -27,7 +27,7 @@ from course_utils.authoring.sources import Target, read_source
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
 from course_utils.base.imports import PACKAGE, closure, imported
-from course_utils.base.places import LESSONS, sources_in
+from course_utils.base.places import FOLDERS, LESSONS, sources_in
 from course_utils.lessons import tasks
 
 KEPT = Path("build/last_green.json")  # {what: its checksum} at the last run without a failure
@@ -35,18 +35,8 @@ VARIABLE = "COURSE_CHANGED"  # the names of what has changed, for the processes 
 ENVIRONMENT = "the environment"
 TASK = re.compile(r"\d\d\.\w+")
 FOR_ALL = ("tests/conftest.py", "tests/extent.py")
-WITHOUT_MEANING = {
-    PACKAGE,
-    "tests",
-    "notebooks",
-    "solutions",
-    "exercises",
-    "models",
-    "data",
-    "lessons",
-    "right",
-    ".",
-}  # too many
+# Names of folders that too many tests speak of.
+WITHOUT_MEANING = {*FOLDERS, PACKAGE, "tests", "models", "data", "lessons", "right", "."}
 
 
 def since_green(root: Path) -> set[str] | None:

@@ -9,12 +9,13 @@ import zipfile
 from pathlib import Path
 
 from course_utils.base.errors import CourseError
+from course_utils.base.places import LESSONS
 from course_utils.lessons import tasks
 
 NAME = "attention-course.zip"
 FOLDER = "attention-course"  # in the archive, as pip wants one
 BESIDE = ("pyproject.toml", "README.md", "LICENSE", "LICENSE-TEXT")
-ANSWERS = "course_utils/lessons/answers.json"
+ANSWERS = f"{LESSONS}/answers.json"
 SOLVED = ("lesson_*/[0-9]*_exercises.py", "lesson_*/right/*")  # in the folder of the lessons
 MADE = (2026, 1, 1, 0, 0, 0)  # the same for each file, so that the same course gives the same bytes
 
