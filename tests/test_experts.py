@@ -10,7 +10,7 @@ from torch import nn
 
 from course_utils.base.errors import CourseError
 from course_utils.data.measured import measured, measured_once
-from course_utils.data.regimes import ENDS, LANGUAGES, LINES, SAID, WORDS, dictionaries, on_lines, written
+from course_utils.data.regimes import ENDS, LANGUAGES, LENGTH, LINES, WORDS, dictionaries, on_lines, written
 from course_utils.models.experts import (
     ExpertsLayer,
     Mixture,
@@ -173,12 +173,12 @@ def test_dictionaries_translate_each_word_to_one():
     world = dictionaries(3)
     assert torch.equal(world.table.sort(-1).values, torch.arange(WORDS).expand(LANGUAGES, -1))
     given, wanted = world.batch(drawn(), 10)
-    assert given.shape == (10, 1 + SAID) and wanted.shape == (10, SAID)
+    assert given.shape == (10, 1 + LENGTH) and wanted.shape == (10, LENGTH)
     for row, out in zip(given.tolist(), wanted.tolist(), strict=True):
         assert out == [world.table[row[0], word - LANGUAGES].item() for word in row[1:]]
     assert torch.equal(dictionaries(3).table, world.table) and not torch.equal(dictionaries(4).table, world.table)
     few = dictionaries(3, languages=8)
-    given, wanted = few.batch(drawn(), 10, said=1)
+    given, wanted = few.batch(drawn(), 10, length=1)
     assert torch.equal(few.table, world.table[:8]) and given.shape == (10, 2) and wanted.shape == (10, 1)
     assert torch.equal(few.table[given[:, 0], given[:, 1] - 8], wanted[:, 0])
 
@@ -190,7 +190,7 @@ def test_training_a_translator_lowers_the_loss(experts):
     losses = fit_translator(model, world.batch, steps=60)
     assert sum(losses[-5:]) < 0.98 * sum(losses[:5])
     given, _ = world.batch(drawn(), 3)
-    assert model(given).shape == (3, SAID, WORDS)
+    assert model(given).shape == (3, LENGTH, WORDS)
 
 
 @pytest.mark.parametrize("compete", [True, False])

@@ -42,9 +42,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _run(arguments):
     if not right_python():
-        oldest, newest, came = (".".join(map(str, version[:2])) for version in (*PYTHONS, sys.version_info))
+        oldest, newest, present = (".".join(map(str, version[:2])) for version in (*PYTHONS, sys.version_info))
         raise CourseError(
-            f"The course needs Python {oldest} to {newest}, and this is {came}: make its environment anew."
+            f"The course needs Python {oldest} to {newest}, and this is {present}: make its environment anew."
         )
     parser = make_parser()
     options = parser.parse_args(arguments)

@@ -168,8 +168,8 @@ def _from_folder(folder: Path, path: str, sha256: str) -> Path:
     try:
         received = pooch.file_hash(str(file))
     except OSError as error:
-        came = "it is not there" if isinstance(error, FileNotFoundError) else "it can't be read"
-        raise DataError(f"Expected {path} in the mirror folder {folder}, but {came}: {remedy}.") from None
+        problem = "it is not there" if isinstance(error, FileNotFoundError) else "it can't be read"
+        raise DataError(f"Expected {path} in the mirror folder {folder}, but {problem}: {remedy}.") from None
     if received != sha256:
         raise DataError(
             f"Expected {file} to have the checksum {sha256[:12]}…, but it has {received[:12]}…: "

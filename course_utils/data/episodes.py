@@ -93,8 +93,8 @@ def nearest(episodes: Episodes) -> Tensor:
 
 def most_frequent(episodes: Episodes) -> Tensor:
     """The most frequent label before each step, B×T; the smallest one of several, and 0 at the first step."""
-    given = torch.nn.functional.one_hot(episodes.labels, WAYS)
-    return (given.cumsum(1) - given).argmax(-1)
+    labels = torch.nn.functional.one_hot(episodes.labels, WAYS)
+    return (labels.cumsum(1) - labels).argmax(-1)
 
 
 def wave_episodes(number: int, draw: torch.Generator, steps=11) -> tuple[Tensor, Tensor]:

@@ -14,11 +14,11 @@ KINDS = {"once": KEYS, "latest": 8}  # how many keys a sequence has
 
 
 class Lookups(NamedTuple):
-    """At each step a key is told with its value, and one told so far is asked for: key, value, asked and answer, all B×T."""
+    """At each step a key is told with its value, and one told so far is asked for: key, value, query and answer, all B×T."""
 
     key: Tensor
     value: Tensor
-    asked: Tensor
+    query: Tensor
     answer: Tensor
 
 
@@ -31,19 +31,19 @@ def lookups(number: int, kind: str, draw: torch.Generator, steps: int) -> Lookup
         key = own.gather(1, torch.randint(KINDS[kind], (number, steps), generator=draw))
     value = torch.randint(VALUES, (number, steps), generator=draw)
     place = (torch.rand(number, steps, generator=draw) * torch.arange(1, steps + 1)).long()
-    asked = key.gather(1, place)
-    same = (asked[:, :, None] == key[:, None]).tril()  # B T T
+    query = key.gather(1, place)
+    same = (query[:, :, None] == key[:, None]).tril()  # B T T
     last = (same * torch.arange(1, steps + 1)).argmax(-1)
-    return Lookups(key, value, asked, value.gather(1, last))
+    return Lookups(key, value, query, value.gather(1, last))
 
 
 def most_told(lookups: Lookups) -> Tensor:
     """The value that was told most often so far with the key that is asked for, B×T; the smallest one of several."""
-    same = (lookups.asked[:, :, None] == lookups.key[:, None]).tril()  # B T T
+    same = (lookups.query[:, :, None] == lookups.key[:, None]).tril()  # B T T
     return (same.float() @ F.one_hot(lookups.value, VALUES).float()).argmax(-1)
 
 
 def read(lookups: Lookups) -> Tensor:
     """What a model reads: the key, its value, and the key that is asked for → B×T×(2K + V)."""
-    ones = torch.stack([lookups.key, KEYS + lookups.value, KEYS + VALUES + lookups.asked], -1)  # B T 3
+    ones = torch.stack([lookups.key, KEYS + lookups.value, KEYS + VALUES + lookups.query], -1)  # B T 3
     return torch.zeros(*lookups.key.shape, 2 * KEYS + VALUES).scatter(-1, ones, 1.0)

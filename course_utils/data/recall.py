@@ -34,9 +34,9 @@ def recall(number: int, pairs: int, draw: torch.Generator) -> tuple[Tensor, Tens
     """
     _check_pairs(pairs)
     keys, values = _pairs(number, pairs, draw)  # N P each
-    asked = torch.rand(number, pairs, generator=draw).argsort(1)  # N P
-    said = torch.stack([keys, KEYS + values], -1).flatten(1)  # N 2P
-    return torch.cat([said, keys.gather(1, asked)], 1), values.gather(1, asked), 2 * asked + 1
+    order = torch.rand(number, pairs, generator=draw).argsort(1)  # N P
+    facts = torch.stack([keys, KEYS + values], -1).flatten(1)  # N 2P
+    return torch.cat([facts, keys.gather(1, order)], 1), values.gather(1, order), 2 * order + 1
 
 
 def recall_at_distance(number: int, pairs: int, distance: int, draw: torch.Generator) -> tuple[Tensor, Tensor]:
@@ -60,10 +60,10 @@ def recall_at_distance(number: int, pairs: int, distance: int, draw: torch.Gener
     if distance < 0:
         raise CourseError(f"distance must be at least 0, not {distance}")
     keys, values = _pairs(number, pairs, draw)  # N P each
-    asked, rows = torch.randint(pairs, (number,), generator=draw), torch.arange(number)
+    chosen, rows = torch.randint(pairs, (number,), generator=draw), torch.arange(number)
     nothing = torch.full((number, distance), AT_ONCE - 1)
-    question = KEYS * VALUES + keys[rows, asked][:, None]  # N 1
-    return torch.cat([keys * VALUES + values, nothing, question], 1), values[rows, asked]
+    question = KEYS * VALUES + keys[rows, chosen][:, None]  # N 1
+    return torch.cat([keys * VALUES + values, nothing, question], 1), values[rows, chosen]
 
 
 def recall_two(number: int, pairs: int, draw: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:

@@ -14,7 +14,7 @@ from course_utils.data.digit_fields import digits_of
 
 LINES = ((2.0, 4.0), (-1.0, 0.0), (0.5, -2.0))  # slope and height at 0, from left to right
 ENDS = (-1.0, 1.0)  # where one line ends and the next begins
-LANGUAGES, WORDS, SAID = 32, 64, 6  # of `Dictionaries`: how many languages, words, and words at a time
+LANGUAGES, WORDS, LENGTH = 32, 64, 6  # of `Dictionaries`: how many languages, words, and words at a time
 
 
 class OnLines(NamedTuple):
@@ -54,11 +54,11 @@ class Dictionaries(NamedTuple):
 
     table: Tensor
 
-    def batch(self, draw: torch.Generator, size=64, said=SAID) -> tuple[Tensor, Tensor]:
-        """Return what is given, size×(1 + said), a language and words (whose numbers follow the languages'), and the translations."""
+    def batch(self, draw: torch.Generator, size=64, length=LENGTH) -> tuple[Tensor, Tensor]:
+        """Return what is given, size×(1 + length), a language and words (whose numbers follow the languages'), and the translations."""
         languages = len(self.table)
         language = torch.randint(languages, (size, 1), generator=draw)
-        words = torch.randint(WORDS, (size, said), generator=draw)
+        words = torch.randint(WORDS, (size, length), generator=draw)
         return torch.cat([language, languages + words], 1), self.table[language, words]
 
 

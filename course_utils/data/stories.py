@@ -61,8 +61,8 @@ def story(kind: str, draw: Random, shortest=2, longest=10) -> Story:
         world = _World(draw, moves_only=kind in ("one fact", "yes or no"))
         for _ in range(draw.randint(shortest, longest)):
             world.go_on()
-        if asked := _ASK[kind](world, draw):
-            return Story(world.facts, *asked)
+        if question := _ASK[kind](world, draw):
+            return Story(world.facts, *question)
 
 
 class _World:
@@ -148,8 +148,8 @@ def _three_facts(world, draw):
 def _yes_or_no(world, draw):
     person = draw.choice(sorted(world.where))
     place, fact = world.where[person]
-    asked = place if draw.random() < 0.5 else draw.choice([other for other in PLACES if other != place])
-    return f"is {person} in the {asked}", "yes" if asked == place else "no", [fact]
+    named = place if draw.random() < 0.5 else draw.choice([other for other in PLACES if other != place])
+    return f"is {person} in the {named}", "yes" if named == place else "no", [fact]
 
 
 def _somebody(world, draw):

@@ -53,17 +53,17 @@ def tale(draw: Random) -> tuple[str, list[float]]:
     choose({". ": 1})
     seen = None
     while True:
-        told = {f"{name} saw a ": 3, f"{name} went to the ": 3, f"the {kind} was ": 2, "\n": 2}
+        sentences = {f"{name} saw a ": 3, f"{name} went to the ": 3, f"the {kind} was ": 2, "\n": 2}
         if seen:
-            told[f"{name} took the {seen}. "] = 3
-        told = choose(told)
-        if told == "\n":
+            sentences[f"{name} took the {seen}. "] = 3
+        sentence = choose(sentences)
+        if sentence == "\n":
             return "".join(text), bits
-        if told.endswith(" saw a "):
+        if sentence.endswith(" saw a "):
             seen = one_of(THINGS)
-        elif told.endswith("went to the "):
+        elif sentence.endswith("went to the "):
             one_of(PLACES)
-        elif told.endswith(" was "):
+        elif sentence.endswith(" was "):
             one_of(MOODS)
         else:
             seen = None

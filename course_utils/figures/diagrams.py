@@ -254,7 +254,14 @@ def seq2seq(
 
 
 def looking_back(
-    source=("the", "dog", "barks", "EOS"), given="le", said="chien", state="", states=(), weights=(), context="", new=()
+    source=("the", "dog", "barks", "EOS"),
+    given="le",
+    output="chien",
+    state="",
+    states=(),
+    weights=(),
+    context="",
+    new=(),
 ) -> Diagram:
     """One step of a decoder that looks back: the state before it is the query to all that the encoder says of the source.
 
@@ -279,7 +286,7 @@ def looking_back(
     before = Box("query", query, end + 62, row - 27, 76 if state else 66, 54, "data")
     cell = Box("decoder", "cell", before.right + 70, row - 24, 74, 48)
     word = Box("given", given, cell.x, low - 16, 74, 32, "data")
-    written = Box("target", said, cell.right + 28, row - 16, WIDTH - EDGE - cell.right - 28, 32, "data")
+    written = Box("target", output, cell.right + 28, row - 16, WIDTH - EDGE - cell.right - 28, 32, "data")
     arrows = [_upward(a, b) for a, b in (*zip(read, cells, strict=True), *zip(cells, states, strict=True))]
     arrows += [Arrow(((x + (step - 12) / 2, high - tall / 2), (x + (step - 12) / 2, look.y + look.height))) for x in xs]
     arrows += [joined(a, b, row - 9) for a, b in zip(cells, cells[1:], strict=False)]  # both ways
@@ -294,7 +301,7 @@ def looking_back(
     in_words = (
         f"The encoder's cells read {', '.join(source)} in both directions and say of each word {', '.join(plain(h.text) for h in states)}. The "
         f"attention (score, normalise, sum) compares all of these with the {plain(query)}, which is the decoder's state, and returns the {words}. The "
-        f"decoder's next cell reads {given}, that state and the context; the word {said} comes from its new state and the context."
+        f"decoder's next cell reads {given}, that state and the context; the word {output} comes from its new state and the context."
     )
     boxes = [*cells, *read, *states, look, before, cell, word, written]
     return _diagram("A decoder that looks back", in_words, boxes, arrows, new)
@@ -317,7 +324,7 @@ def transformer(new=()) -> Diagram:
     return _diagram("The Transformer", in_words, [*encoder, memory, *decoder, out], arrows, new)
 
 
-def cached(given=("BOS", "Zwei", "junge", "Männer"), said="spielen", new=()) -> Diagram:
+def cached(given=("BOS", "Zwei", "junge", "Männer"), output="spielen", new=()) -> Diagram:
     """One step of a decoder that writes with a cache: only the newest word is projected; the keys and values of those before it are kept."""
     step, wide = 86, 72  # from word to word; a column's width
     high, low = 146, 262  # the middle of keys and values, and of the words
@@ -336,7 +343,7 @@ def cached(given=("BOS", "Zwei", "junge", "Männer"), said="spielen", new=()) ->
     label = Box("cache", "cache", EDGE + 14, high + 32, end - EDGE - 28, 26, "data")
     look = Box("attention", "attention: score, normalise, sum", EDGE, 20, query.right - EDGE, 50)
     rest = Box("rest", "feed-forward,\nreadout", look.right + 36, 20, 120, 50)
-    written = Box("target", said, rest.right + 36, 29, 86, 32, "data")
+    written = Box("target", output, rest.right + 36, 29, 86, 32, "data")
     arrows = [_upward(pair, look) for pair in [*pairs, query]]
     arrows.append(_upward(words[-1], pairs[-1]))
     up = query.x + query.width / 2
@@ -346,7 +353,7 @@ def cached(given=("BOS", "Zwei", "junge", "Männer"), said="spielen", new=()) ->
     in_words = (
         f"The decoder has read {', '.join(given[:-1])}, and the cache holds their keys and values: {'; '.join(earlier)}. Nothing is computed for these words. "
         f"It now reads {given[-1]}, which is projected to {newest} and the query {plain(query.text)}. The attention (score, normalise, sum) compares this query with all keys. "
-        f"What follows (feed-forward, readout) makes {said} of the result."
+        f"What follows (feed-forward, readout) makes {output} of the result."
     )
     boxes = [look, frame, *pairs, query, label, *words, rest, written]
     return _diagram("Writing with a cache", in_words, boxes, arrows, new)

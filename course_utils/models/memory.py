@@ -17,7 +17,7 @@ from course_utils.models.attention import masked_softmax
 from course_utils.models.train_model import train_model
 from course_utils.models.transformer import check_sizes
 
-WORDS, SAID = len(VOCABULARY), len(ANSWERS)
+WORDS, WORDS_TO_ANSWER = len(VOCABULARY), len(ANSWERS)
 
 
 def position_encoding(words: int, width: int) -> Tensor:
@@ -55,7 +55,9 @@ class MemoryNetwork(nn.Module):
         CourseError: for a size below 1.
     """
 
-    def __init__(self, hops=3, width=20, longest=50, words=WORDS, answers=SAID, order=True, age=True, hidden=0):
+    def __init__(
+        self, hops=3, width=20, longest=50, words=WORDS, answers=WORDS_TO_ANSWER, order=True, age=True, hidden=0
+    ):
         super().__init__()
         check_sizes(1, hops=hops, width=width, longest=longest, words=words, answers=answers)
         check_sizes(0, hidden=hidden)

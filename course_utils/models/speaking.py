@@ -21,7 +21,7 @@ LETTERS = "".join(sorted({*"".join((*PEOPLE, *PLACES, *THINGS, "went to the took
 WINDOW = 64  # letters that a model sees at most
 
 
-def told(stories: int, seed: int) -> str:
+def stories_as_text(stories: int, seed: int) -> str:
     """Return so many stories as one text: "mary went to the garden. mary took the milk. …"."""
     draw = Random(seed)
     return "".join(f"{fact}. " for _ in range(stories) for fact in story("lists", draw).facts)
@@ -42,7 +42,7 @@ def train_speaker(gpt: Callable[..., nn.Module], seed=0, steps=400) -> tuple[nn.
         gpt: class (vocabulary, width, heads, hidden, layers, longest) of modules from ids B×T to logits B×T×V, as task 21.gpt asks.
         seed: of its first weights and of the batches.
     """
-    text, test = ids_of(told(5000, seed=1)), ids_of(told(100, seed=2))
+    text, test = ids_of(stories_as_text(5000, seed=1)), ids_of(stories_as_text(100, seed=2))
     torch.manual_seed(seed)
     model = gpt(vocabulary=len(LETTERS), width=64, heads=4, hidden=256, layers=2, longest=WINDOW)
 

@@ -54,10 +54,10 @@ def exact_shares(translations: list[str], references: list[str]) -> tuple[float,
 
     A word too many counts as wrong, as one that is missing does.
     """
-    pairs = [(said.split(), wanted.split()) for said, wanted in zip(translations, references, strict=True)]
-    right = sum(a == b for said, wanted in pairs for a, b in zip(said, wanted, strict=False))
-    words = sum(max(len(said), len(wanted)) for said, wanted in pairs)
-    return sum(said == wanted for said, wanted in pairs) / max(1, len(pairs)), right / max(1, words)
+    pairs = [(output.split(), wanted.split()) for output, wanted in zip(translations, references, strict=True)]
+    right = sum(a == b for output, wanted in pairs for a, b in zip(output, wanted, strict=False))
+    words = sum(max(len(output), len(wanted)) for output, wanted in pairs)
+    return sum(output == wanted for output, wanted in pairs) / max(1, len(pairs)), right / max(1, words)
 
 
 def alignment_error_rate(weights: list[np.ndarray], links: list[list[tuple[int, int]]]) -> float:
@@ -67,10 +67,10 @@ def alignment_error_rate(weights: list[np.ndarray], links: list[list[tuple[int, 
     the source word with the most weight: A. AER = 1 - (|A ∩ S| + |A ∩ P|) / (|A| + |S|) (Och & Ney 2003), where the sure
     links S and the possible links P are both the known ones. Raises `CourseError` where there is nothing to compare.
     """
-    right = said = known = 0
+    right = found = known = 0
     for matrix, gold in zip(weights, links, strict=True):
         attended = set(zip(np.asarray(matrix).argmax(1).tolist(), range(len(matrix)), strict=True))
-        right, said, known = right + len(attended & set(gold)), said + len(attended), known + len(set(gold))
-    if not said + known:
+        right, found, known = right + len(attended & set(gold)), found + len(attended), known + len(set(gold))
+    if not found + known:
         raise CourseError("there is no target word and no link: give sentences to compare")
-    return 1 - 2 * right / (said + known)
+    return 1 - 2 * right / (found + known)

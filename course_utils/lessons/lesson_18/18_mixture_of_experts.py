@@ -256,7 +256,7 @@ D = 8 + WORDS  # an input marks a language and a word, an output scores all of t
 
 
 def batch(draw, size=64):
-    given, wanted = world.batch(draw, size, said=1)  # B 2, B 1
+    given, wanted = world.batch(draw, size, length=1)  # B 2, B 1
     return F.one_hot(given, D).sum(1).float(), 8 + wanted[:, 0], given[:, 0]  # B D, B, B
 
 
