@@ -139,7 +139,7 @@ LEFT = (
 for _number, _left in enumerate(LEFT, 1):
     for _names in combinations(FAULTS, _number):
         _changes = {step: change for name in _names for step, change in FAULTS[name][0].items()}
-        task.changed("_and_".join(_names), " ".join([_left, *(FAULTS[name][1] for name in _names)]), _changes)
+        task.changed("_and_".join(_names) + "_left", " ".join([_left, *(FAULTS[name][1] for name in _names)]), _changes)
 
 
 task.changed_each(
