@@ -129,6 +129,11 @@ def _mean_beside_each_word(annotations, words):
     return torch.cat([words @ TELL_WORD.T, annotations.mean(1, keepdim=True).expand(-1, words.shape[1], -1)], 2)
 
 
+def _words_unread(annotations, words):
+    """The same features at every step: those of the mean."""
+    return (annotations.mean(1, keepdim=True) @ TELL_CONTEXT.T).repeat(1, words.shape[1], 1)
+
+
 def _looks_once(annotations, words):
     """Looks before the first word, and keeps nothing of it for the others."""
     features = _recurrent(annotations, words, _nothing)
@@ -146,6 +151,7 @@ RIGHT = {
     _with(_normalised): "a right captioner: it subtracts from each annotation its mean",
     _with(_directions): "a right captioner: it scales each annotation to length 1",
     _mean_beside_each_word: "a right captioner: the mean annotation beside each word",
+    _words_unread: "a right captioner: an average of the annotations, and the words have no effect",
     _looks_once: "a right captioner: it looks before the first word alone",
 }
 
