@@ -1,4 +1,4 @@
-"""Models that look at an image through glimpses, right and wrong ones, for 14.catch_peeking. No task is declared here.
+"""What 14.catch_peeking tries a learner's test on: models that look at an image through glimpses. No task is declared here.
 
 A model is a function (image Y×X, locations T×2, size, scales) → V. Those that peek do so by much more than rounding where random numbers are
 put into the pixels that they must not see.
@@ -50,14 +50,6 @@ def recurrent(image, locations, size, scales):
     return state @ _made(7, CLASSES, 0.7)
 
 
-def first_alone(image, locations, size, scales):
-    return honest(image, locations[:1], size, scales)
-
-
-def last_alone(image, locations, size, scales):
-    return honest(image, locations[-1:], size, scales)
-
-
 def blind(image, locations, size, scales):
     """The same for every image."""
     return torch.tensor([0.5, -1.0, 2.0])
@@ -84,104 +76,47 @@ def all_less_the_rest(image, locations, size, scales):
     return (torch.stack([image.double().sum() - rest, locations.sum() + rounding]) / 10).float()
 
 
-def finest_alone(image, locations, size, scales):
-    return honest(image, locations, size, 1)
-
-
-def middle_alone(image, locations, size, scales):
-    """Each location's own pixel, and no other."""
-    return honest(image, locations, 1, 1)
-
-
-def one_number(image, locations, size, scales):
-    """A single class: the largest cell of all."""
-    return look(image, locations, size, scales).amax().reshape(1)
-
-
 # Wrong ones: other glimpses
 
 
-def _cut(image, locations, size, scales, start=lambda top, left, side: (top, left), around=None):
-    """Glimpses whose corners are changed, or which go round at the border where `around` is true."""
-    (Y, X), patches = image.shape, []
-    for k in range(scales):
-        side = size * 2**k
-        for top, left in zip(*(each.tolist() for each in start(*corner(locations, Y, X, side), side)), strict=True):
-            rows, columns = torch.arange(top, top + side), torch.arange(left, left + side)
-            inside = ((rows >= 0) & (rows < Y))[:, None] & (columns >= 0) & (columns < X)
-            pixels = image[rows % Y][:, columns % X]
-            patches.append(F.avg_pool2d(pixels.where(inside | bool(around), 0.0)[None], 2**k)[0])
-    return torch.stack(patches).unflatten(0, (scales, -1)).transpose(0, 1)
+def _cut(start=corner, around=False):
+    """Glimpses whose corners are start(locations, Y, X, side), or which go round at the border where `around` is true."""
+
+    def see(image, locations, size, scales):
+        (Y, X), patches = image.shape, []
+        for k in range(scales):
+            side = size * 2**k
+            for top, left in zip(*(each.tolist() for each in start(locations, Y, X, side)), strict=True):
+                rows, columns = torch.arange(top, top + side), torch.arange(left, left + side)
+                inside = ((rows >= 0) & (rows < Y))[:, None] & (columns >= 0) & (columns < X)
+                pixels = image[rows % Y][:, columns % X]
+                patches.append(F.avg_pool2d(pixels.where(inside | around, 0.0)[None], 2**k)[0])
+        return torch.stack(patches).unflatten(0, (scales, -1)).transpose(0, 1)
+
+    return see
 
 
-wider = _summed(lambda image, locations, size, scales: look(image, locations, size + 1, scales))
-one_scale_more = _summed(lambda image, locations, size, scales: look(image, locations, size, scales + 1))
-off_by_one = _summed(lambda *args: _cut(*args, start=lambda top, left, side: (top + 1, left)))
-begins_at_the_location = _summed(
-    lambda *args: _cut(*args, start=lambda top, left, side: (top + (side + 1) // 2, left + (side + 1) // 2))
-)
-wrapped = _summed(lambda *args: _cut(*args, around=True))
-coordinates_exchanged = _summed(lambda image, locations, *rest: look(image, locations.flip(1), *rest))
-mirrored = _summed(lambda image, locations, *rest: look(image, -locations, *rest))
+def _too_low(locations, Y, X, side):
+    top, left = corner(locations, Y, X, side)
+    return top + 1, left
 
 
-def _moved_inside(image, locations, size, scales):
-    Y, X = image.shape
-    inside = lambda start, length, side: start.clamp(max=length - side).clamp(min=0)  # noqa: E731
-    return _cut(
-        image,
-        locations,
-        size,
-        scales,
-        start=lambda top, left, side: (inside(top, Y, side), inside(left, X, side)),
-    )
+def _moved_inside(locations, Y, X, side):
+    starts = zip(corner(locations, Y, X, side), (Y, X), strict=True)
+    return [start.clamp(max=length - side).clamp(min=0) for start, length in starts]
 
 
-moved_inside = _summed(_moved_inside)
+def _blurred(image, *rest):
+    return look(F.avg_pool2d(image[None, None], 3, 1, 1)[0, 0], *rest)
 
 
-@_summed
-def sizes_exchanged(image, locations, size, scales):
-    """Multiplies x by the height and y by the width."""
-    Y, X = image.shape
-
-    def start(top, left, side):
-        left, top = ((locations + 1) / 2 * torch.tensor([Y, X])).floor().long().unbind(-1)
-        return top - side // 2, left - side // 2
-
-    return _cut(image, locations, size, scales, start=start)
-
-
-@_summed
-def blurred(image, locations, size, scales):
-    """Blurs the image before it cuts: each pixel has something of its neighbours."""
-    return look(F.avg_pool2d(image[None, None], 3, 1, 1)[0, 0], locations, size, scales)
-
-
-@_summed
-def reduced_before_cutting(image, locations, size, scales):
-    """Reduces the image first, so that the blocks follow its grid and not the patch's."""
+def _reduced_before_cutting(image, locations, size, scales):
+    """The blocks follow the image's grid and not the patch's."""
     patches = []
     for k in range(scales):
         small = F.avg_pool2d(image[None, None], 2**k, ceil_mode=True)[0, 0]
         patches.append(look(small, locations, size, 1))
     return torch.cat(patches, 1)
-
-
-@_summed
-def less_the_mean(image, locations, size, scales):
-    """Subtracts the mean of the whole image first."""
-    return look(image - image.mean(), locations, size, scales)
-
-
-@_summed
-def over_the_spread(image, locations, size, scales):
-    return look(image / (image.square().mean() + 0.01).sqrt(), locations, size, scales)
-
-
-@_summed
-def over_the_largest(image, locations, size, scales):
-    return look(image / (image.abs().amax() + 0.01), locations, size, scales)
 
 
 # Wrong ones: something beside the glimpses
@@ -190,11 +125,9 @@ def over_the_largest(image, locations, size, scales):
 def _leak(into, number, when=lambda image, locations, size, scales: True):
     """An honest model with a leak: the number that function(image, locations, size, scales) gives goes into the classes so much."""
 
-    def model(image, locations, size, scales):
-        right = honest(image, locations, size, scales)
-        if not when(image, locations, size, scales):
-            return right
-        return right + torch.tensor(into) * number(image, locations, size, scales)
+    def model(*given):
+        right = honest(*given)
+        return right + torch.tensor(into) * number(*given) if when(*given) else right
 
     return model
 
@@ -206,60 +139,65 @@ def _mean(image, *rest):
     return image.mean() * image.numel() ** 0.5
 
 
-def _glimpse_at(location):
-    """The mean of a glimpse somewhere else."""
-    return lambda image, locations, size, scales: look(image, location(locations), size, scales).mean(0).sum() / size
+def _coarse_view(image, *rest):
+    return F.adaptive_avg_pool2d(image[None], 2)[0].flatten() @ torch.tensor([1.0, -1.5, 2.0, 1.0])
 
 
-def _brightest(image, locations, size, scales):
+def _in_the_centre(image, locations, size, scales):
+    return look(image, torch.zeros(1, 2), size, scales).sum() / size
+
+
+def _brightest(image, *rest):
     place = image.flatten().argmax()
     return torch.stack([place // image.shape[1], place % image.shape[1]]).float().sin().sum()
 
 
-whole_image_at_first = _leak(
-    ALL, lambda image, *rest: F.adaptive_avg_pool2d(image[None], 2)[0].flatten() @ torch.tensor([1.0, -1.5, 2.0, 1.0])
-)
-into_one_class = _leak(LAST, _mean)
-cancelling = _leak(CANCELLING, _mean)
-weakly = _leak(ALL, lambda *args: _mean(*args) / 2500)  # less than a thousandth, still far more than rounding
-brightest_pixel = _leak(ALL, _brightest)
-magnitude = _leak(ALL, lambda image, *rest: image.abs().mean() * image.numel() ** 0.5)
-centre_as_well = _leak(ALL, _glimpse_at(lambda locations: torch.zeros(1, 2)))
-halfway = _leak(ALL, _glimpse_at(lambda locations: locations.mean(0, keepdim=True)))
-first_pixel = _leak(ALL, lambda image, *rest: image[0, 0])
-last_pixel = _leak(ALL, lambda image, *rest: image[-1, -1])
-last_row = _leak(ALL, lambda image, *rest: image[-1].sum() / 2)
-corner_of_each = _leak(ALL, lambda image, *rest: image[::3, ::3].sum() / 2)
-
-WHEN = {
-    "from_three_glimpses": lambda image, locations, size, scales: len(locations) >= 3,
-    "single_glimpse": lambda image, locations, size, scales: len(locations) == 1,
-    "single_scale": lambda image, locations, size, scales: scales == 1,
-    "high_images": lambda image, locations, size, scales: image.shape[0] > image.shape[1],
-    "wide_images": lambda image, locations, size, scales: image.shape[0] < image.shape[1],
-    "large_images": lambda image, locations, size, scales: max(image.shape) > 20,
-    "glimpses_of_one_cell": lambda image, locations, size, scales: size == 1,
-}
-from_three_glimpses, single_glimpse, single_scale, high_images, wide_images, large_images, glimpses_of_one_cell = (
-    _leak(ALL, _mean, when) for when in WHEN.values()
-)
-
-
-def fails_unless_square(image, locations, size, scales):
+def _fails_unless_square(image, *rest):
     if image.shape[0] != image.shape[1]:
         raise RuntimeError("The size of tensor a must match the size of tensor b at non-singleton dimension 1")
-    return honest(image, locations, size, scales)
+    return honest(image, *rest)
 
 
-def gives_nan(image, locations, size, scales):
-    """The root of what may be negative."""
-    return honest(image, locations, size, scales) + (honest(image, locations, size, scales)[:1] - 1e3).sqrt()
+RIGHT = {
+    honest: "a right model: a sum over glimpses",
+    recurrent: "a right model: a recurrent network over its glimpses",
+    lambda image, locations, *rest: honest(image, locations[:1], *rest): "a right model: it uses its first glimpse alone",
+    lambda image, locations, *rest: honest(image, locations[-1:], *rest): "a right model: it uses its last glimpse alone",
+    blind: "a right model: it ignores the image",
+    knows_the_size: "a right model: it knows how large the image is, and sees its glimpses alone",
+    all_less_the_rest: "a right model: it subtracts the pixels outside its glimpses from the sum of all, so they move its last digits only",
+    lambda image, locations, size, scales: honest(image, locations, size, 1): "a right model: it uses the finest patch of each glimpse alone",
+    lambda image, locations, size, scales: honest(image, locations, 1, 1): "a right model: it uses the middle of each glimpse alone",
+    lambda *given: look(*given).amax().reshape(1): "a right model: it returns a single number, of what its glimpses hold",
+}  # fmt: skip
 
+WRONG = {
+    _leak(ALL, _coarse_view): "a wrong model: it begins with a coarse view of the whole image",
+    _summed(lambda image, *rest: look(image - image.mean(), *rest)): "a wrong model: it subtracts the mean of the whole image",
+    _summed(lambda image, *rest: look(image / (image.square().mean() + 0.01).sqrt(), *rest)): "a wrong model: it divides by the spread of the whole image",
+    _leak(LAST, _mean): "a wrong model: one of its numbers sees the mean of the whole image",
+    _leak(CANCELLING, _mean): "a wrong model: it adds the mean of the whole image to one number, and takes it from another",
+    _leak(ALL, lambda *given: _mean(*given) / 2500): "a wrong model: it sees a little of the mean of the whole image",  # less than a thousandth, still far more than rounding
+    _summed(_blurred): "a wrong model: it blurs the image before it cuts glimpses out, so pixels beside them count",
+    _summed(_reduced_before_cutting): "a wrong model: it reduces the image before it cuts glimpses out, so pixels beside them count",
+    _summed(lambda image, locations, size, scales: look(image, locations, size + 1, scales)): "a wrong model: its glimpses are one cell too wide",
+    _summed(_cut(_too_low)): "a wrong model: its glimpses begin one pixel too low",
+    _summed(_cut(lambda locations, Y, X, side: corner(locations, Y, X, 0))): "a wrong model: its patches begin at their location, and should have it in the middle",
+    _summed(lambda image, locations, *rest: look(image, locations.flip(1), *rest)): "a wrong model: it takes a location for (y, x)",
+    _summed(_cut(lambda locations, Y, X, side: corner(locations, X, Y, side))): "a wrong model: it exchanges height and width, which shows in images that are not square",
+    _summed(_cut(_moved_inside)): "a wrong model: it moves glimpses at the border into the image",
+    _summed(_cut(around=True)): "a wrong model: glimpses at the border go on at the other end of the image",
+    _leak(ALL, _in_the_centre): "a wrong model: it takes a glimpse of the centre as well",
+    _leak(ALL, lambda image, *rest: image[-1].sum() / 2): "a wrong model: it sees the last row of the image",
+    _fails_unless_square: "a wrong model: it fails on images that are not square",
+    lambda *given: honest(*given) * torch.nan: "a wrong model: it gives NaN",
+}  # fmt: skip
 
-def pixel_beside(image, locations, size, scales):
-    """An honest model that sees the pixel to the right of each glimpse's last patch."""
-    (Y, X), side = image.shape, size * 2 ** (scales - 1)
-    top, left = corner(locations, Y, X, side)
-    rows, columns = (top + side // 2).clamp(0, Y - 1), left + side
-    beside = image[rows, columns.clamp(0, X - 1)] * ((columns >= 0) & (columns < X))
-    return honest(image, locations, size, scales) + beside.sum() / 2
+RARE = {
+    _leak(ALL, _brightest): "a wrong model: it sees where the brightest pixel is",
+    _leak(ALL, lambda image, *rest: image[-1, -1]): "a wrong model: it sees the last pixel of the image",
+    _leak(ALL, _mean, lambda image, locations, size, scales: len(locations) == 1): "a wrong model: it peeks where there is a single glimpse",
+    _leak(ALL, _mean, lambda image, locations, size, scales: scales == 1): "a wrong model: it peeks where `scales` is 1",
+    _leak(ALL, _mean, lambda image, *rest: image.shape[0] < image.shape[1]): "a wrong model: it peeks in images that are wider than high",
+    _leak(ALL, _mean, lambda image, *rest: max(image.shape) > 20): "a wrong model: it peeks in images of more than 20 pixels on a side",
+}  # fmt: skip

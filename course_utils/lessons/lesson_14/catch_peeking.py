@@ -6,8 +6,7 @@ import torch
 import torch.nn.functional as F
 
 from course_utils.checks.task import Task
-from course_utils.lessons.lesson_14 import _models as models
-from course_utils.lessons.lesson_14._models import seen
+from course_utils.lessons.lesson_14._models import RARE, RIGHT, WRONG, seen
 from course_utils.lessons.shared.candidates import (
     asking,
     close,
@@ -19,61 +18,6 @@ from course_utils.lessons.shared.candidates import (
 
 MOST = {"pixels": 256, "glimpses": 64, "size": 16, "scales": 6}
 LARGEST = 1000  # magnitude of a pixel
-
-RIGHT = {
-    models.honest: "a right model: a sum over glimpses",
-    models.recurrent: "a right model: a recurrent network over its glimpses",
-    models.first_alone: "a right model: it uses its first glimpse alone",
-    models.last_alone: "a right model: it uses its last glimpse alone",
-    models.blind: "a right model: it ignores the image",
-    models.knows_the_size: "a right model: it knows how large the image is, and sees its glimpses alone",
-    models.all_less_the_rest: "a right model: it subtracts the pixels outside its glimpses from the sum of all, so they move its last digits only",
-    models.finest_alone: "a right model: it uses the finest patch of each glimpse alone",
-    models.middle_alone: "a right model: it uses the middle of each glimpse alone",
-    models.one_number: "a right model: it returns a single number, of what its glimpses hold",
-}
-
-WRONG = {
-    models.whole_image_at_first: "a wrong model: it begins with a coarse view of the whole image",
-    models.less_the_mean: "a wrong model: it subtracts the mean of the whole image",
-    models.over_the_spread: "a wrong model: it divides by the spread of the whole image",
-    models.over_the_largest: "a wrong model: it divides by the largest pixel of the whole image",
-    models.magnitude: "a wrong model: it knows how large the pixels of the whole image are",
-    models.into_one_class: "a wrong model: one of its numbers sees the mean of the whole image",
-    models.cancelling: "a wrong model: it adds the mean of the whole image to one number, and takes it from another",
-    models.weakly: "a wrong model: it sees a little of the mean of the whole image",
-    models.blurred: "a wrong model: it blurs the image before it cuts glimpses out, so pixels beside them count",
-    models.reduced_before_cutting: "a wrong model: it reduces the image before it cuts glimpses out, so pixels beside them count",
-    models.one_scale_more: "a wrong model: its glimpses have one scale too many",
-    models.wider: "a wrong model: its glimpses are one cell too wide",
-    models.off_by_one: "a wrong model: its glimpses begin one pixel too low",
-    models.begins_at_the_location: "a wrong model: its patches begin at their location, and should have it in the middle",
-    models.pixel_beside: "a wrong model: it sees the pixel to the right of each glimpse",
-    models.coordinates_exchanged: "a wrong model: it takes a location for (y, x)",
-    models.sizes_exchanged: "a wrong model: it exchanges height and width, which shows in images that are not square",
-    models.mirrored: "a wrong model: it looks at the opposite side of the image",
-    models.moved_inside: "a wrong model: it moves glimpses at the border into the image",
-    models.wrapped: "a wrong model: glimpses at the border go on at the other end of the image",
-    models.centre_as_well: "a wrong model: it takes a glimpse of the centre as well",
-    models.halfway: "a wrong model: it takes a glimpse at the mean of its locations as well, which shows where there are several",
-    models.last_row: "a wrong model: it sees the last row of the image",
-    models.corner_of_each: "a wrong model: it sees every third pixel of every third row",
-    models.fails_unless_square: "a wrong model: it fails on images that are not square",
-    models.gives_nan: "a wrong model: it gives NaN",
-}
-
-RARE = {
-    models.brightest_pixel: "a wrong model: it sees where the brightest pixel is",
-    models.first_pixel: "a wrong model: it sees the first pixel of the image",
-    models.last_pixel: "a wrong model: it sees the last pixel of the image",
-    models.single_glimpse: "a wrong model: it peeks where there is a single glimpse",
-    models.from_three_glimpses: "a wrong model: it peeks where there are three glimpses or more",
-    models.single_scale: "a wrong model: it peeks where `scales` is 1",
-    models.glimpses_of_one_cell: "a wrong model: it peeks where `size` is 1",
-    models.high_images: "a wrong model: it peeks in images that are higher than wide",
-    models.wide_images: "a wrong model: it peeks in images that are wider than high",
-    models.large_images: "a wrong model: it peeks in images of more than 20 pixels on a side",
-}
 
 
 def _numbers(tensor):
@@ -179,8 +123,6 @@ _mistaken = mistakes_of_tests(
 )
 
 
-# What is compared
-
 mistakes_of_comparing(
     _mistaken,
     "model",
@@ -189,89 +131,14 @@ mistakes_of_comparing(
     "A model that peeks a little, by less than a thousandth, passes your test",
     0.003,
 )
-_mistaken(
-    "runs_at_all",
-    "Every model that gives finite numbers without an error passes your test. Change the pixels outside the glimpses, in a copy, by new random numbers of about 1, and compare what comes out.",
-    same=lambda before, after: bool(after.isfinite().all()),
-)
-_mistaken(
-    "classes_compared",
-    "Models whose numbers move while their largest one stays the largest pass your test. Compare the numbers, not the class that they lead to.",
-    same=lambda before, after: bool(before.isfinite().all()) and bool(before.argmax() == after.argmax()),
-)
-_mistaken(
-    "sums_compared",
-    "A model that peeks to raise one class by as much as it lowers another one passes your test, since you compare the sum of the numbers, or their mean. Compare number by number.",
-    same=lambda before, after: close(before.sum(), after.sum()),
-)
-_mistaken(
-    "first_number_compared",
-    "A model that peeks for its last class alone passes your test, since you compare the first number alone. Compare all of them.",
-    same=lambda before, after: close(before[0], after[0]),
-)
-
-# Which pixels stay
 
 
 def _of(part):
     return lambda image, locations, size, scales: seen(image, part(locations), size, scales)
 
 
-_mistaken(
-    "nothing_stays",
-    "All right models that look at the image are refused, even one that uses the middle of each glimpse alone. This happens if you change the whole image, or the pixels inside the glimpses instead of those outside. Keep the pixels that lie in a glimpse, and change the others.",
-    seen=lambda image, *rest: torch.zeros_like(image, dtype=torch.bool),
-)
-_mistaken(
-    "first_glimpse_stays",
-    "Right models that use later glimpses are refused, since you keep what the first glimpse holds, and no other. Keep the pixels of all glimpses.",
-    seen=_of(lambda locations: locations[:1]),
-)
-_mistaken(
-    "last_glimpse_stays",
-    "Right models that use earlier glimpses are refused, since you keep what the last glimpse holds, and no other. Where a table is filled in a loop, it must not begin anew in each round.",
-    seen=_of(lambda locations: locations[-1:]),
-)
-_mistaken(
-    "finest_scale_stays",
-    "Right models with several scales are refused, since you keep the pixels of the finest patch alone. Patch k has the side size · 2ᵏ.",
-    seen=lambda image, locations, size, scales: seen(image, locations, size, 1),
-)
-_mistaken(
-    "coordinates_exchanged",
-    "Right models are refused, since the pixels that you keep are not those of their glimpses. This happens if x and y are exchanged. A location is (x, y), and corner returns (top, left).",
-    seen=_of(lambda locations: locations.flip(1)),
-)
-
-
 def _with_a_margin(*args):
     return F.max_pool2d(seen(*args).float()[None], 3, 1, 1)[0] > 0
-
-
-_mistaken(
-    "a_margin_stays",
-    "Models whose glimpses are one pixel too wide, or lie one pixel too far, pass your test, since you keep the pixels right beside the glimpses, too. Change all that lie in none.",
-    seen=_with_a_margin,
-)
-# What is changed
-
-
-def _first_pixel(image, kept, draw):
-    changed = image.clone()
-    changed[0, 0] = torch.randn((), generator=draw) + 2
-    return changed
-
-
-_mistaken(
-    "first_pixel_alone",
-    "Models that peek anywhere but in the upper left corner pass your test, since you change that pixel alone. Change all pixels that lie in no glimpse.",
-    change=_first_pixel,
-)
-_mistaken(
-    "signs_turned_round",
-    "A model that looks at how far all pixels are from 0, whatever their sign, passes your test, since you turn their signs round. Put new random numbers there.",
-    change=lambda image, kept, draw: -image,
-)
 
 
 def _reordered(image, kept, draw):
@@ -280,11 +147,23 @@ def _reordered(image, kept, draw):
     return changed
 
 
-_mistaken(
-    "reordered",
-    "Models that look at the whole image at once, at its mean or at its largest pixel, pass your test, since you only put its pixels in another order. Put new random numbers there.",
-    change=_reordered,
-)
+for _name, _sentence, _changes in (
+    # What is compared
+    ("runs_at_all", "Every model that gives finite numbers without an error passes your test. Change the pixels outside the glimpses, in a copy, by new random numbers of about 1, and compare what comes out.", {"same": lambda before, after: bool(after.isfinite().all())}),
+    ("classes_compared", "Models whose numbers move while their largest one stays the largest pass your test. Compare the numbers, not the class that they lead to.", {"same": lambda before, after: bool(before.isfinite().all()) and bool(before.argmax() == after.argmax())}),
+    ("sums_compared", "A model that peeks to raise one class by as much as it lowers another one passes your test, since you compare the sum of the numbers, or their mean. Compare number by number.", {"same": lambda before, after: close(before.sum(), after.sum())}),
+    # Which pixels stay
+    ("nothing_stays", "All right models that look at the image are refused, even one that uses the middle of each glimpse alone. This happens if you change the whole image, or the pixels inside the glimpses instead of those outside. Keep the pixels that lie in a glimpse, and change the others.", {"seen": lambda image, *rest: torch.zeros_like(image, dtype=torch.bool)}),
+    ("first_glimpse_stays", "Right models that use later glimpses are refused, since you keep what the first glimpse holds, and no other. Keep the pixels of all glimpses.", {"seen": _of(lambda locations: locations[:1])}),
+    ("last_glimpse_stays", "Right models that use earlier glimpses are refused, since you keep what the last glimpse holds, and no other. Where a table is filled in a loop, it must not begin anew in each round.", {"seen": _of(lambda locations: locations[-1:])}),
+    ("finest_scale_stays", "Right models with several scales are refused, since you keep the pixels of the finest patch alone. Patch k has the side size · 2ᵏ.", {"seen": lambda image, locations, size, scales: seen(image, locations, size, 1)}),
+    ("coordinates_exchanged", "Right models are refused, since the pixels that you keep are not those of their glimpses. This happens if x and y are exchanged. A location is (x, y), and corner returns (top, left).", {"seen": _of(lambda locations: locations.flip(1))}),
+    ("a_margin_stays", "Models whose glimpses are one pixel too wide, or lie one pixel too far, pass your test, since you keep the pixels right beside the glimpses, too. Change all that lie in none.", {"seen": _with_a_margin}),
+    # What is changed
+    ("reordered", "Models that look at the whole image at once, at its mean or at its largest pixel, pass your test, since you only put its pixels in another order. Put new random numbers there.", {"change": _reordered}),
+):  # fmt: skip
+    _mistaken(_name, _sentence, **_changes)
+
 
 # Which settings are tried
 

@@ -158,10 +158,7 @@ def _blocks(pixels, block):
 
 
 CORNERS, PLACES = "the corners of the patches", "the rows and columns of the patches"
-BLOCK, SUM, MEAN = "the side of a block", "the sum of each block", "the mean of each block"
-
-
-# Beyond the border
+PIXELS, SUM, MEAN = "the pixels of the patches", "the sum of each block", "the mean of each block"
 
 
 def _sliced(image, places):
@@ -170,131 +167,23 @@ def _sliced(image, places):
     return torch.stack(patches).reshape(len(image), places[0].shape[1], places[1].shape[1])
 
 
-task.changed(
-    "slices_without_padding",
-    f"Your function stops where a patch reaches beyond the image. A slice such as [-1:3] counts -1 from the end and is empty, and one beyond the other end is too short. {OUTSIDE}: surround the image with zeros before you cut, or set them in.",
-    {"the pixels of the patches": _sliced},
-)
+def _kept(inside):
+    """A change of corners, or of rows and columns, which keeps them in the image: inside(where they are, its length, the patch's side)."""
 
+    def change(given, side, *, image, right):
+        return [inside(start, length, side) for start, length in zip(right(given, side), image.shape[1:], strict=True)]
 
-def _mirrored(places, length):
-    """As padding with mode "reflect": the pixel of the border is not repeated."""
-    period = max(2 * length - 2, 1)
-    return (length - 1 - (places % period - (length - 1)).abs()).clamp(min=0)
-
-
-for name, sentence, inside in (
-    ("edge_repeated", "Beyond the border you repeat the pixels of the border.", lambda places, length: places.clamp(0, length - 1)),
-    ("wrapped", "Beyond the border the image begins again from its other end, as negative indices and `%` do it.", torch.remainder),
-    ("mirrored", "Beyond the border you mirror the image.", _mirrored),
-):  # fmt: skip
-
-    def change(corners, side, *, image, right, inside=inside):
-        return list(map(inside, right(corners, side), image.shape[1:]))
-
-    task.changed(name, f"{sentence} {OUTSIDE}.", {PLACES: change})
-
-
-def _moved_inside(at, side, *, image, right):
-    inside = lambda start, length: start.clamp(max=length - side).clamp(min=0)  # noqa: E731
-    return list(map(inside, right(at, side), image.shape[1:]))
-
-
-task.changed(
-    "moved_inside",
-    f"Patches near the border are moved until they lie within the image, and so they are not around the location. {OUTSIDE}: leave the patch where it is.",
-    {CORNERS: _moved_inside},
-)
+    return change
 
 
 def _mean_of_what_is_inside(total, n, *, image, done):
-    ones = _blocks(_pixels(torch.ones_like(image), done[PLACES]), done[BLOCK])
+    ones = _blocks(_pixels(torch.ones_like(image), done[PLACES]), done["the side of a block"])
     return (total / ones.sum((2, 4))).nan_to_num()
 
 
-task.changed(
-    "zeros_not_counted",
-    f"Cells on the border are too large: you take the mean of the pixels inside the image alone. {OUTSIDE}, and every cell is divided by 2ᵏ × 2ᵏ.",
-    {MEAN: _mean_of_what_is_inside},
-)
-
-
-def _stretched(blocks, *, image, done):
-    cells = []
-    for picture, *places in zip(image, *done[PLACES], strict=True):
-        rows, columns = (each[(each >= 0) & (each < n)] for each, n in zip(places, picture.shape, strict=True))
-        cells.append(F.adaptive_avg_pool2d(picture[rows][:, columns][None], blocks.shape[1])[0])
-    return torch.stack(cells)
-
-
-task.changed(
-    "stretched",
-    f"What lies inside the image is stretched to the size of the patch where the patch reaches beyond the border, as adaptive pooling or resizing does it. {OUTSIDE}: fill the patch up with them before you reduce it.",
-    {SUM: _stretched, MEAN: left_out},
-)
-
-
-# Where the patches lie
-
-for name, sentence, change in (
-    ("sizes_exchanged", "corner was given the width in place of the height, and the height in place of the width. It takes (location, height, width, side), and an image is B×Y×X: height first.", lambda at, side, *, image: corner(at, *image.mT.shape[1:], side)),
-    ("height_for_both", "You multiply both numbers of a location by the image's height. x goes along its width: multiply it by X.", lambda at, side, *, image: corner(at, image.shape[1], image.shape[1], side)),
-    ("top_and_left_exchanged", "You take top for the first column and left for the first row. corner returns (top, left): top is a row, left a column.", lambda at, side, *, right: right(at, side)[::-1]),
-    ("begins_at_the_location", "Your patches begin at the location. It is their middle: the corner lies half of the side before it.", lambda at, side, *, right: right(at, 0)),
-    ("one_corner_for_all", "All your patches begin at the corner of the first one, so the wide ones are not around the location. Each has a side of its own, and so a corner of its own.", lambda at, side, *, size, right: right(at, size)),
-):  # fmt: skip
-    task.changed(name, sentence, {CORNERS: change})
-for name, sentence, changes in (
-    ("coordinates_exchanged", "You take the first number of a location for y and the second for x. A location is (x, y), and corner takes it as it is.", {"location": lambda location: location.flip(1)}),
-    ("first_location_for_all", "All images are seen at the first location. Each has a location of its own.", {"location": lambda location: location[:1].expand_as(location)}),
-    ("first_image_for_all", "All patches come from the first image. Each image is seen at its own location.", {"image": lambda image: image[:1].expand_as(image)}),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
-
-
-# From pixels to cells
-
-for name, sentence, block in (
-    ("sides_grow_evenly", "The sides of your patches grow evenly: size, 2·size, 3·size. Each is twice the one before: size, 2·size, 4·size.", lambda two, k: k + 1),
-    ("begins_with_the_second", "Your first patch has twice the side that it should have. k counts from 0: patch 0 has the side size, and its cells are pixels.", lambda two, k: 2 ** (k + 1)),
-    ("all_alike", "All your patches are the same, that of scale 0. Patch k has the side size · 2ᵏ.", lambda two, k: 1),
-):  # fmt: skip
-    task.changed(name, sentence, {BLOCK: block})
-task.changed(
-    "summed",
-    "Your cells are sums. Take the mean: divide by the number of pixels, 2ᵏ × 2ᵏ.",
-    {MEAN: left_out},
-)
-task.changed(
-    "divided_by_one_side",
-    "You divide the sum of a block by 2ᵏ. It has 2ᵏ × 2ᵏ pixels.",
-    {MEAN: lambda total, n, *, done: total / done[BLOCK]},
-)
-
-
-def _whole(blocks):
-    """The patch that was cut into blocks, B×side×side, and the number of its cells on a side."""
-    return blocks.flatten(3).flatten(1, 2), blocks.shape[1]
-
-
 def _interpolated(blocks):
-    pixels, size = _whole(blocks)
-    return F.interpolate(pixels[:, None], size=(size, size), mode="bilinear")[:, 0]
-
-
-def _middle(blocks):
-    pixels, size = _whole(blocks)
-    before = (pixels.shape[1] - size) // 2
-    return pixels[:, before : before + size, before : before + size]
-
-
-for name, sentence, reduce in (
-    ("largest", "Your cells are the largest pixel of their block, as max pooling gives it. Take the mean.", lambda blocks: blocks.amax((2, 4))),
-    ("every_nth_pixel", "Your cells are single pixels: the first of each block, as a slice with a step of 2ᵏ picks it. Take the mean of the block.", lambda blocks: blocks[:, :, 0, :, 0]),
-    ("interpolated", "From scale 2 on your cells are the mean of four pixels in the middle of each block, which is what F.interpolate gives with mode bilinear. Take the mean of all pixels of the block.", _interpolated),
-    ("not_reduced", "You cut size × size pixels out of the middle of every patch, so that they all show nearly the same. Reduce the whole patch: a cell is the mean of 2ᵏ × 2ᵏ pixels.", _middle),
-):  # fmt: skip
-    task.changed(name, sentence, {SUM: reduce, MEAN: left_out})
+    size, patches = blocks.shape[1], blocks.flatten(3).flatten(1, 2)
+    return F.interpolate(patches[:, None], size=(size, size), mode="bilinear")[:, 0]
 
 
 @task.mistake(
@@ -320,15 +209,26 @@ def as_given(image, location, size, scales):
     return torch.stack(patches, 1)
 
 
-# The result
-
-for name, sentence, returned in (
-    ("patches_transposed", "Rows and columns are exchanged within your patches. A patch is like the image: the second to last axis runs down, the last one across.", lambda patches: patches.mT),
-    ("coarsest_first", "Your patches come in reverse order. The finest, of side size, is the first.", lambda patches: patches.flip(1)),
-    ("scales_summed", "You sum over the scales. Return every patch by itself, B×scales×size×size.", lambda patches: patches.sum(1, keepdim=True)),
-    ("scales_last", "The axis of scales is your last one. It comes right after the batch: B×scales×size×size.", lambda patches: patches.movedim(1, -1)),
-    ("scales_first", "The axis of scales is your first one. The batch comes first: B×scales×size×size.", lambda patches: patches.transpose(0, 1)),
-    ("flattened", "You put all cells of an image in one row. Keep the axes: B×scales×size×size.", lambda patches: patches.flatten(1)),
-    ("list_returned", "You return a list of patches. Stack them to one tensor, B×scales×size×size.", lambda patches: list(patches.unbind(1))),
-):  # fmt: skip
-    task.changed(name, sentence, {"result": returned})
+task.changed_each(
+    # Beyond the border
+    ("slices_without_padding", f"Your function stops where a patch reaches beyond the image. A slice such as [-1:3] counts -1 from the end and is empty, and one beyond the other end is too short. {OUTSIDE}: surround the image with zeros before you cut, or set them in.", {PIXELS: _sliced}),
+    ("edge_repeated", f"Beyond the border you repeat the pixels of the border. {OUTSIDE}.", {PLACES: _kept(lambda places, length, side: places.clamp(0, length - 1))}),
+    ("wrapped", f"Beyond the border the image begins again from its other end, as negative indices and `%` do it. {OUTSIDE}.", {PLACES: _kept(lambda places, length, side: places % length)}),
+    ("moved_inside", f"Patches near the border are moved until they lie within the image, and so they are not around the location. {OUTSIDE}: leave the patch where it is.", {CORNERS: _kept(lambda start, length, side: start.clamp(max=length - side).clamp(min=0))}),
+    ("zeros_not_counted", f"Cells on the border are too large: you take the mean of the pixels inside the image alone. {OUTSIDE}, and every cell is divided by 2ᵏ × 2ᵏ.", {MEAN: _mean_of_what_is_inside}),
+    # Where the patches lie
+    ("sizes_exchanged", "corner was given the width in place of the height, and the height in place of the width. It takes (location, height, width, side), and an image is B×Y×X: height first.", {CORNERS: lambda at, side, *, image: corner(at, *image.mT.shape[1:], side)}),
+    ("height_for_both", "You multiply both numbers of a location by the image's height. x goes along its width: multiply it by X.", {CORNERS: lambda at, side, *, image: corner(at, image.shape[1], image.shape[1], side)}),
+    ("top_and_left_exchanged", "You take top for the first column and left for the first row. corner returns (top, left): top is a row, left a column.", {CORNERS: lambda at, side, *, right: right(at, side)[::-1]}),
+    ("begins_at_the_location", "Your patches begin at the location. It is their middle: the corner lies half of the side before it.", {CORNERS: lambda at, side, *, right: right(at, 0)}),
+    ("one_corner_for_all", "All your patches begin at the corner of the first one, so the wide ones are not around the location. Each has a side of its own, and so a corner of its own.", {CORNERS: lambda at, side, *, size, right: right(at, size)}),
+    ("coordinates_exchanged", "You take the first number of a location for y and the second for x. A location is (x, y), and corner takes it as it is.", {"location": lambda location: location.flip(1)}),
+    # From pixels to cells
+    ("summed", "Your cells are sums. Take the mean: divide by the number of pixels, 2ᵏ × 2ᵏ.", {MEAN: left_out}),
+    ("divided_by_one_side", "You divide the sum of a block by 2ᵏ. It has 2ᵏ × 2ᵏ pixels.", {MEAN: lambda total, n, *, done: total / done["the side of a block"]}),
+    ("every_nth_pixel", "Your cells are single pixels: the first of each block, as a slice with a step of 2ᵏ picks it. Take the mean of the block.", {SUM: lambda blocks: blocks[:, :, 0, :, 0], MEAN: left_out}),
+    ("interpolated", "From scale 2 on your cells are the mean of four pixels in the middle of each block, which is what F.interpolate gives with mode bilinear. Take the mean of all pixels of the block.", {SUM: _interpolated, MEAN: left_out}),
+    # The result
+    ("scales_last", "The axis of scales is your last one. It comes right after the batch: B×scales×size×size.", {"result": lambda patches: patches.movedim(1, -1)}),
+    ("scales_first", "The axis of scales is your first one. The batch comes first: B×scales×size×size.", {"result": lambda patches: patches.transpose(0, 1)}),
+)  # fmt: skip

@@ -107,140 +107,32 @@ def _of_label(log_p, label):
     return log_p.gather(1, label[:, None])[:, 0]
 
 
-ADVANTAGE, PLAIN = "reward minus baseline", "reward minus baseline without its gradient"
-PRODUCTS, SUMS, LOOK = (
-    "the products with the log probability",
-    "the sums over the steps",
-    "the mean of the sums over the steps",
-)
+PLAIN, PRODUCTS = "reward minus baseline without its gradient", "the products with the log probability"
+SUMS, LOOK = "the sums over the steps", "the mean of the sums over the steps"
 SQUARES, GUESS = "the squares of reward minus baseline", "the mean of the squares"
-BOTH, LOSS = "the cross-entropy minus the part of the locations", "the loss"
-
-
-# The three parts
-
-task.changed(
-    "labels_alone",
-    "Your loss is the cross-entropy alone. No gradient then reaches log_probability, so that nothing learns where to look: subtract the part with the rewards, and add the squares for the baseline.",
-    {BOTH: left_out, LOSS: left_out},
-)
-for name, sentence, changes in (
-    ("rewards_forgotten", "The part with the log probabilities is missing, so that nothing learns where to look.", {BOTH: left_out}),
-    ("rewards_alone", "Your loss is the part with the rewards alone. Add the cross-entropy, and the squares for the baseline.", {BOTH: lambda classify, look: -look, LOSS: left_out}),
-    ("labels_forgotten", "The cross-entropy is missing, so that nothing learns to classify.", {BOTH: lambda classify, look: -look}),
-    ("squares_forgotten", "The mean of the squares is missing, so that the baseline never learns to guess the reward.", {LOSS: left_out}),
-    ("sign_of_the_squares", "The mean of the squares is subtracted, so that the baseline learns to be wrong. Add it.", {LOSS: sub}),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
-task.changed(
-    "sign_of_the_rewards",
-    "The sign of the part with the log probabilities is turned round: it is added, or the reward is subtracted from the baseline in it. A loss should fall where choices that were better than expected become more probable: subtract the products of reward minus baseline with the log probabilities.",
-    {BOTH: add},
-)
-
-
-# Reward minus baseline
-
-task.changed(
-    "reward_along_the_steps",
-    "reward has B numbers and baseline B×T: aligned from the right, B meets T. That runs only where the two are equal, and it then pairs rewards with steps. Give reward an axis, B×1.",
-    {"the reward with an axis for the steps": left_out},
-)
-for name, sentence, changes in (
-    ("baseline_unused", "The baseline has no effect on the part of the locations. Subtract it from the reward there, too.", {PLAIN: lambda advantage, *, baseline: (advantage + baseline).detach()}),
-    ("baseline_added", "The baseline is added to the reward. Subtract it.", {ADVANTAGE: add}),
-    ("absolute", "You use how far reward and baseline lie apart, without its sign. Then a choice that was worse than expected becomes more probable, too.", {PLAIN: lambda advantage: advantage.detach().abs()}),
-    ("squared_in_the_rewards", "You multiply the log probabilities by the squares of reward minus baseline. Use the difference as it is: the square has lost its sign.", {PLAIN: lambda advantage: advantage.detach().square()}),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
-
-
-def _centred(advantage):
-    return (advantage - advantage.mean()).detach()
-
-
-task.changed(
-    "advantage_centred",
-    "You subtract the mean of reward minus baseline before the products. Use it as it is.",
-    {PLAIN: _centred},
-)
-task.changed(
-    "advantage_normalised",
-    "You normalise reward minus baseline before the products: its mean is subtracted, and it is divided by its standard deviation. That is sometimes done, and makes another gradient. Use it as it is.",
-    {PLAIN: lambda advantage: _centred(advantage) / (advantage.detach().var(correction=0) + 1e-12).sqrt()},
-)
-task.changed(
-    "reward_of_ones_own",
-    "You work the reward out from logits and label, 1 where the largest logit is right. The reward is given: use it.",
-    {"reward": lambda reward, *, logits, label: (logits.argmax(1) == label).to(reward.dtype)},
-)
-
-
-# Sums and means
-
-for name, sentence, step, change in (
-    ("mean_over_the_steps", "You take the mean over the steps of the products with the log probabilities, or over everything at once. The log probabilities of all steps belong to one choice of a path: sum over T, then take the mean over B.", SUMS, left_out),
-    ("sum_over_the_batch", "You sum the products with the log probabilities over the batch, too. Sum over T, then take the mean over B.", LOOK, torch.sum),
-    ("axes_exchanged", "You sum the products with the log probabilities over the batch and take the mean over the steps. It is the other way round: the sum over T, the mean over B.", SUMS, lambda products: products.sum(0)),
-    ("last_step_alone", "Only the last step's log probabilities have an effect. The reward comes at the end, but all steps have led to it: sum over all of them.", SUMS, lambda products: products[:, -1]),
-    ("first_step_left_out", "The first step's log probabilities have no effect. Sum over all steps that are given.", SUMS, lambda products: products[:, 1:].sum(1)),
-    ("squares_summed", "You sum the squares over the steps. They are errors of a guess: take their mean over B and T.", GUESS, lambda squares: squares.sum(1).mean()),
-    ("squares_summed_over_all", "You sum the squares over everything. Take their mean over B and T.", GUESS, torch.sum),
-    ("squares_halved", "You take half of the squares. Take them whole.", GUESS, lambda squares: squares.mean() / 2),
-    ("absolute_errors", "You take the mean of the distances between reward and baseline. Take that of their squares.", SQUARES, torch.abs),
-    ("cross_entropy_summed", "You sum the cross-entropy over the batch. Take its mean.", "the mean log probability of the labels", torch.sum),
-    ("softmax_twice", "You apply a softmax before cross_entropy, which has one of its own. Give it the logits.", "the logarithms of the softmax", lambda logits: logits.softmax(1).log_softmax(1)),
-    ("probability", "You use the probabilities, the exponentials of log_probability. Use it as it is.", "log_probability", torch.exp),
-):  # fmt: skip
-    task.changed(name, sentence, {step: change})
-task.changed(
-    "mean_times_mean",
-    "You multiply the mean of reward minus baseline of each example by the sum of its log probabilities. Every step has its own baseline: multiply step by step, then sum.",
-    {PLAIN: lambda advantage: advantage.detach().mean(1, keepdim=True)},
-)
-task.changed(
-    "one_for_each_example",
-    "You return one number for each example. Return the mean over the batch, one number.",
-    {"the mean log probability of the labels": left_out, LOOK: left_out, GUESS: lambda squares: squares.mean(1)},
-)
-task.changed(
-    "with_an_axis",
-    "The number is right, but you return it in a tensor with an axis. A tensor with one number and no axis is asked for.",
-    {"result": lambda loss: loss[None]},
-)
-
-
-# Gradients
-
+BOTH = "the cross-entropy minus the part of the locations"
 LEARNS, NEVER_LEARNS = {PLAIN: left_out}, {SQUARES: lambda advantage: advantage.detach().square()}
 LOG_P_CUT_OFF = {PRODUCTS: lambda advantage, log_p: advantage * log_p.detach()}
-task.changed(
-    "baseline_learns_from_the_picks",
-    "The value is right, but through the products with the log probabilities a gradient reaches the baseline, too, which does not make it a better guess. Cut reward minus baseline off there with `.detach()`; in the squares it stays as it is.",
-    LEARNS,
-)
-task.changed(
-    "baseline_never_learns",
-    "The value is right, but no gradient reaches the baseline. In the products it has to be cut off; in the squares it learns from them, so leave it as it is there.",
-    NEVER_LEARNS,
-)
-task.changed(
-    "detached_in_the_wrong_part",
-    "The value is right, but the gradients are exchanged: the baseline gets one through the products, and none through the squares. Cut it off in the products, not in the squares.",
-    LEARNS | NEVER_LEARNS,
-)
-task.changed(
-    "locations_never_learn",
-    "The value is right, but no gradient reaches log_probability, so that nothing learns where to look. Cut off reward minus baseline alone, not the log probability.",
-    LOG_P_CUT_OFF,
-)
-task.changed(
-    "wrong_factor_detached",
-    "The value is right, but it is the wrong factor of the products that is cut off: the gradient goes to the baseline, and none reaches log_probability. Cut off reward minus baseline.",
-    LEARNS | LOG_P_CUT_OFF,
-)
-task.changed(
-    "as_given",
-    "This is the loss as it was given, with its three faults.",
-    LEARNS | NEVER_LEARNS | {SUMS: left_out, BOTH: add},
-)
+
+
+task.changed_each(
+    ("sign_of_the_rewards", "The sign of the part with the log probabilities is turned round: it is added, or the reward is subtracted from the baseline in it. A loss should fall where choices that were better than expected become more probable: subtract the products of reward minus baseline with the log probabilities.", {BOTH: add}),
+    ("reward_along_the_steps", "reward has B numbers and baseline B×T: aligned from the right, B meets T. That runs only where the two are equal, and it then pairs rewards with steps. Give reward an axis, B×1.", {"the reward with an axis for the steps": left_out}),
+    ("baseline_unused", "The baseline has no effect on the part of the locations. Subtract it from the reward there, too.", {PLAIN: lambda advantage, *, baseline: (advantage + baseline).detach()}),
+    ("advantage_normalised", "You normalise reward minus baseline before the products: its mean is subtracted, and it is divided by its standard deviation. That is sometimes done, and makes another gradient. Use it as it is.", {PLAIN: lambda advantage: ((advantage - advantage.mean()) / (advantage.var(correction=0) + 1e-12).sqrt()).detach()}),
+    ("reward_of_ones_own", "You work the reward out from logits and label, 1 where the largest logit is right. The reward is given: use it.", {"reward": lambda reward, *, logits, label: (logits.argmax(1) == label).to(reward.dtype)}),
+    # Sums and means
+    ("mean_over_the_steps", "You take the mean over the steps of the products with the log probabilities, or over everything at once. The log probabilities of all steps belong to one choice of a path: sum over T, then take the mean over B.", {SUMS: left_out}),
+    ("sum_over_the_batch", "You sum the products with the log probabilities over the batch, too. Sum over T, then take the mean over B.", {LOOK: torch.sum}),
+    ("axes_exchanged", "You sum the products with the log probabilities over the batch and take the mean over the steps. It is the other way round: the sum over T, the mean over B.", {SUMS: lambda products: products.sum(0)}),
+    ("last_step_alone", "Only the last step's log probabilities have an effect. The reward comes at the end, but all steps have led to it: sum over all of them.", {SUMS: lambda products: products[:, -1]}),
+    ("squares_summed", "You sum the squares over the steps. They are errors of a guess: take their mean over B and T.", {GUESS: lambda squares: squares.sum(1).mean()}),
+    ("softmax_twice", "You apply a softmax before cross_entropy, which has one of its own. Give it the logits.", {"the logarithms of the softmax": lambda logits: logits.softmax(1).log_softmax(1)}),
+    # Gradients
+    ("baseline_learns_from_the_picks", "The value is right, but through the products with the log probabilities a gradient reaches the baseline, too, which does not make it a better guess. Cut reward minus baseline off there with `.detach()`; in the squares it stays as it is.", LEARNS),
+    ("baseline_never_learns", "The value is right, but no gradient reaches the baseline. In the products it has to be cut off; in the squares it learns from them, so leave it as it is there.", NEVER_LEARNS),
+    ("detached_in_the_wrong_part", "The value is right, but the gradients are exchanged: the baseline gets one through the products, and none through the squares. Cut it off in the products, not in the squares.", LEARNS | NEVER_LEARNS),
+    ("locations_never_learn", "The value is right, but no gradient reaches log_probability, so that nothing learns where to look. Cut off reward minus baseline alone, not the log probability.", LOG_P_CUT_OFF),
+    ("wrong_factor_detached", "The value is right, but it is the wrong factor of the products that is cut off: the gradient goes to the baseline, and none reaches log_probability. Cut off reward minus baseline.", LEARNS | LOG_P_CUT_OFF),
+    ("as_given", "This is the loss as it was given, with its three faults.", LEARNS | NEVER_LEARNS | {SUMS: left_out, BOTH: add}),
+)  # fmt: skip

@@ -104,80 +104,14 @@ def _(features, state, weight_features, weight_state, weight_location, noise, st
     return new, location, log_p
 
 
-# What is cut off from its gradient
-
 MEAN, DRAWN, CUT, LOCATION = "the mean", "the place drawn", "the place, cut off from its gradient", "the next location"
-APART, HALF, CONSTANT = (
-    "the place minus the mean",
-    "half of their sum",
-    "the logarithm of what the density is divided by",
-)
+NEW, APART, HALF = "the new state", "the place minus the mean", "half of their sum"
+CONSTANT = "the logarithm of what the density is divided by"
 LOCATION_ALONE = {CUT: left_out, LOCATION: lambda place: place.detach().clamp(-1, 1)}
 MEAN_CUT_OFF = {APART: lambda place, mean: place - mean.detach()}
-task.changed(
-    "not_cut_off",
-    "The values are right, but the place that was drawn is still a function of the weights: a gradient reaches them through the location, and none through the density, since the mean cancels in it. Cut the place off with `.detach()` as soon as it is drawn.",
-    {CUT: left_out},
-)
-task.changed(
-    "cut_off_for_looking_alone",
-    "The values are right, and no gradient reaches the location that you return. But in the density the place still moves with the mean, so that the mean cancels and never learns. Cut the place off as soon as it is drawn.",
-    LOCATION_ALONE,
-)
-task.changed(
-    "mean_cut_off",
-    "The values are right, but no gradient reaches the mean through the density, so nothing learns where to look. Cut off the place that was drawn, not the mean.",
-    MEAN_CUT_OFF,
-)
-task.changed(
-    "mean_cut_off_in_place_of_the_place",
-    "The values are right, but the gradients of the density are turned round: in it the mean is cut off, and the place that was drawn is not. It is the other way round: cut the place off as soon as it is drawn, and leave the mean as it is.",
-    LOCATION_ALONE | MEAN_CUT_OFF,
-)
-task.changed(
-    "state_cut_off",
-    "The values are right, but the state that you return is cut off from its gradient. It is a function of the weights, and the next look has to teach them.",
-    {"result": lambda state, location, log_p: (state.detach(), location, log_p)},
-)
-task.changed(
-    "location_network_reads_a_copy",
-    "The values are right, but the location network reads a state that is cut off, so that the density teaches weight_location alone. Its gradient should reach the core as well.",
-    {MEAN: lambda state, weight: state.detach() @ weight},
-)
 
 
-# The core and the place
-
-BOTH, NEW = "the sum of both products", "the new state"
-for name, sentence, step, change in (
-    ("no_relu", "ReLU is missing: your new state has numbers below 0.", NEW, left_out),
-    ("tanh_in_the_core", "Your core has tanh. Here it has ReLU, as in the paper.", NEW, torch.tanh),
-    ("relu_of_each_part", "You apply ReLU to each of the two products. Add them first.", BOTH, lambda a, b: a.relu() + b.relu()),
-    ("state_forgotten", "The state before has no effect: what earlier looks showed is lost.", BOTH, left_out),
-    ("aims_from_the_old_state", "The mean is computed from the state before this look. Use the new state, which knows what this look has shown.", MEAN, lambda new, weight, *, state: state @ weight),
-    ("mean_kept_in_the_picture", "You keep the mean between -1 and 1 before the place is drawn. The mean may lie outside the picture: keep only the location that you return.", MEAN, lambda state, weight: (state @ weight).clamp(-1, 1)),
-    ("looks_at_the_mean", "The location that you return is the mean. While the model learns, it looks at the place that was drawn.", DRAWN, left_out),
-    ("not_kept_in_the_picture", "Some of your locations lie outside the picture. Numbers below -1 become -1, and those above 1 become 1.", LOCATION, left_out),
-    ("squashed", "You apply tanh to the place that was drawn. Numbers from -1 to 1 stay as they are, and only those beyond become -1 or 1.", LOCATION, torch.tanh),
-    ("density_of_the_kept_place", "Your log density is that of the location after it was kept in the picture. The Gaussian drew the place before that: use this one.", APART, lambda place, mean: place.clamp(-1, 1) - mean),
-):  # fmt: skip
-    task.changed(name, sentence, {step: change})
-task.changed(
-    "weights_exchanged",
-    "weight_features and weight_state are exchanged.",
-    {
-        "weight_features": lambda weight, *, weight_state: weight_state,
-        "weight_state": lambda weight, *, weight_features: weight_features,
-    },
-)
-
-
-# The density
-
-HALF, CONSTANT = "half of their sum", "the logarithm of what the density is divided by"
-
-
-def spread(power):
+def _spread(power):
     """Changes after which the density takes a power of std for its standard deviation."""
     return {
         "the distance in standard deviations": lambda apart, std: apart / std**power,
@@ -185,11 +119,26 @@ def spread(power):
     }
 
 
-for name, sentence, changes in (
-    ("std_taken_for_the_variance", "You take std for the variance, be it where the place is drawn or in the density. It is the standard deviation.", spread(0.5)),
-    ("variance_taken_for_the_std", "You use std² in the density as if it were the standard deviation; torch.distributions.Normal, too, wants std itself.", spread(2)),
+task.changed_each(
+    # What is cut off from its gradient
+    ("not_cut_off", "The values are right, but the place that was drawn is still a function of the weights: a gradient reaches them through the location, and none through the density, since the mean cancels in it. Cut the place off with `.detach()` as soon as it is drawn.", {CUT: left_out}),
+    ("cut_off_for_looking_alone", "The values are right, and no gradient reaches the location that you return. But in the density the place still moves with the mean, so that the mean cancels and never learns. Cut the place off as soon as it is drawn.", LOCATION_ALONE),
+    ("mean_cut_off", "The values are right, but no gradient reaches the mean through the density, so nothing learns where to look. Cut off the place that was drawn, not the mean.", MEAN_CUT_OFF),
+    ("mean_cut_off_in_place_of_the_place", "The values are right, but the gradients of the density are turned round: in it the mean is cut off, and the place that was drawn is not. It is the other way round: cut the place off as soon as it is drawn, and leave the mean as it is.", LOCATION_ALONE | MEAN_CUT_OFF),
+    ("state_cut_off", "The values are right, but the state that you return is cut off from its gradient. It is a function of the weights, and the next look has to teach them.", {"result": lambda state, location, log_p: (state.detach(), location, log_p)}),
+    ("location_network_reads_a_copy", "The values are right, but the location network reads a state that is cut off, so that the density teaches weight_location alone. Its gradient should reach the core as well.", {MEAN: lambda state, weight: state.detach() @ weight}),
+    # The core and the place
+    ("no_relu", "ReLU is missing: your new state has numbers below 0.", {NEW: left_out}),
+    ("tanh_in_the_core", "Your core has tanh. Here it has ReLU, as in the paper.", {NEW: torch.tanh}),
+    ("aims_from_the_old_state", "The mean is computed from the state before this look. Use the new state, which knows what this look has shown.", {MEAN: lambda new, weight, *, state: state @ weight}),
+    ("mean_kept_in_the_picture", "You keep the mean between -1 and 1 before the place is drawn. The mean may lie outside the picture: keep only the location that you return.", {MEAN: lambda state, weight: (state @ weight).clamp(-1, 1)}),
+    ("looks_at_the_mean", "The location that you return is the mean. While the model learns, it looks at the place that was drawn.", {DRAWN: left_out}),
+    ("not_kept_in_the_picture", "Some of your locations lie outside the picture. Numbers below -1 become -1, and those above 1 become 1.", {LOCATION: left_out}),
+    ("squashed", "You apply tanh to the place that was drawn. Numbers from -1 to 1 stay as they are, and only those beyond become -1 or 1.", {LOCATION: torch.tanh}),
+    ("density_of_the_kept_place", "Your log density is that of the location after it was kept in the picture. The Gaussian drew the place before that: use this one.", {APART: lambda place, mean: place.clamp(-1, 1) - mean}),
+    # The density
+    ("std_taken_for_the_variance", "You take std for the variance, be it where the place is drawn or in the density. It is the standard deviation.", _spread(0.5)),
+    ("variance_taken_for_the_std", "You use std² in the density as if it were the standard deviation; torch.distributions.Normal, too, wants std itself.", _spread(2)),
     ("exponent_alone", "Your log density is the exponent alone. The constants are missing: -ln std and -ln(2π) / 2, once for x and once for y.", {"the log density": left_out}),
     ("not_summed", "You return a log density for x and one for y, B×2. The two are drawn independently: add them.", {HALF: lambda squares: squares / 2, CONSTANT: lambda std: log(2 * pi * std**2) / 2}),
-    ("location_before_state", "You return the location first. The order is state, location, log density.", {"result": lambda state, location, log_p: (location, state, log_p)}),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
+)  # fmt: skip

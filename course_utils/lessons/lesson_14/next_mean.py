@@ -79,35 +79,16 @@ def _(mean, location, std, reward, baseline, rate):
 
 
 SURPRISE, VARIANCE, MEAN, NEW = "reward minus baseline", "std squared", "their mean", "the new mean"
-
-for name, sentence, step, change in (
-    ("baseline_forgotten", "You multiply by the reward itself. What counts is how much better than the baseline it is.", SURPRISE, left_out),
-    ("baseline_added", "You add the baseline to the reward. Subtract it.", SURPRISE, add),
-    ("mean_baseline", "You subtract the mean of all baselines. Each look has its own.", SURPRISE, lambda reward, baseline: reward - baseline.mean()),
-    ("magnitude", "You lose the sign of reward minus baseline, so that looks which went badly pull the mean, too.", SURPRISE, lambda reward, baseline: (reward - baseline).abs()),
-    ("squared_surprise", "You square reward minus baseline. That is the third term of the loss, which does not move the mean.", SURPRISE, lambda reward, baseline: (reward - baseline).square()),
-    ("location_alone", "You push by the location itself. The gradient points from the mean to the location: subtract the mean.", "the location minus the mean", left_out),
-    ("divided_by_std", "You divide by std. The gradient of the log density has std² below the line.", VARIANCE, left_out),
-    ("not_divided", "The difference of location and mean is not divided by std².", "the gradients of the log densities", left_out),
-    ("summed", "You sum over the looks. The loss is their mean.", MEAN, lambda pushes: pushes.sum(0)),
-    ("for_each_look", "You return a mean for each look, B×2. All of them move one mean: take the mean of their pushes.", MEAN, left_out),
-    ("rate_forgotten", "The rate is missing.", "the rate times their mean", left_out),
-    ("push_alone", "You return how far the mean moves. Return where it is after the step.", NEW, lambda mean, moved: moved),
-):  # fmt: skip
-    task.changed(name, sentence, {step: change})
-task.changed(
-    "twice_the_variance",
-    "Your step is half as long as it should be. The gradient of the square has a factor of 2, which cancels the 2 below the line; and the loss is a mean over the B looks, not over x and y as well.",
-    {VARIANCE: lambda std, two: 2 * std**2},
-)
-for name, sentence, changes in (
+task.changed_each(
+    ("baseline_forgotten", "You multiply by the reward itself. What counts is how much better than the baseline it is.", {SURPRISE: left_out}),
+    ("location_alone", "You push by the location itself. The gradient points from the mean to the location: subtract the mean.", {"the location minus the mean": left_out}),
+    ("divided_by_std", "You divide by std. The gradient of the log density has std² below the line.", {VARIANCE: left_out}),
+    ("summed", "You sum over the looks. The loss is their mean.", {MEAN: lambda pushes: pushes.sum(0)}),
+    ("for_each_look", "You return a mean for each look, B×2. All of them move one mean: take the mean of their pushes.", {MEAN: left_out}),
+    ("rate_forgotten", "The rate is missing.", {"the rate times their mean": left_out}),
+    ("push_alone", "You return how far the mean moves. Return where it is after the step.", {NEW: lambda mean, moved: moved}),
+    ("twice_the_variance", "Your step is half as long as it should be. The gradient of the square has a factor of 2, which cancels the 2 below the line; and the loss is a mean over the B looks, not over x and y as well.", {VARIANCE: lambda std, two: 2 * std**2}),
     ("wrong_way", "The mean moves the wrong way: away from looks that went better than expected. The loss is minus the log densities, and descent goes against its gradient, so both minus signs cancel.", {NEW: sub}),
     ("kept_in_the_picture", "You keep the mean between -1 and 1. A step of gradient descent knows nothing of the picture: return where the mean is.", {"result": lambda new: new.clamp(-1, 1)}),
-    ("best_location", "Your mean moves to the location with the largest reward. One step goes only as far as rate and gradient say.", {"result": lambda new, *, location, reward: location[reward.argmax()]}),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
-task.changed(
-    "weighted_locations",
-    "Your mean is that of the locations, weighted by reward minus baseline. One step starts from the mean as it is.",
-    {"result": lambda new, *, location, done: (done[SURPRISE][:, None] * location).mean(0)},
-)
+    ("weighted_locations", "Your mean is that of the locations, weighted by reward minus baseline. One step starts from the mean as it is.", {"result": lambda new, *, location, done: (done[SURPRISE][:, None] * location).mean(0)}),
+)  # fmt: skip

@@ -49,23 +49,6 @@ def _mean(state, annotations):
     return annotations.mean(1)
 
 
-def _sum(state, annotations):
-    return annotations.sum(1) / 4
-
-
-def _one_after_another(state, annotations):
-    """A sum from 4 on, place by place: its last digits are not those of other sums."""
-    total = 4 + torch.zeros_like(annotations[:, 0])
-    for place in annotations.unbind(1):
-        total = total + place
-    return (total - 4) / annotations.shape[1]
-
-
-def _each_by_itself(state, annotations):
-    """Every place has a gate of its own, and the weights need not sum to 1."""
-    return _summed((annotations @ LOOK_A.T @ V + (state @ GATE)[:, None]).sigmoid() / 2, annotations)
-
-
 def _normalised(state, annotations):
     """Annotations go through a layer norm first: a number that is added to all features of one changes nothing."""
     return _soft(state, F.layer_norm(annotations, (ANNOTATION,)))
@@ -141,24 +124,6 @@ def _reading(change, captioner=_recurrent):
 # Right ones
 
 
-def _caption_by_caption(annotations, words):
-    """In float64, one caption after another."""
-    weights = {name: value.double() for name, value in globals().items() if name.isupper() and torch.is_tensor(value)}
-    rows = []
-    for picture, caption in zip(annotations.double(), words.double(), strict=True):
-        state, features = picture.new_zeros(STATE), []
-        for word in caption:
-            scores = torch.tanh(weights["LOOK_S"] @ state + picture @ weights["LOOK_A"].T) @ weights["V"]
-            context = scores.softmax(0) @ picture
-            told = weights["TELL_WORD"] @ word + weights["TELL_STATE"] @ state + weights["TELL_CONTEXT"] @ context
-            features.append(told)
-            state = torch.tanh(
-                weights["OF_WORD"] @ word + weights["OF_STATE"] @ state + weights["OF_CONTEXT"] @ context
-            )
-        rows.append(torch.stack(features))
-    return torch.stack(rows).to(words.dtype)
-
-
 def _mean_beside_each_word(annotations, words):
     """No state at all: each word, and beside it the mean."""
     return torch.cat([words @ TELL_WORD.T, annotations.mean(1, keepdim=True).expand(-1, words.shape[1], -1)], 2)
@@ -183,16 +148,12 @@ RIGHT = {
     _with(_nothing, begin=_from_the_mean): "a right captioner: it begins with the mean annotation, and looks no more",
     _with(_gated, begin=_from_the_mean): "a right captioner: a gate, and a first state from the mean annotation",
     _at_once: "a right captioner: all steps at once",
-    _with(_by_place, _at_once): "a right captioner: attention by location, all steps at once",
-    _with(_one_after_another): "a right captioner: it adds up one place after another",
-    _caption_by_caption: "a right captioner: one caption after another, in float64",
-    _with(_each_by_itself): "a right captioner: a gate for each place",
     _with(_normalised): "a right captioner: it subtracts from each annotation its mean",
     _with(_directions): "a right captioner: it scales each annotation to length 1",
     _mean_beside_each_word: "a right captioner: the mean annotation beside each word",
     _words_unread: "a right captioner: an average of the annotations, and the words have no effect",
     _looks_once: "a right captioner: it looks before the first word alone",
-}  # fmt: skip
+}
 
 
 # Wrong ones: blind to some annotation
@@ -216,12 +177,6 @@ def _computes_and_forgets(state, annotations):
     return 0 * _soft(state, annotations)
 
 
-def _one_place_off(state, annotations):
-    """Each place gets the weight of the one before it, and the first gets none."""
-    weights = (state @ BY_PLACE[: annotations.shape[1]].T).softmax(1)
-    return _summed(F.pad(weights[:, :-1], (1, 0)), annotations)
-
-
 def _largest_weight_alone(annotations, words):
     """Hard attention by location, decided once by the first word: the other places have no effect."""
     place = (words[:, 0] @ OF_WORD.T @ BY_PLACE[: annotations.shape[1]].T).argmax(1)
@@ -229,21 +184,9 @@ def _largest_weight_alone(annotations, words):
     return _recurrent(picked[:, None], words)
 
 
-def _two_largest_weights(annotations, words):
-    """The places with the two largest weights, decided once by the first word."""
-    scores = words[:, 0] @ OF_WORD.T @ BY_PLACE[: annotations.shape[1]].T
-    places = scores.topk(min(2, scores.shape[1])).indices
-    return _recurrent(annotations[torch.arange(len(words))[:, None], places], words, _mean)
-
-
-def _last_look_kept(annotations, words):
-    """Soft attention that begins anew with each place, so that the last one alone is left."""
-    return _recurrent(annotations[:, -1:], words)
-
-
 def _places_taken_for_words(annotations, words):
     """Word t and place t belong together: it stops where there are not as many of both."""
-    return _features(words, torch.zeros(STATE), torch.cumsum(annotations, 1)) + _words_unread(annotations, words)
+    return _recurrent(annotations, words) + annotations.cumsum(1) @ TELL_CONTEXT.T
 
 
 # Wrong ones: words to come
@@ -268,13 +211,6 @@ def _every_word_sees_every_word(words):
     return (words @ words.mT / 2).softmax(-1) @ words
 
 
-def _next_word_in_the_look(annotations, words):
-    """The look knows the word that is to be predicted; what is read does not."""
-    query = torch.tanh(_following(words) @ OF_WORD.T)
-    context = torch.stack([_soft(step, annotations) for step in query.unbind(1)], 1)
-    return words @ TELL_WORD.T + context @ TELL_CONTEXT.T
-
-
 def _both_directions(annotations, words):
     """A second state that comes from the end of the caption."""
     return _recurrent(annotations, words) + _recurrent(annotations, words.flip(1)).flip(1)
@@ -286,58 +222,28 @@ def _shares_over_the_steps(annotations, words):
     return words @ TELL_WORD.T + scores.softmax(1) @ annotations @ TELL_CONTEXT.T
 
 
-def _less_their_mean(annotations, words):
-    """From each feature its mean over the steps is subtracted, but for a third of it."""
-    features = _recurrent(annotations, words)
-    return features - 0.67 * features.mean(1, keepdim=True)
-
-
 def _one_step_too_early(annotations, words):
     return _recurrent(annotations, words).roll(-1, 1)
 
 
-def _begins_with_the_caption(annotations, words):
-    """The first state knows all words."""
-    state = words.mean(1) @ OF_WORD.T
-    return _recurrent(annotations, words, begin=lambda annotations: annotations.mean(1) @ FIRST.T + state)
-
-
 WRONG = {
     _with(_nothing): "a wrong captioner: it ignores the picture",
-    _with(_nothing, _at_once): "a wrong captioner: all steps at once, and it ignores the picture",
     _with(_computes_and_forgets): "a wrong captioner: it looks at the picture, and uses nothing of what it sees",
-    _given(_hiding(lambda places, L: places < 0)): "a wrong captioner: it sees zeros in place of the picture",
     _given(_hiding(lambda places, L: places < L - 1)): "a wrong captioner: it is blind to the last annotation",
-    _given(_hiding(lambda places, L: places < L - 1), _with(_by_place)): "a wrong captioner: attention by location that is blind to the last annotation",
     _given(_hiding(lambda places, L: places > 0), _with(_mean)): "a wrong captioner: it is blind to the first annotation",
     _given(_hiding(lambda places, L: places == 0)): "a wrong captioner: it sees the first annotation alone",
-    _last_look_kept: "a wrong captioner: it sees the last annotation alone",
-    _given(_hiding(lambda places, L: places % 2 == 0), _with(_by_place)): "a wrong captioner: it is blind to every other annotation",
     _given(_hiding(lambda places, L: places != L // 2), _with(_gated)): "a wrong captioner: it is blind to the annotation in the middle",
-    _given(_hiding(lambda places, L: places < (L + 1) // 2), _at_once): "a wrong captioner: it is blind to the second half of the picture",
-    _with(_one_place_off): "a wrong captioner: its weights stand one place off, so the last annotation has the weight of the one before and the first has none",
     _largest_weight_alone: "a wrong captioner: only the annotation with the largest weight has an effect",
-    _two_largest_weights: "a wrong captioner: only the annotations with the two largest weights have an effect",
     _given(lambda annotations: annotations.roll(1, 0)): "a wrong captioner: each row looks at the picture of the row before",
-    _given(lambda annotations: annotations.roll(1, 0), _with(_by_place)): "a wrong captioner: attention by location that looks at the picture of the row before",
-    _given(lambda annotations: annotations.roll(-1, 0), _with(_mean)): "a wrong captioner: each row looks at the picture of the next row",
     _given(lambda annotations: annotations[:1].expand_as(annotations)): "a wrong captioner: all rows look at the first picture",
-    _given(lambda annotations: annotations[-1:].expand_as(annotations)): "a wrong captioner: all rows look at the last picture",
     _given(_rows_seen): "a wrong captioner: every other row is blind to its picture",
     _places_taken_for_words: "a wrong captioner: it fails unless there are as many words as annotations",
     _reading(lambda words: words + _following(words)): "a wrong captioner: each step sees the next word",
-    _reading(lambda words: words + _following(words), _with(_mean)): "a wrong captioner: an average of the annotations, and each step sees the next word",
     _reading(lambda words: words + _following(words, 2)): "a wrong captioner: each step sees the next word but one",
     _reading(_one_row_careful): "a wrong captioner: each step sees the next word, in all rows but the first",
-    _next_word_in_the_look: "a wrong captioner: it looks with the next word",
     _one_step_too_early: "a wrong captioner: its features come one step too early, so each knows the next word",
-    _reading(lambda words: words[:, -1:].expand_as(words)): "a wrong captioner: each step sees the last word",
-    _reading(lambda words: words.flip(1)): "a wrong captioner: it reads the words backwards",
-    _reading(lambda words: words.flip(1).cumsum(1).flip(1), _with(_by_place)): "a wrong captioner: each step sees the sum of all words to come",
     _reading(_every_word_sees_every_word): "a wrong captioner: self-attention over the words without a causal mask",
     _all_words_in_the_query: "a wrong captioner: it looks with the mean of all words",
     _both_directions: "a wrong captioner: it reads the words from both ends",
     _shares_over_the_steps: "a wrong captioner: its softmax runs over the steps, so words to come share in the total",
-    _less_their_mean: "a wrong captioner: the mean over all steps is subtracted from its features",
-    _begins_with_the_caption: "a wrong captioner: its first state knows all words",
 }  # fmt: skip

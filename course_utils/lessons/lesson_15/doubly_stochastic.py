@@ -112,93 +112,31 @@ mask_mistakes(
     "the weights at padding count like those of words. Leave them out before you add up over the steps.",
     '"is a word", and you add up the weights at padding',
 )
-for _name, _change, _sentence in (
-    ("mask_along_the_places", lambda weights, mask: weights.masked_fill(~mask[:, None], 0.0), "Your mask meets the cells and not the steps. This runs without an error only where there are as many steps as cells. Give it a last axis of size 1: B×T×1."),
-    ("ones_at_padding", lambda weights, mask: weights.masked_fill(~mask[..., None], 1.0), "You put 1 in place of the weights at padding, as if each such step looked at every cell. Put 0 there."),
-    ("garbage_times_zero", lambda weights, mask: weights * mask[..., None], "You multiply the weights at padding by 0. What is there may be NaN or infinite, and 0 times NaN is NaN: put zeros there with masked_fill or torch.where."),
-):  # fmt: skip
-    task.changed(_name, _sentence, {"the weights with zeros at padding": _change})
-task.changed(
-    "as_the_authors_write",
-    "This is the line of the prompt with its axes put right, and with its faults: padding counts, and it adds up over the captions. Leave padding out, add up over the cells, and take the mean over the captions.",
-    {"mask": torch.ones_like, "the penalty of each caption": lambda squared: squared.sum(0)},
-)
-
-
-# The sum over the steps
-
-for _name, _change, _sentence in (
-    ("sum_over_places", lambda kept: kept.sum(2), "Your first sum runs over the cells of each step, where a softmax always adds up to 1. Add up over the steps, axis 1, so that each cell has its own sum."),
-    ("sum_over_places_of_words", lambda kept, *, mask: kept.sum(2).where(mask, 1.0), "Your first sum runs over the cells of each step, and the squares are added up over the steps of a caption that are words. A softmax always adds up to 1 over the cells: add up over the steps, axis 1, so that each cell has its own sum."),
-    ("sum_over_the_batch", lambda kept: kept.sum((0, 1)).expand(len(kept), -1), "Your first sum runs over the captions of the batch as well, so that all of them share one picture. Each caption has sums of its own: add up over the steps alone, axis 1."),
-    ("mean_over_all_steps", lambda kept: kept.mean(1), "You take the mean over the T steps. A cell then gets its share of a single step, and never comes near 1. Take the sum."),
-    ("mean_over_real_steps", lambda kept, *, mask: kept.sum(1) / mask.sum(1, keepdim=True).clamp(min=1), "You take the mean over the steps that are words. A cell then gets its share of a single step, and hardly ever comes near 1. Take the sum."),
-    ("largest_of_all_steps", lambda kept: kept.amax(1), "You take the largest weight that a cell gets in any step. Add its weights up over the steps."),
-    ("cut_anew", lambda kept: kept.reshape(len(kept), kept.shape[2], -1).sum(2), "You regroup the numbers of T×L as L×T: `view` and `reshape` leave their order as it is, so a row then holds weights of several cells. To exchange two axes, use `transpose`; a sum over axis 1 needs neither."),
-):  # fmt: skip
-    task.changed(_name, _sentence, {"what each cell gets in all steps": _change})
-
-
-# What each cell should get
-
-for _name, _change, _sentence in (
-    ("steps_over_places", lambda one, total, *, mask: mask.shape[1] / total.shape[1] - total, "You compare each cell's sum with T / L, which shares the T steps out evenly, as some code does. The equation compares with 1."),
-    ("words_over_places", lambda one, total, *, mask: mask.sum(1, keepdim=True) / total.shape[1] - total, "You compare each cell's sum with the number of words divided by L, which shares the caption's words out evenly. That is a sensible variant, but the equation compares with 1."),
-    ("one_over_places", lambda one, total: 1 / total.shape[1] - total, "You compare each cell's sum with 1 / L. The equation compares with 1."),
-    ("nothing_to_compare_with", lambda one, total: total, "You square what each cell gets. Square how far it is from 1."),
-):  # fmt: skip
-    task.changed(_name, _sentence, {"1 minus what each cell gets": _change})
-task.changed(
-    "not_squared",
-    "The square is missing: cells that get too much make up for cells that get too little. Square each difference before you add them up.",
-    {"the square of 1 minus what each cell gets": left_out},
-)
-task.changed(
-    "absolute",
-    "You use the difference from 1 without its sign. Square it.",
-    {"the square of 1 minus what each cell gets": torch.abs},
-)
-task.changed(
-    "one_minus_the_square",
-    "You square the sum and subtract it from 1. Subtract first, then square: brackets are missing.",
-    {
-        "1 minus what each cell gets": lambda one, total: total,
-        "the square of 1 minus what each cell gets": lambda total: 1 - total**2,
-    },
-)
-task.changed(
-    "squared_after_the_sum",
-    "You add up the differences of a caption's cells and square their sum, in which too much at one cell and too little at another cancel. Square each cell's difference first, then add up.",
-    {
-        "the square of 1 minus what each cell gets": left_out,
-        "the penalty of each caption": lambda missing: missing.sum(1) ** 2,
-    },
-)
-
-
-# Sum over cells, mean over captions
 
 
 def _each_weight(done):
     return (1 - done["the weights with zeros at padding"]) ** 2
 
 
-for _name, _change, _sentence in (
-    ("squared_before_the_sum", lambda squared, *, mask, done: (_each_weight(done) * mask[..., None]).sum((1, 2)), "You square 1 minus each weight, step by step. What should come near 1 is the sum over all steps: add up first, then square."),
-    ("squared_before_the_sum_and_padding", lambda squared, *, done: _each_weight(done).sum((1, 2)), "You square 1 minus each weight, at every step, padding included. What should come near 1 is the sum over the steps that are words: add up first, then square."),
-    ("mean_over_places", lambda squared: squared.mean(1), "You take the mean over the cells as well, as much code does. The equation adds up over the L cells; the mean is over the captions alone."),
-    ("mean_and_sum_exchanged", lambda squared: squared.sum(0), "You add up over the captions and take the mean over the cells, as the authors' own code does. The equation has it the other way round: the sum over the cells, and then the mean over the batch."),
-    ("each_divided_by_its_words", lambda squared, *, mask: squared.sum(1) / mask.sum(1).clamp(min=1), "You divide each caption's penalty by its number of words. Only the mean over the batch divides."),
-    ("empty_costs_nothing", lambda squared, *, mask: squared.sum(1) * mask.any(1), "In your version a caption without words costs nothing. Each of its cells got 0 where it should get 1, so it costs L."),
-):  # fmt: skip
-    task.changed(_name, _sentence, {"the penalty of each caption": _change})
-task.changed(
-    "empty_left_out",
-    "You leave captions without words out of the mean. Each of their cells got 0 where it should get 1, so such a caption costs L, and it counts among the B.",
-    {"the mean over the batch": lambda costs, *, mask: (costs * mask.any(1)).sum() / mask.any(1).sum().clamp(min=1)},
-)
-task.changed(
-    "divided_by_words",
-    "You divide by the number of words in the batch. Divide by the number of captions.",
-    {"the mean over the batch": lambda penalties, *, mask: penalties.sum() / mask.sum().clamp(min=1)},
-)
+task.changed_each(
+    ("mask_along_the_places", "Your mask meets the cells and not the steps. This runs without an error only where there are as many steps as cells. Give it a last axis of size 1: B×T×1.", {"the weights with zeros at padding": lambda weights, mask: weights.masked_fill(~mask[:, None], 0.0)}),
+    ("garbage_times_zero", "You multiply the weights at padding by 0. What is there may be NaN or infinite, and 0 times NaN is NaN: put zeros there with masked_fill or torch.where.", {"the weights with zeros at padding": lambda weights, mask: weights * mask[..., None]}),
+    ("as_the_authors_write", "This is the line of the prompt with its axes put right, and with its faults: padding counts, and it adds up over the captions. Leave padding out, add up over the cells, and take the mean over the captions.", {"mask": torch.ones_like, "the penalty of each caption": lambda squared: squared.sum(0)}),
+    # The sum over the steps
+    ("sum_over_places", "Your first sum runs over the cells of each step, where a softmax always adds up to 1. Add up over the steps, axis 1, so that each cell has its own sum.", {"what each cell gets in all steps": lambda kept: kept.sum(2)}),
+    ("mean_over_all_steps", "You take the mean over the T steps. A cell then gets its share of a single step, and never comes near 1. Take the sum.", {"what each cell gets in all steps": lambda kept: kept.mean(1)}),
+    ("mean_over_real_steps", "You take the mean over the steps that are words. A cell then gets its share of a single step, and hardly ever comes near 1. Take the sum.", {"what each cell gets in all steps": lambda kept, *, mask: kept.sum(1) / mask.sum(1, keepdim=True).clamp(min=1)}),
+    # What each cell should get
+    ("steps_over_places", "You compare each cell's sum with T / L, which shares the T steps out evenly, as some code does. The equation compares with 1.", {"1 minus what each cell gets": lambda one, total, *, mask: mask.shape[1] / total.shape[1] - total}),
+    ("words_over_places", "You compare each cell's sum with the number of words divided by L, which shares the caption's words out evenly. That is a sensible variant, but the equation compares with 1.", {"1 minus what each cell gets": lambda one, total, *, mask: mask.sum(1, keepdim=True) / total.shape[1] - total}),
+    ("not_squared", "The square is missing: cells that get too much make up for cells that get too little. Square each difference before you add them up.", {"the square of 1 minus what each cell gets": left_out}),
+    ("absolute", "You use the difference from 1 without its sign. Square it.", {"the square of 1 minus what each cell gets": torch.abs}),
+    ("one_minus_the_square", "You square the sum and subtract it from 1. Subtract first, then square: brackets are missing.", {"1 minus what each cell gets": lambda one, total: total, "the square of 1 minus what each cell gets": lambda total: 1 - total**2}),
+    # Sum over cells, mean over captions
+    ("squared_before_the_sum", "You square 1 minus each weight, step by step. What should come near 1 is the sum over all steps: add up first, then square.", {"the penalty of each caption": lambda squared, *, mask, done: (_each_weight(done) * mask[..., None]).sum((1, 2))}),
+    ("mean_over_places", "You take the mean over the cells as well, as much code does. The equation adds up over the L cells; the mean is over the captions alone.", {"the penalty of each caption": lambda squared: squared.mean(1)}),
+    ("mean_and_sum_exchanged", "You add up over the captions and take the mean over the cells, as the authors' own code does. The equation has it the other way round: the sum over the cells, and then the mean over the batch.", {"the penalty of each caption": lambda squared: squared.sum(0)}),
+    ("empty_costs_nothing", "In your version a caption without words costs nothing. Each of its cells got 0 where it should get 1, so it costs L.", {"the penalty of each caption": lambda squared, *, mask: squared.sum(1) * mask.any(1)}),
+    ("empty_left_out", "You leave captions without words out of the mean. Each of their cells got 0 where it should get 1, so such a caption costs L, and it counts among the B.", {"the mean over the batch": lambda costs, *, mask: (costs * mask.any(1)).sum() / mask.any(1).sum().clamp(min=1)}),
+    ("divided_by_words", "You divide by the number of words in the batch. Divide by the number of captions.", {"the mean over the batch": lambda penalties, *, mask: penalties.sum() / mask.sum().clamp(min=1)}),
+)  # fmt: skip

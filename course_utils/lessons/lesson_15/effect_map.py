@@ -1,6 +1,6 @@
 """Task 15.effect_map: what each word depends on, seen by emptying one cell of the picture after another."""
 
-from operator import sub, truediv
+from operator import sub
 
 import torch
 
@@ -10,7 +10,7 @@ from course_utils.checks.way import left_out
 from course_utils.lessons.lesson_15._captioners import ANNOTATION, FEATURES, RIGHT, WORD
 from course_utils.lessons.shared.shares import SIDE_EFFECT
 
-LOOKED_INTO = {captioner: said.removeprefix("a right captioner: ") for captioner, said in list(RIGHT.items())[:7]}
+LOOKED_INTO = {captioner: said.removeprefix("a right captioner: ") for captioner, said in list(RIGHT.items())[:6]}
 
 
 def _of_any_numbers(captioner):
@@ -102,78 +102,22 @@ def _is(cell, empty):
     return (torch.arange(len(empty)) == cell)[:, None]
 
 
-# What is changed
-
-task.changed(
-    "zeros",
-    "You put zeros in place of a cell's annotation. An empty cell has an annotation of its own, which also says where it is: use `empty`.",
-    {"empty": torch.zeros_like},
-)
-task.changed(
-    "first_empty_cell",
-    "You put the first row of `empty` into every cell. Each cell has an empty annotation of its own: `empty[cell]`.",
-    {"empty": lambda empty: empty[:1].expand_as(empty)},
-)
-for _name, _change, _sentence in (
-    ("only_this_cell_kept", lambda picture, cell, empty: torch.where(_is(cell, empty), picture, empty), "You empty all cells but one. Empty one cell, and leave the others as they are."),
-    ("first_row_alone", lambda picture, cell, empty: torch.cat([_emptied(picture[:1], cell, empty), picture[1:]]), "You empty the cell in the first picture of the batch alone, so all other pictures show no effect. Empty it in every row."),
-    ("taken_out", lambda picture, cell, empty: picture + empty * _is(cell, empty), "You add the empty annotation to what the cell holds. Replace it."),
-):  # fmt: skip
-    task.changed(_name, _sentence, {"the picture with a cell emptied": _change})
-task.changed(
-    "changes_add_up",
-    "Your changes add up: when it is a cell's turn, the cells before it are empty, too. Begin each time with a fresh copy, `annotations.clone()`.",
-    {
-        "the picture with a cell emptied": lambda picture, cell, empty: torch.cat(
-            [empty[: cell + 1].expand(len(picture), -1, -1), picture[:, cell + 1 :]], 1
-        )
-    },
-)
-
-
-# What is compared
-
-for _name, _change, _sentence in (
-    ("sign", lambda before, after: after - before, "The sign is wrong: subtract the new log probability from the old one."),
-    ("size_alone", lambda before, after: (before - after).abs(), "You return sizes without a sign. A word may also become more probable when a cell is emptied."),
-    ("falls_alone", lambda before, after: (before - after).clamp(min=0), "Where a word becomes more probable when a cell is emptied, you return 0. Such an effect is below 0."),
-    ("ratio", truediv, "You divide the logarithms. Subtract them."),
-    ("whole_caption", lambda before, after: (before - after).sum(1, keepdim=True).expand_as(before), "Each word of a caption gets the effect on all its words together. Keep the words apart."),
-    ("whole_batch", lambda before, after: (before - after).mean(0, keepdim=True).expand_as(before), "Every row gets the mean effect of the batch. Keep the rows apart."),
-    ("new_log_probability", lambda before, after: after, "You return the log probabilities with a cell emptied. Subtract each from the one with the whole picture."),
-):  # fmt: skip
-    task.changed(_name, _sentence, {"how far the log probability falls": _change})
-for _name, _change, _sentence in (
-    ("logits", left_out, "You compare logits. Only their differences within a word mean something: take log_softmax over V first."),
-    ("probabilities", lambda logits: logits.softmax(-1), "You compare probabilities. Compare their logarithms."),
-    ("softmax_over_words", lambda logits: logits.log_softmax(1), "Your softmax runs over the steps of a caption. Let it run over the V words that could come next, the last axis."),
-):  # fmt: skip
-    task.changed(_name, _sentence, {"the log probabilities": _change})
-task.changed(
-    "most_probable_word",
-    "You follow the word that the captioner finds most probable. Follow the one in `wanted`.",
-    {"wanted": lambda wanted, *, captioner, annotations, words: captioner(annotations, words).argmax(-1)},
-)
-task.changed(
-    "word_changes",
-    "You say whether the most probable word changes, 1 or 0. Return by how much the log probability of the wanted word falls.",
-    {
-        "the log probability of each word": lambda log_p, wanted: log_p.argmax(-1),
-        "how far the log probability falls": lambda before, after: (before != after).float(),
-    },
-)
-task.changed(
-    "a_step_too_early",
-    "Each word is judged at the step before the one at which it is written. `wanted[:, t]` is what step t should say, given the words up to t.",
-    {"wanted": lambda wanted: wanted.roll(-1, 1)},
-)
-task.changed(
-    "scaled",
-    "You scale the effects of a word, so that their sizes add up to 1 over the cells. Return them as they are: a word may depend on no cell.",
-    {"result": lambda effects: effects / effects.abs().sum(-1, keepdim=True).clamp(min=1e-9)},
-)
-task.changed(
-    "axes_exchanged",
-    "Cells and words are exchanged: return B×T×L, with the cells along the last axis.",
-    {"result": lambda effects: effects.mT},
-)
+task.changed_each(
+    # What is changed
+    ("zeros", "You put zeros in place of a cell's annotation. An empty cell has an annotation of its own, which also says where it is: use `empty`.", {"empty": torch.zeros_like}),
+    ("first_empty_cell", "You put the first row of `empty` into every cell. Each cell has an empty annotation of its own: `empty[cell]`.", {"empty": lambda empty: empty[:1].expand_as(empty)}),
+    ("only_this_cell_kept", "You empty all cells but one. Empty one cell, and leave the others as they are.", {"the picture with a cell emptied": lambda picture, cell, empty: torch.where(_is(cell, empty), picture, empty)}),
+    ("changes_add_up", "Your changes add up: when it is a cell's turn, the cells before it are empty, too. Begin each time with a fresh copy, `annotations.clone()`.", {"the picture with a cell emptied": lambda picture, cell, empty: torch.cat([empty[: cell + 1].expand(len(picture), -1, -1), picture[:, cell + 1 :]], 1)}),
+    # What is compared
+    ("sign", "The sign is wrong: subtract the new log probability from the old one.", {"how far the log probability falls": lambda before, after: after - before}),
+    ("size_alone", "You return sizes without a sign. A word may also become more probable when a cell is emptied.", {"how far the log probability falls": lambda before, after: (before - after).abs()}),
+    ("whole_caption", "Each word of a caption gets the effect on all its words together. Keep the words apart.", {"how far the log probability falls": lambda before, after: (before - after).sum(1, keepdim=True).expand_as(before)}),
+    ("new_log_probability", "You return the log probabilities with a cell emptied. Subtract each from the one with the whole picture.", {"how far the log probability falls": lambda before, after: after}),
+    ("logits", "You compare logits. Only their differences within a word mean something: take log_softmax over V first.", {"the log probabilities": left_out}),
+    ("probabilities", "You compare probabilities. Compare their logarithms.", {"the log probabilities": lambda logits: logits.softmax(-1)}),
+    ("softmax_over_words", "Your softmax runs over the steps of a caption. Let it run over the V words that could come next, the last axis.", {"the log probabilities": lambda logits: logits.log_softmax(1)}),
+    ("most_probable_word", "You follow the word that the captioner finds most probable. Follow the one in `wanted`.", {"wanted": lambda wanted, *, captioner, annotations, words: captioner(annotations, words).argmax(-1)}),
+    ("word_changes", "You say whether the most probable word changes, 1 or 0. Return by how much the log probability of the wanted word falls.", {"the log probability of each word": lambda log_p, wanted: log_p.argmax(-1), "how far the log probability falls": lambda before, after: (before != after).float()}),
+    ("a_step_too_early", "Each word is judged at the step before the one at which it is written. `wanted[:, t]` is what step t should say, given the words up to t.", {"wanted": lambda wanted: wanted.roll(-1, 1)}),
+    ("axes_exchanged", "Cells and words are exchanged: return B×T×L, with the cells along the last axis.", {"result": lambda effects: effects.mT}),
+)  # fmt: skip

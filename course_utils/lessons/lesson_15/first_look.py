@@ -118,28 +118,10 @@ for _number, _left in enumerate(LEFT, 1):
         _changes = {step: change for name in _names for step, change in FAULTS[name][0].items()}
         task.changed("_and_".join(_names), " ".join([_left, *(FAULTS[name][1] for name in _names)]), _changes)
 
-task.changed(
-    "tanh_of_the_keys",
-    "This is what comes out if tanh is taken of the keys alone. What the query adds outside tanh is the same for the score of every cell, and the softmax takes that away. Put tanh around the sum of the query's part and the key's part.",
-    {"the sum of query and key": lambda asked, keys: asked + keys.tanh(), "tanh of the sum": left_out},
-)
-task.changed(
-    "tanh_of_the_query_too",
-    "You have put tanh around the sum of query and key, and left the one around the query. Take it once, of the sum.",
-    {"the product of the state and query": lambda state, query: (state @ query).tanh()},
-)
-task.changed(
-    "one_minus_the_gate",
-    "Your gate is the wrong way round: where it should let everything through it lets nothing through. Multiply by σ, not by 1 minus it.",
-    {"the gate": lambda score: 1 - score.sigmoid()},
-)
-task.changed(
-    "softmax_gate",
-    "The gates of all pictures add up to 1. Each picture has a gate of its own: apply the sigmoid to each score.",
-    {"the gate": lambda score: score.softmax(0)},
-)
-task.changed(
-    "weights_unused",
-    "You return the mean annotation times the gate: the weights of the cells have no effect.",
-    {"the context": lambda shares, annotations: annotations.mean(1)},
-)
+
+task.changed_each(
+    ("tanh_of_the_keys", "This is what comes out if tanh is taken of the keys alone. What the query adds outside tanh is the same for the score of every cell, and the softmax takes that away. Put tanh around the sum of the query's part and the key's part.", {"the sum of query and key": lambda asked, keys: asked + keys.tanh(), "tanh of the sum": left_out}),
+    ("tanh_of_the_query_too", "You have put tanh around the sum of query and key, and left the one around the query. Take it once, of the sum.", {"the product of the state and query": lambda state, query: (state @ query).tanh()}),
+    ("one_minus_the_gate", "Your gate is the wrong way round: where it should let everything through it lets nothing through. Multiply by σ, not by 1 minus it.", {"the gate": lambda score: 1 - score.sigmoid()}),
+    ("softmax_gate", "The gates of all pictures add up to 1. Each picture has a gate of its own: apply the sigmoid to each score.", {"the gate": lambda score: score.softmax(0)}),
+)  # fmt: skip

@@ -1,6 +1,6 @@
 """Task 15.pointing_accuracy: how often a word's largest weight is at the cell of what the word names."""
 
-from operator import floordiv, truediv
+from operator import truediv
 
 import torch
 
@@ -124,92 +124,29 @@ def _(weights, true, mask):
     return share.item()
 
 
-# Where a word points
-
-for _name, _change, _sentence in (
-    ("largest_over_the_steps", lambda weights: weights.argmax(1), "You look for the largest weight along the steps, which tells for each cell at which step it is looked at most. This runs without an error only where there are as many steps as cells. Look along the last axis."),
-    ("largest_over_the_batch", lambda weights: weights.argmax(0), "You look for the largest weight along the batch. Look along the cells, the last axis."),
-    ("counted_from_one", lambda weights: weights.argmax(-1) + 1, "You count cells from 1. The first cell is cell 0."),
-    ("word_before", lambda weights: weights.argmax(-1).roll(1, 1), "You compare the weights of each step with the true cell of the next one: they are one step apart. Weights and true cell of the same step belong together."),
-    ("word_after", lambda weights: weights.argmax(-1).roll(-1, 1), "You compare the weights of each step with the true cell of the step before: they are one step apart. Weights and true cell of the same step belong together."),
-):  # fmt: skip
-    task.changed(_name, _sentence, {"the cells that are pointed to": _change})
-task.changed(
-    "centre_of_mass",
-    "You take the mean of the cells, weighted by the weights, and round it. Two cells far apart then give one in between, at which the word does not look. Take the cell of the largest weight.",
-    {
-        "the cells that are pointed to": lambda weights: (
-            (weights.nan_to_num() * torch.arange(weights.shape[-1])).sum(-1).round()
-        )
-    },
-)
-
-
 def _at_true(weights, true):
     return weights.gather(-1, true.long().clamp(0, weights.shape[-1] - 1)[..., None])[..., 0]
 
-
-for _name, _change, _sentence in (
-    ("above_half", lambda pointed, true, *, weights: _at_true(weights, true) > 0.5, "A word counts as right only where more than half of its weight lies at the true cell. The largest weight may be smaller than that."),
-    ("weight_at_the_true_place", lambda pointed, true, *, weights: _at_true(weights, true), "You return the mean weight at the true cell, and not how often the largest weight is there. Count words: each is either right or wrong."),
-    ("among_the_two_largest", lambda pointed, true, *, weights: (weights.topk(min(2, weights.shape[-1]), -1).indices == true[..., None]).any(-1), "A word counts as right also where the second largest weight is at the true cell. The largest alone counts."),
-    ("looked_up_everywhere", lambda pointed, true, *, weights: weights.gather(-1, true.long()[..., None])[..., 0] == weights.amax(-1), "You look up the weight at the true cell of every step, padding included. There `true` may hold anything, also numbers that are no cell of the picture. Compare cells, or leave padding out first."),
-):  # fmt: skip
-    task.changed(_name, _sentence, {"where they are the true ones": _change})
-
-
-# What counts
 
 mask_mistakes(
     task,
     "padding counts like words. Count only the real steps, both among the hits and in the number you divide by.",
     '"is a word", and you look at padding alone',
 )
-for _name, _change, _sentence in (
-    ("divided_by_all_steps", torch.numel, "You divide by all B·T steps, so padding counts as wrong. Divide by the number of real steps."),
-    ("divided_by_captions", len, "You divide by the number of captions. Divide by the number of words in all of them."),
-    ("one_word_too_many", lambda mask: mask.sum() + 1, "You divide by one more than there are words. Divide by the number of words, and by 1 only where there is none."),
-    ("nothing_gives_nan", torch.sum, "Where the whole batch has no word, you divide 0 by 0, or take the mean of nothing, which is NaN. Return 0 there."),
-):  # fmt: skip
-    task.changed(_name, _sentence, {"the number of words": _change})
-task.changed(
-    "padding_counted_above",
-    "Where `true` at padding happens to agree with the largest weight there, you count it as right: the mask reaches only the number that you divide by. Leave padding out of the hits, too.",
-    {"the words that are right": lambda hits, mask: hits.sum()},
-)
-task.changed(
-    "padding_counts_as_right",
-    "Padding counts as right, both among the hits and in the number you divide by. That happens where the same number is put in both, the cells that are pointed to and the true ones, and the mean is taken over all steps. Leave padding out of the count.",
-    {"the words that are right": lambda hits, mask: hits.where(mask, 1.0).sum(), "the number of words": torch.numel},
-)
-task.changed(
-    "mean_of_captions",
-    "You take the share of each caption and then the mean of these, so a word counts more in a short caption than in a long one. Count the right words of the whole batch, and divide once.",
-    {
-        "the words that are right": lambda hits, mask: ((hits * mask).sum(1) / mask.sum(1).clamp(min=1)).sum(),
-        "the number of words": len,
-    },
-)
-task.changed(
-    "whole_captions",
-    "You return the share of the captions in which every word is right. Each word counts by itself.",
-    {
-        "the words that are right": lambda hits, mask: hits.where(mask, 1.0).prod(1).sum(),
-        "the number of words": len,
-    },
-)
-task.changed(
-    "cut_off",
-    "Your share is 1 where every word is right and 0 otherwise: `//` divides without a remainder. Divide with `/`.",
-    {"the quotient": floordiv},
-)
-task.changed(
-    "nothing_raises",
-    "Where the whole batch has no word, you divide by the Python number 0, which raises an error. Return 0 there.",
-    {"result": lambda share, *, mask: share if mask.any() else 1 / 0},
-)
-task.changed(
-    "nothing_is_perfect",
-    "Where the whole batch has no word, you return 1. Return 0 there.",
-    {"result": lambda share, *, mask: share if mask.any() else 1.0},
-)
+
+
+task.changed_each(
+    # Where a word points
+    ("largest_over_the_steps", "You look for the largest weight along the steps, which tells for each cell at which step it is looked at most. This runs without an error only where there are as many steps as cells. Look along the last axis.", {"the cells that are pointed to": lambda weights: weights.argmax(1)}),
+    ("centre_of_mass", "You take the mean of the cells, weighted by the weights, and round it. Two cells far apart then give one in between, at which the word does not look. Take the cell of the largest weight.", {"the cells that are pointed to": lambda weights: ((weights.nan_to_num() * torch.arange(weights.shape[-1])).sum(-1).round())}),
+    ("above_half", "A word counts as right only where more than half of its weight lies at the true cell. The largest weight may be smaller than that.", {"where they are the true ones": lambda pointed, true, *, weights: _at_true(weights, true) > 0.5}),
+    ("weight_at_the_true_place", "You return the mean weight at the true cell, and not how often the largest weight is there. Count words: each is either right or wrong.", {"where they are the true ones": lambda pointed, true, *, weights: _at_true(weights, true)}),
+    ("looked_up_everywhere", "You look up the weight at the true cell of every step, padding included. There `true` may hold anything, also numbers that are no cell of the picture. Compare cells, or leave padding out first.", {"where they are the true ones": lambda pointed, true, *, weights: weights.gather(-1, true.long()[..., None])[..., 0] == weights.amax(-1)}),
+    # What counts
+    ("divided_by_all_steps", "You divide by all B·T steps, so padding counts as wrong. Divide by the number of real steps.", {"the number of words": torch.numel}),
+    ("nothing_gives_nan", "Where the whole batch has no word, you divide 0 by 0, or take the mean of nothing, which is NaN. Return 0 there.", {"the number of words": torch.sum}),
+    ("padding_counted_above", "Where `true` at padding happens to agree with the largest weight there, you count it as right: the mask reaches only the number that you divide by. Leave padding out of the hits, too.", {"the words that are right": lambda hits, mask: hits.sum()}),
+    ("padding_counts_as_right", "Padding counts as right, both among the hits and in the number you divide by. That happens where the same number is put in both, the cells that are pointed to and the true ones, and the mean is taken over all steps. Leave padding out of the count.", {"the words that are right": lambda hits, mask: hits.where(mask, 1.0).sum(), "the number of words": torch.numel}),
+    ("mean_of_captions", "You take the share of each caption and then the mean of these, so a word counts more in a short caption than in a long one. Count the right words of the whole batch, and divide once.", {"the words that are right": lambda hits, mask: ((hits * mask).sum(1) / mask.sum(1).clamp(min=1)).sum(), "the number of words": len}),
+    ("nothing_raises", "Where the whole batch has no word, you divide by the Python number 0, which raises an error. Return 0 there.", {"result": lambda share, *, mask: share if mask.any() else 1 / 0}),
+)  # fmt: skip

@@ -37,12 +37,6 @@ def _soft(state, facts, mask, k):
     return summed(weights, facts @ MEMORIES[k + 1].T)
 
 
-def _gates(state, facts, mask, k):
-    """Every fact has a gate of its own, and the weights need not sum to 1."""
-    weights = dot(state, facts @ MEMORIES[k].T).sigmoid() * mask / 2
-    return summed(weights, facts @ MEMORIES[k + 1].T)
-
-
 def _linear(state, facts, mask, k):
     """Without a softmax, as at the beginning of training."""
     weights = (1 + dot(state, facts @ MEMORIES[k].T) / 4) * mask
@@ -69,10 +63,6 @@ def _one_after_another(state, facts, mask, k):
     for fact, real in zip(facts.unbind(1), mask.unbind(1), strict=True):
         state = torch.where(real[:, None], state @ OF_STATE.T + torch.tanh(fact @ OF_FACT.T), state)
     return state
-
-
-def _latest_first(state, facts, mask, k):
-    return _one_after_another(state, facts.flip(1), mask.flip(1), k)
 
 
 def _network(question, facts, mask, look=_soft, hops=2):
@@ -115,49 +105,15 @@ def _aged(facts, mask):
     return facts + AGES[(mask.sum(1, keepdim=True) - mask.cumsum(1))]
 
 
-def _story_by_story(question, facts, mask):
-    """In float64, one story after another, real facts only."""
-    memories, rows = MEMORIES.double(), []
-    for state, story, real in zip(question.double(), facts.double(), mask, strict=True):
-        for k in range(2):
-            weights = (story[real] @ memories[k].T @ state).softmax(0)
-            state = state + weights @ story[real] @ memories[k + 1].T
-        rows.append(READOUT.double() @ state)
-    return torch.stack(rows).float()
-
-
-def _knows_how_many(question, facts, mask):
-    return _network(question, facts, mask) + mask.sum(1, keepdim=True)
-
-
-def _log_probabilities(*story):
-    return _network(*story).log_softmax(-1)
-
-
-def _one_number(*story):
-    return 30 * _network(*story, _sum, 1)[:, :1]  # one number alone would now and then hardly move by chance
-
-
-def _half_of_the_features(facts, mask):
-    return facts * torch.tensor([1.0, 1.0, 0.0, 0.0])
-
-
 RIGHT = {
     _network: "a right model: two hops",
     _with(_soft): "a right model: a single hop",
     _reading(_aged, _with(_soft, 3)): "a right model: three hops, with the age of facts",
-    _story_by_story: "a right model: one story after another, in float64",
-    _with(_gates): "a right model: a gate for each fact",
     _with(_linear): "a right model: no softmax",
     _with(_mean): "a right model: the mean of the facts, and the question",
     _with(_sum): "a right model: the sum of the facts, and the question",
     _with(_all_less_padding): "a right model: it subtracts padding from the sum of all places",
     _with(_one_after_another): "a right model: it reads one fact after another",
-    _with(_latest_first): "a right model: it reads the latest fact first",
-    _knows_how_many: "a right model that knows how many facts there are",
-    _log_probabilities: "a right model: log probabilities",
-    _one_number: "a right model with a single number",
-    _reading(_half_of_the_features): "a right model that uses two features of a fact",
     _reading(lambda facts, mask: F.layer_norm(facts, (WIDTH,)), _with(_sum)): "a right model: it subtracts its mean from each fact",
     _reading(lambda facts, mask: F.normalize(facts, dim=-1), _with(_sum)): "a right model: it scales each fact to length 1",
 }  # fmt: skip
@@ -179,16 +135,10 @@ def _computes_and_forgets(state, facts, mask, k):
     return 0 * _soft(state, facts, mask, k)
 
 
-def _largest(number):
-    """Hard attention: the facts with the largest weights, so many, and no others."""
-
-    def look(state, facts, mask, k):
-        scores = dot(state, without_garbage(facts, mask) @ MEMORIES[k].T).masked_fill(~mask, -torch.inf)
-        places = scores.topk(min(number, scores.shape[1])).indices
-        chosen = torch.zeros_like(mask).scatter(1, places, True) & mask
-        return _mean(state, facts, chosen, k)
-
-    return look
+def _largest(state, facts, mask, k):
+    """Hard attention: the fact with the largest weight, and no other."""
+    scores = dot(state, without_garbage(facts, mask) @ MEMORIES[k].T).masked_fill(~mask, -torch.inf)
+    return _mean(state, facts, torch.zeros_like(mask).scatter(1, scores.argmax(1, keepdim=True), True), k)
 
 
 def _other_story(question, facts, mask):
@@ -197,11 +147,6 @@ def _other_story(question, facts, mask):
 
 def _first_story(question, facts, mask):
     return question, facts[:1].expand_as(facts), mask[:1].expand_as(mask)
-
-
-def _first_row(tensor):
-    """True at the first row, as an axis for each of a tensor's others."""
-    return (torch.arange(len(tensor)) == 0).view(-1, *[1] * (tensor.dim() - 1))
 
 
 def _facts_taken_for_stories(question, facts, mask):
@@ -222,11 +167,6 @@ def _mean_subtracted(facts, mask):
     return facts - facts.mean(1, keepdim=True)
 
 
-def _exponentials_of_all(question, facts, mask):
-    """All places are normalised by the sum of their exponentials, padding included."""
-    return _network(question, facts - facts.logsumexp(1, keepdim=True), mask)
-
-
 def _last_place(question, facts, mask):
     """The last place is taken for the latest fact, which is read once more."""
     return _network(question, facts, mask) + facts[:, -1] @ READOUT.T
@@ -237,23 +177,18 @@ def _state_of_padding(state, facts, mask, k):
     return _one_after_another(state, facts, torch.ones_like(mask), k)
 
 
-def _padding(facts, mask, weight=1.0):
+def _padding(facts, mask):
     """The sum of what is at padding, B×4."""
-    return weight * summed((~mask).float(), facts)
+    return summed((~mask).float(), facts)
 
 
-def _leaking(weight):
-    return lambda question, facts, mask: _network(question, facts, mask) + _padding(facts, mask, weight) @ READOUT.T
-
-
-def _padding_in_its_size(question, facts, mask):
-    """How large the numbers at padding are, which their signs do not change."""
-    return _network(question, facts, mask) + _padding(facts.abs(), mask, 0.3).sum(1, keepdim=True)
+def _leaking(question, facts, mask):
+    return _network(question, facts, mask) + 0.003 * _padding(facts, mask) @ READOUT.T
 
 
 def _padding_of_other_rows(question, facts, mask):
     """What is at padding reaches the next row, and not its own."""
-    return _network(question, facts, mask) + _padding(facts, mask, 0.3).roll(1, 0) @ READOUT.T * (len(facts) > 1)
+    return _network(question, facts, mask) + 0.3 * _padding(facts, mask).roll(1, 0) @ READOUT.T * (len(facts) > 1)
 
 
 def _nan_in_padded_stories(question, facts, mask):
@@ -262,44 +197,28 @@ def _nan_in_padded_stories(question, facts, mask):
 
 WRONG = {
     _asked(torch.zeros_like): "a wrong model: it ignores the question",
-    _asked(lambda question: 0 * question, _with(_one_after_another)): "a wrong model: a recurrent network that ignores the question",
     _asked(lambda question: question.roll(1, 0)): "a wrong model: it answers another row's question",
     _asked(lambda question: question[:1].expand_as(question)): "a wrong model: it answers the first row's question in every row",
-    _asked(lambda question: question[-1:].expand_as(question), _with(_mean)): "a wrong model: it answers the last row's question in every row",
-    _asked(lambda question: question * _first_row(question)): "a wrong model: it hears the question in the first row alone",
     _with(_no_facts): "a wrong model: it ignores the facts",
     _with(_computes_and_forgets, 2): "a wrong model: it looks at the facts, and uses nothing of what it sees",
     _given(_other_story): "a wrong model: it reads another row's story",
     _given(_first_story, _with(_sum)): "a wrong model: it reads the first row's story in every row",
-    _reading(lambda facts, mask: facts * _first_row(facts)): "a wrong model: it reads facts in the first row alone",
     _masked(_hiding(lambda places, n: places == n - 1)): "a wrong model: it reads only the latest fact",
     _masked(_hiding(lambda places, n: (places > 0) | (n == 1))): "a wrong model: it overlooks the first of several facts",
     _masked(_hiding(lambda places, n: (places < n - 1) | (n == 1))): "a wrong model: it overlooks the latest of several facts",
-    _masked(_hiding(lambda places, n: (places != n // 2) | (n < 3)), _with(_gates)): "a wrong model: it overlooks the fact in the middle",
-    _masked(_hiding(lambda places, n: places % 2 == 0), _with(_mean)): "a wrong model: it overlooks every other fact",
-    _masked(_hiding(lambda places, n: places < (n + 1) // 2)): "a wrong model: it overlooks the second half of a story",
-    _masked(_hiding(lambda places, n: (places == 0) | (places == n - 1)), _with(_one_after_another)): "a wrong model: it reads only the first and the latest fact",
+    _masked(_hiding(lambda places, n: (places != n // 2) | (n < 3)), _with(_mean)): "a wrong model: it overlooks the fact in the middle",
     _masked(_hiding(lambda places, n: places < HOLDS)): "a wrong model: its memory holds the first six facts, and overlooks the others of a long story",
-    _masked(_hiding(lambda places, n: places >= n - HOLDS), _with(_soft, 3)): "a wrong model: its memory holds the latest six facts, and overlooks the others of a long story",
-    _with(_largest(1)): "a wrong model: only the fact with the largest weight has an effect",
-    _with(_largest(2)): "a wrong model: only the facts with the two largest weights have an effect",
+    _with(_largest): "a wrong model: only the fact with the largest weight has an effect",
     _facts_taken_for_stories: "a wrong model: it fails unless there are as many facts as stories",
     _masked(torch.ones_like): "a wrong model: it reads padding like facts",
-    _masked(torch.ones_like, _with(_mean)): "a wrong model: the mean of all places, padding included",
     _with(_masked_after): "a wrong model: padding takes part in the softmax",
     _reading(_mean_subtracted, _with(_one_after_another)): "a wrong model: the mean of all places is subtracted from each fact, padding included",
-    _exponentials_of_all: "a wrong model: facts are normalised by the exponentials of all places, padding included",
     _with(_state_of_padding): "a wrong model: a recurrent network that reads on through padding",
     _last_place: "a wrong model: it takes the last place for the last fact, also where it is padding",
     _masked(lambda mask: ~mask, _with(_sum)): "a wrong model: its mask is turned round, so it reads padding and no facts",
-    _masked(lambda mask: mask[:1].expand_as(mask), _with(_gates)): "a wrong model: it uses the first row's mask for all, and reads padding where a story is shorter",
-    _masked(lambda mask: mask.any(0, keepdim=True).expand_as(mask)): "a wrong model: it reads as many places in every row as the longest story has",
+    _masked(lambda mask: mask[:1].expand_as(mask), _with(_sum)): "a wrong model: it uses the first row's mask for all, and reads padding where a story is shorter",
     _masked(lambda mask: F.pad(mask[:, :-1], (1, 0), value=True)): "a wrong model: it reads one place too many, which is padding",
-    _masked(lambda mask: mask | ~_first_row(mask)): "a wrong model: it reads padding in all rows but the first",
-    _masked(lambda mask: mask | _first_row(mask), _with(_sum)): "a wrong model: it reads padding in the first row",
-    _leaking(0.3): "a wrong model: it adds a part of what is at padding",
-    _leaking(0.003): "a wrong model: it adds very little of what is at padding",
-    _padding_in_its_size: "a wrong model: it knows how large the numbers at padding are",
+    _leaking: "a wrong model: it adds very little of what is at padding",
     _padding_of_other_rows: "a wrong model: padding of one row reaches the next row",
     _nan_in_padded_stories: "a wrong model: it gives NaN for a story with padding",
 }  # fmt: skip

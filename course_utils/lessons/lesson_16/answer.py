@@ -5,7 +5,7 @@ from operator import add, matmul
 import torch
 
 from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Task, count
 from course_utils.checks.way import left_out
 from course_utils.lessons.lesson_06._looking import gaps, scattered, summed
 from course_utils.lessons.lesson_16._memories import dot, hop_by_loops
@@ -36,16 +36,11 @@ def _inputs(draw, hops, mask, D, V, dtype=torch.float32):
     return question, memories, mask, draw.numbers(V, D, dtype=dtype) + 0.375
 
 
-def _named(hops, B, M, D, V):
-    return (
-        f"{hops} hop{'s' * (hops > 1)}, {'1 story' if B == 1 else f'{B} stories'} of {M} places, width {D}, {V} answers"
-    )
-
-
 @task.cases
 def _(draw):
     for hops, B, M, D, V in ((1, 1, 3, 2, 2), (2, 1, 3, 2, 2), (2, 2, 3, 2, 3), (3, 2, 4, 3, 2), (3, 3, 5, 7, 11)):
-        yield Case(_named(hops, B, M, D, V), _inputs(draw, hops, gaps(draw, B, M), D, V), (hops, D) in ((1, 2), (3, 7)))
+        name = f"{count(hops, 'hop')}, a batch of {B} with {M} places, width {D}, {count(V, 'answer')}"
+        yield Case(name, _inputs(draw, hops, gaps(draw, B, M), D, V), (hops, D) in ((1, 2), (3, 7)))
     every = torch.ones(5, 5, dtype=torch.bool)
     yield Case("no padding", _inputs(draw, 2, every[:3], 2, 7), True)
     yield Case("padding anywhere in a story", _inputs(draw, 3, scattered(draw), 2, 5), True)
@@ -92,57 +87,6 @@ def _pairs(memories):
     return list(zip(memories, memories[1:], strict=False))
 
 
-# Which memories a hop takes, and how many hops there are
-
-for _name, _change, _sentence in (
-    ("one_memory_for_both", lambda m: [(memory, memory) for memory in m[:-1]], "Each hop compares the question with the memory that it reads from, memories[k] in both places. It reads from the next one, memories[k + 1]."),
-    ("next_memory_for_both", lambda m: [(memory, memory) for memory in m[1:]], "Each hop compares the question with the memory that it reads from, memories[k + 1] in both places. It compares with the one before, memories[k]."),
-    ("every_memory_for_both", lambda m: [(memory, memory) for memory in m], "There is a hop for each memory, which compares the question with it and reads from it. K + 1 memories make K hops: hop k compares with memories[k] and reads from memories[k + 1]."),
-    ("exchanged", lambda m: [(output, memory) for memory, output in _pairs(m)], "Memory and output are exchanged: hop k compares the question with memories[k + 1] and reads from memories[k]. It is the other way round."),
-    ("first_pair_for_all", lambda m: _pairs(m)[:1] * (len(m) - 1), "Every hop takes memories[0] and memories[1]. Hop k takes memories[k] and memories[k + 1]."),
-    ("always_compared_with_the_first", lambda m: [(m[0], output) for output in m[1:]], "Every hop compares its question with memories[0]. Hop k compares it with memories[k], from which the hop before has read."),
-    ("always_read_from_the_last", lambda m: [(memory, m[-1]) for memory in m[:-1]], "Every hop reads from the last memory. Hop k reads from memories[k + 1]."),
-    ("pairs_apart", lambda m: _pairs(m)[::2], "Your hops take memories 0 and 1, then 2 and 3, and so on, as if each hop had two of its own. Neighbouring hops share one: 0 and 1, then 1 and 2."),
-    ("in_reverse_order", lambda m: _pairs(m[::-1]), "Your hops begin with the last memory and go backwards. Begin with memories[0]."),
-    ("last_pair_first", lambda m: _pairs(m)[::-1], "The hops come in reverse order: the first one takes the last two memories. Begin with memories[0] and memories[1]."),
-    ("first_and_last", lambda m: [(m[0], m[-1])], "There is a single hop, which compares with the first memory and reads from the last. Hop k compares with memories[k] and reads from memories[k + 1], and there are K hops."),
-    ("first_hop_alone", lambda m: _pairs(m)[:1], "There is a single hop, with memories[0] and memories[1]. Let the others follow, each with the question that the hop before has returned."),
-    ("last_hop_missing", lambda m: _pairs(m)[:-1], "The last hop is missing. K + 1 memories make K hops, and the last one reads from the last memory."),
-    ("first_hop_missing", lambda m: _pairs(m)[1:], "The first hop is missing: it takes memories[0] and memories[1]."),
-    ("last_hop_alone", lambda m: _pairs(m)[-1:], "Only the last hop has an effect: it begins with the question that came in. Each hop goes on with the question that the hop before has returned."),
-    ("one_hop_too_many", lambda m: [*_pairs(m), (m[-1], m[0])], "There is one hop too many, which compares with the last memory and reads from the first, perhaps because an index is -1 or wraps round. K + 1 memories make K hops."),
-    ("one_hop_before", lambda m: [(m[-1], m[0]), *_pairs(m)], "There is one hop too many at the beginning, which compares with memories[-1], the last one, and reads from memories[0]. Begin with memories[0] and memories[1]."),
-    ("one_hop_after", lambda m: [*_pairs(m), (m[-1], m[-1])], "There is one hop too many at the end, which compares with the last memory and reads from it as well. K + 1 memories make K hops."),
-):  # fmt: skip
-    task.changed(_name, _sentence, {"what each hop compares with and reads from": _change})
-
-
-# The question on its way
-
-for _name, _change, _sentence in (
-    ("question_left_behind", lambda question, read: read, "A hop goes on with what was read, without the question. The next question is question + read."),
-    ("question_added_again", lambda question, read: 2 * question + read, "You add the question twice in each hop. The next question is question + read."),
-    ("relu_between", lambda question, read: (question + read).relu(), "The question goes through ReLU after each hop. Here it stays as the hop returns it."),
-    ("cut_off_between_hops", lambda question, read: (question + read).detach(), "The values are right, but no gradient passes from one hop to the one before, so the first hops would never learn. Leave the question as the hop returns it, without `detach`."),
-):  # fmt: skip
-    task.changed(_name, _sentence, {"the question after a hop": _change})
-
-
-# The scores
-
-for _name, _change, _sentence in (
-    ("scaled", lambda question, memory: dot(question, memory) / question.shape[1] ** 0.5, "You divide the scores by √D, as in the Transformer. A memory network's scores are plain dot products (equation 1)."),
-    ("sign_of_scores", lambda question, memory: -dot(question, memory), "The scores have the opposite sign, so the facts that fit the question least get the largest weights."),
-    ("cosine", lambda question, memory: torch.cosine_similarity(question[:, None], memory, dim=-1, eps=1e-6), "You divide the scores by the lengths of question and memory, which gives cosines. Here the score is the plain dot product."),
-    ("equal_weights", lambda question, memory: 0 * dot(question, memory), "All real facts get the same weight. The scores should differ from fact to fact, and decide the weights."),
-    ("softmax_twice", lambda question, memory: dot(question, memory).softmax(-1), "The softmax is applied twice, so the weights come close to each other. Apply it once, to the scores."),
-    ("first_question_in_every_hop", lambda _, memory, *, question: dot(question, memory), "Each hop looks with the question that came in, and what the hops read is added up. A hop looks with the question that the hop before has made: only then can it ask about what the first fact brought up."),
-):  # fmt: skip
-    task.changed(_name, _sentence, {"the scores": _change})
-
-
-# The mask
-
 mask_mistakes(
     task,
     "padding gets weight like a fact. Mask the scores in every hop.",
@@ -150,42 +94,39 @@ mask_mistakes(
     one="story",
     lengths=False,
 )
-task.changed(
-    "masked_after_the_softmax",
-    "Padding takes part in the softmax and is left out afterwards, so the weights of the real facts sum to less than 1. Put -inf in place of its scores before the softmax.",
-    {"the masked scores": left_out},
-)
-task.changed(
-    "empty_story_nan",
-    "A story without facts gives NaN: a softmax of nothing but -inf has no value. Nothing is read there, so put zeros in place of the weights where the mask is False.",
-    {"the weights with zeros": left_out},
-)
 
 
 def _in_the_first_hop(numbers, mask, *, right, done):
     return numbers if "the question after a hop" in done else right(numbers, mask)
 
 
-task.changed(
-    "mask_in_the_first_hop",
-    "The mask reaches the first hop only. It is the same in every hop.",
-    dict.fromkeys(("the masked scores", "the weights with zeros"), _in_the_first_hop),
-)
-
-
-# The answer
-
-for _name, _change, _sentence in (
-    ("last_read_alone", lambda question, answers, *, done: done["what a hop reads"] @ answers, "You read out only what the last hop has read, without the question. The paper reads out their sum."),
-    ("not_read_out", left_out, "You return the question after the last hop, B×D. Multiply it by readout, which makes a number for each answer."),
-    ("readout_not_transposed", lambda question, answers: question @ answers.mT, "You multiply by readout without transposing it. This runs without an error only where there are as many answers as features. Each answer has a row of readout: V×D."),
-    ("softmax_of_the_logits", lambda question, answers: (question @ answers).softmax(-1), "You return probabilities. Return the logits: a loss like cross_entropy takes the softmax itself."),
-    ("log_softmax_of_the_logits", lambda question, answers: (question @ answers).log_softmax(-1), "You return log probabilities. Return the logits: a loss like cross_entropy takes the softmax itself."),
-    ("answer_chosen", lambda question, answers: (question @ answers).argmax(-1), "You return the number of the answer with the largest logit. Return the logits of all answers."),
-):  # fmt: skip
-    task.changed(_name, _sentence, {"the product of the last question and readout": _change})
-
-
-@task.mistake("You read out the question after every hop and add up the logits. Read out once, after the last hop.")
-def logits_of_every_hop(question, memories, mask, readout):
-    return sum(task.way({})(question, memories[: k + 1], mask, readout) for k in range(1, len(memories)))
+PAIRS, LOGITS = "what each hop compares with and reads from", "the product of the last question and readout"
+task.changed_each(
+    # Which memories a hop takes, and how many hops there are
+    ("one_memory_for_both", "Each hop compares the question with the memory that it reads from, memories[k] in both places. It reads from the next one, memories[k + 1].", {PAIRS: lambda m: [(memory, memory) for memory in m[:-1]]}),
+    ("next_memory_for_both", "Each hop compares the question with the memory that it reads from, memories[k + 1] in both places. It compares with the one before, memories[k].", {PAIRS: lambda m: [(memory, memory) for memory in m[1:]]}),
+    ("exchanged", "Memory and output are exchanged: hop k compares the question with memories[k + 1] and reads from memories[k]. It is the other way round.", {PAIRS: lambda m: [(output, memory) for memory, output in _pairs(m)]}),
+    ("first_pair_for_all", "Every hop takes memories[0] and memories[1]. Hop k takes memories[k] and memories[k + 1].", {PAIRS: lambda m: _pairs(m)[:1] * (len(m) - 1)}),
+    ("always_compared_with_the_first", "Every hop compares its question with memories[0]. Hop k compares it with memories[k], from which the hop before has read.", {PAIRS: lambda m: [(m[0], output) for output in m[1:]]}),
+    ("pairs_apart", "Your hops take memories 0 and 1, then 2 and 3, and so on, as if each hop had two of its own. Neighbouring hops share one: 0 and 1, then 1 and 2.", {PAIRS: lambda m: _pairs(m)[::2]}),
+    ("first_hop_alone", "There is a single hop, with memories[0] and memories[1]. Let the others follow, each with the question that the hop before has returned.", {PAIRS: lambda m: _pairs(m)[:1]}),
+    ("last_hop_missing", "The last hop is missing. K + 1 memories make K hops, and the last one reads from the last memory.", {PAIRS: lambda m: _pairs(m)[:-1]}),
+    ("last_hop_alone", "Only the last hop has an effect: it begins with the question that came in. Each hop goes on with the question that the hop before has returned.", {PAIRS: lambda m: _pairs(m)[-1:]}),
+    ("one_hop_before", "There is one hop too many at the beginning, which compares with memories[-1], the last one, and reads from memories[0]. Begin with memories[0] and memories[1].", {PAIRS: lambda m: [(m[-1], m[0]), *_pairs(m)]}),
+    # The question on its way
+    ("question_left_behind", "A hop goes on with what was read, without the question. The next question is question + read.", {"the question after a hop": lambda question, read: read}),
+    ("cut_off_between_hops", "The values are right, but no gradient passes from one hop to the one before, so the first hops would never learn. Leave the question as the hop returns it, without `detach`.", {"the question after a hop": lambda question, read: (question + read).detach()}),
+    # The scores
+    ("scaled", "You divide the scores by √D, as in the Transformer. A memory network's scores are plain dot products (equation 1).", {"the scores": lambda question, memory: dot(question, memory) / question.shape[1] ** 0.5}),
+    ("cosine", "You divide the scores by the lengths of question and memory, which gives cosines. Here the score is the plain dot product.", {"the scores": lambda question, memory: torch.cosine_similarity(question[:, None], memory, dim=-1, eps=1e-6)}),
+    ("first_question_in_every_hop", "Each hop looks with the question that came in, and what the hops read is added up. A hop looks with the question that the hop before has made: only then can it ask about what the first fact brought up.", {"the scores": lambda _, memory, *, question: dot(question, memory)}),
+    # The mask
+    ("masked_after_the_softmax", "Padding takes part in the softmax and is left out afterwards, so the weights of the real facts sum to less than 1. Put -inf in place of its scores before the softmax.", {"the masked scores": left_out}),
+    ("empty_story_nan", "A story without facts gives NaN: a softmax of nothing but -inf has no value. Nothing is read there, so put zeros in place of the weights where the mask is False.", {"the weights with zeros": left_out}),
+    ("mask_in_the_first_hop", "The mask reaches the first hop only. It is the same in every hop.", dict.fromkeys(("the masked scores", "the weights with zeros"), _in_the_first_hop)),
+    # The answer
+    ("last_read_alone", "You read out only what the last hop has read, without the question. The paper reads out their sum.", {LOGITS: lambda question, answers, *, done: done["what a hop reads"] @ answers}),
+    ("not_read_out", "You return the question after the last hop, B×D. Multiply it by readout, which makes a number for each answer.", {LOGITS: left_out}),
+    ("readout_not_transposed", "You multiply by readout without transposing it. This runs without an error only where there are as many answers as features. Each answer has a row of readout: V×D.", {LOGITS: lambda question, answers: question @ answers.mT}),
+    ("softmax_of_the_logits", "You return probabilities. Return the logits: a loss like cross_entropy takes the softmax itself.", {LOGITS: lambda question, answers: (question @ answers).softmax(-1)}),
+)  # fmt: skip

@@ -126,112 +126,6 @@ _mistaken = mistakes_of_tests(
     "model",
     "Perhaps an error in the test itself, such as a wrong shape, ends in `except`, which returns False; or the test asks for a change when nothing has been changed. Or a change stays in your tensors when the next one is tried: make each on a fresh copy.",
 )
-_mistaken(
-    "runs_only",
-    "Every model that gives finite numbers without an error passes your test. Change what it is given, and see whether its numbers move or stay.",
-    question=None,
-    facts=None,
-    padding=None,
-)
-_mistaken(
-    "no_rounding",
-    "A right model is refused if its last digits differ when padding changes, because it adds padding up and subtracts it again. Leave room for rounding where numbers have to stay: torch.allclose(…, atol=1e-5), not torch.equal or `==`.",
-    **_weaker("padding", holds=partial(_all_rows_stay, same=torch.equal)),
-)
-_mistaken(
-    "too_much_room",
-    "A model that reads padding a little passes your test, since you allow padding too large an effect. Rounding stays below 1e-5.",
-    **_weaker("padding", holds=partial(_all_rows_stay, same=partial(close, room=0.02))),
-)
-_mistaken(
-    "too_coarse",
-    "Your test refuses right models, since it does not see small changes: one fact among many may move the numbers by less than 0.1. Where numbers move, they move by more than 1e-4, and rounding stays below 1e-5.",
-    **_weaker("question", "facts", holds=partial(_own_row_moves, least=0.1)),
-)
-for _name, _change, _sentence in (
-    ("a_constant_added", lambda fact, noise: fact + 1, "Your test refuses a right model that subtracts from each fact the mean of its features: it does not notice when the same number is added to all of them. Add a random number to each feature."),
-    ("multiplied", lambda fact, noise: 2 * fact, "Your test refuses a right model that scales each fact to the same length first: it does not notice when one is multiplied by a number. Add random numbers to it."),
-    ("sign_changed", lambda fact, noise: -fact, "A model that reads only the size of the numbers at padding passes your test, since you change only their signs. Add random numbers."),
-):  # fmt: skip
-    _mistaken(_name, _sentence, **_weaker("question", "facts", "padding", change=_change))
-
-
-# Which facts are changed, and where the test looks
-
-for _name, _facts, _sentence in (
-    ("all_facts_at_once", lambda n, M: [slice(0, n)], "Models that overlook some fact pass your test, since you change all facts of a story at once. Change one after another, each on a fresh copy."),
-    ("first_fact_only", lambda n, M: [0], "Models that overlook a fact other than the first pass your test, since you change only the first. Change one fact after another."),
-    ("latest_fact_only", lambda n, M: [n - 1], "Models that overlook a fact other than the latest pass your test, since you change only the latest. Change one fact after another."),
-    ("both_ends_only", lambda n, M: [0, n - 1], "Models that overlook a fact in the middle of a story pass your test, since you change only the first and the latest. Change one fact after another."),
-    ("last_fact_left_out", lambda n, M: range(n - 1), "A model that overlooks the latest fact passes your test, since you stop one fact too early: the places of n facts are 0 to n - 1."),
-    ("first_fact_left_out", lambda n, M: range(1, n), "A model that overlooks the first fact passes your test, since you begin with the second. The first place is place 0."),
-):  # fmt: skip
-    _mistaken(_name, _sentence, **_weaker("facts", places=_facts))
-for _name, _promises, _sentence in (
-    ("first_row_only", ("question", "facts", "padding"), "Models that answer or read only in the first row, or that read padding in the others, pass your test, since you change only the first row. Change each row."),
-    ("first_question_only", ("question",), "Models that answer the first row's question in every row, or ignore the question in the others, pass your test, since you change only the first question. Change that of each row."),
-    ("facts_of_the_first_row_only", ("facts", "padding"), "Models that read the first story in every row, or no story in the others, pass your test, since you change facts and padding only in the first row. Change those of each row."),
-):  # fmt: skip
-    _mistaken(_name, _sentence, **_weaker(*_promises, rows=lambda B: [0]))
-_mistaken(
-    "any_row_may_move",
-    "Models that answer another row's question, or read another row's story, pass your test: they move that row, and you ask only that something moves. Compare the row that you have changed.",
-    **_weaker("question", "facts", holds=lambda after, before, b: not close(before, after)),
-)
-_mistaken(
-    "questions_at_once",
-    "Models that answer another row's question, or the same one in every row, pass your test, since you change all questions at once. Change one row's question, and compare that row.",
-    **_weaker("question", rows=lambda B: [slice(None)]),
-)
-_mistaken(
-    "no_fresh_copies",
-    "Models that overlook a fact pass your test, since you change the same tensor again and again: once some number has moved, it stays moved, whatever you change next. Begin each change with a fresh copy, `facts.clone()`.",
-    **_weaker("facts", "padding", copied=False),
-)
-
-
-# Padding
-
-for _name, _padding, _sentence in (
-    ("first_padding_only", lambda n, M: [n], "A model that takes the last place for the last fact passes your test, since you change only the first place of padding. Change one place after another, up to the last."),
-    ("last_padding_only", lambda n, M: [M - 1], "Models that read one place too many pass your test, since you change only the last place of padding. Change one place after another, beginning right after the last fact."),
-):  # fmt: skip
-    _mistaken(_name, _sentence, **_weaker("padding", places=_padding))
-_mistaken(
-    "own_row_only",
-    "A model in which padding reaches another row passes your test, since you compare only the row whose padding was changed. Compare all rows.",
-    **_weaker("padding", holds=lambda after, before, b: close(before[b], after[b])),
-)
-
-
-# Sizes: how many facts each story has, and in how many places
-
-for _name, _lengths, _M, _sentence in (
-    ("no_padding", (8, 8, 8), 8, "Models that read padding pass your test, since your stories have none. Use stories with different numbers of facts, followed by padding that you change."),
-    ("one_length", (8, 8, 8), 10, "A model that uses the mask of another story for all passes your test, since all your stories have the same number of facts. Give them different numbers."),
-    ("batch_of_one", (8,), 10, "Models that answer another row's question, or are careless in some row, pass your test, since your batch has one row. Use several, and change each of them."),
-    ("few_facts", (4, 6, 2), 10, "Models whose memory holds six facts pass your test, since your stories have no more. Use seven facts or more in one story."),
-    ("one_fact", (1, 1, 1), 10, "Models that overlook some fact pass your test, since your stories have one fact each. Use several, seven or more in one story."),
-    ("as_many_stories_as_places", (4, 8, 2, 7, 3, 6, 5, 9, 1, 8), 10, "A model that works only if there are as many stories as places passes your test. Use different numbers of stories and places."),
-):  # fmt: skip
-    _mistaken(_name, _sentence, lengths=_lengths, M=_M)
-
-
-# What a right model need not do
-
-_mistaken(
-    "every_number_moves",
-    "Your test refuses right models, since it asks every number of a row to move a lot. It is enough if some number moves by more than 1e-4.",
-    **_weaker("question", "facts", holds=lambda after, before, b: ((after[b] - before[b]).abs() > 0.02).all()),
-)
-
-
-def _more_than_a_sum(on):
-    """Whether two facts that move in opposite directions move the numbers."""
-    facts = on.facts.clone()
-    facts[0, 0] += on.noise
-    facts[0, 1] -= on.noise
-    return not close(on.before, on.model(on.question, facts, on.mask))
 
 
 def _order_is_nothing(on):
@@ -240,25 +134,37 @@ def _order_is_nothing(on):
     return close(on.before, on.model(on.question, turned, on.mask))
 
 
-def _order_is_something(on):
-    return not _order_is_nothing(on)
-
-
-def _number_is_nothing(on):
-    """Whether it is all the same how often a fact is told."""
-    cut = on.mask.clone()
-    cut[:, 1:] = False
-    again = on.facts[:, :1].expand_as(on.facts)
-    return close(on.model(on.question, on.facts, cut), on.model(on.question, again, on.mask))
-
-
-for _name, _more, _sentence in (
-    ("more_than_a_sum", _more_than_a_sum, "Your test refuses right models that take the sum or the mean of the facts: it moves two facts in opposite directions, and asks that the numbers move. Here a sum is right. Change one fact at a time."),
-    ("order_has_no_effect", _order_is_nothing, "Your test refuses right models for which the order of the facts matters: it puts them in another order and asks that the numbers stay. Here a fact's age may have an effect."),
-    ("order_has_an_effect", _order_is_something, "Your test refuses right models for which the order of the facts does not matter, such as a sum: it puts them in another order and asks that the numbers move. Change a fact instead."),
-    ("repetition_has_no_effect", _number_is_nothing, "Your test refuses right models that know how many facts there are: it changes the mask, and asks that the numbers stay. Leave the mask as it is, and change what is at padding."),
+for _name, _sentence, _changes in (
+    ("runs_only", "Every model that gives finite numbers without an error passes your test. Change what it is given, and see whether its numbers move or stay.", {"question": None, "facts": None, "padding": None}),
+    ("no_rounding", "A right model is refused if its last digits differ when padding changes, because it adds padding up and subtracts it again. Leave room for rounding where numbers have to stay: torch.allclose(…, atol=1e-5), not torch.equal or `==`.", _weaker("padding", holds=partial(_all_rows_stay, same=torch.equal))),
+    ("too_much_room", "A model that reads padding a little passes your test, since you allow padding too large an effect. Rounding stays below 1e-5.", _weaker("padding", holds=partial(_all_rows_stay, same=partial(close, room=0.02)))),
+    ("too_coarse", "Your test refuses right models, since it does not see small changes: one fact among many may move the numbers by less than 0.1. Where numbers move, they move by more than 1e-4, and rounding stays below 1e-5.", _weaker("question", "facts", holds=partial(_own_row_moves, least=0.1))),
+    ("a_constant_added", "Your test refuses a right model that subtracts from each fact the mean of its features: it does not notice when the same number is added to all of them. Add a random number to each feature.", _weaker("question", "facts", "padding", change=lambda fact, noise: fact + 1)),
+    ("multiplied", "Your test refuses a right model that scales each fact to the same length first: it does not notice when one is multiplied by a number. Add random numbers to it.", _weaker("question", "facts", "padding", change=lambda fact, noise: 2 * fact)),
+    # Which facts are changed, and where the test looks
+    ("all_facts_at_once", "Models that overlook some fact pass your test, since you change all facts of a story at once. Change one after another, each on a fresh copy.", _weaker("facts", places=lambda n, M: [slice(0, n)])),
+    ("first_fact_only", "Models that overlook a fact other than the first pass your test, since you change only the first. Change one fact after another.", _weaker("facts", places=lambda n, M: [0])),
+    ("both_ends_only", "Models that overlook a fact in the middle of a story pass your test, since you change only the first and the latest. Change one fact after another.", _weaker("facts", places=lambda n, M: [0, n - 1])),
+    ("last_fact_left_out", "A model that overlooks the latest fact passes your test, since you stop one fact too early: the places of n facts are 0 to n - 1.", _weaker("facts", places=lambda n, M: range(n - 1))),
+    ("first_row_only", "Models that answer or read only in the first row, or that read padding in the others, pass your test, since you change only the first row. Change each row.", _weaker("question", "facts", "padding", rows=lambda B: [0])),
+    ("any_row_may_move", "Models that answer another row's question, or read another row's story, pass your test: they move that row, and you ask only that something moves. Compare the row that you have changed.", _weaker("question", "facts", holds=lambda after, before, b: not close(before, after))),
+    ("questions_at_once", "Models that answer another row's question, or the same one in every row, pass your test, since you change all questions at once. Change one row's question, and compare that row.", _weaker("question", rows=lambda B: [slice(None)])),
+    ("no_fresh_copies", "Models that overlook a fact pass your test, since you change the same tensor again and again: once some number has moved, it stays moved, whatever you change next. Begin each change with a fresh copy, `facts.clone()`.", _weaker("facts", "padding", copied=False)),
+    # Padding
+    ("first_padding_only", "A model that takes the last place for the last fact passes your test, since you change only the first place of padding. Change one place after another, up to the last.", _weaker("padding", places=lambda n, M: [n])),
+    ("last_padding_only", "Models that read one place too many pass your test, since you change only the last place of padding. Change one place after another, beginning right after the last fact.", _weaker("padding", places=lambda n, M: [M - 1])),
+    ("own_row_only", "A model in which padding reaches another row passes your test, since you compare only the row whose padding was changed. Compare all rows.", _weaker("padding", holds=lambda after, before, b: close(before[b], after[b]))),
+    # Sizes: how many facts each story has, and in how many places
+    ("no_padding", "Models that read padding pass your test, since your stories have none. Use stories with different numbers of facts, followed by padding that you change.", {"lengths": (8, 8, 8), "M": 8}),
+    ("one_length", "A model that uses the mask of another story for all passes your test, since all your stories have the same number of facts. Give them different numbers.", {"lengths": (8, 8, 8), "M": 10}),
+    ("batch_of_one", "Models that answer another row's question, or are careless in some row, pass your test, since your batch has one row. Use several, and change each of them.", {"lengths": (8,), "M": 10}),
+    ("few_facts", "Models whose memory holds six facts pass your test, since your stories have no more. Use seven facts or more in one story.", {"lengths": (4, 6, 2), "M": 10}),
+    ("as_many_stories_as_places", "A model that works only if there are as many stories as places passes your test. Use different numbers of stories and places.", {"lengths": (4, 8, 2, 7, 3, 6, 5, 9, 1, 8), "M": 10}),
+    # What a right model need not do
+    ("every_number_moves", "Your test refuses right models, since it asks every number of a row to move a lot. It is enough if some number moves by more than 1e-4.", _weaker("question", "facts", holds=lambda after, before, b: ((after[b] - before[b]).abs() > 0.02).all())),
+    ("order_has_no_effect", "Your test refuses right models for which the order of the facts matters: it puts them in another order and asks that the numbers stay. Here a fact's age may have an effect.", {"more": _order_is_nothing}),
 ):  # fmt: skip
-    _mistaken(_name, _sentence, more=_more)
+    _mistaken(_name, _sentence, **_changes)
 
 
 LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do

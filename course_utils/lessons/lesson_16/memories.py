@@ -93,17 +93,9 @@ def _(facts, embedding, ages):
     return torch.stack(stories)
 
 
-def _words(facts, embedding):
-    return embedding[facts] * (facts > 0)[..., None]
-
-
-def _weights(J, D, first=(1, 1)):
-    j, k = (torch.arange(J) + first[0])[:, None] / J, (torch.arange(D) + first[1]) / D
+def _weights(J, D, first=1):
+    j, k = (torch.arange(J) + first)[:, None] / J, (torch.arange(D) + first) / D
     return (1 - j) - k * (1 - 2 * j)
-
-
-def _position_weights(facts, D):
-    return _weights(facts.shape[2], D)
 
 
 def _real(facts):
@@ -119,10 +111,10 @@ def _after(mask):
 def _(facts, embedding, ages):
     words = yield (
         "the vectors of the words, with zeros for word 0",
-        lambda embedding: _words(facts, embedding),
+        lambda e: e[facts] * (facts > 0)[..., None],
         embedding,
     )
-    weights = yield "the weights of the positions", _position_weights, facts, embedding.shape[1]
+    weights = yield "the weights of the positions", _weights, facts.shape[2], embedding.shape[1]
     weighted = yield "the words times the weights", mul, words, weights
     encoded = yield "the sum over the words", lambda weighted: weighted.sum(2), weighted
     mask = yield "which facts are real", _real, facts
@@ -133,94 +125,35 @@ def _(facts, embedding, ages):
     return memories
 
 
-# The order of the words
-
-for _name, _change, _sentence in (
-    ("counted_from_0", lambda facts, D: _weights(facts.shape[2], D, (0, 0)), "You count positions and features from 0, as `torch.arange` does. In the formula j and k begin with 1, so the last of each has the share 1."),
-    ("positions_from_0", lambda facts, D: _weights(facts.shape[2], D, (0, 1)), "You count the positions from 0. In the formula j begins with 1, so the last position has j/J = 1."),
-    ("features_from_0", lambda facts, D: _weights(facts.shape[2], D, (1, 0)), "You count the features from 0. In the formula k begins with 1, so the last feature has k/D = 1."),
-    ("positions_turned_round", lambda facts, D: _position_weights(facts, D).flip(0), "The weights meet the words in reverse order: the first word gets those of the last position."),
-    ("one_weight_per_word", lambda facts, D: (1 - torch.arange(1, facts.shape[2] + 1) / facts.shape[2])[:, None], "Each word has the weight 1 - j/J in all features. The second part of the formula makes the features differ."),
-    ("divided_by_the_words", lambda facts, D: _by_own_length(facts, D), "You divide j by the number of words of each fact. Here J is the number of positions, the same for all facts."),
-):  # fmt: skip
-    task.changed(_name, _sentence, {"the weights of the positions": _change})
-
-
-def _by_own_length(facts, D):
-    J = facts.shape[2]
+def _by_own_length(J, D, *, facts):
     tables = [torch.cat([_weights(n, D), torch.zeros(J - n, D)]) for n in range(1, J + 1)]
     return torch.stack([torch.zeros(J, D), *tables])[(facts > 0).sum(-1)]
-
-
-task.changed(
-    "order_lost",
-    "The words are added up as they are, so their order is lost. Multiply each by the weights of its position first.",
-    {"the words times the weights": left_out},
-)
-task.changed(
-    "weights_added",
-    "You add the weights to the words. Multiply the words by them, number by number.",
-    {"the words times the weights": lambda words, weights, *, facts: (words + weights) * (facts > 0)[..., None]},
-)
-
-
-# The sum
-
-task.changed(
-    "padding_word_added",
-    "Word 0 is added like any other. It is padding: its vector adds nothing, whatever embedding[0] holds.",
-    {"the vectors of the words, with zeros for word 0": lambda embedding, *, facts: embedding[facts]},
-)
-task.changed(
-    "mean_of_the_words",
-    "You divide by the number of positions. A memory is the sum of its words.",
-    {"the sum over the words": lambda weighted: weighted.mean(2)},
-)
-task.changed(
-    "mean_of_the_real_words",
-    "You divide by the number of words. A memory is their sum.",
-    {"the sum over the words": lambda w, *, facts: w.sum(2) / (facts > 0).sum(2, keepdim=True).clamp(min=1)},
-)
-
-
-# The order of the facts
 
 
 def _places(mask):
     return torch.arange(mask.shape[1]).expand(mask.shape)
 
 
-for _name, _change, _sentence in (
-    ("from_the_beginning", lambda mask: mask.cumsum(1) - 1, "You count the ages from the beginning: the first fact gets ages[0]. Then the latest fact has another age in each length of story. Count from the last fact backwards."),
-    ("by_their_places", _places, "Each place has an age of its own, from the first on, padding included. Count how many real facts come after each."),
-    ("from_the_end_of_the_row", lambda mask: mask.shape[1] - 1 - _places(mask), "You count from the end of the row, padding included, so the latest fact of a padded story is not the youngest. Count only the real facts that come after each."),
-    ("facts_taken_to_be_first", lambda mask: mask.sum(1, keepdim=True) - 1 - _places(mask), "You count the facts of a story and assume that they come first. Padding may come before a fact: count how many real facts come after each."),
-    ("ages_from_1", lambda mask: _after(mask) + 1, "Your ages begin with 1. No fact comes after the latest one, so it gets ages[0]."),
-):  # fmt: skip
-    task.changed(_name, _sentence, {"how many real facts come after each": _change})
-task.changed(
-    "without_ages",
-    "The ages have no effect, so the order of the facts is lost. Add a row of ages to each memory.",
-    {"the sum plus the rows of ages": left_out},
-)
-task.changed(
-    "first_word_decides",
-    "A fact that begins with word 0 is taken for padding. It is padding only if all its words are 0: ask whether any of them is not.",
-    {"which facts are real": lambda facts: facts[..., 0] > 0},
-)
-
-
 def _aged_words(embedding, *, facts, ages):
     return (embedding[facts] + ages[_after(_real(facts))][:, :, None]) * (facts > 0)[..., None]
 
 
-task.changed(
-    "age_in_every_word",
-    "You add the age to every word before the words are weighted and added up. Add it once, to the finished sum.",
-    {"the vectors of the words, with zeros for word 0": _aged_words, "the sum plus the rows of ages": left_out},
-)
-task.changed(
-    "ages_cut_off",
-    "The values are right, but no gradient reaches the ages, so they could not be learned. Take their rows as they are, without `detach`.",
-    {"ages": lambda ages: ages.detach()},
-)
+WORDS, WEIGHTS = "the vectors of the words, with zeros for word 0", "the weights of the positions"
+AFTER = "how many real facts come after each"
+task.changed_each(
+    # The order of the words
+    ("counted_from_0", "You count positions and features from 0, as `torch.arange` does. In the formula j and k begin with 1, so the last of each has the share 1.", {WEIGHTS: lambda J, D: _weights(J, D, first=0)}),
+    ("one_weight_per_word", "Each word has the weight 1 - j/J in all features. The second part of the formula makes the features differ.", {WEIGHTS: lambda J, D: (1 - torch.arange(1, J + 1) / J)[:, None]}),
+    ("divided_by_the_words", "You divide j by the number of words of each fact. Here J is the number of positions, the same for all facts.", {WEIGHTS: _by_own_length}),
+    ("order_lost", "The words are added up as they are, so their order is lost. Multiply each by the weights of its position first.", {"the words times the weights": left_out}),
+    # The sum
+    ("padding_word_added", "Word 0 is added like any other. It is padding: its vector adds nothing, whatever embedding[0] holds.", {WORDS: lambda embedding, *, facts: embedding[facts]}),
+    ("mean_of_the_real_words", "You divide by the number of words. A memory is their sum.", {"the sum over the words": lambda w, *, facts: w.sum(2) / (facts > 0).sum(2, keepdim=True).clamp(min=1)}),
+    # The order of the facts
+    ("from_the_beginning", "You count the ages from the beginning: the first fact gets ages[0]. Then the latest fact has another age in each length of story. Count from the last fact backwards.", {AFTER: lambda mask: mask.cumsum(1) - 1}),
+    ("from_the_end_of_the_row", "You count from the end of the row, padding included, so the latest fact of a padded story is not the youngest. Count only the real facts that come after each.", {AFTER: lambda mask: mask.shape[1] - 1 - _places(mask)}),
+    ("facts_taken_to_be_first", "You count the facts of a story and assume that they come first. Padding may come before a fact: count how many real facts come after each.", {AFTER: lambda mask: mask.sum(1, keepdim=True) - 1 - _places(mask)}),
+    ("ages_from_1", "Your ages begin with 1. No fact comes after the latest one, so it gets ages[0].", {AFTER: lambda mask: _after(mask) + 1}),
+    ("first_word_decides", "A fact that begins with word 0 is taken for padding. It is padding only if all its words are 0: ask whether any of them is not.", {"which facts are real": lambda facts: facts[..., 0] > 0}),
+    ("age_in_every_word", "You add the age to every word before the words are weighted and added up. Add it once, to the finished sum.", {WORDS: _aged_words, "the sum plus the rows of ages": left_out}),
+)  # fmt: skip

@@ -20,19 +20,6 @@ def by_einsum(memory, weights, erase, add):
     return memory - memory * outer(erase) + outer(add)
 
 
-def by_bmm(memory, weights, erase, add):
-    return memory * (1 - torch.bmm(weights[:, :, None], erase[:, None])) + torch.bmm(weights[:, :, None], add[:, None])
-
-
-def place_by_place(memory, weights, erase, add):
-    new = memory.clone()
-    for b, row in enumerate(weights.tolist()):
-        for n, weight in enumerate(row):
-            new[b, n] -= weight * erase[b] * memory[b, n]
-            new[b, n] += weight * add[b]
-    return new
-
-
 def in_float64(memory, weights, erase, add):
     return by_products(*(given.double() for given in (memory, weights, erase, add))).float()
 
@@ -57,28 +44,6 @@ def _first(rows):
 
 def _last(rows):
     return rows[-1:].expand_as(rows)
-
-
-def _without(place, axis):
-    """What puts 0 at a place along an axis."""
-
-    def change(numbers):
-        numbers = numbers.clone()
-        numbers.select(axis, place).zero_()
-        return numbers
-
-    return change
-
-
-def _kept_at(place, axis):
-    """A change of the new memory, after which one place, or one column, is still as it was."""
-
-    def change(new, *, memory):
-        new = new.clone()
-        new.select(axis, place).copy_(memory.select(axis, place))
-        return new
-
-    return {"result": change}
 
 
 def given_memory_altered(memory, weights, erase, add):
@@ -113,8 +78,6 @@ def needs_one_row(memory, weights, erase, add):
 RIGHT = {
     by_products: "a right one, with products number by number",
     by_einsum: "a right one, with einsum",
-    by_bmm: "a right one, with torch.bmm",
-    place_by_place: "a right one, position by position",
     in_float64: "a right one, in float64",
     as_a_step: "a right one, in one sum",
     in_place_on_a_copy: "a right one, in place on a copy",
@@ -126,24 +89,19 @@ WRONG = {
     wrong("erased_everywhere"): "a wrong one: it erases at all positions alike, whatever their weights",
     wrong("erase_unused"): "a wrong one: erase has no effect, and everything goes where it writes",
     wrong("nothing_erased"): "a wrong one: it erases nothing",
-    way({ERASED: lambda weights, erase: -weights * erase}): "a wrong one: what should be erased grows",
     wrong("one_minus_each"): "a wrong one: it keeps 1 - w times 1 - e, and not 1 - w·e",
     wrong("erase_turned_round"): "a wrong one: erase is turned round",
     way({"erase": torch.round}): "a wrong one: it rounds erase to 0 or 1",
     way({ERASED: lambda weights, erase: weights**2 * erase}): "a wrong one: it squares the weights where it erases",
-    way({"erase": lambda erase: erase.mean(-1, keepdim=True).expand_as(erase)}): "a wrong one: it erases with the mean of erase",
     wrong("erase_subtracted"): "a wrong one: it subtracts erase from what is there, and does not multiply",
     wrong("added_everywhere"): "a wrong one: it adds at all positions alike, whatever their weights",
     way({ADDED: lambda weights, add: 0 * add}): "a wrong one: it adds nothing",
-    way({ADDED: lambda weights, add: -weights * add}): "a wrong one: it subtracts what it should add",
     way({ADDED: lambda weights, add: weights**2 * add}): "a wrong one: it squares the weights where it adds",
     way({"add": lambda add: add.mean(-1, keepdim=True).expand_as(add)}): "a wrong one: it adds the mean of `add`",
     way({ADDED: lambda weights, add: (weights * add).sum(1, keepdim=True)}): "a wrong one: what is added is summed over the positions",
     wrong("added_where_erased"): "a wrong one: it adds only as much as it erases",
     wrong("added_before_erasing"): "a wrong one: it adds before it erases, so a part of what was added goes again",
     way({"erase": lambda erase, *, add: add, "add": lambda add, *, erase: erase}): "a wrong one: it exchanges erase and add",
-    way({"add": torch.tanh}): "a wrong one: it puts `add` through tanh",
-    way({"add": torch.relu}): "a wrong one: it adds 0 in place of numbers below 0",
     way({"add": torch.abs}): "a wrong one: it drops the sign of what it adds",
     way({"add": _first}): "a wrong one: all rows add the first row's vector",
     way({"add": lambda add: add.roll(1, 0)}): "a wrong one: each row adds the vector of the row before",
@@ -151,7 +109,6 @@ WRONG = {
     way({"erase": _last}): "a wrong one: all rows erase with the last row's vector",
     wrong("first_weights_for_all"): "a wrong one: all rows use the first row's weights",
     way({"weights": _last}): "a wrong one: all rows use the last row's weights",
-    way({ADDED: lambda weights, add: (weights * add).sum(0, keepdim=True)}): "a wrong one: what all rows add is summed up",
     wrong("likeliest_place_only"): "a wrong one: it writes to the position with the largest weight only, with the weight 1",
     way({"weights": lambda weights: weights * (weights == weights.amax(1, keepdim=True))}): "a wrong one: it writes to the position with the largest weight only",
     way({"weights": lambda weights: weights.mean(1, keepdim=True).expand_as(weights)}): "a wrong one: all positions get the mean weight",
@@ -159,25 +116,18 @@ WRONG = {
     wrong("softmax_again"): "a wrong one: weights go through a softmax once more",
     way({"weights": lambda weights: weights / weights.sum(1, keepdim=True).clamp(min=1e-12)}): "a wrong one: it divides weights by their sum, which may be less than 1",
     way({"weights": lambda weights: weights.roll(1, 1)}): "a wrong one: each position gets the weight of the one before",
-    way({"weights": lambda weights: weights.flip(1)}): "a wrong one: its weights are in the opposite order",
     wrong("weights_turned_round"): "a wrong one: it writes where weights are small",
-    way({"weights": _without(-1, 1)}): "a wrong one: it forgets the last position",
-    way({"weights": _without(0, 1)}): "a wrong one: it forgets the first position",
-    way(_kept_at(-1, 0)): "a wrong one: it forgets the last row of the batch",
-    way(_kept_at(-1, 2)): "a wrong one: it forgets the last number of each position",
+    way({"weights": lambda weights: torch.cat([weights[:, :-1], 0 * weights[:, -1:]], 1)}): "a wrong one: it forgets the last position",
+    way({"result": lambda new, *, memory: torch.cat([new[:-1], memory[-1:]])}): "a wrong one: it forgets the last row of the batch",
     wrong("weights_along_the_width"): "a wrong one: it takes positions for numbers, and fails where N and W differ",
     needs_one_row: "a wrong one: it fails where the batch has several rows",
     way({"result": lambda new, *, memory: memory}): "a wrong one: it returns the old memory",
     way({"memory after erasing": lambda memory, kept: kept}): "a wrong one: what the memory held has no effect",
-    way({"the new memory": lambda kept, added: added}): "a wrong one: it returns only what is added",
-    way({"result": lambda new, *, memory: new + memory}): "a wrong one: it adds the old memory to the new one",
     way({"result": lambda new: new.mT}): "a wrong one: it returns B×W×N",
     way({"result": lambda new: new.reshape(len(new), new.shape[2], -1)}): "a wrong one: it cuts its result into W positions of N numbers",
-    way({"result": lambda new: new.sum(1)}): "a wrong one: it adds up over the positions",
     way({"result": lambda new: new[:1]}): "a wrong one: it returns the first row alone",
     way({"result": lambda new: new.bfloat16().float()}): "a wrong one: its numbers have three digits only",
     way({"result": lambda new: new * torch.nan}): "a wrong one: it gives NaN",
-    way({"result": lambda new: torch.cat([new[:, :-1], new[:, -1:] * torch.nan], 1)}): "a wrong one: it gives NaN at the last position",
     given_memory_altered: "a wrong one: it writes into the memory that it is given",
     given_memory_erased: "a wrong one: it erases in the memory that it is given",
 }  # fmt: skip

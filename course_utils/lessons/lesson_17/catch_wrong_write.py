@@ -120,40 +120,6 @@ mistakes_of_comparing(
     "A candidate whose numbers are only nearly right passes your test, one that rounds them to three digits",
     0.03,
 )
-for _name, _compare, _sentence in (
-    ("runs_at_all", finite, "Every candidate that returns finite numbers of the right shape, and leaves the memory as it was, passes your test. Compare the numbers with those of a write of your own."),
-    ("first_row_only", lambda right, came: torch.allclose(came[0], right[0], atol=1e-5), "Candidates that use the vectors of the first row for all, or return that row only, pass your test, since you compare the first row only. Compare every number, and the shape."),
-    ("last_row_only", lambda right, came: len(came) == len(right) and close(right[-1], came[-1]), "Candidates that use the vectors of the last row for all pass your test, since you compare the last row only. Compare every number."),
-    ("sum_only", lambda right, came: came.shape == right.shape and close(right.sum(), came.sum(), 1e-4), "Candidates that put the right numbers in the wrong positions pass your test, since you compare sums. Compare every number."),
-):  # fmt: skip
-    _mistaken(_name, _sentence, **_by(_compare))
-
-
-# What the test gives
-
-for _name, _sizes, _sentence in (
-    ("as_many_places_as_numbers", (3, 4, 4), "A candidate that cuts its result into W positions of N numbers passes your test, since your memory has as many positions as numbers in each. Let N and W differ."),
-    ("one_place", (3, 1, 4), "Candidates that put weights at the wrong positions, or add up over the positions, pass your test, since your memory has a single position. Use two or more."),
-):  # fmt: skip
-    _mistaken(_name, _sentence, sizes=_sizes)
-for _name, _what, _change, _sentence in (
-    ("even_weights", "weights", lambda weights: torch.full_like(weights, 0.8 / weights.shape[1]), "Candidates that move the weights to other positions, or use their mean, pass your test, since all weights of a row are equal. Draw them at random."),
-    ("weights_at_one_place", "weights", lambda weights: torch.nn.functional.one_hot(weights.argmax(1), weights.shape[1]).float(), "Candidates that write to the likeliest position only, or square the weights, pass your test, since yours are 1 at one position and 0 elsewhere. Use weights in between."),
-    ("empty_memory", "memory", torch.zeros_like, "Candidates that erase too much, or nothing, pass your test: your memory holds zeros, of which nothing can be erased. Fill it with random numbers."),
-    ("memory_of_ones", "memory", torch.ones_like, "A candidate that subtracts weight times erase whatever the memory holds, and one that ignores it, pass your test, since your memory holds ones. Fill it with random numbers."),
-    ("erase_of_zeros", "erase", torch.zeros_like, "Candidates that erase in a wrong way, or nothing, pass your test, since your erase vectors are zeros. Draw them at random, between 0 and 1."),
-    ("erase_of_ones", "erase", torch.ones_like, "Candidates on which erase has no effect pass your test, since your erase vectors are ones. Draw them at random, between 0 and 1."),
-    ("erase_of_zeros_and_ones", "erase", torch.round, "A candidate that rounds erase to 0 or 1 passes your test, since yours holds nothing else. Draw it at random, between 0 and 1."),
-    ("add_of_zeros", "add", torch.zeros_like, "Candidates that add in a wrong way, or nothing, pass your test, since your add vectors are zeros. Draw them at random."),
-    ("add_of_ones", "add", torch.ones_like, "Candidates that mix up the add vectors pass your test, since yours are ones. Draw them at random, with numbers above 1 and below 0."),
-    ("add_above_zero", "add", torch.abs, "Candidates that drop the sign of what is added, or put 0 in place of negative numbers, pass your test, since you add nothing below 0. Draw add with torch.randn."),
-):  # fmt: skip
-    _mistaken(_name, _sentence, **{_what: _change})
-_mistaken(
-    "same_vectors_in_all_rows",
-    "Candidates that use the first row's vectors for all pass your test, since all rows of yours are the same. Let weights, erase and add differ from row to row.",
-    **dict.fromkeys(("weights", "erase", "add"), lambda rows: rows[:1].expand_as(rows)),
-)
 
 
 LEFT_OUT = {  # what a test may leave out: what passes it then, what to do, and how the test is changed
@@ -181,3 +147,26 @@ def _without(parts):
 
 
 tests_without(task, LEFT_OUT, _without, 2)
+
+
+for _name, _sentence, _changes in (
+    ("runs_at_all", "Every candidate that returns finite numbers of the right shape, and leaves the memory as it was, passes your test. Compare the numbers with those of a write of your own.", _by(finite)),
+    ("first_row_only", "Candidates that use the vectors of the first row for all, or return that row only, pass your test, since you compare the first row only. Compare every number, and the shape.", _by(lambda right, came: torch.allclose(came[0], right[0], atol=1e-5))),
+    ("last_row_only", "Candidates that use the vectors of the last row for all pass your test, since you compare the last row only. Compare every number.", _by(lambda right, came: len(came) == len(right) and close(right[-1], came[-1]))),
+    ("sum_only", "Candidates that put the right numbers in the wrong positions pass your test, since you compare sums. Compare every number.", _by(lambda right, came: came.shape == right.shape and close(right.sum(), came.sum(), 1e-4))),
+    # What the test gives
+    ("as_many_places_as_numbers", "A candidate that cuts its result into W positions of N numbers passes your test, since your memory has as many positions as numbers in each. Let N and W differ.", {"sizes": (3, 4, 4)}),
+    ("one_place", "Candidates that put weights at the wrong positions, or add up over the positions, pass your test, since your memory has a single position. Use two or more.", {"sizes": (3, 1, 4)}),
+    ("even_weights", "Candidates that move the weights to other positions, or use their mean, pass your test, since all weights of a row are equal. Draw them at random.", {"weights": lambda weights: torch.full_like(weights, 0.8 / weights.shape[1])}),
+    ("weights_at_one_place", "Candidates that write to the likeliest position only, or square the weights, pass your test, since yours are 1 at one position and 0 elsewhere. Use weights in between.", {"weights": lambda weights: torch.nn.functional.one_hot(weights.argmax(1), weights.shape[1]).float()}),
+    ("empty_memory", "Candidates that erase too much, or nothing, pass your test: your memory holds zeros, of which nothing can be erased. Fill it with random numbers.", {"memory": torch.zeros_like}),
+    ("memory_of_ones", "A candidate that subtracts weight times erase whatever the memory holds, and one that ignores it, pass your test, since your memory holds ones. Fill it with random numbers.", {"memory": torch.ones_like}),
+    ("erase_of_zeros", "Candidates that erase in a wrong way, or nothing, pass your test, since your erase vectors are zeros. Draw them at random, between 0 and 1.", {"erase": torch.zeros_like}),
+    ("erase_of_ones", "Candidates on which erase has no effect pass your test, since your erase vectors are ones. Draw them at random, between 0 and 1.", {"erase": torch.ones_like}),
+    ("erase_of_zeros_and_ones", "A candidate that rounds erase to 0 or 1 passes your test, since yours holds nothing else. Draw it at random, between 0 and 1.", {"erase": torch.round}),
+    ("add_of_zeros", "Candidates that add in a wrong way, or nothing, pass your test, since your add vectors are zeros. Draw them at random.", {"add": torch.zeros_like}),
+    ("add_of_ones", "Candidates that mix up the add vectors pass your test, since yours are ones. Draw them at random, with numbers above 1 and below 0.", {"add": torch.ones_like}),
+    ("add_above_zero", "Candidates that drop the sign of what is added, or put 0 in place of negative numbers, pass your test, since you add nothing below 0. Draw add with torch.randn.", {"add": torch.abs}),
+    ("same_vectors_in_all_rows", "Candidates that use the first row's vectors for all pass your test, since all rows of yours are the same. Let weights, erase and add differ from row to row.", dict.fromkeys(("weights", "erase", "add"), lambda rows: rows[:1].expand_as(rows))),
+):  # fmt: skip
+    _mistaken(_name, _sentence, **_changes)

@@ -108,68 +108,19 @@ def _before(ordered):
     return torch.cat([torch.ones_like(ordered[:, :1]), ordered[:, :-1].cumprod(1)], 1)
 
 
-# The usage
-
-for _name, _change, _sentence in (
-    ("product_not_subtracted", add, "You add usage and write weights and leave it at that, so a position can be more than full. Subtract the product of the two: only the share that was free can be filled."),
-    ("larger_of_both", torch.maximum, "You take the larger one of usage and write weight. The equation adds them and subtracts their product."),
-):  # fmt: skip
-    task.changed(_name, _sentence, {"the usage after writing": _change})
-for _name, _change, _sentence in (
-    ("nothing_freed", lambda reads, free: torch.ones_like(reads[:, 0]), "Nothing is freed: this is the usage after writing. Multiply it by what the read heads leave, the product over the heads of 1 minus gate times weight."),
-    ("free_gates_inverted", lambda reads, free: _kept(reads, 1 - free), "Your free gates are the wrong way round: a gate of 1 frees what its head has read, and a gate of 0 frees nothing."),
-    ("last_head_only", lambda reads, free: 1 - free[:, -1:] * reads[:, -1], "Only the last read head frees something. In a loop over the heads this happens if each step starts afresh: multiply what was left so far."),
-    ("kept_sum", lambda reads, free: 1 - (free[..., None] * reads).sum(1), "You add up what the heads free, and subtract the sum from 1. When two heads free the same position, more than all of it may go. Take the product over the heads of 1 minus what each frees."),
-):  # fmt: skip
-    task.changed(_name, _sentence, {"what the heads leave": _change})
-task.changed(
-    "freed_before_writing",
-    "You free first and fill afterwards, so what the last step wrote is not freed. In the equation writing comes first, and what the heads leave is a factor of all of it.",
-    {
-        "the usage after writing": lambda usage, written, *, reads, free, right: right(
-            usage * _kept(reads, free), written
-        ),
-        "the new usage": left_out,
-    },
-)
-
-
-# The allocation
-
-task.changed(
-    "old_usage_for_allocation",
-    "Your new usage is right, but you allocate by the old one, so a position that has just been freed is not written to. Use the new usage.",
-    {
-        "the positions from the freest to the fullest": lambda new, *, usage, right: right(usage),
-        "the usage from the freest to the fullest": lambda new, order, *, usage, right: right(usage, order),
-    },
-)
-task.changed(
-    "fullest_first",
-    "You begin with the fullest position. Sort the usage with the smallest first, so that the freest one has the first choice.",
-    {"the positions from the freest to the fullest": lambda usage: usage.argsort(dim=1, descending=True, stable=True)},
-)
-task.changed(
-    "product_with_itself",
-    "Your running product includes the position itself, so a free one gets the weight 0. Only those before it count: move the product on by one, and begin with 1.",
-    {"the product of the usage of all before": lambda ordered: ordered.cumprod(1)},
-)
-task.changed(
-    "left_in_sorted_order",
-    "You leave the allocation in the sorted order, so the first position always gets the weight of the freest one. Put each weight back where it belongs, with scatter for instance.",
-    {"the allocation": left_out},
-)
-task.changed(
-    "sorted_once_more",
-    "To put the weights back you gather with the order that sorted the usage, which mixes them once more. Use scatter with this order, or gather with its own argsort.",
-    {"the allocation": lambda shares, order: shares.gather(1, order)},
-)
-
-
-# The gates
-
 task.changed_each(
+    # The usage
+    ("product_not_subtracted", "You add usage and write weights and leave it at that, so a position can be more than full. Subtract the product of the two: only the share that was free can be filled.", {"the usage after writing": add}),
+    ("free_gates_inverted", "Your free gates are the wrong way round: a gate of 1 frees what its head has read, and a gate of 0 frees nothing.", {"what the heads leave": lambda reads, free: _kept(reads, 1 - free)}),
+    ("last_head_only", "Only the last read head frees something. In a loop over the heads this happens if each step starts afresh: multiply what was left so far.", {"what the heads leave": lambda reads, free: 1 - free[:, -1:] * reads[:, -1]}),
+    ("kept_sum", "You add up what the heads free, and subtract the sum from 1. When two heads free the same position, more than all of it may go. Take the product over the heads of 1 minus what each frees.", {"what the heads leave": lambda reads, free: 1 - (free[..., None] * reads).sum(1)}),
+    ("freed_before_writing", "You free first and fill afterwards, so what the last step wrote is not freed. In the equation writing comes first, and what the heads leave is a factor of all of it.", {"the usage after writing": lambda usage, written, *, reads, free, right: right(usage * _kept(reads, free), written), "the new usage": left_out}),
+    # The allocation
+    ("old_usage_for_allocation", "Your new usage is right, but you allocate by the old one, so a position that has just been freed is not written to. Use the new usage.", {"the positions from the freest to the fullest": lambda new, *, usage, right: right(usage), "the usage from the freest to the fullest": lambda new, order, *, usage, right: right(usage, order)}),
+    ("fullest_first", "You begin with the fullest position. Sort the usage with the smallest first, so that the freest one has the first choice.", {"the positions from the freest to the fullest": lambda usage: usage.argsort(dim=1, descending=True, stable=True)}),
+    ("product_with_itself", "Your running product includes the position itself, so a free one gets the weight 0. Only those before it count: move the product on by one, and begin with 1.", {"the product of the usage of all before": lambda ordered: ordered.cumprod(1)}),
+    ("left_in_sorted_order", "You leave the allocation in the sorted order, so the first position always gets the weight of the freest one. Put each weight back where it belongs, with scatter for instance.", {"the allocation": left_out}),
+    ("sorted_once_more", "To put the weights back you gather with the order that sorted the usage, which mixes them once more. Use scatter with this order, or gather with its own argsort.", {"the allocation": lambda shares, order: shares.gather(1, order)}),
+    # The gates
     ("allocation_gate_inverted", "Your allocation gate is the wrong way round: a gate of 1 writes to free positions, a gate of 0 to those found by content.", {"allocate": lambda allocate: 1 - allocate}),
-    ("made_to_sum_to_1", "You divide the weights by their sum. The write gate is there so that they may sum to less than 1: leave them as they are.", {"result": lambda new, weights: (new, weights / weights.sum(1, keepdim=True))}),
-    ("exchanged", "Your two results are exchanged. Return the new usage first, then the weights.", {"result": lambda new, weights: (weights, new)}),
 )  # fmt: skip

@@ -30,8 +30,6 @@ task = Task(
 
 
 task.property(rows_sum_to_one)
-
-
 task.property(no_weight_is_negative)
 
 
@@ -71,10 +69,6 @@ def _(memory, previous, key, strength, gate, kernel, gamma):
     return torch.stack(rows)
 
 
-def _cosine(memory, key):
-    return F.cosine_similarity(memory, key[:, None], dim=-1)
-
-
 def _moves(mixed, kernel, axis=1):
     K = kernel.shape[1]
     return sum(kernel[:, [i]] * mixed.roll(i - K // 2, axis) for i in range(K))
@@ -86,7 +80,7 @@ def _total(powers):
 
 @task.steps
 def _(memory, previous, key, strength, gate, kernel, gamma):
-    cosine = yield "the cosines", _cosine, memory, key
+    cosine = yield "the cosines", lambda memory, key: F.cosine_similarity(memory, key[:, None], dim=-1), memory, key
     scores = yield "strength times the cosines", mul, strength[:, None], cosine
     content = yield "the weights by content", lambda scores: scores.softmax(-1), scores
     new = yield "gate times the weights by content", mul, gate[:, None], content
@@ -100,37 +94,6 @@ def _(memory, previous, key, strength, gate, kernel, gamma):
     return weights
 
 
-# The weights by content
-
-task.changed(
-    "dot_product",
-    "You compare by the dot product, so positions with large numbers get large weights whatever their direction. Divide by the length of the key and by that of each position: the cosine.",
-    {"the cosines": lambda memory, key: (memory @ key[..., None])[..., 0]},
-)
-task.changed(
-    "divided_by_strength",
-    "You divide the cosines by the strength, so a larger one makes the weights more even. It is no temperature: multiply by it.",
-    {"strength times the cosines": lambda strength, cosine: cosine / strength},
-)
-
-
-# The gate
-
-task.changed(
-    "gate_turned_round",
-    "Your gate is the wrong way round: a gate of 1 should give the weights by content, and a gate of 0 the previous ones.",
-    {"gate": lambda gate: 1 - gate},
-)
-task.changed(
-    "content_only",
-    "You leave the gate and the previous weights out, so the head can only jump. Add gate times content and 1 minus gate times previous.",
-    {"gate": lambda gate: 1 + 0 * gate},
-)
-
-
-# The shift
-
-
 def _three(mixed, kernel):
     middle = kernel.shape[1] // 2
     columns = [i for i in (middle - 1, middle, middle + 1) if 0 <= i < kernel.shape[1]]
@@ -142,40 +105,26 @@ def _lost(mixed, kernel):
     return _moves(F.pad(mixed, (half, half)), kernel)[:, half : half + mixed.shape[1]]
 
 
-for _name, _change, _sentence in (
-    ("direction_reversed", lambda mixed, kernel: _moves(mixed, kernel.flip(1)), "You move the weights the wrong way, as conv1d does, which does not turn the kernel round. The last number of the kernel moves weight forward, from position i to i + K // 2."),
-    ("counted_from_zero", lambda mixed, kernel: _moves(mixed, kernel).roll(kernel.shape[1] // 2, 1), "You take the kernel for the shifts 0, 1, 2 and so on, so everything ends too far forward. The middle number is for the shift 0."),
-    ("three_shifts_only", _three, "You use only the shifts -1, 0 and +1. A kernel of K numbers has shifts from -(K // 2) to K // 2: let a loop run over its columns."),
-    ("lost_at_the_ends", _lost, "What moves beyond an end is lost: you put zeros there. The positions form a circle: what leaves one end comes in at the other, as with torch.roll."),
-    ("rolled_through_the_batch", lambda mixed, kernel: _moves(mixed, kernel, 0), "You roll whole rows through the batch. Roll the weights within their rows: name the axis, `dims=1`."),
-):  # fmt: skip
-    task.changed(_name, _sentence, {"the shifted weights": _change})
-task.changed(
-    "shifted_before_the_gate",
-    "You shift the weights by content only, and interpolate afterwards, so with a gate of 0 the head cannot walk on. Interpolate first, then shift.",
-    {
-        "the weights by content": lambda scores, *, kernel: _moves(scores.softmax(-1), kernel),
-        "the shifted weights": left_out,
-    },
-)
-
-
-# Sharpening
-
-task.changed(
-    "softmax_for_sharpening",
-    "You take the softmax of gamma times the weights. Sharpening raises the weights themselves to the power of gamma, and divides by their sum.",
-    {"the powers": lambda moved, gamma: (gamma * moved).exp()},
-)
-
-
 def _sharpened(mixed, kernel, *, gamma):
     powers = mixed ** gamma[:, None]
     return _moves(powers / _total(powers), kernel)
 
 
-task.changed(
-    "sharpened_before_the_shift",
-    "You sharpen the interpolated weights and shift afterwards, so the shift's blur stays. Shift first, then sharpen.",
-    {"the shifted weights": _sharpened, "the powers": left_out, "the powers divided by their sum": left_out},
-)
+task.changed_each(
+    # The weights by content
+    ("dot_product", "You compare by the dot product, so positions with large numbers get large weights whatever their direction. Divide by the length of the key and by that of each position: the cosine.", {"the cosines": lambda memory, key: (memory @ key[..., None])[..., 0]}),
+    ("divided_by_strength", "You divide the cosines by the strength, so a larger one makes the weights more even. It is no temperature: multiply by it.", {"strength times the cosines": lambda strength, cosine: cosine / strength}),
+    # The gate
+    ("gate_turned_round", "Your gate is the wrong way round: a gate of 1 should give the weights by content, and a gate of 0 the previous ones.", {"gate": lambda gate: 1 - gate}),
+    ("content_only", "You leave the gate and the previous weights out, so the head can only jump. Add gate times content and 1 minus gate times previous.", {"gate": lambda gate: 1 + 0 * gate}),
+    # The shift
+    ("direction_reversed", "You move the weights the wrong way, as conv1d does, which does not turn the kernel round. The last number of the kernel moves weight forward, from position i to i + K // 2.", {"the shifted weights": lambda mixed, kernel: _moves(mixed, kernel.flip(1))}),
+    ("counted_from_zero", "You take the kernel for the shifts 0, 1, 2 and so on, so everything ends too far forward. The middle number is for the shift 0.", {"the shifted weights": lambda mixed, kernel: _moves(mixed, kernel).roll(kernel.shape[1] // 2, 1)}),
+    ("three_shifts_only", "You use only the shifts -1, 0 and +1. A kernel of K numbers has shifts from -(K // 2) to K // 2: let a loop run over its columns.", {"the shifted weights": _three}),
+    ("lost_at_the_ends", "What moves beyond an end is lost: you put zeros there. The positions form a circle: what leaves one end comes in at the other, as with torch.roll.", {"the shifted weights": _lost}),
+    ("rolled_through_the_batch", "You roll whole rows through the batch. Roll the weights within their rows: name the axis, `dims=1`.", {"the shifted weights": lambda mixed, kernel: _moves(mixed, kernel, 0)}),
+    ("shifted_before_the_gate", "You shift the weights by content only, and interpolate afterwards, so with a gate of 0 the head cannot walk on. Interpolate first, then shift.", {"the weights by content": lambda scores, *, kernel: _moves(scores.softmax(-1), kernel), "the shifted weights": left_out}),
+    # Sharpening
+    ("softmax_for_sharpening", "You take the softmax of gamma times the weights. Sharpening raises the weights themselves to the power of gamma, and divides by their sum.", {"the powers": lambda moved, gamma: (gamma * moved).exp()}),
+    ("sharpened_before_the_shift", "You sharpen the interpolated weights and shift afterwards, so the shift's blur stays. Shift first, then sharpen.", {"the shifted weights": _sharpened, "the powers": left_out, "the powers divided by their sum": left_out}),
+)  # fmt: skip

@@ -79,7 +79,7 @@ def _(link, precedence, weights, at, content, modes):
     kept = yield "the old link, faded", mul, share, link
     linked = yield "what is linked anew", _linked, weights, precedence
     total = yield "the new link with its diagonal", add, kept, linked
-    new = yield "the new link", _cleared, total
+    new = yield "the new link", lambda link: link * (1 - torch.eye(link.shape[1])), total
     forward = yield "forward", _along, new, at
     backward = yield "backward", _along, new.mT, at
     one = yield "the mode for backward times backward", mul, modes[:, :1], backward
@@ -90,10 +90,6 @@ def _(link, precedence, weights, at, content, modes):
     return new, latest, read
 
 
-def _cleared(link):
-    return link.masked_fill(torch.eye(link.shape[1], dtype=torch.bool), 0.0)
-
-
 def _linked(weights, precedence):
     return weights[:, :, None] * precedence[:, None]
 
@@ -102,71 +98,20 @@ def _along(link, at):
     return (link @ at[..., None])[..., 0]
 
 
-# The link
-
-for _name, _change, _sentence in (
-    ("new_precedence_used", lambda weights, _, *, done: _linked(weights, done["the new precedence"]), "You update the precedence first and use the new one for the link, so a position seems to be written after itself and the others of the same step. The link needs the precedence from before the step."),
-    ("transposed", lambda weights, precedence: _linked(precedence, weights), "Your new links are turned round: w_j p_i says that the old position was written after the new one. Row i is the position that is written now, and column j the one before it: w_i p_j."),
-):  # fmt: skip
-    task.changed(_name, _sentence, {"what is linked anew": _change})
-for _name, _change, _sentence in (
-    ("row_only", lambda row, column: 1 - row, "Your old link fades only with the weight of its row's position. A link says something about two positions, and fades when either is overwritten: subtract the weight of the column's position as well."),
-    ("product_of_both", lambda row, column: (1 - row) * (1 - column), "You multiply 1 - w_i by 1 - w_j. That is a sensible way to let a link fade, but the paper subtracts both: 1 - w_i - w_j."),
-):  # fmt: skip
-    task.changed(_name, _sentence, {"what stays of each link": _change})
-task.changed(
-    "diagonal_left",
-    "You leave the numbers on the diagonal, where a position is linked to itself. Set the diagonal of the new link to 0.",
-    {"the new link": left_out},
-)
-
-
-# The precedence
-
-task.changed(
-    "precedence_does_not_fade",
-    "Your old precedence doesn't fade, so it may sum to more than 1. Multiply it by 1 minus the sum of the write weights, then add the weights.",
-    {"1 minus the sum of the write weights": left_out},
-)
-task.changed(
-    "precedence_replaced",
-    "Your new precedence is the write weights themselves, so a step that writes nothing would erase it. Multiply the old one by 1 minus the sum of the write weights, then add the weights.",
-    {"the new precedence": lambda before, weights: weights},
-)
-task.changed(
-    "each_position_fades_by_itself",
-    "In your precedence each position fades with its own write weight. It says where the last write went, so it fades everywhere as much as is written in all: by the sum of the weights.",
-    {"1 minus the sum of the write weights": lambda one, total, *, weights: 1 - weights},
-)
-
-
-# Where the head goes
-
-task.changed(
-    "old_link_followed",
-    "Your link is right, but the head follows the old one, which doesn't know yet what this step has written. Follow the new link.",
-    {
-        "forward": lambda new, at, *, link: _along(link, at),
-        "backward": lambda new, at, *, link: _along(link.mT, at),
-    },
-)
-task.changed(
-    "ways_exchanged",
-    "Forward and backward are exchanged. Row i, column j of the link says to what degree position i was written after position j, so forward is the link times the read weights.",
-    dict.fromkeys(("forward", "backward"), lambda link, at: _along(link.mT, at)),
-)
-task.changed(
-    "both_forward",
-    "Both ways go forward. For backward, exchange the last two axes of the link.",
-    {"backward": lambda turned, at: _along(turned.mT, at)},
-)
-for _name, _change, _sentence in (
-    ("modes_in_another_order", lambda modes: modes[:, [1, 0, 2]], "Your modes are in another order: the first is for backward, the second for content, the third for forward."),
-    ("softmax_of_the_modes", lambda modes: modes.softmax(-1), "You apply a softmax to the modes, which makes them nearly even. They sum to 1 as they come: use them as they are."),
-):  # fmt: skip
-    task.changed(_name, _sentence, {"modes": _change})
-task.changed(
-    "in_another_order",
-    "Your results are in another order. Return the link, then the precedence, then where the head reads.",
-    {"result": lambda link, last, read: (link, read, last)},
-)
+task.changed_each(
+    # The link
+    ("new_precedence_used", "You update the precedence first and use the new one for the link, so a position seems to be written after itself and the others of the same step. The link needs the precedence from before the step.", {"what is linked anew": lambda weights, _, *, done: _linked(weights, done["the new precedence"])}),
+    ("transposed", "Your new links are turned round: w_j p_i says that the old position was written after the new one. Row i is the position that is written now, and column j the one before it: w_i p_j.", {"what is linked anew": lambda weights, precedence: _linked(precedence, weights)}),
+    ("row_only", "Your old link fades only with the weight of its row's position. A link says something about two positions, and fades when either is overwritten: subtract the weight of the column's position as well.", {"what stays of each link": lambda row, column: 1 - row}),
+    ("product_of_both", "You multiply 1 - w_i by 1 - w_j. That is a sensible way to let a link fade, but the paper subtracts both: 1 - w_i - w_j.", {"what stays of each link": lambda row, column: (1 - row) * (1 - column)}),
+    ("diagonal_left", "You leave the numbers on the diagonal, where a position is linked to itself. Set the diagonal of the new link to 0.", {"the new link": left_out}),
+    # The precedence
+    ("precedence_does_not_fade", "Your old precedence doesn't fade, so it may sum to more than 1. Multiply it by 1 minus the sum of the write weights, then add the weights.", {"1 minus the sum of the write weights": left_out}),
+    ("precedence_replaced", "Your new precedence is the write weights themselves, so a step that writes nothing would erase it. Multiply the old one by 1 minus the sum of the write weights, then add the weights.", {"the new precedence": lambda before, weights: weights}),
+    ("each_position_fades_by_itself", "In your precedence each position fades with its own write weight. It says where the last write went, so it fades everywhere as much as is written in all: by the sum of the weights.", {"1 minus the sum of the write weights": lambda one, total, *, weights: 1 - weights}),
+    # Where the head goes
+    ("old_link_followed", "Your link is right, but the head follows the old one, which doesn't know yet what this step has written. Follow the new link.", {"forward": lambda new, at, *, link: _along(link, at), "backward": lambda new, at, *, link: _along(link.mT, at)}),
+    ("ways_exchanged", "Forward and backward are exchanged. Row i, column j of the link says to what degree position i was written after position j, so forward is the link times the read weights.", dict.fromkeys(("forward", "backward"), lambda link, at: _along(link.mT, at))),
+    ("both_forward", "Both ways go forward. For backward, exchange the last two axes of the link.", {"backward": lambda turned, at: _along(turned.mT, at)}),
+    ("modes_in_another_order", "Your modes are in another order: the first is for backward, the second for content, the third for forward.", {"modes": lambda modes: modes[:, [1, 0, 2]]}),
+)  # fmt: skip

@@ -85,63 +85,30 @@ def _(memory, weights, erase, add):
     return written
 
 
-# Erasing
-
-for _name, _change, _sentence in (
-    ("keeps_what_it_should_erase", lambda weights, erase: 1 - weights * erase, "You keep the share weight times erase of the memory, so positions with a weight of 0 are wiped and the others are kept. That share is what goes: multiply the memory by 1 minus it."),
-    ("nothing_erased", lambda weights, erase: 0 * weights, "Nothing is erased: you only add. Multiply the memory by 1 minus weight times erase first."),
-    ("erased_everywhere", lambda weights, erase: erase, "You erase at all positions alike, also at those with a weight of 0. Multiply erase by the weights before you subtract it from 1."),
-    ("erase_unused", left_out, "The erase vector has no effect: you erase each position by its weight, in all of its numbers. Multiply the weights by erase before you subtract them from 1."),
-    ("erase_turned_round", lambda weights, erase: weights * (1 - erase), "Your erase vector is the wrong way round: where it is 1 nothing is erased, and where it is 0 as much as the weight says. Use it as it is, without 1 minus."),
-    ("one_minus_each", lambda weights, erase: 1 - (1 - weights) * (1 - erase), "You multiply the memory by 1 minus the weight and by 1 minus erase, so a number goes where either of the two is 1. It should go only where both are: subtract their product from 1."),
-    ("one_minus_one_after_the_other", lambda weights, erase: 1 - (1 - weights) * erase, "Brackets are missing, or are in the wrong place: you multiply by (1 - weights) * erase. Subtract the product of weights and erase from 1."),
-):  # fmt: skip
-    task.changed(_name, _sentence, {"the share that is erased": _change})
-task.changed(
-    "erase_subtracted",
-    "You subtract weight times erase from the memory, whatever its numbers are. Erasing takes away a share of it: multiply the memory by 1 minus weight times erase.",
-    {"memory after erasing": lambda memory, kept, *, done: memory - done["the share that is erased"]},
-)
-
-
-# Adding
-
-for _name, _change, _sentence in (
-    ("added_everywhere", lambda weights, add: add, "You add the whole vector at every position, also at those with a weight of 0. Multiply it by the weights first."),
-    ("added_where_erased", lambda weights, add, *, done: done["the share that is erased"] * add, "You add only as much as was erased: weight times erase times add. What is added does not depend on erase: it is weight times add."),
-):  # fmt: skip
-    task.changed(_name, _sentence, {"what is added": _change})
-task.changed(
-    "added_before_erasing",
-    "You add before you erase, so a part of what you have added is erased at once. Erase first, then add: the added part stays outside the product.",
-    {"the new memory": lambda kept, added, *, done: kept + added * done["1 minus the share that is erased"]},
-)
-
-
-# What comes in
-
-for _name, _change, _sentence in (
-    ("weights_unused", torch.ones_like, "The weights have no effect: you write to every position as if its weight were 1. Multiply erase and add by the weights."),
-    ("likeliest_place_only", lambda weights: torch.nn.functional.one_hot(weights.argmax(-1), weights.shape[-1]).to(weights.dtype), "You write to the position with the largest weight, and to no other. Then no gradient reaches the weights: write to all positions, to each as much as its weight says."),
-    ("softmax_again", lambda weights: weights.softmax(-1), "You apply a softmax to the weights, which makes them nearly even. They come from one: use them as they are."),
-    ("weights_turned_round", lambda weights: 1 - weights, "You write to each position by 1 minus its weight. A position with a weight of 1 is the one to write to: use the weights as they are."),
-):  # fmt: skip
-    task.changed(_name, _sentence, {"weights": _change})
-task.changed(
-    "first_weights_for_all",
-    "All rows of the batch write with the weights of the first one. Each has its own.",
-    {"weights": lambda weights: weights[:1].expand_as(weights)},
-)
-task.changed(
-    "memory_detached",
-    "No gradient reaches the memory. What was written at earlier steps has to be learned through it: use the memory as it comes, without detach.",
-    {"memory": lambda memory: memory.detach()},
-)
-for _name, _product, _sentence in (
-    ("weights_along_the_width", lambda weights, vectors: weights.mT * vectors.mT, "Your weights run along the numbers of a position, and erase and add along the positions. This runs without an error only where there are as many positions as numbers in each. Weights need their new axis at the end, `[:, :, None]`, erase and add in the middle, `[:, None]`."),
-    ("vectors_along_the_places", lambda weights, vectors: weights * vectors[:, 0], "Your erase and add vectors meet the positions, where each should meet its own row. This runs without an error only where there are as many rows in the batch as positions, or a single row. Give them an axis of size 1 in the middle, `[:, None]`."),
-    ("axes_missing", lambda weights, vectors: weights[..., 0] * vectors[:, 0], "You multiply weights, B×N, by erase and add, B×W, number by number. This runs without an error only where there are as many positions as numbers in each. Every weight should meet every number of the vectors: `weights[:, :, None] * erase[:, None]` is B×N×W."),
-    ("scalar_products", lambda weights, vectors: weights[..., 0] @ vectors[:, 0].T, "`weights @ erase.T` adds up products, and this runs without an error only where sizes happen to fit. Here nothing is added up: every weight is multiplied by every number of its row's vector. `weights[:, :, None] * erase[:, None]` is B×N×W."),
-    ("batch_added_up", lambda weights, vectors: weights[..., 0].T @ vectors[:, 0], "What the rows of the batch erase and add is added up, as `weights.T @ erase` does, and all memories get the same. Each row writes to its own memory: `weights[:, :, None] * erase[:, None]` is B×N×W."),
-):  # fmt: skip
-    task.changed(_name, _sentence, dict.fromkeys(("the share that is erased", "what is added"), _product))
+SHARE, ADDED = "the share that is erased", "what is added"
+task.changed_each(
+    # Erasing
+    ("keeps_what_it_should_erase", "You keep the share weight times erase of the memory, so positions with a weight of 0 are wiped and the others are kept. That share is what goes: multiply the memory by 1 minus it.", {SHARE: lambda weights, erase: 1 - weights * erase}),
+    ("nothing_erased", "Nothing is erased: you only add. Multiply the memory by 1 minus weight times erase first.", {SHARE: lambda weights, erase: 0 * weights}),
+    ("erased_everywhere", "You erase at all positions alike, also at those with a weight of 0. Multiply erase by the weights before you subtract it from 1.", {SHARE: lambda weights, erase: erase}),
+    ("erase_unused", "The erase vector has no effect: you erase each position by its weight, in all of its numbers. Multiply the weights by erase before you subtract them from 1.", {SHARE: left_out}),
+    ("erase_turned_round", "Your erase vector is the wrong way round: where it is 1 nothing is erased, and where it is 0 as much as the weight says. Use it as it is, without 1 minus.", {SHARE: lambda weights, erase: weights * (1 - erase)}),
+    ("one_minus_each", "You multiply the memory by 1 minus the weight and by 1 minus erase, so a number goes where either of the two is 1. It should go only where both are: subtract their product from 1.", {SHARE: lambda weights, erase: 1 - (1 - weights) * (1 - erase)}),
+    ("one_minus_one_after_the_other", "Brackets are missing, or are in the wrong place: you multiply by (1 - weights) * erase. Subtract the product of weights and erase from 1.", {SHARE: lambda weights, erase: 1 - (1 - weights) * erase}),
+    ("erase_subtracted", "You subtract weight times erase from the memory, whatever its numbers are. Erasing takes away a share of it: multiply the memory by 1 minus weight times erase.", {"memory after erasing": lambda memory, kept, *, done: memory - done[SHARE]}),
+    # Adding
+    ("added_everywhere", "You add the whole vector at every position, also at those with a weight of 0. Multiply it by the weights first.", {ADDED: lambda weights, add: add}),
+    ("added_where_erased", "You add only as much as was erased: weight times erase times add. What is added does not depend on erase: it is weight times add.", {ADDED: lambda weights, add, *, done: done[SHARE] * add}),
+    ("added_before_erasing", "You add before you erase, so a part of what you have added is erased at once. Erase first, then add: the added part stays outside the product.", {"the new memory": lambda kept, added, *, done: kept + added * done["1 minus the share that is erased"]}),
+    # What comes in
+    ("weights_unused", "The weights have no effect: you write to every position as if its weight were 1. Multiply erase and add by the weights.", {"weights": torch.ones_like}),
+    ("likeliest_place_only", "You write to the position with the largest weight, and to no other. Then no gradient reaches the weights: write to all positions, to each as much as its weight says.", {"weights": lambda weights: torch.nn.functional.one_hot(weights.argmax(-1), weights.shape[-1]).to(weights.dtype)}),
+    ("softmax_again", "You apply a softmax to the weights, which makes them nearly even. They come from one: use them as they are.", {"weights": lambda weights: weights.softmax(-1)}),
+    ("weights_turned_round", "You write to each position by 1 minus its weight. A position with a weight of 1 is the one to write to: use the weights as they are.", {"weights": lambda weights: 1 - weights}),
+    ("first_weights_for_all", "All rows of the batch write with the weights of the first one. Each has its own.", {"weights": lambda weights: weights[:1].expand_as(weights)}),
+    ("weights_along_the_width", "Your weights run along the numbers of a position, and erase and add along the positions. This runs without an error only where there are as many positions as numbers in each. Weights need their new axis at the end, `[:, :, None]`, erase and add in the middle, `[:, None]`.", dict.fromkeys((SHARE, ADDED), lambda weights, vectors: weights.mT * vectors.mT)),
+    ("vectors_along_the_places", "Your erase and add vectors meet the positions, where each should meet its own row. This runs without an error only where there are as many rows in the batch as positions, or a single row. Give them an axis of size 1 in the middle, `[:, None]`.", dict.fromkeys((SHARE, ADDED), lambda weights, vectors: weights * vectors[:, 0])),
+    ("axes_missing", "You multiply weights, B×N, by erase and add, B×W, number by number. This runs without an error only where there are as many positions as numbers in each. Every weight should meet every number of the vectors: `weights[:, :, None] * erase[:, None]` is B×N×W.", dict.fromkeys((SHARE, ADDED), lambda weights, vectors: weights[..., 0] * vectors[:, 0])),
+    ("scalar_products", "`weights @ erase.T` adds up products, and this runs without an error only where sizes happen to fit. Here nothing is added up: every weight is multiplied by every number of its row's vector. `weights[:, :, None] * erase[:, None]` is B×N×W.", dict.fromkeys((SHARE, ADDED), lambda weights, vectors: weights[..., 0] @ vectors[:, 0].T)),
+    ("batch_added_up", "What the rows of the batch erase and add is added up, as `weights.T @ erase` does, and all memories get the same. Each row writes to its own memory: `weights[:, :, None] * erase[:, None]` is B×N×W.", dict.fromkeys((SHARE, ADDED), lambda weights, vectors: weights[..., 0].T @ vectors[:, 0])),
+)  # fmt: skip

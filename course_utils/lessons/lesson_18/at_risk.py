@@ -75,26 +75,10 @@ def _largest(gates):
 
 
 OLD, NEW = "which experts each old input asks", "which experts each new input asks"
-for _name, _change, _sentence in (
-    ("best_expert_of_both", {OLD: _largest, NEW: _largest}, "On both sides you look only at the expert with the largest gate. An expert with any gate above 0 learns, and has an effect."),
-    ("hundredth_on_both_sides", dict.fromkeys((OLD, NEW), lambda gates: gates > 0.01), "You leave out gates that are small. A small gate is not 0: its expert learns, and an answer that it has a part in may change."),
-):  # fmt: skip
-    task.changed(_name, _sentence, _change)
-for _name, _change, _sentence in (
-    ("all_new_inputs", lambda asks: asks.all(0), "You let an expert change only if *all* new inputs ask it. One of them is enough."),
-    ("last_new_input", lambda asks: asks[-1], "You look only at the last new input, as a loop does that writes over what it found before. An expert changes if any of them asks it."),
-):  # fmt: skip
-    task.changed(_name, _sentence, {"which experts may change": _change})
-task.changed(
-    "all_experts_asked",
-    "You call an old input at risk only if *all* experts that it asks may change. One of them is enough.",
-    {
-        "which experts are both asked and changing": lambda asked, learning: ~asked | learning,
-        "whether there is one": lambda held: held.all(1),
-    },
-)
-task.changed(
-    "counted",
-    "You return how many of its experts may change, for each old input. Return True or False: whether there is any.",
-    {"whether there is one": lambda both: both.sum(1)},
-)
+task.changed_each(
+    ("best_expert_of_both", "On both sides you look only at the expert with the largest gate. An expert with any gate above 0 learns, and has an effect.", {OLD: _largest, NEW: _largest}),
+    ("hundredth_on_both_sides", "You leave out gates that are small. A small gate is not 0: its expert learns, and an answer that it has a part in may change.", dict.fromkeys((OLD, NEW), lambda gates: gates > 0.01)),
+    ("all_new_inputs", "You let an expert change only if *all* new inputs ask it. One of them is enough.", {"which experts may change": lambda asks: asks.all(0)}),
+    ("last_new_input", "You look only at the last new input, as a loop does that writes over what it found before. An expert changes if any of them asks it.", {"which experts may change": lambda asks: asks[-1]}),
+    ("all_experts_asked", "You call an old input at risk only if *all* experts that it asks may change. One of them is enough.", {"which experts are both asked and changing": lambda asked, learning: ~asked | learning, "whether there is one": lambda held: held.all(1)}),
+)  # fmt: skip

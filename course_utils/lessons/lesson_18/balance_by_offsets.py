@@ -133,44 +133,13 @@ def _over_their_sum(kept):
     return kept / kept.sum(1, keepdim=True)
 
 
-# Who is chosen
-
-task.changed(
-    "offsets_multiplied", "You multiply the scores by the offsets. Add them.", {"the scores with offsets": mul}
-)
-
-
-# The gates
-
-task.changed(
-    "gates_with_offsets",
-    "Your gates are made of the scores with their offsets. The offsets only decide who is chosen: make the gates of the scores as they are.",
-    {"the scores of the chosen experts": lambda scores, chosen, *, offsets: (scores + offsets) * chosen},
-)
-for _name, _change, _sentence in (
-    ("not_divided", left_out, "Your gates are the scores of the chosen experts. Divide them by their sum, so that a row sums to 1."),
-    ("softmax", lambda kept: kept.masked_fill(kept == 0, -torch.inf).softmax(1), "You take a softmax of the chosen scores. Here the gates are these scores divided by their sum."),
-    ("divided_over_the_batch", lambda kept: kept / kept.sum(0, keepdim=True).clamp(min=1e-9), "Your gates sum to 1 over the rows of the batch. Divide each row by its own sum, over the experts."),
-    ("divided_by_all", lambda kept, *, scores: kept / scores.sum(1, keepdim=True), "You divide all scores by their sum before you choose, so that the gates of a row sum to less than 1. Divide the chosen ones by the sum of the chosen ones."),
-):  # fmt: skip
-    task.changed(_name, _sentence, {"the gates": _change})
-task.changed(
-    "gradient_cut",
-    "The gates are right, but no gradient reaches the scores, so the gate would never learn. Leave out `detach`, `.item()` and numpy.",
-    {"scores": lambda scores: scores.detach()},
-)
-
-
-# How the offsets move
-
-for _name, _change, _sentence in (
-    ("wrong_direction", lambda missing: -missing.sign(), "Your offsets move the wrong way: experts with too much work get still more of it. Those with less than the mean rise, those with more fall."),
-    ("by_how_much", left_out, "You move each offset by how far its load is from the mean. Every step has the same size: only the sign of this difference counts."),
-    ("equal_ones_moved", lambda missing: torch.where(missing > 0, 1.0, -1.0).to(missing.dtype), "An expert with exactly the mean load has its offset moved. It stays: the sign of 0 is 0."),
-):  # fmt: skip
-    task.changed(_name, _sentence, {"the sign of the mean load minus each load": _change})
-task.changed(
-    "moves_returned",
-    "You return how the offsets move, and not where they are then. Add this to the offsets.",
-    {"the offsets plus these steps": lambda offsets, moves: moves},
-)
+task.changed_each(
+    # The gates
+    ("gates_with_offsets", "Your gates are made of the scores with their offsets. The offsets only decide who is chosen: make the gates of the scores as they are.", {"the scores of the chosen experts": lambda scores, chosen, *, offsets: (scores + offsets) * chosen}),
+    ("softmax", "You take a softmax of the chosen scores. Here the gates are these scores divided by their sum.", {"the gates": lambda kept: kept.masked_fill(kept == 0, -torch.inf).softmax(1)}),
+    ("divided_by_all", "You divide all scores by their sum before you choose, so that the gates of a row sum to less than 1. Divide the chosen ones by the sum of the chosen ones.", {"the gates": lambda kept, *, scores: kept / scores.sum(1, keepdim=True)}),
+    # How the offsets move
+    ("wrong_direction", "Your offsets move the wrong way: experts with too much work get still more of it. Those with less than the mean rise, those with more fall.", {"the sign of the mean load minus each load": lambda missing: -missing.sign()}),
+    ("by_how_much", "You move each offset by how far its load is from the mean. Every step has the same size: only the sign of this difference counts.", {"the sign of the mean load minus each load": left_out}),
+    ("equal_ones_moved", "An expert with exactly the mean load has its offset moved. It stays: the sign of 0 is 0.", {"the sign of the mean load minus each load": lambda missing: torch.where(missing > 0, 1.0, -1.0).to(missing.dtype)}),
+)  # fmt: skip

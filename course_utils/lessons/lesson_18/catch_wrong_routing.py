@@ -94,49 +94,6 @@ mistakes_of_comparing(
     "Layers that round y or their gates pass your test",
     0.3,
 )
-for _name, _compare, _sentence in (
-    ("runs_at_all", finite, "Every layer that returns finite numbers of the right shape passes your test. Mix the outputs with the gates yourself, and compare y with that."),
-    ("shapes_only", lambda right, came: came.shape == right.shape, "Every layer that returns a y of the right shape passes your test, even if it is NaN. Mix the outputs with the gates yourself, and compare the numbers."),
-    ("shape_not_looked_at", lambda right, came: torch.allclose(came, right, atol=1e-5), "A layer that loses the axis of a single row passes your test: allclose broadcasts, so a y of shape (4,) agrees with one of shape (1, 4). Compare the shapes as well."),
-    ("first_row_only", lambda right, came: came.shape == right.shape and close(right[0], came[0]), "Layers that use the first row's gates for all, or forget a later row, pass your test, since you compare the first row only. Compare every row."),
-    ("last_row_only", lambda right, came: came.shape == right.shape and close(right[-1], came[-1]), "A layer that forgets the first row passes your test, since you compare the last row only. Compare every row."),
-    ("sum_only", lambda right, came: came.shape == right.shape and close(right.sum(0), came.sum(0), 1e-4), "Layers that leave the right numbers in the wrong rows pass your test, since you compare sums. Compare every number."),
-    ("lengths_only", lambda right, came: came.shape == right.shape and close(right.norm(dim=1), came.norm(dim=1)), "Layers that turn the sign of y, or the order of its numbers, pass your test, since you compare the lengths of rows. Compare every number."),
-):  # fmt: skip
-    _mistaken(_name, _sentence, **_by(_compare))
-
-
-# What the test asks of the gates
-
-_mistaken(
-    "gates_have_to_sum_to_1",
-    "Your test refuses right layers whose gates do not sum to 1: those with sigmoids, with the single best gate of a softmax, or without room for a row. Any gates are right as long as y goes with them.",
-    sums=lambda on: all(close(torch.ones(len(gates)), gates.sum(1)) for _, gates, _ in on),
-)
-_mistaken(
-    "gates_have_to_be_positive",
-    "Your test refuses a right layer that has gates below 0. Any gates are right as long as y goes with them.",
-    signs=lambda on: all((gates >= 0).all() for _, gates, _ in on),
-)
-for _name, _mix, _sentence in (
-    ("gates_divided_by_their_sum", lambda gates, outputs: _mixed(gates / gates.sum(1, keepdim=True), outputs), "Your test divides the gates by their sum before it mixes, so it refuses right layers whose gates do not sum to 1, and layers that divide in secret pass. Mix with the gates as they are."),
-    ("softmax_of_the_gates", lambda gates, outputs: _mixed(gates.softmax(1), outputs), "Your test takes a softmax of the gates before it mixes, so it refuses nearly every right layer. They are gates already: mix with them as they are."),
-    ("gates_left_out", lambda gates, outputs: outputs.sum(1), "Your test compares y with the sum of all outputs, without the gates, so it refuses right layers. Multiply each output by its gate first."),
-    ("best_expert_only", lambda gates, outputs: outputs[torch.arange(len(gates)), gates.argmax(1)] * gates.amax(1, keepdim=True), "Your test compares y with the output of the expert with the largest gate, times this gate, so right layers with several experts per row are refused. Add up all outputs, each times its gate."),
-    ("mean_over_the_experts", lambda gates, outputs: (gates[:, :, None] * outputs).mean(1), "Your test takes the mean over the experts, not the sum, so it refuses right layers. Add up the outputs, each times its gate."),
-):  # fmt: skip
-    _mistaken(_name, _sentence, right=partial(_right, mixed=_mix))
-
-
-# What the test gives
-
-for _name, _given, _sentence in (
-    ("rows_of_zeros", {"rows": torch.zeros_like}, "Layers that mix up their rows pass your test, since all your rows are zeros, and therefore the same. Draw them at random."),
-    ("rows_all_the_same", {"rows": lambda x: x[:1].expand_as(x).clone()}, "Layers that mix up their rows pass your test, since all rows of yours are the same. Draw each of them at random."),
-    ("one_row_only", {"batches": (1,)}, "Layers that mix up the rows of a batch, or have no room for all of them, pass your test, since you only try a single row. Try a batch of 50 as well."),
-    ("large_batch_only", {"batches": (55,)}, "Layers that fail on a batch of a single row, lose its axis, or give NaN where nobody chose an expert pass your test, since you only try a large batch. Try B = 1 as well."),
-):  # fmt: skip
-    _mistaken(_name, _sentence, **_given)
 
 
 LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
@@ -154,3 +111,28 @@ def _without(parts):
 
 
 tests_without(task, LEFT_OUT, _without, 2)
+
+
+for _name, _sentence, _changes in (
+    ("runs_at_all", "Every layer that returns finite numbers of the right shape passes your test. Mix the outputs with the gates yourself, and compare y with that.", _by(finite)),
+    ("shapes_only", "Every layer that returns a y of the right shape passes your test, even if it is NaN. Mix the outputs with the gates yourself, and compare the numbers.", _by(lambda right, came: came.shape == right.shape)),
+    ("shape_not_looked_at", "A layer that loses the axis of a single row passes your test: allclose broadcasts, so a y of shape (4,) agrees with one of shape (1, 4). Compare the shapes as well.", _by(lambda right, came: torch.allclose(came, right, atol=1e-5))),
+    ("first_row_only", "Layers that use the first row's gates for all, or forget a later row, pass your test, since you compare the first row only. Compare every row.", _by(lambda right, came: came.shape == right.shape and close(right[0], came[0]))),
+    ("last_row_only", "A layer that forgets the first row passes your test, since you compare the last row only. Compare every row.", _by(lambda right, came: came.shape == right.shape and close(right[-1], came[-1]))),
+    ("sum_only", "Layers that leave the right numbers in the wrong rows pass your test, since you compare sums. Compare every number.", _by(lambda right, came: came.shape == right.shape and close(right.sum(0), came.sum(0), 1e-4))),
+    ("lengths_only", "Layers that turn the sign of y, or the order of its numbers, pass your test, since you compare the lengths of rows. Compare every number.", _by(lambda right, came: came.shape == right.shape and close(right.norm(dim=1), came.norm(dim=1)))),
+    # What the test asks of the gates
+    ("gates_have_to_sum_to_1", "Your test refuses right layers whose gates do not sum to 1: those with sigmoids, with the single best gate of a softmax, or without room for a row. Any gates are right as long as y goes with them.", {"sums": lambda on: all(close(torch.ones(len(gates)), gates.sum(1)) for _, gates, _ in on)}),
+    ("gates_have_to_be_positive", "Your test refuses a right layer that has gates below 0. Any gates are right as long as y goes with them.", {"signs": lambda on: all((gates >= 0).all() for _, gates, _ in on)}),
+    ("gates_divided_by_their_sum", "Your test divides the gates by their sum before it mixes, so it refuses right layers whose gates do not sum to 1, and layers that divide in secret pass. Mix with the gates as they are.", {"right": partial(_right, mixed=lambda gates, outputs: _mixed(gates / gates.sum(1, keepdim=True), outputs))}),
+    ("softmax_of_the_gates", "Your test takes a softmax of the gates before it mixes, so it refuses nearly every right layer. They are gates already: mix with them as they are.", {"right": partial(_right, mixed=lambda gates, outputs: _mixed(gates.softmax(1), outputs))}),
+    ("gates_left_out", "Your test compares y with the sum of all outputs, without the gates, so it refuses right layers. Multiply each output by its gate first.", {"right": partial(_right, mixed=lambda gates, outputs: outputs.sum(1))}),
+    ("best_expert_only", "Your test compares y with the output of the expert with the largest gate, times this gate, so right layers with several experts per row are refused. Add up all outputs, each times its gate.", {"right": partial(_right, mixed=lambda gates, outputs: outputs[torch.arange(len(gates)), gates.argmax(1)] * gates.amax(1, keepdim=True))}),
+    ("mean_over_the_experts", "Your test takes the mean over the experts, not the sum, so it refuses right layers. Add up the outputs, each times its gate.", {"right": partial(_right, mixed=lambda gates, outputs: (gates[:, :, None] * outputs).mean(1))}),
+    # What the test gives
+    ("rows_of_zeros", "Layers that mix up their rows pass your test, since all your rows are zeros, and therefore the same. Draw them at random.", {"rows": torch.zeros_like}),
+    ("rows_all_the_same", "Layers that mix up their rows pass your test, since all rows of yours are the same. Draw each of them at random.", {"rows": lambda x: x[:1].expand_as(x).clone()}),
+    ("one_row_only", "Layers that mix up the rows of a batch, or have no room for all of them, pass your test, since you only try a single row. Try a batch of 50 as well.", {"batches": (1,)}),
+    ("large_batch_only", "Layers that fail on a batch of a single row, lose its axis, or give NaN where nobody chose an expert pass your test, since you only try a large batch. Try B = 1 as well.", {"batches": (55,)}),
+):  # fmt: skip
+    _mistaken(_name, _sentence, **_changes)

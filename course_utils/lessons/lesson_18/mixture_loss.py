@@ -125,8 +125,6 @@ def _(outputs, gates, target):
     return mean
 
 
-# Other losses of the paper
-
 MIXED = {  # what becomes of the loss if it compares one mixed output with the target
     "target minus outputs": lambda target, outputs, *, gates: target[:, 0] - torch.einsum("bn,bnd->bd", gates, outputs),
     "the exponents": lambda logs, halves: halves,
@@ -136,49 +134,6 @@ WEIGHTED = {
     "the exponents": lambda logs, halves, *, gates: gates * halves,
     "the log likelihoods": lambda weighted: weighted.sum(1),
 }
-for _name, _changes, _sentence in (
-    ("mixed_first", MIXED | {"minus half the squared distances": torch.neg}, "You mix the outputs first, and compare their sum with the target. Then each expert makes up for the errors of the others, and all work on everything: equation 1.1 of the paper, which it argues against. Compare each expert with the target by itself."),
-    ("log_inside_the_sum", WEIGHTED, "You weigh the experts' errors and add them up, as if the logarithm were inside the sum. Take the sum of gates times exponentials first, and its logarithm afterwards."),
-    ("expected_squared_error", WEIGHTED | {"minus half the squared distances": torch.neg}, "You weigh the experts' squared errors and add them up: equation 1.2 of the paper. Equation 1.3 takes gates times exponentials of minus half of them, adds these up, and takes the logarithm."),
-):  # fmt: skip
-    task.changed(_name, _sentence, _changes)
-
-
-# The distances
-
-task.changed(
-    "targets_along_the_experts",
-    "The target B×D meets the last two axes of the outputs, N×D, so each expert is compared with another row's target. This runs without an error only where there are as many rows as experts. Give the target a second axis of size 1: B×1×D.",
-    {"target minus outputs": lambda target, outputs: target[:, 0] - outputs},
-)
-for _name, _change, _sentence in (
-    ("mean_over_the_numbers", lambda squares: squares.mean(-1), "You take the mean of the squared differences over the D numbers of an output. The squared distance is their sum."),
-    ("not_squared", lambda squares: (squares.sum(-1) + 1e-12).sqrt(), "You take the distance in the exponent, not its square: the root of the sum of squares. Leave out the root."),
-    ("summed_over_the_experts", lambda squares: squares.sum(1), "You add up the squared differences over the experts, axis 1. Each expert has a distance of its own: add up over its D numbers, the last axis."),
-):  # fmt: skip
-    task.changed(_name, _sentence, {"the squared distances": _change})
-task.changed(
-    "half_forgotten",
-    "The factor ½ is missing in the exponent: take half the squared distance.",
-    {"minus half the squared distances": torch.neg},
-)
-
-
-# The gates
-
-for _name, _change, _sentence in (
-    ("gates_without_their_logarithm", left_out, "You add the gates to the exponents. A factor in front of an exponential becomes its logarithm in the exponent: add the logarithms of the gates."),
-    ("softmax_of_the_gates", lambda gates: gates.log_softmax(1), "You take a softmax of the gates, or a log_softmax. They are not logits: they sum to 1 already. Use their logarithm."),
-):  # fmt: skip
-    task.changed(_name, _sentence, {"the logarithms of the gates": _change})
-task.changed(
-    "gates_unused",
-    "The gates have no effect. Multiply each exponential by its gate, or add the gate's logarithm to its exponent.",
-    {"the exponents": lambda logs, halves: halves},
-)
-
-
-# The sum and its logarithm
 
 
 def _over_the_largest(exponents, *, done):
@@ -186,26 +141,25 @@ def _over_the_largest(exponents, *, done):
     return (exponents - top).exp().sum(1).log() + top[:, 0]
 
 
-for _name, _change, _sentence in (
-    ("underflow", lambda exponents: exponents.exp().sum(1).log(), "Where every expert is far from the target, each exp is 0 in float32, and log 0 is minus infinity. Add log gate to the exponent, and use torch.logsumexp, which subtracts the largest exponent of each row first."),
-    ("small_number_added", lambda exponents: (exponents.exp().sum(1) + 1e-8).log(), "You add a small number before the logarithm. Where every expert is far from the target, only this number is left: the loss stops growing, and the gradient is 0. Add log gate to the exponent, and use torch.logsumexp."),
-    ("small_number_at_least", lambda exponents: exponents.exp().sum(1).clamp(min=1e-30).log(), "You replace sums that are almost 0 by a small number before the logarithm. Where every expert is far from the target, only this number is left: the loss stops growing, and the gradient is 0. Add log gate to the exponent, and use torch.logsumexp."),
-    ("gate_of_zero_nearest", _over_the_largest, "You subtract the largest exponent of all experts. If that expert has a gate of 0 and all others are far away, nothing but 0 is left, and log 0 is minus infinity. Add the logarithms of the gates before you take the largest, or use torch.logsumexp."),
-    ("log_softmax_for_logsumexp", lambda exponents: exponents.log_softmax(1), "You use log_softmax, which returns one number for each expert. Use torch.logsumexp, which adds up over the experts: one number per row."),
-    ("softmax_over_the_batch", lambda exponents: exponents.logsumexp(0), "Your logsumexp runs over the batch, axis 0. Each row of the batch has a sum of its own, over the experts: axis 1."),
-):  # fmt: skip
-    task.changed(_name, _sentence, {"the log likelihoods": _change})
-task.changed(
-    "constant_added",
-    "You add the constant of a normal distribution, D/2 times log 2π. It makes a likelihood of the loss, but the equation leaves it out.",
-    {"result": lambda loss, *, target: loss + target.shape[1] / 2 * log(2 * pi)},
-)
-
-
-# Gradients
-
-for _name, _argument, _sentence in (
-    ("gates_cut_off", "gates", "The loss is right, but no gradient reaches the gates, so the gating network would never learn. Leave out `detach`."),
-    ("outputs_cut_off", "outputs", "The loss is right, but no gradient reaches the outputs, so the experts would never learn. Leave out `detach`."),
-):  # fmt: skip
-    task.changed(_name, _sentence, {_argument: lambda argument: argument.detach()})
+task.changed_each(
+    # Other losses of the paper
+    ("mixed_first", "You mix the outputs first, and compare their sum with the target. Then each expert makes up for the errors of the others, and all work on everything: equation 1.1 of the paper, which it argues against. Compare each expert with the target by itself.", MIXED | {"minus half the squared distances": torch.neg}),
+    ("log_inside_the_sum", "You weigh the experts' errors and add them up, as if the logarithm were inside the sum. Take the sum of gates times exponentials first, and its logarithm afterwards.", WEIGHTED),
+    ("expected_squared_error", "You weigh the experts' squared errors and add them up: equation 1.2 of the paper. Equation 1.3 takes gates times exponentials of minus half of them, adds these up, and takes the logarithm.", WEIGHTED | {"minus half the squared distances": torch.neg}),
+    # The distances
+    ("targets_along_the_experts", "The target B×D meets the last two axes of the outputs, N×D, so each expert is compared with another row's target. This runs without an error only where there are as many rows as experts. Give the target a second axis of size 1: B×1×D.", {"target minus outputs": lambda target, outputs: target[:, 0] - outputs}),
+    ("mean_over_the_numbers", "You take the mean of the squared differences over the D numbers of an output. The squared distance is their sum.", {"the squared distances": lambda squares: squares.mean(-1)}),
+    ("half_forgotten", "The factor ½ is missing in the exponent: take half the squared distance.", {"minus half the squared distances": torch.neg}),
+    # The gates
+    ("gates_without_their_logarithm", "You add the gates to the exponents. A factor in front of an exponential becomes its logarithm in the exponent: add the logarithms of the gates.", {"the logarithms of the gates": left_out}),
+    ("softmax_of_the_gates", "You take a softmax of the gates, or a log_softmax. They are not logits: they sum to 1 already. Use their logarithm.", {"the logarithms of the gates": lambda gates: gates.log_softmax(1)}),
+    ("gates_unused", "The gates have no effect. Multiply each exponential by its gate, or add the gate's logarithm to its exponent.", {"the exponents": lambda logs, halves: halves}),
+    # The sum and its logarithm
+    ("underflow", "Where every expert is far from the target, each exp is 0 in float32, and log 0 is minus infinity. Add log gate to the exponent, and use torch.logsumexp, which subtracts the largest exponent of each row first.", {"the log likelihoods": lambda exponents: exponents.exp().sum(1).log()}),
+    ("small_number_added", "You add a small number before the logarithm. Where every expert is far from the target, only this number is left: the loss stops growing, and the gradient is 0. Add log gate to the exponent, and use torch.logsumexp.", {"the log likelihoods": lambda exponents: (exponents.exp().sum(1) + 1e-8).log()}),
+    ("small_number_at_least", "You replace sums that are almost 0 by a small number before the logarithm. Where every expert is far from the target, only this number is left: the loss stops growing, and the gradient is 0. Add log gate to the exponent, and use torch.logsumexp.", {"the log likelihoods": lambda exponents: exponents.exp().sum(1).clamp(min=1e-30).log()}),
+    ("gate_of_zero_nearest", "You subtract the largest exponent of all experts. If that expert has a gate of 0 and all others are far away, nothing but 0 is left, and log 0 is minus infinity. Add the logarithms of the gates before you take the largest, or use torch.logsumexp.", {"the log likelihoods": _over_the_largest}),
+    ("log_softmax_for_logsumexp", "You use log_softmax, which returns one number for each expert. Use torch.logsumexp, which adds up over the experts: one number per row.", {"the log likelihoods": lambda exponents: exponents.log_softmax(1)}),
+    ("softmax_over_the_batch", "Your logsumexp runs over the batch, axis 0. Each row of the batch has a sum of its own, over the experts: axis 1.", {"the log likelihoods": lambda exponents: exponents.logsumexp(0)}),
+    ("constant_added", "You add the constant of a normal distribution, D/2 times log 2π. It makes a likelihood of the loss, but the equation leaves it out.", {"result": lambda loss, *, target: loss + target.shape[1] / 2 * log(2 * pi)}),
+)  # fmt: skip

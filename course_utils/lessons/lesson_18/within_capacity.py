@@ -1,13 +1,12 @@
 """Task 18.within_capacity: who finds a place at the expert that was chosen."""
 
-from operator import gt, le, lt
+from operator import le, lt
 
 import torch
 import torch.nn.functional as F
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count
-from course_utils.checks.way import left_out
 from course_utils.lessons.shared.shares import EDGE, SIDE_EFFECT
 
 task = Task(
@@ -101,52 +100,16 @@ def _own(counts, chosen):
     return counts.gather(1, chosen[:, None])[:, 0]
 
 
-# How places are counted
-
-for _name, _change, _sentence in (
-    ("one_too_few", lt, "One token too few finds a place at each expert: your count includes the token itself, and you ask for less than the capacity. Compare with <=."),
-    ("one_too_many", lambda so_far, capacity: so_far - 1 <= capacity, "One token too many finds a place at each expert: you count only the tokens before each one, and compare with <=. Compare these with <, or count the token itself as well."),
-    ("inverted", gt, "The result is the wrong way round: a token that finds a place should be marked with True, and you mark those that are left out."),
-    ("indices_returned", lambda so_far, capacity: (so_far <= capacity).nonzero()[:, 0], "You return the numbers of the tokens that find a place. Return True or False for each token of the batch."),
-):  # fmt: skip
-    task.changed(_name, _sentence, {"the comparison with the capacity": _change})
-for _name, _change, _sentence in (
-    ("last_ones_kept", lambda sent: sent.flip(0).cumsum(0).flip(0), "You keep the last tokens of each expert. Places go to the first ones, in the order of the batch."),
-    ("all_or_none", lambda sent: sent.sum(0).expand_as(sent), "If an expert has more tokens than room, you leave out all of them. The first ones find a place: count how many came so far, not how many there are in all."),
-    ("running_sum_along_the_experts", lambda sent: sent.cumsum(1), "Your running sum goes along the experts, axis 1, so it counts nothing but the token itself. Let it go along the batch, axis 0."),
-):  # fmt: skip
-    task.changed(_name, _sentence, {"the running sum along the batch": _change})
-
-
-def _neighbours(running, chosen):
-    counts, before = [], None
-    for expert in chosen.tolist():
-        counts.append(counts[-1] + 1 if expert == before else 1)
-        before = expert
-    return torch.tensor(counts)
-
-
-for _name, _change, _sentence in (
-    ("first_of_the_batch", lambda running, chosen: running.sum(1), "You keep the first tokens of the whole batch, whatever expert they were sent to. Each expert has a capacity of its own: count the tokens of each one by itself."),
-    ("any_expert_with_room", lambda running, chosen: running.amin(1), "You keep a token as long as any expert has room. Look only at the count of the token's own expert: gather picks it out."),
-    ("neighbours_only", _neighbours, "You count only tokens that come one directly after another. A token of another expert in between changes nothing: count all earlier tokens of the same expert."),
-    ("one_for_each_expert", left_out, "You return one row of N truth values for each token, B×N: whether each expert still has room. Return one for each token, that of its own expert: `gather` takes it out."),
-):  # fmt: skip
-    task.changed(_name, _sentence, {"the count at each token's own expert": _change})
-
-
-# Sorting
-
-task.changed(
-    "left_in_sorted_order",
-    "You sort the tokens by their expert, and leave the result in that order. Token b of the result has to be token b of the batch: undo the order at the end.",
-    {"chosen": lambda chosen: chosen.sort(stable=True)[0]},
-)
-task.changed(
-    "sorted_once_more",
-    "You sort the tokens by their expert, and to go back you take the same order once more. Use its own argsort, which undoes it, or write with the order as an index: kept[order] = …",
-    {
-        "chosen": lambda chosen: chosen.sort(stable=True)[0],
-        "result": lambda kept, *, chosen: kept[chosen.argsort(stable=True)],
-    },
-)
+task.changed_each(
+    # How places are counted
+    ("one_too_few", "One token too few finds a place at each expert: your count includes the token itself, and you ask for less than the capacity. Compare with <=.", {"the comparison with the capacity": lt}),
+    ("one_too_many", "One token too many finds a place at each expert: you count only the tokens before each one, and compare with <=. Compare these with <, or count the token itself as well.", {"the comparison with the capacity": lambda so_far, capacity: so_far - 1 <= capacity}),
+    ("last_ones_kept", "You keep the last tokens of each expert. Places go to the first ones, in the order of the batch.", {"the running sum along the batch": lambda sent: sent.flip(0).cumsum(0).flip(0)}),
+    ("all_or_none", "If an expert has more tokens than room, you leave out all of them. The first ones find a place: count how many came so far, not how many there are in all.", {"the running sum along the batch": lambda sent: sent.sum(0).expand_as(sent)}),
+    ("running_sum_along_the_experts", "Your running sum goes along the experts, axis 1, so it counts nothing but the token itself. Let it go along the batch, axis 0.", {"the running sum along the batch": lambda sent: sent.cumsum(1)}),
+    ("first_of_the_batch", "You keep the first tokens of the whole batch, whatever expert they were sent to. Each expert has a capacity of its own: count the tokens of each one by itself.", {"the count at each token's own expert": lambda running, chosen: running.sum(1)}),
+    ("any_expert_with_room", "You keep a token as long as any expert has room. Look only at the count of the token's own expert: gather picks it out.", {"the count at each token's own expert": lambda running, chosen: running.amin(1)}),
+    # Sorting
+    ("left_in_sorted_order", "You sort the tokens by their expert, and leave the result in that order. Token b of the result has to be token b of the batch: undo the order at the end.", {"chosen": lambda chosen: chosen.sort(stable=True)[0]}),
+    ("sorted_once_more", "You sort the tokens by their expert, and to go back you take the same order once more. Use its own argsort, which undoes it, or write with the order as an index: kept[order] = …", {"chosen": lambda chosen: chosen.sort(stable=True)[0], "result": lambda kept, *, chosen: kept[chosen.argsort(stable=True)]}),
+)  # fmt: skip

@@ -118,109 +118,6 @@ def _anything(moved):
     return True
 
 
-_mistaken(
-    "runs_only",
-    "Every model that gives finite numbers without an error passes your test. Change a label, call the model again, and see which predictions move and which stay.",
-    stays=_none,
-    enough=_anything,
-)
-
-
-# What has to stay
-
-_mistaken(
-    "no_rounding",
-    "A right model whose last digits depend on later labels is refused. Leave room for rounding: torch.allclose(…, atol=1e-5), not torch.equal or `==`.",
-    room=0.0,
-)
-_mistaken(
-    "too_much_room",
-    "Models that see the label a little pass your test: leave less room. Rounding stays below 1e-5.",
-    room=0.02,
-)
-_mistaken(
-    "own_label_allowed",
-    "Models in which a step sees its own label pass your test, since you compare only the steps before the one whose label is changed. The label at t is what the model is asked for at t: compare the steps 0 to s, with s itself.",
-    stays=lambda s, T: slice(0, s),
-)
-_mistaken(
-    "own_place_only",
-    "Models that see later labels pass your test, since you compare only the step whose label is changed. Compare the steps before it as well: 0 to s.",
-    stays=lambda s, T: slice(s, s + 1),
-)
-_mistaken(
-    "means_compared",
-    "A model in which one number grows by as much as another shrinks passes your test, since you compare means or sums over the classes. Compare number by number.",
-    off=lambda before, after: (after.mean(1) - before.mean(1)).abs(),
-)
-_mistaken(
-    "nan_passes",
-    "A model that gives NaN passes your test, since NaN is not larger than anything. Ask that all numbers are finite.",
-    finite=False,
-)
-
-
-# What has to move
-
-_mistaken(
-    "too_coarse",
-    "Your test refuses right models, since it does not see small changes: one label among many may move the numbers by less than 0.3. Where numbers move, they move by more than 1e-4.",
-    least=0.3,
-)
-_mistaken(
-    "each_label_has_to_matter",
-    "Your test refuses right models that use only one of the labels before, since it asks that each of them has an effect. One is enough.",
-    enough=lambda moved: (moved | torch.ones_like(moved).triu()).all(),
-)
-_mistaken(
-    "some_place_has_to_move",
-    "Models in which some step sees no label pass your test, since you ask only that any step moves. Each step from 1 on has to.",
-    enough=lambda moved: len(moved) == 1 or moved.any(),
-)
-_mistaken(
-    "last_place_has_to_move",
-    "Models in which a step before the last one sees no label pass your test, since you ask only that the last step moves. Each step from 1 on has to.",
-    enough=lambda moved: len(moved) == 1 or moved[-1].any(),
-)
-_mistaken(
-    "second_place_has_to_move",
-    "Models in which a step after the second one sees no label pass your test, since you ask only that step 1 moves. Each step from 1 on has to.",
-    enough=lambda moved: len(moved) == 1 or moved[1].any(),
-)
-_mistaken(
-    "from_the_third_place_on",
-    "A model in which only step 1 sees no label passes your test, since you begin to look at step 2. Each step from 1 on has to move.",
-    enough=lambda moved: moved.any(1)[2:].all(),
-)
-
-
-# What is changed
-
-_mistaken(
-    "first_label_only",
-    "Your test refuses right models that do not use the first label, since it changes no other; and leaks of later labels pass. Change the label at each step, one after another.",
-    steps=lambda T: [0],
-)
-_mistaken(
-    "last_label_left_out",
-    "A model whose last step sees its own label passes your test, since you never change the last label. The steps are 0 to T - 1.",
-    steps=lambda T: range(T - 1) if T > 1 else [0],
-)
-_mistaken(
-    "next_class_only",
-    "Your test refuses a right model that notices a single class only, since you change each label to one other class. Try all the others.",
-    classes=lambda label: [(label + 1) % CLASSES],
-)
-_mistaken(
-    "inputs_changed_too",
-    "Your test refuses right models. Perhaps you change the input of a step together with its label. A prediction may depend on the input of its own step, and on any other: change the label, and leave the inputs as they are.",
-    change=lambda inputs, labels, s, c: (
-        inputs + 0.5 * (torch.arange(len(inputs)) == s)[:, None],
-        _set(inputs, labels, s, c)[1],
-    ),
-)
-
-
 @task.mistake(
     "Your test leaves out later steps instead of changing their labels, so it refuses right models that know the length or see all inputs; and models that see the label at t itself pass. Keep the length, and change labels."
 )
@@ -235,25 +132,6 @@ def cut_off(model):
         return stay and _test(model, stays=_none)
     except Exception:
         return False
-
-
-# Lengths
-
-_mistaken(
-    "long_ones_only",
-    "A model that fails or leaks on a single step passes your test, since you try no sequence of one step. Try T = 1 as well.",
-    lengths=(LONGEST,),
-)
-_mistaken(
-    "short_ones_only",
-    "Models that go wrong only in long sequences pass your test. Try T = 10 as well.",
-    lengths=(1, 2, 5),
-)
-_mistaken(
-    "one_place_only",
-    "Models that see later labels, or none at all, pass your test, since you only try sequences of one step. Try T = 10 as well.",
-    lengths=(1,),
-)
 
 
 LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
@@ -276,3 +154,32 @@ def _without(parts):
 
 
 tests_without(task, LEFT_OUT, _without, 1)
+
+
+for _name, _sentence, _changes in (
+    ("runs_only", "Every model that gives finite numbers without an error passes your test. Change a label, call the model again, and see which predictions move and which stay.", {"stays": _none, "enough": _anything}),
+    # What has to stay
+    ("no_rounding", "A right model whose last digits depend on later labels is refused. Leave room for rounding: torch.allclose(…, atol=1e-5), not torch.equal or `==`.", {"room": 0.0}),
+    ("too_much_room", "Models that see the label a little pass your test: leave less room. Rounding stays below 1e-5.", {"room": 0.02}),
+    ("own_label_allowed", "Models in which a step sees its own label pass your test, since you compare only the steps before the one whose label is changed. The label at t is what the model is asked for at t: compare the steps 0 to s, with s itself.", {"stays": lambda s, T: slice(0, s)}),
+    ("own_place_only", "Models that see later labels pass your test, since you compare only the step whose label is changed. Compare the steps before it as well: 0 to s.", {"stays": lambda s, T: slice(s, s + 1)}),
+    ("means_compared", "A model in which one number grows by as much as another shrinks passes your test, since you compare means or sums over the classes. Compare number by number.", {"off": lambda before, after: (after.mean(1) - before.mean(1)).abs()}),
+    ("nan_passes", "A model that gives NaN passes your test, since NaN is not larger than anything. Ask that all numbers are finite.", {"finite": False}),
+    # What has to move
+    ("too_coarse", "Your test refuses right models, since it does not see small changes: one label among many may move the numbers by less than 0.3. Where numbers move, they move by more than 1e-4.", {"least": 0.3}),
+    ("each_label_has_to_matter", "Your test refuses right models that use only one of the labels before, since it asks that each of them has an effect. One is enough.", {"enough": lambda moved: (moved | torch.ones_like(moved).triu()).all()}),
+    ("some_place_has_to_move", "Models in which some step sees no label pass your test, since you ask only that any step moves. Each step from 1 on has to.", {"enough": lambda moved: len(moved) == 1 or moved.any()}),
+    ("last_place_has_to_move", "Models in which a step before the last one sees no label pass your test, since you ask only that the last step moves. Each step from 1 on has to.", {"enough": lambda moved: len(moved) == 1 or moved[-1].any()}),
+    ("second_place_has_to_move", "Models in which a step after the second one sees no label pass your test, since you ask only that step 1 moves. Each step from 1 on has to.", {"enough": lambda moved: len(moved) == 1 or moved[1].any()}),
+    ("from_the_third_place_on", "A model in which only step 1 sees no label passes your test, since you begin to look at step 2. Each step from 1 on has to move.", {"enough": lambda moved: moved.any(1)[2:].all()}),
+    # What is changed
+    ("first_label_only", "Your test refuses right models that do not use the first label, since it changes no other; and leaks of later labels pass. Change the label at each step, one after another.", {"steps": lambda T: [0]}),
+    ("last_label_left_out", "A model whose last step sees its own label passes your test, since you never change the last label. The steps are 0 to T - 1.", {"steps": lambda T: range(T - 1) if T > 1 else [0]}),
+    ("next_class_only", "Your test refuses a right model that notices a single class only, since you change each label to one other class. Try all the others.", {"classes": lambda label: [(label + 1) % CLASSES]}),
+    ("inputs_changed_too", "Your test refuses right models. Perhaps you change the input of a step together with its label. A prediction may depend on the input of its own step, and on any other: change the label, and leave the inputs as they are.", {"change": lambda inputs, labels, s, c: (inputs + 0.5 * (torch.arange(len(inputs)) == s)[:, None], _set(inputs, labels, s, c)[1])}),
+    # Lengths
+    ("long_ones_only", "A model that fails or leaks on a single step passes your test, since you try no sequence of one step. Try T = 1 as well.", {"lengths": (LONGEST,)}),
+    ("short_ones_only", "Models that go wrong only in long sequences pass your test. Try T = 10 as well.", {"lengths": (1, 2, 5)}),
+    ("one_place_only", "Models that see later labels, or none at all, pass your test, since you only try sequences of one step. Try T = 10 as well.", {"lengths": (1,)}),
+):  # fmt: skip
+    _mistaken(_name, _sentence, **_changes)

@@ -83,86 +83,9 @@ def _layers(steps, kernel):
     return sum(kernel**i < steps for i in range(20))
 
 
-def _mistake(name, sentence, dilation=lambda i, kernel: kernel**i, layers=_layers, end=lambda dilations: dilations):
-    """Register dilations of which one part is wrong: dilation(i, kernel), the number of layers, or what is returned."""
-    task.mistake(sentence, name)(lambda steps, kernel: end([dilation(i, kernel) for i in range(layers(steps, kernel))]))
-
-
-# How far
-
-_mistake(
-    "doubled",
-    "You double the dilation, as is right for a kernel of 2. A wider kernel joins more stretches, so the dilation can grow faster.",
-    dilation=lambda i, kernel: 2**i,
-    layers=lambda steps, kernel: _layers(steps, 2),
-)
-_mistake(
-    "doubled_too_few",
-    "The number of your layers is right, but you double the dilation, so the stretches overlap and the first steps are not seen. With a kernel of k each layer can make the stretch k times as long.",
-    dilation=lambda i, kernel: 2**i,
-)
-_mistake(
-    "begins_at_the_kernel",
-    "Your dilations begin with the kernel, as the paper's listing begins with 2 if it is read literally. Then no step sees the one right before it. Begin with 1.",
-    dilation=lambda i, kernel: kernel ** (i + 1),
-)
-_mistake(
-    "all_ones",
-    "All your dilations are 1, so each layer adds only kernel - 1 steps. Let the dilation grow from layer to layer.",
-    dilation=lambda i, kernel: 1,
-)
-_mistake(
-    "one_after_another",
-    "Your dilations grow by 1: 1, 2, 3 and so on. Each can be as large as the number of steps that are seen so far.",
-    dilation=lambda i, kernel: i + 1,
-)
-_mistake(
-    "reach_in_place_of_steps",
-    "You take for a dilation how far is seen back so far, beginning with 1. A stretch of n steps reaches n - 1 back, and the next one can end n steps before, without overlapping: take the number of steps seen.",
-    dilation=lambda i, kernel: max(1, kernel**i - 1),
-)
-_mistake(
-    "gaps",
-    "Your dilations grow by the factor kernel + 1, so steps between the stretches are left out. A kernel of k joins k stretches.",
-    dilation=lambda i, kernel: (kernel + 1) ** i,
-)
-
-
-# How many
-
-_mistake(
-    "rounded_down",
-    "One layer is missing unless steps is a power of the kernel: you round the logarithm down. Round it up, or go on until all steps are seen.",
-    layers=lambda steps, kernel: sum(kernel**i <= steps for i in range(1, 20)),
-)
-_mistake(
-    "one_more_for_a_power",
-    "If steps is a power of the kernel, you have one layer too many: with a kernel of 3, the dilations 1 and 3 are enough for 9 steps. Stop as soon as the steps seen are as many as there are.",
-    layers=lambda steps, kernel: sum(kernel**i <= steps for i in range(20)),
-)
-_mistake(
-    "one_layer_too_many",
-    "You have one layer too many for every number of steps.",
-    layers=lambda steps, kernel: _layers(steps, kernel) + 1,
-)
-_mistake(
-    "one_layer_too_few",
-    "One layer is missing, the one with the largest dilation, so the last step does not see the first ones.",
-    layers=lambda steps, kernel: max(0, _layers(steps, kernel) - 1),
-)
-_mistake(
-    "a_layer_for_a_single_step",
-    "For a single step you return the dilation 1. The only step sees itself without any layer: return an empty list.",
-    layers=lambda steps, kernel: max(1, _layers(steps, kernel)),
-)
-_mistake(
-    "rounded_logarithm",
-    "math.log(125, 5) is 3.0000000000000004, since it divides rounded numbers, so rounding it up gives one layer too many. Count with whole numbers: multiply by the kernel until all steps are seen.",
-    layers=lambda steps, kernel: math.ceil(math.log(steps, kernel)),
-)
-
-
-# What is returned
+def _mistake(name, sentence, dilation=lambda i, kernel: kernel**i, layers=_layers):
+    """Register dilations of which a part is wrong: dilation(i, kernel), or the number of layers."""
+    task.mistake(sentence, name)(lambda steps, kernel: [dilation(i, kernel) for i in range(layers(steps, kernel))])
 
 
 @task.mistake(
@@ -174,13 +97,15 @@ def last_one_cut(steps, kernel):
     return [*dilations[:-1], math.ceil(left / (kernel - 1))] if dilations else []
 
 
-_mistake(
-    "largest_first",
-    "Your list begins with the largest dilation. Begin with 1.",
-    end=lambda dilations: dilations[::-1],
-)
-_mistake(
-    "number_of_layers",
-    "You return the number of layers. Return the list of their dilations.",
-    end=len,
-)
+for _name, _sentence, _changes in (
+    # How far
+    ("doubled", "You double the dilation, as is right for a kernel of 2. A wider kernel joins more stretches, so the dilation can grow faster.", {"dilation": lambda i, kernel: 2**i, "layers": lambda steps, kernel: _layers(steps, 2)}),
+    ("doubled_too_few", "The number of your layers is right, but you double the dilation, so the stretches overlap and the first steps are not seen. With a kernel of k each layer can make the stretch k times as long.", {"dilation": lambda i, kernel: 2**i}),
+    ("begins_at_the_kernel", "Your dilations begin with the kernel, as the paper's listing begins with 2 if it is read literally. Then no step sees the one right before it. Begin with 1.", {"dilation": lambda i, kernel: kernel ** (i + 1)}),
+    ("reach_in_place_of_steps", "You take for a dilation how far is seen back so far, beginning with 1. A stretch of n steps reaches n - 1 back, and the next one can end n steps before, without overlapping: take the number of steps seen.", {"dilation": lambda i, kernel: max(1, kernel**i - 1)}),
+    # How many
+    ("rounded_down", "One layer is missing unless steps is a power of the kernel: you round the logarithm down. Round it up, or go on until all steps are seen.", {"layers": lambda steps, kernel: sum(kernel**i <= steps for i in range(1, 20))}),
+    ("one_more_for_a_power", "If steps is a power of the kernel, you have one layer too many: with a kernel of 3, the dilations 1 and 3 are enough for 9 steps. Stop as soon as the steps seen are as many as there are.", {"layers": lambda steps, kernel: sum(kernel**i <= steps for i in range(20))}),
+    ("rounded_logarithm", "math.log(125, 5) is 3.0000000000000004, since it divides rounded numbers, so rounding it up gives one layer too many. Count with whole numbers: multiply by the kernel until all steps are seen.", {"layers": lambda steps, kernel: math.ceil(math.log(steps, kernel))}),
+):  # fmt: skip
+    _mistake(_name, _sentence, **_changes)

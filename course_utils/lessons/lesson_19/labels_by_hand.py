@@ -148,29 +148,11 @@ def _mistake(name, sentence, **parts):
     task.mistake(sentence, name)(lambda characters, labels, steps: _by_hand(characters, labels, **parts))
 
 
-_mistake(
-    "same_character",
-    "The attention finds steps that show the same character. But the label that is read there belongs to the character before. The key has to be the character of the step before: let the convolution bring it along, and let W_k pick it.",
-    key="x",
-)
-_mistake(
-    "query_and_key_exchanged",
-    "Query and key are exchanged: a step asks for the character before it, and offers its own. Let W_q pick the step's own character, and W_k the one that the convolution has brought.",
-    query="z",
-    key="x",
-)
-_mistake(
-    "scale_too_small",
-    "The weights are on the right steps, and too soft: in long episodes the many other steps, with a score of 0, take most of the weight together. Multiply W_q or W_k by more; a score of 30 is safe.",
-    scale=2.0,
-)
-_mistake(
-    "scale_below_zero",
-    "The scores of the right steps are below those of all others. Take a scale above 0.",
-    scale=-30.0,
-)
-_mistake(
-    "label_of_the_step_before",
-    "The weight is where it should be, but the answers are wrong, so look at W_v: the largest answer has to be the label that x holds at the step that was found. Perhaps you take a label that the convolution has brought from the step before it.",
-    value="z",
-)
+for _name, _sentence, _changes in (
+    ("same_character", "The attention finds steps that show the same character. But the label that is read there belongs to the character before. The key has to be the character of the step before: let the convolution bring it along, and let W_k pick it.", {"key": "x"}),
+    ("query_and_key_exchanged", "Query and key are exchanged: a step asks for the character before it, and offers its own. Let W_q pick the step's own character, and W_k the one that the convolution has brought.", {"query": "z", "key": "x"}),
+    ("scale_too_small", "The weights are on the right steps, and too soft: in long episodes the many other steps, with a score of 0, take most of the weight together. Multiply W_q or W_k by more; a score of 30 is safe.", {"scale": 2.0}),
+    ("scale_below_zero", "The scores of the right steps are below those of all others. Take a scale above 0.", {"scale": -30.0}),
+    ("label_of_the_step_before", "The weight is where it should be, but the answers are wrong, so look at W_v: the largest answer has to be the label that x holds at the step that was found. Perhaps you take a label that the convolution has brought from the step before it.", {"value": "z"}),
+):  # fmt: skip
+    _mistake(_name, _sentence, **_changes)

@@ -1,10 +1,13 @@
 """Task 19.two_blocks: a dense block and an attention block with three faults, to be repaired (Mishra et al. 2018, section 3.1)."""
 
+from itertools import combinations
+
 import torch
 import torch.nn.functional as F
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, sizes
+from course_utils.checks.way import left_out
 from course_utils.lessons.shared.shares import USUAL
 
 task = Task(
@@ -30,40 +33,6 @@ task = Task(
     ),
     partial=USUAL,
 )
-
-
-def _zeros_before(x, dilation):
-    """What the convolutions read for each step and the one before it."""
-    return F.pad(x, (0, 0, dilation, 0))[:, : x.shape[1]], x
-
-
-def _zeros_after(x, dilation):
-    return x, F.pad(x, (0, 0, 0, dilation))[:, dilation:]
-
-
-def _may_see(T, own=True):
-    return torch.ones(T, T, dtype=torch.bool).tril(0 if own else -1)
-
-
-def _masked_before(scores, seen):
-    return scores.masked_fill(~seen, -torch.inf).softmax(-1)
-
-
-def _masked_after(scores, seen):
-    return scores.softmax(-1).masked_fill(~seen, 0.0)
-
-
-def _both(
-    x, weight_f, weight_g, dilation, weight_q, weight_k, weight_v,
-    padded=_zeros_before, own=True, weigh=_masked_before, scale=lambda K: K**0.5,
-    activations=(torch.tanh, torch.sigmoid), end=lambda *parts: torch.cat(parts, -1),
-):  # fmt: skip
-    earlier, now = padded(x, dilation)
-    f, g = (_convolved(earlier, now, weight) for weight in (weight_f, weight_g))
-    new = activations[0](f) * activations[1](g)
-    dense = torch.cat([x, new], -1)
-    scores = (dense @ weight_q) @ (dense @ weight_k).mT / scale(weight_k.shape[1])
-    return end(x, new, weigh(scores, _may_see(x.shape[1], own)) @ (dense @ weight_v))
 
 
 def _inputs(draw, B, T, D, F, K, E, dilation, dtype=torch.float32):
@@ -107,7 +76,7 @@ def _(x, weight_f, weight_g, dilation, weight_q, weight_k, weight_v):
 
 @task.steps
 def _(x, weight_f, weight_g, dilation, weight_q, weight_k, weight_v):
-    earlier = yield "the earlier step that each convolution reads", lambda x, d: _zeros_before(x, d)[0], x, dilation
+    earlier = yield "the earlier step that each convolution reads", _earlier, x, dilation
     f = yield "the first convolution", _convolved, earlier, x, weight_f
     g = yield "the second convolution", _convolved, earlier, x, weight_g
     signal = yield "its tanh", torch.tanh, f
@@ -118,7 +87,9 @@ def _(x, weight_f, weight_g, dilation, weight_q, weight_k, weight_v):
     key = yield "the keys", torch.matmul, dense, weight_k
     value = yield "the values", torch.matmul, dense, weight_v
     scores = yield "the scaled scores", lambda q, k: q @ k.mT / k.shape[-1] ** 0.5, query, key
-    weights = yield "the weights", lambda scores: _masked_before(scores, _may_see(scores.shape[1])), scores
+    seen = yield "which steps each one sees", _so_far, scores
+    masked = yield "the masked scores", lambda scores, seen: scores.masked_fill(~seen, -torch.inf), scores, seen
+    weights = yield "the weights", lambda masked: masked.softmax(-1), masked
     read = yield "what each step reads", torch.matmul, weights, value
     return (yield "all side by side", lambda dense, read: torch.cat([dense, read], -1), dense, read)
 
@@ -127,87 +98,59 @@ def _convolved(earlier, now, weight):
     return earlier @ weight[..., 0].mT + now @ weight[..., 1].mT
 
 
-def _mistake(name, sentence, **parts):
-    """Register blocks that are right but for the parts that are given."""
-    task.mistake(sentence, name)(lambda *given: _both(*given, **parts))
+def _earlier(x, dilation):
+    """What each step reads so many steps back: zeros before the first one."""
+    return F.pad(x, (0, 0, dilation, 0))[:, : x.shape[1]]
 
 
-PADDED = "The convolutions see a later step: put the zeros before the first step."
-OWN = "A step does not see itself: `later` has to be True strictly above the diagonal."
-WEIGH = "The mask comes after the softmax, so the weights do not sum to 1, and later steps count in the total: put -inf into the scores first."
-for _name, _left in (
-    ("as_shown", {"padded": _zeros_after, "own": False, "weigh": _masked_after}),
-    ("padding_and_own_step_left", {"padded": _zeros_after, "own": False}),
-    ("padding_and_softmax_left", {"padded": _zeros_after, "weigh": _masked_after}),
-    ("own_step_and_softmax_left", {"own": False, "weigh": _masked_after}),
-    ("padding_left", {"padded": _zeros_after}),
-    ("softmax_left", {"weigh": _masked_after}),
-):
-    _opening = {3: "This is the version shown, with its three faults.", 2: "Two of the three faults are left.", 1: "One of the three faults is left."}[len(_left)]  # fmt: skip
-    _faults = [sentence for part, sentence in (("padded", PADDED), ("own", OWN), ("weigh", WEIGH)) if part in _left]
-    _mistake(_name, " ".join([_opening, *_faults]), **_left)
+def _so_far(scores, diagonal=0):
+    return torch.ones(scores.shape[1:], dtype=torch.bool).tril(diagonal)
 
-_mistake(
-    "own_step_left",
-    "One of the three faults is left. A step does not see itself, so step 0 has nothing to attend to and gets NaN: `later` has to be True strictly above the diagonal.",
-    own=False,
-)
-_mistake(
-    "no_mask",
-    "Each step attends to all steps, later ones included. The mask has to stay: put -inf into the scores of later steps.",
-    weigh=lambda scores, seen: scores.softmax(-1),
-)
-_mistake(
-    "zero_before_the_softmax",
-    "Later steps get a score of 0, which is a score like any other, so they still have weight. Give them -inf: its exponential is 0.",
-    weigh=lambda scores, seen: scores.masked_fill(~seen, 0.0).softmax(-1),
-)
-_mistake(
-    "nan_taken_away",
-    "You have replaced the NaN of step 0 by 0, but the fault behind it is left: a step does not see itself. `later` has to be True strictly above the diagonal.",
-    own=False,
-    weigh=lambda scores, seen: scores.masked_fill(~seen, -torch.inf).softmax(-1).nan_to_num(0.0),
-)
-_mistake(
-    "earlier_steps_hidden",
-    "Your mask is turned round: each step attends to itself and to later steps. `later` has to be True above the diagonal, where the axis of the keys is the last one.",
-    weigh=lambda scores, seen: scores.masked_fill(~seen.mT, -torch.inf).softmax(-1),
-)
-_mistake(
-    "softmax_over_the_queries",
-    "Your softmax runs over the queries, axis 1, so it is not the weights of one step that sum to 1. Let it run over the last axis.",
-    weigh=lambda scores, seen: scores.masked_fill(~seen, -torch.inf).softmax(1),
-)
-_mistake(
-    "steps_too_far_back",
-    "The zeros are before the sequence now, but there are too many: the convolutions read no step itself. Put `dilation` zeros there, and none at the end.",
-    padded=lambda x, dilation: (
-        F.pad(x, (0, 0, 2 * dilation, 0))[:, : x.shape[1]],
-        F.pad(x, (0, 0, dilation, 0))[:, : x.shape[1]],
+
+def _zeros_after(earlier, now, weight, *, dilation):
+    return _convolved(now, F.pad(now, (0, 0, 0, dilation))[:, dilation:], weight)
+
+
+def _too_far_back(earlier, now, weight, *, dilation):
+    return _convolved(_earlier(now, 2 * dilation), earlier, weight)
+
+
+CONVOLUTIONS = ("the first convolution", "the second convolution")
+SEEN, MASKED, WEIGHTS = "which steps each one sees", "the masked scores", "the weights"
+FAULTS = {  # of the version in the prompt: what is changed, and what to do
+    "padding": (
+        dict.fromkeys(CONVOLUTIONS, _zeros_after),
+        "The convolutions see a later step: put the zeros before the first step.",
     ),
+    "own_step": (
+        {SEEN: lambda scores: _so_far(scores, -1)},
+        "A step does not see itself, so step 0 has nothing to attend to: `later` has to be True strictly above the diagonal.",
+    ),
+    "softmax": (
+        {MASKED: left_out, WEIGHTS: lambda scores, *, done: scores.softmax(-1).masked_fill(~done[SEEN], 0.0)},
+        "The mask comes after the softmax, so the weights do not sum to 1, and later steps count in the total: put -inf into the scores first.",
+    ),
+}
+LEFT = (
+    "One of the three faults is left.",
+    "Two of the three faults are left.",
+    "This is the version shown, with its three faults.",
 )
-_mistake(
-    "scale_taken_out",
-    "You have taken out the division by the square root of K. It was right.",
-    scale=lambda K: 1.0,
-)
-_mistake(
-    "activations_exchanged",
-    "You have exchanged the tanh and the sigmoid. They were right: weight_f makes the values, and weight_g the gates.",
-    activations=(torch.sigmoid, torch.tanh),
-)
-_mistake(
-    "new_features_left_out",
-    "Your result lacks the new features of the dense block. It holds x, then the new features, then what was read: B×T×(D+F+E).",
-    end=lambda x, new, read: torch.cat([x, read], -1),
-)
+for _number, _left in enumerate(LEFT, 1):
+    for _names in combinations(FAULTS, _number):
+        _changes = {step: change for name in _names for step, change in FAULTS[name][0].items()}
+        task.changed("_and_".join(_names) + "_left", " ".join([_left, *(FAULTS[name][1] for name in _names)]), _changes)
 
 
-@task.mistake(
-    "The blocks are right, but you write into the x that came in, and whoever uses it later finds other numbers there. Work on a copy; torch.cat makes one."
-)
-def written_into_x(x, *others):
-    right = _both(x, *others)
-    with torch.no_grad():
-        x.neg_()
-    return right
+task.changed_each(
+    ("steps_too_far_back", "The zeros are before the sequence now, but there are too many: the convolutions read no step itself. Put `dilation` zeros there, and none at the end.", dict.fromkeys(CONVOLUTIONS, _too_far_back)),
+    ("activations_exchanged", "You have exchanged the tanh and the sigmoid. They were right: weight_f makes the values, and weight_g the gates.", {"its tanh": torch.sigmoid, "its sigmoid": torch.tanh}),
+    # The attention
+    ("scale_taken_out", "You have taken out the division by the square root of K. It was right.", {"the scaled scores": lambda query, key: query @ key.mT}),
+    ("no_mask", "Each step attends to all steps, later ones included. The mask has to stay: put -inf into the scores of later steps.", {MASKED: left_out}),
+    ("zero_before_the_softmax", "Later steps get a score of 0, which is a score like any other, so they still have weight. Give them -inf: its exponential is 0.", {MASKED: lambda scores, seen: scores.masked_fill(~seen, 0.0)}),
+    ("nan_taken_away", "You have replaced the NaN of step 0 by 0, but the fault behind it is left: a step does not see itself. `later` has to be True strictly above the diagonal.", FAULTS["own_step"][0] | {WEIGHTS: lambda masked: masked.softmax(-1).nan_to_num(0.0)}),
+    ("earlier_steps_hidden", "Your mask is turned round: each step attends to itself and to later steps. `later` has to be True above the diagonal, where the axis of the keys is the last one.", {SEEN: lambda scores: _so_far(scores).mT}),
+    ("softmax_over_the_queries", "Your softmax runs over the queries, axis 1, so it is not the weights of one step that sum to 1. Let it run over the last axis.", {WEIGHTS: lambda masked: masked.softmax(1)}),
+    ("new_features_left_out", "Your result lacks the new features of the dense block. It holds x, then the new features, then what was read: B×T×(D+F+E).", {"all side by side": lambda dense, read, *, x: torch.cat([x, read], -1)}),
+)  # fmt: skip
