@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from operator import truediv
 
 import torch
+import torch.nn.functional as F
 
 from course_utils.checks.running.contract import Candidate, Case
 from course_utils.checks.task import Task
@@ -18,39 +19,13 @@ def _vectors(seed, width=3):
     return numbers.reshape(WORDS, width).float()
 
 
-def sum_of_words(sentence):
-    return _vectors(1)[sentence].sum(0)
-
-
-def last_word(sentence):
-    return _vectors(2)[sentence[-1]]
-
-
-def first_and_last_word(sentence):
-    return torch.cat([_vectors(3)[sentence[0]], _vectors(3)[sentence[-1]]])
-
-
-def a_place_for_each_word(sentence):
-    vector = torch.zeros(9)
-    vector[: len(sentence)] = 1.0 + sentence[:9]
-    return vector
-
-
-def number_of_words(sentence):
-    return torch.tensor([float(len(sentence)), 1.0])
-
-
-def the_same_for_all(sentence):
-    return torch.ones(4)
-
-
 ENCODERS = {
-    sum_of_words: "the sum of the words' vectors",
-    last_word: "the vector of the last word",
-    first_and_last_word: "the vectors of the first and the last word",
-    a_place_for_each_word: "a place for each word",
-    number_of_words: "the number of words",
-    the_same_for_all: "the same vector for every sentence",
+    "the sum of the words' vectors": lambda sentence: _vectors(1)[sentence].sum(0),
+    "the vector of the last word": lambda sentence: _vectors(2)[sentence[-1]],
+    "the vectors of the first and the last word": lambda sentence: _vectors(3)[sentence[[0, -1]]].flatten(),
+    "a place for each word": lambda sentence: F.pad(1.0 + sentence, (0, 9 - len(sentence))),
+    "the number of words": lambda sentence: torch.tensor([float(len(sentence)), 1.0]),
+    "the same vector for every sentence": lambda sentence: torch.ones(4),
 }
 
 
@@ -68,7 +43,7 @@ task = Task(
     "what one vector lets a decoder know",
     arguments=("encode", "sentences", "targets"),
     result="share",
-    candidates=tuple(map(_checked, ENCODERS)),
+    candidates=tuple(map(_checked, ENCODERS.values())),
     suspects=False,
     difficulty=3,
     importance=5,
@@ -85,7 +60,7 @@ task = Task(
 
 @task.cases
 def _(draw):
-    for key, name in enumerate(ENCODERS.values()):
+    for key, name in enumerate(ENCODERS):
         for n in (5, 11):
             sentences = [draw.whole(0, 3, int(length)) for length in draw.whole(1, 4, n)]
             words = draw.whole(0, len(TARGETS), n).tolist()
@@ -94,7 +69,7 @@ def _(draw):
     swapped = [torch.tensor(ids) for ids in ([a, b], [b, a], [a, c], [c, a], [c])]
     meaning = ["ein Hund", "ein Kind", "ein Ball", "ein Ball", "ein Kind"]
     for key in (0, 2):
-        yield Case(f"{list(ENCODERS.values())[key]}, words in two orders", (Candidate(key), swapped, meaning))
+        yield Case(f"{list(ENCODERS)[key]}, words in two orders", (Candidate(key), swapped, meaning))
     often = [torch.tensor(ids) for ids in ([a, b], [a, b], [a, b], [c, b], [c])]
     means = ["ein Hund", "ein Hund", "ein Hund", "ein Kind", "ein Kind"]
     yield Case("the vector of the last word, a sentence that is there thrice", (Candidate(1), often, means))

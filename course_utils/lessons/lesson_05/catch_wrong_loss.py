@@ -1,15 +1,14 @@
 """Task 05.catch_wrong_loss: a test that tells right losses of a batch from wrong ones."""
 
 from functools import cache
-from math import log
 
 import torch
 import torch.nn.functional as F
 
 from course_utils.checks.task import Task
-from course_utils.lessons.lesson_05.sequence_loss import LOSSES, N
+from course_utils.lessons.lesson_05.sequence_loss import LOSSES
 from course_utils.lessons.lesson_05.sequence_loss import task as sequence_loss
-from course_utils.lessons.shared.candidates import mistakes_of_tests, one_case_each, tests_without
+from course_utils.lessons.shared.candidates import close, finite, mistakes_of_tests, one_case_each, tests_without
 from course_utils.lessons.shared.log_softmax import LOG_P
 from course_utils.models import plain
 
@@ -38,22 +37,10 @@ def right_by_one_hot(logits, target, mask):
     return -(F.one_hot(target[mask], logits.shape[-1]) * log_p).sum() / mask.sum().clamp(min=1)
 
 
-def right_by_filling(logits, target, mask):
-    log_p = logits.masked_fill(~mask[..., None], 0.0).log_softmax(-1)
-    losses = -log_p.gather(-1, target.masked_fill(~mask, 0)[..., None])[..., 0] * mask
-    return losses.sum() / mask.sum().clamp(min=1)
-
-
 def right_by_ignoring(logits, target, mask):
     ids = target.masked_fill(~mask, -100).flatten()
     kept = logits.masked_fill(~mask[..., None], 0.0).flatten(0, 1)
     return F.cross_entropy(kept, ids, reduction="sum") / max(int(mask.sum()), 1)
-
-
-def right_by_shares(logits, target, mask):
-    """The words' losses, each with the same share of the mean."""
-    share = 1 / mask.sum().clamp(min=1)
-    return (share * F.nll_loss(logits[mask].log_softmax(-1), target[mask], reduction="none")).sum()
 
 
 def right_sentence_by_sentence(logits, target, mask):
@@ -81,9 +68,7 @@ RIGHT = {
     right_in_two_steps: "a right loss, by log_softmax and nll_loss",
     right_by_loops: "a right loss, written with loops in float64",
     right_by_one_hot: "a right loss, written with a one-hot matrix",
-    right_by_filling: "a right loss that fills padding with zeros first",
     right_by_ignoring: "a right loss that lets cross_entropy ignore padding",
-    right_by_shares: "a right loss, a sum in which each word has the same share",
     right_sentence_by_sentence: "a right loss, from the sentences' means weighted by their lengths",
 }
 
@@ -100,19 +85,16 @@ WRONG = {
     way({"logits": torch.detach}): "a wrong loss: no gradient at all",
     wrong("summed"): "a wrong loss: the sum, and not the mean",
     wrong("divided_by_sentences"): "a wrong loss: divided by the number of sentences",
-    way({"result": lambda loss: loss / log(2)}): "a wrong loss: in bits",
     wrong("padding_by_its_id"): "a wrong loss: it goes by the id of padding, and not by the mask",
     wrong("flattened_in_another_order"): "a wrong loss: logits and targets are flattened in different orders",
     wrong("shifted_again"): "a wrong loss: the target is shifted once more",
     way({"mask": lambda mask: mask[:1].expand_as(mask)}): "a wrong loss: the mask of the first sentence for all",
     way({"mask": lambda mask: mask & F.pad(mask[:, 1:], (0, 1))}): "a wrong loss: the last word of each sentence does not count",
     way({LOG_P: lambda words, *, right: 0.9 * right(words) + 0.1 * right(words).mean(-1, keepdim=True)}): "a wrong loss: the targets are smoothed",
-    way({N: lambda n: n + 1}): "a wrong loss: divided by one more than there are words",
     way({LOSSES: lambda log_p: -torch.stack(list(log_p))}): "a wrong loss: it fails where there is no word",
     way({LOG_P: lambda words: (words.softmax(-1) + 1e-9).log()}): "a wrong loss: a small number is added inside the logarithm, which cuts off large losses",
     logits_altered: "a wrong loss: the logits that came in are altered",
     way({LOG_P: lambda words: words - words.detach().logsumexp(-1, keepdim=True)}): "a wrong loss: no gradient comes through the sum over the vocabulary",
-    way({"result": lambda loss, *, mask: loss.detach() + (loss - loss.detach()) * mask.sum()}): "a wrong loss: the gradient is that of the sum, and not of the mean",
 }  # fmt: skip
 
 
@@ -151,11 +133,11 @@ LENGTHS = (3, 4, 2, 5)  # of the sentences in a batch
 
 
 @cache
-def _batch(lengths, T, V, scale):
+def _batch(lengths, scale):
     """One batch: logits, target and mask."""
     draw, B = torch.Generator().manual_seed(2), len(lengths)
-    logits, target = scale * torch.randn(B, T, V, generator=draw), torch.randint(0, V, (B, T), generator=draw)
-    return logits, target, torch.arange(T) < torch.tensor(lengths)[:, None]
+    logits, target = scale * torch.randn(B, 5, 7, generator=draw), torch.randint(0, 7, (B, 5), generator=draw)
+    return logits, target, torch.arange(5) < torch.tensor(lengths)[:, None]
 
 
 def _came(loss, batch, gradient):
@@ -167,38 +149,27 @@ def _came(loss, batch, gradient):
     return value.detach(), torch.zeros_like(logits) if logits.grad is None else logits.grad, (logits, *others)
 
 
-@cache
-def _right(batch, gradient):
-    return _came(plain.sequence_loss, _batch(*batch), gradient)[:2]
+def _agrees(candidate, batch, gradient, altered, same):
+    """Whether a candidate agrees with the reference on one batch."""
+    *right, _ = _came(plain.sequence_loss, batch, gradient)
+    *came, left = _came(candidate, batch, gradient)
+    return all(map(same, right, came)) and (not altered or all(map(torch.equal, batch, left)))
 
 
-def _agrees(candidate, lengths=LENGTHS, T=5, V=7, scale=1.0, gradient=True, altered=True, exactly=False):
-    """Whether a candidate agrees with the reference on one batch: a test like the solution's, with things left out."""
-    batch = (lengths, T, V, scale)
-    same = torch.equal if exactly else lambda a, b: torch.allclose(a, b, atol=1e-5)
+def _test(candidate, lengths=LENGTHS, large=True, empty=True, gradient=True, altered=True, same=close):
+    """A test like the solution's, in which things may be left out."""
+    batches = [(lengths, 1.0)] + [(lengths, 1e4)] * large + [((0, 0), 1.0)] * empty
     try:
-        *parts, left = _came(candidate, _batch(*batch), gradient)
-        alike = [a.shape == b.shape and same(a, b) for a, b in zip(_right(batch, gradient), parts, strict=True)]
-        return all(alike) and (not altered or all(map(torch.equal, _batch(*batch), left)))
+        return all(_agrees(candidate, _batch(*batch), gradient, altered, same) for batch in batches)
     except Exception:
         return False
-
-
-def _test(candidate, large=True, empty=True, gradient=True, altered=True, **batch):
-    """A test on three batches, or on fewer."""
-    of = {"gradient": gradient, "altered": altered}
-    return (
-        _agrees(candidate, **batch, **of)
-        and (not large or _agrees(candidate, **batch, **of, scale=1e4))
-        and (not empty or _agrees(candidate, **{**batch, "lengths": (0, 0)}, **of))
-    )
 
 
 mistaken = mistakes_of_tests(task, _test, "candidate")
 mistaken(
     "no_rounding",
     "Your test refuses right candidates whose last digits differ from the reference's, because adding in another order rounds differently. Leave room for rounding: torch.allclose(…, atol=1e-5) in place of torch.equal or ==.",
-    exactly=True,
+    same=torch.equal,
 )
 mistaken(
     "no_padding",
@@ -217,17 +188,13 @@ mistaken(
 )
 
 
-@task.mistake(
-    "Every candidate whose loss is a single number passes your test, unless it raises an error or gives NaN or infinity. Compare that number, and its gradient, with the reference's."
+mistaken(
+    "finite_only",
+    "Every candidate whose loss is a single number passes your test, unless it raises an error or gives NaN or infinity. Compare that number, and its gradient, with the reference's.",
+    same=finite,
+    gradient=False,
+    altered=False,
 )
-def finite_only(candidate):
-    try:
-        batches = ((LENGTHS, 5, 7, 1.0), (LENGTHS, 5, 7, 1e4), ((0, 0), 5, 7, 1.0))
-        values = [_came(candidate, _batch(*batch), gradient=False)[0] for batch in batches]
-        return all(value.shape == () and bool(value.isfinite()) for value in values)
-    except Exception:
-        return False
-
 
 LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
     "gradient": ("candidates whose value is right and whose gradient is not", "Make logits require a gradient, call backward on the loss, and compare the gradient of logits with the one that the reference gives."),

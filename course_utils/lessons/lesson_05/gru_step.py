@@ -88,11 +88,8 @@ def _pieces(cut):
     return dict.fromkeys(("the three pieces of x", "the three pieces of the state"), cut)
 
 
-GATES, CANDIDATE, LET_THROUGH = (
-    ("the reset gate", "the update gate"),
-    "the candidate",
-    "what the reset gate lets through",
-)
+GATES = ("the reset gate", "the update gate")
+CANDIDATE, LET_THROUGH = "the candidate", "what the reset gate lets through"
 task.changed(
     "blocks_z_r_n",
     "You take the first block for the update gate and the second one for the reset gate. The blocks are in the order r, z, n: reset gate, update gate, candidate.",
@@ -144,7 +141,6 @@ task.changed(
     "You add all of the candidate to what is kept of the old state, so the state can leave the range between the two. The candidate only gets the share that is not kept: 1 - z.",
     {"what is taken of the candidate": lambda share, candidate: candidate},
 )
-
 task.changed_each(
     ("candidate_with_sigmoid", "Your candidate uses the sigmoid. Only the gates do: the candidate goes through tanh and lies between -1 and 1.", {CANDIDATE: torch.sigmoid}),
     ("no_biases", "Both biases are missing.", dict.fromkeys(("what x contributes", "what the state contributes"), left_out)),

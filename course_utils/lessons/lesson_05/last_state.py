@@ -85,21 +85,6 @@ task.changed(
 )
 
 
-def _of_words(summary):
-    """A change of what is returned: something of all states at a sentence's words."""
-    return {READ: lambda states, places, *, mask: torch.stack([summary(s[m]) for s, m in zip(states, mask)])}  # noqa: B905
-
-
-task.changed(
-    "mean_of_words",
-    "You return the mean of the states at the words. Return the last of them as it is.",
-    _of_words(lambda words: words.mean(0)),
-)
-task.changed(
-    "largest_of_words",
-    "You return, for each feature, the largest number among the words' states. Return the last state as it is.",
-    _of_words(lambda words: words.amax(0)),
-)
 task.changed(
     "zeros_at_the_end",
     "For each sentence that ends before its row does, you return zeros. Zeros at padding do not move the last word to the end of the row: look where it is.",

@@ -110,11 +110,6 @@ task.changed(
     {PLACES: lambda mirrored, own: torch.where(mirrored < 0, own, mirrored + 1)},
 )
 task.changed(
-    "words_by_their_id",
-    "You take every id but 0 for a word, and 0 for padding. The mask says what a word is: a word may have the id 0, and padding any other.",
-    {"result": lambda words, *, source: torch.stack([row.masked_scatter(row != 0, row[row != 0].flip(0)) for row in source])},
-)  # fmt: skip
-task.changed(
     "length_by_ids",
     "Each sentence has as many places reversed as it has ids other than 0. The mask says how many words there are: a word may have the id 0, and padding any other.",
     {LENGTHS: lambda mask, *, source: (source != 0).sum(1, keepdim=True)},

@@ -76,21 +76,6 @@ task.changed(
         "the product of state and weight_s": lambda state, turned: turned.T @ state,
     },
 )
-task.changed(
-    "matrices_exchanged",
-    "weight_x meets the state and weight_s meets the word. The names say which is for which: x is the word, s the state. Exchanged they fit only where E = D.",
-    {
-        "the product of x and weight_x": lambda x, turned, *, weight_s: x @ weight_s.T,
-        "the product of state and weight_s": lambda state, turned, *, weight_x: state @ weight_x.T,
-    },
-)
-
-
-@task.mistake(
-    "Word and state are laid end to end in one order and their matrices in the other, so numbers of the word meet weights of the state. Together both pairs have E+D columns, so nothing stops you."
-)
-def laid_in_another_order(x, state, weight_x, weight_s, bias):
-    return torch.tanh(torch.cat([state, x], -1) @ torch.cat([weight_x, weight_s], -1).T + bias)
 
 
 task.changed(

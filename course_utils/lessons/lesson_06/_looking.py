@@ -11,7 +11,6 @@ from course_utils.checks.way import left_out
 from course_utils.lessons.lesson_05._padded import with_garbage
 from course_utils.lessons.shared.masked import filled, masked_softmax_mistakes
 from course_utils.lessons.shared.properties import no_weight_is_negative, rows_sum_to_one
-from course_utils.lessons.shared.shares import USUAL
 
 
 def gaps(draw, B, S):
@@ -81,13 +80,6 @@ def look_cases(draw, inputs, letter, more=()):
     yield Case("200 places", inputs(draw, 2, 200, 3, 5, 7, gaps(draw, 2, 200)), edge=True)
 
 
-SHARES = USUAL | {
-    "empty_row_nan": (0.5, "right for every sentence that has a word."),
-    "empty_row_uniform": (0.5, "right for every sentence that has a word."),
-    "empty_row_reads_padding": (0.5, "right for every sentence that has a word."),
-}
-
-
 # Properties
 
 
@@ -129,47 +121,19 @@ def looking(scores, annotations, mask):
     return context, weights
 
 
-def _turned_round(scores, mask, *, right):
-    return right(scores, ~mask)
-
-
-def _turned_round_level(scores, mask):
-    return scores.masked_fill(mask, -1e9)
-
-
 EMPTY = "In a row without a True nothing may be looked at: return zeros there, for the weights and for the context."
 GARBAGE = "What is at a False place may be NaN or infinite, and 0 times NaN is NaN: a weight of 0 does not keep it out. Put zeros in place of these annotations before you compute anything."
 INVERTED = (
     'The mask is used the wrong way round: True means "may be looked at", and those are the places that you hide.'
 )
-ALL_THERE = "Where a sentence has padding, all its weight lies there;"
-ON_ZEROS = "Where a sentence has padding, all its weight lies on the zeros that you put there;"
-NAN = "where it has none, the softmax of nothing but -inf gives NaN."
-LEVEL = "where it has none, all its scores become the same number, and every word gets the same weight."
 MISTAKES = {
     "mask_unused": (
         "The mask has no effect: padding gets weight like a word.",
         {"mask": torch.ones_like},
     ),
     "mask_inverted_nan": (
-        f"{INVERTED} {ALL_THERE} {NAN}",
+        f"{INVERTED} Where a sentence has padding, all its weight lies there; where it has none, the softmax of nothing but -inf gives NaN.",
         {"mask": torch.logical_not, CLEAN: left_out, WEIGHTS: left_out},
-    ),
-    "mask_inverted_level": (
-        f"{INVERTED} {ALL_THERE} {LEVEL}",
-        {CLEAN: left_out, MASKED: _turned_round_level, WEIGHTS: left_out},
-    ),
-    "mask_inverted_on_zeros_nan": (
-        f"{INVERTED} {ON_ZEROS} {NAN}",
-        {MASKED: _turned_round, WEIGHTS: left_out},
-    ),
-    "mask_inverted_on_zeros_level": (
-        f"{INVERTED} {ON_ZEROS} {LEVEL}",
-        {MASKED: _turned_round_level, WEIGHTS: left_out},
-    ),
-    "mask_inverted_twice": (
-        'The mask is used the wrong way round, for the annotations and for the scores: True means "may be looked at", and those are the places that you hide.',
-        {"mask": torch.logical_not, MASKED: filled(-1e9), WEIGHTS: left_out},
     ),
     "mask_as_lengths": (
         "You count the True values in each row and look at that many places from the left. The mask may have gaps: look where it is True, wherever that is.",
@@ -195,21 +159,12 @@ MISTAKES = {
         "As the second part you return the scores. Return the weights.",
         {"result": lambda first, weights, *, done: (first, done[SCORES])},
     ),
-    "empty_row_reads_padding": (
-        f"In a row without a True, padding shares the weight, and is what the context is made of: a very negative but finite number makes all its scores equal. {EMPTY}",
-        {CLEAN: left_out, MASKED: filled(-1e9), WEIGHTS: left_out},
-    ),
     "fill_undercut": (
         "Where all honest scores of a row are very low, its weights come out as zeros. Masked scores that become a finite number, such as -1000, take the weight there, and so do scores that are masked only after "
         "the softmax. Or you subtract the largest score of the whole batch, and not that of each row. Put -inf in place of masked scores before the softmax: only -inf lies below every score.",
         {MASKED: filled(-1000.0)},
     ),
     "garbage_times_zero": (GARBAGE, {CLEAN: left_out}),
-    "garbage_reaches_the_gradient": (
-        "The values are right, but NaN from a False place gets into the gradient: you compute its score or its product with the weight and leave that out afterwards, but the backward pass still runs through it. Put zeros in "
-        "place of these annotations before you compute anything.",
-        {CLEAN: left_out, PARTS: lambda w, h, *, mask: torch.where(mask[..., None], w[..., None] * h, 0.0)},
-    ),
 }
 
 

@@ -151,16 +151,6 @@ task.changed(
 )
 
 
-def _harmonic_mean(agreeing, pairs, *, done):
-    precision, recall = done[IN_POSSIBLE] / len(done[LINKS]), done[IN_SURE] / len(done[SURE])
-    return 2 * precision * recall / (precision + recall)
-
-
-task.changed(
-    "harmonic_mean",
-    "You combine precision and recall as their harmonic mean. The alignment error rate adds up both numbers above the line and both below it: 1 - (|A∩S| + |A∩P|) / (|A| + |S|).",
-    {SHARE: _harmonic_mean},
-)
 task.changed(
     "no_sure_is_perfect",
     "Where no pair is sure you return 0, as if nothing could be wrong then. The formula holds there too: a link that is not possible is an error.",

@@ -10,6 +10,7 @@ from course_utils.checks.way import left_out
 from course_utils.lessons.lesson_06 import _looking
 from course_utils.lessons.lesson_06._looking import CLEAN, CONTEXT, MASKED, SCORES, WEIGHTS, summed
 from course_utils.lessons.shared.masked import filled
+from course_utils.lessons.shared.shares import USUAL
 
 task = Task(
     "06.bahdanau_step",
@@ -30,7 +31,7 @@ task = Task(
         "annotations = zeros where the mask is False; hidden = tanh of (state times weight_s transposed) as B×1×A plus annotations times weight_h transposed, B×S×A; scores = hidden times v, B×S; put -inf where the mask is False; "
         "weights = softmax over S, zeros in place of NaN in empty rows; context = weights as B×S×1 times annotations, summed over S; return context, weights.",
     ),
-    partial=_looking.SHARES,
+    partial=USUAL,
 )
 _looking.properties(task)
 

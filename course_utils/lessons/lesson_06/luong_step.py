@@ -10,6 +10,7 @@ from course_utils.checks.way import left_out
 from course_utils.lessons.lesson_06 import _looking
 from course_utils.lessons.lesson_06._looking import CLEAN, MASKED, SCORES, WEIGHTS, summed
 from course_utils.lessons.shared.masked import filled
+from course_utils.lessons.shared.shares import USUAL
 
 task = Task(
     "06.luong_step",
@@ -29,7 +30,7 @@ task = Task(
         "annotations = zeros where the mask is False; scores = (state times weight) as B×1×E, times annotations, summed over E, B×S; put -inf where the mask is False; weights = softmax over S, zeros in place of NaN in empty "
         "rows; context = weights as B×S×1 times annotations, summed over S; return tanh of (context and state side by side, times weight_c transposed), and the weights.",
     ),
-    partial=_looking.SHARES,
+    partial=USUAL,
 )
 _looking.properties(task)
 

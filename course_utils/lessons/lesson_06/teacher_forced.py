@@ -7,6 +7,7 @@ from course_utils.checks.task import Task, count, sizes
 from course_utils.lessons.lesson_05._padded import with_garbage
 from course_utils.lessons.lesson_06 import bahdanau_step
 from course_utils.lessons.lesson_06._looking import gaps, scattered, summed, without_garbage
+from course_utils.lessons.shared.properties import rows_sum_to_one
 from course_utils.lessons.shared.shares import USUAL
 from course_utils.models import plain
 
@@ -36,16 +37,7 @@ task = Task(
 )
 
 
-@task.property
-def rows_sum_to_one(case, value):
-    """Each step shares out a weight of 1 among the real places."""
-    sums = value[1].double().sum(-1)
-    off = (sums - case.args[3].any(1, keepdim=True).double()).abs() > 1e-4
-    return (
-        f"The weights of each step should sum to 1; those of one of yours sum to {sums[off][0]:.4g}."
-        if off.any()
-        else None
-    )
+task.property(rows_sum_to_one)
 
 
 @task.property
@@ -207,11 +199,6 @@ task.changed(
     "state_before_kept",
     "Your states are one step late: you keep the state that a step starts from. Keep the one that it gives: the first of them has read the first word.",
     {"result": lambda states, weights, *, state: (torch.cat([state[:, None], states[:, :-1]], 1), weights)},
-)
-task.changed(
-    "first_state_kept",
-    "You return the first state too, so there are T + 1 of them. Return the T states that the words have led to.",
-    {"result": lambda states, weights, *, state: (torch.cat([state[:, None], states], 1), weights)},
 )
 task.changed(
     "cut_anew",

@@ -271,11 +271,6 @@ for name, sentence, grow, first in (
     ("probabilities_added", "You add up probabilities. Add their logarithms, as step gives them.", lambda score, log_p, n: score + exp(log_p), 0.0),
 ):  # fmt: skip
     task.changed(name, sentence, _scores(grow, first))
-task.changed(
-    "divided_in_every_round",
-    "You divide the score by the number of ids in every round, and go on from the quotient, so the first ids are divided again and again. Add up log probabilities, and divide by nothing.",
-    _scores(lambda score, log_p, n: (score + log_p) / n),
-)
 for name, sentence, times in (
     ("eos_counted_twice", "The log probability of eos counts twice. It is in the score already when a hypothesis is set aside.", 1),
     ("eos_not_counted", "The log probability of eos does not count. It is a word like the others: its log probability belongs to the score.", -1),
@@ -307,7 +302,6 @@ task.changed(
 task.changed_each(
     ("as_set_aside", "The hypotheses are right, but they are in the order in which they were set aside. Sort them at the end, the most probable first.", {RANKED: left_out}),
     ("eos_dropped", "eos is missing at the end of the ids. Leave it in: it tells what has ended from what was cut off.", _each_that_ended(lambda ids, eos: ids[:-1])),
-    ("eos_twice", "eos comes twice at the end of the ids. It is there already when a hypothesis is set aside.", _each_that_ended(lambda ids, eos: [*ids, eos])),
     ("eos_added", "You put eos after what is cut off after `longest` ids. Return it as it is.", {FOUND: lambda ended, left, *, eos: ended + [([*ids, eos], score) for ids, score in left]}),
     ("probabilities_returned", "You return probabilities. The hypotheses are right, but their log probabilities are asked for, as sums of what step gives.", {"result": lambda pairs: [(ids, exp(score)) for ids, score in pairs]}),
 )  # fmt: skip

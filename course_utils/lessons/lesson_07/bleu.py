@@ -3,6 +3,7 @@
 from collections import Counter
 from functools import partial
 from math import exp, inf, log
+from statistics import fmean
 
 import torch
 
@@ -198,36 +199,24 @@ def _counting(**how):
     return {MATCHES: partial(_matches, **how), TOTALS: partial(_totals, **in_totals)}
 
 
-def _of_both(change):
-    """The same change of hypotheses and references."""
-    return dict.fromkeys(("hypotheses", "references"), change)
-
-
 def _pooled(hypotheses, references):
     add_up = lambda sentences, n: sum((_grams(words, n) for words in sentences), Counter())  # noqa: E731
     return torch.tensor([_common(add_up(hypotheses, n), add_up(references, n)) for n in ORDERS]).double()
 
 
-def _of_sentences(of_one, hypotheses, references):
-    """The mean over the sentences of of_one([hypothesis], [reference])."""
-    each = [torch.as_tensor(of_one([h], [r])) for h, r in zip(hypotheses, references, strict=True)]
-    return torch.stack(each).mean(0)
+def _of_sentences_with_words(sentences, *, hypotheses):
+    return [words for words, h in zip(sentences, hypotheses, strict=True) if h]
 
 
-alone = task.way({})
+def _mean_of_sentences(score, *, hypotheses, references):
+    """A change of the result: the mean of the sentences' own scores."""
+    return fmean(task.way({})([h], [r]) for h, r in zip(hypotheses, references, strict=True))
+
+
 task.changed(
     "mean_of_sentences",
     "You compute BLEU for each sentence and take the mean. Corpus BLEU adds up the matches and the numbers of n-grams over all sentences, and divides once.",
-    {"result": lambda score, *, hypotheses, references: float(_of_sentences(alone, hypotheses, references))},
-)
-task.changed(
-    "precisions_of_sentences",
-    "You divide in each sentence and take the mean of the sentences' precisions. Add up the matches and the numbers of n-grams over all sentences first, and divide once.",
-    {
-        PRECISIONS: lambda matches, totals, *, hypotheses, references: _of_sentences(
-            lambda h, r: _precisions(_matches(h, r), _totals(h)), hypotheses, references
-        )
-    },
+    {"result": _mean_of_sentences},
 )
 task.changed(
     "not_clipped",
@@ -239,11 +228,11 @@ task.changed(
     "You count each different n-gram once, as a set does. An n-gram that both hold twice matches twice, and the hypothesis has it twice: use counts.",
     _counting(grams=lambda words, n: Counter(set(_grams(words, n)))),
 )
-for name, sentence, orders in (
-    ("up_to_three", "You stop at groups of three words. n goes from 1 to 4: `range(1, 4)` ends with 3, and `range(4)` begins with 0.", (1, 2, 3)),
-    ("from_two", "You leave out single words. n goes from 1 to 4.", (2, 3, 4)),
-):  # fmt: skip
-    task.changed(name, sentence, _counting(orders=orders))
+task.changed(
+    "up_to_three",
+    "You stop at groups of three words. n goes from 1 to 4: `range(1, 4)` ends with 3, and `range(4)` begins with 0.",
+    _counting(orders=(1, 2, 3)),
+)
 task.changed(
     "recall",
     "You divide by the n-grams of the references. A precision is the share of the hypotheses' n-grams that match.",
@@ -262,22 +251,7 @@ task.changed(
 task.changed(
     "empty_ones_left_out",
     "An empty hypothesis is left out together with its reference. It has no n-grams, but the words of its reference count in r: keep both.",
-    _of_both(lambda sentences, *, hypotheses: [words for words, h in zip(sentences, hypotheses, strict=True) if h]),
-)
-task.changed(
-    "lower_case",
-    "You turn capitals into small letters before you count. Case matters here: take the words as they are.",
-    _of_both(lambda sentences: [[word.lower() for word in words] for words in sentences]),
-)
-task.changed(
-    "letters",
-    "You count letters, not words: a string is taken apart where a list of words is expected.",
-    _of_both(lambda sentences: [list(" ".join(words)) for words in sentences]),
-)
-task.changed(
-    "joined_sentences",
-    "You join all sentences to a single one, so that n-grams reach from one sentence into the next, and words may match in another sentence. Count in each pair of sentences, and add up.",
-    _of_both(lambda sentences: [sum(sentences, [])]),
+    dict.fromkeys(("hypotheses", "references"), _of_sentences_with_words),
 )
 task.changed(
     "pooled",
@@ -293,23 +267,12 @@ task.changed(
 
 # The brevity penalty: `q` is the number of words of the references divided by that of the hypotheses
 
-RIGHT_ONE = "It should be exp(1 - r/c) where c, the number of words of the hypotheses, is below r."
 for name, sentence, change in (
     ("no_brevity", "The brevity penalty is missing. Where the hypotheses have fewer words than the references, multiply by exp(1 - r/c).", lambda q: 1.0),
     ("long_ones_rewarded", "The brevity penalty is not limited: where c is above r, exp(1 - r/c) is above 1 and raises the score. It is 1 there.", lambda q: exp(1 - q)),
-    ("brevity_turned_round", f"The brevity penalty is turned round: it punishes hypotheses that are too long, and short ones get off. {RIGHT_ONE}", lambda q: exp(min(0, 1 - 1 / q))),
-    ("brevity_quotient_turned", f"Your brevity penalty is exp(1 - c/r) where c is below r, which is above 1 and raises the score. {RIGHT_ONE}", lambda q: exp(max(0, 1 - 1 / q))),
+    ("brevity_turned_round", "The brevity penalty is turned round: it punishes hypotheses that are too long, and short ones get off. It should be exp(1 - r/c) where c, the number of words of the hypotheses, is below r.", lambda q: exp(min(0, 1 - 1 / q))),
 ):  # fmt: skip
     task.changed(name, sentence, {BREVITY: change})
-task.changed(
-    "brevity_of_sentences",
-    "The brevity penalty is taken sentence by sentence. It compares the words of all hypotheses together with those of all references: a long sentence makes up for a short one.",
-    {
-        BREVITY: lambda q, *, hypotheses, references: float(
-            _of_sentences(lambda h, r: exp(min(0, 1 - _quotient(h, r))), hypotheses, references)
-        )
-    },
-)
 
 
 # The mean and the score

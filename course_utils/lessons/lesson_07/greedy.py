@@ -2,8 +2,6 @@
 
 from operator import eq
 
-import torch
-
 from course_utils.checks.running.contract import Candidate, Case
 from course_utils.checks.task import Task, count
 from course_utils.lessons.lesson_07 import _steps as decoders
@@ -123,7 +121,6 @@ decoders.prefix_mistakes(task)
 for name, sentence, given in (
     ("bos_alone", "You ask with bos alone each time, so the same id comes again and again. Give step all ids that are written so far.", lambda prefix: prefix[:1]),
     ("prefix_reversed", "The prefix is in reverse order: you put each new id in front. bos comes first, and the newest id last.", lambda prefix: prefix[::-1]),
-    ("newest_behind_bos", "You keep bos in front and put each new id right after it. Append it at the end.", lambda prefix: [prefix[0], *prefix[:0:-1]]),
 ):  # fmt: skip
     task.changed(name, sentence, decoders.asked_with(given))
 task.changed(
@@ -137,10 +134,8 @@ task.changed(
 task.changed_each(
     ("not_stopped", "You go on after eos, up to `longest`. Stop when eos has been written.", {"eos": lambda eos: None}),
     ("stops_at_zero", "You stop at the id 0, whatever eos is. Compare with the eos that is given.", {"eos": lambda eos: 0}),
-    ("stops_at_bos", "You stop at bos. It is an id like any other when it is written; eos ends the translation.", {ENDS: lambda token, eos, *, bos: token in (bos, eos)}),
     ("one_too_many", "You write one id too many where eos does not come: at most `longest` ids are asked for.", {"longest": lambda n: n + 1}),
     ("longest_unused", "`longest` has no effect: you go on until eos comes. A decoder may never write it, so stop after `longest` ids.", {"longest": lambda n: 100}),
-    ("first_id_alone", "You return one id, the most probable first one. Ask again with each id that you write.", {"longest": lambda n: 1}),
 )  # fmt: skip
 
 # Which id is chosen
@@ -148,7 +143,6 @@ task.changed_each(
 task.changed_each(
     ("least_probable", "You take the least probable id. Log probabilities are negative, so the one nearest to 0 belongs to the most probable: take the largest.", {CHOSEN: lambda log_p: int(log_p.argmin())}),
     ("largest_of_ties", "Where two ids are equally probable, you take the larger one. Take the smallest, as `argmax` does on the CPU.", {CHOSEN: lambda log_p: int((log_p == log_p.max()).nonzero()[-1])}),
-    ("eos_never_chosen", "You never write eos: its probability is left out, and the search goes on with the next best id.", {CHOSEN: lambda log_p, *, eos, right: right(log_p.index_fill(0, torch.tensor(eos), -torch.inf))}),
 )  # fmt: skip
 
 # What is returned
@@ -159,7 +153,6 @@ for name, sentence, change in (
     ("last_dropped", "The last id is always missing, be it eos or a word. Append each id before you ask whether the loop ends.", lambda ids: ids[:-1]),
     ("bos_counted", "You write one id too few where eos does not come: bos does not count towards `longest`.", lambda ids, *, longest: ids[: longest - 1]),
     ("eos_added", "You put eos at the end also where the limit cuts the translation off. Return what was written.", lambda ids, *, eos: ids if ids[-1] == eos else [*ids, eos]),
-    ("eos_forced", "You put eos in place of the last id where the limit cuts the translation off. Return what was written.", lambda ids, *, eos: [*ids[:-1], eos]),
     ("handed_back_reversed", "Your translation comes back in reverse order, the last id first. Step was asked rightly: return the ids in the order in which they were written.", lambda ids: ids[::-1]),
 ):  # fmt: skip
     task.changed(name, sentence, {"result": change})

@@ -106,7 +106,6 @@ task.changed(
 for name, sentence, plus in (
     ("without_five", "The 5 is missing: the penalty compares 5 + length, and not the lengths themselves.", 0),
     ("six_added", "You add 6 to the lengths, and 5 is to be added. The 6 below cancels.", 6),
-    ("four_added", "You add 4 to the lengths, and 5 is to be added: the lengths are used as they are given.", 4),
 ):  # fmt: skip
     task.changed(name, sentence, {LENGTHS: lambda n, m, plus=plus: (plus + n) / (plus + m)})
 task.changed(
@@ -118,11 +117,6 @@ task.changed(
     "without_logarithms",
     "You divide the two ratios. Alpha is an exponent: take the logarithm of both before you divide.",
     {QUOTIENT: lambda lead, gain, *, done: done[RATIO] / done[LENGTHS] if lead > 0 else 0.0},
-)
-task.changed(
-    "log_probabilities_without_logarithm",
-    "The ratio of the log probabilities has no logarithm. Alpha is an exponent, so take the logarithm of both ratios.",
-    {QUOTIENT: lambda lead, gain, *, done: done[RATIO] / gain if lead > 0 else 0.0},
 )
 task.changed_each(
     ("below_0", "Your alpha is below 0 where the long translation already wins without a penalty. The smallest alpha from 0 on is then 0.", {ALPHA: left_out}),
