@@ -66,6 +66,10 @@ def as_answer(task, function):
     return Answer
 
 
+# Of scaled_dot_product_attention. Before, it had NaN in rows of a mask without a True, which is no right answer.
+ZEROS_IN_EMPTY_ROWS = pytest.mark.skipif(torch.__version__ < "2.5", reason="needs torch 2.5")
+
+
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
 def test_a_task_is_complete(task):
     assert len(task.mistakes) >= 3 and len({m.name for m in task.mistakes}) == len(task.mistakes)
@@ -365,6 +369,7 @@ def test_an_answer_that_sets_the_seed_is_told():
     assert "seed" not in judge_answer(TASKS["00.weighted_sum"], lambda weights, values: weights @ values).message
 
 
+@ZEROS_IN_EMPTY_ROWS
 def test_what_goes_wrong_only_where_no_lesson_goes_is_right_with_a_remark():
     task = TASKS["09.self_attention"]
     report = judge_answer(task, by_the_library)
@@ -376,6 +381,7 @@ def test_what_goes_wrong_only_where_no_lesson_goes_is_right_with_a_remark():
     assert (unscaled.state, unscaled.mistake, unscaled.hazard) == ("failed", "unscaled", False)
 
 
+@ZEROS_IN_EMPTY_ROWS
 def test_what_computes_without_end_at_a_hazard_is_not_right():
     def endless(x, *rest):
         while not x.isfinite().all():

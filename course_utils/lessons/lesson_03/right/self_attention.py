@@ -27,7 +27,8 @@ def by_einsum(x, weight_q, weight_k, weight_v, mask=None):
 def by_the_library(x, weight_q, weight_k, weight_v, mask=None):
     query, key = F.linear(x, weight_q.T), F.linear(x, weight_k.T)
     everybody = torch.eye(x.shape[1], dtype=x.dtype).expand(len(x), -1, -1)  # the values that bring out the weights
-    weights = F.scaled_dot_product_attention(query, key, everybody, mask, scale=1.0).nan_to_num()
+    allowed = None if mask is None else mask | ~mask.any(2, keepdim=True)  # PyTorch 2.4 has NaN in rows without a True
+    weights = F.scaled_dot_product_attention(query, key, everybody, allowed, scale=1.0)
     weights = _zeros_where_empty(weights, mask)
     return torch.bmm(weights, F.linear(x, weight_v.T)), weights
 
