@@ -434,6 +434,23 @@ def test_a_question_is_shown_answered_and_counted(course_folder, capsys):
     assert kept(course_folder)["02.q1"] == {"state": "passed", "passed": True, "attempts": 4}
 
 
+def test_a_letter_from_the_page_as_it_was_built_does_not_count_before_the_own_order_was_seen(
+    course_folder, monkeypatch, capsys
+):
+    question = tasks.load("02.q1")
+    assert question.options(1) != question.options(0)
+    monkeypatch.setattr(state, "seed", lambda say: 1)
+    letters = {text: letter for letter, text in question.options(1)}
+    check("02.q1", "a")
+    assert "in an order of their own" in capsys.readouterr().out
+    assert kept(course_folder)["02.q1"]["attempts"] == 0
+    check("02.q1", letters[question.right[0]])
+    assert "is right." in capsys.readouterr().out
+    monkeypatch.setattr(state, "seed", lambda say: 0)
+    check("03.q1", "a")
+    assert "right." in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("answer", ["e", "", None, ..., 2, "ab", [], "The largest score gets nearly all the weight."])
 def test_an_answer_that_is_no_letter_is_no_attempt(answer, course_folder, capsys):
     check("02.q1", answer)

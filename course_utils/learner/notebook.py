@@ -5,7 +5,7 @@ from pathlib import Path
 
 from course_utils.base.errors import CourseError
 from course_utils.checks.answer import PATIENCE, judge_answer
-from course_utils.checks.question import shown
+from course_utils.checks.question import Answered, shown
 from course_utils.checks.report import SYMBOLS, Report, framed, with_code
 from course_utils.learner import history, state
 from course_utils.lessons import tasks
@@ -21,6 +21,8 @@ USES = {
     "predict": 'predict("02.cold", 0.5)',
     "reveal": 'reveal("02.cold", value)',
 }
+AS_STORED = 0  # the seed of the options' order in a notebook as it is built
+IN_YOUR_ORDER = "Each learner sees the options in an order of their own, and this is yours, which may differ from the one that the page showed: choose your letter here and run the cell again."
 _last_tried = []
 _failed = {}  # what can be played with, by task, the last one at the end
 
@@ -107,12 +109,16 @@ def _count(entry, reached):
 
 def _check_question(question, answer, seed, keep):
     """Show a question, and what is to be said of an answer."""
+    from_the_page = seed is None and keep
     seed = state.seed(_say) if seed is None else seed
     if type(seed) is not int or abs(seed) >= 2**63:
         return _show(Message(f"check takes a whole number as seed, not {shown(seed)}."))
     report = question.judge(answer, seed)
-    _changed(question.id, lambda entry: _count(entry, report.state), keep)
     options = question.options(seed)
+    never_shown = from_the_page and question.id not in state.read(_say)
+    if never_shown and report.state != "not attempted" and options != question.options(AS_STORED):
+        report = Answered("not attempted", IN_YOUR_ORDER)
+    _changed(question.id, lambda entry: _count(entry, report.state), keep)
     text = "\n".join(
         [
             f"{SYMBOLS[report.state]} {question.id} {question.title}: {report.state}",
