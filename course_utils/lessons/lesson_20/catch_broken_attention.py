@@ -1,5 +1,8 @@
 """Task 20.catch_broken_attention: a test of what every attention keeps to, whatever its scores and its normaliser."""
 
+from functools import partial
+from types import SimpleNamespace
+
 import torch
 
 from course_utils.checks.task import Task
@@ -21,6 +24,7 @@ from course_utils.lessons.shared.candidates import (
     one_case_each,
     tests_without,
 )
+from course_utils.models.attention import masked_softmax, scaled_dot
 
 MOST_PLACES = 20
 LARGEST = 10  # of what a test gives, so that rounding stays below 1e-5
@@ -79,98 +83,69 @@ def _random_mask(T, B, draw):
     return mask
 
 
-def _places_stay(attend, given, contexts, weights, same, fresh, changed=(0, 1, 2)):
-    """Whether a row stays when positions change that it may not see."""
-    query, mask = given[0], given[3]
-    T = query.shape[2]
-    for s in range(T):
-        new = [tensor.clone() for tensor in given]
-        for i in changed:
-            new[i][:, :, s] = fresh(query)[:, :, s]
-        blind = ~mask[:, 0, :, s] & (torch.arange(T) != s)  # B T
-        came = attend(*new)
-        for now, then in zip(came, (contexts, weights), strict=True):
-            if not same(now.transpose(1, 2)[blind], then.transpose(1, 2)[blind]):
-                return False
-    return True
-
-
-def _sentences_stay(attend, given, contexts, weights, same):
-    """Whether each sentence by itself gives what it gives in the batch."""
-    for b in range(len(contexts)):
-        came = attend(*(tensor[b : b + 1].clone() for tensor in given))
-        if not same(came[0], contexts[b : b + 1]) or not same(came[1], weights[b : b + 1]):
-            return False
-    return True
-
-
-def _heads_stay(attend, given, contexts, same, fresh):
-    """Whether the contexts of one head stay when the other one is given other numbers."""
-    for h in range(HEADS):
-        new = [tensor.clone() for tensor in given]
-        for tensor in new[:3]:
-            tensor[:, 1 - h] = fresh(tensor)[:, 1 - h]
-        if not same(attend(*new)[0][:, h], contexts[:, h]):
-            return False
-    return True
-
-
-def _order_is_all_the_same(attend, given, contexts, weights, same):
-    """Whether keys and values in another order give the same contexts, and weights in that order."""
-    query, key, value, mask = given
-    order = torch.randperm(key.shape[2], generator=torch.Generator().manual_seed(2))
-    came = attend(query.clone(), key[:, :, order], value[:, :, order], mask[..., order])
-    return same(came[0], contexts) and same(came[1], weights[..., order])
-
-
-CHECKS = ("unchanged", "shapes", "signs", "hidden", "sums", "contexts", "places", "sentences", "heads", "order")
-
-
-def _test(
-    attend,
-    order_matters,
-    left_out=(),
-    lengths=(1, LONGEST),
-    B=3,
-    masked=_random_mask,
-    same=close,
-    asks_for_order=lambda matters: not matters,
-    order=_order_is_all_the_same,
-    changed=(0, 1, 2),
-    part=lambda tensor: tensor,
-    also=lambda given, contexts, weights: True,
-):
-    """A test like the solution's, with smaller steps, in which things may be left out."""
+def _trial(attend, order_matters, T, B=3, masked=_random_mask, same=close, part=lambda tensor: tensor):
+    """What an attention makes of random numbers; of signs, sums and contexts a test looks at a part."""
     draw = torch.Generator().manual_seed(5)
-    asked = [check for check in CHECKS if check not in left_out]
+    given = [torch.randn(B, HEADS, T, WIDTH, generator=draw) for _ in range(3)] + [masked(T, B, draw)]
+    on = SimpleNamespace(attend=attend, order_matters=order_matters, draw=draw, given=given, same=same, part=part)
+    _, _, on.value, on.mask = given
+    on.b, on.h, on.t = torch.meshgrid(*map(torch.arange, (B, HEADS, T)), indexing="ij")  # B H T each
+    on.copies = [tensor.clone() for tensor in given]
+    on.contexts, on.weights = attend(*on.copies)
+    return on
 
-    def fresh(like):
-        return torch.randn(like.shape, generator=draw)
 
-    def holds(T):
-        given = [torch.randn(B, HEADS, T, WIDTH, generator=draw) for _ in range(3)] + [masked(T, B, draw)]
-        copies = [tensor.clone() for tensor in given]
-        contexts, weights = attend(*copies)
-        if "unchanged" in asked and not all(map(torch.equal, given, copies)):
-            return False
-        value, mask = given[2], given[3]
-        if "shapes" in asked and (contexts.shape != value.shape or weights.shape != (B, HEADS, T, T)):
-            return False
-        sums = mask.any(-1).expand(B, HEADS, T).float()
-        looks = {
-            "signs": lambda: not part(weights < -1e-5).any(),
-            "hidden": lambda: same(part(weights.masked_fill(mask, 0.0)), torch.zeros_like(part(weights))),
-            "sums": lambda: same(part(weights.sum(-1).expand_as(sums)), part(sums)),
-            "contexts": lambda: same(part(weights @ value), part(contexts)),
-            "places": lambda: _places_stay(attend, given, contexts, weights, same, fresh, changed),
-            "sentences": lambda: _sentences_stay(attend, given, contexts, weights, same),
-            "heads": lambda: _heads_stay(attend, given, contexts, same, fresh),
-            "order": lambda: not asks_for_order(order_matters) or order(attend, given, contexts, weights, same),
-        }
-        return all(look() for name, look in looks.items() if name in asked) and bool(also(given, contexts, weights))
+def _sums_are_right(on):
+    sums = on.mask.any(-1).expand(on.value.shape[:3]).float()
+    return on.same(on.part(sums), on.part(on.weights.sum(-1).expand_as(sums)))
+
+
+def _rows_stay(on, new, rows, changed=(0, 1, 2), results=2):
+    """Whether these rows stay if query, key and value are other numbers where `new` is True: both B×H×T."""
+    given = [tensor.clone() for tensor in on.given]
+    for i in changed:
+        given[i][new] = torch.randn(given[i][new].shape, generator=on.draw)
+    now, before = on.attend(*given), (on.contexts, on.weights)
+    rows = rows[..., None]
+    return all(on.same(torch.where(rows, before[i], 0), torch.where(rows, now[i], 0)) for i in range(results))
+
+
+def _hidden_places_have_no_effect(on, changed=(0, 1, 2)):
+    T = on.mask.shape[-1]
+    return all(_rows_stay(on, on.t == s, (on.t != s) & ~on.mask[..., s], changed) for s in range(T))
+
+
+def _order_has_no_effect(on):
+    """Whether keys and values in reverse order give the same contexts, and weights in that order."""
+    query, key, value, mask = on.given
+    contexts, weights = on.attend(query, key.flip(2), value.flip(2), mask.flip(3))
+    return on.same(on.contexts, contexts) and on.same(on.weights.flip(3), weights)
+
+
+PROMISES = {
+    "unchanged": lambda on: all(map(torch.equal, on.given, on.copies)),
+    "shapes": lambda on: (on.contexts.shape, on.weights.shape) == (on.value.shape, (*on.b.shape, on.b.shape[2])),
+    "signs": lambda on: not on.part(on.weights < -1e-5).any(),
+    "hidden": lambda on: on.same(on.part(torch.zeros_like(on.weights)), on.part(on.weights.masked_fill(on.mask, 0.0))),
+    "sums": _sums_are_right,
+    "contexts": lambda on: on.same(on.part(on.weights @ on.value), on.part(on.contexts)),
+    "places": _hidden_places_have_no_effect,
+    "sentences": lambda on: all(_rows_stay(on, on.b != b, on.b == b) for b in range(len(on.mask))),
+    "heads": lambda on: all(_rows_stay(on, on.h != h, on.h == h, results=1) for h in range(HEADS)),
+    "order": lambda on: on.order_matters or _order_has_no_effect(on),
+}
+
+
+def _test(attend, order_matters, left_out=(), also=lambda on: True, lengths=(1, LONGEST), **how):
+    """A test like the solution's, in smaller steps, in which promises may be left out and more be asked."""
+    asked = [promise for name, promise in PROMISES.items() if name not in left_out] + [also]
+
+    def is_right(T):
+        on = _trial(attend, order_matters, T, **how)
+        return all(promise(on) for promise in asked)
 
     try:
-        return all(holds(T) for T in lengths)
+        return all(map(is_right, lengths))
     except Exception:
         return False
 
@@ -193,7 +168,7 @@ def order_matters_returned(attend, order_matters):
 _mistaken(
     "runs_only",
     "Every attention that runs without an error passes your test. Look at what it returns.",
-    left_out=CHECKS,
+    left_out=PROMISES,
 )
 
 
@@ -224,35 +199,28 @@ _mistaken(
 _mistaken(
     "softmax_expected",
     "Your test refuses right attentions, since it compares their weights with a softmax of scaled products. Other scores and other normalisers are right, too: ask only for what is promised.",
-    also=lambda given, contexts, weights: close(
-        weights,
-        (given[0] @ given[1].mT / WIDTH**0.5)
-        .masked_fill(~given[3], -torch.inf)
-        .softmax(-1)
-        .masked_fill(~given[3], 0.0),
-    ),
+    also=lambda on: close(masked_softmax(scaled_dot(*on.given[:2]), on.mask), on.weights),
 )
 _mistaken(
     "some_weight_everywhere",
     "Your test refuses right attentions in which a position that may be seen has the weight 0: sparsemax, a window, or the largest score only. Weights are 0 or more.",
-    also=lambda given, contexts, weights: (weights > 0)[given[3].expand_as(weights)].all(),
+    also=lambda on: ((on.weights > 0) | ~on.mask).all(),
 )
 _mistaken(
     "order_asked_of_all",
     "Your test refuses right attentions in which order matters, such as ALiBi. Ask about the order only if `order_matters` is False.",
-    asks_for_order=lambda matters: True,
+    also=_order_has_no_effect,
 )
 _mistaken(
     "order_asked_of_the_others",
     "You ask about the order if `order_matters` is True, so right attentions such as ALiBi are refused, and those that use positions in secret pass. Ask if it is False.",
-    asks_for_order=lambda matters: matters,
+    left_out=("order",),
+    also=lambda on: not on.order_matters or _order_has_no_effect(on),
 )
 _mistaken(
     "order_compared_wrongly",
     "Your test refuses right attentions when it reorders keys. Keys, values and the last axis of the mask have to be reordered together, all in the same order; the contexts then stay as they were, and the weights come in the new order along their last axis.",
-    order=lambda attend, given, contexts, weights, same: (
-        _order_is_all_the_same(attend, given, contexts, weights, same) and len(given[0][0, 0]) == 1
-    ),
+    also=lambda on: on.order_matters or len(on.t[0, 0]) == 1,
 )
 
 _mistaken(
@@ -267,17 +235,12 @@ _mistaken(
     "Attentions that see other sentences, the other head, or what the mask hides pass your test, since you call each only once. Call it again with something else wherever a row may not look, and compare.",
     left_out=("places", "sentences", "heads", "order"),
 )
-_mistaken(
-    "sentences_and_heads_left_alone",
-    "Attentions in which the sentences of a batch, or the two heads, see one another pass your test. Change one sentence and see that the others stay, and do the same with the heads.",
-    left_out=("sentences", "heads"),
-)
 
 
 # What the test gives
 
 for _name, _sentence, _changes in (
-    ("keys_and_values_only", "Attentions in which a row depends on the queries of other rows pass your test, since you change only keys and values of hidden positions. Change their queries, too.", {"changed": (1, 2)}),
+    ("keys_and_values_only", "Attentions in which a row depends on the queries of other rows pass your test, since you change only keys and values of hidden positions. Change their queries, too.", {"left_out": ("places",), "also": partial(_hidden_places_have_no_effect, changed=(1, 2))}),
     ("long_ones_only", "Attentions that fail on a single position, lose its axis, or go wrong there pass your test. Try T = 1 as well, with a mask that is True and one that is False.", {"lengths": (LONGEST,)}),
     ("short_ones_only", "An attention that goes wrong only in long sentences passes your test. Try T = 8 as well.", {"lengths": (1, 4)}),
     ("one_place_only", "Attentions that see what they should not see pass your test, since you only try sentences of one position. Try T = 8 as well.", {"lengths": (1,)}),
@@ -334,8 +297,4 @@ LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
 }
 
 
-def _without(parts):
-    return lambda attend, order_matters: _test(attend, order_matters, parts)
-
-
-tests_without(task, LEFT_OUT, _without, 1)
+tests_without(task, LEFT_OUT, lambda parts: partial(_test, left_out=parts), 1)

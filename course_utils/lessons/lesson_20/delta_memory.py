@@ -125,19 +125,9 @@ task.changed(
     {DIFFERENCE: left_out},
 )
 task.changed(
-    "rate_forgotten",
-    "The rate has no effect: each step writes the whole difference. Multiply the difference by the rate of the step.",
-    {SCALED: lambda rate, difference: difference},
-)
-task.changed(
     "rate_on_the_new_value_only",
     "Only the new value is multiplied by the rate, and what the memory held is taken away in full. The brackets go around both: rate · (value - old).",
     {DIFFERENCE: left_out, SCALED: lambda rate, value, *, done: rate * value - done[OLD]},
-)
-task.changed(
-    "one_minus_the_rate",
-    "You multiply by 1 minus the rate. Multiply the difference by the rate itself: with a rate of 0 nothing is written.",
-    {"rate": lambda rate: 1 - rate},
 )
 task.changed(
     "memory_faded",
@@ -158,11 +148,6 @@ task.changed(
     "You read before the step has written, so step 0 reads zeros. Write first, and then read.",
     {READ: lambda new, query, *, done: recall(done[KEPT], query)},
 )
-task.changed(
-    "read_with_the_key",
-    "You read with the key in place of the query. The key says where a step writes; what it reads is asked for by the query.",
-    {"query": lambda query, *, key: key},
-)
 
 
 @task.mistake(
@@ -174,29 +159,12 @@ def all_read_at_the_end(key, value, query, rate):
     return query @ memories[-1]
 
 
-task.changed(
-    "last_step_only",
-    "You return only what the last step reads, B×E. Keep what each step reads, and stack it along axis 1.",
-    {"result": lambda read: read[:, -1]},
-)
-task.changed(
-    "stacked_along_the_wrong_axis",
-    "You stack what the steps read along axis 0, so the result is T×B×E. Stack it along axis 1: B×T×E.",
-    {"result": lambda read: read.transpose(0, 1)},
-)
-
-
 # Axes and sequences
 
 task.changed(
     "memory_transposed",
     "The memory is transposed when you read or write, and this runs only if D and E are equal. A key is a column of D numbers, a value a row of E numbers, and the memory is D×E.",
     {WRITTEN: lambda key, scaled: scaled[:, :, None] * key[:, None]},
-)
-task.changed(
-    "read_from_the_other_side",
-    "You multiply the memory by the query from the wrong side, and this runs only if D and E are equal. The query meets the axis of the keys, which has length D.",
-    {READ: lambda new, query: recall(new.mT, query)},
 )
 task.changed(
     "one_memory_for_all",
@@ -214,11 +182,6 @@ task.changed(
     "Your loop runs over the batch, axis 0, in place of the steps: each sequence reads what those before it have written. Loop over axis 1.",
     dict.fromkeys((*ARGUMENTS, "result"), lambda x: x.transpose(0, 1)),
 )
-task.changed(
-    "backwards",
-    "You go through the steps from the last to the first. Begin with step 0.",
-    dict.fromkeys((*ARGUMENTS, "result"), lambda x: x.flip(1)),
-)
 
 
 # Gradients, and what came in
@@ -227,11 +190,6 @@ task.changed(
     "memory_cut_off",
     "What is read is right, but no gradient flows through the memory from one step to the next. Leave out `detach`: what a step reads depends on all steps before it.",
     {KEPT: torch.Tensor.detach},
-)
-task.changed(
-    "old_value_cut_off",
-    "What is read is right, but no gradient flows through the values that are replaced. Leave out `detach`: they depend on the keys and values of the steps before.",
-    {OLD: lambda memory, key: recall(memory, key).detach()},
 )
 task.changed(
     "gradient_cut",

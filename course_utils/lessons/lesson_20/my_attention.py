@@ -5,6 +5,7 @@ import torch
 from course_utils.base.errors import CourseError
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
+from course_utils.models.attention import causal_mask, masked_softmax
 
 H, D, E = 2, 4, 3
 PADDING = 2  # steps at the beginning of two of the sequences
@@ -33,7 +34,7 @@ task = Task(
 def _inputs(draw, T, scale=1.0):
     """Eight sequences: all begin as the first one does, and each differs from it in one thing."""
     query, key, value = (scale * draw.numbers(1, H, T, n).expand(8, -1, -1, -1).clone() for n in (D, D, E))
-    mask = torch.ones(T, T, dtype=torch.bool).tril().repeat(8, 1, 1, 1)
+    mask = causal_mask(T).repeat(8, 1, 1, 1)
     half = T // 2
     for changed in (query, key, value):
         changed[LATER, :, half:] += draw.numbers(H, T - half, changed.shape[-1])
@@ -74,12 +75,12 @@ def _found(query, key, value, mask, contexts):
     first = contexts[FIRST]
     if len(contexts) == 2:
         return "an attention that gives the same sequence other contexts" if _differ(first, contexts[SAME]) else KEPT
+    empty = contexts[[PADDED, JUNK], :, :PADDING]
     shown = {
         "an attention that gives the same sequence other contexts": _differ(first, contexts[SAME]),
         "an attention that sees later steps": _differ(first[:, :half], contexts[LATER, :, :half]),
         "an attention that sees padding": _differ(contexts[PADDED, :, PADDING:], contexts[JUNK, :, PADDING:]),
-        "an attention that sees something where nothing may be seen": contexts[[PADDED, JUNK], :, :PADDING].abs().max()
-        > 1e-6,
+        "an attention that sees something where nothing may be seen": (empty.abs() > 1e-6).any(),
         "an attention that mixes heads": _differ(first[0], contexts[OTHER_HEAD, 0]),
         "an attention that ignores the query": not _differ(first, contexts[OTHER_QUERY]),
         "an attention that ignores the values": not _differ(first, contexts[OTHER_VALUES]),
@@ -97,7 +98,7 @@ def _usual(contexts, query, key, value):
     factors = torch.logspace(-3, 1, 101, dtype=products.dtype)
     for width in (0.05, 0.002, 0.0001):
         scores = factors[:, None, None, None] * products
-        usual = _softmax(scores, torch.ones_like(products).tril().bool()) @ value
+        usual = masked_softmax(scores, causal_mask(products.shape[-1])) @ value
         size = (contexts * usual).sum((1, 2, 3)) / usual.square().sum((1, 2, 3))
         off = (contexts - size[:, None, None, None] * usual).abs().amax((1, 2, 3))
         best = off.argmin()
@@ -157,44 +158,34 @@ def _(cases, values):
     )
 
 
-def _softmax(scores, mask):
-    return scores.masked_fill(~mask, -torch.inf).softmax(-1).masked_fill(~mask, 0.0)
+for _name, _fault, _weigh in (
+    ("no_mask", "an attention that sees later steps", lambda scores, mask: scores.softmax(-1)),
+    (
+        "padding_seen",
+        "an attention that sees padding",
+        lambda scores, mask: masked_softmax(scores, torch.ones_like(mask).tril()),
+    ),
+    (
+        "place_in_the_batch",
+        "an attention that gives the same sequence other contexts",
+        lambda scores, mask: masked_softmax(scores * torch.arange(1, len(scores) + 1).view(-1, 1, 1, 1), mask),
+    ),
+    (
+        "scores_of_all_heads",
+        "an attention that mixes heads",
+        lambda scores, mask: masked_softmax(scores.sum(1, True), mask).expand_as(scores),
+    ),
+    ("equal_weights", "an attention that ignores the query", lambda scores, mask: masked_softmax(scores * 0, mask)),
+    (
+        "finite_fill",
+        "an attention that sees something where nothing may be seen",
+        lambda scores, mask: scores.masked_fill(~mask, -1e9).softmax(-1),
+    ),
+    ("unchanged", "dot-product attention", lambda scores, mask: masked_softmax(scores / D**0.5, mask)),
+):
 
-
-def _mistake(name, fault, weigh):
-    """Register an attention that has a fault; weigh(query, key, mask) returns its weights."""
-
-    def wrong(query, key, value, mask):
-        weights = weigh(query, key, mask)
+    def _attend(query, key, value, mask, weigh=_weigh):
+        weights = weigh(query @ key.mT, mask)
         return weights @ value, weights
 
-    task.mistake(SAID[fault], name)(wrong)
-
-
-_mistake("no_mask", "an attention that sees later steps", lambda query, key, mask: (query @ key.mT).softmax(-1))
-_mistake(
-    "padding_seen",
-    "an attention that sees padding",
-    lambda query, key, mask: _softmax(query @ key.mT, torch.ones_like(mask).tril()),
-)
-_mistake(
-    "place_in_the_batch",
-    "an attention that gives the same sequence other contexts",
-    lambda query, key, mask: _softmax(query @ key.mT * torch.arange(1, len(query) + 1).view(-1, 1, 1, 1), mask),
-)
-_mistake(
-    "scores_of_all_heads",
-    "an attention that mixes heads",
-    lambda query, key, mask: _softmax((query @ key.mT).sum(1, True), mask).expand(-1, H, -1, -1),
-)
-_mistake(
-    "equal_weights",
-    "an attention that ignores the query",
-    lambda query, key, mask: _softmax((query @ key.mT) * 0, mask),
-)
-_mistake(
-    "finite_fill",
-    "an attention that sees something where nothing may be seen",
-    lambda query, key, mask: (query @ key.mT).masked_fill(~mask, -1e9).softmax(-1),
-)
-_mistake("unchanged", "dot-product attention", lambda query, key, mask: _softmax(query @ key.mT / D**0.5, mask))
+    task.mistake(SAID[_fault], _name)(_attend)

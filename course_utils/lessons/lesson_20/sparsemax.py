@@ -10,6 +10,7 @@ from course_utils.checks.way import left_out
 from course_utils.lessons.shared.masked import filled
 from course_utils.lessons.shared.properties import no_weight_is_negative, rows_sum_to_one
 from course_utils.lessons.shared.shares import EDGE, SIDE_EFFECT
+from course_utils.models.attention import masked_softmax
 
 task = Task(
     "20.sparsemax",
@@ -36,8 +37,6 @@ task = Task(
 
 
 task.property(rows_sum_to_one)
-
-
 task.property(no_weight_is_negative)
 
 
@@ -118,26 +117,19 @@ def _(scores, mask):
     return torch.stack(rows).view_as(scores)
 
 
-HIDDEN, DOWN, TOTAL = (
-    "the scores with -inf where the mask is False",
-    "the scores from the largest down",
-    "the running sums",
-)
-TIMES_K, STRETCHED, ABOVE = (
-    "k times the k-th of them",
-    "1 plus k times the k-th of them",
-    "what is above the running sum",
-)
-NUMBER, SUM = "how many weights are above 0", "the sum of the scores that stay"
-LESS, THRESHOLD = "the sum of the scores that stay, minus 1", "the threshold"
-REST, POSITIVE, WEIGHTS = "the scores less the threshold", "what is above 0 of them", "the weights with zeros"
+HIDDEN, DOWN = "the scores with -inf where the mask is False", "the scores from the largest down"
+TIMES_K, STRETCHED = "k times the k-th of them", "1 plus k times the k-th of them"
+ABOVE, NUMBER = "what is above the running sum", "how many weights are above 0"
+SUM, LESS = "the sum of the scores that stay", "the sum of the scores that stay, minus 1"
+THRESHOLD, REST = "the threshold", "the scores less the threshold"
+POSITIVE, WEIGHTS = "what is above 0 of them", "the weights with zeros"
 
 
 @task.steps
 def _(scores, mask):
     hidden = yield HIDDEN, lambda scores, mask: scores.masked_fill(~mask, -torch.inf), scores, mask
     down = yield DOWN, lambda hidden: hidden.sort(-1, descending=True).values, hidden
-    total = yield TOTAL, lambda down: down.cumsum(-1), down
+    total = yield "the running sums", lambda down: down.cumsum(-1), down
     times_k = yield TIMES_K, mul, torch.arange(1, 1 + scores.shape[-1]), down
     stretched = yield STRETCHED, add, times_k, 1
     above = yield ABOVE, gt, stretched, total
@@ -151,30 +143,10 @@ def _(scores, mask):
     return weights
 
 
-# Other normalisers
-
-
-def softmax(scores, mask):
-    return scores.masked_fill(~mask, -torch.inf).softmax(-1).masked_fill(~mask, 0.0)
-
-
-def over_their_sum(weights):
-    return weights / weights.sum(-1, keepdim=True)
-
-
-for name, sentence, function in (
-    (
-        "softmax",
-        "This is the softmax, which leaves some weight everywhere. Subtract a threshold from the scores, and set to 0 what falls below it.",
-        softmax,
-    ),
-    (
-        "positive_scores_over_their_sum",
-        "You set scores below 0 to 0, and divide the others by their sum. That gives 0 divided by 0 if no score is above 0. Subtract the threshold of the row first; nothing has to be divided then.",
-        lambda scores, mask: over_their_sum(scores.clamp(min=0).masked_fill(~mask, 0.0)),
-    ),
-):
-    task.mistake(sentence, name)(function)
+task.mistake(
+    "This is the softmax, which leaves some weight everywhere. Subtract a threshold from the scores, and set to 0 what falls below it.",
+    "softmax",
+)(lambda scores, mask: masked_softmax(scores, mask))
 
 
 # How many weights are above 0
@@ -224,14 +196,10 @@ task.changed(
     "Weights below 0 are left: what falls below the threshold gets 0. Use clamp(min=0) or relu.",
     {POSITIVE: left_out},
 )
-ABOVE_THRESHOLD = {
-    REST: lambda hidden, threshold: hidden.masked_fill(hidden <= threshold, 0.0),
-    POSITIVE: left_out,
-}
 task.changed(
     "threshold_not_subtracted",
     "The scores that lie above the threshold stay as they are in your result. Subtract the threshold from them.",
-    ABOVE_THRESHOLD,
+    {REST: lambda hidden, threshold: hidden.masked_fill(hidden <= threshold, 0.0), POSITIVE: left_out},
 )
 
 
@@ -242,11 +210,11 @@ task.changed(
     "Your weights are in the order of their size, the largest first. Subtract the threshold from the scores as they came in, not from the sorted ones.",
     {"result": lambda weights: weights.sort(-1, descending=True).values},
 )
-for name, sentence, turned in (
-    ("over_the_queries", "You sort and add up along the queries, axis 1. It is the weights of one query that sum to 1: use the last axis.", lambda x: x.mT),
-    ("over_the_batch", "You sort and add up along the batch, axis 0, which mixes the sentences. It is the weights of one query that sum to 1: use the last axis.", lambda x: x.transpose(0, 2)),
-):  # fmt: skip
-    task.changed(name, sentence, dict.fromkeys(("scores", "mask", "result"), turned))
+task.changed(
+    "over_the_queries",
+    "You sort and add up along the queries, axis 1. It is the weights of one query that sum to 1: use the last axis.",
+    dict.fromkeys(("scores", "mask", "result"), lambda x: x.mT),
+)
 
 
 # The mask
@@ -265,11 +233,6 @@ task.changed(
     "masked_after",
     "You set weights to 0 at the end, where the mask is False, but those positions took part in finding the threshold. So the rest of a row sums to less than 1. Put -inf at their scores before you sort them.",
     {HIDDEN: left_out},
-)
-task.changed(
-    "zeros_for_infinity_and_masked_after",
-    "You put 0 at the scores where the mask is False, and set their weights to 0 at the end. In between they took part with a score of 0, so the rest of a row may sum to less than 1. Put -inf there.",
-    {HIDDEN: filled(0.0)},
 )
 task.changed_each(
     ("finite_fill", "The number that you put where the mask is False is not small enough: if all other scores lie below it, those positions win. Put -inf there, as -torch.inf or float('-inf').", {HIDDEN: filled(-1e4)}),

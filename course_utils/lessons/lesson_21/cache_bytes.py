@@ -50,31 +50,19 @@ def _(layers, heads, groups, d, length, bytes):
     return kept * length
 
 
-def _mistake(name, sentence, size):
-    def mistaken(layers, heads, groups, d, length, bytes):
-        return size(layers, heads, groups, d, length, bytes)
-
-    task.mistake(sentence, name)(mistaken)
-
-
 for _name, _sentence, _of in (
     ("keys_alone", "It is half of what it should be: keys are kept, and values too.", lambda l, h, g, d, n, b: l * g * d * n * b),
     ("heads_for_groups", "You count keys and values for each head. The heads of a group share theirs: count groups.", lambda l, h, g, d, n, b: 2 * l * h * d * n * b),
-    ("heads_for_groups_and_keys_alone", "You count keys for each head, and no values. The heads of a group share their keys and values: count groups, and both kinds.", lambda l, h, g, d, n, b: l * h * d * n * b),
     ("heads_and_groups", "You multiply by the number of heads and by that of groups. A group keeps its keys and values once, however many heads use them: leave the heads out.", lambda l, h, g, d, n, b: 2 * l * h * g * d * n * b),
     ("heads_in_a_group", "You multiply by how many heads share a group. What they share is kept once: multiply by the number of groups.", lambda l, h, g, d, n, b: 2 * l * (h // g) * d * n * b),
     ("queries_too", "You count three things: queries are not kept, as each is used once. Keys and values are two.", lambda l, h, g, d, n, b: 3 * l * g * d * n * b),
     ("queries_of_heads_too", "You count queries of all heads beside keys and values. Queries are used once and are not kept.", lambda l, h, g, d, n, b: (2 * g + h) * l * d * n * b),
     ("one_layer", "It is the cache of one layer. Each layer has its own keys and values.", lambda l, h, g, d, n, b: 2 * g * d * n * b),
     ("one_position", "It is the cache of one position. Keys and values of all positions are kept.", lambda l, h, g, d, n, b: 2 * l * g * d * b),
-    ("position_before", "You count one position less. Keys and values of all `length` positions are kept.", lambda l, h, g, d, n, b: 2 * l * g * d * (n - 1) * b),
     ("scores_too", "You multiply by the length twice, as if scores were kept for all pairs of positions. Keys and values are kept, for each position once.", lambda l, h, g, d, n, b: 2 * l * g * d * n * n * b),
     ("numbers", "You count numbers. Each takes some bytes: multiply by them.", lambda l, h, g, d, n, b: 2 * l * g * d * n),
     ("bits", "You count bits. `bytes` says how many bytes a number takes: leave out the 8.", lambda l, h, g, d, n, b: 16 * l * g * d * n * b),
-    ("bits_to_bytes", "You divide by 8, as if `bytes` were bits. It says how many bytes a number takes.", lambda l, h, g, d, n, b: 2 * l * g * d * n * b // 8),
-    ("two_bytes", "You count 2 bytes for each number. `bytes` says how many there are.", lambda l, h, g, d, n, b: 4 * l * g * d * n),
     ("width_forgotten", "The width is missing: a key holds d numbers, and so does a value.", lambda l, h, g, d, n, b: 2 * l * g * n * b),
     ("width_of_a_head_divided", "You divide d by the number of heads. It is the width of one head already.", lambda l, h, g, d, n, b: 2 * l * g * d * n * b // h),
-    ("groups_added", "You add groups where they are to be multiplied: the bytes of all groups are `groups` times those of one.", lambda l, h, g, d, n, b: 2 * l * (g + d) * n * b),
 ):  # fmt: skip
-    _mistake(_name, _sentence, _of)
+    task.mistake(_sentence, _name)(_of)

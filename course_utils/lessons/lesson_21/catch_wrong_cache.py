@@ -10,7 +10,13 @@ import torch
 from course_utils.checks.running.contract import NotAsAsked
 from course_utils.checks.task import Task
 from course_utils.lessons.lesson_21._decoders import LONGEST, RARE, RIGHT, WRONG
-from course_utils.lessons.shared.candidates import close, mistakes_of_tests, not_far, one_case_each, tests_without
+from course_utils.lessons.shared.candidates import (
+    close,
+    mistakes_of_comparing,
+    mistakes_of_tests,
+    one_case_each,
+    tests_without,
+)
 
 IDS, MOST = 6, 16  # ids from 0 to 5 are in every vocabulary; sentences of a batch
 KEYS = {"sentences", "ids", "kept"}  # of a cache
@@ -113,30 +119,18 @@ _mistaken(
     "Every model that runs without an error passes your test. Compare the logits that come in pieces with those of the whole.",
     same=lambda a, b: True,
 )
-_mistaken(
-    "no_rounding",
-    "Right models are refused whose last digits differ where they sum in another order. Leave room for rounding: torch.allclose(…, atol=1e-5), not torch.equal or `==`.",
-    same=torch.equal,
-)
-_mistaken(
-    "too_much_room",
-    "Models whose cache changes the logits a little pass your test: there is too much room, or you compare the most probable ids alone. Compare the logits: rounding stays below 1e-5.",
-    same=lambda a, b: close(a, b, 0.01),
-)
-_mistaken(
-    "nan_passes",
-    "Models that give NaN pass your test. NaN is not larger than anything, so ask that differences are small, `(…).abs() < 1e-5`, and not that none is large.",
-    same=not_far,
+mistakes_of_comparing(
+    _mistaken,
+    "model",
+    lambda same: {"same": same},
+    "Right models are refused whose last digits differ where they sum in another order.",
+    "Models whose cache changes the logits a little pass your test, perhaps as you compare the most probable ids alone",
+    0.01,
 )
 _mistaken(
     "last_position",
     "Models that go wrong on the way, and not at the last id, pass your test, since you compare the logits of the last position alone. Compare all positions.",
     at=slice(-1, None),
-)
-_mistaken(
-    "first_positions",
-    "Models that go wrong from the second call on pass your test, since you compare the logits of the first position alone. Compare all positions.",
-    at=slice(0, 1),
 )
 _mistaken(
     "one_sentence",

@@ -1,6 +1,5 @@
 """Task 21.gpt: a decoder alone, put together from given layers, with learned positions and pre-norm as GPT-2 has them (Radford et al. 2019)."""
 
-import re
 from functools import partial
 
 import torch
@@ -9,7 +8,7 @@ import torch.nn.functional as F
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count
 from course_utils.checks.way import left_out
-from course_utils.lessons.lesson_12._layers import attention, drawn, norm
+from course_utils.lessons.lesson_12._layers import attention, drawn, in_precision, norm
 from course_utils.models.attention import causal_mask
 
 task = Task(
@@ -31,8 +30,6 @@ task = Task(
     ),
     partial={"edge": (0.5, "right on every ordinary input, wrong on an unusual one.")},
 )
-
-NAMES = ("norm1", "attention", "norm2", "network")  # the parts of a block
 
 
 def _weights(draw, V, D, F, layers, longest):
@@ -68,11 +65,6 @@ def _args(draw, B, T, V, H, D, F, layers, longest):
     return sizes, _weights(draw, V, D, F, layers, longest), draw.whole(0, V, B, T)
 
 
-def _in_float64(args):
-    sizes, weights, ids = args
-    return sizes, {name: weight.double() for name, weight in weights.items()}, ids
-
-
 # Sizes B, T, V, H, D, F, layers, longest: tiny first, then larger ones
 LADDER = (
     (1, 2, 3, 1, 4, 2, 1, 5),
@@ -92,7 +84,7 @@ def _(draw):
     yield Case("three blocks", _args(draw, 2, 4, 5, 2, 4, 3, 3, 7))
     yield Case("a single id", _args(draw, 2, 1, 5, 2, 4, 3, 2, 7), edge=True)
     yield Case("100 ids", _args(draw, 1, 100, 5, 2, 4, 3, 1, 101), edge=True)
-    yield Case("float64 numbers", _in_float64(_args(draw, 2, 3, 5, 2, 4, 3, 2, 7)), True, edge=True)
+    yield Case("float64 numbers", in_precision(_args(draw, 2, 3, 5, 2, 4, 3, 2, 7), torch.float64), True, edge=True)
 
 
 PYTORCHS = {  # the names of a block's parts in nn.TransformerEncoderLayer
@@ -166,27 +158,9 @@ def _network(weights, at, y):
     return hidden @ weights[f"{at}network.2.weight"].T + weights[f"{at}network.2.bias"]
 
 
-def exchanged(a, b):
-    """A change of the weights, after which `a` and `b` have each other's."""
-    other = {a: b, b: a}
-    return {
-        "weights": lambda weights: {name: weights[re.sub(f"{a}|{b}", lambda m: other[m[0]], name)] for name in weights}
-    }
-
-
-def taken(pattern, instead):
-    """A change of the weights, after which those whose names hold the pattern are others."""
-    return {"weights": lambda weights: {name: weights[re.sub(pattern, instead, name)] for name in weights}}
-
-
 def alone(x, part):
     """Take the place of a residual connection: what is added to x, without x."""
     return part
-
-
-def _reversed(weights, *, sizes):
-    other = lambda m: f"blocks.{sizes['layers'] - 1 - int(m[1])}."  # noqa: E731
-    return {name: weights[re.sub(r"blocks\.(\d+)\.", other, name)] for name in weights}
 
 
 HIDDEN = (
@@ -219,39 +193,14 @@ task.changed(
     {MASK: torch.triu},
 )
 task.changed(
-    "itself_alone",
-    f"Each position sees itself alone. {HIDDEN}",
-    {MASK: lambda ones: ones.tril().triu()},
-)
-task.changed(
     "no_positions",
     "The positions are missing: add the first T rows of self.positions.weight to the vectors of the ids.",
     {EMBEDDED: left_out},
 )
 task.changed(
-    "first_position_for_all",
-    "All positions get the vector of position 0. Position t gets row t of self.positions.weight.",
-    {PLACES: lambda table, ids: table[0]},
-)
-task.changed(
     "positions_of_ids",
     "The ids are looked up in self.positions as well. It is their places, 0 to T-1, that are looked up there.",
     {PLACES: lambda table, ids: table[ids]},
-)
-task.changed(
-    "positions_from_1",
-    "The positions begin at 1: the first id gets row 1 of self.positions.weight. They begin at 0.",
-    {PLACES: lambda table, ids: table.roll(-1, 0)[: ids.shape[1]]},
-)
-task.changed(
-    "positions_from_the_end",
-    "The last rows of self.positions.weight are added. Take the first T rows: position t gets row t.",
-    {PLACES: lambda table, ids: table[-ids.shape[1] :]},
-)
-task.changed(
-    "positions_multiplied",
-    "You multiply the vectors of the ids by those of the positions. Add them.",
-    {EMBEDDED: torch.mul},
 )
 task.changed(
     "embedding_scaled",
@@ -263,32 +212,25 @@ task.changed(
     "Both residual connections are missing: x is added to what attention gives, and again to what the network gives.",
     {AFTER1: alone, AFTER2: alone},
 )
-task.changed(
-    "attention_not_added",
-    "The residual connection around attention is missing: what attention gives takes the place of x. Add x to it.",
-    {AFTER1: alone},
-)
-
-
-task.changed(
-    "network_not_added",
-    "The residual connection around the network is missing: what the network gives takes the place of x. Add x to it.",
-    {AFTER2: alone},
-)
+for name, noun, number, NORM, AFTER in (
+    ("attention", "attention", "norm1", NORM1, AFTER1),
+    ("network", "the network", "norm2", NORM2, AFTER2),
+):
+    task.changed(
+        f"{name}_not_added",
+        f"The residual connection around {noun} is missing: what {noun} gives takes the place of x. Add x to it.",
+        {AFTER: alone},
+    )
+    task.changed(
+        f"normalised_x_added_to_{name}",
+        f"What is added to {noun}'s result is x after {number}, perhaps as x was overwritten with it. The residual connection passes by the norm: add x as it came.",
+        {AFTER: lambda x, part, *, done, NORM=NORM: done[NORM] + part},
+    )
+    task.changed(f"{number}_missing", f"{number} is missing: {noun} reads x after a norm.", {NORM: left_out})
 task.changed(
     "normalised_x_added",
     "What is added to attention's and the network's results is x after the norm. The residual connection passes by the norm: add x as it came.",
     {AFTER1: lambda x, seen, *, done: done[NORM1] + seen, AFTER2: lambda x, found, *, done: done[NORM2] + found},
-)
-task.changed(
-    "normalised_x_added_to_attention",
-    "What is added to attention's result is x after norm1, perhaps as x was overwritten with it. The residual connection passes by the norm: add x as it came.",
-    {AFTER1: lambda x, seen, *, done: done[NORM1] + seen},
-)
-task.changed(
-    "normalised_x_added_to_network",
-    "What is added to the network's result is x after norm2, perhaps as x was overwritten with it. The residual connection passes by the norm: add x as it came.",
-    {AFTER2: lambda x, found, *, done: done[NORM2] + found},
 )
 task.changed(
     "post_norm",
@@ -316,24 +258,9 @@ task.changed(
     {NORM1: left_out, NORM2: left_out},
 )
 task.changed(
-    "norm1_missing",
-    "norm1 is missing: attention reads x after a norm.",
-    {NORM1: left_out},
-)
-task.changed(
-    "norm2_missing",
-    "norm2 is missing: the network reads x after a norm.",
-    {NORM2: left_out},
-)
-task.changed(
-    "norms_exchanged",
-    "norm1 and norm2 are exchanged: norm1 belongs to attention, norm2 to the network.",
-    exchanged("norm1", "norm2"),
-)
-task.changed(
     "norm1_twice",
     "norm1 is used for attention and for the network. The network has a norm of its own, norm2.",
-    taken("norm2", "norm1"),
+    {"norm2": lambda name, *, right: right(name.replace("norm2", "norm1"))},
 )
 task.changed(
     "side_by_side",
@@ -341,29 +268,9 @@ task.changed(
     {NORM2: lambda x, *, right, done: right(x - done[SEEN])},
 )
 task.changed(
-    "no_attention",
-    "Attention is missing: positions never see one another.",
-    {AFTER1: left_out},
-)
-task.changed(
-    "no_network",
-    "The networks are missing: each block has one after its attention.",
-    {AFTER2: left_out},
-)
-task.changed(
     "first_block_alone",
     "x goes through the first block alone. It goes through all of self.blocks.",
     {"sizes": lambda sizes: sizes | {"layers": 1}},
-)
-task.changed(
-    "first_block_again_and_again",
-    "x goes through the first block as often as there are blocks. It goes through each of them once.",
-    taken(r"blocks\.\d+", "blocks.0"),
-)
-task.changed(
-    "blocks_in_reverse",
-    "x goes through the blocks from the last to the first. Begin with self.blocks[0].",
-    {"weights": _reversed},
 )
 task.changed(
     "no_last_norm",
@@ -376,32 +283,12 @@ task.changed(
     {AFTER2: lambda x, found, *, weights: norm(weights, "norm", x + found), LAST: left_out},
 )
 task.changed(
-    "no_readout",
-    "You return vectors of width D. Logits are their products with the rows of self.embedding.weight, one for each id.",
-    {READ: left_out},
-)
-task.changed(
-    "read_by_positions",
-    "The readout is made with self.positions. It is the embedding of the ids: x @ its weight transposed.",
-    {READ: lambda x, table, *, weights: x @ weights["positions.weight"].T},
-)
-task.changed(
     "probabilities",
     "You return probabilities. Return the logits as they are: the loss applies the softmax.",
     {"result": lambda logits: logits.softmax(-1)},
 )
 task.changed(
-    "log_probabilities",
-    "You return log probabilities. Return the logits as they are: the loss applies the softmax.",
-    {"result": lambda logits: logits.log_softmax(-1)},
-)
-task.changed(
     "last_position_alone",
     "You return the logits of the last position alone, which is all that speaking needs. Training needs those of all positions: B×T×V.",
     {"result": lambda logits: logits[:, -1]},
-)
-task.changed(
-    "positions_and_vocabulary_exchanged",
-    "You return B×V×T, as F.cross_entropy takes it. Return B×T×V.",
-    {"result": lambda logits: logits.mT},
 )

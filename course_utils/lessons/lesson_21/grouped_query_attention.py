@@ -8,6 +8,7 @@ import torch.nn.functional as F
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
+from course_utils.checks.way import left_out
 from course_utils.lessons.shared.masked import masked_softmax_mistakes
 from course_utils.lessons.shared.shares import USUAL
 from course_utils.models.attention import causal_mask
@@ -121,32 +122,7 @@ task.changed(
     "Head h uses group h % G, so that heads side by side use different groups. It should use group h // (H/G): the first H/G heads share group 0. `repeat` copies all groups one after another; `repeat_interleave` puts the copies of each group side by side.",
     {KEYS: in_turn, VALUES: in_turn},
 )
-task.changed(
-    "keys_in_turn",
-    "Head h uses the keys of group h % G, and the values of group h // (H/G). Both come from group h // (H/G).",
-    {KEYS: in_turn},
-)
-task.changed(
-    "values_in_turn",
-    "Head h uses the values of group h % G, and the keys of group h // (H/G). Both come from group h // (H/G).",
-    {VALUES: in_turn},
-)
 for name, sentence, wrong in (
-    (
-        "groups_in_reverse",
-        "The first heads use the last group, and the last heads the first. Head h uses group h // (H/G).",
-        lambda shared, heads: own(shared.flip(1), heads),
-    ),
-    (
-        "first_group_for_all",
-        "All heads use the keys and values of group 0. Head h uses those of group h // (H/G).",
-        lambda shared, heads: shared[:, :1].expand(-1, heads, -1, -1),
-    ),
-    (
-        "mean_of_groups",
-        "All heads use the mean of the groups' keys and values. Each head uses one group as it is: head h uses group h // (H/G).",
-        lambda shared, heads: shared.mean(1, keepdim=True).expand(-1, heads, -1, -1),
-    ),
     (
         "h_over_G",
         "Head h uses group h // G. That is right only where G groups have G heads each: divide h by the number of heads in a group, which is H/G.",
@@ -164,35 +140,15 @@ for name, sentence, wrong in (
 # Heads of a group
 
 
-def of_a_group(heads, G):
-    """The mean over the heads of each group: B×H×… → B×G×…"""
-    return heads.unflatten(1, (G, -1)).mean(2)
-
-
 task.changed(
     "one_query_for_a_group",
     "All heads of a group use the mean of their queries, so they get the same context. Each head has a query of its own; only keys and values are shared.",
-    {"query": lambda query, *, key: own(of_a_group(query, key.shape[1]), query.shape[1])},
-)
-task.changed(
-    "weights_averaged_in_a_group",
-    "All heads of a group use the mean of their weights. Each head has weights of its own; only keys and values are shared.",
-    {"result": lambda contexts, *, key: own(of_a_group(contexts, key.shape[1]), contexts.shape[1])},
-)
-task.changed(
-    "one_context_for_a_group",
-    "You return one context for each group, the mean of its heads'. Each of the H heads has its own.",
-    {"result": lambda contexts, *, key: of_a_group(contexts, key.shape[1])},
+    {"query": lambda query, *, key: own(query.unflatten(1, (key.shape[1], -1)).mean(2), query.shape[1])},
 )
 task.changed(
     "heads_returned_in_another_order",
     "The contexts come back in another order of heads: with the first heads of all groups first, then the second ones. Put them together as they were cut: group by group.",
     {"result": lambda contexts, *, key: contexts.unflatten(1, (key.shape[1], -1)).transpose(1, 2).flatten(1, 2)},
-)
-task.changed(
-    "heads_and_words_exchanged",
-    "Heads and positions are exchanged in what you return. Return B×H×T×d.",
-    {"result": lambda contexts: contexts.transpose(1, 2)},
 )
 task.changed(
     "joined",
@@ -203,23 +159,26 @@ task.changed(
 
 # Scores and weights
 
-for name, sentence, divisor in (
-    ("divided_by_root_of_D", "You divide the scores by the root of the model's width, H·d. Divide by √d, where d is the width of a head.", lambda d, H, G: (H * d) ** 0.5),
-    ("divided_by_root_of_shared_width", "You divide the scores by the root of G·d. Divide by √d, where d is the width of a head.", lambda d, H, G: (G * d) ** 0.5),
-    ("not_divided", "The division by √d is missing: divide the scores by it before the softmax.", lambda d, H, G: 1),
-    ("multiplied_by_root_of_d", "You multiply the scores by √d. Divide them by it.", lambda d, H, G: d**-0.5),
-    ("divided_by_d", "You divide the scores by d. Divide by its root, √d.", lambda d, H, G: d),
-):  # fmt: skip
-
-    def root(d, power, divisor=divisor, *, query, key):
-        return divisor(d, query.shape[1], key.shape[1])
-
-    task.changed(name, sentence, {ROOT: root})
-for axis, name, sentence in (
-    (-2, "softmax_over_queries", "Your softmax runs over the queries. It runs over the keys, the last axis."),
-    (1, "softmax_over_heads", "Your softmax runs over the heads. It runs over the keys, the last axis."),
-):
-    task.changed(name, sentence, {SOFTMAX: lambda scores, axis=axis: scores.softmax(axis).nan_to_num()})
+task.changed(
+    "divided_by_root_of_D",
+    "You divide the scores by the root of the model's width, H·d. Divide by √d, where d is the width of a head.",
+    {ROOT: lambda d, power, *, query: (query.shape[1] * d) ** 0.5},
+)
+task.changed(
+    "not_divided",
+    "The division by √d is missing: divide the scores by it before the softmax.",
+    {SCORES: left_out},
+)
+task.changed(
+    "softmax_over_queries",
+    "Your softmax runs over the queries. It runs over the keys, the last axis.",
+    {SOFTMAX: lambda scores: scores.softmax(-2).nan_to_num()},
+)
+task.changed(
+    "softmax_over_heads",
+    "Your softmax runs over the heads. It runs over the keys, the last axis.",
+    {SOFTMAX: lambda scores: scores.softmax(1).nan_to_num()},
+)
 masked_softmax_mistakes(
     task, "mask_unused", "mask_inverted", "mask_inverted_nan", "masked_after", "masked_with_zeros", "overflow"
 )

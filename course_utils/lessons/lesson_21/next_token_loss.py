@@ -1,13 +1,12 @@
 """Task 21.next_token_loss: the mean cross-entropy of each next id, as a language model is trained with."""
 
-from math import log
-
 import torch
 import torch.nn.functional as F
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count
 from course_utils.checks.way import left_out
+from course_utils.lessons.shared.log_softmax import LOG_P, log_softmax_mistakes
 from course_utils.lessons.shared.shares import USUAL
 
 task = Task(
@@ -73,7 +72,7 @@ def _(logits, ids):
     return sum(losses) / len(losses)
 
 
-LOG_P, GIVEN, WANTED = "the log softmax", "the log softmax without the last position", "the ids without the first"
+GIVEN, WANTED = "the log softmax without the last position", "the ids without the first"
 OF_TARGET, LOSSES, MEAN = "the log probabilities of the next ids", "the losses", "the mean of the losses"
 
 
@@ -114,34 +113,14 @@ task.changed(
     {GIVEN: left_out, WANTED: lambda ids: torch.cat([ids[:, 1:], torch.zeros_like(ids[:, :1])], 1)},
 )
 task.changed(
-    "last_position_is_to_repeat",
-    "The last position has its own id as target in your loss. Nothing is known of what follows it: leave it out.",
-    {GIVEN: left_out, WANTED: lambda ids: torch.cat([ids[:, 1:], ids[:, -1:]], 1)},
-)
-task.changed(
     "sentences_run_together",
     "The first id of a sentence is the target of the last position of the sentence before, since you flatten the batch before you shift. Shift each sentence by itself, along the axis T, and flatten afterwards.",
     {GIVEN: lambda log_p: log_p.flatten(0, 1)[:-1], WANTED: lambda ids: ids.flatten()[1:]},
 )
 task.changed(
-    "first_position_left_out",
-    "The loss of the second id is missing: you leave out what the model says at position 0. It counts too, and only the last position is left out.",
-    {GIVEN: lambda log_p: log_p[:, 1:-1], WANTED: lambda ids: ids[:, 2:]},
-)
-task.changed(
     "two_further_on",
     "The target is the next id but one in your loss. It is the next one: ids[:, 1:].",
     {GIVEN: lambda log_p: log_p[:, :-2], WANTED: lambda ids: ids[:, 2:]},
-)
-task.changed(
-    "last_target_alone",
-    "You return the loss of the last id alone. Each position but the last has a target, and all of them count.",
-    {GIVEN: lambda log_p: log_p[:, -2:-1], WANTED: lambda ids: ids[:, -1:]},
-)
-task.changed(
-    "first_sentence_alone",
-    "You return the loss of the first sentence alone. All sentences count.",
-    {GIVEN: lambda log_p: log_p[:1, :-1], WANTED: lambda ids: ids[:1, 1:]},
 )
 task.changed(
     "divided_by_all_positions",
@@ -159,40 +138,11 @@ task.changed(
     {MEAN: lambda losses: losses.sum(1).mean()},
 )
 task.changed(
-    "summed_over_sentences",
-    "You add up the losses of all sentences, and take the mean over positions. Take the mean over sentences, too.",
-    {MEAN: lambda losses: losses.sum(0).mean()},
-)
-task.changed(
-    "one_for_each_position",
-    "You return a loss for each position. One number is asked for: their mean.",
-    {MEAN: left_out},
-)
-task.changed(
-    "one_for_each_sentence",
-    "You return a loss for each sentence. One number is asked for: the mean over all positions of all sentences.",
-    {MEAN: lambda losses: losses.mean(1)},
-)
-task.changed(
-    "sign_forgotten",
-    "You return the mean log probability, which is negative. The loss is minus that.",
-    {LOSSES: left_out},
-)
-task.changed(
-    "in_bits",
-    "Your loss is in bits, as the logarithm is to the base 2. Return it in nats, with the natural logarithm, as F.cross_entropy does.",
-    {LOSSES: lambda log_p: -log_p / log(2)},
-)
-task.changed(
     "perplexity",
     "You return the exponential of the loss, which is the perplexity. Return the loss itself.",
     {MEAN: lambda losses: losses.mean().exp()},
 )
-task.changed(
-    "probabilities",
-    "You take the mean of probabilities. The loss of an id is minus the logarithm of its probability.",
-    {LOSSES: lambda log_p: log_p.exp()},
-)
+log_softmax_mistakes(task)
 task.changed(
     "logits_as_they_are",
     "You take the logits for log probabilities. They need a log softmax over the vocabulary first.",
@@ -202,16 +152,6 @@ task.changed(
     "softmax_over_positions",
     "Your softmax runs over the positions. It runs over the vocabulary, the last axis.",
     {LOG_P: left_out, GIVEN: lambda logits: logits[:, :-1].log_softmax(-2)},
-)
-task.changed(
-    "softmax_twice",
-    "A softmax is applied twice: F.cross_entropy and log_softmax take logits as they are. Leave the first one out.",
-    {LOG_P: lambda logits: logits.softmax(-1).log_softmax(-1)},
-)
-task.changed(
-    "overflow",
-    "exp overflows: for a logit above about 88 it is infinite in float32. torch.log_softmax and F.cross_entropy take logits of any size.",
-    {LOG_P: lambda logits: (logits.exp() / logits.exp().sum(-1, keepdim=True)).log()},
 )
 
 

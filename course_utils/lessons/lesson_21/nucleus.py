@@ -135,16 +135,9 @@ def smaller_ids_first(case, value):
 
 
 ORDER, ORDERED, SUMS = "the order of the probabilities", "the probabilities in their order", "the running sum"
-BEFORE, KEEP, KEPT = (
-    "the running sum less each probability",
-    "what is kept, in the order of the probabilities",
-    "what is kept",
-)
-LEFT, TOTAL, SHARED = (
-    "the probabilities with zeros",
-    "the sum of those that are kept",
-    "the probabilities divided by their sum",
-)
+BEFORE, KEEP = "the running sum less each probability", "what is kept, in the order of the probabilities"
+KEPT, LEFT = "what is kept", "the probabilities with zeros"
+TOTAL, SHARED = "the sum of those that are kept", "the probabilities divided by their sum"
 
 
 @task.steps
@@ -198,19 +191,9 @@ task.changed(
     {SHARED: left_out},
 )
 task.changed(
-    "all_alike",
-    "The ids that are kept all get the same probability. They keep the proportions that they had: divide their probabilities by the sum of them.",
-    {LEFT: lambda probabilities, kept: kept},
-)
-task.changed(
     "softmax_of_probabilities",
     "You apply a softmax to the probabilities that are kept, which makes them more alike. Divide them by their sum, or apply the softmax to their logits.",
     {LEFT: lambda probabilities, kept: torch.where(kept, probabilities, -torch.inf).softmax(0), SHARED: left_out},
-)
-task.changed(
-    "rest_shared_out",
-    "What the other ids have lost is added in equal parts to those that are kept. They keep the proportions that they had: divide by their sum.",
-    {SHARED: lambda left, total, *, done: torch.where(done[KEPT], left + (1 - total) / done[KEPT].sum(), 0.0)},
 )
 task.changed(
     "order_not_undone",
@@ -253,11 +236,6 @@ task.changed(
     {KEEP: lambda before, p, *, done: _first(done[ORDERED] >= p)},
 )
 task.changed(
-    "rest_by_itself",
-    "You keep the ids whose own probability is 1 - p or more. It is the sum that has to reach p, from the most probable id downwards.",
-    {KEEP: lambda before, p, *, done: _first(done[ORDERED] >= 1 - p)},
-)
-task.changed(
     "share_of_the_largest",
     "You keep the ids whose probability is p times the largest one or more. It is the sum that has to reach p, from the most probable id downwards.",
     {KEEP: lambda before, p, *, done: done[ORDERED] >= p * done[ORDERED][0]},
@@ -268,44 +246,14 @@ task.changed(
     {KEEP: lambda before, p: torch.arange(len(before)) < p * len(before)},
 )
 task.changed(
-    "most_probable_alone",
-    "You keep the most probable id alone. Go on until the sum reaches p.",
-    {KEEP: lambda before, p: torch.arange(len(before)) == 0},
-)
-task.changed(
-    "p_unused",
-    "You keep all ids. Stop where the sum reaches p.",
-    {KEEP: lambda before, p: torch.ones_like(before) > 0},
-)
-task.changed(
     "up_to_the_rest",
     "You stop where the sum reaches 1 - p. It should reach p.",
     {"p": lambda p: 1 - p},
 )
 task.changed(
-    "softmax_once_more",
-    "You apply the softmax to the result once more, so that ids that are not kept get some probability again. Divide by the sum, and leave it at that.",
-    {"result": lambda result: result.softmax(0)},
-)
-task.changed(
-    "truth_values",
-    "You return which ids are kept, as True and False. Return their probabilities, which sum to 1, and 0 at the others.",
-    {"result": lambda result, *, done: done[KEPT]},
-)
-task.changed(
-    "ids",
-    "You return the ids that are kept. Return V probabilities, with 0 at the ids that are not kept.",
-    {"result": lambda result, *, done: done[KEPT].nonzero()[:, 0]},
-)
-task.changed(
     "kept_alone",
     "You return the probabilities of the ids that are kept, and leave the others out. Return V of them, with 0 at the others, so that each is at its id.",
     {"result": lambda result, *, done: result[done[KEPT]]},
-)
-task.changed(
-    "logits_taken_for_probabilities",
-    "You add up logits. Apply a softmax to them first.",
-    {"the softmax": left_out},
 )
 task.changed(
     "overflow",

@@ -161,11 +161,6 @@ task.changed(
     {NEW: lambda largest, of_block: of_block, FACTOR: torch.ones_like},
 )
 task.changed(
-    "exponentials_by_the_block",
-    "What is old is multiplied by the right factor, and the exponentials of a new block are those of its scores less its own largest one. Subtract the largest score so far, which may be in an earlier block.",
-    {SHIFTED: lambda scores, new: scores - scores.amax()},
-)
-task.changed(
     "largest_falls",
     "Your largest score falls when a block of smaller ones comes, and then the factor for what is old is above 1: after a block of scores near -10,000 it is infinite. The largest so far is the larger one of the old and the block's.",
     {NEW: lambda largest, of_block: of_block},
@@ -201,16 +196,6 @@ task.changed(
     {DIVIDED: left_out},
 )
 task.changed(
-    "sum_returned",
-    "You return the sum of the exponentials. Return the context, D numbers, divided by that sum.",
-    {DIVIDED: lambda context, total: total},
-)
-task.changed(
-    "divided_by_the_largest",
-    "You divide by the largest score at the end. Divide by the sum of the exponentials.",
-    {DIVIDED: lambda context, total, *, done: context / done[NEW]},
-)
-task.changed(
     "divided_in_each_round",
     "Your context is divided by the sum in each round, and goes on divided: with the next block it is divided once more. Keep it undivided, and divide once, at the end.",
     {CONTEXT: lambda old, of_values, *, done: (old + of_values) / done[TOTAL], DIVIDED: left_out},
@@ -225,22 +210,9 @@ def handing_out(blocks):
     return lambda: next(blocks, None)
 
 
-def all_but_last(next_block):
-    block = copied(next_block())
-    while block is not None:
-        following = copied(next_block())
-        if following is not None:
-            yield block
-        block = following
-
-
-def copied(block):
-    return None if block is None else tuple(part.clone() for part in block)
-
-
 def after_first(next_block):
     next_block()
-    return iter(next_block, None)
+    return next_block
 
 
 def every_other(next_block):
@@ -250,14 +222,9 @@ def every_other(next_block):
 
 
 task.changed(
-    "last_block_left_out",
-    "The last block is missing: you ask for a further block before you work on the one that you have, and stop when None comes.",
-    {"next_block": lambda next_block: handing_out(all_but_last(next_block))},
-)
-task.changed(
     "first_block_left_out",
     "The first block is missing: what the first call of next_block gives counts as well.",
-    {"next_block": lambda next_block: handing_out(after_first(next_block))},
+    {"next_block": after_first},
 )
 task.changed(
     "every_other_block",
@@ -281,20 +248,6 @@ def _softmaxes(next_block):
 )
 def mean_of_blocks(next_block):
     return _softmaxes(next_block).mean(0)
-
-
-@task.mistake(
-    "You divide in each block, and add up the blocks' contexts. The softmax runs over the scores of all blocks: divide once, at the end, by the sum over all of them."
-)
-def sum_of_blocks(next_block):
-    return _softmaxes(next_block).sum(0)
-
-
-@task.mistake(
-    "You work on the last block alone, as its context takes the place of the old one. Add it to what you have."
-)
-def last_block_alone(next_block):
-    return _softmaxes(next_block)[-1]
 
 
 @task.mistake(

@@ -1,8 +1,9 @@
 """Task 21.swiglu: a gated feed-forward network (Shazeer 2020, equation 6), with weights as nn.Linear keeps them."""
 
-from operator import add, matmul, mul
+from operator import matmul, mul
 
 import torch
+import torch.nn.functional as F
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
@@ -60,31 +61,21 @@ def _(x, weight_gate, weight_up, weight_down):
     return down(torch.nn.SiLU()(gate(x)) * up(x))
 
 
-OF_GATE, SIGMOID, GATE, OF_UP = (
-    "the product of x and weight_gate",
-    "its sigmoid",
-    "the gate",
-    "the product of x and weight_up",
-)
-GATED, DOWN = "the gate times the other product", "the product with weight_down"
+GATE, GATED = "the gate", "the gate times the other product"
 
 
 @task.steps
 def _(x, weight_gate, weight_up, weight_down):
     turned = yield "weight_gate transposed", lambda weight: weight.mT, weight_gate
-    before = yield OF_GATE, matmul, x, turned
-    share = yield SIGMOID, torch.sigmoid, before
+    before = yield "the product of x and weight_gate", matmul, x, turned
+    share = yield "its sigmoid", torch.sigmoid, before
     gate = yield GATE, mul, before, share
     turned = yield "weight_up transposed", lambda weight: weight.mT, weight_up
-    up = yield OF_UP, matmul, x, turned
+    up = yield "the product of x and weight_up", matmul, x, turned
     gated = yield GATED, mul, gate, up
     turned = yield "weight_down transposed", lambda weight: weight.mT, weight_down
-    y = yield DOWN, matmul, gated, turned
+    y = yield "the product with weight_down", matmul, gated, turned
     return y
-
-
-def silu(z):
-    return z * torch.sigmoid(z)
 
 
 task.changed(
@@ -103,12 +94,7 @@ task.changed(
 task.changed(
     "gelu",
     "The gate goes through a GELU: that is GEGLU. SiLU is asked for, z·σ(z).",
-    {GATE: lambda z, share: torch.nn.functional.gelu(z)},
-)
-task.changed(
-    "tanh",
-    "The gate goes through a tanh. SiLU is asked for, z·σ(z), which also lets large numbers through.",
-    {GATE: lambda z, share: z.tanh()},
+    {GATE: lambda z, share: F.gelu(z)},
 )
 task.changed(
     "no_silu",
@@ -118,17 +104,12 @@ task.changed(
 task.changed(
     "silu_of_both",
     "SiLU is applied to both products. It belongs to the one with weight_gate alone.",
-    {GATED: lambda gate, up: gate * silu(up)},
+    {GATED: lambda gate, up: gate * F.silu(up)},
 )
 task.changed(
     "silu_afterwards",
     "SiLU is applied to what comes of gate times up. It belongs to the gate, before that.",
-    {GATE: left_out, GATED: lambda gate, up: silu(gate * up)},
-)
-task.changed(
-    "sum",
-    "You add the gate to the other product. A gate multiplies: number by number, gate times up.",
-    {GATED: add},
+    {GATE: left_out, GATED: lambda gate, up: F.silu(gate * up)},
 )
 task.changed(
     "no_up",
@@ -136,55 +117,7 @@ task.changed(
     {GATED: left_out},
 )
 task.changed(
-    "no_gate",
-    "weight_gate has no effect. Multiply what weight_up gives by the gate.",
-    {GATED: lambda gate, up: up},
+    "not_transposed",
+    "The weights are not transposed: that fits only where there are as many gates as the width, and gives other numbers there. All three are outputs × inputs, as nn.Linear keeps them, so x is multiplied by a weight transposed.",
+    {f"{weight} transposed": left_out for weight in ("weight_gate", "weight_up", "weight_down")},
 )
-task.changed(
-    "gates_itself",
-    "weight_up gates itself: SiLU of its product, times its product. The gate comes from weight_gate.",
-    {"weight_gate": lambda weight, *, weight_up: weight_up},
-)
-task.changed(
-    "weight_gate_for_both",
-    "weight_gate is used for both products. What the gate lets through comes from weight_up.",
-    {"weight_up": lambda weight, *, weight_gate: weight_gate},
-)
-task.changed(
-    "no_down",
-    "What you return has the width F: the last product is missing, with weight_down transposed.",
-    {DOWN: left_out},
-)
-task.changed(
-    "sigmoid_twice",
-    "The gate is z·σ(z) passed through a sigmoid once more. SiLU alone is asked for.",
-    {GATE: lambda z, share: (z * share).sigmoid()},
-)
-task.changed(
-    "silu_with_a_minus",
-    "The gate is z·σ(-z). SiLU is z·σ(z), which lets large positive numbers through and keeps negative ones back.",
-    {GATE: lambda z, share: z * (1 - share)},
-)
-task.changed(
-    "residual_added",
-    "You add x to the result. The residual connection is not part of the network: it goes around it.",
-    {"result": lambda y, *, x: x + y},
-)
-for name, sentence, which in (
-    (
-        "not_transposed",
-        "The weights are not transposed: that fits only where there are as many gates as the width, and gives other numbers there. All three are outputs × inputs, as nn.Linear keeps them, so x is multiplied by a weight transposed.",
-        ("weight_gate", "weight_up", "weight_down"),
-    ),
-    (
-        "down_not_transposed",
-        "weight_down is not transposed: that fits only where there are as many gates as the width. It is D×F, outputs × inputs, like the other two: multiply by weight_down transposed.",
-        ("weight_down",),
-    ),
-    (
-        "up_not_transposed",
-        "weight_up is not transposed: that fits only where there are as many gates as the width. It is F×D, outputs × inputs: multiply x by weight_up transposed.",
-        ("weight_up",),
-    ),
-):
-    task.changed(name, sentence, {f"{weight} transposed": left_out for weight in which})
