@@ -248,6 +248,7 @@ def test_first_sentence():
     assert first_sentence("Weights of 0.5, e.g. here, stay\nas they are") == (
         "Weights of 0.5, e.g. here, stay as they are"
     )
+    assert first_sentence("As Dong et al. 2021 show. Then.") == "As Dong et al. 2021 show."
     assert first_sentence("**Is it so?** Yes.") == "Is it so?"
     assert first_sentence("## Only a heading") == ""
 

@@ -129,5 +129,5 @@ def first_sentence(markdown: str) -> str:
     text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", " ".join(lines))
     text = re.sub(r"(\*\*|__|[`$]|(?<!\w)[*_](?=\w)|(?<=[\w.?])[*_](?!\w))", "", text)
     text = " ".join(text.split())
-    end = re.search(r"[.?!](?=\s+[A-Z0-9]|$)", text)
+    end = re.search(r"(?<!et al)[.?!](?=\s+[A-Z0-9]|$)", text)
     return text[: end.end()] if end else text
