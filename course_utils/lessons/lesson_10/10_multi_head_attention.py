@@ -47,8 +47,10 @@ W_O = torch.tensor([[1.0, 0, -1, 0], [0, 1, 0, -1], [1, 0, 1, 0], [0, 1, 0, 1]])
 
 def two_heads(*words):
     values = torch.stack(words).repeat(1, 2)  # S D: each head gets all of [4, 0] or [0, 8]
-    parts = zip(query.split(2), keys.split(2, 1), values.split(2, 1), strict=True)  # d, S d, S d
-    weights, contexts = zip(*((a := (k @ q / 2**0.5).softmax(0), a @ v) for q, k, v in parts), strict=True)
+    weights, contexts = [], []
+    for q, k, v in zip(query.split(2), keys.split(2, 1), values.split(2, 1), strict=True):  # d, S d, S d
+        weights.append((k @ q / 2**0.5).softmax(0))  # S
+        contexts.append(weights[-1] @ v)  # d
     merged = torch.cat(contexts)  # D
     return [part.numpy().round(2) for part in (*weights, *contexts, W_O @ merged)]
 
