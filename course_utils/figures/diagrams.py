@@ -511,18 +511,18 @@ def addressing(new=()) -> Diagram:
     return _diagram("Where a head goes", in_words, [*boxes, end, *inputs], arrows, new)
 
 
-def routing(scores, noise, gates, chosen, kept, capacity, loss, new=()) -> Diagram:
-    """A batch on its way to experts of which each token asks one: tensors B×N of scores and noise, and B of gates, choices, and who finds room."""
+def routing(scores, noise, probabilities, kept, capacity, loss, new=()) -> Diagram:
+    """A batch on its way to experts of which each token asks the likeliest: B×N of scores, noise and probabilities, and B, who finds room."""
     widths, gap, tall, step = (170, 150, 132, 150), 39, 44, 54
     lefts = [EDGE + sum(widths[:i]) + gap * i for i in range(4)]
     boxes, arrows, sentences, taken = [], [], [], {}
-    for b, expert in enumerate(chosen.tolist()):
+    for b, expert in enumerate(probabilities.argmax(1).tolist()):
         place = taken[expert] = taken.get(expert, 0) + 1
         end = f"place {place} of {capacity}" if kept[b] else "full, so it is dropped"
         texts = {
             "token": f"token {b + 1}: scores {_listed(scores[b])}",
             "noise": f"noise: {_listed(noise[b])}",
-            "gate": f"gate {gates[b]:.2f}: for expert {expert + 1}",
+            "gate": f"probabilities: {_listed(probabilities[b], 2)}",
             "expert" if kept[b] else "dropped": f"expert {expert + 1}: {end}",
         }
         y = 18 + step * b
@@ -534,14 +534,14 @@ def routing(scores, noise, gates, chosen, kept, capacity, loss, new=()) -> Diagr
         arrows += [joined(one, other, y + tall / 2) for one, other in zip(row, row[1:], strict=False)]
         sentences.append(", then ".join(map(plain, texts.values())))
     below = Box(
-        "balance", f"balance loss: {loss:.2f}", EDGE, 18 + step * len(chosen) + 4, WIDTH - 2 * EDGE, tall, "frame"
+        "balance", f"balance loss: {loss:.2f}", EDGE, 18 + step * len(kept) + 4, WIDTH - 2 * EDGE, tall, "frame"
     )
     in_words = f"Each token goes through these steps, in the order of the batch: {'; '.join(sentences)}. All of them together have the {plain(below.text)}."
     return _diagram("A batch and its experts", in_words, [*boxes, below], arrows, new)
 
 
-def _listed(numbers):
-    return ", ".join(f"{number:.1f}".replace("-", "−") for number in numbers.tolist())
+def _listed(numbers, digits=1):
+    return ", ".join(f"{number:.{digits}f}".replace("-", "−") for number in numbers.tolist())
 
 
 def allocation(usage, weights, new=()) -> Diagram:
