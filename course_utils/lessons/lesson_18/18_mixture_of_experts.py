@@ -202,7 +202,7 @@ f = F.one_hot(chosen, 3).float().mean(0)  # N: the share of the tokens that each
 P = p.mean(0)  # N
 loss = 3 * (f * P).sum()
 print("f:", f, " P:", P)
-diagrams.routing(scores, noise, p, kept, 2, loss)
+diagrams.routing(scores, noise, p, kept, loss)
 
 # %% [markdown]
 # Token 3 is the third at expert 1 and is dropped; token 4 prefers expert 2 only because of the noise. The **balance loss** in the last box (equation 4 of that paper) is 3 times the sum of $f_i P_i$: $f_i$ is the share of the tokens that choose an expert, $P_i$ its mean probability. A share is a count and passes no gradient, so the loss lowers the probability of experts that get many tokens:
@@ -359,7 +359,7 @@ columns = "right words, more than 8 experts, tokens dropped, CPU seconds, parame
 table(rows, columns.split(", "), digits=2)
 
 # %% [markdown]
-# At equal work per token, experts win: eight of them know another third of the words, for an eighth more multiplications. At equal parameters, the dense network wins: the one that is eight times as wide knows more words than the experts with every seed. It needs eight times the multiplications, but on this CPU even less time. A capacity of 1.5, room for 1.5 times an equal share of the tokens, has no clear effect, but a capacity of 1 costs words with every seed. Without a balance loss this layer does not collapse.
+# At equal work per token, experts win: eight of them know another third of the words, for an eighth more multiplications. At equal parameters, the dense network wins: the one that is eight times as wide knows more words than the experts with every seed. It needs eight times the multiplications, but on this CPU even less time. A capacity of 1.5, room for 1.5 times an equal share of the tokens, has no clear effect, but a capacity of 1 costs words with every seed. Without a balance loss this layer does not collapse. We have not shown why: its experts have a hidden layer, it reads embeddings and other words, and there is a residual path.
 #
 # The gate was free to choose. What do you think each expert has learned?
 
@@ -375,7 +375,7 @@ rows["five runs"] = measured_once("translators", "by_language", "by_word", setup
 table(rows, ["in a language", "for a word"], corner="share of the busiest expert", digits=2)
 
 # %% [markdown]
-# A word goes to the same expert in most languages, so this gate has divided the words. (The five runs took more steps.)
+# A word goes to the same expert in most languages, so this gate has divided the words, in your run and in the five longer ones.
 #
 # ## Mixtures today
 #
