@@ -85,7 +85,7 @@ for name, loss in losses.items():
     print(f"{name:6} loss: {loss.item():.2f}  sizes of the gradients of both answers:", gradient.abs()[0, :, 0])
 
 # %% [markdown]
-# The first loss does: the weighted sum is 5, so both experts should answer less. Under the second loss, the first expert is right and stays as it is, and the second, which is far off, hardly moves. So there the experts **compete**: an input teaches the expert that is already near its target. We train three linear experts with each loss. What will their lines look like?
+# The first loss does: the weighted sum is 5, so both experts should answer less. Under the second loss, the first expert is right and stays as it is, and the second, which is far off, hardly moves. So there the experts **compete**: an input teaches the expert that is already near its target. We train three linear experts with each loss. What will their lines look like? Each is drawn thick where its expert has the largest gate.
 
 # %%
 seen, trained = on_lines(1000, drawn(1)), {}
@@ -102,11 +102,11 @@ for ax, name in zip(plots.axes(2, width=4, height=3), ("work together", "compete
         largest = outputs[:, i].where(gates.argmax(1, keepdim=True) == i, torch.nan)
         ax.plot(x, largest, color=colour, linestyle=dash, linewidth=3, label=f"expert {i + 1}")
     ax.plot(x, mix(outputs, gates), color="black", linewidth=1, label="weighted sum")
-    ax.set(xlabel="x", ylabel="y", title=name, ylim=(-5, 5))
-    ax.legend(loc="lower right", fontsize=9, edgecolor="none", framealpha=0.85)
+    ax.set(xlabel="x", ylabel="y", title=name, ylim=(-5, 3))
+    ax.legend(loc="lower center", ncols=2, fontsize=9, edgecolor="none")
 
 # %% [markdown]
-# Each expert's line is thick where its gate is the largest. On the left, the experts work together: their lines miss most of the points, and only the weighted sum follows them. On the right the experts compete, and each follows one piece.
+# On the left, the experts work together: their lines miss most of the points, and only the weighted sum follows them. On the right the experts compete, and each follows one piece.
 #
 # Is one loss better? Here are the squared errors of 20 seeds, trained with each loss; the noise in the points alone gives 0.01. A dot is the weighted sum of one seed, a square its expert with the largest gate, answering by itself. Below the dashed line, competing experts have the smaller error. Median and mean are of the sums. Does the mean tell the same story as the median?
 
@@ -121,10 +121,10 @@ for label, marker, colour, one, other in zip(
     ax.loglog(one, other, marker, color=colour, label=label, alpha=0.7)
 ax.axline((0.02, 0.02), (1, 1), color="0.5", linestyle="--")  # equal errors
 ax.set(xlabel="squared error, work together", ylabel="squared error, compete")
-ax.legend(loc="upper left")
+_ = ax.legend(loc="upper left")
 
 # %% [markdown]
-# It does not. With most seeds, competing experts have the smaller error, but some of their runs go wrong, so neither loss is better throughout. After competing, the expert with the largest gate usually answers alone nearly as well as the sum. After working together it does not.
+# With most seeds, competing experts have the smaller error, but some of their runs go wrong. So the median speaks for them and the mean does not: neither loss is better throughout. After competing, the expert with the largest gate usually answers alone nearly as well as the sum. After working together it does not.
 #
 # ## What is not attended to does not change
 #
@@ -303,11 +303,11 @@ print("The same training with another weight of the balance loss:")
 left_alone, asked = train(weight, seed)
 at_end, meanwhile = plots.axes(2, width=4.2, height=3.6)
 reveal("18.without_balance", round(show(left_alone, f"balance loss times {weight}", at_end), 2))
-meanwhile.plot(range(25, 700, 50), asked.unflatten(0, (-1, 50)).mean(1))  # means of 50 steps
-meanwhile.set(xlabel="step", ylabel="share of the words", title="one line for each expert", ylim=(0, 1))
+meanwhile.plot(asked[:50])
+_ = meanwhile.set(xlabel="step", ylabel="share of the batch", title="experts in the first 50 steps", ylim=(0, 1))
 
 # %% [markdown]
-# Now few experts do all the work: the mixture has **collapsed**. Before training most experts had work. But only experts that are asked learn, and those that have learned are asked more often (Shazeer et al., section 4). On the right, some experts soon get more and more of the words, while the others fall to 0. A few linear experts cannot know all languages: each adds a score for the word to one for the language, whatever the pair.
+# Now few experts do all the work: the mixture has **collapsed**. Before training most experts had work. But only experts that are asked learn, and those that have learned are asked more often (Shazeer et al., section 4). The lines on the right, one for each expert, show that it happens early: a few soon get most of each batch, and the others hardly any word. A few linear experts cannot know all languages: each adds a score for the word to one for the language, whatever the pair. If you try other weights: 0.001 is too small to prevent the collapse, and 10.0 shares the work evenly, but fewer words are right than with 0.1.
 #
 # How many experts keep their work differs from seed to seed. Here are ten: each draws its own dictionaries, too, and the first is trained as your run with weight 0 was. Shazeer et al. add noise to the gate's scores, which is meant to help the balance. Does it help here?
 
