@@ -186,11 +186,11 @@ columns = ["forgotten, SGD", "forgotten, Adam", "new labels right, SGD", "new la
 table(rows, columns, corner="mean [lowest to highest]", digits=2)
 
 # %% [markdown]
-# With Adam, all four and the best two forget more than the one network, with every seed: Adam divides a gradient by its usual size (lesson 13), so even a tiny one makes a full step. With gates of exactly 0 nothing is forgotten. All of them have learned the new labels with either optimiser, but the one network, which is larger and not linear, has learned them best.
+# With Adam, all four and the best two forget more than the one network, with every seed: Adam divides a gradient by its usual size (lesson 13), so even a tiny one makes a full step. With gates of exactly 0 nothing is forgotten. The one network, which is larger and not linear, learns the new labels best.
 #
 # ## One expert for each token
 #
-# A **switch** (Fedus et al. 2021) asks only the expert with the largest probability $p_i$. An expert has room for a limited number of tokens per batch, its **capacity**: here two. To let other experts have a try, we add noise to the scores in training, as Shazeer et al. do. Which token finds no room, and which one changes its expert because of the noise?
+# A **switch** (Fedus et al. 2021) asks only the expert with the largest probability $p_i$. An expert has room for a limited number of tokens per batch, its **capacity**: here two. We add noise to the scores, as Shazeer et al. do. Which token finds no room, and which one changes its expert because of the noise?
 
 # %%
 scores = torch.tensor([[20, 15, 18, 12, 3, 1], [5, 0, 2, 10, 19, 0], [0, 10, 4, 1, 2, 20]]).T / 10  # B N
@@ -307,9 +307,9 @@ meanwhile.plot(asked[:50])
 _ = meanwhile.set(xlabel="step", ylabel="share of the batch", title="experts in the first 50 steps", ylim=(0, 1))
 
 # %% [markdown]
-# Now few experts do all the work: the mixture has **collapsed**. Before training most experts had work. But only experts that are asked learn, and those that have learned are asked more often (Shazeer et al., section 4). The lines on the right, one for each expert, show that it happens early: a few soon get most of each batch, and the others hardly any word. A few linear experts cannot know all languages: each adds a score for the word to one for the language, whatever the pair. If you try other weights: 0.001 is too small to prevent the collapse, and 10.0 shares the work evenly, but fewer words are right than with 0.1.
+# Now few experts do all the work, from early on: the mixture has **collapsed**. Only experts that are asked learn, and those that have learned are asked more often (Shazeer et al., section 4). A few linear experts cannot know all languages: each adds a score for the word to one for the language, whatever the pair. A weight of 0.001 is too small to prevent the collapse, and with 10.0 fewer words are right than with 0.1.
 #
-# How many experts keep their work differs from seed to seed. Here are ten: each draws its own dictionaries, too, and the first is trained as your run with weight 0 was. Shazeer et al. add noise to the gate's scores, which is meant to help the balance. Does it help here?
+# Here are ten seeds, each with its own dictionaries; the first is trained as your run with weight 0 was. Noise in the gate's scores is meant to help the balance, too. Does it help here?
 
 # %%
 balance = {
@@ -359,7 +359,7 @@ columns = "right words, more than 8 experts, tokens dropped, CPU seconds, parame
 table(rows, columns.split(", "), digits=2)
 
 # %% [markdown]
-# At equal work per token, experts win: eight of them know another third of the words, for an eighth more multiplications. At equal parameters, the dense network wins: the one that is eight times as wide knows more words than the experts with every seed. It needs eight times the multiplications, but on this CPU even less time. A capacity of 1.5, room for 1.5 times an equal share of the tokens, has no clear effect, but a capacity of 1 costs words with every seed. Without a balance loss this layer does not collapse. We have not shown why: its experts have a hidden layer, it reads embeddings and other words, and there is a residual path.
+# At nearly equal work per token, experts win: eight of them know another third of the words. At nearly equal parameters, the dense network wins: the one that is eight times as wide knows more with every seed. It needs seven times as many multiplications, but less time here. A capacity of 1.5, room for 1.5 times an equal share of the tokens, has no clear effect; a capacity of 1 costs words with every seed. Without a balance loss this layer does not collapse. We do not know why: its inputs, experts and residual path differ from those above.
 #
 # The gate was free to choose. What do you think each expert has learned?
 
