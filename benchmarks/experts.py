@@ -6,7 +6,7 @@ The worlds are those of `course_utils/data/regimes.py`. The rows go to four tabl
 shows; what is in them already is not run again.
 
 forgetting.csv    digits in white and black, 1,000 steps; then 300 steps with black ones only, whose labels have all moved on by one
-balance.csv       eight linear experts for eight languages, one expert for each word, with a balance loss or with something else, 700 steps
+balance.csv       eight linear experts for eight languages, one expert for each word, with a balance loss or with something else, 700 steps; twice as many seeds
 lines.csv         three linear experts for numbers on three lines, competing or not, 1,000 steps; four times as many seeds
 translators.csv   a layer of lesson 12's encoder with and without experts, 32 languages, 1,200 steps
 """
@@ -96,11 +96,11 @@ def balance(setup, seed):
         return layer(F.one_hot(given, D).sum(1, keepdim=True).float())[:, 0]
 
     def loss_of_batch(draw):
-        given, wanted = world.batch(draw, said=1)
+        given, wanted = world.batch(draw, length=1)
         return F.cross_entropy(answers(given), 8 + wanted[:, 0]) + weight * layer.balance
 
     train_model(layer, loss_of_batch, seed, 700, 0.015)
-    given, wanted = world.batch(torch.Generator().manual_seed(10_000), 4000, said=1)
+    given, wanted = world.batch(torch.Generator().manual_seed(10_000), 4000, length=1)
     layer.eval()
     with torch.no_grad():
         found = (answers(given).argmax(-1) == 8 + wanted[:, 0]).float().mean().item()
@@ -170,7 +170,7 @@ def main():
     options = parser.parse_args()
     torch.set_num_threads(1)
     for table, (measure, setups, columns) in TABLES.items():
-        seeds = options.seeds * (4 if table == "lines" else 1)
+        seeds = options.seeds * {"balance": 2, "lines": 4}.get(table, 1)
         jobs = [(setup, seed) for seed in range(seeds) for setup in setups]
         fill(table, ("setup", "seed", "steps", *columns), jobs, measure)
 

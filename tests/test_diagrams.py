@@ -49,8 +49,8 @@ SHOWN = {
     "Turing machine": diagrams.turing_machine,
     "routing": lambda **more: diagrams.routing(
         *(torch.tensor([[2.0, 0.5], [1.0, -0.5]]), torch.tensor([[0.0, -0.1], [0.2, 0.0]])),
-        *(torch.tensor([0.8, 0.9]), torch.tensor([0, 0]), torch.tensor([True, False])),
-        **{"capacity": 1, "loss": 1.7} | more,
+        *(torch.tensor([[0.8, 0.2], [0.9, 0.1]]), torch.tensor([True, False])),
+        **{"loss": 1.7} | more,
     ),
     "a delta rule": diagrams.delta_write,
     "a delta rule in numbers": lambda **more: diagrams.delta_write(

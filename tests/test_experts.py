@@ -210,11 +210,11 @@ def test_the_loss_of_classes():
     torch.testing.assert_close(loss_of(said, wanted), F.nll_loss(p.log(), wanted))
 
 
-def test_the_tables_have_five_seeds_of_everything():
+def test_the_tables_have_their_seeds_of_everything():
     for table, (_, setups, columns) in program("experts").TABLES.items():
         for setup in setups:
             seeds = len(measured(table, columns[0], "steps", setup=setup)[1])
-            assert seeds == (20 if table == "lines" else 5), (table, setup)
+            assert seeds == {"balance": 10, "lines": 20}.get(table, 5), (table, setup)
 
 
 def test_what_the_lesson_says_of_its_tables():
@@ -227,8 +227,9 @@ def test_what_the_lesson_says_of_its_tables():
     used, right = zip(
         *(map(torch.tensor, measured_once("balance", "used", "right", setup=name)) for name in names), strict=True
     )
-    assert (used[1] == 2).all() and (used[2] == 1).all() and (used[3] == 8).all()
-    assert (right[0] - right[1] > 0.39).all() and (right[2] < right[1]).all() and (right[3] > right[0] - 0.02).all()
+    assert (used[1] <= 3).all() and (used[2] <= 3).all() and (used[3] == 8).all()
+    assert (right[0] - right[1] > 0.25).all() and (right[2] < right[1]).all() and (right[3] > right[0]).all()
+    assert used[1].min() == 1 and right[1].max() < 2 / 3
     names = ("8 experts", "8 experts, capacity 1", "8 times as wide")
     plain, short, wide = (torch.tensor(measured_once("translators", "right", setup=name)[0]) for name in names)
     assert (short < plain).all() and (plain < wide).all()

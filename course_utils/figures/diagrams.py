@@ -511,37 +511,45 @@ def addressing(new=()) -> Diagram:
     return _diagram("Where a head goes", in_words, [*boxes, end, *inputs], arrows, new)
 
 
-def routing(scores, noise, gates, chosen, kept, capacity, loss, new=()) -> Diagram:
-    """A batch on its way to experts of which each token asks one: tensors B×N of scores and noise, and B of gates, choices, and who finds room."""
-    widths, gap, tall, step = (170, 150, 132, 150), 39, 44, 54
-    lefts = [EDGE + sum(widths[:i]) + gap * i for i in range(4)]
-    boxes, arrows, sentences, taken = [], [], [], {}
-    for b, expert in enumerate(chosen.tolist()):
-        place = taken[expert] = taken.get(expert, 0) + 1
-        end = f"place {place} of {capacity}" if kept[b] else "full, so it is dropped"
-        texts = {
-            "token": f"token {b + 1}: scores {_listed(scores[b])}",
-            "noise": f"noise: {_listed(noise[b])}",
-            "gate": f"gate {gates[b]:.2f}: for expert {expert + 1}",
-            "expert" if kept[b] else "dropped": f"expert {expert + 1}: {end}",
-        }
+def routing(scores, noise, probabilities, kept, loss, new=()) -> Diagram:
+    """A batch on its way to experts of which each token asks the likeliest: B×N of scores, noise and probabilities, and B, who finds room."""
+    (B, N), tall, step = scores.shape, 44, 54
+    boxes, arrows, sentences, found = (
+        [],
+        [],
+        [],
+        [[] for _ in range(N + 1)],
+    )  # the tokens of each expert, and the others
+    for b, expert in enumerate(probabilities.argmax(1).tolist()):
         y = 18 + step * b
         row = [
-            Box(name, text, x, y, width, tall, "data" if name in ("token", "dropped") else "step")
-            for (name, text), x, width in zip(texts.items(), lefts, widths, strict=True)
+            Box("token", f"token {b + 1}: scores {_listed(scores[b])}", EDGE, y, 170, tall, "data"),
+            Box("noise", f"noise: {_listed(noise[b])}", 214, y, 140, tall),
+            Box("gate", f"probabilities: {_listed(probabilities[b], 2)}", 378, y, 150, tall),
         ]
         boxes += row
         arrows += [joined(one, other, y + tall / 2) for one, other in zip(row, row[1:], strict=False)]
-        sentences.append(", then ".join(map(plain, texts.values())))
-    below = Box(
-        "balance", f"balance loss: {loss:.2f}", EDGE, 18 + step * len(chosen) + 4, WIDTH - 2 * EDGE, tall, "frame"
+        found[expert if kept[b] else N].append(b)
+        sentences.append(", then ".join(plain(box.text) for box in row))
+    bottom = step * max(B, N + 1)
+    ends, each = [], bottom / (N + 1)
+    for i, tokens in enumerate(found):
+        named = f"token{'s' * (len(tokens) > 1)} {', '.join(str(b + 1) for b in tokens)}" if tokens else "no token"
+        name, kind = (f"expert {i + 1}", "step") if i < N else ("dropped", "data")
+        ends.append(Box(name.split()[0], f"{name}: {named}", 626, 18 + each * i, 114, each - 10, kind))
+        for place, b in enumerate(tokens):
+            end = ends[-1].y + ends[-1].height * (place + 1) / (len(tokens) + 1)
+            arrows.append(Arrow(((528, 18 + step * b + tall / 2), (626, end))))
+    below = Box("balance", f"balance loss: {loss:.2f}", EDGE, 22 + bottom, WIDTH - 2 * EDGE, tall, "frame")
+    in_words = (
+        f"Each token goes through these steps, in the order of the batch: {'; '.join(sentences)}. "
+        f"They end here: {'; '.join(plain(box.text) for box in ends)}. All of them together have the {plain(below.text)}."
     )
-    in_words = f"Each token goes through these steps, in the order of the batch: {'; '.join(sentences)}. All of them together have the {plain(below.text)}."
-    return _diagram("A batch and its experts", in_words, [*boxes, below], arrows, new)
+    return _diagram("A batch and its experts", in_words, [*boxes, *ends, below], arrows, new)
 
 
-def _listed(numbers):
-    return ", ".join(f"{number:.1f}".replace("-", "−") for number in numbers.tolist())
+def _listed(numbers, digits=1):
+    return ", ".join(f"{number:.{digits}f}".replace("-", "−") for number in numbers.tolist())
 
 
 def allocation(usage, weights, new=()) -> Diagram:

@@ -65,7 +65,7 @@ parts = "input: *x*", "rows of *W*", "outputs: *E*_i (*x*)", "dot"
 diagrams.attention(*parts, then="answer", title="A mixture of experts", shapes=shapes)
 
 # %% [markdown]
-# The input is the query, the rows of $W$ are the keys, and the outputs of the experts are the values. (The mask hides nothing yet.) In the example the gates are 3/4 and 1/4, so the answer is 1.5 + 1.5 = 3.
+# The input is the query, the rows of $W$ are the keys, and the outputs of the experts are the values. The mask hides nothing yet. In the example the gates are 3/4 and 1/4, so the answer is 1.5 + 1.5 = 3.
 #
 # ## Compete, or work together?
 #
@@ -85,45 +85,46 @@ for name, loss in losses.items():
     print(f"{name:6} loss: {loss.item():.2f}  sizes of the gradients of both answers:", gradient.abs()[0, :, 0])
 
 # %% [markdown]
-# The first loss does: the weighted sum is 5, so both experts should answer less. Under the second loss, the first expert is right and stays as it is, and the second, which is far off, hardly moves. So there the experts **compete**: an input teaches the expert that is already near its target. We train three linear experts with each loss. What will their lines look like?
+# The first loss does: the weighted sum is 5, so both experts should answer less. Under the second loss, the first expert is right and stays as it is, and the second, which is far off, hardly moves. So there the experts **compete**: an input teaches the expert that is already near its target. We train three linear experts with each loss. What will their lines look like? Each is drawn thick where its expert has the largest gate.
 
 # %%
 seen, trained = on_lines(1000, drawn(1)), {}
-x = torch.linspace(-3, 3, 25)[:, None]
+x = torch.linspace(-3, 3, 121)[:, None]
 for ax, name in zip(plots.axes(2, width=4, height=3), ("work together", "compete"), strict=True):
     torch.manual_seed(0)
     trained[name] = experts.Mixture(1, 1, experts=3)
     experts.fit(trained[name], seen.x, seen.y, steps=1000, rate=3e-2, compete=name == "compete")
     with torch.no_grad():
         outputs, gates = trained[name](x)
-    lines = {f"expert {i + 1}": outputs[None, :, i, 0] for i in range(3)}
-    lines["weighted sum"] = mix(outputs, gates)[None, :, 0]
-    plots.curves(x[:, 0], lines, "x", "y", name, ax, legend="upper left")
-    ax.scatter(points.x, points.y, s=6, color="0.6", zorder=0)
-    ax.set(ylim=(-5, 13))
+    ax.scatter(points.x, points.y, s=6, color="0.7")
+    for i, (colour, dash, _) in enumerate(plots.LOOKS[:3]):
+        ax.plot(x, outputs[:, i], color=colour, linestyle=dash, linewidth=1, alpha=0.5)
+        largest = outputs[:, i].where(gates.argmax(1, keepdim=True) == i, torch.nan)
+        ax.plot(x, largest, color=colour, linestyle=dash, linewidth=3, label=f"expert {i + 1}")
+    ax.plot(x, mix(outputs, gates), color="black", linewidth=1, label="weighted sum")
+    ax.set(xlabel="x", ylabel="y", title=name, ylim=(-5, 3))
+    ax.legend(loc="lower center", ncols=2, fontsize=9, edgecolor="none")
 
 # %% [markdown]
-# On the left, the experts work together: most of their lines miss the points, and only the weighted sum follows them. On the right the experts compete, and each follows one piece.
+# On the left, the experts work together: their lines miss most of the points, and only the weighted sum follows them. On the right the experts compete, and each follows one piece.
 #
-# Is one loss better? Here are the squared errors of 20 runs with each. (The noise in the points alone gives 0.01.) The last column is the error of the expert with the largest gate, answering by itself. The last row compares runs with the same seed. Does the mean tell the same story as the median?
+# Is one loss better? Here are the squared errors of 20 seeds, trained with each loss; the noise in the points alone gives 0.01. A dot is the weighted sum of one seed, a square its expert with the largest gate, answering by itself. Below the dashed line, competing experts have the smaller error. Median and mean are of the sums. Does the mean tell the same story as the median?
 
 # %%
 errors = {name: torch.tensor(measured_once("lines", "error", "best_error", setup=name)) for name in trained}  # 2 S
-errors["compete minus together"] = errors["compete"] - errors["work together"]
-rows = {}
-for name, (of_sum, of_best) in errors.items():
-    rows[name] = [of_sum.median(), of_sum.mean(), of_sum.min(), of_sum.max(), of_best.median()]
-better = (errors["compete minus together"][0] < 0).sum()
-print(f"The sum of competing experts has the smaller error in {better} of {len(of_sum)} runs.")
-table(
-    rows,
-    ["median", "mean", "lowest", "highest", "median, largest gate alone"],
-    corner="squared error",
-    digits=3,
-)
+for name, (of_sum, _) in errors.items():
+    print(f"{name}: median {of_sum.median():.3f}, mean {of_sum.mean():.3f}")
+ax = plots.axes(height=4)
+for label, marker, colour, one, other in zip(
+    ("sum", "largest gate alone"), "os", plots.COLOURS, *errors.values(), strict=False
+):
+    ax.loglog(one, other, marker, color=colour, label=label, alpha=0.7)
+ax.axline((0.02, 0.02), (1, 1), color="0.5", linestyle="--")  # equal errors
+ax.set(xlabel="squared error, work together", ylabel="squared error, compete")
+_ = ax.legend(loc="upper left")
 
 # %% [markdown]
-# It does not. With most seeds, competing experts have the smaller error, but some of their runs go wrong, so neither loss is better throughout. After competing, the expert with the largest gate usually answers alone nearly as well as the sum. After working together it does not.
+# With most seeds, competing experts have the smaller error, but some of their runs go wrong. So the median speaks for them and the mean does not: neither loss is better throughout. After competing, the expert with the largest gate usually answers alone nearly as well as the sum. After working together it does not.
 #
 # ## What is not attended to does not change
 #
@@ -164,7 +165,7 @@ table(rows, [f"expert {i + 1}" for i in range(4)])
 #
 # ## Does it forget less?
 #
-# For 300 more steps there are only black digits, with new labels. Four networks learn them: one with a hidden layer; a mixture whose four experts all answer; one whose best two answer; and the same one if from now on only the best answers. The gate stays fixed, except in the rows “gate free”. Which will still read white digits, both with plain gradient steps (SGD) and with Adam?
+# For 300 more steps there are only black digits, with new labels. Four networks learn them: one with a hidden layer; a mixture whose four experts all answer; one whose best two answer; and the same one if from now on only the best answers. The gate stays fixed. Which will still read white digits, both with plain gradient steps (SGD, learning rate 0.5) and with Adam (0.01)?
 
 # %% tags=["nbval-check-output"]
 predict("18.forgetting", ...)
@@ -176,35 +177,32 @@ print(
     "parameters of the one network, and of a mixture:",
     [sum(p.numel() for p in m.parameters()) for m in sizes],
 )
-kinds = ("one network", "all four", "best two", "best one", "all four, gate free", "best two, gate free")
-names, rows = ("white", "white_sgd", "white_adam", "black_adam"), {}
-for setup in kinds:
-    before, by_sgd, by_adam, new = torch.tensor(measured_once("forgetting", *names, setup=setup))
-    rows[setup] = [before - by_sgd, before - by_adam, new]
-for row in rows.values():
-    row.insert(2, row[1] - rows["one network"][1])  # seed by seed
+names, rows = ("white", "white_sgd", "white_adam", "black_sgd", "black_adam"), {}
+for setup in ("one network", "all four", "best two", "best one"):
+    before, by_sgd, by_adam, *new = torch.tensor(measured_once("forgetting", *names, setup=setup))
+    rows[setup] = [before - by_sgd, before - by_adam, *new]
 reveal("18.forgetting", "best one")
-columns = ["forgotten, SGD", "forgotten, Adam", "more than one network does", "new labels right, Adam"]
+columns = ["forgotten, SGD", "forgotten, Adam", "new labels right, SGD", "new labels right, Adam"]
 table(rows, columns, corner="mean [lowest to highest]", digits=2)
 
 # %% [markdown]
-# With Adam and a fixed gate, all four and the best two forget more than the one network, with every seed: Adam divides a gradient by its usual size (lesson 13), so even a tiny one makes a full step. With a free gate, the order depends on the seed. With gates of exactly 0 nothing is forgotten, but the one network, which is larger, learns the new labels better.
+# With Adam, all four and the best two forget more than the one network, with every seed: Adam divides a gradient by its usual size (lesson 13), so even a tiny one makes a full step. With gates of exactly 0 nothing is forgotten. The one network, which is larger and not linear, learns the new labels best.
 #
 # ## One expert for each token
 #
-# A **switch** (Fedus et al. 2021) asks only the expert with the largest probability $p_i$. An expert has room for a limited number of tokens per batch, its **capacity**: here two. Which token finds no room, and which one changes its expert because of the noise?
+# A **switch** (Fedus et al. 2021) asks only the expert with the largest probability $p_i$. An expert has room for a limited number of tokens per batch, its **capacity**: here two. We add noise to the scores, as Shazeer et al. do. Which token finds no room, and which one changes its expert because of the noise?
 
 # %%
 scores = torch.tensor([[20, 15, 18, 12, 3, 1], [5, 0, 2, 10, 19, 0], [0, 10, 4, 1, 2, 20]]).T / 10  # B N
 noise = torch.tensor([[1, 0, 2, -3, 1, 0], [0, 3, 1, 4, -2, 1], [-2, -1, 0, 0, 0, -1]]).T / 10  # B N
 p = (scores + noise).softmax(-1)  # B N
-gate, chosen = p.max(-1)  # B, B
+chosen = p.argmax(-1)  # B
 kept = experts.within_capacity(chosen, 3, capacity=2)  # B
 f = F.one_hot(chosen, 3).float().mean(0)  # N: the share of the tokens that each expert gets
 P = p.mean(0)  # N
 loss = 3 * (f * P).sum()
 print("f:", f, " P:", P)
-diagrams.routing(scores, noise, gate, chosen, kept, 2, loss)
+diagrams.routing(scores, noise, p, kept, loss)
 
 # %% [markdown]
 # Token 3 is the third at expert 1 and is dropped; token 4 prefers expert 2 only because of the noise. The **balance loss** in the last box (equation 4 of that paper) is 3 times the sum of $f_i P_i$: $f_i$ is the share of the tokens that choose an expert, $P_i$ its mean probability. A share is a count and passes no gradient, so the loss lowers the probability of experts that get many tokens:
@@ -218,7 +216,7 @@ diagrams.routing(scores, noise, gate, chosen, kept, 2, loss)
 class Switch(nn.Module):
     def __init__(self, D, N):  # width of a token, number of experts
         super().__init__()
-        self.gate, self.experts = nn.Linear(D, N), nn.ModuleList(nn.Linear(D, D) for _ in range(N))
+        self.experts, self.gate = nn.ModuleList(nn.Linear(D, D) for _ in range(N)), nn.Linear(D, N)
 
     def forward(self, x):  # B D
         p = self.gate(x).softmax(-1)  # B N
@@ -262,15 +260,16 @@ def batch(draw, size=64):
 
 def train(weight, seed=0):
     torch.manual_seed(seed)
-    model = Switch(D, 8)
+    model, asked = Switch(D, 8), []
 
     def loss_of_batch(draw):
         x, translation, _ = batch(draw)
         y, p, chosen = model(x)
+        asked.append(F.one_hot(chosen, 8).float().mean(0))  # N
         return F.cross_entropy(y, translation) + weight * balance_loss(p, chosen)
 
     train_model(model, loss_of_batch, seed, steps=700, rate=0.015)
-    return model
+    return model, torch.stack(asked)  # steps N
 
 
 # %%
@@ -279,20 +278,21 @@ def show(model, title, ax=None):
     x, translation, language = batch(drawn(1), size=4000)
     y, _, chosen = model(x)
     shares = torch.stack([F.one_hot(chosen[language == i], 8).float().mean(0) for i in range(8)])  # L N
+    shares = shares[:, shares.argmax(0).argsort()]  # experts in the order of their main language
     used, right = (shares.mean(0) > 0.01).sum(), (y.argmax(-1) == translation).float().mean().item()
     print(f"{title}: {used} of 8 experts have work, {right:.2f} of the words are right")
     plots.weights(shares, range(1, 9), range(1, 9), title, ax, xlabel="expert", ylabel="language")
     return right
 
 
-balanced = train(weight=0.1)
+balanced, _ = train(weight=0.1)
 untrained, after = plots.axes(2, width=4.2, height=3.6)
 torch.manual_seed(0)
 show(Switch(D, 8), "before training", untrained)
 _ = show(balanced, "with the balance loss", after)
 
 # %% [markdown]
-# Each language goes to several experts, and nearly all experts have work. Now you take the balance loss out: its weight becomes 0, and all else stays. What share of the words will be right?
+# Each language goes to several experts: the balance loss asks only that all experts get the same share, and not that each gets a language of its own. Now you take the balance loss out: its weight becomes 0, and all else stays. What share of the words will be right?
 
 # %%
 weight, seed = 0.0, 0  # afterwards try 0.001, 10.0, or another seed
@@ -300,25 +300,28 @@ predict("18.without_balance", ...)
 
 # %% tags=["reveals"]
 print("The same training with another weight of the balance loss:")
-left_alone = train(weight, seed)
-reveal("18.without_balance", round(show(left_alone, f"balance loss times {weight}"), 2))
+left_alone, asked = train(weight, seed)
+at_end, meanwhile = plots.axes(2, width=4.2, height=3.6)
+reveal("18.without_balance", round(show(left_alone, f"balance loss times {weight}", at_end), 2))
+meanwhile.plot(asked[:50])
+_ = meanwhile.set(xlabel="step", ylabel="share of the batch", title="experts in the first 50 steps", ylim=(0, 1))
 
 # %% [markdown]
-# Now two experts do all the work: the mixture has **collapsed**. Before training most experts had work. But only experts that are asked learn, and those that have learned are asked more often (Shazeer et al., section 4). Two linear experts cannot know all languages: each adds a score for the word to one for the language, whatever the pair.
+# Now few experts do all the work, from early on: the mixture has **collapsed**. Only experts that are asked learn, and those that have learned are asked more often (Shazeer et al., section 4). A few linear experts cannot know all languages: each adds a score for the word to one for the language, whatever the pair. A weight of 0.001 is too small to prevent the collapse, and with 10.0 fewer words are right than with 0.1.
 #
-# Here are five seeds, each compared with the run without any balance. Shazeer et al. add noise to the gate's scores, which is meant to help the balance, too. Does it help here?
+# Here are ten seeds, each with its own dictionaries; the first is trained as your run with weight 0 was. Noise in the gate's scores is meant to help the balance, too. Does it help here?
 
 # %%
 balance = {
     setup: torch.tensor(measured_once("balance", "used", "busiest", "right", setup=setup))
     for setup in ("nothing", "balance loss", "noise", "offsets")
 }  # 3 S
-rows = {setup: [*balance[setup], balance[setup][2] - balance["nothing"][2]] for setup in list(balance)[:3]}
-columns = ["experts with work", "share of the busiest", "right words", "more than with nothing"]
-table(rows, columns, corner="balanced by", digits=2)
+used, right = plots.axes(2)
+plots.bars({setup: balance[setup][0] for setup in list(balance)[:3]}, "experts with work", ax=used, ylim=(0, 8.5))
+plots.bars({setup: balance[setup][2] for setup in list(balance)[:3]}, "share of right words", ax=right)
 
 # %% [markdown]
-# With every seed, the balance loss gains more than a third of all words. Noise alone makes things worse: one expert gets all the work. (Our noise has a standard deviation of 1. Shazeer et al. learn theirs for each input and expert, equation 4.)
+# With every seed, the balance loss gains more than a quarter of all words. Noise alone, with a standard deviation of 1, makes no run better. Shazeer et al. learn theirs for each input and expert (equation 4).
 #
 # ## Experts in a Transformer
 #
@@ -356,7 +359,7 @@ columns = "right words, more than 8 experts, tokens dropped, CPU seconds, parame
 table(rows, columns.split(", "), digits=2)
 
 # %% [markdown]
-# The small network knows about half of the words, and eight experts another third, for an eighth more multiplications. The network that is eight times as wide knows more still, for eight times the work (though not more time on this CPU). A capacity of 1.5, room for 1.5 times an equal share of the tokens, has no clear effect, but a capacity of 1 costs words with every seed. Without a balance loss this layer does not collapse.
+# At nearly equal work per token, experts win: eight of them know another third of the words. At nearly equal parameters, the dense network wins: the one that is eight times as wide knows more with every seed. It needs seven times as many multiplications, but less time here. A capacity of 1.5, room for 1.5 times an equal share of the tokens, has no clear effect; a capacity of 1 costs words with every seed. Without a balance loss this layer does not collapse. We do not know why: its inputs, experts and residual path differ from those above.
 #
 # The gate was free to choose. What do you think each expert has learned?
 
@@ -372,7 +375,7 @@ rows["five runs"] = measured_once("translators", "by_language", "by_word", setup
 table(rows, ["in a language", "for a word"], corner="share of the busiest expert", digits=2)
 
 # %% [markdown]
-# A word goes to the same expert in most languages, so this gate has divided the words. (The five runs took more steps.) In large models, early and late layers choose by language, but middle layers much less (Bandarkar et al. 2025).
+# A word goes to the same expert in most languages, so this gate has divided the words, in your run and in the five longer ones.
 #
 # ## Mixtures today
 #
@@ -391,7 +394,7 @@ columns = ["experts with work", "share of the busiest", "right words"]
 table({name: [*runs] for name, runs in rows.items()}, columns, corner="balanced by", digits=3)
 
 # %% [markdown]
-# They are better: with every seed more words are right, and the work is shared more evenly. (Each was run at a single setting.) Wang et al. report the same for language models of up to 3 billion parameters. You will write the offsets in the exercises.
+# At these settings, a single one for each, they are better: with every seed more words are right, and the busiest expert has less to do. Wang et al. report the same for language models of up to 3 billion parameters. You will write the offsets in the exercises.
 #
 # ## So: who should answer?
 #
@@ -441,8 +444,8 @@ check("18.q5", ...)
 # - Who should answer? The expert that answers such inputs best. A gate, which is attention over networks, learns to find it.
 # - Experts that compete can answer one at a time. As a sum they beat experts that work together in most runs, but not in all.
 # - An expert with a gate of exactly 0 gets no gradient. With a gate near 0 it still changes, with Adam even by full steps.
-# - Only experts that are asked learn. Without a balance loss, two of eight did all the work, and about half of the words were lost.
-# - A layer of experts knows more at nearly equal work per token. What each of them learns is up to the gate.
+# - Only experts that are asked learn. Without a balance loss, one to three of eight linear experts did all the work, and at least a third of the words were lost. The layer in the Transformer did not collapse.
+# - At nearly equal work per token, a layer of experts knows more than one network; at equal parameters, it knows less. What each of them learns is up to the gate.
 #
 # **Exercises**: [open them](../exercises/18_mixture_of_experts_exercises.ipynb)
 #

@@ -11,7 +11,7 @@ lesson = Lesson(
         "compute by hand the gates of the best k experts and a balance loss",
         "measure how much a network forgets of an old task while it learns a new one, with and without experts",
         "take the balance loss out of a mixture, predict what happens, and explain it; say what capacity costs",
-        "compare a Transformer with experts and one without at equal work per token",
+        "compare a Transformer with experts and one without, at equal work per token and at equal parameters",
     ),
     needs="lesson 03: queries, keys and values; lesson 12: the Transformer; lesson 13: Adam",
     reading=50,
