@@ -1,4 +1,4 @@
-"""What five attentions get right in two worlds, also with one part taken out and with two changed, and how long softmax and chunks take.
+"""What five attentions get right in two worlds, also with one part taken out, with another score, and with two changes, and how long softmax and chunks take.
 
     python benchmarks/variants.py [--seeds 5]
 
@@ -29,8 +29,9 @@ from course_utils.models.variants import (
     fit,
     linear,
     linear_in_chunks,
+    near,
     reader,
-    sparse_and_near,
+    sparsemax,
     unit,
 )
 
@@ -50,7 +51,8 @@ WITHOUT = {
     "delta rule without the reading": partial(linear, phi=unit, divide=False),
     "delta rule with β = 0.5": partial(delta, beta=0.5),
 }
-ALL = VARIANTS | WITHOUT | {"sparsemax, near first": sparse_and_near}
+TWO_CHANGES = {"softmax, near first": near, "sparsemax, near first": partial(near, normalise=sparsemax)}
+ALL = VARIANTS | WITHOUT | TWO_CHANGES
 
 
 def answers(variant, world, seed):
