@@ -42,12 +42,21 @@ WAYS = {
     ),
     "linear, in chunks": linear_in_chunks,
 }
+
+
+def not_negative(query, key, value, mask):
+    """Linear attention without φ and the division, in which negative weights count as 0; a fixed memory could not do this."""
+    weights = (query @ key.mT).clamp(min=0).masked_fill(~mask, 0.0)
+    return weights @ value, weights
+
+
 WITHOUT = {
     "ALiBi with the first slope only": partial(alibi, own=torch.full((4,), 2.0**-2)),
     "ALiBi with the last slope only": partial(alibi, own=torch.full((4,), 2.0**-8)),
     "linear without φ": partial(linear, phi=lambda x: x),
     "linear without the division": partial(linear, divide=False),
     "linear without both": partial(linear, phi=lambda x: x, divide=False),
+    "linear without both, negative weights as 0": not_negative,
     "delta rule without the reading": partial(linear, phi=unit, divide=False),
     "delta rule with β = 0.5": partial(delta, beta=0.5),
 }

@@ -280,6 +280,7 @@ def test_what_is_taken_out_in_the_lesson_is_taken_out_in_the_table():
     expected = {
         "linear without φ": raw(True),
         "linear without both": raw(False),
+        "linear without both, negative weights as 0": (query @ key.mT).relu().tril() @ value,
         "delta rule with β = 0.5": delta(query, key, value, mask, 0.5)[0],
         "ALiBi with the first slope only": alibi(query, key, value, mask, own=torch.full((4,), 0.25))[0],
     }
@@ -316,6 +317,8 @@ def test_what_the_lesson_says_of_what_is_taken_out(seed):
         for part in ("φ", "the division"):
             assert of(f"linear without {part}", world, 32) < of("linear", world, 32)
         assert of("linear without both", world, 32) > of("linear", world, 32) + 0.1
+        assert of("linear without both, negative weights as 0", world) > of("linear without both", world) - 0.01
+    assert of("linear without both, negative weights as 0", "once") > of("linear without both", "once") + 0.2
     assert of("delta rule without the reading", "latest", 32) < 0.5
     assert (
         of("delta rule", "once") < of("delta rule with β = 0.5", "once") < of("delta rule without the reading", "once")
