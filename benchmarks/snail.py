@@ -1,13 +1,12 @@
-"""How much a model learns from a few examples, with and without each of its halves: characters, waves and bandits.
+"""How much a model learns from a few examples, with and without each of its halves: characters and waves.
 
     python benchmarks/snail.py [--seeds 5]
 
-The worlds are those of `course_utils/data/episodes.py`. The rows go to three tables in course_utils/data/measured_tables, which lesson 19
+The worlds are those of `course_utils/data/episodes.py`. The rows go to two tables in course_utils/data/measured_tables, which lesson 19
 shows; what is in them already is not run again.
 
 characters.csv  right labels, by how often each class was shown before: of held-out digits, and of new episodes as in training; 1,500 steps
 waves.csv       squared error of heights, by how many points were shown before; 1,500 steps
-bandit.csv      what ten pulls win, mean of 20,000 bandits; 600 steps
 """
 
 import argparse
@@ -15,17 +14,14 @@ import time
 
 import torch
 
-from course_utils.data.episodes import ARMS, PULLS, WAYS, character_episodes, wave_episodes
+from course_utils.data.episodes import WAYS, character_episodes, wave_episodes
 from course_utils.data.measured import fill
 from course_utils.models.snail import (
     SETUPS,
-    Snail,
     by_examples,
-    fit_bandit,
     fit_characters,
     fit_waves,
     made,
-    play_bandit,
     predict_labels,
 )
 
@@ -66,21 +62,9 @@ def waves(setup, seed):
     return [(setup, seed, 1500, k, round(error, 4), seconds) for k, error in enumerate(errors)]
 
 
-def bandit(setup, seed):
-    """Train on bandits; return the row."""
-    torch.manual_seed(seed)
-    model, began = Snail(ARMS + 1, ARMS, PULLS, filters=16, key=16), time.process_time()
-    fit_bandit(model, seed, steps=600)
-    seconds = round(time.process_time() - began, 1)
-    chances = torch.rand(20_000, ARMS, generator=drawn(10_000))
-    _, won = play_bandit(model, chances, drawn(10_001))
-    return [(setup, seed, 600, round(won.sum(1).mean().item(), 4), seconds)]
-
-
 TABLES = {
     "characters": (characters, CHARACTERS, ("examples", "held_out", "own", "cpu_seconds")),
     "waves": (waves, WAVES, ("points", "error", "cpu_seconds")),
-    "bandit": (bandit, ["SNAIL"], ("won", "cpu_seconds")),
 }
 
 

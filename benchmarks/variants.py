@@ -1,4 +1,4 @@
-"""What five attentions get right in two worlds, also with one part taken out and with two changed, and how long softmax and chunks take.
+"""What five attentions get right in two worlds, also with one part taken out, with another score, and with two changes, and how long softmax and chunks take.
 
     python benchmarks/variants.py [--seeds 5]
 
@@ -29,8 +29,9 @@ from course_utils.models.variants import (
     fit,
     linear,
     linear_in_chunks,
+    near,
     reader,
-    sparse_and_near,
+    sparsemax,
     unit,
 )
 
@@ -41,16 +42,26 @@ WAYS = {
     ),
     "linear, in chunks": linear_in_chunks,
 }
+
+
+def not_negative(query, key, value, mask):
+    """Linear attention without φ and the division, in which negative weights count as 0; a fixed memory could not do this."""
+    weights = (query @ key.mT).clamp(min=0).masked_fill(~mask, 0.0)
+    return weights @ value, weights
+
+
 WITHOUT = {
     "ALiBi with the first slope only": partial(alibi, own=torch.full((4,), 2.0**-2)),
     "ALiBi with the last slope only": partial(alibi, own=torch.full((4,), 2.0**-8)),
     "linear without φ": partial(linear, phi=lambda x: x),
     "linear without the division": partial(linear, divide=False),
     "linear without both": partial(linear, phi=lambda x: x, divide=False),
+    "linear without both, negative weights as 0": not_negative,
     "delta rule without the reading": partial(linear, phi=unit, divide=False),
     "delta rule with β = 0.5": partial(delta, beta=0.5),
 }
-ALL = VARIANTS | WITHOUT | {"sparsemax, near first": sparse_and_near}
+TWO_CHANGES = {"softmax, near first": near, "sparsemax, near first": partial(near, normalise=sparsemax)}
+ALL = VARIANTS | WITHOUT | TWO_CHANGES
 
 
 def answers(variant, world, seed):

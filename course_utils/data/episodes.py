@@ -1,12 +1,10 @@
-"""Small tasks that are drawn anew each time, so that only what is learned within an episode helps: characters with new labels, waves, bandits.
+"""Small tasks that are drawn anew each time, so that only what is learned within an episode helps: characters with new labels, and waves.
 
-Here: the worlds, and how well a bandit can be played. Not here: the model that learns in them (`models/snail.py`).
+Here: the worlds. Not here: the model that learns in them (`models/snail.py`).
 
-Shape letters: B episodes, T steps, N arms.
+Shape letters: B episodes, T steps.
 """
 
-from collections.abc import Callable
-from functools import cache
 from typing import NamedTuple
 
 import torch
@@ -17,7 +15,6 @@ from course_utils.data.digit_fields import SIDE, digits
 
 WAYS = 5  # classes in an episode
 KINDS = ("upright", "turned", "joined", "held out")  # of characters
-ARMS, PULLS = 5, 10  # of a bandit
 
 
 class Episodes(NamedTuple):
@@ -102,62 +99,3 @@ def wave_episodes(number: int, draw: torch.Generator, steps=11) -> tuple[Tensor,
     x = 6 * torch.rand(number, steps, generator=draw) - 3
     height = 0.5 + 1.5 * torch.rand(number, 1, generator=draw)
     return x, height * (x + 2 * torch.pi * torch.rand(number, 1, generator=draw)).sin()
-
-
-def play(choose: Callable[[Tensor, Tensor, torch.Generator], Tensor], number: int, seed: int) -> Tensor:
-    """Return what a strategy wins in each of B bandits, whose arms win 1 with probabilities from 0 to 1: the sum of its pulls, B.
-
-    `choose(wins B×N, losses B×N, where chance comes from)` returns which arm each episode pulls, B.
-    """
-    draw = torch.Generator().manual_seed(seed)
-    chances = torch.rand(number, ARMS, generator=draw)
-    wins, losses = torch.zeros(number, ARMS), torch.zeros(number, ARMS)
-    for _ in range(PULLS):
-        arm = choose(wins, losses, draw)[:, None]
-        won = torch.rand(number, 1, generator=draw) < chances.gather(1, arm)
-        wins.scatter_add_(1, arm, won.float())
-        losses.scatter_add_(1, arm, 1 - won.float())
-    return wins.sum(1)
-
-
-def greedy(wins, losses, draw):
-    """Pull the arm that is believed to win most often, (wins + 1) / (pulls + 2)."""
-    return ((wins + 1) / (wins + losses + 2)).argmax(1)
-
-
-def by_chance(wins, losses, draw):
-    """Pull any arm."""
-    return torch.randint(ARMS, (len(wins),), generator=draw)
-
-
-def thompson(wins, losses, draw):
-    """Draw from what is believed of each arm, Beta(wins + 1, losses + 1), and pull the best (Thompson 1933)."""
-    drawn = torch._sample_dirichlet(torch.stack([wins + 1, losses + 1], -1), generator=draw)[..., 0]
-    return drawn.argmax(1)
-
-
-def ucb1(wins, losses, draw):
-    """Pull each arm once, then the one with the largest mean + √(2 ln t / pulls) (Auer et al. 2002)."""
-    pulls = wins + losses
-    bound = wins / pulls + (2 * pulls.sum(1, keepdim=True).log() / pulls).sqrt()
-    return bound.nan_to_num(float("inf")).masked_fill(pulls == 0, float("inf")).argmax(1)
-
-
-@cache
-def best_possible(arms: tuple[tuple[int, int], ...] = ((0, 0),) * ARMS, pulls: int = PULLS) -> float:
-    """Return what the best strategy wins on average, starting from the wins and losses of each arm; every course of events is tried."""
-    if not pulls:
-        return 0.0
-    return max(_worth(arms, arm, pulls) for arm in set(arms))
-
-
-def _worth(arms, arm, pulls):
-    """What is won on average by pulling an arm now, and going on in the best way."""
-    wins, losses = arm
-    others = list(arms)
-    others.remove(arm)
-    chance = (wins + 1) / (wins + losses + 2)
-    after = [
-        best_possible(tuple(sorted([*others, new])), pulls - 1) for new in ((wins + 1, losses), (wins, losses + 1))
-    ]
-    return chance * (1 + after[0]) + (1 - chance) * after[1]

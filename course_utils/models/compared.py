@@ -26,7 +26,7 @@ class Report(NamedTuple):
     expected: dict[str, float] = {}  # a world's share at the shortest length, before it was tried
 
     def __str__(self):
-        lines = [f"{promise}: {sentence or 'kept'}" for promise, sentence in self.promises.items()]
+        lines = [f"{p}: {f'broken, {sentence}' if sentence else 'kept'}" for p, sentence in self.promises.items()]
         for world, runs in self.right.items():
             if world in self.expected:
                 lines.append(f"{world}, {LENGTHS[0]} steps: expected {self.expected[world]:.2f}, came {runs[0][0]:.2f}")
@@ -34,10 +34,9 @@ class Report(NamedTuple):
             for n, length in enumerate(LENGTHS):
                 shares = ", ".join(f"{run[n]:.2f}" for run in runs)
                 more = [own[n] - other[n] for own, other in zip(runs, usual, strict=False)]  # of the same seeds
-                spread = f" [{min(more):+.2f} to {max(more):+.2f}]" if len(more) > 1 else ""
-                lines.append(
-                    f"{world}, {length} steps: {shares}; {fmean(more):+.2f}{spread} beside dot product, seed by seed"
-                )
+                gain = f"{abs(fmean(more)):.2f} {'less' if fmean(more) < 0 else 'more'} than dot product"
+                spread = f" [{min(more):+.2f} to {max(more):+.2f}], seed by seed" if len(more) > 1 else ""
+                lines.append(f"{world}, {length} steps: {shares}; {gain}{spread}")
         return "\n".join([f"{self.name}:", *lines])
 
 
@@ -88,4 +87,4 @@ def draw_weights(model, world="latest"):
     if model.weights is not None:
         ax = plots.axes(width=3.6)
         ax.imshow(model.weights[0].mean(0).numpy(), cmap="Blues")
-        ax.set(title=f"weights, {world}", xlabel="step that is read", ylabel="step")
+        ax.set(title=f"weights, {world}", xlabel="keys: steps", ylabel="queries: steps")

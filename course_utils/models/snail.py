@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from course_utils.data.episodes import ARMS, PULLS, WAYS, Episodes, character_episodes, wave_episodes
+from course_utils.data.episodes import WAYS, Episodes, character_episodes, wave_episodes
 from course_utils.models.attention import attention, causal_mask
 from course_utils.models.train_model import train_model
 from course_utils.models.transformer import check_sizes
@@ -174,39 +174,5 @@ def fit_waves(model: nn.Module, seed=0, steps=1500, batch=64, rate=3e-3, read=re
     def loss_of_batch(draw):
         x, y = (values[..., None] for values in wave_episodes(batch, draw))
         return (model(read(x, y)) - y).square().mean()
-
-    return train_model(model, loss_of_batch, seed, steps, rate, warmup=20)
-
-
-def pulled(arm: Tensor, won: Tensor) -> Tensor:
-    """What a model reads of a bandit: which arm was pulled last, and whether it won, B×T and B×T → B×T×(N + 1)."""
-    return torch.cat([F.one_hot(arm, ARMS).float(), won[..., None]], -1)
-
-
-@torch.no_grad()
-def play_bandit(model: nn.Module, chances: Tensor, draw: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Let a model pull arms that win with chances B×N; return which it pulled and what it won, both B×T."""
-    B = len(chances)
-    arms, won = torch.zeros(B, 0, dtype=torch.long), torch.zeros(B, 0)
-    for _ in range(PULLS):
-        seen = F.pad(pulled(arms, won), (0, 0, 1, 0))  # the first step has nothing to read
-        p = model(seen)[:, -1].softmax(-1)
-        arm = torch.multinomial(p, 1, generator=draw)
-        arms = torch.cat([arms, arm], 1)
-        won = torch.cat([won, (torch.rand(B, 1, generator=draw) < chances.gather(1, arm)).float()], 1)
-    return arms, won
-
-
-def fit_bandit(model: nn.Module, seed=0, steps=300, batch=512, rate=3e-3) -> list[float]:
-    """Learn to play by REINFORCE (lesson 14); a pull is judged by what is won from it on, less the batch's mean."""
-
-    def loss_of_batch(draw):
-        arms, won = play_bandit(model, torch.rand(batch, ARMS, generator=draw), draw)
-        to_come = won.flip(1).cumsum(1).flip(1)  # B T
-        seen = F.pad(pulled(arms, won), (0, 0, 1, 0))[:, :-1]
-        log_p = model(seen).log_softmax(-1)
-        chosen = log_p.gather(-1, arms[..., None])[..., 0]
-        surprise = to_come - to_come.mean(0)
-        return -(chosen * surprise).sum(1).mean() + 0.01 * (log_p.exp() * log_p).sum((1, 2)).mean()
 
     return train_model(model, loss_of_batch, seed, steps, rate, warmup=20)

@@ -50,9 +50,9 @@ def _distance(query: Tensor) -> Tensor:
     return (place[:, None] - place).abs()
 
 
-def sparse_and_near(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-    """Two changes together: sparsemax of the scores less 0.3 ln(1 + distance). Ours, as an example; no paper's."""
-    weights = sparsemax(scaled_dot(query, key) - 0.3 * _distance(query).log1p(), mask)
+def near(query: Tensor, key: Tensor, value: Tensor, mask: Tensor, normalise=masked_softmax) -> tuple[Tensor, Tensor]:
+    """Another score, and another normaliser if given: qᵀk / √D less 0.3 ln(1 + distance). Ours, as an example; no paper's."""
+    weights = normalise(scaled_dot(query, key) - 0.3 * _distance(query).log1p(), mask)
     return weights @ value, weights
 
 
