@@ -228,7 +228,7 @@ def test_a_prediction_is_made_before_anything_shows_and_a_question_is_answered(p
     playwright.expect(shows.locator(".jp-OutputArea-output")).to_have_count(0)  # nothing is given away
     shows.screenshot(path=SCREENSHOTS / "before.png")
     run_all(page)
-    playwright.expect(shows).to_contain_text("It is 0.9928. Divided by 0.4")
+    playwright.expect(shows).to_contain_text("Answer: 0.9928. Divided by 0.4")
     wait_until_all_ran(page)  # at its end Run All takes the focus
     type_and_run(page, guess, 'predict("02.cold", 0.9)')
     playwright.expect(guess).to_contain_text("Your guess is 0.9")

@@ -522,11 +522,11 @@ def test_a_prediction_is_kept_and_compared(course_folder, capsys):
     predict("02.cold", "a lot")
     assert "should be a number, not 'a lot'" in capsys.readouterr().out
     reveal("02.cold", 0.9928)
-    assert "It is 0.9928. Divided by 0.4" in capsys.readouterr().out
+    assert "Answer: 0.9928. Divided by 0.4" in capsys.readouterr().out
     predict("02.cold", 0.4)
     assert "Your guess is 0.4. Run the next cell to see what comes out." in capsys.readouterr().out
     reveal("02.cold", 0.9928)
-    assert "It is 0.9928, and you said 0.4: 0.5928 too low." in capsys.readouterr().out
+    assert "Answer: 0.9928, and you said 0.4: 0.5928 too low." in capsys.readouterr().out
     predict("02.cold", 0.99)
     reveal("02.cold", 0.9928)
     assert "and you said 0.99: good guess." in capsys.readouterr().out
@@ -548,8 +548,8 @@ def test_a_prediction_may_be_a_choice():
     prediction = tasks.Prediction("02.x", "Which is faster?", "It is one product.", ("dot", "additive"))
     assert prediction.read(" Dot ") == "dot" and prediction.read("none") is None and prediction.read(3) is None
     assert prediction.wanted() == "one of 'dot', 'additive'"
-    assert prediction.compare("dot", "dot") == "It is dot, as you said. It is one product."
-    assert prediction.compare("additive", "dot") == "It is dot, and you said additive. It is one product."
+    assert prediction.compare("dot", "dot") == "Answer: dot, as you said. It is one product."
+    assert prediction.compare("additive", "dot") == "Answer: dot, and you said additive. It is one product."
 
 
 @pytest.fixture

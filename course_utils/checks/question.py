@@ -155,14 +155,14 @@ class Prediction:
         """Return how far a guess, or None, was from what came."""
         shown = f"{value}" if self.choices else f"{value:.4g}"
         if guess is None:
-            return f"It is {shown}. {self.why}"
+            return f"Answer: {shown}. {self.why}"
         if self.choices:
             comparison = "as you said" if guess == value else f"and you said {guess}"
-            return f"It is {shown}, {comparison}. {self.why}"
+            return f"Answer: {shown}, {comparison}. {self.why}"
         off = guess - value
         if abs(off) <= 0.005 * max(1, abs(value)):
-            return f"It is {shown}, and you said {guess:g}: good guess. {self.why}"
-        return f"It is {shown}, and you said {guess:g}: {abs(off):.4g} too {'high' if off > 0 else 'low'}. {self.why}"
+            return f"Answer: {shown}, and you said {guess:g}: good guess. {self.why}"
+        return f"Answer: {shown}, and you said {guess:g}: {abs(off):.4g} too {'high' if off > 0 else 'low'}. {self.why}"
 
 
 def as_number(value):
