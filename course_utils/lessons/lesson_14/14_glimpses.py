@@ -338,8 +338,8 @@ gained, in_box = plots.axes(2, width=5.2, height=3.8)
 for row, (right, found) in enumerate(changed):
     gained.plot(right - whole, [row] * 5, "o-", color=plots.COLOURS[0], label=CHANGES[row])
     in_box.plot(found, [row] * 5, "o-", color=plots.COLOURS[0], label=CHANGES[row])
-for ax, names in ((gained, CHANGES), (in_box, [])):
-    ax.set_yticks(range(len(names)), names)
+for ax, shown in ((gained, CHANGES), (in_box, [])):
+    ax.set_yticks(range(len(shown)), shown)
     ax.invert_yaxis()
 gained.axvline(0, color="0.6")
 gained.set(title="right answers, gained", xlabel="share of fields, minus two glimpses (same seed)")
