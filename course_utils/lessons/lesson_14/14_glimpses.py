@@ -343,7 +343,7 @@ for ax, shown in ((gained, CHANGES), (in_box, [])):
     ax.invert_yaxis()
 gained.axvline(0, color="0.6")
 gained.set(title="right answers, gained", xlabel="share of fields, minus two glimpses (same seed)")
-in_box.set(title="last look in the digit's box", xlabel="share of fields", xlim=(0, 1))
+_ = in_box.set(title="last look in the digit's box", xlabel="share of fields", xlim=(0, 1))
 
 # %% [markdown]
 # Each dot is a run. A single glimpse, random looks, and no reward cost most; with the last two, each run finds fewer than one digit in ten. The baseline helps with every seed; for the paper's reward and a narrow σ the signs differ. Without a gradient to the state, each run finds more digits than one glimpse, but far fewer than with it: the reward teaches the state, too.
@@ -404,7 +404,7 @@ with torch.no_grad():
 times = {name: torch.tensor([found]) for name, found in seconds.items()}
 ax = plots.axes()
 plots.curves(sides, times, "side of the picture in pixels", "milliseconds for 16 pictures", ax=ax, log=True)
-ax.set_xticks(sides, sides)
+_ = ax.set_xticks(sides, sides)
 
 # %% [markdown]
 # The convolutional network reads every pixel, and its time rises steeply with the picture; that of the glimpses hardly changes. So glimpses are cheap. Are they also as good? Here are both networks on fields of 32×32 pixels: without clutter, where our model takes two glimpses, and with four pieces of it, where it takes four. The last columns say how long each network was trained.
