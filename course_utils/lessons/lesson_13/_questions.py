@@ -116,9 +116,4 @@ predictions = (
         "What share of words will the model get right that learns without a warm-up, but with the same rates after step 100?",
         why="The first step moves every weight by 0.18. After step 100 the rates are the same, and they do not repair what the first steps have done.",
     ),
-    Prediction(
-        "13.three_seeds",
-        "Three seeds each: for how many of seven changes do the signs show that they help or harm, if chance may give such signs at most once in 16 times?",
-        why="Three signs are equal by chance once in 4 times, so no row of three seeds can show it by its signs. Five equal signs can.",
-    ),
 )
