@@ -66,10 +66,4 @@ def order_mistakes(task, follow, aware, if_always_false):
         "Your test says False to models that see the order in longer sequences alone. Try T = 12 as well.",
         lengths=range(2, 6),
     )
-    mistaken(
-        "two_rows_alone",
-        "Your test says False to models for which two rows are too few to show anything. Try longer sequences, such as T = 5 and T = 12. One that shows something is enough, so do not return False before the last one.",
-        lengths=(2,),
-        orders=lambda T, draw: [torch.tensor([1, 0])],
-    )
     return mistaken

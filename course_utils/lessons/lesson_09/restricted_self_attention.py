@@ -10,6 +10,8 @@ from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
 from course_utils.checks.way import left_out
 from course_utils.lessons.shared.masked import masked_softmax_mistakes
+from course_utils.lessons.shared.properties import outside_the_values
+from course_utils.lessons.shared.scaled import scaling_mistakes
 from course_utils.lessons.shared.shares import USUAL
 
 task = Task(
@@ -40,12 +42,9 @@ def _distance(T):
 @task.property
 def contexts_lie_between_the_values_in_reach(case, value):
     """A weighted sum whose weights are not negative and sum to 1 lies between the smallest and the largest value."""
-    values, radius = case.args[2].double(), case.args[3]
-    near = (_distance(values.shape[1]) <= radius)[None, :, :, None]
-    least = torch.where(near, values[:, None], torch.inf).amin(2)
-    most = torch.where(near, values[:, None], -torch.inf).amax(2)
-    room = 1e-4 * (1 + values.abs().max())
-    outside = ((value < least - room) | (value > most + room)).any(2).any(0).nonzero()[:, 0].tolist()
+    values, radius = case.args[2:]
+    near = (_distance(values.shape[1]) <= radius)[None]
+    outside = outside_the_values(value, values, near).any(2).any(0).nonzero()[:, 0].tolist()
     return (
         f"A context should lie between the smallest and the largest of the values at most {radius} away; one of yours at position {outside[0]} lies outside. Are the weights of each position at least 0, do they sum to 1, and are they 0 for the positions that are farther away?"
         if outside
@@ -112,7 +111,7 @@ def _(query, key, value, radius):
 AHEAD, DISTANCES, REACH = "how far each lies to the right of each other", "the distances", "the positions in reach"
 TWO_SIDES = "The neighbourhood has two sides: take the absolute value of the distance."
 BOTH_SIDES = "The radius holds on both sides: take the absolute value of the distance."
-for name, sentence, changes in (
+task.changed_each(
     ("radius_unused", "The radius has no effect: each position sees all.", {REACH: lambda distance, radius: distance >= 0}),
     ("radius_exclusive", "A position that is exactly `radius` away is left out. It is in reach: at most `radius` away means `<=`.", {REACH: lt}),
     ("left_side_alone", f"Each position sees itself and the positions on its left. {TWO_SIDES}", {REACH: lambda distance, radius, *, done: (done[AHEAD] <= 0) & (distance <= radius)}),
@@ -123,11 +122,6 @@ for name, sentence, changes in (
         "right_end_left_out",
         "The position that is `radius` away on the right is left out, and the one on the left is not. Note that a slice or a range ends before its second number: it has to be i + radius + 1.",
         {REACH: lambda distance, radius, *, done: (done[AHEAD] < radius) & (distance <= radius)},
-    ),
-    (
-        "left_end_left_out",
-        "The position that is `radius` away on the left is left out, and the one on the right is not. Both are in reach.",
-        {REACH: lambda distance, radius, *, done: (done[AHEAD] > -radius) & (distance <= radius)},
     ),
     ("itself_left_out", "No position sees itself in your answer. A position is 0 away from itself, and so in its own reach.", {REACH: lambda distance, radius: (distance <= radius) & (distance > 0)}),
     (
@@ -141,20 +135,7 @@ for name, sentence, changes in (
         "The neighbourhood goes round in a circle: positions at one end see those at the other. Beyond the ends there is nothing; `roll`, circular padding and negative positions come back at the other end.",
         {DISTANCES: lambda ahead: torch.minimum(ahead.abs(), len(ahead) - ahead.abs())},
     ),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
-
-
-def _in_blocks(distance, radius):
-    block = torch.arange(len(distance)) // (2 * radius + 1)
-    return block[:, None] == block
-
-
-task.changed(
-    "in_blocks",
-    "You cut the sentence into blocks of 2·radius + 1 positions, and each position sees its block. Each position has a neighbourhood of its own, with the position in the middle.",
-    {REACH: _in_blocks},
-)
+)  # fmt: skip
 
 
 @task.mistake(
@@ -180,14 +161,7 @@ def zeros_beyond_the_ends(query, key, value, radius):
 
 # Scores and weights
 
-for name, sentence, root in (
-    ("unscaled", "The scores are not scaled: divide them by √D.", lambda D: 1),
-    ("divided_by_D", "You divide the scores by D. Divide them by its square root.", lambda D: D),
-    ("divided_by_half_of_D", "You divide the scores by half of D. Divide them by its square root: `** 0.5`.", lambda D: D / 2),
-    ("multiplied_by_root", "You multiply the scores by √D. Divide them by it.", lambda D: D**-0.5),
-):  # fmt: skip
-    task.changed(name, sentence, {"the square root of D": root})
-
+scaling_mistakes(task, "D")
 masked_softmax_mistakes(
     task,
     "no_softmax",
@@ -200,22 +174,18 @@ masked_softmax_mistakes(
     softmax="the weights",
     zeros=None,
 )
+AFTERWARDS = {"the masked scores": left_out, "the weights": lambda scores, *, done: scores.softmax(-1) * done[REACH]}
 task.changed(
     "masked_after",
     "The mask comes after the softmax over the whole sentence, so the remaining weights no longer sum to 1. Take out the scores of positions that are too far away before the softmax.",
-    {"the masked scores": left_out, "the weights": lambda scores, *, done: scores.softmax(-1) * done[REACH]},
+    AFTERWARDS,
 )
-
-
-def _renormalised(scores, *, done):
-    weights = scores.softmax(-1) * done[REACH]
-    return weights / weights.sum(-1, keepdim=True)
 
 
 task.changed(
     "renormalised",
     "The mask comes after a softmax over the whole sentence, and you divide by what is left. Where a position out of reach has by far the largest score, nothing is left, and 0/0 is NaN. Take out its score before the softmax.",
-    {"the masked scores": left_out, "the weights": _renormalised},
+    AFTERWARDS | {"the product of weights and value": lambda w, value: w / w.sum(-1, keepdim=True) @ value},
 )
 for name, sentence, axis in (
     ("softmax_over_queries", "the positions that ask, and so they compete for each key", 1),

@@ -9,6 +9,8 @@ from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
 from course_utils.checks.way import left_out
 from course_utils.lessons.shared.masked import masked_softmax_mistakes
+from course_utils.lessons.shared.properties import outside_the_values
+from course_utils.lessons.shared.scaled import scaling_mistakes
 from course_utils.lessons.shared.shares import USUAL
 
 task = Task(
@@ -43,14 +45,8 @@ def contexts_lie_between_the_values(case, value):
     x, _, _, weight_v, mask = case.args
     if x.isnan().any() or x.isinf().any():
         return None
-    values = (x.double() @ weight_v.double())[:, None]  # B 1 T E
-    kept = torch.ones(1, 1, 1, dtype=torch.bool) if mask is None else mask
-    least = torch.where(kept[..., None], values, torch.inf).amin(2)
-    most = torch.where(kept[..., None], values, -torch.inf).amax(2)
-    room = 1e-4 * (1 + values.abs().max())
-    outside = (value < least - room) | (value > most + room)
-    if mask is not None:
-        outside = outside & mask.any(2)[..., None]
+    allowed = torch.ones(1, 1, 1, dtype=torch.bool) if mask is None else mask
+    outside = outside_the_values(value, x.double() @ weight_v.double(), allowed) & allowed.any(2)[..., None]
     return (
         "Each number of a context should lie between the smallest and the largest of the values that its word may attend to; one of yours lies outside. Are the weights of each word at least 0, do they sum to 1, and are they 0 where the mask is False?"
         if outside.any()
@@ -176,59 +172,27 @@ for name, sentence, parts in (
 ):  # fmt: skip
     task.changed(name, sentence, dict.fromkeys(parts, left_out))
 
-for name, which, it, weights in (
-    ("weight_q_transposed", "weight_q", "it fits", ["weight_q"]),
-    ("weight_k_transposed", "weight_k", "it fits", ["weight_k"]),
-    ("weight_v_transposed", "weight_v", "it fits", ["weight_v"]),
-    ("matrices_transposed", "the matrices", "they fit", ["weight_q", "weight_k", "weight_v"]),
-):
-    said = f"You transpose {which}. A word's vector is a row, on the left of the matrix as it is: `x @ weight`. Transposed, {it} only where the widths happen to be equal, and the result is wrong there."
-    task.changed(name, said, dict.fromkeys(weights, torch.t))
+task.changed(
+    "matrices_transposed",
+    "You transpose the matrices. A word's vector is a row, on the left of the matrix as it is: `x @ weight`. Transposed, they fit only where the widths happen to be equal, and the result is wrong there.",
+    dict.fromkeys(("weight_q", "weight_k", "weight_v"), torch.t),
+)
 
 
 # Scores
 
-for name, sentence, root in (
-    ("unscaled", "The scores are not scaled: divide them by √d, where d is the width of queries and keys.", lambda d: 1),
-    ("divided_by_d", "You divide the scores by d. Divide them by its square root.", lambda d: d),
-    ("multiplied_by_root", "You multiply the scores by √d. Divide them by it.", lambda d: d**-0.5),
-):  # fmt: skip
-    task.changed(name, sentence, {"the square root of d": root})
-
+scaling_mistakes(task, contexts="the product of weights and value")
 task.changed(
     "divided_by_root_of_D",
     "You divide the scores by √D, the root of the words' width. Divide by √d: the scores are sums of d products, and d is the width of queries and keys.",
     {"the square root of d": lambda d, *, x: x.shape[2] ** 0.5},
 )
-task.changed(
-    "scaled_after",
-    "The division by √d comes after the softmax, so the weights do not sum to 1. Scale the scores, before the softmax.",
-    {
-        "the scores": left_out,
-        "the product of weights and value": lambda w, value, *, done: w @ value / done["the square root of d"],
-    },
-)
 
 
 # Weights and masks
 
-MASKED, SOFTMAX, ZEROS = "the masked scores", "the softmax", "the weights with zeros"
-masked_softmax_mistakes(
-    task,
-    *("no_softmax", "equal_weights", "mask_unused", "mask_inverted", "mask_inverted_nan", "mask_inverted_level"),
-    *(
-        "masked_after",
-        "masked_with_zeros",
-        "mask_added",
-        "empty_row_nan",
-        "empty_row_uniform",
-        "fill_undercut",
-        "overflow",
-    ),
-    one="A word",
-    others="words",
-    nothing="It takes nothing: its context should be zeros.",
-)
+SOFTMAX, ZEROS = "the softmax", "the weights with zeros"
+masked_softmax_mistakes(task, one="A word", others="words", nothing="It takes nothing: its context should be zeros.")
 OVER_QUERIES = "Your softmax runs over the queries, so the words that ask compete for each key"
 EACH_WORD = "Each word spreads its weight over the keys, the last axis."
 task.changed(
@@ -255,11 +219,7 @@ def _causal(products, root, *, mask, right):
     return scores.masked_fill(later, -torch.inf) if mask is None else scores
 
 
-def _itself(mask):
-    return torch.eye(mask.shape[-1], dtype=torch.bool)
-
-
-for name, sentence, changes in (
+task.changed_each(
     ("mask_transposed", "The mask is transposed. Its rows belong to the words that attend, and its columns to those they attend to.", {"mask": lambda mask: mask.mT}),
     ("one_mask_for_all_words", "You use the mask of each sentence's first word for all its words. Each word has its own row in the mask, B×T×T.", {"mask": lambda mask: mask[:, :1].expand_as(mask)}),
     ("one_mask_for_all_sentences", "You use the mask of the first sentence for all sentences. Each has its own, B×T×T.", {"mask": lambda mask: mask[:1].expand_as(mask)}),
@@ -269,19 +229,12 @@ for name, sentence, changes in (
         "No word attends to a later one in your answer, with a mask and without. The mask alone says who may attend to whom, and None allows everything.",
         {"the scores": _causal, "mask": torch.tril},
     ),
-    ("no_look_ahead", "Wherever there is a mask, no word attends to a later one in your answer. The mask alone says who may attend to whom.", {"mask": torch.tril}),
     (
         "always_itself",
         "Each word may attend to itself in your answer, whatever the mask says. Where the mask is False on the diagonal, a word does not see itself.",
-        {"mask": lambda mask: mask | _itself(mask)},
+        {"mask": lambda mask: mask | torch.eye(mask.shape[-1], dtype=torch.bool)},
     ),
-    (
-        "never_itself",
-        "No word attends to itself in your answer, whatever the mask says. Where the mask is True on the diagonal, a word sees itself, too.",
-        {"mask": lambda mask: mask & ~_itself(mask)},
-    ),
-):  # fmt: skip
-    task.changed(name, sentence, changes)
+)  # fmt: skip
 
 
 # Padding, and words that may attend to nothing
@@ -327,5 +280,5 @@ task.changed(
 task.changed(
     "infinity_added",
     "The values are right, but the gradient of a word that may attend to nothing is NaN: -inf is added to its scores, their softmax is NaN, and turning that into zeros afterwards does not reach the backward pass. Put -inf in place of the scores, with masked_fill or torch.where, and not on top of them.",
-    {MASKED: lambda scores, mask: scores + torch.zeros_like(scores).masked_fill(~mask, -torch.inf)},
+    {"the masked scores": lambda scores, mask: scores + torch.zeros_like(scores).masked_fill(~mask, -torch.inf)},
 )

@@ -5,51 +5,20 @@ import torch
 from course_utils.checks.running.contract import Candidate, Case, NotAsAsked
 from course_utils.checks.task import Task
 
-
-def adds_up(on):
-    """Each head adds something of its own."""
-    return 20 + sum(1.5 + 3 * (5 * h % 7) for h in range(len(on)) if on[h])
-
-
-def two_do_the_same(on):
-    """One of the first two heads is as good as both; each other one adds something."""
-    return 10 + 25 * (on[0] or on[-1]) + sum(2 + h for h in range(1, len(on) - 1) if on[h])
-
-
-def each_needs_the_other(on):
-    """The first and the last head are worth nothing without each other."""
-    return 12 + 30 * (on[0] and on[-1]) + sum(1 + h for h in range(1, len(on) - 1) if on[h])
-
-
-def one_does_harm(on):
-    """The score is higher without the first head."""
-    return 30 - 6.5 * on[0] + sum(4 + h for h in range(1, len(on)) if on[h])
-
-
-def enough_is_enough(on):
-    """The more heads, the less a further one adds."""
-    return 40 * (1 - 0.5 ** sum(1 + h % 3 for h in range(len(on)) if on[h]))
-
-
-def all_or_nothing(on):
-    """A head that is missing costs everything."""
-    return 35.5 if all(on) else 3.25
-
-
-def nothing_matters(on):
-    """No head is worth anything."""
-    return 17.0
-
-
 SCORES = {
-    adds_up: "each head adds something of its own",
-    two_do_the_same: "two heads do the same",
-    each_needs_the_other: "two heads need each other",
-    one_does_harm: "the score is higher without one head",
-    enough_is_enough: "the more heads, the less a further one adds",
-    all_or_nothing: "one missing head costs nearly everything",
-    nothing_matters: "no head matters",
-}
+    lambda on: 20 + sum(1.5 + 3 * (5 * h % 7) for h in range(len(on)) if on[h]): "each head adds something of its own",
+    lambda on: 10 + 25 * (on[0] or on[-1]) + _inner(on, 2): "two heads do the same",
+    lambda on: 12 + 30 * (on[0] and on[-1]) + _inner(on, 1): "two heads need each other",
+    lambda on: 30 - 6.5 * on[0] + sum(4 + h for h in range(1, len(on)) if on[h]): "the score is higher without one head",
+    lambda on: 40 * (1 - 0.5 ** sum(1 + h % 3 for h in range(len(on)) if on[h])): "the more heads, the less a further one adds",
+    lambda on: 35.5 if all(on) else 3.25: "one missing head costs nearly everything",
+    lambda on: 17.0: "no head matters",
+}  # fmt: skip
+
+
+def _inner(on, least):
+    """What the heads between the first and the last one add."""
+    return sum(least + h for h in range(1, len(on) - 1) if on[h])
 
 
 def _asked(function):
@@ -152,11 +121,3 @@ def mask_stays_changed(score, heads):
         mask[head] = False
         worth.append(whole - score(mask))
     return torch.tensor(worth)
-
-
-@task.mistake(
-    "You compare each score with the one of the round before, while more and more heads are off. Compare the whole model with one in which this head alone is off."
-)
-def step_by_step(score, heads):
-    scores = torch.tensor([score(_on(heads, *range(count))) for count in range(heads + 1)])
-    return scores[:-1] - scores[1:]

@@ -148,26 +148,17 @@ def each(step, change):
     return {step.format(part): change for part in PARTS}
 
 
-MADE_FROM = {  # what takes the place of a product of words and weight
-    "query": lambda words, weight, *, query: query @ weight,
-    "key": lambda words, weight, *, key: key @ weight,
-    "value": lambda words, weight, *, value: value @ weight,
-}
-
-
-def made_from(name, sentence, *arguments):
-    """Declare the mistake that queries, keys and values are made from these arguments."""
-    product = "the product of words and weight for the {}".format
-    words = {product(part): MADE_FROM[argument] for part, argument in zip(PARTS, arguments, strict=True)}
-    right = "The queries are made from query, the keys from key, and the values from value."
-    return task.changed(name, f"{sentence} {right}", words)
-
-
-made_from("queries_from_key", "The queries are made from key.", "key", "key", "value")
-made_from("query_for_all", "Queries, keys and values are all made from query.", "query", "query", "query")
-made_from("values_from_key", "The values are made from key.", "query", "key", "key")
-made_from(
-    "keys_and_values_from_each_other", "The keys are made from value, and the values from key.", "query", "value", "key"
+FROM_THEIR_OWN = "The queries are made from query, the keys from key, and the values from value."
+task.changed(
+    "query_for_all",
+    f"Queries, keys and values are all made from query. {FROM_THEIR_OWN}",
+    {"key": lambda key, *, query: query, "value": lambda value, *, query: query},
+)
+task.changed("values_from_key", f"The values are made from key. {FROM_THEIR_OWN}", {"value": lambda value, *, key: key})
+task.changed(
+    "keys_and_values_from_each_other",
+    f"The keys are made from value, and the values from key. {FROM_THEIR_OWN}",
+    {"key": lambda key, *, value: value, "value": lambda value, *, key: key},
 )
 
 
@@ -199,26 +190,13 @@ task.changed(
 
 # Scores and weights
 
-of = "the {} of all heads".format
 task.changed(
     "keys_summed",
     "You sum the projected keys. The weights are for the projected values.",
-    {"the contexts of all heads": lambda weights, values, *, done: weights @ done[of("keys")]},
+    {"the contexts of all heads": lambda weights, values, *, done: weights @ done["the keys of all heads"]},
 )
 masked_softmax_mistakes(
     task,
-    *(
-        "mask_unused",
-        "mask_inverted",
-        "mask_inverted_nan",
-        "mask_inverted_level",
-        "masked_after",
-        "masked_with_zeros",
-        "mask_added",
-        "no_softmax",
-        "equal_weights",
-    ),
-    *("empty_row_nan", "empty_row_uniform", "fill_undercut", "overflow"),
     one="A word",
     others="words",
     nothing="Its contexts are zeros, and out_bias comes out.",

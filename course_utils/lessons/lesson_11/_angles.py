@@ -12,6 +12,11 @@ def frequencies(width):
     return BASE ** (-torch.arange(0, width, 2).double() / width)
 
 
+def interleaved(even, odd):
+    """One table of two: their columns in turn."""
+    return torch.stack([even, odd], -1).flatten(-2)
+
+
 def _up_to_the_base(right):
     """From 1 to 1/10,000, with both ends: i/(D/2 - 1) in the exponent."""
     return BASE ** (-torch.arange(len(right)).double() / max(len(right) - 1, 1))

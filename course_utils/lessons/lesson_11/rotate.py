@@ -8,7 +8,7 @@ import torch
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
 from course_utils.checks.way import left_out
-from course_utils.lessons.lesson_11._angles import BASE, frequencies, frequency_mistakes
+from course_utils.lessons.lesson_11._angles import BASE, frequencies, frequency_mistakes, interleaved
 from course_utils.lessons.shared.shares import USUAL
 
 task = Task(
@@ -105,10 +105,6 @@ def _side_by_side(first, second):
     return torch.cat([first, second], -1)
 
 
-def _interleaved(even, odd):
-    return torch.stack([even, odd], -1).flatten(-2)
-
-
 @task.steps
 def _(x, start):
     positions = yield "the positions", add, start, torch.arange(x.shape[1]).double()[:, None]
@@ -140,18 +136,18 @@ NEIGHBOURS = {PAIRS: lambda x: (x[..., 0::2], x[..., 1::2])}
 HERE = "Here a pair consists of the dimensions i and i + D/2"
 MIXED = "Two ways to arrange pairs are mixed"
 task.changed_each(
-    ("pairs_of_neighbours", f"Your pairs are neighbours, the dimensions 2i and 2i + 1, as in the lesson. {HERE}.", NEIGHBOURS | {TURNED: _interleaved}),
+    ("pairs_of_neighbours", f"Your pairs are neighbours, the dimensions 2i and 2i + 1, as in the lesson. {HERE}.", NEIGHBOURS | {TURNED: interleaved}),
     (
         "pairs_of_neighbours_other_way",
         f"Your pairs are neighbours, the dimensions 2i and 2i + 1, and you turn them by minus the angle. {HERE}, and the minus belongs to the new a: a cos − b sin.",
-        NEIGHBOURS | {TURNED: _interleaved} | OTHER_WAY,
+        NEIGHBOURS | {TURNED: interleaved} | OTHER_WAY,
     ),
     (
         "neighbours_put_into_halves",
         "Your pairs are neighbours, and then all first numbers are in the left half and all second ones in the right half. The pairs themselves should go across the halves: cut each vector in the middle before you turn.",
         NEIGHBOURS,
     ),
-    ("interleaved_at_the_end", "The pairs are turned correctly, and then each new b comes right after its new a. Put each number back into the dimension that it came from: all new a, then all new b.", {TURNED: _interleaved}),
+    ("interleaved_at_the_end", "The pairs are turned correctly, and then each new b comes right after its new a. Put each number back into the dimension that it came from: all new a, then all new b.", {TURNED: interleaved}),
     ("pairs_left_apart", "Each pair still has an axis of its own: you return B×T×D/2×2. Make one axis of the last two, so that the result has the shape of x.", {TURNED: lambda first, second: torch.stack([first, second], -1)}),
 )  # fmt: skip
 
@@ -178,7 +174,7 @@ task.changed(
 task.changed(
     "angles_side_by_side",
     f"{MIXED}: your table of angles is right for halves, and you exchange neighbours. From each vector make (−second half, first half).",
-    _by_a_table(lambda waves: waves.repeat(1, 2), lambda x: _interleaved(-x[..., 1::2], x[..., 0::2])),
+    _by_a_table(lambda waves: waves.repeat(1, 2), lambda x: interleaved(-x[..., 1::2], x[..., 0::2])),
 )
 
 
@@ -202,7 +198,7 @@ task.changed_each(
         "The first number of each pair is right, and the second is computed from the new first one. Both formulas need the old a: keep it, or compute both before you put either into its place.",
         {NEW_B: lambda a_sin, b_cos, *, done: done[NEW_A] * done[SINES] + b_cos},
     ),
-    ("added", "You add sines and cosines of the positions to x, as sinusoidal positions do. Here nothing is added: each pair of x is turned.", {"result": lambda _, *, x, done: x + _interleaved(done[SINES], done[COSINES])}),
+    ("added", "You add sines and cosines of the positions to x, as sinusoidal positions do. Here nothing is added: each pair of x is turned.", {"result": lambda _, *, x, done: x + interleaved(done[SINES], done[COSINES])}),
 )  # fmt: skip
 
 

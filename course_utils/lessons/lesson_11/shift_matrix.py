@@ -8,7 +8,7 @@ import torch
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
 from course_utils.checks.way import left_out
-from course_utils.lessons.lesson_11._angles import BASE, frequencies, frequency_mistakes
+from course_utils.lessons.lesson_11._angles import BASE, frequencies, frequency_mistakes, interleaved
 from course_utils.lessons.shared.shares import EDGE
 
 task = Task(
@@ -34,7 +34,7 @@ task = Task(
 
 def _positions(length, width):
     angles = torch.arange(length).double()[:, None] * frequencies(width)
-    return torch.stack([angles.sin(), angles.cos()], -1).flatten(1)
+    return interleaved(angles.sin(), angles.cos())
 
 
 @task.property
@@ -138,11 +138,6 @@ task.changed_each(
     ("by_one_place", "Your matrix shifts by one place, whatever the offset is. The angle of each block is the offset times the frequency of the pair.", {"offset": lambda offset: 1}),
     ("block_for_each_place", "Your matrix is twice as wide as it should be: it has a block of 2×2 for each place. A block belongs to a pair of places, so there are D/2 of them.", {"width": lambda width: 2 * width}),
     ("blocks_alone", "You return the blocks one after the other, as D/2×2×2. They belong on the diagonal of one matrix of width×width, with zeros everywhere else.", {MATRIX: lambda first, second: torch.stack([first, second], -2).float()}),
-    (
-        "rows_along_the_diagonal",
-        "The four numbers of each block are side by side, so that your matrix has D/2 rows and 2D columns. Give each block the shape 2×2 before you put the blocks on the diagonal.",
-        {MATRIX: lambda first, second: torch.block_diag(*torch.cat([first, second], -1)).float()},
-    ),
 )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count
-from course_utils.lessons.lesson_11._angles import BASE, frequencies, frequency_mistakes
+from course_utils.lessons.lesson_11._angles import BASE, frequencies, frequency_mistakes, interleaved
 from course_utils.lessons.shared.shares import EDGE
 
 task = Task(
@@ -88,10 +88,6 @@ def _(length, width):
     return torch.tensor(rows, dtype=torch.float64)
 
 
-def _interleaved(even, odd):
-    return torch.stack([even, odd], -1).flatten(-2).float()
-
-
 @task.steps
 def _(length, width):
     positions = yield "the positions", lambda length: torch.arange(length).double()[:, None], length
@@ -101,7 +97,12 @@ def _(length, width):
     angles = yield "the angles", mul, positions, of_pairs
     sines = yield "the sines", torch.sin, angles
     cosines = yield "the cosines", torch.cos, angles
-    table = yield "sines and cosines, interleaved", _interleaved, sines, cosines
+    table = yield (
+        "sines and cosines, interleaved",
+        lambda sines, cosines: interleaved(sines, cosines).float(),
+        sines,
+        cosines,
+    )
     return table
 
 

@@ -184,18 +184,12 @@ def layer_mistakes(task, norms):
         ("no_relu", "There is no ReLU between linear1 and linear2.", either_way("what the ReLU gives", left_out)),
         ("gelu", "There is a GELU between linear1 and linear2. Many later models have it, and here a ReLU is asked for.", either_way("what the ReLU gives", torch.nn.functional.gelu)),
     )  # fmt: skip
-    for name, what, raw in (
-        ("raw_keys_and_values", "keys and values are", (False, True, True)),
-        ("raw_queries", "the queries are", (True, False, False)),
-        ("raw_keys", "the keys are", (False, True, False)),
-        ("raw_values", "the values are", (False, False, True)),
-    ):
 
-        def change(y, allowed, *, x, weights, sizes, raw=raw):
-            return attention(weights, "self_attn", *(x if each else y for each in raw), sizes["heads"], allowed)
+    def with_raw_keys_and_values(y, allowed, *, x, weights, sizes):
+        return attention(weights, "self_attn", y, x, x, sizes["heads"], allowed)
 
-        task.changed(
-            name,
-            f"With norm_first, in self-attention {what} made from x as it came in. Queries, keys and values all read the normalised words.",
-            {"what self-attention gives (norm_first=True)": change},
-        )
+    task.changed(
+        "raw_keys_and_values",
+        "With norm_first, in self-attention keys and values are made from x as it came in. Queries, keys and values all read the normalised words.",
+        {"what self-attention gives (norm_first=True)": with_raw_keys_and_values},
+    )

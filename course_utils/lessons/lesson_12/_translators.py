@@ -34,11 +34,6 @@ def from_the_end(ids):
     return learned(ids).flip(0)
 
 
-def over_the_length(ids):
-    """Places as shares of the length, padding and all."""
-    return torch.arange(1, ids.shape[1] + 1)[:, None] / ids.shape[1] * LEARNED[1]
-
-
 def layer_norm(x):
     return F.layer_norm(x, x.shape[-1:])
 
@@ -127,13 +122,8 @@ def nothing_at_padding(logits, source, target):
     return logits + (target == 0)[..., None] * (target == 0).sum()
 
 
-def mean_of_words(x, source):
-    real = (source != 0)[..., None]
-    return x + (x * real).sum(1, keepdim=True) / real.sum(1, keepdim=True)
-
-
 def mean_less_padding(x, source):
-    """The same mean from the sum over all places, less that over padding: its last digits depend on padding."""
+    """Adds the mean of the words, as the sum over all places less that over padding: its last digits depend on padding."""
     real = (source != 0)[..., None]
     return x + (x.sum(1, keepdim=True) - (x * ~real).sum(1, keepdim=True)) / real.sum(1, keepdim=True)
 
@@ -149,11 +139,6 @@ def source_alone(source, target):
     """The target has no say in its logits."""
     last = states(WORDS[source], source != 0)[:, -1:]
     return (last @ READOUT.T).expand(*target.shape, V)
-
-
-def each_by_itself(source, target):
-    """Each word of the target by itself."""
-    return torch.tanh(WORDS[target] @ OF_INPUT.T) @ READOUT.T
 
 
 def without_target_padding(source, target):
@@ -202,11 +187,10 @@ RIGHT = {
     transformer(own=without_target_padding): "a right model: it hides the target's padding as well as later words",
     transformer(ending=free_at_padding): "a right model: its logits are NaN at padding of the target, where they may be anything",
     transformer(ending=nothing_at_padding): "a right model: its logits at padding of the target depend on how much of it there is, and there they may be anything",
-    transformer(memory=mean_of_words): "a right model: it adds the mean of the words of each source sentence, without padding",
     transformer(memory=mean_less_padding): "a right model: it subtracts padding from the sum of all places, so padding moves its last digits only",
     transformer(ending=sum_less_the_rest): "a right model: it subtracts later words from the sum of all, so they move its last digits only",
     source_alone: "a right model: it ignores the target",
-    each_by_itself: "a right model: each word of the target by itself",
+    lambda source, target: torch.tanh(WORDS[target] @ OF_INPUT.T) @ READOUT.T: "a right model: each word of the target by itself",
     sentence_by_sentence: "a right model: one sentence at a time",
     recurrent: "a right model: recurrent networks that stop at padding",
     packed: "a right model: recurrent, sorted by length",
@@ -225,14 +209,11 @@ def words_alone(source, target):
     return (target != 0)[:, None]
 
 
-def ahead(*steps):
-    """Each word also sees those that are so many places after it."""
-
-    def own(source, target):
-        distance = torch.arange(target.shape[1]) - torch.arange(target.shape[1])[:, None]
-        return causal(target) | sum(distance == step for step in steps).bool() & words_alone(source, target)
-
-    return own
+def ahead(steps):
+    """Each word also sees the one that is so many places after it."""
+    return lambda source, target: (
+        causal(target) | torch.ones_like(causal(target)).tril(steps).triu(steps) & words_alone(source, target)
+    )
 
 
 def ahead_but_for_the_first(source, target):
@@ -270,37 +251,9 @@ def up_to_the_longest(source, target):
     return words_of(source).any(0, keepdim=True)
 
 
-def all_but_the_last(source, target):
-    """Only the last place is hidden, and only where it is padding."""
-    allowed = torch.ones_like(words_of(source))
-    allowed[..., -1] = words_of(source)[..., -1]
-    return allowed
-
-
 def lowered(scores, allowed):
     """Masked scores are lowered by 2, which is not enough."""
     return torch.where(allowed | torch.ones_like(allowed).triu(1), scores - 2.0 * ~allowed, -1e9)
-
-
-def over_the_batch(scores):
-    return scores.softmax(0)
-
-
-def over_queries(scores):
-    return scores.softmax(-2)
-
-
-def zeros_at_padding(x, source):
-    return x * (source != 0)[..., None]
-
-
-def mixed(x, source):
-    """Axes of sentences and words confused on the way."""
-    return x.transpose(0, 1).reshape(x.shape)
-
-
-def less_the_batch(logits, source, target):
-    return logits - logits.mean(0)
 
 
 def bag_of_target(logits, source, target):
@@ -317,19 +270,6 @@ def next_word(share):
     return ending
 
 
-def nothing_but_nan(logits, source, target):
-    return logits * torch.nan
-
-
-def squeezed(logits, source, target):
-    """Fails with a single sentence, whose axis is taken away."""
-    return logits.squeeze(0).permute(0, 1, 2)
-
-
-def length_of_the_source(logits, source, target):
-    return logits * (1 + source.shape[1] / 20)
-
-
 def nan_in_full_sentences(logits, source, target):
     """A sentence without padding has nothing to divide by."""
     return logits + (0.0 * (source == 0).sum(1) / (source == 0).sum(1))[:, None, None]
@@ -341,51 +281,42 @@ def without_stops(source, target):
     return states(WORDS[target] + last, target != 0) @ READOUT.T
 
 
-def backwards(source, target):
-    """The source backwards, padding first."""
-    return without_stops(source.flip(1), target)
-
-
 WRONG = {
     transformer(encoder=everything, look=everything): "a wrong model: no mask for the source, so padding after it counts",
     transformer(encoder=everything): "a wrong model: the source's padding is hidden from the decoder, and not in the encoder",
     transformer(look=everything): "a wrong model: the source's padding is hidden in the encoder, and not from the decoder",
-    transformer(encoder=all_but_the_last, look=all_but_the_last): "a wrong model: only the last column of the source's padding is hidden",
     transformer(look=of_the_target): "a wrong model: the target's padding is hidden in place of the source's",
     transformer(hide=lowered): "a wrong model: the scores of the source's padding are lowered, and not by enough",
-    transformer(look=everything, memory=zeros_at_padding): "a wrong model: the source's padding is zeros, and still takes its share of the weights",
+    transformer(look=everything, memory=lambda x, source: x * (source != 0)[..., None]): "a wrong model: the source's padding is zeros, and still takes its share of the weights",
     transformer(memory=lambda x, source: x + x.mean(1, keepdim=True)): "a wrong model: it takes a mean over all places of the source, padding included",
     transformer(memory=lambda x, source: x + x.amax(1, keepdim=True), source_places=learned): "a wrong model: it takes the largest numbers of all places of the source, padding included",
     transformer(memory=lambda x, source: x + x[:, -1:]): "a wrong model: it takes the last place of the source for the last word, also where it is padding",
     transformer(source_places=from_the_end): "a wrong model: the source's positions count from the end, padding included",
-    transformer(source_places=over_the_length): "a wrong model: the source's positions are shares of its length, padding included",
-    transformer(ending=length_of_the_source): "a wrong model: its logits depend on how long the source is, padding included",
+    transformer(ending=lambda logits, source, target: logits * (1 + source.shape[1] / 20)): "a wrong model: its logits depend on how long the source is, padding included",
     without_stops: "a wrong model: a recurrent network that reads on through the source's padding",
-    backwards: "a wrong model: a recurrent network that reads the source backwards, padding first",
+    lambda source, target: without_stops(source.flip(1), target): "a wrong model: a recurrent network that reads the source backwards, padding first",
     transformer(target_places=from_the_end): "a wrong model: the target's positions count from the end, padding included",
-    transformer(target_places=over_the_length): "a wrong model: the target's positions are shares of its length, padding included",
     transformer(ending=bag_of_target): "a wrong model: it adds the mean of the whole target, later words and padding included",
     transformer(norm=sentence_norm): "a wrong model: mean and variance over the whole sentence, later words and padding included",
     transformer(norm=batch_norm): "a wrong model: mean and variance over the batch, so sentences change one another",
     transformer(look=of_the_first): "a wrong model: the decoder uses the first sentence's mask of the source for all",
     transformer(encoder=of_the_first): "a wrong model: the encoder uses the first sentence's mask for all",
     transformer(look=up_to_the_longest): "a wrong model: as many words as the longest sentence of the batch has are shown for all",
-    transformer(memory=mixed): "a wrong model: a reshape mixes the sentences of the batch",
-    transformer(ending=less_the_batch): "a wrong model: the batch's mean is subtracted from its logits",
-    transformer(soft={"source": over_the_batch}): "a wrong model: the decoder's softmax over the source runs over the batch",
-    transformer(soft={"encoder": over_the_batch}): "a wrong model: the encoder's softmax runs over the batch",
+    transformer(memory=lambda x, source: x.transpose(0, 1).reshape(x.shape)): "a wrong model: a reshape mixes the sentences of the batch",
+    transformer(ending=lambda logits, source, target: logits - logits.mean(0)): "a wrong model: the batch's mean is subtracted from its logits",
+    transformer(soft={"source": lambda scores: scores.softmax(0)}): "a wrong model: the decoder's softmax over the source runs over the batch",
     lambda source, target: packed(source, target, lambda states, order: states): "a wrong model: it sorts the sentences by length, and does not put them back",
-    transformer(ending=squeezed): "a wrong model: it fails with a single sentence, whose axis it takes away",
+    transformer(ending=lambda logits, source, target: logits.squeeze(0).permute(0, 1, 2)): "a wrong model: it fails with a single sentence, whose axis it takes away",
     transformer(ending=nan_in_full_sentences): "a wrong model: it gives NaN for a sentence without padding",
-    transformer(ending=nothing_but_nan): "a wrong model: it gives NaN",
+    transformer(ending=lambda logits, source, target: logits * torch.nan): "a wrong model: it gives NaN",
     transformer(own=everything): "a wrong model: no causal mask, so each word sees all later ones",
     transformer(own=words_alone): "a wrong model: the target's padding is hidden, and later words are not",
-    transformer(own=ahead(1)): "a wrong model: its causal mask is off by one, so each word sees the next one",
     transformer(own=ahead(2)): "a wrong model: each word sees the next but one",
+    transformer(own=ahead(1)): "a wrong model: its causal mask is off by one, so each word sees the next one",
     transformer(own=ahead_but_for_the_first): "a wrong model: its causal mask is off by one except at t = 0",
     transformer(own=second_shown_to_the_first): "a wrong model: its causal mask is off by one at t = 0 alone, where the first word sees the second",
     transformer(own=last_word_shown): "a wrong model: all words see the last place of the target",
-    transformer(soft={"own": over_queries}): "a wrong model: its softmax over the target runs over the wrong axis, so later words share in the total",
+    transformer(soft={"own": lambda scores: scores.softmax(-2)}): "a wrong model: its softmax over the target runs over the wrong axis, so later words share in the total",
     transformer(ending=next_word(1 / 100)): "a wrong model: a little of the next word gets through, a hundredth",
 }  # fmt: skip
 RARE = {transformer(ending=next_word(1 / 2000)): "a wrong model: very little of the next word gets through, some 1e-4"}

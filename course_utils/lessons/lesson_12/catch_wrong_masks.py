@@ -173,14 +173,6 @@ _mistaken(
     "A model in which the first word alone sees the second passes your test, since you change only the last word, or only words far after it. Change the words after t for each t, from 0 on.",
     places=lambda count: range(count - 1, count),
 )
-_mistaken(
-    "next_word_alone",
-    "A model in which a word sees the one after the next, and not the next, passes your test, since you change the word at t + 1 alone and look at place t alone. Change all words after t, or compare all places up to t.",
-    change=lambda target, t, draw: torch.where(
-        torch.arange(target.shape[1]) == t + 1, _other_words(target, t, draw), target
-    ),
-    shown=lambda T, t: torch.arange(T) == t,
-)
 
 LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
     "source": ("models in which more padding after the source changes something", "Append columns of 0 to the source, and ask that the logits stay as they are."),

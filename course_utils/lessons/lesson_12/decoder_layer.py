@@ -205,21 +205,6 @@ task.changed(
 )
 
 
-def _look_first(y, causal, *, weights, sizes, done):
-    return look(y, done[CLEAN], weights=weights, sizes=sizes, done=done)
-
-
-def _attend_second(y, memory, *, weights, sizes, done):
-    return attend(y, done[CAUSAL], weights=weights, sizes=sizes)
-
-
-task.changed(
-    "source_first",
-    "Attention to the source comes before self-attention. Self-attention comes first.",
-    either_way(f"what {ATTEND} gives", _look_first)
-    | either_way(f"what {LOOK} gives", _attend_second)
-    | normed_by({ATTEND: "norm2", LOOK: "norm1"}),
-)
 for name, sentence, norms in (
     ("norm2_and_norm3_exchanged", "norm2 and norm3 are exchanged: norm2 belongs to attention to the source, norm3 to the feed-forward network.", {LOOK: "norm3", FEED: "norm2"}),
     ("norm2_twice", "norm2 is used for the feed-forward network, too. It has a norm of its own, norm3.", {FEED: "norm2"}),

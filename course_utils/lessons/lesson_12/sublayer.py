@@ -22,27 +22,23 @@ def _without_gradient(function):
     return call
 
 
-def _nothing(x):
-    return torch.zeros_like(x)
-
-
-def _backwards(x):
-    """Each word gets what is at its place counted from the end."""
-    return x.flip(1) / 2 + 0.25
-
-
-def _by_itself(x):
-    """Each word by itself."""
-    return torch.tanh(x.roll(1, -1) - x / 2) + x.square() / 8 + 0.5
-
-
 def _among_words(x):
     """Each word looks at all words of its sentence."""
     weights = (x @ x.mT / x.shape[-1]).softmax(-1)
     return weights @ x.roll(1, -1) * 1.5 + torch.relu(x)
 
 
-FUNCTIONS = tuple(map(_without_gradient, (_nothing, _backwards, _by_itself, _among_words)))
+FUNCTIONS = tuple(
+    map(
+        _without_gradient,
+        (
+            torch.zeros_like,
+            lambda x: x.flip(1) / 2 + 0.25,  # each word gets what is at its place counted from the end
+            lambda x: torch.tanh(x.roll(1, -1) - x / 2) + x.square() / 8 + 0.5,  # each word by itself
+            _among_words,
+        ),
+    )
+)
 NOTHING, BACKWARDS, BY_ITSELF, AMONG_WORDS = range(4)
 ORDERS = ("pre", "post")
 

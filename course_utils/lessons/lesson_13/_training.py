@@ -64,32 +64,6 @@ def by_a_layer(weight, batches, rate, clip):
     return weights
 
 
-def row_by_row(weight, batches, rate, clip):
-    weight, weights = weight.detach().clone(), []
-    for x, target, mask in batches:
-        gradient = torch.zeros_like(weight)
-        for row, word, real in zip(x, target, mask, strict=True):
-            if real:
-                wanted = F.one_hot(word.long(), weight.shape[1])
-                gradient += torch.outer(row, (row @ weight).softmax(0) - wanted) / mask.sum()
-        length = gradient.square().sum().sqrt()
-        weight = weight - rate * (gradient if length <= clip else gradient / length * clip)
-        weights.append(weight)
-    return weights
-
-
-def by_a_weighted_sum(weight, batches, rate, clip):
-    """Every row has a share in the loss, which is 0 at padding."""
-    weights = []
-    for x, target, mask in batches:
-        weight = weight.detach().clone().requires_grad_()
-        losses = F.cross_entropy(x @ weight, target, reduction="none")
-        (losses * mask / mask.sum()).sum().backward()
-        weight = torch.add(weight.detach(), _clipped(weight.grad, clip), alpha=-rate)
-        weights.append(weight)
-    return weights
-
-
 # A right one, of which the wrong ones change one part
 
 
@@ -135,15 +109,6 @@ def _all_rows(weight, x, target, mask):
     return _gradient(weight, x, target, torch.ones_like(mask))
 
 
-def _divided_by_all_rows(weight, x, target, mask):
-    return _gradient_of_the_sum(weight, x, target, mask) / len(mask)
-
-
-def _padding_zeroed(weight, x, target, mask):
-    """Padding gets a vector of zeros, whose loss is ln V, and counts."""
-    return _all_rows(weight, x * mask[:, None], target, mask)
-
-
 def _over_the_wrong_axis(weight, x, target, mask):
     x, target = x[mask], target[mask]
     return x.T @ ((x @ weight).softmax(0) - F.one_hot(target.long(), weight.shape[1])) / len(x)
@@ -156,51 +121,8 @@ def _softmax_twice(weight, x, target, mask):
     return leaf.grad
 
 
-def _smoothed(weight, x, target, mask):
-    words, V = x[mask], weight.shape[1]
-    wanted = 0.95 * F.one_hot(target[mask].long(), V) + 0.05 / V
-    return words.T @ ((words @ weight).softmax(-1) - wanted) / len(words)
-
-
 def _one_batch(batches, t):
     return tuple(torch.cat(parts) for parts in zip(*batches, strict=True))
-
-
-def _momentum(new, earlier):
-    return new + 0.9 * earlier[-1] if earlier else new
-
-
-def _clip_each(gradient, clip):
-    return gradient.clamp(-clip, clip)
-
-
-def _clip_the_weights(weight, change, clip):
-    return _clipped(weight - change, clip)
-
-
-def _clip_weight_by_weight(weight, change, clip):
-    return (weight - change).clamp(-clip, clip)
-
-
-def clips_after_the_step(weight, batches, rate, clip):
-    """The gradient is clipped when the step has been taken, too late to matter."""
-    parameter = nn.Parameter(weight.detach().clone())
-    optimizer, weights = torch.optim.SGD([parameter], lr=rate), []
-    for x, target, mask in batches:
-        optimizer.zero_grad()
-        F.cross_entropy(x[mask] @ parameter, target[mask]).backward()
-        optimizer.step()
-        nn.utils.clip_grad_norm_([parameter], clip)
-        weights.append(parameter.detach().clone())
-    return weights
-
-
-def clips_the_change(weight, batches, rate, clip):
-    """The change of the weights is clipped, after the gradient has been multiplied by the rate."""
-    weights = [weight]
-    for x, target, mask in batches:
-        weights.append(weights[-1] - _clipped(rate * _gradient(weights[-1], x, target, mask), clip))
-    return weights[1:]
 
 
 def no_snapshots(weight, batches, rate, clip):
@@ -221,22 +143,6 @@ def given_weight_altered(weight, batches, rate, clip):
     return weights
 
 
-def clipping_the_sum_so_far(weight, batches, rate, clip):
-    """Gradients add up, and what was clipped stays clipped."""
-    weights, total = [weight], torch.zeros_like(weight)
-    for x, target, mask in batches:
-        total = _clipped(total + _gradient(weights[-1], x, target, mask), clip)
-        weights.append(weights[-1] - rate * total)
-    return weights[1:]
-
-
-def divided_by_the_first_batch(weight, batches, rate, clip):
-    count, weights = batches[0][2].sum(), [weight]
-    for batch in batches:
-        weights.append(weights[-1] - rate * _clipped(_gradient_of_the_sum(weights[-1], *batch) / count, clip))
-    return weights[1:]
-
-
 def stops_at_the_first_padding(weight, batches, rate, clip):
     """Takes padding to stand at the end, and counts the real rows."""
     cut = [(x[: mask.sum()], target[: mask.sum()], mask[: mask.sum()] | True) for x, target, mask in batches]
@@ -255,27 +161,21 @@ RIGHT = {
     by_the_optimizer: "a right one, with torch.optim.SGD and clip_grad_norm_",
     in_float64: "a right one, in float64",
     by_a_layer: "a right one, with nn.Linear",
-    row_by_row: "a right one, row by row",
-    by_a_weighted_sum: "a right one, a sum in which padding has no share",
 }
 WRONG = {
     _steps(_all_rows): "a wrong one: the mask has no effect",
-    _steps(_divided_by_all_rows): "a wrong one: it divides by the number of all rows, padding included",
-    _steps(_padding_zeroed): "a wrong one: padding becomes vectors of zeros, which count in the mean",
+    _steps(lambda weight, x, target, mask: _gradient_of_the_sum(weight, x, target, mask) / len(mask)): "a wrong one: it divides by the number of all rows, padding included",
+    _steps(lambda weight, x, target, mask: _all_rows(weight, x * mask[:, None], target, mask)): "a wrong one: padding becomes vectors of zeros, which count in the mean",
     _steps(_gradient_of_the_sum): "a wrong one: its loss is the sum over the real rows, and not their mean",
-    divided_by_the_first_batch: "a wrong one: it divides by the number of real rows of the first batch, in every batch",
     stops_at_the_first_padding: "a wrong one: it takes padding to stand at the end",
     needs_equal_batches: "a wrong one: it fails where batches have different numbers of rows",
     _steps(_over_the_wrong_axis): "a wrong one: its softmax runs over the rows, and not over the vocabulary",
     _steps(_softmax_twice): "a wrong one: its softmax is applied twice",
-    _steps(_smoothed): "a wrong one: its targets are smoothed",
     _steps(clipped=lambda gradient, clip: gradient): "a wrong one: nothing is clipped",
-    clips_after_the_step: "a wrong one: the gradient is clipped when the step has been taken",
-    _steps(clipped=_clip_each): "a wrong one: each number of the gradient is clipped, and not its norm",
-    _steps(clipped=lambda gradient, clip: gradient, move=_clip_the_weights): "a wrong one: the norm of the weights is clipped, and not that of the gradient",
-    _steps(clipped=lambda gradient, clip: gradient, move=_clip_weight_by_weight): "a wrong one: each weight is clipped, and not the gradient",
-    clips_the_change: "a wrong one: the gradient is clipped when it has been multiplied by the rate",
-    clipping_the_sum_so_far: "a wrong one: gradients add up over batches, and their sum is clipped",
+    _steps(clipped=lambda gradient, clip: gradient.clamp(-clip, clip)): "a wrong one: each number of the gradient is clipped, and not its norm",
+    _steps(clipped=lambda gradient, clip: gradient, move=lambda weight, change, clip: _clipped(weight - change, clip)): "a wrong one: the norm of the weights is clipped, and not that of the gradient",
+    _steps(clipped=lambda gradient, clip: gradient, move=lambda weight, change, clip: (weight - change).clamp(-clip, clip)): "a wrong one: each weight is clipped, and not the gradient",
+    _steps(clipped=lambda gradient, clip: gradient, move=lambda weight, change, clip: weight - _clipped(change, clip)): "a wrong one: the gradient is clipped when it has been multiplied by the rate",
     _steps(clipped=lambda gradient, clip: gradient * clip / gradient.norm()): "a wrong one: the gradient is scaled to the norm `clip` where it is smaller, too",
     _steps(clipped=lambda gradient, clip: gradient * (clip / gradient.norm()).clamp(min=1.0)): "a wrong one: small gradients are scaled up, and large ones are not scaled down",
     _steps(clipped=lambda gradient, clip: gradient * (clip / gradient.square().sum()).clamp(max=1.0)): "a wrong one: it takes the squared norm for the norm",
@@ -286,7 +186,7 @@ WRONG = {
     _steps(clipped=lambda gradient, clip: gradient * (gradient.norm() <= clip)): "a wrong one: gradients above the limit are left out, and not scaled down",
     _steps(clipped=lambda gradient, clip: gradient * (clip / (gradient.norm() + 0.05)).clamp(max=1.0)): "a wrong one: it adds 0.05 to the norm before it divides",
     _steps(whole=lambda new, earlier: new + (earlier[-1] if earlier else 0)): "a wrong one: gradients add up over batches",
-    _steps(whole=_momentum): "a wrong one: nine tenths of the gradient before are added",
+    _steps(whole=lambda new, earlier: new + 0.9 * earlier[-1] if earlier else new): "a wrong one: nine tenths of the gradient before are added",
     _steps(whole=lambda new, earlier: (new + (earlier[-1] if earlier else new)) / 2): "a wrong one: the mean of the gradient and the one before",
     _steps(at=lambda weights: weights[0]): "a wrong one: it takes all gradients at the first weight",
     _steps(choose=lambda batches, t: batches[0]): "a wrong one: it uses the first batch again and again",

@@ -98,25 +98,10 @@ for name, sentence, step, change in (
     ("times_the_root_of_the_width", "You multiply by the root of the width. The wider a model is, the smaller its rate: the power is -0.5.", SCALE, lambda width: width**0.5),
 ):  # fmt: skip
     task.changed(name, sentence, {step: change})
-task.changed(
-    "share_of_the_highest",
-    "You return the rate as a share of the highest one, times width to the power of -0.5: at the end of the warm-up it is 1/√width. The highest rate is smaller, 1 / √(width · warmup): a power of warmup is missing.",
-    {FALLING: lambda step, *, warmup: (warmup / step) ** 0.5, SLOPE: lambda warmup: 1 / warmup},
-)
-task.changed(
-    "everything_to_the_power",
-    "You raise the product of width and curve to the power of -0.5. Only the width is raised to it, and the smaller curve is used as it is: a pair of brackets reaches too far.",
-    {SCALE: left_out, "the product of the scale and the lower curve": lambda width, lower: (width * lower) ** -0.5},
-)
 
 
 # Which step it is
 
-task.changed(
-    "one_step_ahead",
-    "You add 1 to the step. Here the first step has the number 1, so no step has to be moved; that is for counting from 0.",
-    {"step": lambda step: step + 1},
-)
 task.changed(
     "one_step_behind",
     "You subtract 1 from the step. Here the first step has the number 1, and 0 to a negative power has no value, so Python raises ZeroDivisionError there.",
@@ -128,22 +113,10 @@ task.changed(
     {"step": lambda step: step - 1, FALLING: lambda step: step**-0.5 if step else 0.0},
 )
 task.changed(
-    "width_and_warmup_exchanged",
-    "Width and warmup are exchanged: the two curves belong to step and warmup, and the width scales them. The arguments come in the order step, width, warmup.",
-    {"width": lambda width, *, warmup: warmup, "warmup": lambda warmup, *, width: width},
-)
-task.changed(
     "highest_from_the_start",
     "The rate is right at the end of the warm-up and later. During the warm-up it stays at its highest, and it should rise from step to step.",
     {"step": lambda step, *, warmup: max(step, warmup)},
 )
-
-
-@task.mistake(
-    "Step and warmup are exchanged: one curve falls with the root of the step, the other one rises with the step, and warmup says how steeply."
-)
-def step_and_warmup_exchanged(step, width, warmup):
-    return task.oracle_function(warmup, width, step)
 
 
 @task.mistake(

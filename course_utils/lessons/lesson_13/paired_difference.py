@@ -1,7 +1,7 @@
 """Task 13.paired_difference: what a change gains, read from runs that share their seeds, and whether that says anything."""
 
 from operator import truediv
-from statistics import mean, median
+from statistics import mean
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
@@ -109,15 +109,6 @@ task.changed(
     {DIFFERENCES: lambda plain, changed: [b - a for a, b in zip(plain.values(), changed.values(), strict=False)]},
 )
 task.changed(
-    "sorted_results",
-    "You sort the results before you subtract them. Then the worst run meets the worst one, whatever their seeds: subtract results of the same seed.",
-    {
-        DIFFERENCES: lambda plain, changed: [
-            b - a for a, b in zip(sorted(plain.values()), sorted(changed.values()), strict=False)
-        ]
-    },
-)
-task.changed(
     "wrong_order",
     "Your differences have the wrong sign. A gain is the result with the change minus the result without it.",
     {DIFFERENCES: lambda plain, changed: _differences(changed, plain)},
@@ -143,11 +134,6 @@ task.changed(
 
 MEAN = "the mean of the differences"
 task.changed("summed", "Your first number is the sum of the differences. Divide it by their number.", {MEAN: left_out})
-task.changed(
-    "middle_one",
-    "Your first number is the middle one of the differences, their median. Return their mean.",
-    {MEAN: lambda total, n, *, done: median(done[DIFFERENCES])},
-)
 task.changed(
     "means_of_all_runs",
     "Your mean is the difference of the two means over all runs. A seed that is in one dict alone moves one of them: take only the seeds that are in both.",

@@ -146,19 +146,10 @@ for name, sentence, step, change in (
     task.changed(name, sentence, {step: change})
 
 
-def _without_the_next(those):
-    return (len(those) - 1) * max(those[:-1], default=0)
-
-
 task.changed(
     "old_batch_alone",
     "You ask whether the batch as it is exceeds the limit, and add the next sentence without asking. Ask first how large the batch would be with it.",
-    {TOKENS: _without_the_next},
-)
-task.changed(
-    "closed_behind_the_limit",
-    "You close a batch once it has reached the limit, and by then it may be above it. Ask before you add a sentence.",
-    {TOKENS: _without_the_next, CLOSED: ge},
+    {TOKENS: lambda those: (len(those) - 1) * max(those[:-1], default=0)},
 )
 
 

@@ -3,6 +3,7 @@
 from operator import add, matmul
 
 from course_utils.checks.way import left_out
+from course_utils.lessons.shared.scaled import scaling_mistakes
 from course_utils.models.plain import merge_heads, split_heads
 
 TRANSPOSED = (
@@ -118,24 +119,12 @@ def projection_mistakes(task, queries="queries", keys="keys", values="values"):
         f"The heads are interleaved, when they are cut and when they are joined: the first head gets every H-th number of a vector. {APART}",
         cut_interleaved | joined_interleaved,
     )
+    scaling_mistakes(task, width="D/H, the width of a head", contexts="the contexts of all heads")
     for name, sentence, root in (
-        ("not_divided", "The scores are not scaled: divide them by √d, where d = D/H is the width of a head.", lambda d, D: 1),
-        ("divided_by_root_of_D", "You divide the scores by √D. Divide by √d: the scores of a head are sums of d products, where d = D/H.", lambda d, D: D**0.5),
-        ("divided_by_D", "You divide the scores by D. Divide by √d: the scores of a head are sums of d products, where d = D/H.", lambda d, D: D),
-        ("divided_by_d", "You divide the scores by d, or by √d twice. Divide them once by √d.", lambda d, D: d),
-        ("divided_by_half_of_d", "You divide the scores by d/2. The root of d is `d ** 0.5`, with two asterisks.", lambda d, D: d / 2),
-        ("multiplied_by_root", "You multiply the scores by √d. Divide them by it.", lambda d, D: d**-0.5),
+        ("divided_by_root_of_D", "You divide the scores by √D. Divide by √d: the scores of a head are sums of d products, where d = D/H.", lambda D: D**0.5),
+        ("divided_by_D", "You divide the scores by D. Divide by √d: the scores of a head are sums of d products, where d = D/H.", lambda D: D),
     ):  # fmt: skip
-
-        def change(d, *_, root=root, out_bias):
-            return root(d, len(out_bias))
-
-        task.changed(name, sentence, {"the square root of d": change})
-    task.changed(
-        "scaled_after",
-        "The division by √d comes after the softmax, so the weights do not sum to 1. Scale the scores, before the softmax.",
-        {"the scores": left_out, "the contexts of all heads": lambda w, values: w @ values / values.shape[-1] ** 0.5},
-    )
+        task.changed(name, sentence, {"the square root of d": lambda d, *, out_bias, root=root: root(len(out_bias))})
     for axis, name, sentence in (
         (2, "softmax_over_queries", "the queries, so the words that ask compete for each key"),
         (1, "softmax_over_heads", "the heads, so they compete with one another"),

@@ -36,7 +36,7 @@ def masked_softmax_mistakes(
 
     Args:
         task: its `steps` give, in this order, masked scores (-inf where the mask is False), their softmax, and these weights with zeros where the mask is False.
-        names: which mistakes, of those below.
+        names: which mistakes, of those below; all of them if none is named.
         one, others: what asks and what is asked, as in "A query" and "keys".
         nothing: what is right for one that may attend to nothing, as a sentence: "Return zeros there."
         masked, softmax, zeros: the words of the three steps; None for one that the task's way lacks.
@@ -92,6 +92,6 @@ def masked_softmax_mistakes(
             {softmax: exponentials},
         ),
     }
-    for name in names:
+    for name in names or of:
         sentence, changes = of[name]
         task.changed(name, sentence, {step: change for step, change in changes.items() if step})
