@@ -261,15 +261,15 @@ for column in NAMES:
 table(rows, [f"width {width:g}" for width in widths], corner="α = 1, three models", digits=1)
 
 # %% [markdown]
-# Beyond a width of five BLEU hardly improves, while the time keeps growing. These curves belong to the test set. A score to report would need the width and $\alpha$ chosen on the validation set.
+# Beyond a width of five BLEU hardly improves, but time keeps growing. To report a score, choose the width on validation captions.
 #
 # ## BLEU by hand
 #
-# BLEU (Papineni et al. 2002) counts how many of a translation's **n-grams**, which are runs of n words, also occur in the reference. $p_n$ is their share, for n = 1 to 4. An n-gram counts at most as often as it occurs there. The **brevity penalty** punishes translations that are too short, with $c$ words in all translations and $r$ in all references:
+# BLEU (Papineni et al. 2002) counts how many of a translation's **n-grams**, runs of n words, also occur in the reference. $p_n$ is their share, for n = 1 to 4. It counts at most as often as it occurs there. The **brevity penalty** punishes translations that are too short, with $c$ words in all translations and $r$ in all references:
 #
 # $$\text{BLEU} = 100 \cdot \min(1, e^{1 - r/c}) \cdot (p_1\, p_2\, p_3\, p_4)^{1/4}$$
 #
-# The translation is "the cat sat on the mat", and the reference "the black cat sat on the mat". Count by hand: how many of its six words, five pairs, four triples and three runs of four occur in the reference?
+# The translation is "the cat sat on the mat", and the reference "the black cat sat on the mat". Count by hand: how many of its words, pairs, triples and runs of four occur in the reference?
 
 # %% tags=["nbval-check-output"]
 said, reference = "the cat sat on the mat".split(), "the black cat sat on the mat".split()
@@ -336,7 +336,7 @@ plots.curves(at, curves, "position in the translation", "share of right words", 
 #
 # ## Questions
 #
-# These five questions test the goals at the top. Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+# Run a cell to see its question, then replace the dots with a letter in quotes or a number.
 
 # %%
 check("07.q1", ...)

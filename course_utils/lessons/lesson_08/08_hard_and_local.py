@@ -241,9 +241,9 @@ gained = (curves[drawn] - curves["drawn, no baseline"])[:, 2]
 print("after 50 steps, with baseline minus without, seed by seed:", [f"{x:+.2f}" for x in gained.tolist()])
 
 # %% [markdown]
-# All of them learn where to look. Soft attention and the Gumbel-softmax, which use the rewards of all positions, are faster. After 50 steps the baseline has helped a little, with every seed; with the constant 1, learning without it is slow. Write a sixth way: rewards + 1, *with* the baseline. At first it lags, since the running mean begins at 0, and then it catches up.
+# All of them learn where to look. Soft attention and the Gumbel-softmax, which use the rewards of all positions, are faster. After 50 steps the baseline has helped a little, with every seed; with the constant 1, learning without it is slow. Write a sixth way: rewards + 1, *with* the baseline. It lags only until the running mean, which begins at 0, has grown.
 #
-# A model that draws reads one value in place of ten, which pays where reading is expensive (lesson 14).
+# A model that draws reads one value in place of ten (lesson 14).
 #
 # ## Look near one position
 #
@@ -382,11 +382,11 @@ for setup in setups:
 table(rows, [f"{n} pair{'s' * (n > 1)}" for n in pairs], corner="share right, five seeds", digits=2)
 
 # %% [markdown]
-# The LSTM that looks back gets everything right. A plain LSTM has to hold the pairs in one state, and in as many steps it fails at this even at twice the width. The LSTMN learns less reliably: after three times as many steps some runs answer everything, and others do not. [Lesson 09](09_self_attention.ipynb) leaves the recurrent network out.
+# The LSTM that looks back gets everything right. A plain LSTM has to hold the pairs in one state, and fails even at twice the width. The LSTMN learns less reliably, even in three times as many steps. [Lesson 09](09_self_attention.ipynb) leaves the recurrent network out.
 #
 # ## So: must attention be soft?
 #
-# No. Soft attention over all positions has an exact gradient, and here it learned faster than from draws. Hard attention reads one position and learns with a noisy gradient: it is for values that are expensive to read. Local attention is soft within a window: it helped in sentences longer than those of training, where a rule said where the window lies.
+# No. Soft attention has an exact gradient and learned faster here. Hard attention learns from draws, with a noisy gradient: it is for values that are expensive to read. Local attention is soft within a window: it helped in long sentences where a rule placed the window.
 #
 # ## Questions
 #

@@ -362,11 +362,11 @@ differences = [f"seed {seed}" for seed in range(3)]
 table(rows, ["BLEU", *differences], corner="three epochs; difference to one head", digits=1)
 
 # %% [markdown]
-# No number of heads is better than one with all three seeds. Three seeds cannot show much: a gain of half a point could be hidden in differences that vary like these. Perhaps hidden layers (lesson 12) take sums apart. Vaswani et al. 2017 (table 3) lost 0.9 BLEU with one head, in a wider model that was trained for longer.
+# No number of heads is better than one with all three seeds. But three such different differences could hide a gain of half a point. Perhaps hidden layers (lesson 12) take sums apart. Vaswani et al. 2017 (table 3) lost 0.9 BLEU with one head, in a wider model that was trained for longer.
 #
 # ## So: why several heads?
 #
-# One head makes one weighted sum. If only a linear layer follows, it does not keep two facts apart, and two heads do. If more follows, one head can be enough, as in our small translator. In Vaswani's wider model it was not, so the number of heads is a setting to try.
+# One head makes one weighted sum. If only a linear layer follows, it does not keep two facts apart, and two heads do. If more follows, one head can be enough. So the number of heads is a setting to try.
 #
 # ## Questions
 #

@@ -278,11 +278,11 @@ reveal("11.shifted", round(rows[f"sinusoidal, first word at {moved}"][1], 2))
 table(rows, ["6 words", "12 words"], corner="share right", digits=2)
 
 # %% [markdown]
-# The rotary model answers as before, since every distance is the same. The sinusoidal one loses a few answers in texts of 6 words, whose new positions all occurred in training, and many in texts of 12 words, where five positions are new. Put 1 and then 20 in place of 5: the more positions are new, the fewer answers are right.
+# The rotary model answers as before, since every distance is the same. The sinusoidal one loses a few answers in texts of 6 words, whose new positions all occurred in training, and many in texts of 12 words, where five positions are new. Put 1 or 20 in place of 5: the more positions are new, the fewer answers are right.
 #
 # ## What happens beyond the trained lengths?
 #
-# **Learned positions** are the third way: one vector for each position, begun at random and trained like those of words. In `add`, rows of `nn.Embedding(length, D).weight` take the place of `sinusoidal`. A row whose position never occurs in training stays random. Sinusoidal positions can be computed for any number of words. What share will the model that has them get right in texts of 24 words?
+# **Learned positions** are the third way: one vector per position, begun at random and trained. In `add`, rows of `nn.Embedding(length, D).weight` take the place of `sinusoidal`. A row whose position never occurs in training stays random. Sinusoidal positions can be computed for any position. What share will their model get right in texts of 24 words?
 
 # %% tags=["nbval-check-output"]
 predict("11.beyond", ...)
@@ -322,15 +322,15 @@ for kind in ("sinusoidal", "learned", "none"):
 table(rows, [f"seed {seed}" for seed in range(len(rows["none"]))], corner="BLEU with positions", digits=2)
 
 # %% [markdown]
-# They bring 4.82 to 6.55 points; rotary ones were not tried. Learned ones are about one point below sinusoidal ones with each seed; Vaswani et al. found the two nearly identical. Most of the score is reached without any. Perhaps who chases whom can often be guessed from the words. And a causal mask can tell a decoder where it is: the first word sees one word, the second sees two (Haviv et al. 2022).
+# They bring 4.82 to 6.51 points; rotary ones were not tried. Learned ones are about one point worse with each seed; Vaswani et al. saw no difference. Most of the score is reached without any. Perhaps the words often suffice, and a causal mask can tell a decoder where it is (Haviv et al. 2022).
 #
 # ## So: where does the order come from?
 #
-# From positions. Added to the words, they tell the model at which position each word is. Turning queries and keys, they tell each score how far apart two words are. Both give the order within the trained lengths; beyond them, the first way fails and the second loses part of its answers.
+# From positions. Added to the words, they tell where each word is, and fail beyond the trained lengths. Turning queries and keys, they tell how far apart two words are, and lose less.
 #
 # ## Questions
 #
-# These five questions test the goals at the top. Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+# Run a cell to see its question, then replace the dots with a letter in quotes or a number.
 
 # %%
 check("11.q1", ...)

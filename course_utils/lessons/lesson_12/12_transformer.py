@@ -367,7 +367,7 @@ columns = ["given the right words", "its own words", "lost, seed by seed", "one 
 table(rows, columns, corner="share right without", digits=2)
 
 # %% [markdown]
-# Without residual connections, attention to the source, positions or the causal mask, fewer than half of the words are right when the model translates. Only for the causal mask does the first column hide this. Rate and steps are the whole model's: with others, some of these models might learn more. Without the source mask a batch is translated as well as by the whole model, but sentences by themselves are not: in training there was padding. Feed-forward networks are worth a few words in a hundred with most seeds, and norms nothing that shows.
+# Without residual connections, attention to the source, positions or the causal mask, fewer than half of the words are right when the model translates. Only for the causal mask does the first column hide this. Rate and steps were not tuned for each model. Without the source mask a batch is translated as well as by the whole model, but sentences by themselves are not: in training there was padding. Feed-forward networks are worth a few words in a hundred with most seeds, and norms nothing that shows.
 #
 # Perhaps this world is too simple. In another world, words of the translation have endings for gender and number: a verb takes those of its subject. What are feed-forward networks worth there?
 
@@ -432,7 +432,7 @@ for which, ax in enumerate(plots.axes(2, width=5.2)):
 _ = ax.set(yscale="log")
 
 # %% [markdown]
-# Without a warm-up, a few steps of post-norm make all words alike, so all get the same prediction, and hardly any gradient reaches the first layer. In this run pre-norm comes close, but its gradient still arrives, and its words part again. With a warm-up the first steps are small, and the words grow alike more slowly. Perhaps each norm also shrinks x, so that what f adds weighs more: Liu et al. 2020 see the cause there, not in small gradients.
+# In these runs a few steps of post-norm without a warm-up make all words alike, so all get the same prediction, and hardly any gradient reaches the first layer. Pre-norm comes close, but its gradient still arrives, and its words part again. With a warm-up the words grow alike more slowly. Perhaps each norm also shrinks x, so that what f adds weighs more: Liu et al. 2020 see the cause there, not in small gradients.
 #
 # ## Is it right?
 #
