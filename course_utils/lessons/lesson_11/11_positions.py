@@ -322,7 +322,7 @@ for kind in ("sinusoidal", "learned", "none"):
 table(rows, [f"seed {seed}" for seed in range(len(rows["none"]))], corner="BLEU with positions", digits=2)
 
 # %% [markdown]
-# They bring 4.82 to 6.51 points; rotary ones were not tried. Learned ones are about one point worse with each seed; Vaswani et al. saw no difference. Most of the score is reached without any. Perhaps the words often suffice, and a causal mask can tell a decoder where it is (Haviv et al. 2022).
+# They bring 4.82 to 6.51 points; rotary ones were not tried. Learned ones are about one point worse with each seed; Vaswani et al. saw hardly any difference. Most of the score is reached without any. Perhaps the words often suffice, and a causal mask can tell a decoder where it is (Haviv et al. 2022).
 #
 # ## So: where does the order come from?
 #
