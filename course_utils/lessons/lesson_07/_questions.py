@@ -109,7 +109,8 @@ questions = (
 predictions = (
     Prediction(
         "07.width",
-        "Which width gives the best BLEU without a length penalty?",
+        "Which widths give the best BLEU without a length penalty?",
         why="A wider beam finds more probable translations, and from some width on these are too short.",
+        choices=("1 or 2", "3 or 5", "10 or more"),
     ),
 )

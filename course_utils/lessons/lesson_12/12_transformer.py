@@ -234,7 +234,7 @@ class Transformer(nn.Module):
 # %% [markdown]
 # `encode` computes the memory once; `decode` runs for each word that is written. With pre-norm, one more norm follows the last layer of each side, since none lies on the residual stream.
 #
-# We train the model in the small world of lesson 06, where verbs go to the end, in 300 steps of lesson 05's loop: 64 pairs, Adam, gradients cut to length 1, and a rate that falls from 0.01. Given the right words before, what share of the words will it get right?
+# We train the model in the small world of lesson 06, where verbs go to the end, in 300 steps of lesson 05's loop: 64 pairs, Adam, gradients clipped to length 1, and a rate that falls from 0.01. Given the right words before, what share of the words will it get right?
 
 # %% tags=["nbval-check-output"]
 predict("12.share", ...)
@@ -262,7 +262,7 @@ print(f"{given_right:.3f} given the right words before, {written_right:.3f} read
 tried = ["young friends saw girls", "big boy near my house called old girls and dogs followed friends"]
 for text, right, ours in zip(tried, truth(tried, "verb-last"), translate(model, test.words, tried), strict=True):
     print(f"\n{text}\nright  {right}\nmodel  {ours}")
-reveal("12.share", given_right)
+reveal("12.share", round(given_right, 2))
 
 # %% [markdown]
 # So a model that fits on a page learns to translate in seconds. Given the right words, it gets nearly all of them right. The second share is strict, as in lesson 05: after a word that is left out, all others come at the wrong position.
@@ -343,7 +343,7 @@ print(f"share right             {given_right:.2f} given the right words, {writte
 print(f"source                  {text}")
 print(f"right                   {truth([text], 'verb-last')[0]}")
 print(f"this model              {translate(without, test.words, [text])[0] or '(nothing)'}")
-reveal("12.part", written_right)
+reveal("12.part", round(written_right, 2))
 
 # %% [markdown]
 # Without the causal mask the loss is as low as the whole model's, and given the right words nearly all is right. But the model may look at the word that it should predict, as in lesson 05 without the shift. When it translates, that word is not there yet.
@@ -367,7 +367,7 @@ columns = ["given the right words", "its own words", "lost, seed by seed", "one 
 table(rows, columns, corner="share right without", digits=2)
 
 # %% [markdown]
-# Without residual connections, attention to the source, positions or the causal mask, fewer than half of the words are right when the model translates. Only for the causal mask does the first column hide this. Without the source mask a batch is translated as well as by the whole model, but sentences by themselves are not: in training there was padding. Feed-forward networks are worth a few words in a hundred with most seeds, and norms nothing that shows.
+# Without residual connections, attention to the source, positions or the causal mask, fewer than half of the words are right when the model translates. Only for the causal mask does the first column hide this. Rate and steps were not tuned for each model. Without the source mask a batch is translated as well as by the whole model, but sentences by themselves are not: in training there was padding. Feed-forward networks are worth a few words in a hundred with most seeds, and norms nothing that shows.
 #
 # Perhaps this world is too simple. In another world, words of the translation have endings for gender and number: a verb takes those of its subject. What are feed-forward networks worth there?
 
@@ -405,7 +405,7 @@ columns = ["embedding", "layer 2", "layer 4", "layer 6", "first loss", "tenth lo
 table(rows, columns, corner="standard deviation after", digits=1)
 
 # %% [markdown]
-# With norms each sub-layer reads numbers of one size, and the stream grows slowly. Without them the stream grows a hundredfold or more, the first loss is in the hundreds or thousands, and the tenth is higher still.
+# With norms each sub-layer reads numbers of one size, and the stream grows slowly. Without any, also before the readout, the stream grows a hundredfold or more, the first loss is in the hundreds or thousands, and the tenth is higher still.
 #
 # ## Where does the norm belong?
 #
@@ -420,7 +420,7 @@ for norm, warmup, rate in (*ways, ("post", 0, 0.001)):
 table(rows, [f"seed {seed}" for seed in range(5)], corner="share of words right", digits=2)
 
 # %% [markdown]
-# Post-norm fails without a warm-up at the high rate, and at a third of it does not. To see why, we repeat the first steps of three of these runs, of seed 0, with gradients cut to length 1. Each step moves a weight by about the rate, whatever the size of its gradient: that is what their optimizer, Adam, does (lesson 13). How alike do the words of the decoder become, and how much of the gradient reaches its first layer?
+# Post-norm fails without a warm-up at the high rate, and at a third of it does not. To see why, we repeat the first steps of three of these runs, of seed 0, with gradients clipped to length 1. Each step moves a weight by about the rate, whatever the size of its gradient: that is what their optimizer, Adam, does (lesson 13). How alike do the words of the decoder become, and how much of the gradient reaches its first layer?
 
 # %%
 runs = {"pre": ("pre", 0), "post": ("post", 0), "post, with a warm-up": ("post", 200)}
@@ -432,7 +432,7 @@ for which, ax in enumerate(plots.axes(2, width=5.2)):
 _ = ax.set(yscale="log")
 
 # %% [markdown]
-# Without a warm-up, a few steps of post-norm make all words alike, so all get the same prediction, and hardly any gradient reaches the first layer. Pre-norm comes close, but its gradient still arrives, and its words part again. With a warm-up the first steps are small, and the words grow alike more slowly. Perhaps each norm also shrinks x, so that what f adds weighs more: Liu et al. 2020 see the cause there, not in small gradients.
+# In these runs a few steps of post-norm without a warm-up make all words alike, so all get the same prediction, and hardly any gradient reaches the first layer. Pre-norm comes close, but its gradient still arrives, and its words part again. With a warm-up the words grow alike more slowly. Perhaps each norm also shrinks x, so that what f adds weighs more: Liu et al. 2020 see the cause there, not in small gradients.
 #
 # ## Is it right?
 #
