@@ -57,18 +57,17 @@ print("the same thing in the next cell looks the same:", same)
 print("row and column:", annotations[0, at, 64:], "and", moved[next_to_it, 64:])
 
 # %% [markdown]
-# What is seen does not depend on the cell. As in lesson 11, the position has to be added: the last ten dimensions hold the row and the column, as ones among zeros.
+# What is seen does not depend on the cell. As in lesson 11, we add the position: the last ten dimensions hold the row and the column, as ones among zeros. The paper adds none; its annotations see far beyond their cells, and so perhaps tell a little of where they lie.
 #
 # ## A decoder that looks before each word
 #
 # The decoder is an LSTM, a recurrent network like lesson 05's GRU with a second vector, its memory. Before each word, its state asks the annotations. Where do the keys and the values come from?
 
 # %%
-cells = "annotations: one per cell"
-diagrams.attention("state: before a word", cells, cells, "perceptron", then="LSTM", title="Show, Attend and Tell")
+diagrams.captioner(new=["gate"])
 
 # %% [markdown]
-# Both come from the annotations $a_i$. No cell is padding, so the mask closes nothing. The score is lesson 04's perceptron. What is new is the **gate** $\beta_t$, a number between 0 and 1: how much of the picture does the next word need?
+# Both come from the annotations $a_i$. The score is lesson 04's perceptron, and no mask is needed, as no cell is padding. What is new is the **gate** $\beta_t$, a number between 0 and 1: how much of the picture does the next word need?
 #
 # $$e_{ti} = v^\top \tanh(U a_i + W h_{t-1}) \qquad \alpha_t = \text{softmax}(e_t) \qquad \beta_t = \sigma(w^\top h_{t-1} + b) \qquad \hat z_t = \beta_t \sum_i \alpha_{ti}\, a_i$$
 #
@@ -98,7 +97,7 @@ with torch.no_grad():
     print("context, weights, gate:", *look(a, look.key(a), h))
 
 # %% [markdown]
-# The weights are 1/2 each, which gives (2, -4), and σ(ln 3) = 3/4 of it passes through: (1.5, -3). The rest of the decoder computes the first state from the mean annotation $\bar a$. The LSTM reads the previous word together with $\hat z_t$. From that word, the new state and $\hat z_t$ come the scores of the next word (here without biases):
+# The weights are 1/2 each, which gives (2, -4), and σ(ln 3) = 3/4 of it passes through: (1.5, -3). The rest of the decoder computes the first state from the mean annotation $\bar a$. The LSTM reads the previous word together with $\hat z_t$. From that word, the new state and $\hat z_t$ come the scores of the next word (the tanh before $L_o$ is in the authors' code, not in their equation 7; biases are left out):
 #
 # $$h_0 = \tanh(W_0 \bar a) \qquad h_t = \text{LSTM}([E y_{t-1}; \hat z_t],\, h_{t-1}) \qquad \text{logits}_t = L_o \tanh(E y_{t-1} + L_h h_t + L_z \hat z_t)$$
 #
@@ -150,28 +149,26 @@ rows = {"share": [found.words, found.captions, found.pointing, found.on_thing]}
 table(rows, ["right words", "right captions", "pointing", "mean weight on the thing"], digits=2)
 
 # %% [markdown]
-# It lies on the thing for nearly all names, although nothing in the training asks for it. Move the sliders. What does the model look at for "a", and for a relation such as "above"?
+# The largest weight lies on the thing for nearly all names, although nothing in the training asks for it. What does it look at for "a", and for a relation such as "above"? Move the slider to see other scenes.
 
 # %%
 with torch.no_grad():
     told = model(unseen_annotations, unseen.given)
 
 
-def word_of(scene, word):
-    word = min(word, int((unseen.wanted[scene] != PAD).sum()) - 1) - 1  # without EOS, counted from 0
-    weights, name = told.weights[scene, word], WORDS[unseen.wanted[scene, word]]
-    cell = int(unseen.true[scene, word]) if unseen.named[scene, word] else None
-    pictures.attended(unseen.images[scene], weights, cell, f"word {word + 1}: {name}")
-    row, column = divmod(int(weights.argmax()), 5)
-    return f"{unseen.caption(scene)}. For word {word + 1}, “{name}”, the largest weight is {weights.max():.2f}, in row {row + 1}, column {column + 1}."
+def looks_at(scene):
+    words = [WORDS[word] for word in unseen.wanted[scene] if word not in (EOS, PAD)]
+    at_each = []
+    for word, ax in enumerate(plots.axes(len(words), width=1.4, height=2)):
+        weights = told.weights[scene, word]
+        cell = int(unseen.true[scene, word]) if unseen.named[scene, word] else None
+        pictures.attended(unseen.images[scene], weights, cell, words[word], ax)
+        at_each.append(f"{words[word]} {weights.max():.2f}")
+    return f"A map for each word of “{unseen.caption(scene)}”. The largest weights: {', '.join(at_each)}."
 
 
-word_explorer = explore(
-    word_of,
-    scene=ipywidgets.IntSlider(value=2, min=0, max=29),
-    word=ipywidgets.IntSlider(value=2, min=1, max=8),
-)
-word_explorer
+scene_explorer = explore(looks_at, scene=ipywidgets.IntSlider(value=1, min=0, max=29))
+scene_explorer
 
 # %% [markdown]
 # Which words need the picture at all? For each kind of word, here are the gate, the largest weight, and the weights on the thing that is named next and on the one named last. After a relation comes "a", whatever the picture shows. Does the gate close for it?
@@ -181,9 +178,9 @@ columns = ["gate", "largest weight", "on the thing named next", "on the one name
 table(by_kind(told, unseen), columns, corner="means after the first name", digits=2)
 
 # %% [markdown]
-# It stays open: "a" lets through as much as a name. Nothing in the loss asks a gate to close. It closes further for relations, although these do need the picture, namely the rows of two things. Both together get less than half of the weight, while at a name nearly all weight lies on the thing.
+# The gate stays open: "a" lets through as much as a name. Nothing in the loss asks a gate to close. It closes further for relations and for the end of the caption, although these do need the picture: the rows of two things, or whether a thing is left. The two things of a relation together get less than half of the weight, while at a name nearly all weight lies on the thing.
 #
-# So far the model was given the right words before each word. Now it reads its own most probable words (lesson 07's greedy search). Of 500 captions, will fewer be right, or as many?
+# So far the model was given the right words before each word. Now it reads its own most probable words (lesson 07's greedy search). A caption is right if all its words are. Of 500 captions, will fewer be right, or as many? And of the words?
 
 # %%
 with torch.no_grad():
