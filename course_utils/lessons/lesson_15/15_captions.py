@@ -57,7 +57,7 @@ print("the same thing in the next cell looks the same:", same)
 print("row and column:", annotations[0, at, 64:], "and", moved[next_to_it, 64:])
 
 # %% [markdown]
-# What is seen does not depend on the cell. As in lesson 11, we add the position: the last ten dimensions hold the row and the column, as ones among zeros. The paper adds none; its annotations see far beyond their cells, and so perhaps tell a little of where they lie.
+# What is seen does not depend on the cell. As in lesson 11, we add the position: the last ten dimensions hold the row and the column, as ones among zeros. The paper adds none.
 #
 # ## A decoder that looks before each word
 #
@@ -97,7 +97,7 @@ with torch.no_grad():
     print("context, weights, gate:", *look(a, look.key(a), h))
 
 # %% [markdown]
-# The weights are 1/2 each, which gives (2, -4), and σ(ln 3) = 3/4 of it passes through: (1.5, -3). The rest of the decoder computes the first state from the mean annotation $\bar a$. The LSTM reads the previous word together with $\hat z_t$. From that word, the new state and $\hat z_t$ come the scores of the next word (the tanh before $L_o$ is in the authors' code, not in their equation 7; biases are left out):
+# The weights are 1/2 each, which gives (2, -4), and σ(ln 3) = 3/4 of it passes through: (1.5, -3). The rest of the decoder computes the first state from the mean annotation $\bar a$. The LSTM reads the previous word together with $\hat z_t$. From that word, the new state and $\hat z_t$ come the scores of the next word (without biases; the tanh is in the authors' code, not in equation 7):
 #
 # $$h_0 = \tanh(W_0 \bar a) \qquad h_t = \text{LSTM}([E y_{t-1}; \hat z_t],\, h_{t-1}) \qquad \text{logits}_t = L_o \tanh(E y_{t-1} + L_h h_t + L_z \hat z_t)$$
 #
@@ -197,7 +197,7 @@ wrong = next(i for i, caption in enumerate(captions) if caption != unseen.captio
 print(f"\nright:   {unseen.caption(wrong)}\nwritten: {captions[wrong]}")
 
 # %% [markdown]
-# Exactly as many captions, necessarily: while its words are right, it reads what it would be given, and once a word is wrong, so is the caption. Only the words after a wrong one can differ.
+# Exactly as many captions, necessarily: while its words are right, it reads what it would be given. Only the words after a wrong one can differ.
 #
 # ## Draw one cell
 #
@@ -232,7 +232,7 @@ rows |= {"soft, less hard in half": soft - half, "hard in all, less average": dr
 table(rows, columns, corner="differences, run by run", digits=2)
 
 # %% [markdown]
-# Soft attention has the most right words, with the gate or without, and draws alone have as few as the mean annotation. In every run, soft batches give hard attention more right words, but soft attention gets more captions right. Without row and column, or read hard, soft attention loses in every run. Without the gate, three of five runs get more words right: here the gate is not shown to help. In the paper, soft and hard attention are each ahead once:
+# In every run, soft batches give hard attention more right words, but soft attention gets more captions right. Draws alone do no better than the mean annotation. Soft attention loses in every run if read hard or without row and column. Without the gate, three of five runs get *more* words right: here the gate is not shown to help. In the paper, soft and hard attention are each ahead once:
 #
 # | the paper, photos of COCO (higher is better) | BLEU-4 | METEOR, a similar score |
 # | --- | --- | --- |
@@ -260,7 +260,7 @@ alike = torch.full((6, 25), 1 / 25)
 print("at the things alone:", overlooked(things_alone), " at all cells alike:", overlooked(alike))
 
 # %% [markdown]
-# The two things get 3 each and 23 cells nothing: 2 · 4 + 23 = 31. Spread out, each cell gets 0.24, which costs 14.44, and no weights cost less. The authors want a model to attend to every part of the picture. They write, without figures, that the penalty improved BLEU and gave richer captions. What happens here to the pointing accuracy, with λ = 0.01?
+# The two things get 3 each and 23 cells nothing: 2 · 4 + 23 = 31. Spread out, each cell gets 0.24, which costs 14.44, and no weights cost less. The authors write, without figures, that the penalty improved BLEU and gave richer captions. What happens here to the pointing accuracy, with λ = 0.01?
 
 # %% tags=["nbval-check-output"]
 predict("15.penalty", ...)
@@ -288,7 +288,7 @@ columns = ["right words", "right captions", "pointing", "pointing one word earli
 table(rows, columns, digits=2)
 
 # %% [markdown]
-# The pointing accuracy falls to almost nothing. The penalty is part of the loss, and is lower where the weights are spread out. Fewer words are right, too, so is this only a bad map of a bad model? At the "a" before a name, the model still looks at many of the things. Here are other seeds, longer training and λ = 1, which the authors' code has (there it stands beside a sum over words, here beside their mean).
+# The pointing accuracy falls to almost nothing. The penalty is lower where the weights are spread out. Fewer words are right, too: is this only a bad map of a bad model? At the "a" before a name, the model still looks at many of the things. Here are other seeds, longer training, and λ = 1 as in the authors' code (which sums the loss over words, where we take the mean).
 
 # %%
 setups = {
@@ -309,7 +309,7 @@ for steps in ("600", "1,200"):
 table(marks["1,200 steps, λ = 0.01"], [f"seed {seed}" for seed in range(5)], corner="1,200 steps, λ = 0.01", digits=2)
 
 # %% [markdown]
-# Without the penalty, pointing is near 1 in every run; with λ = 0.01 it is 0 in four of five runs, after 600 and after 1,200 steps, and with λ = 1 in all. The penalty costs every run words. But the map does not fail because the words do: with seed 0, longer training gets 0.92 of the words right, and the largest weight lies on nearly every thing one word *before* its name. With seed 4, it lies there at the name. Perhaps the penalty does harm because most cells are empty.
+# Without the penalty, pointing is near 1 in every run; with λ = 0.01 it is 0 in four of five runs, after 600 and after 1,200 steps, and with λ = 1 in all. λ = 0.01 costs every run words. But the map does not only fail where the words do: with seed 0, longer training gets 0.92 of the words right, and the largest weight lies on nearly every thing one word *before* its name.
 #
 # ## Is the map an explanation?
 #
@@ -385,21 +385,7 @@ table(rows, columns, corner="600 steps, five seeds", digits=2)
 # | Flamingo (Alayrac et al. 2022) | 64 vectors | layers of cross-attention in a frozen language model, each with a gate tanh(α), where α is one learned number that starts at 0 |
 # | LLaVA-1.5 (Liu et al. 2023) | 24×24 = 576 tokens among the words | the language model's own self-attention |
 #
-# Before training on pictures, do the words get anything from them?
-
-# %% tags=["nbval-check-output"]
-torch.manual_seed(0)
-picture, words, alpha = torch.randn(1, 25, 8), torch.randn(1, 6, 8), torch.zeros(1)
-read = nn.functional.scaled_dot_product_attention
-crossed = words + torch.tanh(alpha) * read(words, picture, picture)  # 1 6 8, as in Flamingo
-tokens = torch.cat([picture, words], 1)  # 1 31 8, as in LLaVA
-among = read(tokens, tokens, tokens, is_causal=True)[:, 25:]  # 1 6 8
-print("cross-attention, gate closed: words as without a picture:", torch.equal(crossed, words))
-alone = read(words, words, words, is_causal=True)
-print("tokens among tokens: words as without a picture:", torch.allclose(among, alone))
-
-# %% [markdown]
-# Flamingo begins as the language model that it was, and learns how far to open its gates. In LLaVA the words read the picture from the start.
+# As tanh(0) = 0, Flamingo begins as the language model that it was. In LLaVA the words read the picture from the start.
 #
 # ## So: which part of the picture is this word?
 #

@@ -271,7 +271,7 @@ table(rows, columns, corner="three seeds", digits=2)
 # %% [markdown]
 # Mostly it is: on average hop 1 looks far more at who *took* the thing than at the drop, though not with every seed, and most answers are the place where that person is at the end. This shortcut goes wrong only in the first row, so the good result on all 4,000 stories hides it.
 #
-# Can the network not do better, or has it not yet learned to? We train two hops for 1,500 steps in place of 600, again with three seeds, and look at the stories of the first row on the way. Which curves will rise, and which will fall?
+# Can the network not do better, or has it not yet learned to? Two hops get 1,500 steps in place of 600, and we look at the first row on the way. Which curves will rise, and which will fall?
 
 
 # %%
@@ -290,12 +290,14 @@ def learning(seed, every=250, steps=1500):
 
 
 on_the_way = torch.stack([learning(seed) for seed in range(3)], 1)  # points, seeds, columns
-curves = dict(zip(columns[:4], on_the_way.permute(2, 1, 0), strict=False))  # each seeds×points
-plots.curves(range(250, 1501, 250), curves, "steps", "share or weight", "dropped, and went on", legend="above")
-print("person's last place, from step 500 to 1,500, by seed:", on_the_way[-1, :, 1] - on_the_way[1, :, 1])
+curves = dict(zip(columns, on_the_way.permute(2, 1, 0), strict=True))  # each seeds×points
+for ax, names, ylabel in zip(plots.axes(2), (columns[:2], columns[2:4]), ("answers", "weight"), strict=True):
+    plots.curves(range(250, 1501, 250), {name: curves[name] for name in names}, "steps", ylabel, "", ax, legend="above")
+rows = {"from step 250 to 1,500": [*(on_the_way[-1] - on_the_way[0]).T]}
+table(rows, columns, corner="change, seed by seed", digits=2)
 
 # %% [markdown]
-# With every seed, hop 1 moves weight from the take to the drop, and more answers are right: the shortcut is what the network learns *first*. How far it gets from there differs from seed to seed.
+# The first measurement is nearly all shortcut. From there, with every seed, hop 1 moves weight from the take to the latest fact, and more answers are right. How far it gets differs from seed to seed.
 #
 # ## How many hops for which question?
 #
@@ -323,7 +325,7 @@ plots.dots(marks, "right answers")
 table(rows, ["no question", "2 hops", "2nd hop adds", "3rd hop adds"], corner="means, and paired differences", digits=2)
 
 # %% [markdown]
-# "Yes or no" has the fewest right answers with two hops and with three. Two facts and three facts need a second hop with every seed; a third helps no kind with every seed. The networks that never see the question are a warning: they answer 0.76 of the counting questions and 0.70 of the lists. On two facts, two such hops beat one hop that sees it.
+# "Yes or no" has the fewest right answers with two hops and with three. Two facts and three facts need a second hop with every seed; a third helps no kind with every seed. The networks that never see the question are a warning: they get 0.76 of the counting right and 0.70 of the lists, and on two facts they beat one hop that sees it.
 #
 # How does the paper's network, with three hops, fare on bAbI itself, with 1,000 longer stories for each kind (its table 1)? PE is the position encoding, LS the linear start, RN random noise. Which kind is the hardest?
 
@@ -340,7 +342,7 @@ for of_setup in errors.values():
 table(rows, ["ours: PE LS", *(f"bAbI: {setup}" for setup in errors)], corner="right answers", digits=2)
 
 # %% [markdown]
-# On bAbI three facts are the hardest kind, and noise gains most there: 0.41 becomes 0.60. On our stories they are not, perhaps because these are shorter and there are more of them. "Yes or no" is hardest only on our stories; two facts come next there, because two networks with three hops fail. On bAbI 0.91 to 0.92 are right: we come back to this.
+# On bAbI three facts are the hardest kind, and noise gains most there: 0.41 becomes 0.60. On our stories they are not, perhaps because these are shorter and there are more of them. "Yes or no" is hardest only on ours; on bAbI 0.91 or more are right.
 #
 # ## Take other parts out
 #
@@ -360,7 +362,7 @@ print("longer stories, three hops: what random noise adds, by seed:", noise - pl
 table(rows, ["as trained", "without, or longer", "lost, seed by seed"], corner="right answers", digits=2)
 
 # %% [markdown]
-# Without word order "north of" falls to one half, as two places remain possible; "two facts" loses almost nothing. Without ages, the last move is lost among earlier ones. In longer stories the oldest ages are untrained; perhaps noise gains because it trains some, though with three hops it also gains on stories as short as in training.
+# Without word order "north of" falls to one half, as two places remain possible; "two facts" loses almost nothing. Without ages, the last move is lost among earlier ones. In longer stories the oldest ages are untrained; perhaps noise gains because it trains some, though it also gains a little on short stories.
 #
 # ## Why is "yes or no" so hard?
 #
@@ -377,7 +379,7 @@ for asked, read in product(a, b):
 print("sum of the scores, by the right answer:", sums)
 
 # %% [markdown]
-# Nobody can: both sums add up the same four numbers, so the "yes" cases cannot both score higher. This is the problem of XOR, the exclusive "or". It holds if the hop reads the fact whichever place is asked for. A softmax is not linear: a hop could also look elsewhere when the places differ. Three hops get 0.76 right on average, and the paper's network 0.91 on bAbI, perhaps in this way.
+# Nobody can: both sums add up the same four numbers, so the "yes" cases cannot both score higher. This is the problem of XOR, the exclusive "or". But a softmax is not linear: a hop could look elsewhere when the places differ. Perhaps this is how three hops get 0.76 right, and the paper's network 0.91 on bAbI.
 #
 # If this is the reason, a ReLU between two layers of the readout will help, and the same two layers without it will not. We change only the readout. What share of the answers will be right with the ReLU?
 
@@ -437,7 +439,7 @@ reveal("16.nearest", round(rights["the nearest alone"][0], 2))
 table(rights, ["right answers"], corner="each hop reads", digits=2)
 
 # %% [markdown]
-# One fact per hop is enough, and without it few answers are right: for most of these stories the weights show what the answer rests on (lesson 15). Today's systems retrieve the nearest:
+# One fact per hop is enough, and without it few answers are right: for most of these stories the weights can be trusted (lesson 15). Today's systems retrieve the nearest:
 #
 # | | memories | asked with |
 # | --- | --- | --- |
