@@ -180,7 +180,7 @@ table(by_kind(told, unseen), columns, corner="means after the first name", digit
 # %% [markdown]
 # The gate stays open: "a" lets through as much as a name. Nothing in the loss asks a gate to close. It closes further for relations and for the end of the caption, although these do need the picture: the rows of two things, or whether a thing is left. The two things of a relation together get less than half of the weight, while at a name nearly all weight lies on the thing.
 #
-# So far the model was given the right words before each word. Now it reads its own most probable words (lesson 07's greedy search). A caption is right if all its words are. Of 500 captions, will fewer be right, or as many? And of the words?
+# So far the model was given the right words. Now it reads its own most probable words (lesson 07's greedy search). A caption is right if all its words are. Of 500 captions, will fewer be right, or as many? And of the words?
 
 # %%
 with torch.no_grad():
@@ -309,7 +309,7 @@ for steps in ("600", "1,200"):
 table(marks["1,200 steps, λ = 0.01"], [f"seed {seed}" for seed in range(5)], corner="1,200 steps, λ = 0.01", digits=2)
 
 # %% [markdown]
-# Without the penalty, pointing is near 1 in every run; with λ = 0.01 it is 0 in four of five runs, after 600 and after 1,200 steps, and with λ = 1 in all. λ = 0.01 costs every run words. But the map does not only fail where the words do: with seed 0, longer training gets 0.92 of the words right, and the largest weight lies on nearly every thing one word *before* its name.
+# Pointing is near 1 without the penalty. With λ = 1 it is 0 in all runs; with λ = 0.01 in four of five, after 600 and 1,200 steps. It costs every run words. But the map can fail where most words are right: with seed 0 and 1,200 steps, 0.92 of them are, and nearly every thing has the largest weight one word *before* its name.
 #
 # ## Is the map an explanation?
 #
@@ -373,7 +373,7 @@ table(rows, columns, corner="600 steps, five seeds", digits=2)
 # %% [markdown]
 # Without the penalty the map passes this test in every run: most names are lost with the largest weight. With it the map fails in four: hardly any are lost. So a map says where a context came from, but not *necessarily* what a word depends on.
 #
-# In models of text, weights often disagree with other measures of importance (Jain & Wallace 2019). Are they explanations? That depends on what we call one (Wiegreffe & Pinter 2019); our test took it to be what the word depends on.
+# In models of text, weights often disagree with other measures of importance (Jain & Wallace 2019). Are they explanations? That depends on what we call one (Wiegreffe & Pinter 2019).
 #
 # ## Captions today
 #
@@ -385,7 +385,15 @@ table(rows, columns, corner="600 steps, five seeds", digits=2)
 # | Flamingo (Alayrac et al. 2022) | 64 vectors | layers of cross-attention in a frozen language model, each with a gate tanh(α), where α is one learned number that starts at 0 |
 # | LLaVA-1.5 (Liu et al. 2023) | 24×24 = 576 tokens among the words | the language model's own self-attention |
 #
-# As tanh(0) = 0, Flamingo begins as the language model that it was. In LLaVA the words read the picture from the start.
+# As tanh(0) = 0, Flamingo begins as the plain language model. How many scores does one layer need for 576 parts of a picture and 20 words?
+
+# %% tags=["nbval-check-output"]
+parts, words = 576, 20
+print("cross-attention:", words * parts)
+print("tokens among the words, causal:", (parts + words) * (parts + words + 1) // 2)
+
+# %% [markdown]
+# The tokens of the picture are also compared with one another.
 #
 # ## So: which part of the picture is this word?
 #

@@ -312,7 +312,7 @@ for kind in KINDS:
 predict("16.hardest", ...)
 
 # %% tags=["reveals"]
-print("Five networks each, 1,500 steps:")
+print("Five networks each:")
 marks, rows = {}, {}
 for kind in KINDS:
     one, two, three = (runs("linear start", kind, hops) for hops in (1, 2, 3))
@@ -321,7 +321,7 @@ for kind in KINDS:
     marks[kind] |= {"1 hop": one, "2 hops": two, "3 hops": three}
     rows[kind] = [blind.mean(), two.mean(), two - one, three - two]
 reveal("16.hardest", min(rows, key=lambda kind: rows[kind][1]))
-plots.dots(marks, "right answers")
+plots.dots(marks, "right answers, after 1,500 steps")
 table(rows, ["no question", "2 hops", "2nd hop adds", "3rd hop adds"], corner="means, and paired differences", digits=2)
 
 # %% [markdown]
@@ -387,7 +387,7 @@ print("sum of the scores, by the right answer:", sums)
 predict("16.hidden", ...)
 
 # %% tags=["reveals"]
-print("One hop, yes-or-no questions. First a run of each, with 800 larger steps:")
+print("One hop, yes-or-no questions. First a run of each, with fewer and larger steps:")
 asked, asked_later = (stories("yes or no", number, seed)[1] for number, seed in ((4000, 0), (1000, 1)))
 for name, between in (("two linear layers", nn.Identity()), ("ReLU between them", nn.ReLU())):
     torch.manual_seed(0)
