@@ -297,7 +297,7 @@ rows = {"from step 250 to 1,500": [*(on_the_way[-1] - on_the_way[0]).T]}
 table(rows, columns, corner="change, seed by seed", digits=2)
 
 # %% [markdown]
-# The first measurement is nearly all shortcut. From there, with every seed, hop 1 moves weight from the take to the latest fact, and more answers are right. How far it gets differs from seed to seed.
+# At the first measurement most answers are the shortcut: it is what the network learns *first*. From there, with every seed, hop 1 moves weight from the take to the latest fact, and more answers are right. How far it gets differs from seed to seed.
 #
 # ## How many hops for which question?
 #
