@@ -46,6 +46,7 @@ SHOWN = {
     "recurrent attention": diagrams.recurrent_attention,
     "memory network": diagrams.memory_hops,
     "memory network, one hop": lambda **more: diagrams.memory_hops(1, **more),
+    "captioner": diagrams.captioner,
     "Turing machine": diagrams.turing_machine,
     "routing": lambda **more: diagrams.routing(
         *(torch.tensor([[2.0, 0.5], [1.0, -0.5]]), torch.tensor([[0.0, -0.1], [0.2, 0.0]])),

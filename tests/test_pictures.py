@@ -226,6 +226,10 @@ IN_WORDS = [
         lambda: plots.bars({"sum": [0.5, 0.7], "attention": [1.0]}, "accuracy", lines={"chance": 0.5}),
         ["upward: accuracy", "sum 0.6, attention 1.", "Marked: chance."],
     ),
+    (
+        lambda: plots.dots({"one hop": {"right": [0.5, 0.25]}, "two hops": {"right": [1.0, 0.75]}}, "share"),
+        ["Dots; across: share. one hop, right: 0.25 to 0.50. two hops, right: 0.75 to 1.00."],
+    ),
     (lambda: plots.polarity([0.5, -0.25], ["great", "dull"]), ["dull -0.25, great 0.5."]),
     (lambda: plots.curves([1, 2], {"dot": [[1, 4], [3, 4]]}, "width D", "variance"), ["dot: 2 at 1, 4 at 2."]),
     (

@@ -463,6 +463,30 @@ def memory_hops(hops=2, new=()) -> Diagram:
     return _diagram("A memory network", in_words, [facts, *memories, *row], arrows, new)
 
 
+def captioner(new=()) -> Diagram:
+    """One step of a captioner: attention over the cells of a picture, a gate, and an LSTM that reads what passes."""
+    cells = Box("annotations", "annotations: one per cell", EDGE, 20, 116, 72, "data")
+    state = Box("state", "state: before a word", EDGE, 128, 116, 80, "data")
+    score = Box("score", "perceptron: softmax", 176, 48, 108, 52)
+    total = Box("sum", "weighted\nsum", 348, 20, 86, 80)
+    times = Box("times", "×", 472, 44, 32, 32)
+    gate = Box("gate", "gate: *β*, 0 to 1", 444, 128, 88, 52)
+    word = Box("word", "previous word", 410, 232, 122, 36, "data")
+    cell = Box("LSTM", "LSTM", 592, 44, 58, 224)
+    after = Box("after", "new\nstate", 682, 132, 58, 48, "data")
+    arrows = [joined(cells, total, 32, "values"), joined(cells, score, 76), joined(score, total, 76, "weights")]
+    arrows += [Arrow(((state.right, 140), (230, 140), (230, 100))), joined(state, gate, 160)]
+    arrows += [joined(total, times, 60), Arrow(((488, 128), (488, 76))), joined(times, cell, 60, "context")]
+    arrows += [joined(state, cell, 200), joined(word, cell, 250), joined(cell, after, 156)]
+    in_words = (
+        f"The {plain(state.text)} is compared with the {plain(cells.text)} by a {plain(score.text)}; these weights make the weighted sum of the values, which are "
+        f"the annotations again. From the state also comes a {plain(gate.text)}. The weighted sum × the gate is the context. "
+        "An LSTM makes the new state of the state, the context and the previous word."
+    )
+    boxes = [cells, state, score, total, times, gate, word, cell, after]
+    return _diagram("Show, Attend and Tell", in_words, boxes, arrows, new)
+
+
 def turing_machine(new=()) -> Diagram:
     """A neural Turing machine: a controller, and two heads that write to a memory and read it."""
     high, middle, low = 52, 142, 228

@@ -42,7 +42,7 @@ def looks(image, locations, size, corner=None, title="", ax=None):
 
 
 def attended(image, weights, cell=None, title="", ax=None):
-    """Show a picture, and on it how much each of its cells is attended to; the cell with the largest weight has the strongest colour.
+    """Show a picture, and on it how much each of its cells is attended to: no colour at 0, the strongest at 1.
 
     Args:
         image: Y×X.
@@ -53,11 +53,11 @@ def attended(image, weights, cell=None, title="", ax=None):
     picture(image, title, ax)
     weights = torch.as_tensor(weights).double()
     grid = round(len(weights) ** 0.5)
-    side, most = torch.as_tensor(image).shape[0] / grid, weights.max().item()
-    ax.set_xlabel(f"largest weight {most:.2f}")
+    side = torch.as_tensor(image).shape[0] / grid
+    ax.set_xlabel(f"largest {weights.max():.2f}" + (f"\ndashes {weights[cell]:.2f}" if cell is not None else ""))
     for number, weight in enumerate(weights.tolist()):
         row, column = divmod(number, grid)
         place = (side * column - 0.5, side * row - 0.5)
-        ax.add_patch(plt.Rectangle(place, side, side, color=INK, alpha=0.75 * weight / most, linewidth=0))
+        ax.add_patch(plt.Rectangle(place, side, side, color=INK, alpha=0.75 * weight, linewidth=0))
         if number == cell:
             ax.add_patch(plt.Rectangle(place, side, side, fill=False, color="white", linestyle="--", linewidth=1.2))

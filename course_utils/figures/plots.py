@@ -360,6 +360,23 @@ def ranked(names, values, xlabel, title=""):
     ax.set(xlabel=xlabel, title=title)
 
 
+def dots(rows, xlabel, title="", ax=None, xlim=(-0.03, 1.03)):
+    """A mark for each run: `rows` maps a label to one series or several, each a name with its runs; a name has one marker in all rows."""
+    names = list(next(iter(rows.values())))
+    ax = axes(width=8, height=1.3 + 0.14 * len(rows) * len(names)) if ax is None else ax
+    for place, (name, (colour, _, marker)) in enumerate(zip(names, LOOKS, strict=False)):
+        for row, series in enumerate(rows.values()):
+            values = torch.as_tensor(series[name]).double().reshape(-1).tolist()
+            height = row + 0.7 / len(names) * (place - (len(names) - 1) / 2)
+            label = f"{list(rows)[row]}, {name}"  # for those who can't see the picture
+            ax.scatter(values, [height] * len(values), color=colour, marker=marker, alpha=0.65, label=label)
+    above = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "ncols": len(names), "frameon": False}
+    ax.legend(ax.collections[:: len(rows)], names, **above)
+    ax.hlines([row + 0.5 for row in range(len(rows) - 1)], *xlim, color="0.88", linewidth=1)
+    ax.set_yticks(range(len(rows)), rows)
+    ax.set(xlabel=xlabel, title=title, xlim=xlim, ylim=(len(rows) - 0.45, -0.55))
+
+
 def tree(probabilities, kept=(), title="", ax=None):
     """A tree of continuations: `probabilities` maps each beginning, a tuple of words, to its probability as a whole.
 

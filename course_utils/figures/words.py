@@ -65,9 +65,9 @@ def describe(figure) -> str:
 
 def _part(ax):
     """Return what one pair of axes shows."""
-    kinds = {"A grid": _grid, "Bars": _bars, "Lines": _lines}
+    kinds = {"A grid": _grid, "Bars": _bars, "Dots": _dots, "Lines": _lines}
     kind, texts = next(((kind, texts) for kind, tell in kinds.items() if (texts := tell(ax))), ("A drawing", []))
-    texts += [f"{len(dots.get_offsets())} points" for dots in ax.collections if isinstance(dots, PathCollection)]
+    texts += [f"{len(dots.get_offsets())} points" for dots in _all_dots(ax) if str(dots.get_label()).startswith("_")]
     title, across, upward = map(_plain, (ax.get_title(), ax.get_xlabel(), ax.get_ylabel()))
     if not ax.axison:
         across = upward = ""
@@ -119,6 +119,16 @@ def _bars(ax):
         for axis, place, height in found
     ]
     return [", ".join(heights)] if heights else []
+
+
+def _all_dots(ax):
+    return [dots for dots in ax.collections if isinstance(dots, PathCollection)]
+
+
+def _dots(ax):
+    """Tell from where to where the dots of each series with a name reach."""
+    reach = {_plain(dots.get_label()): sorted(float(x) for x, _ in dots.get_offsets()) for dots in _all_dots(ax)}
+    return [f"{name}: {xs[0]:.2f} to {xs[-1]:.2f}" for name, xs in reach.items() if not name.startswith("_")]
 
 
 def _lines(ax):

@@ -96,7 +96,7 @@ questions = (
             ),
             (
                 "We added a second and a third hop, and nearly all answers were right.",
-                "More hops helped little on our stories. Only one fact has to be found.",
+                "With three hops far from all answers were right on our stories. Only one fact has to be found.",
             ),
             (
                 "We trained on more stories than before, and nearly all answers were right.",
