@@ -260,7 +260,7 @@ compared.draw_accuracy(*variants.VARIANTS)
 table({"sparsemax": gained("sparsemax", "dot product")}, columns, corner="more than dot product", digits=2)
 
 # %% [markdown]
-# Sparsemax gains a little in both worlds, at 128 steps with every seed. ALiBi and the delta rule win *latest*, but lose in long sequences of *once*, the delta rule even in short ones: its 16 dimensions can keep the eight keys of *latest* apart, but perhaps not the 32 to 128 of *once*. Linear attention loses everywhere, although its memory is no smaller than the delta rule's. Why?
+# ALiBi and the delta rule win *latest*, but lose in long sequences of *once*; linear attention loses everywhere, and sparsemax gains a little in both worlds, at 128 steps with every seed. The delta rule loses in *once* even at 32 steps: its 16 dimensions can keep the eight keys of *latest* apart, but perhaps not the 32 to 128 of *once*. But the memory of linear attention is no smaller. Why does it lose in *latest*, too?
 #
 # ## Take one part out
 #
@@ -406,7 +406,7 @@ names = ("dot product", "sparsemax", "softmax, near first", "sparsemax, near fir
 table({name: shares(name) for name in names}, columns, corner="right answers", digits=2)
 
 # %% [markdown]
-# In *latest* the two changes need each other: at 128 steps sparsemax alone gets 0.31 and the nearer score with softmax 0.45, both together 0.91. In *once* they don't add up: there sparsemax is best alone, and with the nearer score softmax does better than sparsemax. So the score costs something in *once*, and sparsemax makes it cost more.
+# With both changes, one model gets nine of ten answers right in *latest* even at 128 steps, and in the map each step looks at few others, mostly recent ones. The table of five models shows that in *latest* the two changes need each other: at 128 steps sparsemax alone gets 0.31 and the nearer score with softmax 0.45, both together 0.91. In *once* they don't add up: there sparsemax is best alone, and with the nearer score softmax does better than sparsemax. So the score costs something in *once*, and sparsemax makes it cost more.
 #
 # ## So: what will your own attention be?
 #
