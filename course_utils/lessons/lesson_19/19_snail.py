@@ -337,7 +337,7 @@ def guess(points):
     ax.plot(grid, height, label="guess")
     ax.scatter(x[:points], y[:points], s=60, color="0.2", zorder=3, label="points given")
     ax.set(xlabel="x", ylabel="height", ylim=(-2.2, 2.2))
-    ax.legend(loc="upper right")
+    ax.legend(loc="lower center")
     return f"After {points} points, the guess at x = 0 is {height[24]:.2f}."
 
 

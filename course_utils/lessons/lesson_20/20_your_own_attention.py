@@ -406,7 +406,7 @@ names = ("dot product", "sparsemax", "softmax, near first", "sparsemax, near fir
 table({name: shares(name) for name in names}, columns, corner="right answers", digits=2)
 
 # %% [markdown]
-# With both changes, *latest* stays at 0.91; in the map each step looks at few others. The two need each other there: at 128 steps sparsemax alone gets 0.31, the score alone 0.45. In *once* the score costs more with sparsemax than with softmax: it leaves 0.87 of 1.00, and 0.94 of 0.96.
+# With both changes, *latest* stays at 0.91; in the map each step sees few others. The two need each other there: at 128 steps sparsemax alone gets 0.31, the score alone 0.45. In *once* the score costs more with sparsemax than with softmax: it leaves 0.87 of 1.00, and 0.94 of 0.96.
 #
 # ## So: what will your own attention be?
 #
