@@ -78,6 +78,7 @@ def draw_accuracy(*names: str, own: Report | None = None):
         plots.curves(LENGTHS, lines, "steps", "share of right answers", world, ax)
         ax.set(ylim=(0, 1.05), xticks=LENGTHS)
     axes[0].get_legend().remove()  # the other one is enough
+    axes[1].legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)  # beside the lines
 
 
 @torch.no_grad()

@@ -298,7 +298,7 @@ for setup in snail.SETUPS:
 table(rows, ["parameters", "1 example", "more", "5 examples", "more"], corner="digits 5 to 9", digits=2)
 
 # %% [markdown]
-# After five examples it does; after one it is worse with every seed. Dilations from 2 never join a label with its picture, and convolutions alone, with the most parameters, are far worse. Four layers of attention reach 0.62; perhaps one joins labels and pictures for the next. With positions (lesson 11) they come close to SNAIL, and with pairs they are better. So in SNAIL the convolutions bring each label to its picture, and the attention finds it.
+# After five examples it does; after one it is worse with every seed. Dilations from 2 never join a label with its picture, and convolutions alone, with the most parameters, are far worse. Four layers of attention reach 0.62; perhaps one joins labels and pictures for the next. With positions (lesson 11) they come close to SNAIL, with pairs they are better.
 #
 # ## Today: in-context learning
 #
@@ -337,7 +337,7 @@ def guess(points):
     ax.plot(grid, height, label="guess")
     ax.scatter(x[:points], y[:points], s=60, color="0.2", zorder=3, label="points given")
     ax.set(xlabel="x", ylabel="height", ylim=(-2.2, 2.2))
-    ax.legend(loc="upper right")
+    ax.legend(loc="lower center")
     return f"After {points} points, the guess at x = 0 is {height[24]:.2f}."
 
 
@@ -392,7 +392,7 @@ for name, one, reads in (("right", model, read), ("leaking", leaking, leaking_re
 #
 # ## So: can it learn from five examples?
 #
-# Yes, if it has learned how from many tasks. After five examples of a new digit, the five models get three labels of four right on average, without any change of their weights. Copying the most similar picture's label does better: nine of ten. A rule that fits the task needs no training; a learned one is for tasks where nobody knows such a rule, and is only as good as its training classes.
+# Yes, if it has learned how from many tasks. After five examples of a new digit, the five models get three labels of four right, without any change of their weights. Copying the most similar picture's label does better: nine of ten. Where a good rule is known, nothing has to be learned.
 #
 # ## Questions
 #

@@ -194,9 +194,9 @@ for way in ("softmax", "softmax, PyTorch's own", "linear, in chunks"):
 table(times, [f"{length:.0f} steps" for length in lengths], corner="CPU milliseconds, three runs", digits=1)
 
 # %% [markdown]
-# Four times as many steps take the chunks about three to four times as long, PyTorch's softmax 11 to 12 times, softmax with its weights 16 times and then 29 times. At 4,096 steps, the chunks need a seventh of the time of PyTorch's own.
+# Four times as many steps take the chunks three to four times as long, softmax with its weights 16 times and then 29 times, PyTorch's 11 to 12 times. At 4,096 steps, the chunks need a seventh of that.
 #
-# This memory only adds. The **delta rule** (Schlag et al. 2021) first reads what the memory holds for a key, and writes a share $\beta$ of the difference. In the paper each step computes its own β; we fix it:
+# This memory only adds. The **delta rule** (Schlag et al. 2021) first reads what the memory holds for a key, and writes a share $\beta$ of the difference. Here β is fixed:
 #
 # $$S_t = S_{t-1} + \beta\, k_t\,(v_t - S_{t-1}^\top k_t)^\top$$
 #
@@ -260,7 +260,7 @@ compared.draw_accuracy(*variants.VARIANTS)
 table({"sparsemax": gained("sparsemax", "dot product")}, columns, corner="more than dot product", digits=2)
 
 # %% [markdown]
-# Sparsemax gains a little in both worlds, at 128 steps with every seed. ALiBi and the delta rule win *latest*, but lose in long sequences of *once*, the delta rule even in short ones: its 16 dimensions can keep the eight keys of *latest* apart, but perhaps not the 32 to 128 of *once*. Linear attention loses everywhere, although its memory is no smaller than the delta rule's. Why?
+# ALiBi and the delta rule win *latest*, but lose in long sequences of *once*; linear attention loses everywhere, and sparsemax gains a little in both worlds, at 128 steps with every seed. Perhaps the delta rule's 16 dimensions keep the eight keys of *latest* apart, but not the 32 to 128 of *once*. But linear attention's memory is no smaller. Why does it lose in *latest*, too?
 #
 # ## Take one part out
 #
@@ -306,7 +306,7 @@ for whole, taken in {
 table(rows, ["more than", *columns], digits=2)
 
 # %% [markdown]
-# Linear attention is worse without $\phi$ or without the division, but better without both, by about 0.5 in *once*. Do negative weights help there, since they can cancel? No: counted as 0, they leave *once* better still. Perhaps wrong keys need weights near 0, which φ seldom gives. But to leave out negative weights, one has to look at every key again. Reading wins *latest* and costs *once*: without it, the delta rule gains 0.3 there at 128 steps. With only its steepest slope ALiBi loses in *once*, with only its flattest in *latest*.
+# Linear attention is worse without $\phi$ or without the division, but better without both, by about 0.5 in *once*. Do negative weights help there, since they can cancel? No: counted as 0, they leave *once* better still. Perhaps wrong keys need weights near 0, which φ seldom gives. Reading wins *latest* and costs *once*: without it, the delta rule gains 0.3 there at 128 steps. With only its steepest slope ALiBi loses in *once*, with only its flattest in *latest*.
 #
 # Why does reading cost something? Without any training, we write 128 random keys of length 1, then read all of them. Which will the delta rule still know, in 16 dimensions and in 128?
 
@@ -330,7 +330,7 @@ for D, ax in zip((16, 128), plots.axes(2, width=4.2), strict=True):
     ax.set(ylim=(0, 1.05))
 
 # %% [markdown]
-# In 16 dimensions the delta rule knows the latest keys; after 60 more it is no better than a guess, 1 in 8. In 128 it still loses half of the oldest, although 128 keys could be at right angles: random ones are not, so a new key overwrites a part of older ones. Values that are only added are blurred alike; in 128 dimensions nine of ten can still be read.
+# In 16 dimensions the delta rule knows the latest keys; after 60 more it is no better than a guess, 1 in 8. In 128 it loses half of the oldest: random keys are not at right angles, so new ones overwrite parts of older ones. Values that are only added are blurred alike.
 #
 # ## What is used today?
 #
@@ -406,11 +406,11 @@ names = ("dot product", "sparsemax", "softmax, near first", "sparsemax, near fir
 table({name: shares(name) for name in names}, columns, corner="right answers", digits=2)
 
 # %% [markdown]
-# In *latest* the two changes need each other: at 128 steps sparsemax alone gets 0.31 and the nearer score with softmax 0.45, both together 0.91. In *once* they don't add up: there sparsemax is best alone, and with the nearer score softmax does better than sparsemax. So the score costs something in *once*, and sparsemax makes it cost more.
+# With both changes, *latest* stays at 0.91; in the map each step sees few others. The two need each other there: at 128 steps sparsemax alone gets 0.31, the score alone 0.45. In *once* the score costs more with sparsemax than with softmax: it leaves 0.87 of 1.00, and 0.94 of 0.96.
 #
 # ## So: what will your own attention be?
 #
-# One that changes a part for a reason: say which world it should win, test its promises, take each part out again. Here, sparsemax won long sequences of *once*; slopes and overwriting won *latest*, and paid for it in *once*.
+# One that changes a part for a reason: say which world it should win, test its promises, take each part out again. Here, sparsemax won long sequences of *once*, slopes and overwriting won *latest*.
 #
 # ## Questions
 #
