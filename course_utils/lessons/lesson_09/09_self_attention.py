@@ -159,7 +159,7 @@ table(rows, [f"{number} layers" if number > 1 else "1 layer" for number in layer
 diagrams.paths()
 
 # %% [markdown]
-# It is one step, or eight, three and four. This number is the **longest path** between two words. (The puzzle above: with masks of seven, two layers reach all 12 words if each word sees its own block of four and the words at its place in the two other blocks.)
+# It is one step, or eight, three and four: the **longest path** between two words. (In the puzzle above, let each word see its block of four, and its place in both other blocks.)
 #
 # ## What does it cost?
 #
