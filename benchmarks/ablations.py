@@ -3,10 +3,11 @@
     python benchmarks/ablations.py [--only world translator multi30k equal_time] [--seeds 0 1 2 3 4]
 
 "world" trains Transformers in the generated world, five seeds each, from 1,500 pairs, where the same sentences come again and again, and
-some from 20,000; "translator" trains the course's own translator, with the preset for two laptop cores, to its end, five seeds each, about
-nine minutes of one core a row, and scores it on the three test sets with beam search; "multi30k" trains the same ones on Multi30k, three seeds each; "equal_time" trains the Transformer and the GRU of the
-presets for two laptop cores, for two epochs and two and a half. The rows go to the tables ablations.csv, recipe.csv and equal_time.csv in
-course_utils/data/measured_tables; lesson 13 shows the first and the last. What is in them already is not run again. The other rows take half a minute to four minutes.
+some from 20,000; "translator" trains the course's own translator, with the preset for two laptop cores, to its end, five seeds each, 11 to 21
+minutes of one core a row, and scores it on the three test sets with beam search; "multi30k" trains the same ones on Multi30k, three seeds
+each; "equal_time" trains the Transformer and the GRU of the presets for two laptop cores, for two epochs and two and a half. The rows go to
+the tables ablations.csv, recipe.csv and equal_time.csv in course_utils/data/measured_tables; lesson 13 shows the first. What is in them
+already is not run again. The other rows take half a minute to four minutes.
 """
 
 import argparse
