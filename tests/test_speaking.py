@@ -10,9 +10,11 @@ from course_utils.models import speaking
 
 
 def test_a_text_of_letters_comes_back():
-    text = speaking.told(3, seed=0)
+    text = speaking.stories_as_text(3, seed=0)
     assert (
-        text.endswith(". ") and " went to the " in text and text == speaking.told(3, seed=0) != speaking.told(3, seed=1)
+        text.endswith(". ")
+        and " went to the " in text
+        and text == speaking.stories_as_text(3, seed=0) != speaking.stories_as_text(3, seed=1)
     )
     assert "".join(speaking.LETTERS[i] for i in speaking.ids_of(text)) == text
 
@@ -45,7 +47,7 @@ def test_a_right_gpt_learns_in_a_few_steps():
 @pytest.mark.parametrize("seed", range(3))
 def test_a_right_gpt_writes_sentences_of_the_stories(seed):
     model, bits = speaking.train_speaker(solution_of("21.gpt"), seed)
-    words = {word for sentence in speaking.told(200, seed=3).split(". ") for word in sentence.split()}
+    words = {word for sentence in speaking.stories_as_text(200, seed=3).split(". ") for word in sentence.split()}
     written = speaking.go_on(model, "mary went to the ", seed=seed).replace(".", "").split()[:-1]
     assert bits < 0.3 and sum(word in words for word in written) > 0.9 * len(written)
 
