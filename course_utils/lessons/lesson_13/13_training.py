@@ -119,7 +119,7 @@ run("SGD, rate 0.1, momentum", edited(train, "lr=0.3", "lr=0.1, momentum=0.9"))
 run("Adam, rate 0.01", with_adam)
 
 # %% [markdown]
-# A larger rate helps SGD, momentum helps more, and Adam gets nearly all words right. **Your turn**: `run` SGD with a rate of your own. Does any reach Adam's share? We found none; at 2.5 the weights become `nan`, which means: not a number. Clipping gradients to length 1, as in lesson 12, bounds each step.
+# A larger rate helps SGD, momentum helps more, and Adam gets nearly all words right. **Your turn**: `run` SGD with a rate of your own. Does any reach Adam's share? We found none; at 2.5 the weights become `nan` (not a number). Clipping gradients to length 1, as in lesson 12, bounds each step.
 #
 # ## When should the step be large?
 #
