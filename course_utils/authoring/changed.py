@@ -27,7 +27,7 @@ from course_utils.authoring.sources import Target, read_source
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
 from course_utils.base.imports import PACKAGE, closure, imported
-from course_utils.base.places import FOLDERS, LESSONS, sources_in
+from course_utils.base.places import FOLDERS, LESSONS, folder_of, sources_in
 from course_utils.lessons import tasks
 
 KEPT = Path("build/last_green.json")  # {what: its checksum} at the last run without a failure
@@ -157,7 +157,7 @@ class Hangs:
         if not declared:
             return
         for task in (task for lesson in tasks.by_lesson().values() for task in lesson):
-            folder = f"{LESSONS}/lesson_{task.id[:2]}"
+            folder = folder_of(task.id)
             needs = closure(self.root, {self.root / folder / f"{task.id[3:]}.py"})
             needs = {file.relative_to(self.root).as_posix() for file in needs} | {f"{folder}/right/{task.id[3:]}.py"}
             if needs & declared or task.id[:2] in lessons:

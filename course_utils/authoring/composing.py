@@ -10,7 +10,7 @@ from dataclasses import replace
 from course_utils.authoring.headers import dots, heading, of_exercises, of_lesson, task_facts
 from course_utils.authoring.sources import TASK_HEADING, Cell, begins_in_header, split_answers
 from course_utils.base.errors import CourseError
-from course_utils.base.places import source_of
+from course_utils.base.places import folder_of, source_of
 
 REVEALS = "reveals"  # tags a cell whose output answers a prediction: it is folded until the cell is run
 FOLDED = {  # by tag: the code of the set-up cell (Colab has a word of its own for that), the output of what reveals
@@ -76,7 +76,7 @@ def _with_dots(target, tasks, cell):
         return cell
     if found[1] not in tasks:
         raise CourseError(
-            f"{target.source}, line {cell.line}: there is no task {found[1]} in course_utils/lessons/lesson_{target.number}/."
+            f"{target.source}, line {cell.line}: there is no task {found[1]} in {folder_of(target.number)}/."
         )
     rest = cell.text[found.end() :].strip("\n")
     return replace(cell, text=f"{found[0]}\n\n{dots(tasks[found[1]])}\n\n{rest}")

@@ -8,7 +8,7 @@ import runpy
 from pathlib import Path
 
 from course_utils.base.errors import CourseError
-from course_utils.base.places import file_of, number_of
+from course_utils.base.places import file_of, folder_of, number_of
 from course_utils.checks.lesson import Lesson
 from course_utils.checks.task import Task, count
 
@@ -22,19 +22,18 @@ LEGEND = (
 
 def lesson_facts(root: Path, number: str) -> Lesson:
     """Return what is declared of a lesson in the course at root. Raises `CourseError`."""
-    file = root / f"course_utils/lessons/lesson_{number}/__init__.py"
+    name = f"{folder_of(number)}/__init__.py"
+    file = root / name
     lesson = runpy.run_path(str(file)).get("lesson") if file.is_file() else None
     if not isinstance(lesson, Lesson):
-        raise CourseError(
-            f"course_utils/lessons/lesson_{number}/__init__.py declares no lesson: write `lesson = Lesson(...)`, as its neighbours do."
-        )
+        raise CourseError(f"{name} declares no lesson: write `lesson = Lesson(...)`, as its neighbours do.")
     return lesson
 
 
 def task_facts(root: Path, number: str) -> dict[str, Task]:
     """Return the tasks of a lesson in the course at root, by id. Raises `CourseError` for a file that declares none."""
     found = {}
-    for file in sorted((root / f"course_utils/lessons/lesson_{number}").glob("[!_0-9]*.py")):
+    for file in sorted((root / folder_of(number)).glob("[!_0-9]*.py")):
         task = runpy.run_path(str(file)).get("task")
         if not isinstance(task, Task) or task.id != f"{number}.{file.stem}":
             raise CourseError(

@@ -21,6 +21,11 @@ def number_of(lesson: str) -> str:
     return lesson.zfill(2) if lesson.isdecimal() else Path(lesson).name[:2]
 
 
+def folder_of(lesson: str) -> str:
+    """Return the path of the folder that holds all that people write for a lesson, given as `number_of` takes it."""
+    return f"{LESSONS}/lesson_{number_of(lesson)}"
+
+
 def file_of(folder: str, name: str) -> str:
     """Return the path of a lesson's notebook: "exercises/03_queries_exercises.ipynb" for the folder "exercises" and "03_queries"."""
     return f"{folder}/{name}{ENDINGS.get(folder, '')}.ipynb"
@@ -28,7 +33,7 @@ def file_of(folder: str, name: str) -> str:
 
 def source_of(folder: str, name: str) -> str:
     """Return the path of what a notebook is built from; exercises and solutions are built from one file."""
-    return f"{LESSONS}/lesson_{number_of(name)}/{name}{'' if folder == 'notebooks' else ENDINGS['exercises']}.py"
+    return f"{folder_of(name)}/{name}{'' if folder == 'notebooks' else ENDINGS['exercises']}.py"
 
 
 def sources_in(root: Path, folder: str) -> list[str]:
