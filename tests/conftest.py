@@ -9,6 +9,7 @@ from pathlib import Path
 import extent
 import patience
 import pytest
+import torch
 from IPython.core.interactiveshell import InteractiveShell
 
 from course_utils.commands import doctor
@@ -40,6 +41,15 @@ def pytest_sessionfinish():
     if folder := os.environ.get("COURSE_LEFT_OUT"):
         process = os.environ.get("PYTEST_XDIST_WORKER", "main")
         (Path(folder) / f"{process}.json").write_text(json.dumps(extent.LEFT))
+
+
+@pytest.fixture(autouse=True)
+def as_many_threads_after_as_before():
+    """Several processes share the cores: a test that leaves more threads behind slows down all that follow in its process tenfold."""
+    before = torch.get_num_threads()
+    yield
+    if torch.get_num_threads() != before:
+        torch.set_num_threads(before)
 
 
 @pytest.fixture
