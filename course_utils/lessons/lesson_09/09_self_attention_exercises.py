@@ -1,5 +1,5 @@
 # %% [markdown]
-# You write self-attention as the Transformer uses it, a form of it for long sentences, and the table that compares what layers cost. Then you write two tests: one finds models that see words they should not see, the other finds out whether a model notices the order of words. The letters: B sentences,
+# You write self-attention as the Transformer uses it, a form of it for long sentences, and count what layers really cost. Then you write two tests: one finds models that see words they should not see, the other finds out whether a model notices the order of words. The letters: B sentences,
 # T words of a sentence, D width of a word, d width of queries and keys, E width of values. A mask is True where a word may attend to another.
 
 # %%
@@ -105,12 +105,14 @@ check("09.restricted_self_attention", restricted_self_attention)
 # %% [markdown]
 # ## 09.layer_cost
 #
-# Compute table 1 of Vaswani et al. (2017) for n words of width d, without constant factors: the **multiplications** of one layer; its **sequential steps**, which wait for one another; and the **longest path**, the layers or steps that take a signal from any word to any other.
+# The paper's table leaves out constant factors. Count **all multiplications** of the lesson's layers for n words of width d: those of projections, matrices, scores and weighted sums (not the softmax, nor the division by √d). The lesson's table of counts (d = 512, k = 3, r = 9) tells whether you are right.
 #
-# - `"self"`: each word is compared with each word, in d multiplications.
-# - `"recurrent"`: each step multiplies the state by a d×d matrix, and the next step needs its result.
-# - `"convolution"`: at each position, k words are multiplied by a d×d matrix each. With growing gaps, $l$ layers see $k^l$ words.
-# - `"restricted"`: each word is compared with r words, even if r is larger than n. Each layer carries a signal r of the n positions.
+# Return also the **sequential steps**, which wait for one another, and the **longest path**, the layers or steps that take a signal from any word to any other, as in the paper's table:
+#
+# - `"self"`: the lesson's `SelfAttention`.
+# - `"recurrent"`: a tanh cell for words and states of width d.
+# - `"convolution"`: a d×d matrix for each of k words. With growing gaps, $l$ layers see $k^l$ words.
+# - `"restricted"`: like `"self"`, but each word meets r words, even if r > n. A layer carries a signal r of the n positions.
 
 
 # %%
@@ -132,12 +134,13 @@ def layer_cost(kind, n, d, k, r):
         (108, 1, 2)
     """
     ### BEGIN SOLUTION
+    projections = 3 * n * d * d
     if kind == "self":
-        return n * n * d, 1, 1
+        return projections + 2 * n * n * d, 1, 1
     if kind == "recurrent":
-        return n * d * d, n, n
+        return 2 * n * d * d, n, n
     if kind == "restricted":
-        return r * n * d, 1, -(-n // r)
+        return projections + 2 * r * n * d, 1, -(-n // r)
     layers, reach = 0, 1
     while reach < n:
         layers, reach = layers + 1, reach * k
