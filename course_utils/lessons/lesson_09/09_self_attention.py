@@ -60,7 +60,7 @@ diagrams.same_words(["dog", "ball", "it"], X, (Q, K, V), scores, weights, weight
 # %% [markdown]
 # It is the 6 in the second row, which turns "pronoun" into a query for "thing". In the third row of weights, "it" looks at "dog" and "ball". The others ask for nothing, so their weight is spread evenly. Change one more entry of `W_Q`, so that things look for pronouns, and run the cell again.
 #
-# Here is the same as a layer. It adds each word's own vector to its context: with this **residual connection** (lesson 03) a word keeps what it is. The mask is True where a word (row) may see a word (column). Which line is the score of the equation, which the weighted sum?
+# Here is the same as a layer, with matrices that can be trained. It adds each word's own vector to its context: with this **residual connection** (lesson 03) a word keeps what it is. The mask is True where a word (row) may see a word (column). Which line is the score of the equation, which the weighted sum?
 
 
 # %% tags=["nbval-check-output"]
@@ -136,15 +136,13 @@ look("the sleepy dog took the wooden ball", "the sleepy dog took the hungry cat"
 
 
 # %% tags=["nbval-check-output"]
-vectors = {word: torch.randn(4, generator=torch.Generator().manual_seed(i)) for i, word in enumerate(vocabulary)}
-
-
+@torch.no_grad()
 def outputs(sentence):
-    """What the layer returns for each word, by word."""
+    """What the trained layer returns for each word, by word."""
     words = sentence.split()
-    x = torch.stack([vectors[word] for word in words])  # T D
+    x = model[0](torch.tensor([[vocabulary.index(word) for word in words]]))  # 1 T D
     # Write here a line that adds to each vector the number of its position, from 0.
-    return dict(zip(words, layer(x[None])[0].detach(), strict=True))
+    return dict(zip(words, model[1](x)[0], strict=True))
 
 
 one, other = outputs("sleepy dog took hungry cat"), outputs("sleepy cat took hungry dog")
@@ -307,7 +305,7 @@ for ax, (title, values) in zip(plots.axes(2, height=3.8), pictures.items(), stri
 #
 # ## So: what if every word looks at every word at once?
 #
-# Then any two words are one step apart, and no step waits for another. But the work grows with the square of the length, and the order is lost.
+# Then each word can find the one it needs, wherever it stands: any two are one step apart, and no step waits for another. But the work grows with the square of the length, and the order is lost.
 #
 # ## Questions
 #

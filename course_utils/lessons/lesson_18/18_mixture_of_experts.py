@@ -139,7 +139,7 @@ gates = scores.masked_fill(~kept, -torch.inf).softmax(-1)  # B N
 diagrams.best_experts(scores[0], gates[0])
 
 # %% [markdown]
-# The first expert gets 0, the others the softmax of 3 and 2. With $k$ = 1, which gate does the best expert get? Change the line and see.
+# The first expert gets 0, the others the softmax of 3 and 2. Change the line to $k$ = 1: which gate does the best expert get now, whatever its score?
 #
 # Our next world has white and black digits. Four linear experts learn both, and the best two answer. (As in that paper, a second loss asks that all experts be used, and noise is added to the scores in training. Both come back below.) Then the labels of black digits move on by one, so a 3 should be called “four”. Which experts get a gradient from these digits if the best two answer, and which if only the best one does?
 
@@ -243,7 +243,7 @@ same = torch.allclose(y, shipped(x[None])[0], atol=1e-6) and torch.allclose(bala
 print("the package's layer agrees:", same)
 
 # %% [markdown]
-# The gate gets its gradient through this factor, since choosing passes none.
+# The gate learns through this factor, since choosing passes no gradient. (A softmax over the best one alone, $k$ = 1 above, is always 1.)
 #
 # ## Take the balance loss out
 #
@@ -319,7 +319,7 @@ _ = meanwhile.set(xlabel="step", ylabel="share of the batch", title="experts in 
 #
 # Write a line for `mine` that prevents this from `p.mean(0)` alone. (Such as `8 * p.mean(0).square().sum()`; or a tenth of it?)
 #
-# What else helps? Noise is meant to. An **offset** (Wang et al. 2024) is added to an expert's score in choosing, not in the gate; after each batch it rises if the expert got too few tokens, and falls if too many.
+# What else helps? Noise is meant to. An **offset** (Wang et al. 2024) is added to an expert's score in choosing, not in the gate; after each batch it rises if the expert got too few tokens, and falls if too many. Which keeps all experts at work?
 
 # %%
 setups = ("nothing", "noise", "balance loss", "offsets")
@@ -338,11 +338,11 @@ table({"same seed": [*(runs["offsets"] - runs["balance loss"])]}, columns, corne
 # In lesson 12, each token went through the same feed-forward network. A switch with $N$ such networks can take its place; a token that finds no room passes through the residual connection only. This layer has to remember 2,048 translations into 32 languages. What share would be right with a single network of an expert's size?
 
 # %%
-world = dictionaries(0)
-given, wanted = world.batch(drawn(1), size=500)
+many = dictionaries(0)
+given, wanted = many.batch(drawn(1), size=500)
 torch.manual_seed(0)
 translator = experts.Translator(LANGUAGES, WORDS, experts=8)
-losses = experts.fit_translator(translator, world.batch, steps=700, rate=8e-3)
+losses = experts.fit_translator(translator, many.batch, steps=700, rate=8e-3)
 translator.eval()
 with torch.no_grad():
     found = (translator(given).argmax(-1) == wanted).float().mean()
@@ -407,7 +407,6 @@ with torch.no_grad():
         outputs, gates = mixture(seen.x)
         best = (outputs[..., 0] - seen.y).abs().argmin(1)  # B
         rows[f"lines, {name}"] = [(gates.argmax(1) == best).float().mean().item()]
-    world = dictionaries(0, languages=8)
     x, translation, _ = batch(drawn(1), size=4000)
     for name, model in (("balance loss", balanced), ("`mine`", left_alone)):
         _, _, chosen = model(x)
