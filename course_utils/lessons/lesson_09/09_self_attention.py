@@ -217,6 +217,7 @@ predict("09.cheaper", ...)
 
 
 # %% tags=["reveals"]
+print("In millions of multiplications:")
 names = ["self-attention", "recurrent", "convolution", "restricted"]
 
 
@@ -236,7 +237,7 @@ def counted(D, n):
 reveal("09.cheaper", 512 / 50)
 rows = {"50 words, by the formulas": by_the_formulas(50), "50 words, counted": counted(512, 50)}
 rows |= {"2,000 words, by the formulas": by_the_formulas(2000), "2,000 words, counted": counted(512, 2000)}
-table(rows, names, corner="millions of multiplications", digits=1)
+table(rows, names, corner="millions", digits=1)
 
 # %% [markdown]
 # By the formulas self-attention is cheaper than the recurrent layer if a sentence has fewer words than its vectors have dimensions. Counted, it needs *more* for 50 words. A formula without constants says how work *grows*, not what a layer costs: it leaves out the three projections, $3 n d^2$, nearly all of the work there (and in the restricted layer even for 2,000 words). The recurrent layer has two matrices instead of one.
@@ -301,11 +302,11 @@ for ax, (title, values) in zip(plots.axes(2, height=3.8), pictures.items(), stri
     plots.weights(means, range(1, 9), list("abcdefgh"), title, ax, "digit", "letter")
 
 # %% [markdown]
-# Most pairs get nearly all the weight, a few get none. If a row has one such pair, it is answered all the same: finding nothing has come to mean this digit. If a row has several, only one of them is right. Almost no weight means almost no gradient, so perhaps they stay unlearned.
+# Most pairs get nearly all the weight, a few get none. If a row has one such pair, it is answered all the same: finding nothing has come to mean this digit. If a row has several, only one of them is right. Without weight there is no gradient, so perhaps they stay unlearned.
 #
 # ## So: what if every word looks at every word at once?
 #
-# Then each word can find the one it needs, wherever it stands: any two are one step apart, and no step waits for another. But the work grows with the square of the length, and the order is lost.
+# Then each word can find the one it needs: any two are one step apart, and no step waits for another. But the work grows with the square of the length, and the order is lost.
 #
 # ## Questions
 #

@@ -117,9 +117,8 @@ errors = {name: torch.tensor(measured_once("lines", "error", "best_error", setup
 for name, (of_sum, _) in errors.items():
     print(f"{name}: median {of_sum.median():.3f}, mean {of_sum.mean():.3f}")
 ax = plots.axes(height=4)
-for label, marker, colour, one, other in zip(
-    ("sum", "largest gate alone"), "os", plots.COLOURS, *errors.values(), strict=False
-):
+names = ("sum", "largest gate alone")
+for label, marker, colour, one, other in zip(names, "os", plots.COLOURS, *errors.values(), strict=False):
     ax.loglog(one, other, marker, color=colour, label=label, alpha=0.7)
 ax.axline((0.02, 0.02), (1, 1), color="0.5", linestyle="--")  # equal errors
 ax.set(xlabel="squared error, work together", ylabel="squared error, compete")
@@ -150,11 +149,10 @@ torch.manual_seed(0)
 mixture = experts.Mixture(64, 10, k=2, noise=2.0)
 experts.fit(mixture, *both, steps=1000, rate=1e-2, compete=False, balance=0.1)
 mixture.eval()
-with torch.no_grad():
-    gates = [mixture(written(colour, "test").x).gates.mean(0) for colour in ("white", "black")]
-rows = dict(zip(("mean gate, white digits", "mean gate, black digits"), gates, strict=True))
-rows = {name: [f"{gate:.2f}" for gate in gates] for name, gates in rows.items()}
-moved = (black.digit + 1) % 10
+rows, moved = {}, (black.digit + 1) % 10
+for colour in ("white", "black"):
+    gates = mixture(written(colour, "test").x).gates.mean(0)  # N
+    rows[f"mean gate, {colour} digits"] = [f"{gate:.2f}" for gate in gates.tolist()]
 for k in (2, 1):
     mixture.k = k
     mixture.zero_grad()
@@ -174,6 +172,7 @@ table(rows, [f"expert {i + 1}" for i in range(4)])
 predict("18.forgetting", ...)
 
 # %% tags=["reveals"]
+print("Each mark is a seed; forgotten: the share of white digits read before, minus that read afterwards.")
 sizes = (experts.Mixture(64, 10, experts=1, hidden=64).experts, mixture)
 print("parameters of the one network, and of a mixture:", [sum(p.numel() for p in m.parameters()) for m in sizes])
 names, forgotten, learned = ("white", "white_sgd", "white_adam", "black_sgd", "black_adam"), {}, {}
@@ -306,6 +305,7 @@ def mine(p, chosen):  # B N, B
 predict("18.without_balance", ...)
 
 # %% tags=["reveals"]
+print("The same training with your function:")
 left_alone, asked = train(mine)
 at_end, meanwhile = plots.axes(2, width=5, height=3.2)
 reveal("18.without_balance", round(show(left_alone, "with mine", at_end), 2))
@@ -350,6 +350,7 @@ print(f"right words with 8 experts: {found:.2f}")
 predict("18.translators", ...)
 
 # %% tags=["reveals"]
+print("Five seeds, with more steps than above:")
 made = {"8 experts": {"experts": 8}, "no experts": {}, "8 times as wide": {"hidden": 256}}
 made |= {f"8 experts, {end}": {"experts": 8} for end in ("capacity 1.5", "capacity 1", "no balance")}
 right, costs = {}, {}
@@ -360,7 +361,7 @@ for setup, sizes in made.items():
     parameters = sum(p.numel() for p in layer.parameters())
     costs[setup] = [parameters, work, right[setup] - right["8 experts"], *others]
 reveal("18.translators", round(right["no experts"].mean().item(), 2))
-plots.dots({setup: {"five seeds": runs} for setup, runs in right.items()}, "share of right words, after more steps")
+plots.dots({setup: {"five seeds": runs} for setup, runs in right.items()}, "share of right words")
 (most,) = measured_once("translators", "most_used", setup="8 experts, no balance")
 print(f"Without a balance loss, the busiest of 8 experts gets at most {max(most):.2f} of the tokens.")
 columns = "parameters, products per token, right words against 8 experts, tokens dropped, CPU seconds"
