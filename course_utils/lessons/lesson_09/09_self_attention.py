@@ -302,7 +302,7 @@ for ax, (title, values) in zip(plots.axes(2, height=3.8), pictures.items(), stri
     plots.weights(means, range(1, 9), list("abcdefgh"), title, ax, "digit", "letter")
 
 # %% [markdown]
-# Most pairs get nearly all the weight, a few get none. If a row has one such pair, it is answered all the same: finding nothing has come to mean this digit. If a row has several, only one of them is right. Without weight there is no gradient, so perhaps they stay unlearned.
+# Most pairs get nearly all the weight, a few get none. If a row has one such pair, it is answered all the same: finding nothing has come to mean this digit. If a row has several, only one is right. Without weight there is no gradient, so perhaps they stay unlearned.
 #
 # ## So: what if every word looks at every word at once?
 #
