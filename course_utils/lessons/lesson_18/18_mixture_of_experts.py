@@ -186,7 +186,7 @@ plots.dots(forgotten, "share of white digits forgotten", ax=left)
 plots.dots(learned, "share of black digits with their new labels", ax=right)
 
 # %% [markdown]
-# With Adam, all four and the best two forget more than the one network with every seed: it divides a gradient by its usual size (lesson 13), so even a tiny one makes a full step. With gates of exactly 0 nothing is forgotten. The one network, larger and not linear, learns the new labels best.
+# With Adam, all four and the best two forget more than the one network with every seed: Adam divides a gradient by its usual size (lesson 13), so even a tiny one makes a full step. With gates of exactly 0 nothing is forgotten. The one network, larger and not linear, learns the new labels best.
 #
 # ## One expert for each token
 #
@@ -294,7 +294,7 @@ show(Switch(D, 8), "before training", untrained)
 _ = show(balanced, "with the balance loss", after)
 
 # %% [markdown]
-# Each cell has the number and colour of the expert that computes the answer. A language goes to several experts: the balance loss asks only that all experts get the same share. Now you take it out. The function `mine` adds nothing to the loss, and all else stays. What share of the words will be right?
+# With the balance loss nearly all experts have work, and a language goes to several of them: the loss asks only for equal shares. (A cell has the number and colour of the expert that computes the answer.) Now you take the loss out. The function `mine` adds nothing to the loss, and all else stays. What share of the words will be right?
 
 
 # %%
