@@ -247,14 +247,14 @@ table(rows, names, corner="millions", digits=1)
 # %%
 sizes = [64, 128, 256, 512, 1024]
 work = torch.tensor([counted(64, n) for n in sizes]).T  # 4 sizes
-seconds = [torch.tensor([package.seconds_of(layer, 64, sizes) for _ in range(5)]).amin(0) for layer in make_layers(64)]
+seconds = [torch.tensor([package.seconds_of(layer, 64, sizes) for _ in range(15)]).amin(0) for layer in make_layers(64)]
 left, right = plots.axes(2, height=3.6)
 for ax, numbers, label in ((left, work, "millions of multiplications"), (right, seconds, "seconds")):
     runs = {name: numbers[i][None] for i, name in enumerate(names)}
     plots.curves(sizes, runs, "words", label, log=True, ax=ax)
 
 # %% [markdown]
-# No: the recurrent layer multiplies least, and yet it takes longer than the convolution. Its $n$ steps are small products, and each has to wait for the one before it. Self-attention's lines are the steepest on both sides.
+# No: the recurrent layer multiplies least, and yet it takes longer than the convolution. Its $n$ steps are small products, and each has to wait for the one before it. The work of self-attention grows fastest. (On a busy computer the seconds wobble.)
 #
 # ## How far can it see?
 #

@@ -125,7 +125,7 @@ ax.set(xlabel="squared error, work together", ylabel="squared error, compete")
 _ = ax.legend(loc="upper left")
 
 # %% [markdown]
-# With most seeds, competing experts have the smaller error, but some of their runs go wrong. So the median speaks for them, the mean does not. After competing, the expert with the largest gate can answer alone: with every seed its error is at most a third larger. After working together it hardly ever can.
+# With most seeds, competing experts have the smaller error, but some of their runs go wrong. So the median speaks for them, the mean does not. After competing, the expert with the largest gate can answer alone: with every seed its error is at most a third above the sum's. After working together it hardly ever can.
 #
 # ## What is not attended to does not change
 #
