@@ -287,12 +287,12 @@ for ax, runs in zip(plots.axes(2, width=5, height=4.2), (at_once, one_by_one), s
 
 # %%
 torch.manual_seed(2)
-model = Answerer(SelfAttention(32), width=32)
-fit(model, seed=2, steps=1500)
+answerer = Answerer(SelfAttention(32), width=32)
+fit(answerer, seed=2, steps=1500)
 tokens, answers = recall_at_distance(2000, 3, 4, torch.Generator().manual_seed(0))  # 3 pairs, 4 fillers, a letter
 with torch.no_grad():
-    right = (model(tokens).argmax(-1) == answers).float()  # N
-    weights = model.layers[0].weights(model.embedding(tokens))[:, -1]  # N T: where the last position looks
+    right = (answerer(tokens).argmax(-1) == answers).float()  # N
+    weights = answerer.layers[0].weights(answerer.embedding(tokens))[:, -1]  # N T: where the last position looks
 needed = 8 * (tokens[:, -1] - 64) + answers  # a pair's token is 8 · letter + digit, a question's 64 + letter
 weight = (weights * (tokens == needed[:, None])).sum(1)  # N
 number = needed.bincount(minlength=64)

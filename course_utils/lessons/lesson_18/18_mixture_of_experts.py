@@ -404,8 +404,8 @@ table(rows, ["in a language", "for a word"], corner="share of the busiest expert
 # %%
 rows = {}
 with torch.no_grad():
-    for name, mixture in trained.items():
-        outputs, gates = mixture(seen.x)
+    for name, on_points in trained.items():
+        outputs, gates = on_points(seen.x)
         best = (outputs[..., 0] - seen.y).abs().argmin(1)  # B
         rows[f"lines, {name}"] = [(gates.argmax(1) == best).float().mean().item()]
     x, translation, _ = batch(drawn(1), size=4000)
