@@ -24,6 +24,14 @@ SHOWN = {
     "three inputs": diagrams.attention,
     "self-attention": diagrams.self_attention,
     "paths": diagrams.paths,
+    "the same words": lambda **more: diagrams.same_words(
+        ["dog", "ball", "it"],
+        torch.tensor([[1.0, 0.0], [0.8, 0.0], [0.0, 1.0]]),
+        torch.tensor([[[0.0, 0.0], [0.0, 0.0], [6.0, 0.0]], *2 * [[[1.0, 0.0], [0.8, 0.0], [0.0, 1.0]]]]),
+        torch.tensor([[0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [4.24, 3.39, 0.0]]),
+        *(torch.tensor([[0.33, 0.33, 0.33]] * 3), torch.tensor([[0.6, 0.33]] * 3)),
+        **more,
+    ),
     "positions": diagrams.positions,
     "eight scores": lambda **more: diagrams.attention(choices=diagrams.EIGHT_SCORES, **more),
     "seq2seq": diagrams.seq2seq,
@@ -52,6 +60,9 @@ SHOWN = {
         *(torch.tensor([[2.0, 0.5], [1.0, -0.5]]), torch.tensor([[0.0, -0.1], [0.2, 0.0]])),
         *(torch.tensor([[0.8, 0.2], [0.9, 0.1]]), torch.tensor([True, False])),
         **{"loss": 1.7} | more,
+    ),
+    "best experts": lambda **more: diagrams.best_experts(
+        torch.tensor([1.0, 3.0, 2.0]), torch.tensor([0.0, 0.73, 0.27]), **more
     ),
     "a delta rule": diagrams.delta_write,
     "a delta rule in numbers": lambda **more: diagrams.delta_write(

@@ -61,6 +61,15 @@ def test_empty_rows_of_a_mask_are_seen():
     assert (column.max(1) < 200).any(), "no line between the two rows"
 
 
+def test_choices_have_a_colour_and_a_number_each_and_are_told_by_row():
+    plots.choices([[0, 0, 2], [1, 1, 1]], "who answers", xlabel="word", ylabel="language")
+    ax = plt.gca()
+    assert texts(ax) == ["1", "1", "3", "2", "2", "2"]
+    said = words.describe(ax.figure)
+    assert said.startswith("A grid of choices, “who answers”") and "language" in said
+    assert said.endswith("Row 1: mostly 1, in 2 of 3 columns. Row 2: mostly 2, in 3 of 3 columns.")
+
+
 def test_a_zero_among_differences_is_dark_and_a_small_difference_is_none():
     plots.differences(torch.tensor([[0.0, -0.25], [1e-7, 0.003]]), ["a", "b"], ["c", "d"])
     ax = plt.gca()

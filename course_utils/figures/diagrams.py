@@ -121,6 +121,46 @@ def self_attention(new=()) -> Diagram:
     return attention(words, words, words, projected=True, title=title, shapes=AMONG_WORDS, new=new)
 
 
+def same_words(names, words, projections, scores, weights, contexts, new=()) -> Diagram:
+    """Self-attention in numbers: one matrix of words, a row for each of three `names`, gives queries, keys and values.
+
+    `words`, `contexts` and the three `projections` are T×d, `scores` and `weights` T×T.
+    """
+    tall, rows = 88, dict(zip("QKV", (64, 162, 260), strict=True))
+    lines = [f"{name} {_short(row)}" for name, row in zip(names, words, strict=True)]
+    read = Box("words", "*X*: " + "\n".join(lines), EDGE, rows["K"] - 50, 108, 100, "data")
+    matrices = [Box("projections", f"*W*_{letter}", 160, y - 20, 44, 40) for letter, y in rows.items()]
+    made = [
+        Box(role, f"*{letter}*: " + "\n".join(map(_short, matrix)), 228, rows[letter] - tall / 2, 84, tall, "data")
+        for role, letter, matrix in zip(ROWS, rows, projections, strict=True)
+    ]
+    queries, keys, values = made
+    middle, across = (rows["Q"] + rows["K"]) / 2, "*Q K*ᵀ / √*d*: "
+    height = rows["K"] - rows["Q"] + tall
+    score = Box("scores", across + "\n".join(map(_short, scores)), 352, middle - height / 2, 106, height)
+    attend = Box("weights", "softmax: " + "\n".join(_listed(row, 2) for row in weights), 486, middle - 50, 128, 100)
+    top = attend.y
+    total = Box("contexts", "contexts: " + "\n".join(map(_short, contexts)), 642, top, 98, rows["V"] + tall / 2 - top)
+    arrows = []
+    for matrix, result in zip(matrices, made, strict=True):
+        y = matrix.middle
+        bend = () if y == read.middle else ((144, read.middle), (144, y))
+        arrows += [Arrow(((read.right, read.middle), *bend, (matrix.x, y))), joined(matrix, result, y)]
+    arrows += [joined(queries, score, queries.middle), joined(keys, score, keys.middle)]
+    arrows += [joined(score, attend, middle), joined(attend, total, middle), joined(values, total, values.middle)]
+    in_words = (
+        f"All comes from one matrix, {plain(read.text)}, a row for each word. The matrices W_Q, W_K and W_V make of it the queries, {plain(queries.text)}, the keys, "
+        f"{plain(keys.text)}, and the values, {plain(values.text)}. Queries and keys give the scores, {plain(score.text)}; their {plain(attend.text)} are the weights, "
+        f"and the sums of the values with these weights are the {plain(total.text)}."
+    )
+    boxes = [read, *matrices, *made, score, attend, total]
+    return _diagram("Queries, keys and values of the same words", in_words, boxes, arrows, new)
+
+
+def _short(numbers):
+    return ", ".join(f"{number:.2g}".replace("-", "−") for number in numbers.tolist())
+
+
 def positions(new=()) -> Diagram:
     """Self-attention, and the two points at which it can be told the order: added to the words, or by turning queries and keys."""
     low, high = ROWS["queries"] - HALF, ROWS["values"] + HALF
@@ -533,6 +573,35 @@ def addressing(new=()) -> Diagram:
         "These are the weights of the head."
     )
     return _diagram("Where a head goes", in_words, [*boxes, end, *inputs], arrows, new)
+
+
+def best_experts(scores, gates, new=()) -> Diagram:
+    """How an input asks its best experts: scores and gates, N each; an expert with a gate of 0 is not asked."""
+    tall, step, asked = 46, 56, [gate > 0 for gate in gates.tolist()]
+    height = step * len(asked) - 10
+    middle = 20 + height / 2
+    read = Box("input", "input: *x*", EDGE, middle - 28, 76, 56, "data")
+    keep = Box("best", f"softmax: of the\nlargest {sum(asked)}", 282, 20, 110, height)
+    total = Box("sum", "weighted\nsum", 656, 20, 84, height)
+    boxes, arrows, sentences = [read, keep, total], [], []
+    for i, used in enumerate(asked):
+        y = 20 + step * i + tall / 2
+        score = Box("scores", f"score {i + 1}: {_listed(scores[i : i + 1])}", 142, y - tall / 2, 98, tall, "data")
+        gate = Box("gates", f"gate {i + 1}: {_listed(gates[i : i + 1], 2)}", 434, y - tall / 2, 78, tall, "data")
+        expert = Box("experts", f"expert {i + 1}", 546, y - tall / 2, 84, tall, "step" if used else "frame")
+        boxes += [score, gate, expert]
+        bend = () if y == read.middle else ((119, read.middle), (119, y))
+        arrows.append(Arrow(((read.right, read.middle), *bend, (score.x, y))))
+        arrows += [joined(score, keep, y), joined(keep, gate, y)]
+        if used:
+            arrows += [joined(gate, expert, y), joined(expert, total, y)]
+        verb = "is asked" if used else "is not asked, and learns nothing"
+        sentences.append(f"{plain(score.text)} gives {plain(gate.text)}, so {expert.text} {verb}")
+    in_words = (
+        f"The gate reads the {plain(read.text)} and gives each expert a score. The {plain(keep.text)} scores makes gates of them: {'; '.join(sentences)}. "
+        "The answer is the weighted sum."
+    )
+    return _diagram("Asking the best experts", in_words, boxes, arrows, new)
 
 
 def routing(scores, noise, probabilities, kept, loss, new=()) -> Diagram:

@@ -77,6 +77,22 @@ def differences(matrix, columns=None, rows=None, title="", ax=None, xlabel="", y
     _lines_between_cells(ax, matrix.shape)
 
 
+def choices(matrix, title="", ax=None, xlabel="", ylabel=""):
+    """Which of up to twelve things is chosen where: N×M whole numbers from 0; each has a colour, and its number, from 1, in the cell."""
+    matrix = torch.as_tensor(matrix)
+    rows, columns = matrix.shape
+    ax = axes(width=1.2 + 0.3 * columns, height=1.1 + 0.3 * rows) if ax is None else ax
+    ax.pcolormesh(matrix.numpy(), cmap="Set3", vmin=-0.5, vmax=11.5, edgecolors="white", linewidth=0.5)
+    for (row, column), number in zip(product(range(rows), range(columns)), matrix.flatten().tolist(), strict=True):
+        ax.text(column + 0.5, row + 0.5, str(number + 1), ha="center", va="center", fontsize=9)
+    ax.set_xticks([column + 0.5 for column in range(columns)], range(1, columns + 1), fontsize=9)
+    ax.set_yticks([row + 0.5 for row in range(rows)], range(1, rows + 1), fontsize=9)
+    ax.tick_params(length=0)
+    ax.invert_yaxis()
+    ax.spines[:].set_visible(False)
+    ax.set(title=title, xlabel=xlabel, ylabel=ylabel)
+
+
 def _lines_between_cells(ax, shape):
     """Draw thin lines around every cell, so that a row of empty cells is seen as a row."""
     ax.set_xticks([j - 0.5 for j in range(shape[1] + 1)], minor=True)

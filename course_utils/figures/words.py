@@ -9,7 +9,7 @@ from base64 import b64encode
 from html import escape
 from math import floor, isfinite, log10
 
-from matplotlib.collections import PathCollection
+from matplotlib.collections import PathCollection, QuadMesh
 from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 from numpy import ma
@@ -65,7 +65,7 @@ def describe(figure) -> str:
 
 def _part(ax):
     """Return what one pair of axes shows."""
-    kinds = {"A grid": _grid, "Bars": _bars, "Dots": _dots, "Lines": _lines}
+    kinds = {"A grid": _grid, "A grid of choices": _choices, "Bars": _bars, "Dots": _dots, "Lines": _lines}
     kind, texts = next(((kind, texts) for kind, tell in kinds.items() if (texts := tell(ax))), ("A drawing", []))
     texts += [f"{len(dots.get_offsets())} points" for dots in _all_dots(ax) if str(dots.get_label()).startswith("_")]
     title, across, upward = map(_plain, (ax.get_title(), ax.get_xlabel(), ax.get_ylabel()))
@@ -101,6 +101,19 @@ def _grid(ax):
         else:
             numbers = f"the largest is {_number(row.max(), decimals)}, at {columns[row.argmax()]}"
         sentences.append(f"Row {name}: {numbers}" if name else numbers.capitalize())
+    return sentences
+
+
+def _choices(ax):
+    """Tell what each row of a grid of whole numbers from 0 has most of, counted from 1."""
+    meshes = [mesh for mesh in ax.collections if isinstance(mesh, QuadMesh)]
+    if not meshes:
+        return []
+    names = list(_ticks(ax.yaxis).values())
+    sentences = []
+    for name, row in zip(names, meshes[0].get_array().reshape(len(names), -1).tolist(), strict=True):
+        most = max(row, key=row.count)
+        sentences.append(f"Row {name}: mostly {most + 1:g}, in {row.count(most)} of {len(row)} columns")
     return sentences
 
 

@@ -11,6 +11,7 @@ from course_utils.figures.tables import table
 from course_utils.models import layers as package
 from course_utils.models.attention import causal_mask
 from course_utils.models.layers import Answerer, Convolution, Recurrent, RestrictedSelfAttention, fit
+from course_utils.models.train_model import train_model
 
 torch.set_printoptions(precision=3, sci_mode=False)
 
@@ -41,24 +42,25 @@ print("they agree:", torch.allclose(contexts, matrix) and torch.allclose(matrix,
 # %% [markdown]
 # ## What a word asks for is not what it is
 #
-# With one vector for everything, words look mostly at words like themselves, or at long vectors. But "it" should look at a thing, not at another pronoun. So three matrices turn a word's vector into its query, its key and its value (Vaswani et al. 2017):
+# With one vector for everything, words look mostly at words like themselves. But "it" should look at a thing, not at another pronoun. So three matrices turn a word's vector into its query, its key and its value (Vaswani et al. 2017):
 #
 # $$Q = X W_Q \qquad K = X W_K \qquad V = X W_V \qquad \text{contexts} = \text{softmax}\left(\frac{Q K^\top}{\sqrt{d}}\right) V$$
 #
-# Here the first feature says "I am a thing", the second "I am a pronoun". We want pronouns to look for things. Which entry of $W_Q$ must be large?
+# Take "dog", "ball" and "it". The first feature says "I am a thing", the second "I am a pronoun". We want pronouns to look for things. Which entry of $W_Q$ must be large?
 
-# %%
-words = "the dog saw the ball and it barked".split()
-x = torch.zeros(8, 2)  # thing, pronoun
-x[1, 0], x[4, 0], x[6, 1] = 1.0, 0.8, 1.0  # dog, ball; it
-weight_q, weight_k = torch.tensor([[0.0, 0.0], [6.0, 0.0]]), torch.eye(2)
-weights = ((x @ weight_q) @ (x @ weight_k).T / 2**0.5).softmax(-1)
-plots.weights(weights, words, words)
+# %% tags=["nbval-check-output"]
+X = torch.tensor([[1.0, 0.0], [0.8, 0.0], [0.0, 1.0]])  # T D: thing, pronoun
+W_Q = torch.tensor([[0.0, 0.0], [6.0, 0.0]])  # a row for each feature of a word, a column for what it asks for
+W_K, W_V = torch.eye(2), torch.eye(2)
+Q, K, V = X @ W_Q, X @ W_K, X @ W_V  # T d
+scores = Q @ K.T / 2**0.5  # T T
+weights = scores.softmax(-1)  # T T
+diagrams.same_words(["dog", "ball", "it"], X, (Q, K, V), scores, weights, weights @ V)
 
 # %% [markdown]
-# It is `weight_q[1, 0]`, which turns "pronoun" into a query for "thing". Now "it" looks at "dog" and "ball", and the other words, which ask for nothing, spread their weight evenly. Change one more entry so that things look for pronouns, and run the cell again.
+# It is the 6 in the second row, which turns "pronoun" into a query for "thing". In the third row of weights, "it" looks at "dog" and "ball". The others ask for nothing, so their weight is spread evenly. Change one more entry of `W_Q`, so that things look for pronouns, and run the cell again.
 #
-# In a trained model the matrices and the features are learned. Here is the whole layer. It adds each word's own vector to its context, as the Transformer will. Its mask is True where a word (row) may see a word (column). With a mask that leaves each word only its neighbours, this is **restricted self-attention**.
+# Here is the same as a layer, with matrices that can be trained. It adds each word's own vector to its context: with this **residual connection** (lesson 03) a word keeps what it is. The mask is True where a word (row) may see a word (column). Which line is the score of the equation, which the weighted sum?
 
 
 # %% tags=["nbval-check-output"]
@@ -68,54 +70,88 @@ class SelfAttention(nn.Module):
         self.query, self.key, self.value = (nn.Linear(D, D, bias=False) for _ in range(3))
         self.mask = mask
 
-    def forward(self, x):  # B T D
-        q, k, v = self.query(x), self.key(x), self.value(x)  # B T D
+    def weights(self, x):  # B T D
+        q, k = self.query(x), self.key(x)  # B T D
         scores = q @ k.mT / q.shape[-1] ** 0.5  # B T T
         if self.mask is not None:
             scores = scores.masked_fill(~self.mask, -torch.inf)
-        return x + scores.softmax(-1) @ v  # B T D
+        return scores.softmax(-1)  # B T T
+
+    def forward(self, x):  # B T D
+        return x + self.weights(x) @ self.value(x)  # B T D
 
 
-torch.manual_seed(0)
-layer, shipped, x = SelfAttention(4), package.SelfAttention(4), torch.randn(1, 12, 4)
+layer, shipped, x = SelfAttention(4), package.SelfAttention(4), torch.randn(1, 5, 4)
 shipped.load_state_dict(layer.state_dict())
 print("the package's layer agrees:", torch.allclose(layer(x), shipped(x), atol=1e-5))
 
-near = (torch.arange(12)[:, None] - torch.arange(12)).abs() <= 2  # T T: lets a word see two to each side
-restricted, shipped = SelfAttention(4, near), RestrictedSelfAttention(4, radius=2)
-shipped.load_state_dict(restricted.state_dict())
-print("so does the package's restricted one:", torch.allclose(restricted(x), shipped(x), atol=1e-5))
+# %% [markdown]
+# ## What does it learn to look at?
+#
+# In a trained model nobody chooses features or matrices. In "the sleepy dog took the wooden ball", "sleepy" and "took" are about the animal, "wooden" is about the thing. We train one layer to say for each word, except "the", which of eight nouns it is about. Where will "wooden" have to look?
+
+
+# %%
+nouns = "dog cat horse bird ball box chair stone".split()  # four animals, four things
+vocabulary = ["the", *nouns, *"hungry sleepy young found took broke wooden round new".split()]
+
+
+def sentences(draw, B=64):
+    """Sentences like the one above, and for each word the number of its noun; -100: not asked."""
+    (animal, thing), the = torch.randint(4, (2, B), generator=draw), torch.zeros(B, dtype=torch.long)
+    adjective, verb, other = torch.randint(3, (3, B), generator=draw)
+    ids = [the, 9 + adjective, 1 + animal, 12 + verb, the, 15 + other, 5 + thing]
+    about = [the - 100, animal, animal, animal, the - 100, 4 + thing, 4 + thing]
+    return torch.stack(ids, 1), torch.stack(about, 1)  # B T each
+
+
+def loss_of_batch(draw):
+    ids, about = sentences(draw)
+    return F.cross_entropy(model(ids).flatten(0, 1), about.flatten())  # it leaves out what is -100
+
+
+def look(*texts):
+    for text, ax in zip(texts, plots.axes(max(2, len(texts)), width=4.8, height=3.8), strict=False):
+        words = text.split()
+        with torch.no_grad():
+            x = model[0](torch.tensor([[vocabulary.index(word) for word in words]]))  # 1 T D
+            plots.weights(model[1].weights(x)[0], words, words, ax=ax, ylabel="queries: words that look")
+
+
+# %%
+torch.manual_seed(0)
+model = nn.Sequential(nn.Embedding(len(vocabulary), 16), SelfAttention(16), nn.Linear(16, 8))
+losses = train_model(model, loss_of_batch, seed=0, steps=300, rate=1e-2)
+print(f"loss of the first batch {losses[0]:.2f}, of the last {losses[-1]:.2f}")
+look("the sleepy dog took the wooden ball", "the sleepy dog took the hungry cat")
 
 # %% [markdown]
+# On the left each word looks at its noun. ("the" was never asked, so its row means nothing.) Nobody told the model which words are nouns: the labels were enough.
+#
+# On the right there are two animals. "sleepy" and "hungry" look mostly at the same one, and at most one of them can be right. Why? Add a sentence in which "dog" and "cat" change places, and compare.
+#
 # ## Where is the order?
 #
-# An LSTM reads one word after the other. Self-attention sees all of them at once, as a set. What happens to a word's output if we put the words in another order? And what happens if we add to each vector the number of its position, as one line below does?
+# An LSTM reads one word after the other. Self-attention sees all of them at once, as a set. By how much does each word's output change if two words change places?
 
 
 # %% tags=["nbval-check-output"]
-vectors = {word: torch.randn(4) for word in ("dog", "bites", "man")}
-
-
-def context_of(sentence, numbered):
-    """What the layer returns for each word, by word."""
+@torch.no_grad()
+def outputs(sentence):
+    """What the trained layer returns for each word, by word."""
     words = sentence.split()
-    x = torch.stack([vectors[word] for word in words])  # T D
-    if numbered:
-        x = x + torch.arange(len(words))[:, None]  # T D
-    return dict(zip(words, layer(x[None])[0].detach(), strict=True))
+    x = model[0](torch.tensor([[vocabulary.index(word) for word in words]]))  # 1 T D
+    # Write here a line that adds to each vector the number of its position, from 0.
+    return dict(zip(words, model[1](x)[0], strict=True))
 
 
-rows = {}
-for numbered in (False, True):
-    one, other = (context_of(sentence, numbered) for sentence in ("dog bites man", "man bites dog"))
-    changes = [(one[word] - other[word]).abs().max() for word in one]
-    rows["with the number of its position" if numbered else "as it is"] = changes
-table(rows, list(one), corner="largest change", digits=2)
+one, other = outputs("sleepy dog took hungry cat"), outputs("sleepy cat took hungry dog")
+table({"change": [(one[word] - other[word]).abs().max() for word in one]}, list(one), corner="word", digits=2)
 
 # %% [markdown]
-# As it is, nothing changes: who bites whom is lost. Self-attention is **permutation equivariant**: if the words change places, their contexts change places with them, and that is all. A sum over all words does not depend on their order, and a score depends on two vectors alone. With numbers added, the order matters; lesson 11 will look for better ones. In the exercises you test whether a model notices the order.
+# Nothing changes: which animal is sleepy is lost. Self-attention is **permutation equivariant**: if words change places, their contexts change places with them, and that is all. A sum over all words does not depend on their order, and a score depends on two vectors alone. Now write the line that is missing in the cell (`x = x + torch.arange(len(words))[:, None]`), and the order matters. Lesson 11 looks for better positions.
 #
-# ## Who may see whom
+# ## Who may see whom?
 #
 # Three masks matter here. Which one does a decoder need if it writes from left to right?
 
@@ -124,32 +160,34 @@ at = torch.arange(7)
 masks = {"padding: 5 words": (at < 5).expand(7, 7), "causal": causal_mask(7)}
 masks["neighbourhood, radius 2"] = (at[:, None] - at).abs() <= 2
 for ax, (name, mask) in zip(plots.axes(3, width=3.6, height=3.4), masks.items(), strict=True):
-    plots.mask(mask, title=name, ax=ax, xlabel="is seen", ylabel="sees")
+    plots.mask(mask, title=name, ax=ax, xlabel="keys: is seen", ylabel="queries: sees")
 
 # %% [markdown]
-# It needs the causal one, under which a word sees itself and what is before it. In training all words of the target are present, and this mask hides what comes next. In the exercises you test whether a model obeys it. (What the padding's own rows return is ignored.)
+# It needs the causal one, under which a word sees itself and what is before it. In training all words of the target are present, and this mask hides what comes next. In the exercises you test whether a model obeys it.
 #
-# Under the third mask each word sees those at most `radius` away. One such layer sees only neighbours, but the next sees the neighbours' neighbours. The gradient shows on how many of 12 words the last output depends. How many layers does each mask below need to reach all of them?
+# Under the third mask each word sees those at most `radius` away: **restricted self-attention**. But the next layer sees the neighbours' neighbours. Gradients show on which words an output depends. With radius 2, how many layers does it take until each of 12 words depends on all?
 
 
-# %% tags=["nbval-check-output"]
-def words_seen(mask, layers):
-    """How many words the last output depends on."""
+# %%
+def depends(mask, layers):
+    """Which words (columns) the output of each word (rows) depends on."""
     stack = nn.Sequential(*(SelfAttention(4, mask) for _ in range(layers)))
-    x = torch.randn(1, 12, 4, requires_grad=True)
-    (gradient,) = torch.autograd.grad(stack(x)[0, -1].sum(), x)  # 1 T D
-    return f"{(gradient[0].abs().sum(-1) > 0).sum()}"
+    x = torch.randn(1, 12, 4)
+    gradients = torch.autograd.functional.jacobian(lambda x: stack(x)[0].sum(-1), x)  # T 1 T D
+    return gradients[:, 0].abs().sum(-1) > 0  # T T
 
 
 distance = (torch.arange(12)[:, None] - torch.arange(12)).abs()  # T T
-masks = {"radius 2": distance <= 2, "radius 4": distance <= 4, "even distances": distance % 2 == 0}
-rows, layers = {}, (1, 2, 3, 5, 6)
-for name, mask in masks.items():
-    rows[name] = [words_seen(mask, number) for number in layers]
-table(rows, [f"{number} layers" if number > 1 else "1 layer" for number in layers], corner="words seen")
+mine = distance <= 3  # your own mask
+shown = {f"radius 2, {layers} layers": depends(distance <= 2, layers) for layers in (2, 4, 6)}
+shown["your mask, 2 layers"] = depends(mine, 2)
+for ax, (name, seen) in zip(plots.axes(4, width=2.9, height=3), shown.items(), strict=True):
+    plots.mask(seen, title=name, ax=ax, xlabel="keys: words", ylabel="outputs" if name == "radius 2, 2 layers" else "")
+    ax.tick_params(labelsize=8)
+print(f"Yours: a word sees at most {mine.sum(1).max()}, and two layers reach {int(seen.sum())} of 144 pairs.")
 
 # %% [markdown]
-# Radius 2 takes six layers: the first and the last word are 11 positions apart, and a layer bridges 2. Even distances never add up to an odd one, so no number suffices. Add a mask in which each word sees at most seven: can two layers reach all?
+# Radius 2 takes six layers: the first and the last word are 11 positions apart, and a layer bridges 2. Now write a better `mine`: each word may see at most seven words, and two layers must reach all 144 pairs. (The answer follows the drawing.)
 #
 # ## Four kinds of layers
 #
@@ -159,7 +197,7 @@ table(rows, [f"{number} layers" if number > 1 else "1 layer" for number in layer
 diagrams.paths()
 
 # %% [markdown]
-# It is one step, or eight, three and four: the **longest path** between two words. (In the puzzle above, let each word see its block of four, and its place in both other blocks.)
+# It is one step, or eight, three and four: the **longest path** between two words. (For `mine`, let each word see its block of four, and the words at its own place in the other two blocks.)
 #
 # ## What does it cost?
 #
@@ -172,7 +210,7 @@ diagrams.paths()
 # | convolution | $k n d^2$ | 1 | $\log_k n$, if gaps grow from layer to layer |
 # | restricted self-attention | $r n d$ | 1 | $n / r$ |
 #
-# Self-attention compares each word with $n$ words; a recurrent layer multiplies it by a $d \times d$ matrix. For 50 words of width 512, by what factor does the recurrent layer need more multiplications?
+# For 50 words of width 512, by what factor does the recurrent layer need more multiplications? And will PyTorch, which can count them while whole layers compute, agree?
 
 # %% tags=["nbval-check-output"]
 predict("09.cheaper", ...)
@@ -180,134 +218,95 @@ predict("09.cheaper", ...)
 
 # %% tags=["reveals"]
 print("In millions of multiplications:")
+names = ["self-attention", "recurrent", "convolution", "restricted"]
 
 
 def by_the_formulas(n, d=512, k=3, r=9):
-    """Multiplications in millions: self-attention, recurrent, convolution, restricted."""
     return [n * n * d / 1e6, n * d * d / 1e6, k * n * d * d / 1e6, r * n * d / 1e6]
 
 
+def make_layers(D):
+    return [SelfAttention(D), Recurrent(D), Convolution(D, 3), RestrictedSelfAttention(D, 4)]
+
+
+def counted(D, n):
+    """Multiplications of the four layers in millions, as PyTorch counts them while they compute."""
+    return [package.multiplications(layer, torch.randn(1, n, D)) / 1e6 for layer in make_layers(D)]
+
+
 reveal("09.cheaper", 512 / 50)
-names = ["self-attention", "recurrent", "convolution", "restricted"]
-table(
-    {f"{n:,} words": by_the_formulas(n) for n in (50, 5000)},
-    names,
-    corner="millions, by the formulas",
-    digits=1,
-)
+rows = {"50 words, by the formulas": by_the_formulas(50), "50 words, counted": counted(512, 50)}
+rows |= {"2,000 words, by the formulas": by_the_formulas(2000), "2,000 words, counted": counted(512, 2000)}
+table(rows, names, corner="millions", digits=1)
 
 # %% [markdown]
-# By the formulas self-attention is cheaper than the recurrent layer as long as a sentence has fewer words than its vectors have dimensions, and more expensive beyond that. But a formula without constants says how work *grows*, not what a layer costs. So we let PyTorch count while whole layers compute. (It counts a multiplication and an addition as two, so we halve its count.) Which layers will need far more than their formulas say?
-
-# %% tags=["nbval-check-output"]
-cell = nn.Linear(2 * 512, 512)  # the tanh cell reads a word and the state before it
-
-
-def recurrent(x):
-    state = torch.zeros(1, 512)
-    for word in x[0]:
-        state = torch.tanh(cell(torch.cat([word[None], state], 1)))
-
-
-layers = [SelfAttention(512), recurrent, Convolution(512, 3), RestrictedSelfAttention(512, 4)]
-rows = {
-    f"{n:,} words": [package.multiplications(layer, torch.randn(1, n, 512)) / 1e6 for layer in layers]
-    for n in (50, 5000)
-}
-table(rows, names, corner="millions, counted", digits=1)
-
-# %% [markdown]
-# For 50 words self-attention now needs *more* multiplications than the recurrent layer. The paper's table leaves out the three projections, $3 n d^2$, which are nearly all of the work for short sentences, in the restricted layer too. The recurrent layer has two matrices instead of one. For 5,000 words the squared term dominates.
+# By the formulas self-attention is cheaper than the recurrent layer if a sentence has fewer words than its vectors have dimensions. Counted, it needs *more* for 50 words. A formula without constants says how work *grows*, not what a layer costs: it leaves out the three projections, $3 n d^2$, nearly all of the work there (and in the restricted layer even for 2,000 words). The recurrent layer has two matrices instead of one.
 #
-# Does the time grow as the work does? We double the number of words, again and again, at width 64. By what factor should each layer's time grow?
+# Does the layer that multiplies least also take the least time? We double the number of words, again and again, at width 64.
 
 # %%
 sizes = [64, 128, 256, 512, 1024]
-layers = dict(
-    zip(
-        names,
-        (SelfAttention(64), Recurrent(64), Convolution(64, 3), RestrictedSelfAttention(64, 4)),
-        strict=True,
-    )
-)
-seconds = {
-    name: torch.tensor([package.seconds_of(layer, 64, sizes) for _ in range(5)]).amin(0, keepdim=True)
-    for name, layer in layers.items()
-}
-plots.curves(sizes, seconds, "words", "seconds", log=True, ax=plots.axes(width=7, height=4))
-growth = {}
-for name, layer in layers.items():
-    half, whole = (package.multiplications(layer, torch.randn(1, n, 64)) for n in sizes[-2:])
-    growth[name] = [whole / half, seconds[name][0, -1] / seconds[name][0, -2]]
-table(growth, ["multiplications", "seconds"], corner="1,024 words against 512", digits=1)
+work = torch.tensor([counted(64, n) for n in sizes]).T  # 4 sizes
+seconds = [torch.tensor([package.seconds_of(layer, 64, sizes) for _ in range(15)]).amin(0) for layer in make_layers(64)]
+left, right = plots.axes(2, height=3.6)
+for ax, numbers, label in ((left, work, "millions of multiplications"), (right, seconds, "seconds")):
+    runs = {name: numbers[i][None] for i, name in enumerate(names)}
+    plots.curves(sizes, runs, "words", label, log=True, ax=ax)
 
 # %% [markdown]
-# Self-attention needs 3.7 times as many multiplications for twice as many words, not four times, as its projections only double; the other layers need twice as many. On a quiet computer the seconds roughly follow; on a busy one they may not. The recurrent layer multiplies least and yet takes long: its $n$ steps are small products, and each has to wait for the one before it.
+# No: the recurrent layer multiplies least, and yet it takes longer than the convolution. Its $n$ steps are small products, and each has to wait for the one before it. The work of self-attention grows fastest. (On a busy computer the seconds wobble.)
 #
 # ## How far can it see?
 #
-# A model reads three pairs of letter and digit, each one token, then filler words, then one letter, and must say its digit. The number of filler words is the distance; we trained each kind at 0 to 32, with five seeds. Which can answer at distance 16?
+# A model reads three pairs of letter and digit, each one token, then filler words, then one letter, and must say its digit. The number of filler words is the distance. We trained each kind at 0 to 32, with five seeds.
 
 # %% tags=["nbval-check-output"]
 predict("09.reach", ...)
 
+
 # %% tags=["reveals"]
-setups = ("self-attention", "LSTM", "restricted, radius 4")
-curves = {}
-for setup in setups:
-    distances, runs = measured("paths", "answers_right", "distance", setup=setup)
-    curves[setup] = torch.tensor(runs)
-far = [name for name in setups if curves[name][:, distances.index(16)].mean() > 0.5]
+def answered(*setups):
+    return {name: torch.tensor(measured("paths", "answers_right", "distance", setup=name)[1]) for name in setups}
+
+
+distances, _ = measured("paths", "answers_right", "distance", setup="LSTM")
+at_once = answered("self-attention", "restricted, radius 4", "two restricted, radius 4", "convolution, kernel 9")
+one_by_one = answered("LSTM", "tanh cell", "tanh cell, trained at distance 0")
+far = [name for name, runs in (at_once | one_by_one).items() if runs[:, distances.index(16)].mean() > 0.5]
 reveal("09.reach", " and ".join(far))
-plots.curves(distances, curves, "distance", "share of answers right", ax=plots.axes(width=7, height=4))
+for ax, runs in zip(plots.axes(2, width=5, height=4.2), (at_once, one_by_one), strict=True):
+    plots.curves(distances, runs, "distance", "share of answers right", ax=ax, legend="above")
+    ax.set_ylim(0, 1.02)
 
 # %% [markdown]
-# The restricted layer loses one pair at distance 2 and all three at distance 4, where it guesses one of eight digits. Training cannot help, as nothing reaches the last position. Self-attention answers equally well at every distance. So does the LSTM from distance 2 on, although its path is as long as the text: here only *reach* decides.
+# Left: the restricted layer loses one pair at distance 2 and all three at distance 4. No training helps, as nothing reaches the last position. Two layers see twice as far, but have not learned to use all of it. The convolution is worse where all is in reach, perhaps because it cannot choose by content.
 #
-# Vaswani et al. give another reason for short paths: long ones are hard to *learn*. Without gates, the LSTM is a layer of tanh cells. We train one in the same way, and one without filler words. What do you expect?
-
-# %%
-word_by_word = {"LSTM": curves.pop("LSTM")}
-for setup in ("tanh cell", "tanh cell, trained at distance 0"):
-    word_by_word[setup] = torch.tensor(measured("paths", "answers_right", "distance", setup=setup)[1])
-plots.curves(distances, word_by_word, "distance", "share of answers right", ax=plots.axes(width=7, height=4))
-
-# %% [markdown]
-# Without filler words the tanh cell learns to answer four of five questions. Trained on distances up to 32, it hardly learns anything, not even at distance 0. Its state reaches every position, but perhaps the path is too long to learn from. (Few texts have distance 0, but they were enough for the restricted layer.) The LSTM has the same path and learns: it has gates, and with them four times as many weights. Self-attention needs no gates. Do more restricted layers help, or a convolution?
-
-# %%
-for setup in ("two restricted, radius 4", "convolution, kernel 9"):
-    curves[setup] = torch.tensor(measured("paths", "answers_right", "distance", setup=setup)[1])
-plots.curves(distances, curves, "distance", "share of answers right", ax=plots.axes(width=7, height=4))
-
-# %% [markdown]
-# Two layers see twice as far, but they have not learned to use all of it: a path is necessary, but not sufficient. The convolution has the same reach as one restricted layer, and does worse where all three pairs are in reach. Perhaps this is because it weights words by their position in the kernel, and cannot choose them by content.
+# Right: the LSTM's path is as long as the text, yet it does as well: here *reach* decides. But long paths are hard to *learn* (Vaswani et al.): a tanh cell, without gates, learns little unless there are no filler words.
 #
-# And why does self-attention not answer everything, although it reaches everything? We train one here, and look at the questions that it gets wrong. How much weight does the needed pair get?
+# Why does self-attention not answer everything? How much weight does each of the 64 pairs get when needed?
 
 # %%
 torch.manual_seed(2)
-model = Answerer(SelfAttention(32), width=32)
-fit(model, seed=2, steps=2500)
-draw = torch.Generator().manual_seed(0)
-tokens, answers = recall_at_distance(500, 3, 8, draw)  # 3 pairs, 8 fillers, a letter
+answerer = Answerer(SelfAttention(32), width=32)
+fit(answerer, seed=2, steps=1500)
+tokens, answers = recall_at_distance(2000, 3, 4, torch.Generator().manual_seed(0))  # 3 pairs, 4 fillers, a letter
 with torch.no_grad():
-    right = model(tokens).argmax(-1) == answers
-    x, layer = model.embedding(tokens), model.layers[0]
-    weights = (layer.query(x[:, -1:]) @ layer.key(x).mT / 32**0.5).softmax(-1)[:, 0]  # N T
+    right = (answerer(tokens).argmax(-1) == answers).float()  # N
+    weights = answerer.layers[0].weights(answerer.embedding(tokens))[:, -1]  # N T: where the last position looks
 needed = 8 * (tokens[:, -1] - 64) + answers  # a pair's token is 8 · letter + digit, a question's 64 + letter
-weight = (weights * (tokens == needed[:, None])).sum(1)
-rows = {}
-for name, of in (("right", right), ("wrong", ~right)):
-    rows[name] = [f"{of.sum()}", f"{len(needed[of].unique())}", weight[of].mean()]
-table(rows, ["questions", "different pairs", "weight of the needed pair"], corner="answer", digits=2)
+weight = (weights * (tokens == needed[:, None])).sum(1)  # N
+number = needed.bincount(minlength=64)
+pictures = {"weight of the needed pair": weight, "share of answers right": right}
+for ax, (title, values) in zip(plots.axes(2, height=3.8), pictures.items(), strict=True):
+    means = (needed.bincount(values, minlength=64) / number).view(8, 8)  # letter digit
+    plots.weights(means, range(1, 9), list("abcdefgh"), title, ax, "digit", "letter")
 
 # %% [markdown]
-# Where the answer is wrong, this pair has no weight. All wrong answers concern a few of the 64 pairs, where the model has not learned to look. Almost no weight means almost no gradient, so they may stay unlearned.
+# Most pairs get nearly all the weight, a few get none. If a row has one such pair, it is answered all the same: finding nothing has come to mean this digit. If a row has several, only one is right. Without weight there is no gradient, so perhaps they stay unlearned.
 #
 # ## So: what if every word looks at every word at once?
 #
-# Then any two words are one step apart, and no step waits for another. But the work grows with the square of the length, and the order is lost.
+# Then each word can find the one it needs: any two are one step apart, and no step waits for another. But the work grows with the square of the length, and the order is lost.
 #
 # ## Questions
 #

@@ -1,5 +1,5 @@
 # %% [markdown]
-# You write self-attention as the Transformer uses it, a form of it that looks only at the neighbourhood, and the table that compares what layers cost. Then you write two tests: one finds models that see words they should not see, the other finds out whether a model notices the order of words. The letters: B sentences,
+# You write self-attention as the Transformer uses it, a form of it for long sentences, and count what layers really cost. Then you write two tests: one finds models that see words they should not see, the other finds out whether a model notices the order of words. The letters: B sentences,
 # T words of a sentence, D width of a word, d width of queries and keys, E width of values. A mask is True where a word may attend to another.
 
 # %%
@@ -62,30 +62,29 @@ check("09.self_attention", self_attention)
 # %% [markdown]
 # ## 09.restricted_self_attention
 #
-# For long sentences, Vaswani et al. (2017, section 4) propose that each word looks only at its **neighbourhood**: at the positions that are at most `radius` away, on both sides, and at itself. The queries, keys and values are given this time. A position that is exactly `radius` away is in reach. Near the ends
-# the neighbourhood becomes smaller: the positions beyond them do not exist, and **nothing is padded with zeros**. The radius may be 0, and it may be larger than the sentence.
+# For long sentences, Vaswani et al. (2017, section 4) propose that each word looks only at its **neighbourhood**: at the positions that are at most `radius` away, on both sides, and at itself. Then far words need many layers. Longformer (Beltagy et al. 2020) adds a few words without that limit; we call them **hubs**. A hub sees all positions, and all positions see it, so that any two words are two layers apart.
 #
-# $$\text{context}_i = \sum_{|i-j| \le r} a_{ij}\, v_j \qquad a_i = \operatorname{softmax} \text{ of } \frac{q_i^\top k_j}{\sqrt D} \text{ over the positions } j \text{ in reach}$$
-#
-# You may compute all T×T scores and hide those out of reach. That is right, but it saves nothing; code meant to save work computes only the scores in reach.
+# The queries, keys and values are given. Decide which of the B×T×T pairs are open. Positions beyond the ends do not exist, and **nothing is padded with zeros**. The radius may be 0, and it may be larger than the sentence. Each sentence has its own hubs, or none.
 
 
 # %%
-def restricted_self_attention(query, key, value, radius):
-    """Let each position attend to the positions that are at most `radius` away.
+def restricted_self_attention(query, key, value, radius, hub):
+    """Let each position attend to those at most `radius` away, and let hubs see all and be seen by all.
 
     Args:
         query: B×T×D.
         key: B×T×D.
         value: B×T×E.
         radius: an int from 0.
+        hub: B×T, True for positions that are hubs.
 
     Returns:
         The contexts, B×T×E.
 
     Example:
         >>> query, key = torch.ones(1, 3, 1), torch.tensor([[[0.0], [1.0986], [0.0]]])
-        >>> restricted_self_attention(query, key, torch.tensor([[[4.0], [8.0], [16.0]]]), 1)
+        >>> value, hub = torch.tensor([[[4.0], [8.0], [16.0]]]), torch.tensor([[False, False, False]])
+        >>> restricted_self_attention(query, key, value, 1, hub)
         tensor([[[ 7.0000],
                  [ 8.8000],
                  [10.0000]]])
@@ -93,8 +92,9 @@ def restricted_self_attention(query, key, value, radius):
     ### BEGIN SOLUTION
     position = torch.arange(query.shape[1])  # T
     near = (position[:, None] - position).abs() <= radius  # T T
+    seen = near | hub[:, :, None] | hub[:, None, :]  # B T T
     scores = query @ key.mT / query.shape[-1] ** 0.5  # B T T
-    weights = scores.masked_fill(~near, -torch.inf).softmax(-1)
+    weights = scores.masked_fill(~seen, -torch.inf).softmax(-1)
     return weights @ value
     ### END SOLUTION
 
@@ -105,12 +105,14 @@ check("09.restricted_self_attention", restricted_self_attention)
 # %% [markdown]
 # ## 09.layer_cost
 #
-# Compute table 1 of Vaswani et al. (2017) for n words of width d, without constant factors: the **multiplications** of one layer; its **sequential steps**, which wait for one another; and the **longest path**, the layers or steps that take a signal from any word to any other.
+# The paper's table leaves out constant factors. Count **all multiplications** of the lesson's layers for n words of width d: those of projections, matrices, scores and weighted sums (not the softmax, nor the division by √d). The lesson's table of counts (d = 512, k = 3, r = 9) tells whether you are right.
 #
-# - `"self"`: each word is compared with each word, in d multiplications.
-# - `"recurrent"`: each step multiplies the state by a d×d matrix, and the next step needs its result.
-# - `"convolution"`: at each position, k words are multiplied by a d×d matrix each. With growing gaps, $l$ layers see $k^l$ words.
-# - `"restricted"`: each word is compared with r words, even if r is larger than n. Each layer carries a signal r of the n positions.
+# Return also the **sequential steps**, which wait for one another, and the **longest path**, the layers or steps that take a signal from any word to any other, as in the paper's table:
+#
+# - `"self"`: the lesson's `SelfAttention`.
+# - `"recurrent"`: a tanh cell for words and states of width d.
+# - `"convolution"`: a d×d matrix for each of k words. With growing gaps, $l$ layers see $k^l$ words.
+# - `"restricted"`: like `"self"`, but each word meets r words, even if r > n. A layer carries a signal r of the n positions.
 
 
 # %%
@@ -132,12 +134,13 @@ def layer_cost(kind, n, d, k, r):
         (108, 1, 2)
     """
     ### BEGIN SOLUTION
+    projections = 3 * n * d * d
     if kind == "self":
-        return n * n * d, 1, 1
+        return projections + 2 * n * n * d, 1, 1
     if kind == "recurrent":
-        return n * d * d, n, n
+        return 2 * n * d * d, n, n
     if kind == "restricted":
-        return r * n * d, 1, -(-n // r)
+        return projections + 2 * r * n * d, 1, -(-n // r)
     layers, reach = 0, 1
     while reach < n:
         layers, reach = layers + 1, reach * k

@@ -1,7 +1,7 @@
-"""Task 09.layer_cost: what four kinds of layers cost, as in table 1 of Vaswani et al. (2017)."""
+"""Task 09.layer_cost: what four kinds of layers multiply, all of it, and the steps and paths of table 1 of Vaswani et al. (2017)."""
 
 from math import ceil, floor, log, log2, log10
-from operator import mul
+from operator import add, mul
 
 import torch
 
@@ -20,10 +20,10 @@ task = Task(
     importance=3,
     minutes=15,
     hints=(
-        "Take one kind after another, and ask three things of each. For how many pairs of words, or for how many words, is something multiplied, and how many multiplications does each take? What has to wait for what? And how many layers, or steps, until the first word has reached the last?",
+        "Take one kind after another, and go through its code line by line. Which lines multiply? How often is a word multiplied by a matrix, and for how many pairs of words are d numbers multiplied? Then: what has to wait for what? And how many layers, or steps, until the first word has reached the last? The lesson's table of counts shows whether you have found all.",
         (
-            "Take n = 9 words of width d = 2, with k = 3 and r = 4. Self-attention compares 9·9 = 81 pairs, with 2 multiplications each: 162. A recurrent layer multiplies 9 times by a matrix of 2×2: 36, in 9 steps. A convolution does that for 3 words at each position: 108; one layer sees 3 words and two see 9, so its path is 2. "
-            "Restricted attention compares 9 words with 4 each: 36 pairs, 72 multiplications; one, two and three layers carry a signal 4, 8 and 12 positions, so its path is 3."
+            "Take n = 9 words of width d = 2, with k = 3 and r = 4. In self-attention three matrices of 2×2 meet 9 words: 108. There are 9·9 = 81 pairs, with 2 multiplications for the score and 2 for the weighted sum: 324, together 432. A recurrent layer multiplies 9 times by two matrices of 2×2: 72, in 9 steps. A convolution multiplies 3 words by a matrix at each position: 108; one layer sees 3 words and two see 9, so its path is 2. "
+            "Restricted attention has the same projections and 9·4 = 36 pairs: 108 + 144 = 252; one, two and three layers carry a signal 4, 8 and 12 positions, so its path is 3."
         ),
         "A branch for each kind, which returns a tuple of three ints. Convolution: layers = 0 and reach = 1; as long as reach is below n: multiply reach by k and add 1 to layers. Restricted: n divided by r, rounded up: n // r, and one more if n % r is not 0.",
     ),
@@ -74,10 +74,10 @@ def a_path_is_long_enough_and_no_longer(case, value):
 
 
 MEANT = {
-    "self": "each of the n words is compared with each of them, and one comparison takes d multiplications",
-    "recurrent": "for each of the n words there is a product with a matrix of d rows and d columns",
+    "self": "each word is multiplied by three matrices of d rows and d columns, and each pair of words costs d multiplications for its score and d for the weighted sum",
+    "recurrent": "each step multiplies a word by one matrix of d rows and d columns, and the state by another",
     "convolution": "at each of the n positions, each of k words meets a matrix of d rows and d columns",
-    "restricted": "each of the n words is compared with r words, and one comparison takes d multiplications",
+    "restricted": "each word is multiplied by three matrices of d rows and d columns, and each of its r comparisons costs d multiplications for the score and d for the weighted sum",
 }
 
 
@@ -143,22 +143,18 @@ def _layers(n, k):
 @task.oracle
 def _(kind, n, d, k, r):
     return {
-        "self": lambda: (n**2 * d, 1, 1),
-        "recurrent": lambda: (n * d**2, n, n),
+        "self": lambda: (3 * n * d**2 + 2 * n**2 * d, 1, 1),
+        "recurrent": lambda: (2 * n * d**2, n, n),
         "convolution": lambda: (k * n * d**2, 1, _layers(n, k)),
-        "restricted": lambda: (r * n * d, 1, (n + r - 1) // r),
+        "restricted": lambda: (3 * n * d**2 + 2 * r * n * d, 1, (n + r - 1) // r),
     }[kind]()
 
 
 @task.steps
 def _(kind, n, d, k, r):
-    if kind == "self":
-        pairs = yield "the number of pairs", mul, n, n
-        multiplications = yield "the multiplications of self-attention", mul, pairs, d
-        return multiplications, 1, 1
     if kind == "recurrent":
         numbers = yield "the numbers of a matrix", mul, d, d
-        multiplications = yield "the multiplications of a recurrent layer", mul, n, numbers
+        multiplications = yield "the multiplications of a recurrent layer", lambda n, size: 2 * n * size, n, numbers
         return multiplications, n, n
     if kind == "convolution":
         numbers = yield "the numbers of a matrix", mul, d, d
@@ -166,8 +162,15 @@ def _(kind, n, d, k, r):
         multiplications = yield "the multiplications of a convolution", mul, products, numbers
         layers = yield "the number of layers", _layers, n, k
         return multiplications, 1, layers
-    comparisons = yield "the number of comparisons", mul, r, n
-    multiplications = yield "the multiplications of restricted attention", mul, comparisons, d
+    projections = yield "the multiplications of the projections", lambda n, d: 3 * n * d * d, n, d
+    if kind == "self":
+        pairs = yield "the number of pairs", mul, n, n
+    else:
+        pairs = yield "the number of comparisons", mul, r, n
+    attending = yield "the multiplications of scores and weighted sums", lambda pairs, d: 2 * pairs * d, pairs, d
+    multiplications = yield "all multiplications", add, projections, attending
+    if kind == "self":
+        return multiplications, 1, 1
     layers = yield "the quotient, rounded up", lambda n, r: -(-n // r), n, r
     return multiplications, 1, layers
 
@@ -183,21 +186,19 @@ task.changed_each(
     ("restricted_path_and_one", "Restricted: where r divides n, your longest path is one layer too long: rounding down and adding 1 is not rounding up.", {QUOTIENT: lambda n, r: n // r + 1}),
     ("multiplications_alone", "You return the number of multiplications alone. Return a tuple of three ints.", {"result": lambda multiplications, steps, path: multiplications}),
 )  # fmt: skip
-task.changed(
-    "self_weighted_sum_too",
-    "Self-attention: you count the scores and the weighted sum, and so twice as many multiplications. Leave out constant factors: count one of the two.",
-    {"the number of pairs": lambda n, _: 2 * n * n},
-)
-task.changed(
-    "self_projections_3",
-    "Self-attention: you count three projections as well, with n·d·d multiplications each. The table leaves projections out, and counts how each word is compared with each word.",
-    {"the multiplications of self-attention": lambda pairs, d, *, n: pairs * d + 3 * n * d * d},
-)
-task.changed(
-    "recurrent_two_matrices",
-    "Recurrent: you count two matrices, one for the word and one for the state. Leave out constant factors: count one.",
-    {"the multiplications of a recurrent layer": lambda n, numbers: 2 * n * numbers},
-)
+PROJECTIONS, ATTENDING = "the multiplications of the projections", "the multiplications of scores and weighted sums"
+RECURRENT = "the multiplications of a recurrent layer"
+task.changed_each(
+    ("projections_left_out", "Attention: you leave out the projections. Three matrices of d×d make each word's query, key and value.", {PROJECTIONS: lambda n, d: 0}),
+    ("one_projection", "Attention: you count one projection. There are three, for queries, keys and values.", {PROJECTIONS: lambda n, d: n * d * d}),
+    ("scores_alone", "Attention: you count the scores and not the weighted sums, or the other way round. For each pair of words both take d multiplications.", {ATTENDING: lambda pairs, d: pairs * d}),
+    ("recurrent_one_matrix", "Recurrent: you count one matrix. A tanh cell has two, one for the word and one for the state.", {RECURRENT: lambda n, numbers: n * numbers}),
+    (
+        "as_the_table_says",
+        "You return the formulas of the paper's table, which leave out constant factors and projections. Count all multiplications of the lesson's layers.",
+        {PROJECTIONS: lambda n, d: 0, ATTENDING: lambda pairs, d: pairs * d, RECURRENT: lambda n, numbers: n * numbers},
+    ),
+)  # fmt: skip
 task.changed(
     "convolution_all_layers_counted",
     "Convolution: you count the multiplications of all layers on the path. Count those of a single layer.",
@@ -215,7 +216,7 @@ task.changed(
 )
 task.changed(
     "restricted_both_sides",
-    "Restricted: you count 2r + 1 words for each word, r on both sides and the word itself. In the table r counts all words that a word is compared with.",
+    "Restricted: you count 2r + 1 words for each word, r on both sides and the word itself. Here r counts all words that a word is compared with.",
     {"the number of comparisons": lambda r, n: (2 * r + 1) * n},
 )
 task.changed(

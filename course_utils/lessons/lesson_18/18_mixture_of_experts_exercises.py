@@ -104,8 +104,8 @@ def balance_by_offsets(scores, offsets, k, step):
         The gates, B×N, and the moved offsets, N.
 
     Example:
-        >>> balance_by_offsets(torch.tensor([[0.6, 0.2, 0.1]]), torch.tensor([0.0, 0.0, 0.5]), 2, 0.25)
-        (tensor([[0.8571, 0.0000, 0.1429]]), tensor([-0.2500,  0.2500,  0.2500]))
+        >>> balance_by_offsets(torch.tensor([[0.6, 0.2, 0.1]]), torch.tensor([0.0, 0.0, 0.25]), 2, 0.25)
+        (tensor([[0.8571, 0.0000, 0.1429]]), tensor([-0.2500,  0.2500,  0.0000]))
     """
     ### BEGIN SOLUTION
     best = (scores + offsets).topk(k, dim=1).indices  # B k

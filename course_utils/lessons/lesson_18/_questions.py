@@ -107,8 +107,8 @@ questions = (
 predictions = (
     Prediction(
         "18.without_balance",
-        "What share of the words, from 0 to 1, will be right when the balance loss has this weight?",
-        why="Only experts that are asked learn. Without a balance loss, most experts are soon not asked at all, and the few others have to share all languages.",
+        "What share of the words, from 0 to 1, will be right with this function in place of the balance loss?",
+        why="Only experts that are asked learn. If nothing balances them, most are soon not asked at all, and the few others have to share all languages.",
     ),
     Prediction(
         "18.forgetting",

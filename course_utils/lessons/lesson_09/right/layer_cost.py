@@ -7,10 +7,10 @@ from math import ceil, log
 def by_a_table(kind, n, d, k, r):
     layers = next(i for i in count() if k**i >= n)
     table = {
-        "self": (n**2 * d, 1, 1),
-        "recurrent": (n * d**2, n, n),
+        "self": (3 * n * d**2 + 2 * n**2 * d, 1, 1),
+        "recurrent": (2 * n * d**2, n, n),
         "convolution": (k * n * d**2, 1, layers),
-        "restricted": (r * n * d, 1, (n - 1) // r + 1),
+        "restricted": (3 * n * d**2 + 2 * r * n * d, 1, (n - 1) // r + 1),
     }
     return table[kind]
 
@@ -18,9 +18,9 @@ def by_a_table(kind, n, d, k, r):
 def by_match(kind, n, d, k, r):
     match kind:
         case "self":
-            return (n * n * d, 1, 1)
+            return (n * d * (3 * d + 2 * n), 1, 1)
         case "recurrent":
-            return (n * d**2, n, n)
+            return (n * (d + d) * d, n, n)
         case "convolution":
             rest, layers = n - 1, 0
             while rest > 0:
@@ -28,30 +28,31 @@ def by_match(kind, n, d, k, r):
                 layers += 1
             return (k * n * d**2, 1, layers)
         case "restricted":
-            return (n * r * d, 1, n // r + (n % r > 0))
+            return (n * d * (3 * d + 2 * r), 1, n // r + (n % r > 0))
 
 
 def with_a_corrected_logarithm(kind, n, d, k, r):
     layers = round(log(n) / log(k))
     layers += k**layers < n
     width, steps, path = {
-        "self": (n, 1, 1),
-        "recurrent": (d, n, n),
+        "self": (3 * d + 2 * n, 1, 1),
+        "recurrent": (2 * d, n, n),
         "convolution": (k * d, 1, layers),
-        "restricted": (r, 1, ceil(n / r)),
+        "restricted": (3 * d + 2 * r, 1, ceil(n / r)),
     }[kind]
     return n * d * width, steps, path
 
 
 def with_a_rounded_logarithm(kind, n, d, k, r):
     if kind == "self":
-        multiplications, steps, path = n * n * d, 1, 1
+        query = key = value = n * d * d
+        multiplications, steps, path = query + key + value + n * n * d + n * n * d, 1, 1
     elif kind == "recurrent":
-        multiplications, steps, path = n * d * d, n, n
+        multiplications, steps, path = n * d * d + n * d * d, n, n
     elif kind == "convolution":
         multiplications, steps, path = k * n * d * d, 1, ceil(round(log(n, k), 10))
     elif kind == "restricted":
-        multiplications, steps, path = r * n * d, 1, 0
+        multiplications, steps, path = 3 * n * d * d + 2 * r * n * d, 1, 0
         while path * r < n:
             path += 1
     return multiplications, steps, path

@@ -1,4 +1,4 @@
-"""Right answers to 09.restricted_self_attention in other styles than the solution's: slices, a band, windows, the library, loops."""
+"""Right answers to 09.restricted_self_attention in other styles than the solution's: slices, a band, the library, loops."""
 
 from math import log
 
@@ -6,41 +6,31 @@ import torch
 from torch.nn import functional as F
 
 
-def by_slices(query, key, value, radius):
-    contexts = []
+def by_slices(query, key, value, radius, hub):
+    seen = torch.zeros_like(hub)[:, :, None].repeat(1, 1, hub.shape[1])
     for i in range(query.shape[1]):
-        near = slice(max(0, i - radius), i + radius + 1)
-        scores = query[:, i : i + 1] @ key[:, near].mT / query.shape[-1] ** 0.5
-        contexts.append(scores.softmax(-1) @ value[:, near])
-    return torch.cat(contexts, dim=1)
+        seen[:, i, max(0, i - radius) : i + radius + 1] = True
+    seen[hub] = True
+    seen.mT[hub] = True
+    scores = (query @ key.mT / query.shape[-1] ** 0.5).where(seen, -torch.inf)
+    return scores.softmax(-1) @ value
 
 
-def by_a_band(query, key, value, radius):
+def by_a_band(query, key, value, radius, hub):
     T = key.shape[1]
     band = torch.ones(T, T, dtype=torch.bool).tril(radius).triu(-radius)
+    seen = ~((~band) & ~hub.unsqueeze(1) & ~hub.unsqueeze(2))
     scores = torch.einsum("bid,bjd->bij", query, key).div(query.shape[2] ** 0.5)
-    return torch.einsum("bij,bje->bie", torch.where(band, scores, -torch.inf).softmax(2), value)
+    return torch.einsum("bij,bje->bie", torch.where(seen, scores, -torch.inf).softmax(2), value)
 
 
-def by_windows(query, key, value, radius):
-    """Computes the scores in reach alone: B×T×W."""
-    T = query.shape[1]
-    radius = min(radius, T - 1)
-    place = torch.arange(T)[:, None] + torch.arange(-radius, radius + 1)  # T W
-    inside = (place >= 0) & (place < T)
-    place = place.clamp(0, T - 1)
-    scores = (query.unsqueeze(2) * key[:, place]).sum(-1) * query.shape[-1] ** -0.5  # B T W
-    weights = F.softmax(scores.masked_fill(~inside, float("-inf")), dim=-1)
-    return (weights.unsqueeze(-1) * value[:, place]).sum(2)
-
-
-def by_the_library(query, key, value, radius):
+def by_the_library(query, key, value, radius, hub):
     place = torch.arange(query.size(1))
     near = torch.cdist(place[:, None].double(), place[:, None].double()) < radius + 0.5
-    return F.scaled_dot_product_attention(query, key, value, attn_mask=near)
+    return F.scaled_dot_product_attention(query, key, value, attn_mask=near | hub[:, None] | hub[..., None])
 
 
-def place_by_place(query, key, value, radius):
+def place_by_place(query, key, value, radius, hub):
     B, T, D = query.shape
     result = []
     for b in range(B):
@@ -49,7 +39,7 @@ def place_by_place(query, key, value, radius):
             scores = []
             values = []
             for j in range(T):
-                if abs(i - j) <= radius:
+                if abs(i - j) <= radius or hub[b, i] or hub[b, j]:
                     scores.append(torch.dot(query[b, i], key[b, j]) / D**0.5)
                     values.append(value[b, j])
             weights = torch.softmax(torch.stack(scores), dim=0)
@@ -66,9 +56,12 @@ RIGHT = [
     *OWN,
     by_slices,
     by_a_band,
-    by_windows,
     # As beginners write them
     place_by_place,
 ]
-WORKED = [(([[[1], [1], [1]]], [[[0], [log(3)], [0]]], [[[4], [8], [16]]], 1), "7 8.8 10")]
-INPUTS = {"radius": lambda draw: draw.randint(0, 7)}
+THREE = [[[1], [1], [1]]], [[[0], [log(3)], [0]]], [[[4], [8], [16]]], 1
+WORKED = [((*THREE, [[False] * 3]), "7 8.8 10"), ((*THREE, [[False, False, True]]), "8.8 8.8 8.8")]
+INPUTS = {
+    "radius": lambda draw: draw.randint(0, 7),
+    "hub": lambda draw: draw.between("B×T", 0, 1) < draw.choice([0.0, 0.2, 0.5]),
+}
