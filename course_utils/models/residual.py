@@ -80,6 +80,17 @@ def first_steps(norm: str, warmup: int, steps=30, seed=0) -> tuple[Tensor, Tenso
     return torch.tensor(alike), torch.tensor(gradients)
 
 
+@torch.no_grad()
+def spreads(model: nn.Module, source: Tensor, given: Tensor) -> Tensor:
+    """Return the standard deviation of the decoder's numbers before its first layer and after each, in the model that lesson 12 writes: layers+1."""
+    (memory, mask), x, T = model.encode(source), model.embed(given), given.shape[1]
+    found = [x.std()]
+    for layer in model.decoder:
+        x = layer(x, model.causal[:T, :T], memory, mask)  # B T D
+        found.append(x.std())
+    return torch.stack(found)
+
+
 def last_layer(model: Transformer, source: Tensor, given: Tensor) -> Tensor:
     """Return what the decoder's last layer gives for source B×S and given words B×T, before the norm at the end: B×T×D."""
     found = []

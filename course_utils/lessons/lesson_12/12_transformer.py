@@ -13,7 +13,7 @@ from course_utils.models.attention import causal_mask
 from course_utils.models.conversion import from_lesson
 from course_utils.models.files import load_pretrained
 from course_utils.models.plain import sinusoidal_positions
-from course_utils.models.residual import first_steps, likeness
+from course_utils.models.residual import first_steps, likeness, spreads
 from course_utils.models.seq2seq import fit, make_batch
 from course_utils.translation.scores import exact_shares
 
@@ -36,7 +36,7 @@ reveal("12.alike", round(alike["attention alone"][:, -1].mean().item(), 2))
 plots.curves(range(13), alike, "layers", "mean cosine of two words", legend="above")
 
 # %% [markdown]
-# After two layers of attention alone all words point in the same direction. (How many layers this takes depends on the weights: Dong et al. 2021 have the theory.) If each attention *adds* its context to the word, x + f(x), they become alike more slowly. This is a **residual connection** (He et al. 2016).
+# After two layers of attention alone all words point in the same direction. (Dong et al. 2021 have the theory.) If each attention *adds* its context to the word, x + f(x), they become alike more slowly. This is a **residual connection** (He et al. 2016).
 #
 # ## The attentions
 #
@@ -44,7 +44,7 @@ plots.curves(range(13), alike, "layers", "mean cosine of two words", legend="abo
 #
 # $$\text{head}_i = \text{softmax}\!\left(\frac{Q_i K_i^\top}{\sqrt{d}}\right) V_i \qquad [\text{head}_0, \dots, \text{head}_{H-1}]\, W_O^\top$$
 #
-# With D = 8 and two heads, which shape does Q have for 3 sentences of 5 words? And which of the three attentions in the drawing takes keys and values from the other side? In each box of the drawing, f is what the box names; what "norm" does comes below.
+# With D = 8 and two heads, which shape does Q have for 3 sentences of 5 words? And which of the three attentions in the drawing takes keys and values from the other side? (In each box, f is what the box names; norm comes below.)
 
 
 # %%
@@ -124,7 +124,7 @@ print("variance:", x.var(correction=0), "  norm:", norm(x).detach())
 #
 # $$\text{post: } \text{norm}(x + f(x)) \qquad\qquad \text{pre: } x + f(\text{norm}(x))$$
 #
-# What does pre-norm make of [1, 2, 6] if f returns what it is given? And in which of the two drawings can x pass without going through a norm?
+# What does each make of [1, 2, 6] if f returns what it is given? Predict it, then change the line in `PostNorm`. In which of the two drawings can x pass without going through a norm?
 
 
 # %%
@@ -137,23 +137,17 @@ class SubLayer(nn.Module):
         return x + self.f(self.norm(x), *others)  # B T D
 
 
-print(SubLayer(3, nn.Identity())(x).detach())
-diagrams.sublayers()
-
-# %% [markdown]
-# In pre-norm x passes freely from layer to layer. This is the **residual stream**, which is only ever added to. Now change the line below to post-norm, and predict what it prints.
-
-
-# %%
 class PostNorm(SubLayer):
     def forward(self, x, *others):
         return x + self.f(self.norm(x), *others)  # still pre-norm: change it
 
 
-print(PostNorm(3, nn.Identity())(x).detach())
+print("pre: ", SubLayer(3, nn.Identity())(x).detach())
+print("post:", PostNorm(3, nn.Identity())(x).detach(), "(right: [-0.926, -0.463, 1.389])")
+diagrams.sublayers()
 
 # %% [markdown]
-# Post-norm gives [-0.926, -0.463, 1.389]: here f doubles the sum, and a norm takes the factor away again.
+# (With f(x) = x, the sum is 2x, and its norm is that of x.) In pre-norm x passes freely from layer to layer. This is the **residual stream**, which is only ever added to.
 #
 # ## Two kinds of layers
 #
@@ -200,11 +194,11 @@ for (title, (allowed, keys, queries)), ax in zip(masks.items(), plots.axes(3, wi
     plots.mask(allowed, keys, queries, title=title, ax=ax)
 
 # %% [markdown]
-# No word may look at padding: the target's comes last, where the causal mask hides it. (What the padding's own row gives is ignored.) Only the decoder's attention to itself is causal: words that are yet to be written must not be seen. The source is known as a whole.
+# No word may look at padding: the target's comes last, where the causal mask hides it. Only the decoder's attention to itself is causal: words that are yet to be written must not be seen. The source is known as a whole.
 #
 # ## The whole model
 #
-# What goes in is a word's embedding, from one matrix E for both languages, times √D, plus its position. What comes out are logits: dot products of the last layer's result $h_t$, after one more norm, with the embeddings of all words, so that E is also the **readout**.
+# What goes in is a word's embedding, from one matrix E for both languages, times √D, plus its position. What comes out are logits: dot products of the last layer's result $h_t$, after one more norm, with the embeddings of all words, so that E is also the **readout**. Between these two come the layers, as in the drawing. In the second cell, which line computes the memory, and how often for a translation of ten words?
 #
 # $$x_t = \sqrt{D}\, E_{w_t} + P_t \qquad\qquad \text{logits}_t = E\, \text{norm}(h_t)$$
 
@@ -222,10 +216,6 @@ class EmbeddingAndReadout(nn.Module):
 
     def readout(self, x):  # B T D
         return x @ self.embedding.weight.T  # B T V
-
-
-# %% [markdown]
-# Between these two come the layers, as in the drawing. Which line computes the memory, and how often for a translation of ten words?
 
 
 # %%
@@ -290,35 +280,9 @@ reveal("12.share", round(given_right, 2))
 # %% [markdown]
 # So a model that fits on a page learns to translate in seconds. Given the right words, it gets nearly all of them right. The second share is strict, as in lesson 05: after a word that is left out, all others come at the wrong position.
 #
-# The course's own Transformer, in `course_utils/models/transformer.py`, computes the same faster: `from_lesson` copies our weights into it. PyTorch has the layers, `nn.TransformerEncoderLayer` and `nn.TransformerDecoderLayer`, with other names. Which of its names is our W_O?
-
-
-# %% tags=["nbval-check-output"]
-def agree(one, other):
-    return torch.allclose(one, other, rtol=0, atol=1e-5)
-
-
-model = model.double()  # with more digits, rounding can't be mistaken for a difference
-source, given, _ = make_batch(*(side[:8] for side in test.ids()))
-print("The course's Transformer agrees:", agree(from_lesson(model)(source, given), model(source, given)))
-ours, theirs = model.encoder[0], nn.TransformerEncoderLayer(32, 4, 64, 0.0, batch_first=True, norm_first=True).double()
-look, compute = ours.self_attention, ours.feed_forward
-names = {"self_attn.out_proj": look.f.W_O, "linear1": compute.f.W_1, "linear2": compute.f.W_2}
-for name, part in (names | {"norm1": look.norm, "norm2": compute.norm}).items():
-    theirs.get_submodule(name).load_state_dict(part.state_dict())
-for kind in ("weight", "bias"):  # W_Q, W_K and W_V lie there in one matrix
-    rows = [getattr(W, kind).detach() for W in (look.f.W_Q, look.f.W_K, look.f.W_V)]
-    getattr(theirs.self_attn, f"in_proj_{kind}").data = torch.cat(rows)
-x, padding = model.embed(source), source == PAD  # in PyTorch's mask True means "must not be seen"
-theirs, ours = theirs(x, src_key_padding_mask=padding), ours(x, ~padding[:, None, None])
-print("PyTorch's first layer agrees:   ", agree(theirs[~padding], ours[~padding]))
-
-# %% [markdown]
-# All three compute the same. W_O is `self_attn.out_proj`.
-#
 # ## Take one part out
 #
-# What is each part for? We take it out, train the rest in the same way, and look. In the place of a sub-layer x passes unchanged, and without residual connections only f(norm(x)) remains:
+# What is each part for? We take it out, train the rest in the same way, and look. In the place of a sub-layer x passes unchanged, without residual connections only f(norm(x)) remains, a norm that is gone passes x on, and a mask that is gone is True everywhere.
 
 
 # %%
@@ -330,10 +294,6 @@ class Skip(nn.Module):
 class NoResidual(SubLayer):
     def forward(self, x, *others):
         return self.f(self.norm(x), *others)
-
-
-# %% [markdown]
-# A norm that is gone passes x on, and a mask that is gone is True everywhere:
 
 
 # %%
@@ -357,7 +317,6 @@ def take_out(model, part):
     return model
 
 
-# %%
 # Or "norms", "residual connections", "attention to the source", "positions", "source mask", "feed-forward networks".
 part = "causal mask"
 predict("12.part", ...)
@@ -399,7 +358,7 @@ plots.dots(rows, "share of words right; a mark for each of five seeds")
 # %% [markdown]
 # Without residual connections, attention to the source, positions or the causal mask, fewer than half of the words are right when the model translates. Only for the causal mask do the right words before hide this. (Rate and steps were not tuned for each model.) Without the source mask a batch is translated as well as by the whole model, but sentences by themselves are not: in training there was padding.
 #
-# Feed-forward networks and norms seem to do little. Perhaps this world is too simple. In another one, words of the translation have endings for gender and number: a verb takes those of its subject. We compare each model with the whole one of the same seed. What does it cost there to go without?
+# Feed-forward networks and norms seem to do little. Perhaps this world is too simple. In another, words have endings for gender and number, and a verb takes those of its subject. We compare each model with the whole one of the same seed. What does it cost there to go without?
 
 
 # %%
@@ -413,17 +372,14 @@ rows["without the networks,\nbut with a third layer"] = {"plain": [], "endings":
 ax = plots.axes(width=8, height=2.8)
 plots.dots(rows, "share of words lost: the whole model's less this one's, seed by seed", ax=ax, xlim=(-0.05, 0.15))
 ax.axvline(0, color="0.4", linewidth=1)
-for part in ("nothing", "feed-forward networks", deeper):
-    print(
-        "parameters without",
-        part,
-        *{int(n) for n in measured_once("parts", "parameters", world="endings", part=part)[0]},
-    )
+for part in ("nothing", parts[0], deeper):
+    ((size, *_),) = measured_once("parts", "parameters", world="endings", part=part)
+    print(f"without {part}: {size:,.0f} parameters")
 
 # %% [markdown]
 # Where words have endings, the model without networks loses with every seed. With a third layer, and so nearly as many parameters as the whole, it still does. Perhaps hidden units help to choose the one word that has both the right stem and the right ending.
 #
-# And the norms, whose marks lie on both sides of 0? Perhaps two layers with small weights do not need them. We build six on each side, whose weights begin larger, as Glorot & Bengio 2010 say:
+# And the norms, whose marks lie on both sides of 0? Perhaps two layers with small weights do not need them. We build six on each side, whose weights begin larger, as Glorot & Bengio 2010 say. How large do the numbers in the decoder's stream become?
 
 
 # %%
@@ -436,25 +392,13 @@ def six_layers(part, seed):
     return deep
 
 
-# %% [markdown]
-# How large do the numbers in the decoder's stream become?
-
-
-# %%
-@torch.no_grad()
-def spreads(deep, source, given):
-    (memory, mask), x, T = deep.encode(source), deep.embed(given), given.shape[1]
-    return [x.std(), *((x := layer(x, deep.causal[:T, :T], memory, mask)).std() for layer in deep.decoder)]
-
-
 source, given, wanted = make_batch(*(side[:64] for side in test.ids()))
 both = {"with norms": "nothing", "without norms": "norms"}
-runs = {
-    name: torch.tensor([spreads(six_layers(part, seed), source, given) for seed in range(3)])
-    for name, part in both.items()
-}
-plots.curves(range(7), runs, "layers of the decoder", "standard deviation of x", legend="above")
-plots.plt.gca().set(yscale="log")
+runs, ax = {}, plots.axes()
+for name, part in both.items():
+    runs[name] = torch.stack([spreads(six_layers(part, seed), source, given) for seed in range(3)])
+plots.curves(range(7), runs, "layers of the decoder", "standard deviation of x", ax=ax, legend="above")
+ax.set(yscale="log")
 for name, part in both.items():
     first, *_, last = fit(six_layers(part, 0), *pairs.ids(), steps=6)
     print(f"{name}: the first loss is {first:.1f}, the sixth {last:.1f}")
@@ -475,7 +419,8 @@ for norm, warmup, rate in (*ways, ("post", 0, 0.001)):
 plots.dots(rows, "share of words right")
 
 # %% [markdown]
-# Post-norm fails without a warm-up at the high rate, and at a third of it does not. To see why, we repeat the first steps of three of these runs, of seed 0, with gradients clipped to length 1. Each step moves a weight by about the rate, whatever the size of its gradient: that is what their optimizer, Adam, does (lesson 13). How alike do the words of the decoder become, and how much of the gradient reaches its first layer?
+# Post-norm fails without a warm-up at the high rate, and at a third of it does not.
+# To see why, we repeat the first steps of three of these runs, with gradients clipped to length 1. Each step moves a weight by about the rate, whatever the size of its gradient: that is what their optimizer, Adam, does (lesson 13). How alike do the words of the decoder become, and how much of the gradient reaches its first layer?
 
 # %%
 runs = {"pre": ("pre", 0), "post": ("post", 0), "post, with a warm-up": ("post", 200)}
@@ -487,7 +432,7 @@ for which, ax in enumerate(plots.axes(2, width=5.2)):
 _ = ax.set(yscale="log")
 
 # %% [markdown]
-# In these runs, a few steps of post-norm without a warm-up make all words alike, so all get the same prediction, and hardly any gradient reaches the first layer. With a warm-up the words grow alike more slowly. Pre-norm's words come close, too, but the gradient still arrives. By which way, through the functions or along the stream? We take one of the two away: `detach` keeps the numbers, and lets no gradient pass along the stream.
+# A few steps of post-norm without a warm-up make all words alike, so all get the same prediction, and hardly any gradient reaches the first layer. With a warm-up the words grow alike more slowly. Pre-norm's words come close, too, but the gradient still arrives. By which way, through the functions or along the stream? In a new model we take one of the two away: `detach` keeps the numbers, but lets no gradient pass.
 
 
 # %%
@@ -501,19 +446,18 @@ for cut in (False, True):
     for layer in deep.decoder if cut else []:
         for name, sublayer in list(layer.named_children()):
             setattr(layer, name, CutStream(deep.D, sublayer.f))
-    logits = deep(source, given)
-    nn.functional.cross_entropy(logits.flatten(0, 1), wanted.flatten(), ignore_index=PAD).backward()
-    length = deep.decoder[0].feed_forward.f.W_2.weight.grad.norm()
-    print(
-        f"stream {'cut' if cut else 'whole'}: loss {logits.detach().logsumexp(-1).mean():.2f}, gradient of the first layer {length:.1g}"
-    )
+    logits = deep(source, given)  # B T V
+    loss = nn.functional.cross_entropy(logits.flatten(0, 1), wanted.flatten(), ignore_index=PAD)
+    loss.backward()
+    gradient = deep.decoder[0].feed_forward.f.W_2.weight.grad.norm()
+    print(f"stream {'cut:  ' if cut else 'whole:'} loss {loss:.2f}, gradient of the first layer {gradient:.1g}")
 
 # %% [markdown]
-# With the stream cut the predictions are the same, and next to nothing arrives. So it is the stream that carries the gradient to the first layer. Post-norm has a norm across it in each sub-layer. Perhaps each of them also shrinks x, so that what f adds weighs more: Liu et al. 2020 see the cause of its failures there, not in small gradients.
+# With the stream cut the loss is the same, but next to no gradient arrives: it is the stream that carries it. Post-norm has no such stream, since each sum goes through a norm. Perhaps each norm also shrinks x, so that what f adds weighs more: Liu et al. 2020 see the cause of its failures there, not in small gradients.
 #
 # ## Is it right?
 #
-# A wrong mask raises no error, so we test for it: neither later words nor the padding that longer sentences bring may change the logits of a word. Which of these four models keep which promise?
+# A wrong mask raises no error, so we test for it: neither later words nor the padding that longer sentences bring may change the logits of a word. Which of these four models keep which promise? (The last one is the course's own, from `course_utils/models/transformer.py`, which computes the same faster: `from_lesson` copies our weights into it.)
 
 
 # %% tags=["nbval-check-output"]
@@ -522,13 +466,11 @@ def promises(model, source, given):
     logits = model(source, given)  # B T V
     later, alone = given.clone(), source[:1, : (source[0] != PAD).sum()]
     later[0, 2:] = 7  # another word in place of all from position 2 on
-    return [
-        torch.allclose(model(source, later)[0, :2], logits[0, :2], atol=1e-6),
-        torch.allclose(model(alone, given[:1])[0], logits[0], atol=1e-6),
-    ]
+    kept = torch.allclose(model(source, later)[0, :2], logits[0, :2], atol=1e-6)
+    return [kept, torch.allclose(model(alone, given[:1])[0], logits[0], atol=1e-6)]
 
 
-rows, texts = {}, ["young friends saw girls", "big boy near my house called old girls"]
+rows, texts, model = {}, ["young friends saw girls", "big boy near my house called old girls"], model.double()
 ours = make_batch(*(pairs.words.encode(side) for side in (texts, truth(texts, "verb-last"))))[:2]
 rows["the model of this page"] = promises(model, *ours)
 for part in ("causal mask", "source mask"):
@@ -538,6 +480,8 @@ shipped, subwords = load_pretrained("transformer-en-de")
 english, german = ["a dog is barking .", "two men are playing guitar ."], ["ein Hund bellt", "zwei Männer"]
 theirs = make_batch(subwords.encode(english), subwords.encode(german))[:2]
 rows["the course's trained translator"] = promises(shipped.double(), *theirs)
+agree = torch.allclose(from_lesson(model)(*ours), model(*ours), rtol=0, atol=1e-5)
+print("The course's Transformer computes the same as the model of this page:", agree)
 table(rows, ["later words change nothing", "nor does padding"])
 
 # %% [markdown]
