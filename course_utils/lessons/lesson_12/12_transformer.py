@@ -198,7 +198,7 @@ for (title, (allowed, keys, queries)), ax in zip(masks.items(), plots.axes(3, wi
 #
 # ## The whole model
 #
-# What goes in is a word's embedding, from one matrix E for both languages, times √D, plus its position. What comes out are logits: dot products of the last layer's result $h_t$, after one more norm, with the embeddings of all words, so that E is also the **readout**. Between these two come the layers, as in the drawing. In the second cell, which line computes the memory, and how often for a translation of ten words?
+# What goes in is a word's embedding, from one matrix E for both languages, times √D, plus its position. What comes out are logits: dot products of the last layer's result $h_t$, after one more norm, with the embeddings of all words, so that E is also the **readout**. Between these two come the layers. In the second cell, which line computes the memory, and how often for a translation of ten words?
 #
 # $$x_t = \sqrt{D}\, E_{w_t} + P_t \qquad\qquad \text{logits}_t = E\, \text{norm}(h_t)$$
 
@@ -358,7 +358,7 @@ plots.dots(rows, "share of words right; a mark for each of five seeds")
 # %% [markdown]
 # Without residual connections, attention to the source, positions or the causal mask, fewer than half of the words are right when the model translates. Only for the causal mask do the right words before hide this. (Rate and steps were not tuned for each model.) Without the source mask a batch is translated as well as by the whole model, but sentences by themselves are not: in training there was padding.
 #
-# Feed-forward networks and norms seem to do little. Perhaps this world is too simple. In another, words have endings for gender and number, and a verb takes those of its subject. We compare each model with the whole one of the same seed. What does it cost there to go without?
+# Networks and norms seem to do little. Perhaps this world is too simple. In another, words have endings for gender and number, and a verb takes those of its subject. Each model is compared with the whole one of the same seed. What does it cost to go without?
 
 
 # %%
