@@ -97,12 +97,12 @@ check("17.backwards", backwards)
 # return memory
 # ```
 #
-# A machine with it raises no error while it reads and writes, but it shows four symptoms:
+# Called once, it raises no error, but it shows four symptoms:
 #
 # 1. Where the numbers of `erase` are 0, nothing is left of the memory.
-# 2. A write with erase vectors of ones leaves positions with the weight 0 as they are; with numbers below 1 it does not.
+# 2. Positions with the weight 0 stay as they are only where `erase` holds ones.
 # 3. Of what a write adds, a part is gone at once.
-# 4. The memories of all steps, kept in a list, are the same in the end, and `backward` raises an error.
+# 4. After several steps in a row, the memories of all steps, kept in a list, are the same, and `backward` raises an error.
 #
 # Which piece of code is to blame for each? Return the new memory as the lesson has it, and leave the old one as it is.
 
