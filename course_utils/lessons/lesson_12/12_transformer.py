@@ -247,7 +247,7 @@ class Transformer(EmbeddingAndReadout):
 # %% [markdown]
 # `encode` computes the memory once; `decode` runs for each word that is written. With pre-norm no norm lies on the residual stream, so one more follows the last layer of each side. That, and the place of the norms, is what differs from the paper's figure.
 #
-# We train the model in the small world of lesson 06, where verbs go to the end, in 250 steps of lesson 05's loop: 64 pairs, Adam, gradients clipped to length 1, and a rate that falls from 0.01. Given the right words before, what share of the words will it get right?
+# We train the model in the small world of lesson 06, where verbs go to the end, in 200 steps of lesson 05's loop: 64 pairs, Adam, gradients clipped to length 1, and a rate that falls from 0.01. Given the right words before, what share of the words will it get right?
 
 # %% tags=["nbval-check-output"]
 predict("12.share", ...)
@@ -268,7 +268,7 @@ print("The share of right words in sentences that it has not seen:")
 pairs, test = (small_world(number, seed, order="verb-last") for number, seed in ((20_000, 1), (300, 2)))
 torch.manual_seed(0)
 model = Transformer(len(pairs.words))
-losses = fit(model, *pairs.ids(), steps=250)
+losses = fit(model, *pairs.ids(), steps=200)
 given_right = share_right(model, *make_batch(*test.ids()))
 _, written_right = exact_shares(translate(model, test.words, test.sources), test.targets)
 print(f"{given_right:.3f} given the right words before, {written_right:.3f} reading its own")
@@ -324,7 +324,7 @@ predict("12.part", ...)
 # %% tags=["reveals"]
 torch.manual_seed(0)
 without = take_out(Transformer(len(pairs.words)), part)
-its_losses = fit(without, *pairs.ids(), steps=250)
+its_losses = fit(without, *pairs.ids(), steps=200)
 given_right = share_right(without, *make_batch(*test.ids()))
 _, written_right = exact_shares(translate(without, test.words, test.sources), test.targets)
 text = tried[1]

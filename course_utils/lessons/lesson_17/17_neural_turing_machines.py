@@ -27,9 +27,9 @@ def drawn(seed):
 # %%
 example = copy(drawn(0), batch=1, shortest=5, longest=5)
 rows = [*(f"bit {i}" for i in range(1, 7)), "delimiter", "repeats"]
-for ax, name in zip(plots.axes(2, width=4.4, height=2.8), ("given", "wanted"), strict=True):
-    bits = getattr(example, name)[0].T
-    plots.mask(bits > 0, None, rows[: len(bits)], name, ax, xlabel="step", ylabel="")  # a dot for each 1
+pictures = {"given": example.given[0], "wanted": F.pad(example.wanted[0], (0, 0, 6, 0))}  # wanted in the silence
+for ax, (name, bits) in zip(plots.axes(2, width=4.4, height=2.8), pictures.items(), strict=True):
+    plots.mask(bits.T > 0, None, rows[: bits.shape[1]], name, ax, xlabel="step", ylabel="")  # a dot for each 1
 
 # %% [markdown]
 # Five vectors of six bits should come out again: the network has to hold 30 bits. (The dot in the row "repeats" is 0.1, for one copy.) An LSTM keeps them in a state of fixed size.
@@ -240,7 +240,7 @@ M = films["without"].memory[0, -1, 1:]  # in the end, without the shift
 print(f"without: the largest difference between positions 1 to 31 is {(M.amax(0) - M.amin(0)).max():.4f}")
 
 # %% [markdown]
-# With the shift, the write head moves on by one position at each vector, on a circle where position 31 is beside position 0. The read head waits, and in the silence it walks over the same positions. Such a walk does not depend on how many vectors there are. Without the shift, both heads soon spread over positions 1 to 31. These are still alike: content can't tell them apart.
+# With the shift, the write head moves on by one position at each vector, on a circle where position 31 is beside position 0. The read head waits, and in the silence it walks over the same positions. Such a walk does not depend on how many vectors there are. Without the shift, a head can stay at position 0, and when it leaves, it spreads over positions 1 to 31. These are still alike: content can't tell them apart.
 #
 # Which other step can copying do without? Take one out: `0 * g` in place of `g` leaves no content, `torch.ones_like(gamma)` in place of `gamma` no sharpening. Predict, train, and say why.
 

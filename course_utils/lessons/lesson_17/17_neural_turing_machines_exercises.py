@@ -156,7 +156,7 @@ def dnc_write(usage, written, reads, free, content, allocate, enter):
         usage: B×N, before the step, from 0 (free) to 1 (full).
         written: B×N, w, the weights of the last write.
         reads: B×R×N, w_r, the weights of each read head in the last step.
-        free: B×R, f_r, the free gate of each read head.
+        free: B×R, f_r, the free gate of each read head; 1 frees what it has read.
         content: B×N, c, the weights by content.
         allocate: B, g_a; 1 writes to free positions only.
         enter: B, g_w; 0 writes nothing.
