@@ -143,7 +143,7 @@ class PostNorm(SubLayer):
 
 
 print("pre: ", SubLayer(3, nn.Identity())(x).detach())
-print("post:", PostNorm(3, nn.Identity())(x).detach(), "(right: [-0.926, -0.463, 1.389])")
+print("post:", PostNorm(3, nn.Identity())(x).detach(), "should be", norm(x + x).detach())
 diagrams.sublayers()
 
 # %% [markdown]
@@ -457,7 +457,7 @@ for cut in (False, True):
 #
 # ## Is it right?
 #
-# A wrong mask raises no error, so we test for it: neither later words nor the padding that longer sentences bring may change the logits of a word. Which of these four models keep which promise? (The last one is the course's own, from `course_utils/models/transformer.py`, which computes the same faster: `from_lesson` copies our weights into it.)
+# A wrong mask raises no error, so we test for it: neither later words nor the padding that longer sentences bring may change the logits of a word. Which of these four models keep which promise? (The last one is the course's own, from `course_utils/models/transformer.py`, which computes the same faster: `from_lesson` copies our weights into it. PyTorch's layers come in the exercises.)
 
 
 # %% tags=["nbval-check-output"]

@@ -141,10 +141,11 @@ def in_range(commands, W):  # B 2 W+6: for the read head and the write head
     return k.tanh(), F.softplus(beta), g.sigmoid(), s.softmax(-1), 1 + F.softplus(gamma)
 
 
-print(*in_range(torch.zeros(1, 2, 8), W=2), sep="\n")
+for name, command in zip("kβgsγ", in_range(torch.zeros(1, 2, 8), W=2), strict=True):
+    print(name, command[0, 0])
 
 # %% [markdown]
-# (`softplus` makes a number positive.) Here is the whole machine. Find the line in which the old $w$ comes in, so that a head can walk.
+# (`softplus` makes a number positive, so β is above 0 and γ above 1. With only zeros the gate is half open, and the kernel moves a third each way.) Here is the whole machine. Find the line in which the old $w$ comes in, so that a head can walk.
 
 
 # %%
@@ -308,7 +309,7 @@ print(weights)
 diagrams.allocation(used.tolist(), weights.tolist())
 
 # %% [markdown]
-# (We train no DNC on this page.) Position 1 is the freest and takes 0.8 of the weight, position 2 half of the 0.2 that is left, and position 0 a tenth of the rest.
+# (The functions are the package's; in the exercises you write them.) Position 1 is the freest and takes 0.8 of the weight, position 2 half of the 0.2 that is left, and position 0 a tenth of the rest.
 #
 # **Temporal links** $L_{ij}$ say whether position $i$ was written right after position $j$. We write three times, read position 1 and free it, and write twice more. Where do the last two writes go, and how do the links lead there?
 
