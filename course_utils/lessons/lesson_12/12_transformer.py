@@ -457,7 +457,7 @@ for cut in (False, True):
 #
 # ## Is it right?
 #
-# A wrong mask raises no error, so we test for it: neither later words nor the padding that longer sentences bring may change the logits of a word. Which of these four models keep which promise? (The last one is the course's own, from `course_utils/models/transformer.py`, which computes the same faster: `from_lesson` copies our weights into it. PyTorch's layers come in the exercises.)
+# A wrong mask raises no error, so we test for it: neither later words nor the padding that longer sentences bring may change the logits of a word. Which of these four models keep which promise? (The last is the course's own, which computes the same faster: `from_lesson` copies our weights into one. PyTorch's layers come in the exercises.)
 
 
 # %% tags=["nbval-check-output"]

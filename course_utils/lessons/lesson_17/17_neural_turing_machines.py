@@ -145,7 +145,7 @@ for name, command in zip("kβgsγ", in_range(torch.zeros(1, 2, 8), W=2), strict=
     print(name, command[0, 0])
 
 # %% [markdown]
-# (`softplus` makes a number positive, so β is above 0 and γ above 1. With only zeros the gate is half open, and the kernel moves a third each way.) Here is the whole machine. Find the line in which the old $w$ comes in, so that a head can walk.
+# (`softplus` makes a number positive, so β is above 0 and γ above 1. With only zeros the gate is half open, and the kernel spreads the weight evenly.) Here is the whole machine. Find the line in which the old $w$ comes in, so that a head can walk.
 
 
 # %%
