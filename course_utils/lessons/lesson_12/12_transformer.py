@@ -457,7 +457,7 @@ for cut in (False, True):
 #
 # ## Is it right?
 #
-# A wrong mask raises no error, so we test for it: neither later words nor the padding that longer sentences bring may change the logits of a word. Which of these four models keep which promise? (The last is the course's own, which computes the same faster: `from_lesson` copies our weights into one. PyTorch's layers come in the exercises.)
+# A wrong mask raises no error, so we test for it: neither later words nor the padding that longer sentences bring may change the logits of a word. Which of these four models keep which promise? (The last is the course's own, which computes the same faster. PyTorch's layers come in the exercises.)
 
 
 # %% tags=["nbval-check-output"]
@@ -480,8 +480,8 @@ shipped, subwords = load_pretrained("transformer-en-de")
 english, german = ["a dog is barking .", "two men are playing guitar ."], ["ein Hund bellt", "zwei Männer"]
 theirs = make_batch(subwords.encode(english), subwords.encode(german))[:2]
 rows["the course's trained translator"] = promises(shipped.double(), *theirs)
-agree = torch.allclose(from_lesson(model)(*ours), model(*ours), rtol=0, atol=1e-5)
-print("The course's Transformer computes the same as the model of this page:", agree)
+fast = from_lesson(model)  # the course's Transformer, with copies of our weights
+print("The course's Transformer agrees:", torch.allclose(fast(*ours), model(*ours), rtol=0, atol=1e-5))
 table(rows, ["later words change nothing", "nor does padding"])
 
 # %% [markdown]
