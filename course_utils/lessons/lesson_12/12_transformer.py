@@ -516,7 +516,7 @@ check("12.q5", ...)
 # - What else does attention need to become a translator? Residual connections, positions, masks and an attention to the source; norms where there are many layers with large weights. Feed-forward networks help.
 # - A sub-layer is x + f(norm(x)). An encoder layer has two: self-attention and feed-forward. A decoder layer has three, with an attention to the source in between.
 # - Three attentions, three masks. A missing mask is not seen in the training loss: one tests that neither later words nor padding change anything.
-# - With pre-norm no norm lies on the residual stream. With post-norm large first steps make all words alike: at a high rate it needs a warm-up.
+# - With pre-norm no norm lies on the residual stream, which carries the gradient to the first layer. With post-norm large first steps make all words alike: at a high rate it needs a warm-up.
 #
 # **Exercises**: [open them](../exercises/12_transformer_exercises.ipynb)
 #
