@@ -337,7 +337,7 @@ print(f"this model              {translate(without, test.words, [text])[0] or '(
 reveal("12.part", round(written_right, 2))
 
 # %% [markdown]
-# Without the causal mask the loss is as low as the whole model's, and given the right words nearly all is right. But the model may look at the word that it should predict, as in lesson 05 without the shift. When it translates, that word is not there yet.
+# Without the causal mask the loss is nearly as low as the whole model's, and given the right words nearly all is right. But the model may look at the word that it should predict, as in lesson 05 without the shift. When it translates, that word is not there yet.
 #
 # Now choose another part: change the line, predict, run, and say why. Here are all of them, with five seeds and 300 steps. In the third series each sentence is translated by itself, so that it has no padding. Which parts can this world do without?
 
