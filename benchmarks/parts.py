@@ -67,8 +67,8 @@ def measure(world, part, seed, steps=STEPS, alone=ALONE):
     began = time.process_time()
     losses = fit(model, *pairs.ids(), seed=seed, steps=steps)
     seconds = time.process_time() - began
-    written = lesson.translate(model, test.words, test.sources)
-    single = [lesson.translate(model, test.words, [text])[0] for text in test.sources[:alone]]
+    written = lesson.translate(model, test.words, test.sources, longest=40)
+    single = [lesson.translate(model, test.words, [text], longest=40)[0] for text in test.sources[:alone]]
     shares = (
         share_right(model, *make_batch(*test.ids())),
         exact_shares(written, test.targets)[1],

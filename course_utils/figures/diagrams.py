@@ -357,9 +357,10 @@ def transformer(new=()) -> Diagram:
     way = ((down, memory.y + memory.height), (down, 189), (over, 189), (over, cross.y))
     arrows = [*arrows, *more, Arrow(way, "keys and values", name="memory")]
     in_words = (
-        "Above, the words of the source get an embedding + positions. N layers of self-attention and feed-forward, each + residual, norm, make the memory of them. "
-        "Below, the words of the target so far get an embedding + positions, too. N layers of causal self-attention, attention to the source and feed-forward "
-        "follow, each + residual, norm. The attention to the source takes its keys and values from the memory. The readout gives probabilities of the next word."
+        "Above, the words of the source get an embedding + positions. N layers follow, of self-attention and feed-forward, each x + f(norm(x)), and a norm after the last of them. "
+        "The result is the memory. Below, the words of the target so far get an embedding + positions, too. N layers of causal self-attention, attention to the source "
+        "and feed-forward follow, each x + f(norm(x)), and again a norm after the last. The attention to the source takes its keys and values from the memory. "
+        "The readout gives probabilities of the next word."
     )
     return _diagram("The Transformer", in_words, [*encoder, memory, *decoder, out], arrows, new)
 
@@ -431,7 +432,7 @@ def decoder_only(new=()) -> Diagram:
     )
     in_words = (
         "The characters of the text so far get an embedding + positions. N layers follow, each of causal self-attention and feed-forward, "
-        "each of these with + residual, norm. The readout gives logits of the next letter."
+        "each of these x + f(norm(x)), and a norm after the last layer. The readout gives logits of the next letter."
     )
     return _diagram("A decoder without a source", in_words, [*boxes, out], arrows, new)
 
@@ -745,18 +746,20 @@ def snail(new=()) -> Diagram:
 
 
 def _stack(read, attentions, middle, last):
-    """Return the boxes of one side of a Transformer, from what it reads to its layers in a frame; what comes last; and the arrows between."""
-    chain = [Box("input", read, EDGE, middle - 24, 72, 48, "data")]
-    chain.append(Box("embedding", "embedding: + positions", 106, middle - 24, 104, 48))
-    x = 238
+    """Return the boxes of one side of a Transformer with pre-norm, from what it reads to its layers in a frame and the last norm; what comes last; and the arrows between."""
+    chain = [Box("input", read, EDGE, middle - 24, 62, 48, "data")]
+    chain.append(Box("embedding", "embedding: + positions", 94, middle - 24, 98, 48))
+    x = 214
     for name, text in [*attentions, ("feed-forward", "feed-forward")]:
-        chain.append(Box(name, f"{text}: + residual, norm", x, middle - 34, 122, 68))
-        x += 122 + 14
-    frame = Box("", "", 224, middle - 48, x - 224, 132, "frame")
-    count = Box("layers", "*N* layers", frame.x + 14, middle + 44, frame.width - 28, 28, "data")
-    end = Box(*last, frame.right + 18, middle - 24, 80, 48, "data" if last[0] == "memory" else "step")
-    steps = [*chain, end]
-    return [*chain, frame, count], end, [joined(a, b, middle) for a, b in zip(steps, steps[1:], strict=False)]
+        chain.append(Box(name, f"{text}: *x* + *f*(norm(*x*))", x, middle - 34, 116, 68))
+        x += 116 + 10
+    frame = Box("", "", 204, middle - 48, x - 204, 132, "frame")
+    count = Box("layers", "*N* layers", frame.x + 10, middle + 44, frame.width - 20, 28, "data")
+    norm = Box("norm", "norm", frame.right + 12, middle - 20, 48, 40)
+    end = Box(*last, norm.right + 12, middle - 24, 76, 48, "data" if last[0] == "memory" else "step")
+    steps = [*chain, norm, end]
+    boxes = [*chain, frame, count, norm]
+    return boxes, end, [joined(a, b, middle) for a, b in zip(steps, steps[1:], strict=False)]
 
 
 def _upward(start, end):

@@ -5,6 +5,8 @@ Here: what lesson 12 measures. Not here: the layers (`transformer.py`).
 Shape letters: B sentences, T target positions, S source positions, D width.
 """
 
+from functools import cache
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -60,10 +62,9 @@ def first_steps(norm: str, warmup: int, steps=30, seed=0) -> tuple[Tensor, Tenso
         Before each step, the mean cosine of two words after the last layer; and the norm of the gradient at the first layer's last
         matrix: steps each.
     """
-    pairs, test = (small_world(number, of, order="verb-last") for number, of in ((20_000, 1), (16, 2)))
-    sources, targets = pairs.ids()
-    source, given, _ = make_batch(*test.ids())
-    model, draw = deep(len(pairs.words), norm, 6, seed), torch.Generator().manual_seed(seed)
+    vocabulary, sources, targets = _small_world()
+    source, given, _ = make_batch(*small_world(16, 2, order="verb-last").ids())
+    model, draw = deep(vocabulary, norm, 6, seed), torch.Generator().manual_seed(seed)
     optimizer = torch.optim.Adam(model.parameters())
     alike, gradients = [], []
     for step in range(1, steps + 1):
@@ -80,6 +81,17 @@ def first_steps(norm: str, warmup: int, steps=30, seed=0) -> tuple[Tensor, Tenso
     return torch.tensor(alike), torch.tensor(gradients)
 
 
+@torch.no_grad()
+def spreads(model: nn.Module, source: Tensor, given: Tensor) -> Tensor:
+    """Return the standard deviation of the decoder's numbers before its first layer and after each, in the model that lesson 12 writes: layers+1."""
+    (memory, mask), x, T = model.encode(source), model.embed(given), given.shape[1]
+    found = [x.std()]
+    for layer in model.decoder:
+        x = layer(x, model.causal[:T, :T], memory, mask)  # B T D
+        found.append(x.std())
+    return torch.stack(found)
+
+
 def last_layer(model: Transformer, source: Tensor, given: Tensor) -> Tensor:
     """Return what the decoder's last layer gives for source B×S and given words B×T, before the norm at the end: B×T×D."""
     found = []
@@ -89,6 +101,13 @@ def last_layer(model: Transformer, source: Tensor, given: Tensor) -> Tensor:
     finally:
         handle.remove()
     return found[0]
+
+
+@cache
+def _small_world():
+    """Size of the vocabulary, and ids of sources and targets."""
+    pairs = small_world(20_000, 1, order="verb-last")
+    return len(pairs.words), *pairs.ids()
 
 
 def _mean_cosine(x):

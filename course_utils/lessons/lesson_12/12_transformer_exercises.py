@@ -1,5 +1,5 @@
 # %% [markdown]
-# You mend two wrong parts of a Transformer that nobody noticed, write the layer norm, and then whole layers, which give the same numbers as PyTorch's own with the same weights. At the end you write a test that finds models in which padding, other sentences or later words reach what they should not. The letters:
+# You mend three wrong parts of a Transformer that nobody noticed, and then write whole layers, which give the same numbers as PyTorch's own with the same weights. At the end you write a test that finds models in which padding, other sentences or later words reach what they should not. The letters:
 # B sentences, S words of the source, T words of the target, D width of a word, F width between the two layers of the feed-forward network, H heads, V vocabulary. A mask is True at words and False at padding.
 
 # %%
@@ -57,11 +57,20 @@ check("12.feed_forward", feed_forward)
 # %% [markdown]
 # ## 12.layer_norm
 #
-# In a deep model, numbers grow from layer to layer. A **layer norm** brings each vector back to mean 0 and variance 1, and then gives every feature a scale and a centre that are learned, the gain $g$ and the bias $b$ (Ba et al., 2016):
+# Mend this layer norm:
 #
-# $$y = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} \cdot g + b \qquad \mu = \frac1D \sum_i x_i \qquad \sigma^2 = \frac1D \sum_i (x_i - \mu)^2$$
+# ```python
+# mean, spread = x.mean(), x.std()
+# return (x - mean) / (spread + eps) * gain + bias
+# ```
 #
-# Each vector has its own $\mu$ and $\sigma^2$, over its D features. `x` may have any number of axes, and the last one holds the features. D is 3 or more, and `eps` is above 0. Return what `torch.nn.functional.layer_norm` gives, also where all numbers of a vector are the same, and where they are large and lie close together.
+# It was tried with one word at a time, with D = 512 and numbers of usual size, and the first two digits were PyTorch's. In use it shows three symptoms:
+#
+# 1. A word's vector changes when the other words of its sentence change.
+# 2. With D = 4, all numbers are too small, by the same factor.
+# 3. Where the numbers of a vector are nearly the same, the result is far too large.
+#
+# Which piece of code is to blame for each? The result should be that of `torch.nn.functional.layer_norm`. `x` may have any number of axes, and the last one holds the features. D is 3 or more, and `eps` is above 0.
 
 
 # %%

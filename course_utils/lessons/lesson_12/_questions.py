@@ -47,7 +47,7 @@ questions = (
         "After large first steps all words were alike, and with post-norm hardly any gradient reached the first layer. What does pre-norm have that lets it through?",
         right=(
             "A path from the first layer to the last on which x is only ever added to.",
-            "In x + f(norm(x)) nothing stands in the way of x. So a gradient reaches every layer by a path that skips the norms above it, and the words can part again.",
+            "In x + f(norm(x)) nothing stands in the way of x. When we cut this path and left all numbers as they were, next to no gradient reached the first layer.",
         ),
         wrong=(
             (
@@ -126,6 +126,6 @@ predictions = (
     Prediction(
         "12.part",
         "Without this part, what share of the words will be right when the model translates, from 0 to 1?",
-        why="The table below shows every part, with five seeds each.",
+        why="The figure below shows every part, with five seeds each.",
     ),
 )

@@ -18,7 +18,7 @@ task = Task(
     importance=4,
     minutes=15,
     hints=(
-        "A layer norm looks at one vector at a time, at neither the other words nor the other sentences: the mean and the variance run over the D features alone. Subtract the mean, divide by the root of the variance, then let the gain and the bias, which are learned, set the scale and the centre of each feature anew.",
+        "Take the symptoms one by one. Over which numbers do `x.mean()` and `x.std()` run, if x holds several words? By what does `std` divide the sum of the squares, if nothing else is asked for, and by what does the lesson's norm? And what is the root of (variance + eps), compared with the root of the variance, plus eps, where the variance is 0?",
         (
             "Take the vector [1, 2, 6], the gain [1, 2, 1], the bias [0, 0, 5] and eps = 0.3333. The mean is 3, and less the mean the vector is [-2, -1, 3]. The variance is (4 + 1 + 9) / 3 = 4.6667: divided by D = 3, not by 2. With eps it is 5, and its root is 2.2361. "
             "Divided by it, the vector is [-0.8944, -0.4472, 1.3416]. Times the gain plus the bias: [-0.8944, -0.8944, 6.3416]."
@@ -152,6 +152,24 @@ for name, sentence, axes in (
     mean = lambda x, axes=axes: x.mean(axes(x.dim()), keepdim=True)  # noqa: E731
     variance = lambda _, *, x, axes=axes: x.var(axes(x.dim()), keepdim=True, unbiased=False)  # noqa: E731
     task.changed(name, sentence, {MEAN: mean, VARIANCE: variance})
+
+
+# What is still as it was, or mended in part
+
+
+def _mean_of_all(x):
+    return x.mean()
+
+
+def _variance_of_all(unbiased):
+    return lambda _, *, x: x.var(unbiased=unbiased)
+
+
+task.changed_each(
+    ("as_it_was", "This is still the version to mend, with all three faults: its mean and its spread run over all words, `std` divides by D - 1, and eps is added after the root.", EPS_OUTSIDE | {MEAN: _mean_of_all, VARIANCE: _variance_of_all(True)}),
+    ("everything_and_unbiased", "The third symptom is gone. But the mean and the variance still run over all words together, and the variance is still divided by their number less 1. Each vector has its own, over its D features, divided by D.", {MEAN: _mean_of_all, VARIANCE: _variance_of_all(True)}),
+    ("everything_and_eps_outside", "The second symptom is gone. But the mean and the variance still run over all words together, and eps is still added after the root. Each vector has its own, and eps is added to its variance.", EPS_OUTSIDE | {MEAN: _mean_of_all, VARIANCE: _variance_of_all(False)}),
+)  # fmt: skip
 task.changed(
     "axis_lost",
     "The mean has lost its axis, so the means line up with the wrong numbers, or with none: write keepdim=True in both, so that a mean over D features has the shape …×1.",

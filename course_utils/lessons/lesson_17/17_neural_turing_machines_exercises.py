@@ -1,5 +1,5 @@
 # %% [markdown]
-# You put a head together and let two heads run a program that you write by hand. Then you build the steps of a differentiable neural computer, and at the end a test that tells right writes from wrong ones. The letters:
+# You put a head together, let two heads run a program that you write by hand, and mend a write. Then you build the steps of a differentiable neural computer, and at the end a test that tells right writes from wrong ones. The letters:
 # B rows of the batch, each with a memory of its own, N positions of a memory, W dimensions of each, R heads that read. **Positions are counted from 0.** The equations are those of Graves et al. (2014) and, from 17.dnc_write on, of Graves et al. (2016), for one row of the batch.
 
 # %%
@@ -89,11 +89,22 @@ check("17.backwards", backwards)
 # %% [markdown]
 # ## 17.write
 #
-# A head writes in two parts. First it erases: the vector $e$, with numbers between 0 and 1, says which dimensions of a position are to go. Then it adds the vector $a$. Both happen at all positions, at each as much as its weight says (equations 3 and 4, where products of vectors are taken number by number):
+# Mend this write:
 #
-# $$\tilde M(i) = M(i)\,\big[1 - w(i)\, e\big] \qquad M^{\text{new}}(i) = \tilde M(i) + w(i)\, a$$
+# ```python
+# memory += weights[:, :, None] * add[:, None]
+# memory *= (1 - weights[:, :, None]) * erase[:, None]
+# return memory
+# ```
 #
-# Return the new memory, and leave the old one as it is.
+# Called once, it raises no error, but it shows four symptoms:
+#
+# 1. Where the numbers of `erase` are 0, nothing is left of the memory.
+# 2. Positions with the weight 0 stay as they are only where `erase` holds ones.
+# 3. Of what a write adds, a part is gone at once.
+# 4. After several steps in a row, the memories of all steps, kept in a list, are the same, and `backward` raises an error.
+#
+# Which piece of code is to blame for each? Return the new memory as the lesson has it, and leave the old one as it is.
 
 
 # %%
@@ -145,7 +156,7 @@ def dnc_write(usage, written, reads, free, content, allocate, enter):
         usage: B×N, before the step, from 0 (free) to 1 (full).
         written: B×N, w, the weights of the last write.
         reads: B×R×N, w_r, the weights of each read head in the last step.
-        free: B×R, f_r, the free gate of each read head.
+        free: B×R, f_r, the free gate of each read head; 1 frees what it has read.
         content: B×N, c, the weights by content.
         allocate: B, g_a; 1 writes to free positions only.
         enter: B, g_w; 0 writes nothing.

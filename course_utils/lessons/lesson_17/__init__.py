@@ -15,5 +15,5 @@ lesson = Lesson(
     ),
     needs="lesson 04: cosine scores; lesson 16: memories and hops",
     reading=60,
-    runs="a minute",
+    runs="half a minute",
 )

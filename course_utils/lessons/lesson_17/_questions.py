@@ -111,9 +111,4 @@ predictions = (
         "Without the shift, what share of the bits is wrong when the machine copies 10 vectors, after training on 1 to 5?",
         why="The heads cannot walk. Half of the bits would be chance.",
     ),
-    Prediction(
-        "17.different",
-        "And if its positions differ from the beginning, but there is still no shift: what share of the bits is wrong at 10 vectors?",
-        why="A head can tell such positions apart, but nothing leads it from one to the next.",
-    ),
 )

@@ -20,7 +20,7 @@ task = Task(
     importance=5,
     minutes=15,
     hints=(
-        "A head writes to all positions, to each as much as its weight says. First it erases: of a number in memory, the share weight times erase is taken away. Then it adds: weight times add. A position with the weight 0 stays as it was.",
+        "Follow one number through the two lines, once with the weight 0 and once with an erase vector of zeros. In both cases nothing should be erased: what is the factor of the memory there, and what should it be? Then ask what becomes of the part that the first line adds, and into which tensor `+=` and `*=` write.",
         "Take a memory with the positions [4, 2] and [6, 8], the weights 0.5 and 0.25, the erase vector [1, 0] and the add vector [2, -4]. At the first position the first number keeps the share 1 - 0.5·1 = 0.5 of 4, and 0.5·2 is added: 2 + 1 = 3. The second number keeps all, since nothing of it is erased: 2 + 0.5·(-4) = 0. The second position becomes 6·0.75 + 0.25·2 = 5 and 8 + 0.25·(-4) = 7.",
         "Give weights a third axis, B×N×1, and erase and add an axis in the middle, B×1×W; their products are B×N×W. kept = memory times (1 minus the product of weights and erase); return kept plus the product of weights and add.",
     ),
@@ -96,6 +96,8 @@ task.changed_each(
     ("one_minus_each", "You multiply the memory by 1 minus the weight and by 1 minus erase, so a number goes where either of the two is 1. It should go only where both are: subtract their product from 1.", {SHARE: lambda weights, erase: 1 - (1 - weights) * (1 - erase)}),
     ("one_minus_one_after_the_other", "Brackets are missing, or are in the wrong place: you multiply by (1 - weights) * erase. Subtract the product of weights and erase from 1.", {SHARE: lambda weights, erase: 1 - (1 - weights) * erase}),
     ("erase_subtracted", "You subtract weight times erase from the memory, whatever its numbers are. Erasing takes away a share of it: multiply the memory by 1 minus weight times erase.", {"memory after erasing": lambda memory, kept, *, done: memory - done[SHARE]}),
+    # The version to mend, and one that is mended in part
+    ("as_it_was", "This is still the version to mend: it adds before it erases, and its brackets make of the memory's share (1 - weights) * erase. Subtract the product of weights and erase from 1, and add afterwards.", {SHARE: lambda weights, erase: 1 - (1 - weights) * erase, "the new memory": lambda kept, added, *, done: kept + added * done["1 minus the share that is erased"]}),
     # Adding
     ("added_everywhere", "You add the whole vector at every position, also at those with a weight of 0. Multiply it by the weights first.", {ADDED: lambda weights, add: add}),
     ("added_where_erased", "You add only as much as was erased: weight times erase times add. What is added does not depend on erase: it is weight times add.", {ADDED: lambda weights, add, *, done: done[SHARE] * add}),
