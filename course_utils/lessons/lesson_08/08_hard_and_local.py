@@ -25,9 +25,8 @@ torch.set_printoptions(precision=3, sci_mode=False)
 
 # %%
 sentence = "the old dog that sleeps in the yard barks at night".split()
-asking = torch.tensor(
-    [0.0, 0.0, 1.0, 0.0, 2.0, 0.0, 0.0, 0.5, 3.0, 0.0, 0.5]
-)  # scores of a word that asks for the verb
+# scores of a word that asks for the verb
+asking = torch.tensor([0.0, 0.0, 1.0, 0.0, 2.0, 0.0, 0.0, 0.5, 3.0, 0.0, 0.5])
 soft = asking.softmax(0)
 drawn = torch.multinomial(soft, 1, generator=torch.Generator().manual_seed(0))
 hard = F.one_hot(drawn[0], len(sentence))
@@ -103,11 +102,11 @@ table(rows, ["probability", "reward", "at score 0", "at score 1"], digits=2)
 #
 # ## A gradient from rewards
 #
-# With both rewards larger by 1, each draw gives another estimate, and their mean stays. It is the gradient for any rewards: since $\nabla p_i = p_i \nabla \log p_i$,
+# With both rewards larger by 1, each draw gives another estimate, and their mean stays. It is the gradient for any rewards, since $\nabla p_i = p_i \nabla \log p_i$:
 #
 # $$\nabla \sum_i p_i R_i = \sum_i p_i\, R_i\, \nabla \log p_i = \mathbb{E}_{k \sim p}\left[R_k \nabla \log p_k\right]$$
 #
-# and for a softmax $\nabla \log p_k$ is 1 at score $k$, minus $p$. This is the **score-function estimator**, or REINFORCE (Williams 1992). How far off are the means of 10 and of 1,000 draws?
+# For a softmax $\log p_k = s_k - \log \sum_j e^{s_j}$, so $\nabla \log p_k$ is 1 at score $k$, minus $p$. This is the **score-function estimator**, or REINFORCE (Williams 1992). How far off are the means of 10 and of 1,000 draws?
 
 # %%
 scores = torch.tensor([1.0, 0.0, -1.0, 0.5])
@@ -235,7 +234,7 @@ table(
 # %% [markdown]
 # After equally many *steps* soft attention is ahead; with equally many *values* hard attention is about as good. Once it is trained, it reads one value in place of ten, which pays where values are expensive (lesson 14). The scores still take all keys.
 #
-# The baseline helps a little with every seed. With the constant 1, learning without it is slow: add a fifth way to `ways`, rewards + 1 *with* the baseline.
+# After 50 steps the baseline has helped a little, with every seed. With the constant 1, learning without it is slow: add a fifth way to `ways`, rewards + 1 *with* the baseline.
 #
 # ## Look near one position
 #
@@ -307,7 +306,7 @@ reveal("08.window", worst)
 #
 # ## One's own past
 #
-# A network can also read its *own* earlier states, as the LSTMN of Cheng et al. 2016 does. Here LSTMs read letters with digits, such as `a 6 d 4`, and then say the digit of each letter asked for: `d? a?`. One of them attends from each state to those before it.
+# What else can be read? A network can read its *own* earlier states, as the LSTMN of Cheng et al. 2016 does. Here LSTMs read letters with digits, such as `a 6 d 4`, and then say the digit of each letter asked for: `d? a?`. One of them attends from each state to those before it.
 
 # %%
 marks, pairs = {f"{n} pair{'s' * (n > 1)}": {} for n in (1, 2, 4, 8)}, (1, 2, 4, 8)

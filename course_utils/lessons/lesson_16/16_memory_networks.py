@@ -190,7 +190,7 @@ if hops == 1:
 look(changed)
 
 # %% [markdown]
-# A single hop gives almost no weight to who has the thing, and hardly more than equal weights to where that person is. The question holds "ball" and not "John", so the facts about John look no different from those about Mary.
+# A single hop gives almost no weight to who has the thing, and little more than equal weights to where that person is. The question holds "ball" and not "John", so the facts about John look no different from those about Mary.
 #
 # Now change the line above: `hops, seed = 3, 0`, then `3, 1`. Does a third hop, one more than the story needs, help, do nothing, or harm? Here are five seeds, trained for 1,500 steps.
 
@@ -337,39 +337,22 @@ plots.dots(marks, "right answers with three hops; ours with five seeds")
 # %% [markdown]
 # On bAbI three facts are the hardest kind, and noise gains most there. On our stories they are not, perhaps because these are shorter and there are more of them. "Yes or no" is hardest only on ours.
 #
-# ## Take other parts out
-#
-# Now we leave out the order of the words or the age of the facts, or make the stories longer than any in training. Which kind of question needs what?
-
-# %%
-marks = {}
-for kind, part in (("north of", "order"), ("two facts", "order"), ("one fact", "age"), ("two facts", "age")):
-    name = f"{kind}, no {'word order' if part == 'order' else 'ages'}"
-    marks[name] = {"as trained": runs("linear start", kind, 2), "changed": runs(f"no {part}", kind, 2)}
-whole, longer = (runs("linear start", "two facts", 2, value) for value in ("right", "longer"))
-marks["two facts, 12 to 20 facts long"] = {"as trained": whole, "changed": longer}
-plots.dots(marks, "right answers with two hops, five seeds")
-
-# %% [markdown]
-# Without word order "north of" falls to one half, as two places remain possible; "two facts" loses almost nothing. Without ages, the last move is lost among earlier ones. In longer stories perhaps the oldest ages fail, which were never trained.
-#
 # ## Why is "yes or no" so hard?
 #
-# If a hop has found the fact that answers "Is Mary in the kitchen?", $u'$ is the place asked for plus the place read. So a linear readout gives "yes" a score $a$(asked) + $b$(read). Can you choose the numbers so that both "yes" cases score higher than both "no" cases?
+# If a hop has found the fact that answers "Is Mary in the kitchen?", $u'$ is the place asked for plus the place read. So a linear readout gives "yes" a lead over "no" of $a$(asked) + $b$(read). Can you choose the numbers so that the lead is above 0 where the places are the same (the diagonal), and below 0 elsewhere?
 
 # %%
 a = torch.tensor([2.0, -1.0])  # asked: kitchen, garden; change them
 b = torch.tensor([1.0, 3.0])  # read: kitchen, garden; change them
-yes = a[:, None] + b  # asked read: the score of "yes"
-print(
-    f"sum of the two “yes” cases, on the diagonal: {yes.diag().sum():.2f}; of the two others: {yes.sum() - yes.diag().sum():.2f}"
-)
+lead = a[:, None] + b  # asked read: how far "yes" is ahead of "no"
+same = lead.diag().sum()
+print(f"the two leads where the places are the same add up to {same:.2f}, the two others to {lead.sum() - same:.2f}")
 ax = plots.axes(width=4.8, height=2.2)
-plots.scores(yes, None, ["asked: kitchen", "asked: garden"], ax=ax, xlabel="", ylabel="")
+plots.scores(lead, None, ["asked: kitchen", "asked: garden"], ax=ax, xlabel="", ylabel="")
 ax.set_xticks(range(2), ["read: kitchen", "read: garden"])
 
 # %% [markdown]
-# Nobody can: both sums add up the same four numbers, so the "yes" cases cannot both score higher. This is the problem of XOR, the exclusive "or". But a softmax is not linear: a hop could look elsewhere when the places differ. Perhaps this is how three hops, ours and the paper's, get most of them right.
+# Nobody can: both sums add up the same four numbers, so one cannot be above 0 and the other below. This is the problem of XOR, the exclusive "or". But a softmax is not linear: a hop could look elsewhere when the places differ. Perhaps this is how three hops, ours and the paper's, get most of them right.
 #
 # If this is the reason, a ReLU between two layers of the readout will help, and the same two layers without it will not. We change only the readout. What share of the answers will be right with the ReLU?
 
@@ -396,11 +379,27 @@ for name, setup in setups.items():
 plots.dots(marks, "one hop, 1,500 steps, five seeds")
 
 # %% [markdown]
-# With the ReLU nearly all answers are right, with every seed; two layers without it are hardly better than one. So the readout could not compare. It held the attention back, too: with the ReLU the hop gives more weight to the fact. Put `nn.Identity()` in place of the ReLU, and run the cell again.
+# With the ReLU nearly all answers are right, with every seed; two layers without it are hardly better than one. So the readout could not compare. It held the attention back, too: with the ReLU the hop gives more weight to the fact. Put `nn.Identity()` in its place, and run the cell again.
+#
+# ## What else does it need?
+#
+# We leave out the order of the words or the age of the facts, or make the stories longer than any in training. Which kind of question needs what?
+
+# %%
+marks = {}
+for kind, part in (("north of", "order"), ("two facts", "order"), ("one fact", "age"), ("two facts", "age")):
+    name = f"{kind}, no {'word order' if part == 'order' else 'ages'}"
+    marks[name] = {"as trained": runs("linear start", kind, 2), "changed": runs(f"no {part}", kind, 2)}
+whole, longer = (runs("linear start", "two facts", 2, value) for value in ("right", "longer"))
+marks["two facts, 12 to 20 facts long"] = {"as trained": whole, "changed": longer}
+plots.dots(marks, "right answers with two hops, five seeds")
+
+# %% [markdown]
+# Without word order "north of" falls to one half, as two places remain possible; "two facts" loses little. Without ages, the last move is lost among earlier ones. In longer stories the oldest ages were never trained; perhaps they fail.
 #
 # ## Memory networks today: retrieval
 #
-# A hop reads *every* memory. Among millions, one looks up only a few. Let each of our two hops read only the nearest fact (the one with the largest score), or all others. What share is right with the nearest alone?
+# A hop reads *every* memory. Among millions, one looks up a few. Let each hop read only the nearest fact (with the largest score), or all others. What share is right with the nearest alone?
 
 
 # %% tags=["nbval-check-output"]
@@ -443,7 +442,7 @@ reveal("16.nearest", round(marks["the nearest alone"]["each hop reads"].mean().i
 #
 # ## So: can it reason over what it read?
 #
-# It can follow a chain of facts, one hop for each. But it learns a shortcut first, and with one hop on our stories, its linear readout cannot compare two places.
+# It can follow a chain of facts, one hop for each: without the second hop it fails, and the nearest fact alone is enough for each hop. But it learns a shortcut first, and its linear readout cannot compare two places.
 #
 # ## Questions
 #
