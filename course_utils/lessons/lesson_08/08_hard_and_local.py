@@ -232,9 +232,9 @@ table(
 )
 
 # %% [markdown]
-# After equally many *steps* soft attention is ahead; with equally many *values* hard attention is about as good. Once it is trained, it reads one value in place of ten, which pays where values are expensive (lesson 14). The scores still take all keys.
+# After equally many *steps* soft attention is ahead; with equally many *values* hard attention is about as good. Once trained, it reads one value in place of ten, which pays where values are expensive (lesson 14). The scores still take all keys.
 #
-# After 50 steps the baseline has helped a little, with every seed. With the constant 1, learning without it is slow: add a fifth way to `ways`, rewards + 1 *with* the baseline.
+# After 50 steps the baseline has helped a little, with every seed. With rewards + 1, learning without it is slow: add a fifth way to `ways`, rewards + 1 *with* the baseline.
 #
 # ## Look near one position
 #
@@ -302,11 +302,11 @@ worst = min(orders, key=lambda order: sum(marks[f"{order}, 12 words"]["local-m"]
 reveal("08.window", worst)
 
 # %% [markdown]
-# Only in the reversed order does local-m fail; local-p learns where to look. At 20 words, more than in any training sentence, local-p drops most and, where its rule fits, local-m least, perhaps because that rule holds at any length. Diamonds show how often a word's source word is in local-m's window at all. It gets more words right: perhaps the states in the window know their neighbours.
+# Only in the reversed order does local-m fail; local-p learns where to look. At 20 words, more than in any training sentence, local-p drops most and, where its rule fits, local-m least, perhaps because that rule holds at any length. Diamonds show how often a word's source word is in local-m's window at all. It gets more words right: perhaps states know their neighbours.
 #
 # ## One's own past
 #
-# What else can be read? A network can read its *own* earlier states, as the LSTMN of Cheng et al. 2016 does. Here LSTMs read letters with digits, such as `a 6 d 4`, and then say the digit of each letter asked for: `d? a?`. One of them attends from each state to those before it.
+# A network can read its *own* earlier states, as the LSTMN of Cheng et al. 2016 does. Here LSTMs read letters with digits, such as `a 6 d 4`, and then say the digit of each letter asked for: `d? a?`. One of them attends from each state to those before it.
 
 # %%
 marks, pairs = {f"{n} pair{'s' * (n > 1)}": {} for n in (1, 2, 4, 8)}, (1, 2, 4, 8)

@@ -442,7 +442,7 @@ reveal("16.nearest", round(marks["the nearest alone"]["each hop reads"].mean().i
 #
 # ## So: can it reason over what it read?
 #
-# It can follow a chain of facts, one hop for each: without the second hop it fails, and the nearest fact alone is enough for each hop. But it learns a shortcut first, and its linear readout cannot compare two places.
+# It can follow a chain of facts, one hop and one fact at a time: without the second hop it fails. But it learns a shortcut first, and its linear readout cannot compare two places.
 #
 # ## Questions
 #
