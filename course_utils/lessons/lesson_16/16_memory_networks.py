@@ -60,7 +60,7 @@ plots.weights(weights, range(1, 9), one.split(), ax=ax, xlabel="feature k", ylab
 ax.tick_params(axis="x", rotation=0)
 
 # %% [markdown]
-# It cannot: the plain sums are the same, although the answers differ. With the encoding the first word counts most in the first features, the last word in the last ones.
+# It cannot, although the answers differ; the weighted sums can, as the first word counts most in the first features and the last word in the last ones.
 #
 # The *facts* have an order, too (lesson 11). So a learned vector for its **age** is added to each memory: one for the latest fact, another for the one before.
 #
@@ -213,7 +213,7 @@ for name, setup, hops in (
 plots.dots(marks, "two facts, five seeds; the weight is that of the hop that gives most")
 
 # %% [markdown]
-# With two hops no network fails. With three, two of five do, and in these two no hop gives even a third of its weight to who has the thing. Without the linear start three of five fail, so it is not shown to prevent this.
+# With two hops no network fails; with three hops two of five do, and in these two no hop gives even a third of its weight to who has the thing. Without the linear start three of five fail, so it is not shown to prevent this.
 #
 # ## Does it follow the story?
 #
@@ -270,7 +270,7 @@ right.set_yticks([])
 # %% [markdown]
 # Mostly it is: where the thing was dropped and the person went on, most answers are the person's last place. This shortcut goes wrong only in those stories, so the good result on all 4,000 hides it.
 #
-# Can the network not do better, or has it not yet learned to? All three go on training, on the same 4,000 stories, and we look at the stories of the first row on the way. Which lines will rise, and which will fall?
+# Can the network not do better, or has it not yet learned to? All three go on training on the same 4,000 stories, twice for 300 steps that begin with the full learning rate, and we look at the stories of the first row. Which lines will rise, and which will fall?
 
 
 # %%
@@ -294,7 +294,7 @@ for seed, ax in enumerate(panels):
 panels[0].figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=3, frameon=False)
 
 # %% [markdown]
-# They had not yet learned to. With every seed hop 1 moves weight to the latest fact, the drop, and right answers take the place of the shortcut: it was what they learned *first*.
+# They had not yet learned to: with every seed hop 1 moves weight to the drop, and right answers take the place of the shortcut. The shortcut was what they learned *first*.
 #
 # ## How many hops for which question?
 #
