@@ -47,6 +47,7 @@ SHOWN = {
         **more,
     ),
     "looking back at one word": lambda **more: diagrams.looking_back(["hello"], **more),
+    "soft and hard": diagrams.soft_and_hard,
     "transformer": diagrams.transformer,
     "a cache": diagrams.cached,
     "a cache of one word": lambda **more: diagrams.cached(["BOS", "zwei"], "junge", **more),

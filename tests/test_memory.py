@@ -8,7 +8,19 @@ from programs import program
 
 from course_utils.base.errors import CourseError
 from course_utils.data.measured import measured
-from course_utils.data.stories import ANSWERS, KINDS, PEOPLE, PLACES, THINGS, VOCABULARY, Stories, stories, story
+from course_utils.data.stories import (
+    ANSWERS,
+    KINDS,
+    PEOPLE,
+    PLACES,
+    THINGS,
+    VOCABULARY,
+    Stories,
+    Story,
+    stories,
+    story,
+    trails,
+)
 from course_utils.models.memory import (
     Answered,
     MemoryNetwork,
@@ -83,6 +95,15 @@ def test_the_first_supporting_fact_of_two_names_the_thing_and_the_second_the_pla
     for one in stories("two facts", 100, seed=2)[0]:
         first, second = (one.facts[place].split() for place in one.support)
         assert first[-1] == one.question.split()[-1] and second[-1] == one.answer and first[0] == second[0]
+
+
+def test_a_trail_tells_the_thing_from_the_person_who_took_it():
+    facts = ["mary went to the garden", "mary took the ball", "mary dropped the ball", "mary went to the office"]
+    found = trails(
+        [Story(facts, "where is the ball", "garden", [2, 0]), Story(facts[:3], "where is the ball", "garden", [2, 0])]
+    )
+    assert found.taken.tolist() == [1, 1] and [ANSWERS[place] for place in found.person_at] == ["office", "garden"]
+    assert found.dropped.tolist() == [True, True] and found.went_on.tolist() == [True, False]
 
 
 def test_tensors_hold_the_words_of_their_stories():

@@ -347,6 +347,34 @@ def looking_back(
     return _diagram("A decoder that looks back", in_words, boxes, arrows, new)
 
 
+def soft_and_hard(new=()) -> Diagram:
+    """From scores to what is read, softly and by a draw, and what comes back to the scores from each."""
+    top, middle, bottom = 78, 124, 170
+    scores = Box("scores", "scores *s*", EDGE, middle - 24, 100, 48, "data")
+    softmax = Box("softmax", "softmax: *p*", 176, middle - 24, 100, 48)
+    total = Box("sum", "weighted sum: *p*_1 *v*_1 + … + *p*_S *v*_S", 340, top - 27, 172, 54)
+    draw = Box("draw", "draw *k*: with probability *p*_k", 340, bottom - 27, 172, 54)
+    soft = Box("soft", "soft attention: a mean of all", 576, top - 27, 164, 54, "data")
+    hard = Box("hard", "hard attention: *v*_k, with reward *R*_k", 576, bottom - 27, 164, 54, "data")
+    arrows = [joined(scores, softmax, middle)]
+    arrows += [
+        Arrow(((softmax.right, middle), (308, middle), (308, box.middle), (box.x, box.middle))) for box in (total, draw)
+    ]
+    arrows += [joined(total, soft, top), joined(draw, hard, bottom)]
+    end, back = soft.x + soft.width / 2, scores.x + scores.width / 2
+    above, below = top - 42, bottom + 48
+    words = "a gradient, by PyTorch"
+    arrows.append(Arrow(((end, soft.y), (end, above), (back, above), (back, scores.y)), words, name="gradient"))
+    points = ((end, hard.y + hard.height), (end, below), (back, below), (back, scores.y + scores.height))
+    arrows.append(Arrow(points, "an estimate from *k* and *R*_k", name="estimate"))
+    in_words = (
+        "The scores s become weights by a softmax (p). Above, soft attention (a mean of all) reads a weighted sum of the values (p_1 v_1 + … + p_S v_S), and PyTorch sends "
+        "a gradient back to the scores. Below, a draw k (with probability p_k) picks one position, and hard attention (v_k, with reward R_k) reads the value there "
+        "alone. No gradient passes the draw: an estimate from k and R_k comes back to the scores."
+    )
+    return _diagram("Soft and hard attention", in_words, [scores, softmax, total, draw, soft, hard], arrows, new)
+
+
 def transformer(new=()) -> Diagram:
     """The whole Transformer: the encoder above, the decoder below, and the three attentions in their layers."""
     encoder, memory, arrows = _stack("source", [("encoder", "self-attention")], 70, ("memory", "memory"))

@@ -112,6 +112,12 @@ predictions = (
         why="Without a baseline all rewards are positive, so every draw pushes its own position up, by an amount that has little to do with whether the position is a good one. A baseline near the mean reward leaves only the difference.",
     ),
     Prediction(
+        "08.values_read",
+        "With ten times as many questions, where is hard attention (with baseline) after 25 steps? Within 0.1 of the mean of soft attention is about equal.",
+        why="It reads as many values as soft attention does. Each draw is noisy, but the mean over ten times as many draws is less so.",
+        choices=("behind", "about equal", "ahead"),
+    ),
+    Prediction(
         "08.window",
         "With which word order does a window around the target's own position get the fewest words right?",
         why="There the word that belongs to position t stands at the other end of the sentence, out of the window's reach except in the middle.",
