@@ -75,6 +75,14 @@ def measured_once(table: str, *values: str, **where) -> list[list[float]]:
     return [[float(row[value]) for row in rows] for value in values]
 
 
+def by_seed(table: str, value: str, **where) -> dict[int, float]:
+    """Return a column's number for each seed, in their order, and the mean where a seed has several rows. The rest is as for `measured`."""
+    runs = {}
+    for row in _rows(table, ("seed", value), where):
+        runs.setdefault(int(row["seed"]), []).append(float(row[value]))
+    return {seed: sum(found) / len(found) for seed, found in sorted(runs.items())}
+
+
 def _rows(table, columns, where):
     """The rows of a table in which other columns hold what `where` says; it has all of these columns."""
     path = FOLDER / f"{table}.csv"
