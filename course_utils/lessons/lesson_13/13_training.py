@@ -1,6 +1,4 @@
 # %%
-import copy
-
 import ipywidgets
 import torch
 import torch.nn.functional as F
@@ -35,7 +33,7 @@ torch.set_num_threads(1)  # these tensors are small: several threads would wait 
 
 # %%
 translator, subwords = load_pretrained("transformer-en-de")
-untrained = copy.deepcopy(translator)
+untrained, _ = load_pretrained("transformer-en-de")
 torch.manual_seed(0)
 for weight in untrained.parameters():
     torch.nn.init.normal_(weight, std=0.1)
@@ -93,7 +91,9 @@ def compare(*names, ax=None):
     means = {name: history[name].unflatten(1, (-1, 10)).mean(2) for name in names}  # of ten steps each
     plots.curves(range(10, 121, 10), means, "step", "loss", ax=left)
     if right:
-        plots.dots({name: {"seeds 0 to 2": shares[name]} for name in names}, "share of words right", ax=right)
+        plots.dots(
+            {name: {"seeds 0 to 2": shares[name]} for name in names}, "share of words right", ax=right, xlim=(0.3, 1)
+        )
 
 
 pairs, history, shares = small_world(20_000, 1, order="verb-last", longest=6), {}, {}
@@ -102,7 +102,7 @@ run("SGD", train)
 compare("SGD")
 
 # %% [markdown]
-# The loss falls, but a good part of the words stays wrong. Does every weight move as it should? SGD moves it by rate × gradient, so we compare the gradients of four matrices of an untrained model. Are they about equally large?
+# The loss falls, but many words are still wrong. Does every weight move as it should? SGD moves it by rate × gradient, so we compare the gradients of four matrices of an untrained model. Are they about equally large?
 
 # %%
 model = new_model(seed=0)
@@ -152,7 +152,7 @@ for name in ("SGD", "SGD with momentum"):
     print(f"Adam minus {name}, seed by seed:", shares["Adam"] - shares[name])
 
 # %% [markdown]
-# Adam's loss falls fastest, and with each seed it gets more words right than either. **Your turn**: `run` SGD with a rate of your own, and `compare` it with Adam. Too large a rate makes the weights `nan` (not a number).
+# Adam's loss falls fastest, and with each seed it gets more words right than either. **Your turn**: `run` SGD with a rate of your own, and `compare` it with Adam. What happens at a rate of 5?
 #
 # ## When should a step be large?
 #
@@ -295,7 +295,8 @@ ax.axvline(0, color="0.3", linewidth=1)
 for name in settings:
     found = {change: torch.tensor(mark[name]) for change, mark in marks.items()}
     same = [f"{change} {d.mean():+.1f}" for change, d in found.items() if d.sign().unique().numel() == 1]
-    print(f"{name}; seeds: {len(marks['no dropout'][name])}; one sign, with the mean: {', '.join(same)}")
+    n = len(marks["no dropout"][name])
+    print(f"{name}; seeds: {n}; one sign (by chance one row in {2 ** (n - 1)}), with the mean: {', '.join(same)}")
 
 # %% [markdown]
 # In the small world, four of six rows have one sign. Dropout, which cost BLEU with 20,000 pairs, is what the model can least do without with 1,500. Leaving out the warm-up makes no clear difference, perhaps because rates stay far below 0.18.
@@ -313,10 +314,10 @@ with torch.no_grad():
     read = torch.tensor([[BOS, *subwords.encode(["Zwei junge Männer spielen"])[0]]])
     four, five = (translator.decode(read[:, :n], memory)[0] for n in (4, 5))  # 1 T D
 print("largest change:", f"{(five[:, :4] - four).abs().max():.5f}")
-display(diagrams.cached(new=["newest"]))
+display(diagrams.cached(new=["projected"]))
 
 # %% [markdown]
-# They do not change, because the decoder's attention is causal: no word sees a later one. So a word's keys and values, in every layer, stay what they are, and the decoder can keep them in a **cache**. In the drawing, only what is marked is computed in this step. How many operations does that save?
+# They do not change, because the decoder's attention is causal: no word sees a later one. So a word's keys and values, in every layer, stay what they are, and the decoder can keep them in a **cache**. In the drawing, what is marked is computed in this step. How many operations does a cache save?
 
 
 # %%
@@ -409,10 +410,8 @@ every_head(weights_of_heads(translator, source, target), subwords.tokens(source[
 # %% tags=["nbval-check-output"]
 layer = EncoderLayer(768, heads=12, hidden=3072, dropout=0.1, norm="post")
 in_layers = 12 * sum(p.numel() for p in layer.parameters())
-for name, V, positions in (
-    ("BERT base", 30_522, 512 + 2),
-    ("GPT", 40_478, 512),
-):  # + 2: first or second sentence
+sizes = {"BERT base": (30_522, 512 + 2), "GPT": (40_478, 512)}  # words, positions; + 2: first or second sentence
+for name, (V, positions) in sizes.items():
     in_embeddings = (V + positions) * 768
     total = in_layers + in_embeddings
     print(f"{name:10} {in_layers / 1e6:.1f} in layers + {in_embeddings / 1e6:.1f} in embeddings = {total / 1e6:.1f}")
