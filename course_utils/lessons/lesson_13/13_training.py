@@ -71,7 +71,7 @@ def train(model, sources, targets, seed=0, steps=120, size=64):
 # %% [markdown]
 # The line with `lr` does, the **learning rate**: gradient descent, **SGD**, moves each weight by rate × gradient. (`zero_grad` deletes the gradient of the step before; otherwise the new one would be added to it.)
 #
-# To see a step's lines at work, we train small Transformers, of one layer on each side, on sentences of the small world. `run` trains three, with the seeds 0, 1 and 2. `compare` draws their losses, a mean with a band from the lowest to the highest, and the share of words they get right in new sentences, given the right ones before.
+# To see a step's lines at work, we train small Transformers, of one layer on each side, on sentences of the small world. `run` trains three, with the seeds 0, 1 and 2. We draw their losses, a mean with a band from the lowest to the highest, and the share of words they get right in new sentences, given the right ones before.
 
 
 # %%
@@ -82,24 +82,14 @@ def new_model(seed, dropout=0.0):
 
 def run(name, train):
     models = [new_model(seed) for seed in range(3)]
-    history[name] = torch.tensor([train(model, *ids, seed) for seed, model in enumerate(models)])  # seeds, steps
-    shares[name] = torch.tensor([share_right(model, *test) for model in models])
+    losses = torch.tensor([train(model, *ids, seed) for seed, model in enumerate(models)])  # seeds, steps
+    tried[name] = losses, torch.tensor([share_right(model, *test) for model in models])
 
 
-def compare(*names, ax=None):
-    left, right = (ax, None) if ax else plots.axes(2, width=5, height=3.4)
-    means = {name: history[name].unflatten(1, (-1, 10)).mean(2) for name in names}  # of ten steps each
-    plots.curves(range(10, 121, 10), means, "step", "loss", ax=left)
-    if right:
-        plots.dots(
-            {name: {"seeds 0 to 2": shares[name]} for name in names}, "share of words right", ax=right, xlim=(0.3, 1)
-        )
-
-
-pairs, history, shares = small_world(20_000, 1, order="verb-last", longest=6), {}, {}
+pairs, tried = small_world(20_000, 1, order="verb-last", longest=6), {}
 ids, test = pairs.ids(), make_batch(*small_world(300, 2, order="verb-last", longest=6).ids())
 run("SGD", train)
-compare("SGD")
+plots.training(tried)
 
 # %% [markdown]
 # The loss falls, but many words are still wrong. Does every weight move as it should? SGD moves it by rate × gradient, so we compare the gradients of four matrices of an untrained model. Are they about equally large?
@@ -115,7 +105,7 @@ table(rows, ["size of its gradient"], corner="matrix")
 # %% [markdown]
 # ## How far should each weight move?
 #
-# The encoder's query matrix has gradients more than a hundred times as small as the readout (1 here). With one rate for all, it moves more than a hundred times less. **Adam** (Kingma & Ba 2015) keeps two running means for each weight θ: m of its gradients g, and v of their squares. Both start at 0 and are too small at first, so step t divides them by $1 - \beta^t$ ($\beta_1 = 0.9$, $\beta_2 = 0.999$, and ε is tiny):
+# The gradients of the encoder's query matrix are less than a hundredth of the readout's (1 here). With one rate for all, it moves less than a hundredth as far. **Adam** (Kingma & Ba 2015) keeps two running means for each weight θ: m of its gradients g, and v of their squares. Both start at 0 and are too small at first, so step t divides them by $1 - \beta^t$ ($\beta_1 = 0.9$, $\beta_2 = 0.999$, and ε is tiny):
 #
 # $$m \leftarrow \beta_1 m + (1 - \beta_1)\, g, \qquad v \leftarrow \beta_2 v + (1 - \beta_2)\, g^2, \qquad \theta \leftarrow \theta - \text{rate} \cdot \frac{m / (1 - \beta_1^t)}{\sqrt{v / (1 - \beta_2^t)} + \varepsilon}$$
 #
@@ -138,7 +128,7 @@ for name, kind in (("SGD", torch.optim.SGD), ("Adam", torch.optim.Adam)):
 # %% [markdown]
 # At the first step m / (1 - β₁) is g and the root of v / (1 - β₂) is |g|. So every weight moves by the rate, unless its gradient is 0. The third weight's gradient changes its sign: m is then small beside the root of v, and Adam's second step is only 0.005.
 #
-# In the loop, one line changes: `edited` writes it into a copy of `train`. We also try SGD with **momentum**, which steps along a sum of its gradients in which each counts 0.9 times as much as the next: up to a factor, this is Adam's m without v. Each of the three has the best of three rates with seed 0. How far do they get?
+# In the loop, one line changes: `edited` writes it into a copy of `train`. We also try SGD with **momentum**, which steps along a sum of gradients in which each counts 0.9 times as much as the next: up to a factor, Adam's m without v. Each has the rate, of three, that gives the lowest loss with seed 0. How far do they get?
 
 # %%
 with_adam = edited(
@@ -147,12 +137,12 @@ with_adam = edited(
 display(difference(train, with_adam, around=1))  # "+" is new, "-" is gone
 run("SGD with momentum", edited(train, "lr=0.6", "lr=0.2, momentum=0.9"))
 run("Adam", with_adam)
-compare("SGD", "SGD with momentum", "Adam")
+plots.training(tried)
 for name in ("SGD", "SGD with momentum"):
-    print(f"Adam minus {name}, seed by seed:", shares["Adam"] - shares[name])
+    print(f"Adam minus {name}, seed by seed:", tried["Adam"][1] - tried[name][1])
 
 # %% [markdown]
-# Adam's loss falls fastest, and with each seed it gets more words right than either. **Your turn**: `run` SGD with a rate of your own, and `compare` it with Adam. What happens at a rate of 5?
+# Adam's loss falls fastest, and with each seed it gets more words right than either. **Your turn**: `run` SGD with a rate of your own, and draw it. What happens at a rate of 5?
 #
 # ## When should a step be large?
 #
@@ -170,28 +160,23 @@ lines = """step = len(losses) + 1
         optimizer.param_groups[0]["lr"] = 32**-0.5 * min(step**-0.5, step * 40**-1.5)
         optimizer.step()"""
 warmed = edited(with_adam, "optimizer.step()", lines)
-print("The two lines that are new, then the rates, the losses and the share of words right:")
+print("The two lines that are new, the two rates, and what the models learn:")
 display(difference(with_adam, warmed, around=1))
 run("warm-up", warmed)
 run("no warm-up", edited(warmed, "40**-1.5", "1**-1.5"))
-reveal("13.warm_up", round(shares["no warm-up"].mean().item(), 2))
+reveal("13.warm_up", round(tried["no warm-up"][1].mean().item(), 2))
 steps = torch.arange(1.0, 121, 3)
-rates = {
-    name: 32**-0.5 * torch.minimum(steps**-0.5, steps * w**-1.5)[None]
-    for name, w in (("warm-up", 40), ("no warm-up", 1))
-}
-left, right = plots.axes(2, width=5, height=3.4)
-plots.curves(steps, {**rates, "Adam": torch.full((1, 40), 0.01)}, "step", "learning rate", ax=left)
-compare("warm-up", "no warm-up", "Adam", ax=right)
-for name in ("warm-up", "no warm-up", "Adam"):
-    print(f"{name:10}", shares[name])
+rates = {w: 32**-0.5 * torch.minimum(steps**-0.5, steps * w**-1.5)[None] for w in (40, 1)}
+named = {"warm-up": rates[40], "no warm-up": rates[1], "Adam": torch.full((1, 40), 0.01)}
+plots.curves(steps, named, "step", "learning rate", ax=plots.axes(width=6, height=3))
+plots.training({name: tried[name] for name in named})
 
 # %% [markdown]
 # The schedules differ in the first 39 steps: at step 40 both rates are 1 / √(32 · 40) = 0.028. Without a warm-up, these steps spoil the model: the first moves every weight by 0.18, and later ones do not repair it. "Adam", at a constant 0.01, needs none: a warm-up is for rates that are too large to begin with.
 #
 # ## What should a step read?
 #
-# So far a batch held sentences drawn at random, padded to the longest. Vaswani et al. 2017 put sentences of like length together, some 25,000 tokens a side; so does `Batches`, here with 256. Which share of 500 sentences' batches is padding, at random and then?
+# So far a batch held sentences drawn at random, padded to the longest. Vaswani et al. 2017 put sentences of like length together, some 25,000 tokens a side; so does `Batches`, here with 256. What share of the batches of 500 sentences is padding, at random and then?
 
 # %%
 for by, ax in zip(("sentences", "tokens"), plots.axes(2, width=4.4, height=3.6), strict=True):
@@ -204,11 +189,11 @@ for by, ax in zip(("sentences", "tokens"), plots.axes(2, width=4.4, height=3.6),
     plots.mask(shown != PAD, title=f"by {by}", ax=ax, xlabel="token (white: padding)", ylabel="sentence")
 
 # %% [markdown]
-# At random, 41 % of the work is for padding. By tokens, with many short sentences or few long ones, 13 %.
+# At random, 41 % of what is read is padding. By tokens, with many short sentences or few long ones, 13 %.
 #
 # ## What if there is little to read?
 #
-# A model may learn by heart what it reads again and again. **Dropout** should prevent that: in training it sets each number of embeddings and sub-layers to zero with probability p, and scales the others up to keep the mean. **Label smoothing** (Szegedy et al. 2016, section 7) asks for no probability of 1: the right word should get 1 - ε, and all V words, this one included, share the rest.
+# A model may learn by heart what it reads again and again. **Dropout** should prevent that: in training it sets each number of embeddings and sub-layers to zero with probability p, and scales the others up to keep the mean. **Label smoothing** (Szegedy et al. 2016, section 7) asks for less than certainty: the right word should get 1 - ε, and all V words, this one included, share the rest.
 #
 # What becomes of ten ones with p = 0.25? And what is asked for with V = 5 and ε = 0.1?
 
@@ -243,14 +228,12 @@ for name, loop, p in (("neither", with_adam, 0.0), ("dropout", with_adam, 0.1), 
         new.append(share_right(model, *test))
     rows[name] = {"its own 100 sentences": own, "new sentences": torch.tensor(new)}
 plots.dots(rows, "share of words right, seeds 0 to 2", xlim=(0.6, 1.02))
+new = {name: row["new sentences"] for name, row in rows.items()}
 for name in ("dropout", "smoothing"):
-    print(
-        f"{name} minus neither, new sentences, seed by seed:",
-        rows[name]["new sentences"] - rows["neither"]["new sentences"],
-    )
+    print(f"{name} minus neither, new sentences, seed by seed:", new[name] - new["neither"])
 
 # %% [markdown]
-# With any of the three the model knows nearly all of its own sentences, and far fewer words of new ones: it has learned by heart. Neither closes the gap here. **Your turn**: 1,000 sentences in place of 100 in the line of `few`. What becomes of the gap?
+# With any of the three the model knows nearly all words of its own sentences, and far fewer of new ones: it has learned by heart. Neither dropout nor smoothing closes the gap here. **Your turn**: 1,000 sentences in place of 100 in the line of `few`. What becomes of the gap?
 #
 # ## What is each part worth?
 #
@@ -272,9 +255,9 @@ rows = {"with dropout": [*plain.values()], "without": [*without.values()], "gain
 table(rows, [f"seed {seed}" for seed in plain], corner="BLEU, 20,000 pairs", digits=1)
 
 # %% [markdown]
-# The ranges overlap, yet without dropout *every* seed is better, by 3 to 7 BLEU. Runs with the same seed share some of what chance decides, such as the order of the sentences, and a subtraction takes that away. So we compare by **paired differences**. If a change does nothing, $n$ of them have one sign once in $2^{n-1}$ times: five once in 16.
+# The ranges overlap, yet without dropout *every* seed is better, by 3 to 7 BLEU. Runs with the same seed share some of their luck, which a subtraction takes away. So we compare by **paired differences**. If a change does nothing, $n$ of them have one sign once in $2^{n-1}$ times.
 #
-# Now the same model with 1,500 pairs, each read 53 times, and our translator. [Muon](../docs/translators.md#optimizers) is another optimizer; it and Adam have the best of two or three rates with seed 0. A readout is **tied** if it is also the embedding. Is dropout still a loss?
+# Now the same model with 1,500 pairs, each read 53 times, and our translator. [Muon](../docs/translators.md#optimizers) is another optimizer. In the world it and Adam have the best of three rates, with the translator Adam the better of two. A readout is **tied** if it is also the embedding. Is dropout still a loss?
 
 
 # %%
@@ -301,11 +284,11 @@ for name in settings:
 # %% [markdown]
 # In the small world, four of six rows have one sign. Dropout, which cost BLEU with 20,000 pairs, is what the model can least do without with 1,500. Leaving out the warm-up makes no clear difference, perhaps because rates stay far below 0.18.
 #
-# So what a part is worth depends on the setting. Few marks are a hint and no proof. And all rows share their plain runs: if one of these is bad, every change looks good.
+# So what a part is worth depends on the setting. Where seeds are few, a row is a hint and no proof. And all rows share their plain runs: if one of these is bad, every change looks good.
 #
 # ## How does it write?
 #
-# In use, a plain loop reads all words again at each step. Must it? The decoder reads four words, then one more. How much do the vectors of the first four change?
+# So much for training. In use, a plain loop reads all words again at each step. Must it? The decoder reads four words, then one more. How much do the vectors of the first four change?
 
 # %%
 source = make_batch(subwords.encode([caption]), [[]])[0]
