@@ -257,7 +257,7 @@ table(rows, [f"seed {seed}" for seed in plain], corner="BLEU, 20,000 pairs", dig
 # %% [markdown]
 # The ranges overlap, yet without dropout *every* seed is better, by 3 to 7 BLEU. Runs with the same seed share some of their luck, which a subtraction takes away. So we compare by **paired differences**. If a change does nothing, $n$ of them have one sign once in $2^{n-1}$ times.
 #
-# Now the same model with 1,500 pairs, each read 53 times, and our translator. [Muon](../docs/translators.md#optimizers) is another optimizer. In the world it and Adam have the best of three rates, with the translator Adam the better of two. A readout is **tied** if it is also the embedding. Is dropout still a loss?
+# Now the same model with 1,500 pairs, each read 53 times, and our translator. [Muon](../docs/translators.md#optimizers) is another optimizer. Its rate and Adam's are the best of three, for the translator Adam's the better of two. A readout is **tied** if it is also the embedding. Is dropout still a loss?
 
 
 # %%
@@ -284,11 +284,11 @@ for name in settings:
 # %% [markdown]
 # In the small world, four of six rows have one sign. Dropout, which cost BLEU with 20,000 pairs, is what the model can least do without with 1,500. Leaving out the warm-up makes no clear difference, perhaps because rates stay far below 0.18.
 #
-# So what a part is worth depends on the setting. Where seeds are few, a row is a hint and no proof. And all rows share their plain runs: if one of these is bad, every change looks good.
+# So what a part is worth depends on the setting. A row of few seeds is a hint and no proof. And all rows share their plain runs: if one of these is bad, every change looks good.
 #
 # ## How does it write?
 #
-# So much for training. In use, a plain loop reads all words again at each step. Must it? The decoder reads four words, then one more. How much do the vectors of the first four change?
+# In use, a plain loop reads all words again at each step. Must it? The decoder reads four words, then one more. How much do the vectors of the first four change?
 
 # %%
 source = make_batch(subwords.encode([caption]), [[]])[0]
