@@ -72,7 +72,7 @@ check("13.learning_rate", learning_rate)
 # Find them and mend them, so that it keeps these promises:
 #
 # 1. The $m$ and $v$ that are returned go into the next call. They are moving means that began with zeros.
-# 2. If a number has the same gradient $g \ne 0$ at steps 1, 2, 3, …, each step moves it by $\text{rate} \cdot |g| / (|g| + \varepsilon)$.
+# 2. If a number has the same gradient $g \ne 0$ at steps 1, 2, 3, …, each step moves it against $g$ by $\text{rate} \cdot |g| / (|g| + \varepsilon)$.
 # 3. The tensors that are given stay unchanged.
 #
 # All of it happens number by number. Steps count from 1. Your result need not be differentiable.
