@@ -3,7 +3,7 @@
 import pytest
 from programs import program
 
-from course_utils.data.measured import measured_once
+from course_utils.data.measured import by_seed, measured_once
 
 
 def bleu(data, pairs, changed):
@@ -47,6 +47,13 @@ def test_the_translator_has_every_change_with_each_of_its_seeds():
     for test_set in program("ablations").TESTS:
         seeds = [set(measured_once("recipe", "seed", changed=changed, test_set=test_set)[0]) for changed in changes]
         assert 0 in seeds[0] and all(other <= seeds[0] for other in seeds)
+
+
+def test_the_translators_bleu_is_the_mean_of_its_test_sets():
+    found = [
+        measured_once("recipe", "bleu", changed="nothing", test_set=name, seed=0) for name in program("ablations").TESTS
+    ]
+    assert by_seed("recipe", "bleu", changed="nothing")[0] == pytest.approx(sum(one for ((one,),) in found) / 3)
 
 
 @pytest.mark.parametrize(("word", "captions"), [("not", 29), ("?", 7), ("elephants", 5)])

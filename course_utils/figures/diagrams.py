@@ -356,8 +356,8 @@ def cached(given=("BOS", "Zwei", "junge", "Männer"), output="spielen", new=()) 
     (again, all_of_them), (pairs, one) = ways.values()
     in_words = (
         f"A step that reads {', '.join(given)} and writes {output}. In the upper row, without a cache, every word is projected to a query, a key and a value: {again}. "
-        f"The attention sees all of them, then comes the {all_of_them}. In the lower row, with a cache, this holds what is known of the words before {given[-1]}, "
-        f"and they are not read again: of {pairs}, the last alone is computed. The {one} follows."
+        f"The attention sees all of them, then comes the {all_of_them}. In the lower row, with a cache, the keys and values of the words before {given[-1]} "
+        f"are kept, and these words are not read again: of {pairs}, the last alone is computed. The {one} follows."
     )
     return _diagram("A step without a cache and with one", in_words, boxes, arrows, new)
 

@@ -355,7 +355,7 @@ step_explorer
 #
 # ## What does it know?
 #
-# The translator has read 29,000 captions and nothing else. Of each sentence we count the captions that hold one of its words. The fifth sentence *is* a caption. Which ones will be right?
+# The translator has read 29,000 captions and nothing else. For each sentence we count the captions that hold one of its words. The fifth sentence *is* one of them. Which ones will be right?
 
 # %%
 texts = {
@@ -375,7 +375,7 @@ for text, found in zip(texts, translate(translator, subwords, list(texts)), stri
 table(rows, ["German", "captions with"])
 
 # %% [markdown]
-# It knows that two dogs "rennen", that a relative clause ends with its verb, and how seven elephants read, a word of 5 captions. The word "not", of 29, is lost: the man "in einem Hemd" wears a shirt, although the model has read this caption. Rarity alone does not explain that; perhaps it matters that captions have *nicht*, *kein* or *ohne* for it. **Your turn**: try other sentences.
+# It knows that two dogs "rennen", that a relative clause ends with its verb, and the German of "elephants", which is in 5 captions. But "not", which is in 29, is lost: the man "in einem Hemd" wears a shirt, although the model has read this caption. Rarity alone does not explain that; perhaps it matters that captions have *nicht*, *kein* or *ohne* for it. **Your turn**: `translate(translator, subwords, [...])` with sentences of your own.
 #
 # And where do its heads look? Choose an attention and a word that asks, by mouse or keys. In which layer do most heads look from "Männer" at the word to be translated *next*?
 
