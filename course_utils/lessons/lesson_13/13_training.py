@@ -172,7 +172,7 @@ plots.curves(steps, named, "step", "learning rate", ax=plots.axes(width=6, heigh
 plots.training({name: tried[name] for name in named})
 
 # %% [markdown]
-# The schedules differ in the first 39 steps: at step 40 both rates are 1 / √(32 · 40) = 0.028. Without a warm-up, these steps spoil the model: the first moves every weight by 0.18, and later ones do not repair it. "Adam", at a constant 0.01, needs none: a warm-up is for rates that are too large to begin with.
+# The schedules differ in the first 39 steps: at step 40 both rates are 1 / √(32 · 40) = 0.028. Without a warm-up, these steps spoil the model: the first moves nearly every weight by 0.18, and later ones do not repair it. "Adam", at a constant 0.01, needs none: a warm-up is for rates that are too large to begin with.
 #
 # ## What should a step read?
 #
