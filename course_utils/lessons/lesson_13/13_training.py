@@ -71,7 +71,7 @@ def train(model, sources, targets, seed=0, steps=100, size=64):
 # %% [markdown]
 # The line with `lr` does, the **learning rate**: gradient descent, **SGD**, moves each weight by rate × gradient. (`zero_grad` deletes the gradient of the step before; otherwise the new one would be added to it.)
 #
-# To see a step's lines at work, we train small Transformers, of one layer on each side, on sentences of the small world. `run` trains three, with the seeds 0, 1 and 2. We draw their losses, a mean with a band from the lowest to the highest, and the share of words they get right in new sentences, given the right ones before.
+# To see a step's lines at work, we train small Transformers, of one layer on each side, on sentences of the small world. `run` trains three, with the seeds 0, 1 and 2. We draw their losses, a mean with a band from the lowest to the highest. Given the right words before, what share of the words of new sentences do they get right?
 
 
 # %%
