@@ -283,10 +283,9 @@ def test_the_example_of_a_mean_with_padding_is_right():
 
 
 def test_the_example_of_a_rate_is_right():
-    rates = [solution_of("13.learning_rate")(step, 16, 4) for step in (2, 4, 16)]
-    assert rates == pytest.approx([0.0625, 0.125, 0.0625])
-    assert all(said in TASKS["13.learning_rate"].hints[1] for said in ("0.0625", "0.125", "0.7071"))
-    assert pytest.approx(0.7071, abs=6e-5) == 2**-0.5 and 4**1.5 == 8
+    rates = [solution_of("13.learning_rate")(step, 6, 3, 0.75) for step in range(1, 7)]
+    assert rates == pytest.approx([0.25, 0.5, 0.75, 0.5625, 0.375, 0.1875])
+    assert all(f"{rate:g}" in TASKS["13.learning_rate"].hints[1] for rate in rates)
 
 
 def test_the_example_of_a_step_of_adam_is_right():
@@ -298,9 +297,10 @@ def test_the_example_of_a_step_of_adam_is_right():
 
 def test_the_example_of_a_smoothed_target_is_right():
     logits, said = torch.tensor([[[0.5, 0.25, 0.25]]]).log(), TASKS["13.label_smoothing_loss"].hints[1]
-    loss = solution_of("13.label_smoothing_loss")(logits, torch.tensor([[0]]), 0.3, 2)
-    parts = [log(2), log(4), 0.7 * log(2), (log(2) + 2 * log(4)) / 3, 0.3 * (log(2) + 2 * log(4)) / 3, float(loss)]
-    assert all(f"{part:.4f}" in said for part in parts)
+    above = solution_of("13.label_smoothing_loss")(logits, torch.tensor([[0]]), 0.3, 2)
+    loss, lowest = 0.8 * log(2) + 0.2 * log(4), -0.8 * log(0.8) - 0.2 * log(0.1)
+    parts = [log(2), log(4), loss, -log(0.8), -log(0.1), lowest, float(above)]
+    assert all(f"{part:.4f}" in said for part in parts) and float(above) == pytest.approx(loss - lowest, abs=1e-5)
 
 
 def test_the_example_of_batches_is_right():

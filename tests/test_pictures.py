@@ -239,6 +239,10 @@ IN_WORDS = [
         lambda: plots.dots({"one hop": {"right": [0.5, 0.25]}, "two hops": {"right": [1.0, 0.75]}}, "share"),
         ["Dots; across: share. one hop, right: 0.25 to 0.50. two hops, right: 0.75 to 1.00."],
     ),
+    (
+        lambda: plots.training({"SGD": (torch.tensor([[4.0, 2.0, 1.0, 1.0]]), [0.5])}, every=2),
+        ["SGD: 3 at 2, 1 at 4.", "SGD, a dot for each seed: 0.5"],
+    ),
     (lambda: plots.polarity([0.5, -0.25], ["great", "dull"]), ["dull -0.25, great 0.5."]),
     (lambda: plots.curves([1, 2], {"dot": [[1, 4], [3, 4]]}, "width D", "variance"), ["dot: 2 at 1, 4 at 2."]),
     (

@@ -12,7 +12,8 @@ positions.csv, asked.csv                benchmarks/positions.py       ways to te
 translated.csv                          benchmarks/positions.py       the same in translation, and no positions
 warm_up.csv                             benchmarks/warm_up.py         norms in front or behind, with a warm-up and without
 parts.csv                               benchmarks/parts.py           a Transformer without each of its parts
-ablations.csv, equal_time.csv           benchmarks/ablations.py       a recipe's ingredients, and a GRU beside a Transformer
+ablations.csv, recipe.csv               benchmarks/ablations.py       a recipe's ingredients, in the small world and for the translator
+caption_words.csv                       benchmarks/ablations.py       how many captions it has read with a word
 glimpses.csv                            benchmarks/glimpses.py        finding a digit with few glimpses, and without each part
 captions.csv, emptied.csv               benchmarks/captions.py        naming and pointing, softly, hard, with a penalty, and with a cell emptied
 memory.csv                              benchmarks/memory.py          hops, by kind of question, and where each hop looks
@@ -69,9 +70,17 @@ def measured_once(table: str, *values: str, **where) -> list[list[float]]:
         CourseError: as `measured` does, and if a seed has several rows.
     """
     rows = _rows(table, values, where)
-    if len({row["seed"] for row in rows}) < len(rows):
+    if len({row.get("seed") for row in rows}) < len(rows):
         raise CourseError(f"the table {table!r} has several rows for a seed: say which ones, such as setup='...'")
     return [[float(row[value]) for row in rows] for value in values]
+
+
+def by_seed(table: str, value: str, **where) -> dict[int, float]:
+    """Return a column's number for each seed, in their order, and the mean where a seed has several rows. The rest is as for `measured`."""
+    runs = {}
+    for row in _rows(table, ("seed", value), where):
+        runs.setdefault(int(row["seed"]), []).append(float(row[value]))
+    return {seed: sum(found) / len(found) for seed, found in sorted(runs.items())}
 
 
 def _rows(table, columns, where):

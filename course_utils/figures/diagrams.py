@@ -394,38 +394,41 @@ def transformer(new=()) -> Diagram:
 
 
 def cached(given=("BOS", "Zwei", "junge", "Männer"), output="spielen", new=()) -> Diagram:
-    """One step of a decoder that writes with a cache: only the newest word is projected; the keys and values of those before it are kept."""
-    step, wide = 86, 72  # from word to word; a column's width
-    high, low = 146, 262  # the middle of keys and values, and of the words
-    numbers = "₁₂₃₄₅₆₇₈₉"
-    xs = [EDGE + 14 + step * i + (22 if i == len(given) - 1 else 0) for i in range(len(given))]
-    pairs = [
-        Box(
-            "kept" if i < len(xs) - 1 else "newest", f"*k*{numbers[i]}, *v*{numbers[i]}", x, high - 20, wide, 40, "data"
-        )
-        for i, x in enumerate(xs)
-    ]
-    words = [Box("given", word, x, low - 16, wide, 32, "data") for word, x in zip(given, xs, strict=True)]
-    query = Box("newest", f"*q*{numbers[len(xs) - 1]}", xs[-1] + step, high - 20, wide - 12, 40, "data")
-    end = xs[-2] + wide + 14
-    frame = Box("", "", EDGE, high - 34, end - EDGE, 102, "frame")
-    label = Box("cache", "cache", EDGE + 14, high + 32, end - EDGE - 28, 26, "data")
-    look = Box("attention", "attention: score, normalise, sum", EDGE, 20, query.right - EDGE, 50)
-    rest = Box("rest", "feed-forward,\nreadout", look.right + 36, 20, 120, 50)
-    written = Box("target", output, rest.right + 36, 29, 86, 32, "data")
-    arrows = [_upward(pair, look) for pair in [*pairs, query]]
-    arrows.append(_upward(words[-1], pairs[-1]))
-    up = query.x + query.width / 2
-    arrows.append(Arrow(((words[-1].right, low), (up, low), (up, query.y + query.height))))
-    arrows += [joined(look, rest, 45), joined(rest, written, 45)]
-    earlier, newest = [plain(pair.text) for pair in pairs[:-1]], plain(pairs[-1].text)
+    """One step of a decoder without a cache, which projects all words again, and with one, which projects the newest and keeps the others."""
+    step, wide, left, last, numbers = 92, 78, EDGE + 96, len(given) - 1, "₁₂₃₄₅₆₇₈₉"
+    boxes, arrows, ways = [], [], {}
+    for top, title in ((24, "without\na cache"), (226, "with\na cache")):
+        kept = last if top > 24 else 0  # the words whose keys and values are there already
+        look = Box("attention", "attention", left, top, step * last + wide, 40)
+        pairs = []
+        for i, word in enumerate(given):
+            x, n = left + step * i, numbers[i]
+            text = f"*k*{n}, *v*{n}" if i < kept else f"*q*{n}, *k*{n}, *v*{n}"
+            pairs.append(Box("kept" if i < kept else "projected", text, x, top + 74, wide, 40, "data"))
+            if i >= kept:
+                boxes.append(Box("given", word, x, top + 148, wide, 32, "data"))
+                arrows.append(_upward(boxes[-1], pairs[-1]))
+        if kept:
+            across = step * (kept - 1) + wide
+            boxes.append(Box("", "", left - 6, top + 62, across + 12, 118, "frame"))
+            boxes.append(Box("cache", "cache", left, top + 140, across, 32, "data"))
+        count = len(given) - kept
+        rest = Box("rest", f"feed-forward: for {count} word{'s' * (count > 1)}", look.right + 30, top - 5, 118, 50)
+        written = Box("target", output, rest.right + 28, top + 4, 84, 32, "data")
+        arrows += [
+            *(_upward(pair, look) for pair in pairs),
+            joined(look, rest, top + 20),
+            joined(rest, written, top + 20),
+        ]
+        boxes += [Box("", title, EDGE, top + 70, 76, 48, "data"), look, *pairs, rest, written]
+        ways[title] = "; ".join(plain(pair.text) for pair in pairs), plain(rest.text)
+    (again, all_of_them), (pairs, one) = ways.values()
     in_words = (
-        f"The decoder has read {', '.join(given[:-1])}, and the cache holds their keys and values: {'; '.join(earlier)}. Nothing is computed for these words. "
-        f"It now reads {given[-1]}, which is projected to {newest} and the query {plain(query.text)}. The attention (score, normalise, sum) compares this query with all keys. "
-        f"What follows (feed-forward, readout) makes {output} of the result."
+        f"A step that reads {', '.join(given)} and writes {output}. In the upper row, without a cache, every word is projected to a query, a key and a value: {again}. "
+        f"The attention sees all of them, then comes the {all_of_them}. In the lower row, with a cache, the keys and values of the words before {given[-1]} "
+        f"are kept, and these words are not read again: of {pairs}, the last alone is computed. The {one} follows."
     )
-    boxes = [look, frame, *pairs, query, label, *words, rest, written]
-    return _diagram("Writing with a cache", in_words, boxes, arrows, new)
+    return _diagram("A step without a cache and with one", in_words, boxes, arrows, new)
 
 
 def sublayers(new=()) -> Diagram:

@@ -393,6 +393,18 @@ def dots(rows, xlabel, title="", ax=None, xlim=(-0.03, 1.03)):
     ax.set(xlabel=xlabel, title=title, xlim=xlim, ylim=(len(rows) - 0.45, -0.55))
 
 
+def training(runs, share="share of words right", every=10, xlim=(0.3, 1.0)):
+    """How models learn: `runs` maps a name to its losses, seeds×steps, and to a share for each seed.
+
+    On the left the losses as means of `every` steps, on the right a dot for each seed's share.
+    """
+    left, right = axes(2, width=5, height=3.4)
+    means = {name: torch.as_tensor(losses).unflatten(1, (-1, every)).mean(2) for name, (losses, _) in runs.items()}
+    steps = torch.arange(1, len(next(iter(means.values()))[0]) + 1) * every
+    curves(steps, means, "step", "loss", ax=left)
+    dots({name: {"a dot for each seed": shares} for name, (_, shares) in runs.items()}, share, ax=right, xlim=xlim)
+
+
 def tree(probabilities, kept=(), title="", ax=None):
     """A tree of continuations: `probabilities` maps each beginning, a tuple of words, to its probability as a whole.
 

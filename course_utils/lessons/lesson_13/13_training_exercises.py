@@ -1,5 +1,5 @@
 # %% [markdown]
-# You write the parts of a Transformer's training: you mend a schedule, take a step of Adam, write a loss that does not ask for certainty, and count batches in tokens. You decide what runs with the same seeds show. Then you let a trained model write word by word with a cache, and say how large the cache is. At the end you write a test that finds steps of training that are wrong although the loss falls. The letters:
+# You write the parts of a Transformer's training: you mend a schedule and a step of Adam, measure how far a smoothed loss is from the best one, and count batches in tokens. You decide what runs with the same seeds show. Then you let a trained model write word by word with a cache, and say how large the cache is. At the end you write a test that finds steps of training that are wrong although the loss falls. The letters:
 # B sentences, T words of a sentence, t words that are there already, D width of a word, H heads, d = D/H width of a head, V vocabulary, N positions of a batch.
 
 # %%
@@ -11,43 +11,45 @@ from course_utils import check, hint, progress, solution
 # %% [markdown]
 # ## 13.learning_rate
 #
-# This schedule has two faults, and a model that trains with it learns all the same. Find them and mend them:
+# The course's translators have a schedule without a root: the rate rises in a straight line to `highest` and then falls in a straight line. This version has two faults, and a model that trains with it learns all the same. Find them and mend them:
 #
 # ```python
-# def learning_rate(step, width, warmup):
-#     rate = (width * warmup) ** -0.5
+# def learning_rate(step, steps, warmup, highest):
 #     if step < warmup:
-#         return rate * (step - 1) / warmup
-#     return rate * warmup / step
+#         return highest * (step - 1) / warmup
+#     return highest * (steps - step) / (steps - warmup)
 # ```
 #
-# It should keep these promises (Vaswani et al. 2017, equation 3; $D$ is `width`):
+# It should keep these promises:
 #
-# 1. Steps count from 1. During the **warm-up** the rate is proportional to the step, and the first step moves the weights, too.
-# 2. At step = warmup the rate is at its highest, $1 / \sqrt{D \cdot \text{warmup}}$.
-# 3. From there on it falls with the root of the step: four times as late it is half as large.
+# 1. Steps count from 1 to `steps`. During the warm-up the rate is proportional to the step.
+# 2. At step = warmup it is at its highest.
+# 3. Then it falls by the same amount with each step, and *would* be 0 one step after the last.
 #
-# Return one number.
+# So every step moves the weights, also if `warmup` is `steps`. Return one number.
 
 
 # %%
-def learning_rate(step, width, warmup):
+def learning_rate(step, steps, warmup, highest):
     """Return the rate of one step.
 
     Args:
-        step: its number, an int from 1 on.
-        width: D, an int.
-        warmup: how many steps the rate rises, an int from 1 on.
+        step: its number, an int from 1 to steps.
+        steps: how many there are, an int.
+        warmup: how many of them the rate rises, an int from 1 to steps.
+        highest: the highest rate, a number above 0.
 
     Returns:
         The rate, a number.
 
     Example:
-        >>> learning_rate(4, 4, 4)
-        0.25
+        >>> [learning_rate(step, 6, 3, 0.75) for step in range(1, 7)]
+        [0.25, 0.5, 0.75, 0.5625, 0.375, 0.1875]
     """
     ### BEGIN SOLUTION
-    return width**-0.5 * min(step**-0.5, step * warmup**-1.5)
+    if step < warmup:
+        return highest * step / warmup
+    return highest * (steps + 1 - step) / (steps + 1 - warmup)
     ### END SOLUTION
 
 
@@ -57,13 +59,23 @@ check("13.learning_rate", learning_rate)
 # %% [markdown]
 # ## 13.adam_step
 #
-# With plain gradient descent, all numbers of a model share one rate, although the gradients of some are a thousand times as large as those of others. **Adam** keeps two moving means of each number's gradients $g$: $m$ of the gradients, $v$ of their squares. Both begin with zeros, which makes them too small at first; the **bias correction** makes up for that (Kingma & Ba 2015, algorithm 1). At step $t$:
+# This step of Adam has faults. Its first step is nearly right, and from the second on it goes astray:
 #
-# $$m \leftarrow \beta_1 m + (1 - \beta_1)\, g \qquad v \leftarrow \beta_2 v + (1 - \beta_2)\, g^2$$
+# ```python
+# def adam_step(parameter, gradient, m, v, step, rate, beta1, beta2, eps):
+#     m = beta1 * m + (1 - beta1) * gradient
+#     v = beta2 * v + (1 - beta2) * gradient**2
+#     m, v = m / (1 - beta1), v / (1 - beta2)
+#     return parameter - rate * m / (v + eps).sqrt(), m, v
+# ```
 #
-# $$\hat m = \frac{m}{1 - \beta_1^t} \qquad \hat v = \frac{v}{1 - \beta_2^t} \qquad \theta \leftarrow \theta - \text{rate} \cdot \frac{\hat m}{\sqrt{\hat v} + \varepsilon}$$
+# Find them and mend them, so that it keeps these promises:
 #
-# `parameter` is $\theta$. All of it happens number by number, for any shape. Return the new parameter, $m$ and $v$ as new tensors, where $m$ and $v$ are without the correction, as the next step needs them. Steps count from 1. Your result need not be differentiable.
+# 1. The $m$ and $v$ that are returned go into the next call. They are moving means that began with zeros.
+# 2. If a number has the same gradient $g \ne 0$ at steps 1, 2, 3, …, each step moves it against $g$ by $\text{rate} \cdot |g| / (|g| + \varepsilon)$.
+# 3. The tensors that are given stay unchanged.
+#
+# All of it happens number by number. Steps count from 1. Your result need not be differentiable.
 
 
 # %%
@@ -104,16 +116,16 @@ check("13.adam_step", adam_step)
 # %% [markdown]
 # ## 13.label_smoothing_loss
 #
-# With **label smoothing** each of the V words is asked for with the small probability $\varepsilon / V$, and the right word gets $1 - \varepsilon$ on top (Szegedy et al. 2016). With $p$ for the softmax of the logits, a token $y$ costs
+# A smoothed loss never reaches 0, so two models that learn with different smoothing cannot be compared by it. A fairer measure: how far is the loss above the **lowest** that any logits could reach with this smoothing and this vocabulary?
 #
-# $$-(1 - \varepsilon) \ln p_y - \frac{\varepsilon}{V} \sum_k \ln p_k$$
+# Write it: the mean smoothed loss over all tokens whose target is not `pad`, minus that lowest loss. Decide when the lowest loss is reached, and so how large it is. With $\varepsilon = 0.1$ and $V = 5$ it is 0.39, as in the lesson.
 #
-# Return the mean over all tokens of the batch whose target is not `pad`; there is at least one. `smoothing` is $\varepsilon$. `pad` is an id from 0 to V − 1, not always 0, and its class is one of the V like any other. `torch.nn.functional.cross_entropy` has the arguments `label_smoothing` and `ignore_index`; you may compare with it, or use it.
+# All V classes share the smoothing $\varepsilon$ = `smoothing`, padding's class too; `pad` is an id from 0 to V − 1, not always 0. There is at least one real token. You may use `torch.nn.functional.cross_entropy` with `label_smoothing` and `ignore_index`.
 
 
 # %%
 def label_smoothing_loss(logits, target, smoothing, pad):
-    """Return the mean loss of the tokens with smoothed targets.
+    """Return how far the mean smoothed loss of the tokens is above the lowest possible one.
 
     Args:
         logits: B×T×V.
@@ -122,18 +134,21 @@ def label_smoothing_loss(logits, target, smoothing, pad):
         pad: the id of padding.
 
     Returns:
-        The loss, one number.
+        The loss above the lowest one, one number; 0 for the best logits.
 
     Example:
         >>> logits = torch.tensor([[[0.0, 1.0], [9.0, 9.0]]])
         >>> label_smoothing_loss(logits, torch.tensor([[0, 1]]), 0.1, 1)
-        tensor(1.2633)
+        tensor(1.0647)
     """
     ### BEGIN SOLUTION
-    log_p = logits.log_softmax(-1)  # B T V
-    of_target = log_p.gather(-1, target[..., None])[..., 0]  # B T
-    losses = -(1 - smoothing) * of_target - smoothing * log_p.mean(-1)  # B T
-    return losses[target != pad].mean()
+    V = logits.shape[-1]
+    loss = F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=pad, label_smoothing=smoothing)
+    asked = logits.new_full(
+        (V,), smoothing / V
+    )  # the lowest loss is reached by logits that give just what is asked for
+    asked[0] += 1 - smoothing  # which word is the right one makes no difference
+    return loss - torch.special.entr(asked).sum()
     ### END SOLUTION
 
 

@@ -1,4 +1,4 @@
-"""Task 13.adam_step: one step of Adam, with two moving means and their bias correction."""
+"""Task 13.adam_step: a step of Adam to mend, with two moving means and their bias correction."""
 
 from operator import add, mul, sub, truediv
 
@@ -12,14 +12,14 @@ from course_utils.lessons.shared.shares import EDGE, SIDE_EFFECT
 ORDER = "Return the new parameter, then the new m, then the new v."
 task = Task(
     "13.adam_step",
-    "one step of Adam",
+    "a step of Adam to mend",
     arguments=("parameter …×D", "gradient …×D", "m …×D", "v …×D", "step", "rate", "beta1", "beta2", "eps"),
     result=("parameter …×D", "m …×D", "v …×D"),
     difficulty=3,
     importance=4,
     minutes=20,
     hints=(
-        "Adam keeps two moving means of each number's gradients: m of the gradients themselves, v of their squares. Both begin with zeros, so in the first steps they are too small; dividing by 1 - β^t puts that right, and only for the step that is taken now: what is kept are m and v as they are. The step goes against the corrected m, and is shorter where gradients are large.",
+        "Try the version from the prompt with one number: the gradient 4 at steps 1 and 2, a large eps, and at step 2 the m and v that step 1 has returned. Then ask: by how much are m and v too small after t steps, if all gradients were the same? For which step are they put right, and what does the next call need? And what is the divisor if v, put right, is 16?",
         (
             "Take the parameter [1], the gradient [4], m = [0] and v = [0] at step 1, with rate 0.5, β₁ = 0.5, β₂ = 0.75 and eps = 1. The new m is 0.5·0 + 0.5·4 = 2, the new v is 0.75·0 + 0.25·16 = 4. Corrected they are 2 / (1 - 0.5) = 4 and 4 / (1 - 0.75) = 16: the gradient and its square. The step is 0.5 · 4 / (√16 + 1) = 0.4, so the parameter becomes 0.6. "
             "At step 2, with the same m and v before it, you would divide by 1 - 0.25 and 1 - 0.5625."
@@ -177,10 +177,13 @@ task.changed(
 
 # What is returned
 
+RETURNS_CORRECTED = {
+    "result": lambda parameter, m, v, *, done: (parameter, done["the corrected m"], done["the corrected v"])
+}
 task.changed(
     "corrected_ones_returned",
     "The m and v that you return are the corrected ones. They would be corrected anew at the next step: return m and v as they were before the correction.",
-    {"result": lambda parameter, m, v, *, done: (parameter, done["the corrected m"], done["the corrected v"])},
+    RETURNS_CORRECTED,
 )
 task.changed(
     "old_means_returned",
@@ -205,3 +208,14 @@ task.changed(
     "beta1 and beta2 are exchanged: beta1 belongs to m, beta2 to v.",
     {"beta1": lambda beta1, *, beta2: beta2, "beta2": lambda beta2, *, beta1: beta1},
 )
+
+
+# The version in the prompt, with all three of its faults or with two
+
+ALWAYS_THE_FIRST = each("the power of beta for {}", left_out)
+task.changed_each(
+    ("as_given", "This is still the version from the prompt, with all of its faults. Call it twice with the same gradient and a large eps, the second time with the m and v that it has returned, and compare both steps with promise 2.", ALWAYS_THE_FIRST | EPS_INSIDE | RETURNS_CORRECTED),
+    ("two_faults_after_what_is_returned", "What you return for m and v is right. The step itself has two faults left: compare a third step, and one with a large eps, with promise 2.", ALWAYS_THE_FIRST | EPS_INSIDE),
+    ("two_faults_after_eps", "eps is where it belongs. Two faults are left: look at how m and v are corrected at a later step, and at what the next call is given.", ALWAYS_THE_FIRST | RETURNS_CORRECTED),
+    ("two_faults_after_the_correction", "The correction fits each step. Two faults are left: try a large eps, and look at what the next call is given.", EPS_INSIDE | RETURNS_CORRECTED),
+)  # fmt: skip

@@ -1,5 +1,6 @@
-"""Task 13.label_smoothing_loss: the cross-entropy against targets that are not quite sure, over real tokens."""
+"""Task 13.label_smoothing_loss: how far the cross-entropy against smoothed targets is above the lowest possible one, over real tokens."""
 
+import math
 from operator import add, mul, sub, truediv
 
 import torch
@@ -13,19 +14,19 @@ from course_utils.lessons.shared.shares import USUAL
 
 task = Task(
     "13.label_smoothing_loss",
-    "a loss that does not ask for certainty",
+    "how far a smoothed loss is from the best one",
     arguments=("logits B×T×V", "target B×T", "smoothing", "pad"),
     result="loss",
     difficulty=3,
     importance=4,
     minutes=20,
     hints=(
-        "A target that is smoothed is a distribution over the whole vocabulary: every class gets the same small share, and the right word gets the rest on top. The cross-entropy of such a target is a mixture of two numbers: what the right word costs, and what all classes cost on average. Then take the mean over the tokens that are not padding.",
+        "A target that is smoothed is a distribution over the whole vocabulary: every class gets the same small share, and the right word gets the rest on top. The cross-entropy is lowest for a model that gives exactly these probabilities. What does such a model pay for each class? That needs no logits, and it is the same for every token.",
         (
-            "Take one token, three classes with the probabilities 0.5, 0.25 and 0.25, and smoothing = 0.3. The right word is the first. The smoothed target gives each class 0.3 / 3 = 0.1, and the right word 0.7 more: 0.8, 0.1, 0.1. The classes cost -ln 0.5 = 0.6931, 1.3863 and 1.3863. The loss is 0.8·0.6931 + 0.1·1.3863 + 0.1·1.3863 = 0.8318. "
-            "In the other order: 0.7·0.6931 is 0.4852, the mean of the three costs is 1.1552, and 0.3 of that is 0.3466. Together they are 0.8318 again."
+            "Take one token, three classes with the probabilities 0.5, 0.25 and 0.25, and smoothing = 0.3. The right word is the first. The smoothed target gives each class 0.3 / 3 = 0.1, and the right word 0.7 more: 0.8, 0.1, 0.1. The classes cost -ln 0.5 = 0.6931, 1.3863 and 1.3863, and the loss is 0.8·0.6931 + 0.1·1.3863 + 0.1·1.3863 = 0.8318. "
+            "A model that gives 0.8, 0.1 and 0.1 would pay 0.8·0.2231 + 0.1·2.3026 + 0.1·2.3026 = 0.6390. The answer is 0.8318 - 0.6390 = 0.1927, before rounding."
         ),
-        "log_p = log_softmax of the logits over the vocabulary; word = minus the entry of log_p at the target; everything = minus the mean of log_p over the vocabulary; losses = (1 - smoothing) times word, plus smoothing times everything; return the mean of the losses where target is not pad.",
+        "loss = cross_entropy over all tokens, with label_smoothing and with ignore_index = pad. asked = V shares of smoothing / V, one of them 1 - smoothing larger. lowest = minus the sum of asked times ln asked, where a share of 0 adds 0 (torch.special.entr). Return loss minus lowest.",
     ),
     partial=USUAL
     | {
@@ -36,8 +37,8 @@ task = Task(
 
 @task.property
 def a_loss_is_not_negative(case, value):
-    """A probability is 1 at most."""
-    return f"A cross-entropy is never below 0; yours is {value:.4g}." if value < -1e-6 else None
+    """Nothing is below the lowest loss."""
+    return f"No loss is below the lowest one; yours is below it, by {-value:.4g}." if value < -1e-5 else None
 
 
 def _target(draw, lengths, T, V, pad):
@@ -83,7 +84,15 @@ def _(draw):
 
 @task.oracle
 def _(logits, target, smoothing, pad):
-    return F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=pad, label_smoothing=smoothing)
+    loss = F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=pad, label_smoothing=smoothing)
+    return loss - _lowest(logits.shape[-1], smoothing)
+
+
+def _lowest(V, smoothing):
+    """The entropy of a smoothed target."""
+    share = smoothing / V
+    right = 1 - smoothing + share
+    return -right * math.log(right) - ((V - 1) * share * math.log(share) if share else 0.0)
 
 
 @task.steps
@@ -102,7 +111,13 @@ def _(logits, target, smoothing, pad):
     total = yield "the sum of the losses", torch.sum, of_words
     tokens = yield "the number of tokens", torch.sum, real
     mean = yield "the sum divided by the number of tokens", truediv, total, tokens
-    return mean
+    lowest = yield LOWEST, lambda smoothed: torch.special.entr(smoothed).sum(-1).mean(), smoothed
+    above = yield ABOVE, sub, mean, lowest
+    return above
+
+
+LOWEST, ABOVE = "the lowest loss", "the loss above the lowest"
+REAL, TOKENS = "what is no padding", "the number of tokens"
 
 
 def _one_hot(target, logits):
@@ -155,11 +170,6 @@ task.changed_each(
 
 LOSSES = "the losses"
 task.changed(
-    "divergence",
-    "You subtract the target's own entropy, which gives the Kullback-Leibler divergence, as KLDivLoss does. That differs by a number that no logit changes, and here the cross-entropy itself is asked for.",
-    {LOSSES: lambda sums, *, done: torch.xlogy(done[SMOOTHED], done[SMOOTHED]).sum(-1) - sums},
-)
-task.changed(
     "divided_by_the_vocabulary",
     "You divide by the size of the vocabulary once too often, as KLDivLoss with reduction='mean' does: with many classes the loss would be tiny. Add up over the classes, and take the mean over tokens.",
     {"their sums over the vocabulary": lambda products: products.mean(-1)},
@@ -200,9 +210,31 @@ task.changed(
 )
 
 
+# The lowest loss
+
+
+def lowest_of(shares):
+    """Changes after which the lowest loss is minus the sum of x ln x over these shares: function(V, smoothing) → numbers."""
+    entropy = lambda smoothed, *, smoothing: sum(-x * math.log(x) for x in shares(smoothed.shape[-1], smoothing) if x)  # noqa: E731
+    return {LOWEST: entropy}
+
+
+task.changed_each(
+    ("lowest_forgotten", "This is the smoothed loss itself. Subtract the lowest one that any logits could reach.", {ABOVE: left_out}),
+    ("lowest_added", "You add the lowest loss. Subtract it: the best model should get 0.", {ABOVE: add}),
+    ("lowest_of_the_right_word", "Your lowest loss is what the right word costs. A model that gives what is asked for pays for every class: the right word's part has its share as a factor, and all others add theirs.", {LOWEST: lambda smoothed: -smoothed.max().log()}),
+    ("lowest_of_the_right_words_part", "Your lowest loss has the right word's part alone. The other V - 1 classes add theirs.", lowest_of(lambda V, e: [1 - e + e / V])),
+    ("lowest_of_the_others", "Your lowest loss leaves out the right word's part. Its probability is below 1, so it costs something, too.", lowest_of(lambda V, e: (V - 1) * [e / V])),
+    ("lowest_without_its_share", "In your lowest loss the right word has 1 - smoothing, without its own smoothing / V, so the shares add up to less than 1.", lowest_of(lambda V, e: [1 - e] + (V - 1) * [e / V])),
+    ("lowest_with_a_class_too_many", "In your lowest loss there are V classes beside the right word, so the shares add up to more than 1. There are V - 1.", lowest_of(lambda V, e: [1 - e + e / V] + V * [e / V])),
+    ("lowest_of_the_model", "You subtract the entropy of what the model predicts. The lowest loss does not depend on the logits: it is the entropy of what is asked for.", {LOWEST: lambda smoothed, *, done, logits: torch.special.entr(logits.softmax(-1)).sum(-1)[done[REAL]].mean()}),
+    ("lowest_for_each_token", "You subtract the lowest loss once for each token and take no mean of it. Subtract it once from the mean.", {LOWEST: lambda smoothed, *, done: torch.special.entr(smoothed).sum(-1)[done[REAL]].sum()}),
+    ("nan_without_smoothing", "Without smoothing a share is 0, and 0 times its logarithm gives NaN. Such a class costs nothing: use torch.special.entr or xlogy, or leave it out.", {LOWEST: lambda smoothed: -(smoothed * smoothed.log()).sum(-1).mean()}),
+)  # fmt: skip
+
+
 # The mean
 
-REAL, TOKENS = "what is no padding", "the number of tokens"
 task.changed_each(
     ("mean_over_all_places", "You set the losses at padding to 0, but padding still counts: you divide by all B·T places. You took some terms out of the sum: take them out of the count too.", {TOKENS: torch.numel}),
     ("pad_unused", "Padding counts like any token: what the model predicts there is in the mean. Leave out the places where target is pad.", {REAL: lambda target, pad: torch.ones_like(target, dtype=torch.bool)}),
@@ -219,13 +251,13 @@ def _of_sentences(done):
 task.changed(
     "mean_of_sentences",
     "You take the mean of each sentence and then the mean of these, so a token counts more in a short sentence than in a long one. Add up the losses of all tokens and divide once.",
-    {"result": lambda mean, *, done: _of_sentences(done).mean()},
+    {"result": lambda above, *, done: _of_sentences(done).mean() - done[LOWEST]},
 )
 ONE_NUMBER = "One number is asked for, the mean over all tokens of the batch."
 task.changed(
     "one_for_each_sentence",
     f"You return one loss for each sentence. {ONE_NUMBER}",
-    {"result": lambda mean, *, done: _of_sentences(done)},
+    {"result": lambda above, *, done: _of_sentences(done) - done[LOWEST]},
 )
 
 
@@ -234,4 +266,5 @@ task.changed(
 )
 def smoothing_at_padding_too(logits, target, smoothing, pad):
     right_words = F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=pad)
-    return (1 - smoothing) * right_words - smoothing * logits.log_softmax(-1).mean()
+    loss = (1 - smoothing) * right_words - smoothing * logits.log_softmax(-1).mean()
+    return loss - _lowest(logits.shape[-1], smoothing)

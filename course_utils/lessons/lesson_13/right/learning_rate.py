@@ -1,51 +1,55 @@
-"""Right answers to 13.learning_rate in other styles than the solution's: a branch, the peak, logarithms, tensors, NumPy."""
-
-import math
+"""Right answers to 13.learning_rate in other styles than the solution's: one minimum, the drop of each step, tensors, NumPy, torch's schedulers."""
 
 import numpy as np
 import torch
 
 
-def by_a_branch(step, width, warmup):
+def by_the_lower_line(step, steps, warmup, highest):
+    return highest * min(step / warmup, (steps + 1 - step) / (steps + 1 - warmup))
+
+
+def by_the_drop_of_each_step(step, steps, warmup, highest):
+    if step <= warmup:
+        return step * (highest / warmup)
+    drop = highest / (steps - warmup + 1)
+    return highest - drop * (step - warmup)
+
+
+def by_a_loop(step, steps, warmup, highest):
+    rate = 0.0
+    for each in range(1, step + 1):
+        if each <= warmup:
+            rate += highest / warmup
+        else:
+            rate -= highest / (steps + 1 - warmup)
+    return rate
+
+
+def by_tensors(step, steps, warmup, highest):
+    lines = torch.tensor([step / warmup, (steps + 1 - step) / (steps + 1 - warmup)], dtype=torch.float64)
+    return highest * lines.min()
+
+
+def by_numpy(step, steps, warmup, highest):
+    """Three corners, joined by straight lines."""
+    return np.interp(step, [0, warmup, steps + 1], [0, highest, 0])
+
+
+def as_beginners_write(step, steps, warmup, highest):
     if step < warmup:
-        return step / (warmup * math.sqrt(warmup * width))
-    return 1 / math.sqrt(step * width)
+        share = step / warmup
+    else:
+        left = steps - step + 1
+        total = steps - warmup + 1
+        share = left / total
+    return highest * share
 
 
-def from_the_peak(step, width, warmup):
-    peak = (width * warmup) ** -0.5
-    return peak * min(step / warmup, math.sqrt(warmup / step))
-
-
-def by_logarithms(step, width, warmup):
-    falling = -0.5 * math.log(step)
-    rising = math.log(step) - 1.5 * math.log(warmup)
-    return math.exp(min(falling, rising) - math.log(width) / 2)
-
-
-def by_tensors(step, width, warmup):
-    s = torch.tensor(float(step))
-    return width**-0.5 * torch.minimum(s**-0.5, s * warmup**-1.5)
-
-
-def by_numpy(step, width, warmup):
-    return np.min([1 / np.sqrt(step), step / warmup**1.5]) / np.sqrt(width)
-
-
-def as_beginners_write(step, width, warmup):
-    arg1 = 1 / step**0.5
-    arg2 = step / warmup**1.5
-    rate = 1 / width**0.5
-    if arg1 > arg2:
-        return rate * arg2
-    return rate * arg1
-
-
-def by_a_scheduler(step, width, warmup):
+def by_a_scheduler(step, steps, warmup, highest):
     """A scheduler multiplies its optimizer's rate by a factor, here from any step on."""
-    group = {"params": [torch.zeros(1)], "initial_lr": width**-0.5}
-    optimizer = torch.optim.SGD([group], lr=width**-0.5)
-    factor = lambda step: min(step**-0.5, step * warmup**-1.5)  # noqa: E731
+    group = {"params": [torch.zeros(1)], "initial_lr": highest}
+    optimizer = torch.optim.SGD([group], lr=highest)
+    factor = lambda step: min(step / warmup, (steps + 1 - step) / (steps + 1 - warmup))  # noqa: E731
     return torch.optim.lr_scheduler.LambdaLR(optimizer, factor, last_epoch=step - 1).get_last_lr()[0]
 
 
@@ -53,5 +57,17 @@ def by_a_scheduler(step, width, warmup):
 OWN = [
     by_a_scheduler,
 ]
-RIGHT = [*OWN, by_a_branch, from_the_peak, by_logarithms, by_tensors, by_numpy, as_beginners_write]
-INPUTS = {"warmup": lambda draw: draw.randint(1, 12)}
+RIGHT = [
+    *OWN,
+    by_the_lower_line,
+    by_the_drop_of_each_step,
+    by_a_loop,
+    by_tensors,
+    by_numpy,
+    as_beginners_write,
+]
+
+
+def inputs(draw):
+    steps = draw.randint(1, 40)
+    return draw.randint(1, steps), steps, draw.randint(1, steps), draw.choice([0.25, 0.5, 3.0])
