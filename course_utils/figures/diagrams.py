@@ -676,7 +676,9 @@ def three_parts(new=()) -> Diagram:
         boxes.append(Box(name, text, x, under - 34, width, 68, "data"))
         at = min(max(x + width / 2, part.x + 12), part.right - 12)
         arrows.append(Arrow(((at, part.y + part.height), (at, under - 34)), dashed=True))
-    arrows += [joined(a, b, row, name) for a, b, name in zip(chain, chain[1:], ("", "scores", "weights", ""), strict=False)]
+    arrows += [
+        joined(a, b, row, name) for a, b, name in zip(chain, chain[1:], ("", "scores", "weights", ""), strict=False)
+    ]
     left, right = given.x + given.width / 2, memory.x + memory.width / 2
     arrows.append(Arrow(((left, given.y), (left, over), (right, over), (right, memory.y))))
     in_words = (
