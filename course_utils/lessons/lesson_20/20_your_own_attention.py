@@ -146,7 +146,7 @@ bars = {f"key {j}\nweight {p:.2g}": [score] for j, (score, p) in enumerate(zip(s
 plots.bars(bars, "score", ylim=(-0.6, 1.2), lines={"τ": (scores - weights)[0, 0].item()})
 
 # %% [markdown]
-# The weight of a key is the part of its score above the line $\tau$, which is at 0.3: 0.7 and 0.3 are left, and add up to 1. If the first score were larger than the others by 1 or more, it would get all the weight.
+# The weight of a key is the part of its score above the line τ, which is at 0.3: 0.7 and 0.3 are left, and add up to 1. If the first score were larger than the others by 1 or more, it would get all the weight.
 #
 # ## Another score
 #
@@ -379,7 +379,7 @@ ax.axvline(0, color="0.6", linewidth=1)
 plots.dots(rows, "more right answers than with this part", ax=ax, xlim=(-0.75, 0.65))
 
 # %% [markdown]
-# Linear attention is worse without $\phi$ or without the division, but better without both: the two need each other. Do negative weights help there, since they can cancel? No: counted as 0, they leave *once* better still. With only its steepest slope ALiBi loses in *once*, with only its flattest in *latest*. Reading wins *latest*. Why does it cost something in *once*?
+# Linear attention is worse without φ or without the division, but better without both: the two need each other. Do negative weights help there, since they can cancel? No: counted as 0, they leave *once* better still. With only its steepest slope ALiBi loses in *once*, with only its flattest in *latest*. Reading wins *latest*. Why does it cost something in *once*?
 #
 # ## What can a fixed memory hold?
 #
