@@ -255,7 +255,7 @@ reveal("07.width", "1 or 2" if best < 3 else "3 or 5" if best < 10 else "10 or m
 draw_by_width({"log_probability": "mean log probability", "cpu_seconds": "seconds for 1,000 captions, one core"})
 
 # %% [markdown]
-# A wider beam finds more probable translations, most of all without a penalty: the search does what it is asked, and that is the problem. Beyond a width of five time keeps growing, but BLEU hardly does. Choose the width on validation captions.
+# A wider beam finds more probable translations, above all without a penalty: the search does what it is asked, and that is the problem. Beyond a width of five time keeps growing, but BLEU hardly does. Choose the width on validation captions.
 #
 # ## BLEU by hand
 #
