@@ -73,7 +73,7 @@ for name, one in {"attend": attend, "mask_ends_early": faulty_attention.FAULTS["
     print(name, "breaks", properties.broken(one, more) or "none")
 
 # %% [markdown]
-# It tries more than 20 steps. The new promise finds the fault, and `attend` keeps it. Trust a promise more once it has found a fault.
+# It has to try more than 20 steps. The new promise finds the fault, and `attend` keeps it. Trust a promise more once it has found a fault.
 #
 # ## What should another one do better?
 #
@@ -118,7 +118,7 @@ reveal("20.latest", own["latest"][0])
 #
 # ## Another normaliser
 #
-# Softmax never gives a weight of 0, and many small weights add up. **Sparsemax** (Martins & Astudillo 2016) subtracts one threshold $\tau$ from all scores and sets negative results to 0:
+# What is lost in long sequences of *once*? Perhaps softmax is at fault: it never gives a weight of 0, and many small weights add up. **Sparsemax** (Martins & Astudillo 2016) subtracts one threshold $\tau$ from all scores and sets negative results to 0:
 #
 # $$p_i = \max(z_i - \tau, 0), \quad \sum_i p_i = 1$$
 #
@@ -254,7 +254,7 @@ shown = [", ".join(f"{n:.3g}" for n in x.flatten().tolist()) for x in (k, v, S, 
 diagrams.delta_write(*shown, "\n".join(f"{n:.3g}" for n in (S + written).flatten()), new=["read"])
 
 # %% [markdown]
-# With β = 1 the new key reads 5, with 0.5 half-way from the old 2.2. But the other two no longer read 1 and 2. The key (1, 0) **overlaps** with the new one: their dot product is 0.6, so it reads $0.6 \cdot 2.8 = 1.68$ more. Only keys at right angles leave each other alone, and in two dimensions there are only two of these.
+# With β = 1 the new key reads 5, with 0.5 half-way from the old 2.2. But the other two no longer read 1 and 2. The key (1, 0) **overlaps** with the new one: their dot product is 0.6, so it reads $0.6 \cdot 2.8 = 1.68$ more. Only keys at right angles leave each other alone, and in two dimensions there are no more than two of these.
 #
 # Here is the rule as a loop. The course's version finds all differences at once, from a triangular system of equations (Yang et al. 2024 do so in chunks). Do the two agree, and the other attentions of this page? And which promises do they break?
 
@@ -284,7 +284,7 @@ broken(variants.VARIANTS)
 #
 # ## Which one wins?
 #
-# How many keys does each world write, and how many fit into 16 dimensions? For each of the four, say which world it should win, and which it may lose. Then look: five models of each have learned each world, from 600 batches of 32 sequences. All have the same learning rate, 0.005, so another rate might help some of them.
+# How many keys does each world write, and how many fit into 16 dimensions? For each new one, say which world it should win, and which it may lose. Then look: five models of each have learned each world, from 600 batches of 32 sequences. All have the same learning rate, 0.005, so another rate might help some of them.
 
 
 # %%
@@ -383,7 +383,7 @@ plots.dots(rows, "more right answers than with this part", ax=ax, xlim=(-0.75, 0
 #
 # ## What can a fixed memory hold?
 #
-# With β = 1 and keys of length 1, the delta rule is $S_t = (I - k k^\top)\, S_{t-1} + k\, v^\top$: it removes what stands in the key's direction, one of D. So a random key leaves about $1 - 1/D$. We write 128 of them, then read all. Which will be known, in 16 dimensions and in 128?
+# With β = 1 and keys of length 1, the delta rule is $S_t = (I - k k^\top)\, S_{t-1} + k\, v^\top$: it removes what stands in the key's direction, one of D. So $n$ random keys leave about $(1 - 1/D)^n$, the grey lines. We write 128, then read all. Which will be known, with D = 16 and 128?
 
 
 # %%
@@ -407,7 +407,7 @@ for D, ax in zip((16, 128), plots.axes(2, width=4.2), strict=True):
     ax.set(ylim=(0, 1.05))
 
 # %% [markdown]
-# In 16 dimensions the delta rule knows the latest keys; after 60 more, next to nothing of a key is left, and the answer is a guess, 1 in 8. In 128 about half of the oldest answers are right. Values that are only added are blurred alike.
+# In 16 dimensions the delta rule knows the latest keys; after 60 more, next to nothing of a key is left, and the answer is a guess, 1 in 8. In 128 about half of the oldest answers are right. (*latest* has only eight keys.) Values that are only added are blurred alike.
 #
 # ## What is used today?
 #
