@@ -125,7 +125,7 @@ reveal("20.latest", own["latest"][0])
 # The scores are 1, 0.6 and -0.5. What is $\tau$, if the third gets nothing?
 
 
-# %% tags=["nbval-check-output"]
+# %%
 def sparsemax(scores, mask):  # B H T T, True where it may look
     hidden = scores.masked_fill(~mask, -torch.inf)
     high = hidden.amax(-1, keepdim=True)
@@ -210,7 +210,7 @@ table(rows, ["φ(q)ᵀφ(k)", "divided by their sum", "gradient of each key"], c
 # `linear` still makes T×T weights. But we may also go through the sequence in chunks, and keep only the two sums. How many numbers does this memory hold for each head, if D = E = 8? And how does the time grow, beside softmax with its T×T weights, and PyTorch's own, which never stores them all? (Measured on one core, with chunks of 64.)
 
 
-# %% tags=["nbval-check-output"]
+# %%
 def linear_in_chunks(query, key, value, size):
     query, key, value = positive(query), positive(key), F.pad(value, (0, 1), value=1.0)  # B H T E+1
     memory, contexts = torch.zeros(query.shape[-1], value.shape[-1]), []  # D E+1: Σ φ(k) vᵀ and Σ φ(k)
