@@ -28,9 +28,9 @@ def drawn(seed):
 
 
 # %%
-def attend(query, key, value, mask):  # B H T D, B H T D, B H T E, True where it may look
+def attend(query, key, value, mask, normalise=masked_softmax):  # B H T D, B H T D, B H T E, True where it may look
     scores = query @ key.mT / query.shape[-1] ** 0.5  # B H T T
-    weights = masked_softmax(scores, mask)  # B H T T
+    weights = normalise(scores, mask)  # B H T T
     return weights @ value, weights  # B H T E, B H T T
 
 
@@ -269,11 +269,7 @@ def delta(query, key, value, mask, beta=1.0):
     return torch.cat(contexts, 2), None  # there are no weights
 
 
-def sparse(query, key, value, mask):
-    weights = sparsemax(query @ key.mT / query.shape[-1] ** 0.5, mask)
-    return weights @ value, weights
-
-
+sparse = partial(attend, normalise=sparsemax)
 for ours, name in zip((attend, sparse, alibi, linear, delta), variants.VARIANTS, strict=True):
     found, theirs = (f(query, key, value, causal_mask(50))[0] for f in (ours, variants.VARIANTS[name]))
     print(f"{name}: the same {torch.allclose(found, theirs, rtol=0, atol=1e-5)}, leak_later {leak_later(ours)}")
