@@ -69,6 +69,7 @@ SHOWN = {
     "a delta rule in numbers": lambda **more: diagrams.delta_write(
         "0.6, 0.8", "5", "1, 2", "2.2", "2.8", "1.68, 2.24", "2.68\n4.24", **more
     ),
+    "three parts": diagrams.three_parts,
     "SNAIL": diagrams.snail,
     "where a head goes": diagrams.addressing,
     "allocation": lambda **more: diagrams.allocation([0.9, 0.2, 0.5], [0.01, 0.8, 0.1], **more),

@@ -29,7 +29,9 @@ class Report(NamedTuple):
         lines = [f"{p}: {f'broken, {sentence}' if sentence else 'kept'}" for p, sentence in self.promises.items()]
         for world, runs in self.right.items():
             if world in self.expected:
-                lines.append(f"{world}, {LENGTHS[0]} steps: expected {self.expected[world]:.2f}, came {runs[0][0]:.2f}")
+                lines.append(
+                    f"{world}, {LENGTHS[0]} steps: expected {self.expected[world]:.2f}, measured {runs[0][0]:.2f}"
+                )
             usual = measured("variants", "right", "length", variant="dot product", world=world)[1]
             for n, length in enumerate(LENGTHS):
                 shares = ", ".join(f"{run[n]:.2f}" for run in runs)

@@ -6,12 +6,12 @@ import ipywidgets
 import torch
 
 from course_utils import check, predict, reveal
-from course_utils.data.measured import measured, measured_at
+from course_utils.data.measured import measured
 from course_utils.data.subwords import BOS, EOS, PAD
 from course_utils.figures import plots
 from course_utils.figures.tables import table
 from course_utils.figures.widgets import explore
-from course_utils.models.files import load_pretrained
+from course_utils.models.files import PRETRAINED, load_pretrained
 from course_utils.translation.scores import bleu
 from course_utils.translation.search import translate_all
 
@@ -147,7 +147,7 @@ real_explorer
 rope = "A girl jumping rope on a sidewalk near a parking garage."
 texts = [river, rope, "An old man sleeps."]
 for width in (1, 3):
-    ours = [beam_search(step_of(text), width, longest=40)[0][0] for text in texts]
+    ours = [beam_search(step_of(text), width, longest=25)[0][0] for text in texts]
     theirs = translate_all(model, subwords.encode(texts), width=width, alpha=0.0)
     same = [ids[1:-1] == found.tokens for (ids, _), found in zip(ours, theirs, strict=True)]
     near = [abs(log_p - found.log_probability) < 1e-3 for (_, log_p), found in zip(ours, theirs, strict=True)]
@@ -159,7 +159,7 @@ for width in (1, 3):
 #
 # ## When may the search stop?
 #
-# Our search fills its beam again in each round, so it mostly goes on to the limit of 40 tokens. It is tempting to stop as soon as one translation has ended, which `enough=1` does. For how many of ten captions will that change the log probability of the result? Then put 2 or 3 in place of the 1.
+# Our search fills its beam again in each round, so it mostly goes on to the limit of 25 tokens. It is tempting to stop as soon as one translation has ended, which `enough=1` does. For how many of ten captions will that change the log probability of the result? Then put 2 or 3 in place of the 1.
 
 # %%
 captions = [
@@ -174,13 +174,13 @@ captions = [
 ]
 rows = {}
 for text in [*captions, river, rope]:
-    found = [beam_search(step_of(text), 5, longest=40, enough=enough)[0][0] for enough in (None, 1)]
-    rows[" ".join(text.split()[:5]) + " …"] = [log_p for _, log_p in found] + [f"{len(ids) - 1}" for ids, _ in found]
-columns = [f"{what}, {when}" for what in ("log p", "tokens") for when in ("late", "one ended")]
-table(rows, columns, corner="width 5, stopped", digits=2)
+    found = [beam_search(step_of(text), 5, longest=25, enough=enough)[0][0] for enough in (None, 1)]
+    log_ps = [log_p for _, log_p in found]
+    rows[" ".join(text.split()[:5]) + " …"] = dict(zip(("stopped late", "stopped early"), log_ps, strict=True))
+plots.dots(rows, "log probability of the result, width 5", xlim=(-6.5, 0))
 
 # %% [markdown]
-# Four of the ten become less probable, and the others stay as they are. The translation that ends first need not be the best: an open one may still end with a higher probability. The search may stop only when no open one can win any more, which is how the package stops.
+# Four of the ten results become less probable, and the others stay as they are. The translation that ends first need not be the best: an open one may still end with a higher probability. The search may stop only when no open one can win any more, which is how the package stops.
 #
 # ## Longer translations are less probable
 #
@@ -189,7 +189,7 @@ table(rows, columns, corner="width 5, stopped", digits=2)
 # %%
 rows = {}
 for width in (5, 20):
-    found, _ = beam_search(step_of(rope), width, longest=40)
+    found, _ = beam_search(step_of(rope), width, longest=25)
     ids, log_p = found[0]
     rows[f"width {width}: {in_words(ids)}"] = [log_p, f"{len(ids) - 1}"]
 table(rows, ["log probability", "tokens with EOS"], digits=2)
@@ -228,61 +228,55 @@ table(rows, ["score", "log probability"], corner="best of those that width 20 se
 # %% tags=["nbval-check-output"]
 predict("07.width", ...)
 
+
 # %% tags=["reveals"]
-left, right = plots.axes(2, width=5.2, height=3.8)
-print("Three models, the whole test set:")
-for column, name, ax in (("bleu", "BLEU", left), ("length", "length, reference = 1", right)):
-    curves = {}
-    for alpha in (0.0, 1.0):
-        widths, runs = measured("beams", column, "width", pair="en-fr", alpha=alpha)
-        curves[f"α = {alpha:g}"] = torch.tensor(runs)
-    plots.curves(widths, curves, "width", name, ax=ax)
-    ax.set_xscale("log")
-    ax.set_xticks(widths, [f"{width:g}" for width in widths])
-runs = measured("beams", "bleu", "width", pair="en-fr", alpha=0.0)[1]
+def draw_by_width(columns):
+    for (column, name), ax in zip(columns.items(), plots.axes(2, width=5.2, height=3.8), strict=True):
+        curves = {}
+        for alpha in (0.0, 1.0):
+            widths, runs = measured("beams", column, "width", pair="en-fr", alpha=alpha)
+            curves[f"α = {alpha:g}"] = torch.tensor(runs)
+        plots.curves(widths, curves, "width", name, ax=ax)
+        ax.set_xscale("log")
+        ax.set_xticks(widths, [f"{width:g}" for width in widths])
+
+
+draw_by_width({"bleu": "BLEU", "length": "length, reference = 1"})
+widths, runs = measured("beams", "bleu", "width", pair="en-fr", alpha=0.0)
 best = widths[torch.tensor(runs).mean(0).argmax()]
 reveal("07.width", "1 or 2" if best < 3 else "3 or 5" if best < 10 else "10 or more")
 
 # %% [markdown]
 # Without a penalty, the widths 3 and 5 are about level, and then BLEU falls sharply: at 50 the translations have lost a quarter of their length. This is called the **beam-search curse** (Koehn and Knowles 2017, Yang et al. 2018). Stahlberg and Byrne 2019 even found that for more than half of their sentences, the most probable translation of all was empty.
 #
-# With the penalty BLEU hardly falls; the translations still get shorter, but slowly. What does a wide beam cost?
+# With the penalty BLEU hardly falls; the translations still get shorter, but slowly. Does a wide beam find more probable translations at all, and what does it cost?
 
 # %%
-NAMES = {
-    "bleu": "BLEU",
-    "log_probability": "log probability of a caption",
-    "cpu_seconds": "seconds for 1,000 captions, one core",
-}
-rows = {}
-for column in NAMES:
-    widths, runs = measured("beams", column, "width", pair="en-fr", alpha=1.0)
-    rows[NAMES[column]] = [[run[i] for run in runs] for i in range(len(widths))]
-table(rows, [f"width {width:g}" for width in widths], corner="α = 1, three models", digits=1)
+draw_by_width({"log_probability": "mean log probability", "cpu_seconds": "seconds for 1,000 captions, one core"})
 
 # %% [markdown]
-# Beyond a width of five BLEU hardly improves, but time keeps growing. To report a score, choose the width on validation captions.
+# A wider beam finds more probable translations, above all without a penalty: the search does what it is asked, and that is the problem. Beyond a width of five time keeps growing, but BLEU hardly does. Choose the width on validation captions.
 #
 # ## BLEU by hand
 #
-# BLEU (Papineni et al. 2002) counts how many of a translation's **n-grams**, runs of n words, also occur in the reference. $p_n$ is their share, for n = 1 to 4. It counts at most as often as it occurs there. The **brevity penalty** punishes translations that are too short, with $c$ words in all translations and $r$ in all references:
+# BLEU (Papineni et al. 2002) counts how many of a translation's **n-grams**, runs of n words, also occur in the reference, none more often than it occurs there. $p_n$ is their share. A **brevity penalty** punishes short translations, with $c$ words in all translations and $r$ in all references:
 #
 # $$\text{BLEU} = 100 \cdot \min(1, e^{1 - r/c}) \cdot (p_1\, p_2\, p_3\, p_4)^{1/4}$$
 #
-# The translation is "the cat sat on the mat", and the reference "the black cat sat on the mat". Count by hand: how many of its words, pairs, triples and runs of four occur in the reference?
+# The translation is "the cat sat on the mat", the reference "the black cat sat on the mat". How many n-grams occur in both, for n = 1 to 4?
 
 # %% tags=["nbval-check-output"]
-said, reference = "the cat sat on the mat".split(), "the black cat sat on the mat".split()
+translation, reference = "the cat sat on the mat".split(), "the black cat sat on the mat".split()
 product = 1.0
 for n in range(1, 5):
-    grams = [Counter(zip(*(words[i:] for i in range(n)), strict=False)) for words in (said, reference)]
+    grams = [Counter(zip(*(words[i:] for i in range(n)), strict=False)) for words in (translation, reference)]
     shared, total = (grams[0] & grams[1]).total(), grams[0].total()
     product *= shared / total
     print(f"n = {n}: {shared} of {total}")
-brevity = min(1, exp(1 - len(reference) / len(said)))
+brevity = min(1, exp(1 - len(reference) / len(translation)))
 print(f"brevity penalty {brevity:.3f}, BLEU by hand {100 * brevity * product**0.25:.2f}")
 
-library = bleu([" ".join(said)], [" ".join(reference)])
+library = bleu([" ".join(translation)], [" ".join(reference)])
 print(f"sacrebleu {library.score:.2f}   {library.signature}")
 
 # %% [markdown]
@@ -292,26 +286,22 @@ print(f"sacrebleu {library.score:.2f}   {library.signature}")
 
 # %% tags=["nbval-check-output"]
 reference = "The black dog is not sleeping on the sofa ."
-for said in ("The black dog is now sleeping on the sofa .", "The black dog lies awake on the sofa ."):
-    print(f"{bleu([said], [reference]).score:5.1f}  {said}")
+for translation in ("The black dog is now sleeping on the sofa .", "The black dog lies awake on the sofa ."):
+    print(f"{bleu([translation], [reference]).score:5.1f}  {translation}")
 
 # %% [markdown]
 # It prefers the one that says the opposite. A single sentence's BLEU means little; over a thousand sentences such accidents partly cancel, but what BLEU cannot see stays unseen.
 #
 # ## Our models beside others
 #
-# How good is our small translator? We compare three seeds, two of whose scores are from [the model's card](../course_utils/models/pretrained/attention-en-fr/README.md), with opus-mt-tc-big-en-fr, a large Transformer trained on many millions of pairs from the web. Its model card gives scores on the same test sets, with sacrebleu. Why is the small one as good on the first set?
+# How good is our small translator? [Its card](../course_utils/models/pretrained/attention-en-fr/README.md) gives BLEU on three test sets, of the model that ships and of three seeds. Beside it stands opus-mt-tc-big-en-fr, a large Transformer trained on many millions of pairs from the web: one model without a spread, with the scores on its own card, from the same library. Why is the small one as good on the first set?
 
 # %%
-rows = {
-    "ours, 29,000 captions, width 5, α = 1": [
-        measured_at("beams", "bleu", "width", (5,), pair="en-fr", alpha=1.0)[0],
-        "43.2 [43.0 to 43.4]",
-        "34.1 [33.8 to 34.5]",
-    ],
-    "opus-mt-tc-big-en-fr": ["52.4", "52.8", "54.7"],
-}
-table(rows, ["test 2016", "test 2017", "COCO 2017"], corner="English to French, BLEU", digits=1)
+card = (PRETRAINED / "attention-en-fr" / "README.md").read_text(encoding="utf-8")
+ours = [line.strip("| ").split(" | ") for line in card.splitlines() if line.startswith("| test_")]
+rows = {name: [ships, seeds, theirs] for (name, ships, seeds, *_), theirs in zip(ours, (52.4, 52.8, 54.7), strict=True)}
+columns = ["ours, as it ships", "three seeds (lowest-highest)", "opus-mt-tc-big-en-fr"]
+table(rows, columns, corner="English to French, BLEU", digits=1)
 
 # %% [markdown]
 # Perhaps the first set is most like the training captions, so that the small model knows its words and its style. A BLEU score belongs to a test set.
@@ -325,10 +315,14 @@ curves = {}
 for fed in ("right words", "one wrong word", "own words"):
     at, runs = measured("exposure", "right", "place", fed=fed)
     curves[f"after {fed}"] = torch.tensor(runs)
+lost = curves["after one wrong word"] - curves["after right words"]
+for place in (5, 8, 12):
+    of_seeds = lost[:, place - 1]
+    print(f"position {place}: {of_seeds.mean():.2f} [{of_seeds.min():.2f} to {of_seeds.max():.2f}], seed by seed")
 plots.curves(at, curves, "position in the translation", "share of right words", ax=plots.axes(width=6.4, height=3.8))
 
 # %% [markdown]
-# It recovers only in part: the next word suffers most, but even eight positions later fewer words are right. Nothing is shifted here. The usual name is **exposure bias** (Ranzato et al. 2016): an error leads to states that training has never shown. After the model's own words such errors add up. (There an omitted word shifts later ones, too.)
+# It recovers only in part: the next word suffers most, but even eight positions later fewer words are right, with each of the five seeds. The usual name is **exposure bias** (Ranzato et al. 2016), the usual explanation that an error leads to states that training has never shown. After the model's own words more is lost: there are more errors, and an omitted word shifts later ones.
 #
 # ## So: which translation is best?
 #
@@ -360,7 +354,7 @@ check("07.q5", ...)
 # - Beam search keeps the best few beginnings in each round and sets aside those that end.
 # - Log probabilities add up, so short translations are favoured, and more so the wider the beam. A length penalty corrects that.
 # - BLEU is the geometric mean of four shares of n-grams times a brevity penalty. It counts words and does not see meaning.
-# - In use a decoder reads its own errors, and one leads to the next.
+# - In use a decoder reads its own errors: after one wrong word, fewer of the later ones are right.
 #
 # **Exercises**: [open them](../exercises/07_decoding_exercises.ipynb)
 #

@@ -121,6 +121,6 @@ predictions = (
     Prediction(
         "20.part",
         "Without this part, what share of the answers is right in latest, in sequences of 32 steps, from 0 to 1?",
-        why="The table below shows every part, with three seeds each.",
+        why="The picture below shows every part, with three seeds each.",
     ),
 )

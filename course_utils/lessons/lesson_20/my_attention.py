@@ -10,7 +10,7 @@ from course_utils.models.attention import causal_mask, masked_softmax
 H, D, E = 2, 4, 3
 PADDING = 2  # steps at the beginning of two of the sequences
 ROOM = 1e-4  # for rounding
-KEPT = "an attention that keeps its promises"
+KEPT = "one that keeps its promises"
 ALONE = "two of these sequences, with one mask T×T"
 # Sequences of one call: the first, and others that differ from it in one thing each
 FIRST, SAME, LATER, PADDED, JUNK, OTHER_HEAD, OTHER_QUERY, OTHER_VALUES = range(8)
@@ -19,7 +19,7 @@ task = Task(
     "20.my_attention",
     "an attention of your own",
     arguments=("query B×H×T×D", "key B×H×T×D", "value B×H×T×E", "mask B×1×T×T"),
-    result="attended",
+    result="attention",
     difficulty=4,
     importance=5,
     minutes=45,
@@ -74,16 +74,16 @@ def _found(query, key, value, mask, contexts):
     half = query.shape[2] // 2
     first = contexts[FIRST]
     if len(contexts) == 2:
-        return "an attention that gives the same sequence other contexts" if _differ(first, contexts[SAME]) else KEPT
+        return "one that gives the same sequence other contexts" if _differ(first, contexts[SAME]) else KEPT
     empty = contexts[[PADDED, JUNK], :, :PADDING]
     shown = {
-        "an attention that gives the same sequence other contexts": _differ(first, contexts[SAME]),
-        "an attention that sees later steps": _differ(first[:, :half], contexts[LATER, :, :half]),
-        "an attention that sees padding": _differ(contexts[PADDED, :, PADDING:], contexts[JUNK, :, PADDING:]),
-        "an attention that sees something where nothing may be seen": (empty.abs() > 1e-6).any(),
-        "an attention that mixes heads": _differ(first[0], contexts[OTHER_HEAD, 0]),
-        "an attention that ignores the query": not _differ(first, contexts[OTHER_QUERY]),
-        "an attention that ignores the values": not _differ(first, contexts[OTHER_VALUES]),
+        "one that gives the same sequence other contexts": _differ(first, contexts[SAME]),
+        "one that sees later steps": _differ(first[:, :half], contexts[LATER, :, :half]),
+        "one that sees padding": _differ(contexts[PADDED, :, PADDING:], contexts[JUNK, :, PADDING:]),
+        "one that sees something where nothing may be seen": (empty.abs() > 1e-6).any(),
+        "one that mixes heads": _differ(first[0], contexts[OTHER_HEAD, 0]),
+        "one that ignores the query": not _differ(first, contexts[OTHER_QUERY]),
+        "one that ignores the values": not _differ(first, contexts[OTHER_VALUES]),
         "dot-product attention": query.abs().max() < 20 and _usual(first, query[FIRST], key[FIRST], value[FIRST]),
     }
     return next((fault for fault, found in shown.items() if found), KEPT)
@@ -107,13 +107,13 @@ def _usual(contexts, query, key, value):
 
 
 SAID = {
-    "an attention that sees later steps": "Something that comes later changes a context. Set the scores to -inf where the mask is False, before they become weights. If you keep a memory, read it before later steps are written.",
-    "an attention that sees padding": "Keys or values of steps that the mask hides from all queries change a context. Give these steps a weight of 0, or do not write them into your memory.",
-    "an attention that gives the same sequence other contexts": "A sequence comes twice in this batch, and its contexts are not the same. Does something depend on its place in the batch, or on chance?",
-    "an attention that mixes heads": "Another query, key and value in one head change the contexts of the other head. Heads are on the second axis: let nothing be summed or normalised over it.",
-    "an attention that sees something where nothing may be seen": "A step whose whole row of the mask is False gets a context that is not zero. A number far below 0 in place of its scores gives all steps the same weight: put zeros into the weights where the mask is False.",
-    "an attention that ignores the query": "Another query changes no context, so nothing is looked up. The score, or what is read from your memory, should depend on the query.",
-    "an attention that ignores the values": "With different values, no context changes. Contexts should be made of the values.",
+    "one that sees later steps": "Something that comes later changes a context. Set the scores to -inf where the mask is False, before they become weights. If you keep a memory, read it before later steps are written.",
+    "one that sees padding": "Keys or values of steps that the mask hides from all queries change a context. Give these steps a weight of 0, or do not write them into your memory.",
+    "one that gives the same sequence other contexts": "A sequence comes twice in this batch, and its contexts are not the same. Does something depend on its place in the batch, or on chance?",
+    "one that mixes heads": "Another query, key and value in one head change the contexts of the other head. Heads are on the second axis: let nothing be summed or normalised over it.",
+    "one that sees something where nothing may be seen": "A step whose whole row of the mask is False gets a context that is not zero. A number far below 0 in place of its scores gives all steps the same weight: put zeros into the weights where the mask is False.",
+    "one that ignores the query": "Another query changes no context, so nothing is looked up. The score, or what is read from your memory, should depend on the query.",
+    "one that ignores the values": "With different values, no context changes. Contexts should be made of the values.",
     "dot-product attention": "This is the attention of lesson 09, perhaps with another factor, or too near to it to be told apart. A factor does not count; a dot product plus something that differs from key to key does. Change the score, the normaliser or the memory.",
 }
 
@@ -140,7 +140,7 @@ def _(case, value):
         )
     if not contexts.isfinite().all():
         raise CourseError(
-            "There is NaN or infinity among the contexts. A row of which every score is -inf gives NaN in a softmax: put zeros there."
+            "There is NaN or infinity among the contexts. A row of the mask without any True gives NaN, by a softmax of scores that are all -inf or by a division by 0: put zeros there."
         )
     return _found(*case.args, contexts)
 
@@ -159,26 +159,26 @@ def _(cases, values):
 
 
 for _name, _fault, _weigh in (
-    ("no_mask", "an attention that sees later steps", lambda scores, mask: scores.softmax(-1)),
+    ("no_mask", "one that sees later steps", lambda scores, mask: scores.softmax(-1)),
     (
         "padding_seen",
-        "an attention that sees padding",
+        "one that sees padding",
         lambda scores, mask: masked_softmax(scores, torch.ones_like(mask).tril()),
     ),
     (
         "place_in_the_batch",
-        "an attention that gives the same sequence other contexts",
+        "one that gives the same sequence other contexts",
         lambda scores, mask: masked_softmax(scores * torch.arange(1, len(scores) + 1).view(-1, 1, 1, 1), mask),
     ),
     (
         "scores_of_all_heads",
-        "an attention that mixes heads",
+        "one that mixes heads",
         lambda scores, mask: masked_softmax(scores.sum(1, True), mask).expand_as(scores),
     ),
-    ("equal_weights", "an attention that ignores the query", lambda scores, mask: masked_softmax(scores * 0, mask)),
+    ("equal_weights", "one that ignores the query", lambda scores, mask: masked_softmax(scores * 0, mask)),
     (
         "finite_fill",
-        "an attention that sees something where nothing may be seen",
+        "one that sees something where nothing may be seen",
         lambda scores, mask: scores.masked_fill(~mask, -1e9).softmax(-1),
     ),
     ("unchanged", "dot-product attention", lambda scores, mask: masked_softmax(scores / D**0.5, mask)),

@@ -28,9 +28,9 @@ task = Task(
     partial=EDGE
     | SIDE_EFFECT
     | {
-        "empty_row_nan": (0.5, "right in every row with something to attend."),
-        "empty_row_stops": (0.5, "right in every row with something to attend."),
-        "empty_row_even": (0.5, "right in every row with something to attend."),
+        "empty_row_nan": (0.5, "right in every row with something to attend to."),
+        "empty_row_stops": (0.5, "right in every row with something to attend to."),
+        "empty_row_even": (0.5, "right in every row with something to attend to."),
         "gradient": (0.75, "every weight is right, but its gradient is not."),
     },
 )
@@ -87,7 +87,7 @@ def _(draw):
     yield Case("a single key", _drawn(draw, 2, 3, 1), True, edge=True)
     scores, mask = _drawn(draw, 2, 3, 7)
     mask[0, 1] = mask[1, 0] = False
-    yield Case("rows with nothing to attend", (scores, mask), True, edge=True)
+    yield Case("rows with nothing to attend to", (scores, mask), True, edge=True)
     scores, mask = _drawn(draw, 2, 3, 7)
     strange = torch.tensor([torch.nan, torch.inf, -torch.inf])[draw.whole(0, 3, 2, 3, 7)]
     yield Case("NaN and infinity where the mask is False", (scores.where(mask, strange), mask), True, hazard=True)
