@@ -32,41 +32,38 @@ print("dog bites man:", 0.5 * dog + 0.5 * man, "   man bites dog:", 0.5 * man + 
 #
 # ## Several heads, each with projections of its own
 #
-# **Multi-head attention** (Vaswani et al. 2017, section 3.2.2) makes $H$ weighted sums at once. Each **head** $i$ compares through its own matrices and returns a context of width $d = D / H$, which the paper calls $\text{head}_i$; $W^O$ mixes them:
+# **Multi-head attention** (Vaswani et al. 2017, section 3.2.2) makes $H$ weighted sums at once. Each **head** has its own matrices and finds a context $\text{head}_i$ of width $d = D / H$; $W^O$ mixes them:
 #
 # $$\text{MultiHead}(Q, K, V) = \text{Concat}(\text{head}_0, \dots, \text{head}_{H-1})\, W^O \qquad \text{head}_i = \text{Attention}(Q W_i^Q, K W_i^K, V W_i^V)$$
 #
-# Below, $D = 4$ and $H = 2$. A word says: is it "dog", is it "man", is it the verb, and does it come before the verb (-1) or after it (1)? (Lesson 11 shows how a word can know.) What does each head find for "bites"? ($4 / \sqrt 2 = 2.83$, $e^{2.83} = 16.9$.)
+# Below, $D = 4$ and $H = 2$. A word's four numbers stand for "dog", for "man", for the verb, and for a place before it (-1) or after it (1); lesson 11 shows where that comes from. What does each head find for "bites"? ($4 / \sqrt 2 = 2.83$, $e^{2.83} = 16.9$.)
 
 # %% tags=["nbval-check-output"]
 dog_first = torch.tensor([[4.0, 0, 0, -1], [0, 0, 1, 0], [0, 8, 0, 1]])  # S D: dog bites man
 man_first = torch.tensor([[0, 8.0, 0, -1], [0, 0, 1, 0], [4, 0, 0, 1]])  # S D: man bites dog
 W_Q, W_K, W_V = torch.zeros(3, 2, 4, 2)  # H D d each
-W_Q[0, 2], W_Q[1, 2] = torch.tensor(
-    [[4.0, 0.0], [0.0, 4.0]]
-)  # the verb looks for [1, 0] in head 0, for [0, 1] in head 1
+W_Q[:, 2] = torch.tensor([[4.0, 0.0], [0.0, 4.0]])  # the verb asks for [1, 0] in head 0, for [0, 1] in head 1
 W_K[:, 3] = torch.tensor([-1.0, 1.0])  # before the verb: [1, -1], after it: [-1, 1]
 W_V[:, :2] = torch.eye(2)  # what is taken: "dog" and "man"
 W_O = torch.tensor([[1.0, 0, 1, 0], [0, 1, 0, 1], [-1, 0, 1, 0], [0, -1, 0, 1]])  # D D
 
 
-def one_head(Q, K, V):  # T d, S d, S d
+def attention(Q, K, V):  # T d, S d, S d
     weights = (Q @ K.T / K.shape[-1] ** 0.5).softmax(-1)  # T S
-    return weights @ V, weights  # T d: Attention(Q, K, V)
+    return weights @ V, weights  # T d
 
 
 def multi_head(Q, K, V):  # T D, S D, S D
-    head, weights = zip(*(one_head(Q @ W_Q[i], K @ W_K[i], V @ W_V[i]) for i in range(2)), strict=True)
+    head, weights = zip(*(attention(Q @ W_Q[i], K @ W_K[i], V @ W_V[i]) for i in range(2)), strict=True)
     return torch.cat(head, -1) @ W_O, head, weights  # T D: Concat(head_0, head_1) W^O
 
 
-for words, x in (("dog bites man", dog_first), ("man bites dog", man_first)):
+for words, x in (("man bites dog", man_first), ("dog bites man", dog_first)):
     output, head, weights = multi_head(x[1:2], x, x)  # "bites" is the one query, T = 1
     print(f"{words}: weights {weights[0][0]} and {weights[1][0]}")
     print(f"    head_0 {head[0][0]}, head_1 {head[1][0]}, output {output[0]}")
 
 # %%
-output, head, weights = multi_head(dog_first[1:2], dog_first, dog_first)
 query = torch.cat([dog_first[1] @ W_Q[i] for i in range(2)])  # D
 numbers = [[f"{value:.2f}".removesuffix(".00") for value in part.flatten().tolist()] for part in (query, *head, output)]
 shares = [part[0].tolist() for part in weights]
@@ -77,7 +74,7 @@ diagrams.several_heads(["dog", "bites", "man"], 1, numbers[0], shares, numbers[1
 #
 # ## All heads at once
 #
-# $[W_0^Q, \dots, W_{H-1}^Q]$, side by side, is one $D \times D$ matrix $W^Q$: one product makes the queries of all heads, and then they are cut. The same holds for keys and values. In which line below do the heads part, and in which do they meet again?
+# Side by side, $W_0^Q, \dots, W_{H-1}^Q$ are one $D \times D$ matrix: one product makes the queries of all heads, and then they are cut. So it is with keys and values. In which line do the heads part, and in which do they meet again?
 
 
 # %%
@@ -106,7 +103,7 @@ class MultiHead(nn.Module):
 
 
 # %% [markdown]
-# They part in `split` and meet in `merge`. With the same parameters, does this class repeat our loop, and PyTorch's `nn.MultiheadAttention`? `nn.Linear` holds its matrix transposed, and in the library's mask True means that a word must *not* be seen.
+# They part in `split` and meet in `merge`. With the same parameters, do our loop and PyTorch's `nn.MultiheadAttention` give the same output? (`nn.Linear` holds a matrix transposed. In the library's mask True means that a word must *not* be seen.)
 
 
 # %% tags=["nbval-check-output"]
@@ -200,7 +197,7 @@ for H, ax in zip((1, 2), plots.axes(2, width=4.6, height=2.6), strict=True):
 #
 # ## A shorter split
 #
-# Why does `split` need both `view` and `transpose`? Here is one that does without, and its shape is right. Does it still equal the library? Does it still learn both facts?
+# Here is a `split` without `transpose`, and its shape is right. Does it still equal the library? Does it learn both facts?
 
 
 # %%
@@ -246,7 +243,7 @@ for units, name in ((0, "a linear layer alone"), (32, "a hidden layer of 32, too
 table(rows, ["digits right", "larger of the two weights"], corner="one head, followed by; five models", digits=2)
 
 # %% [markdown]
-# With the hidden layer one head is enough, and it weights the two pairs less equally. Is that how the layer tells them apart? We change the two weights alone: first both get their mean, then they change places. What will the model answer each time?
+# With the hidden layer one head is enough, and it weights the two pairs less equally. Does the layer tell them apart by that? We change the two weights alone: first both get their mean, then they change places. What will the model answer?
 
 # %%
 tokens, answers, asked = recall_two(1000, 4, torch.Generator().manual_seed(99))
@@ -266,7 +263,7 @@ for name, new in {
 table(rows, ["the right digit", "the other letter's digit"], corner="the two weights", digits=2)
 
 # %% [markdown]
-# With equal weights the layer does no better than a linear one. With exchanged weights it gives each letter the other one's digit. So the head marks the first pair by its share of the sum, and the hidden layer reads this mark.
+# It does. With equal weights it is no better than a linear layer, and with exchanged weights it gives each letter the other one's digit.
 #
 # ## Switch off a head
 #
@@ -304,7 +301,7 @@ marks = {name: {"first digit": first, "second digit": second} for name, (first, 
 plots.dots(marks, "share of digits that are right (one model with eight heads)")
 
 # %% [markdown]
-# Whichever single head is missing, most digits are still right. Without all that look at the first letter's pair, most first digits are wrong. So what a head is worth depends on the others: where they can do the same, it is not missed.
+# Whichever single head is missing, most digits are still right. Without all that look at the first letter's pair, most first digits are wrong. So what a head is worth depends on what the others can do.
 #
 # ## What do trained heads do?
 #
@@ -345,7 +342,7 @@ plots.amounts(torch.tensor([*seen.values()]), names, list(seen), ax=ax, **shape)
 # %% [markdown]
 # Layer 2 has a head for the word before (head 2) and one for the words after (head 1). In layer 1, head 2 looks one and two words back. Voita et al. 2019 found such heads in larger models.
 #
-# Are they worth much? We switch off each head of all nine attentions and translate the test set again. The whole model has 36.7 BLEU. Will a head be missed more where it reads the source, or where it reads the target so far?
+# Are they worth much? We switch off each of the 36 heads and translate the test set again. The whole model has 36.7 BLEU. Where is a head missed most?
 
 # %%
 whole, names = measured("heads", "bleu", "head", state="on")[1][0][0], list(attentions(model))
@@ -360,9 +357,9 @@ single = {name: lost["off"][names.index(name), 1:].sum().item() for name in ("so
 print(", ".join(f"heads 1 to 3 of {name}: {cost:.1f} in all, one at a time" for name, cost in single.items()))
 
 # %% [markdown]
-# Most heads cost less than 1 BLEU (a few tenths mean little, since this is one model). The head of layer 1 that looks one and two words back costs 1.9, the clearest one for the word before costs less than 1. The three that cost most read the source in the last layer.
+# Most heads cost less than 1 BLEU, also the clearest one for the word before. (A few tenths mean little in one model.) The three that cost most read the source in the decoder's last layer.
 #
-# Now heads 1 to 3 of "source 2", the last attention to the source, are switched off *together*. Think of the model with eight heads: will they cost more than one at a time in all, as much, or less?
+# Now we switch off heads 1 to 3 of this last attention, "source 2", *together*. Think of the model with eight heads: will they cost more than one at a time in all, as much, or less?
 
 # %% tags=["nbval-check-output"]
 predict("10.together", ...)
@@ -373,9 +370,7 @@ reveal("10.together", "more" if together["source 2"] > single["source 2"] + 0.5 
 table({name: [single[name], together[name]] for name in single}, ["one at a time, in all", "together"], digits=1)
 
 # %% [markdown]
-# Together, the heads of "source 2" cost more than one by one; those of "decoder 2" cost less. So the cost of single heads does not tell how many can be removed.
-#
-# How well does a model translate that was trained with a single head, as wide as the four?
+# Together, the heads of "source 2" cost more than one by one; those of "decoder 2" cost less. And how well does a model translate that was trained with a single head, as wide as the four?
 
 # %%
 _, one = measured("translated", "bleu", "epochs", positions="sinusoidal", heads=1)
@@ -394,7 +389,7 @@ plots.dots(
 #
 # ## So: why several heads?
 #
-# One head makes one weighted sum. A linear layer after it mixes two facts up, and two heads keep them apart. A hidden layer can tell them apart, if the head gives them unequal weights. So the number of heads is a setting to try.
+# One head makes one weighted sum. If a linear layer follows, two facts stay mixed, and two heads keep them apart. If a hidden layer follows, unequal weights in one head can be enough. So the number of heads is a setting to try.
 #
 # ## Questions
 #
@@ -420,9 +415,9 @@ check("10.q5", ...)
 #
 # - Why several heads? One head makes one weighted sum, in which two facts are mixed. Two heads keep them apart, without further parameters.
 # - A hidden layer can take a single head's sum apart by its unequal weights, and in our translator three seeds show no gain from several heads.
-# - Each head has projections of its own, and $W^O$ combines what they found. All are computed at once: project, split, attend, merge, project. In the library's mask True means "must not be seen".
+# - Each head has projections of its own, and $W^O$ combines what they found. In the library's mask True means "must not be seen".
 # - What a head looks at can be measured over many sentences: some of ours look at the words before or after.
-# - A head that is not missed alone may be missed together with others that can do the same.
+# - A head that is not missed alone may be missed together with others.
 #
 # **Exercises**: [open them](../exercises/10_multi_head_attention_exercises.ipynb)
 #
