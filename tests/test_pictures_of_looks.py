@@ -32,5 +32,5 @@ def test_weights_colour_their_cells_row_by_row():
     places = [(x, y) for x, y, _, _ in squares(ax)]
     assert places == [(-0.5, -0.5), (2.5, -0.5), (-0.5, 2.5), (-0.5, 2.5), (2.5, 2.5)]  # the marked cell twice
     alphas = [alpha for *_, alpha in squares(ax) if alpha is not None]
-    assert alphas == pytest.approx([0.9 * weight for weight in (0.1, 0.2, 0.4, 0.3)])
+    assert alphas == pytest.approx([0.75 * weight for weight in (0.1, 0.2, 0.4, 0.3)])
     assert ax.get_xlabel() == "largest 0.40\ndashes 0.40"

@@ -5,7 +5,6 @@ Not here: plots of numbers (`plots.py`), drawn diagrams (`diagrams.py`).
 
 import matplotlib.pyplot as plt
 import torch
-from matplotlib.patheffects import withStroke
 
 from course_utils.figures import plots
 
@@ -47,7 +46,7 @@ def attended(image, weights=None, cell=None, title="", ax=None):
 
     Args:
         image: Y×X.
-        weights: one for each of 5×5 cells (or other squares), row by row; those of 0.1 and more are written into their cells. None: no weights.
+        weights: one for each of 5×5 cells (or other squares), row by row; with None the picture shows no weights.
         cell: the number of a cell to mark with dashes, such as the one of the thing that a word names.
     """
     ax = plots.axes(width=2.2, height=2.4) if ax is None else ax
@@ -57,16 +56,13 @@ def attended(image, weights=None, cell=None, title="", ax=None):
     side = torch.as_tensor(image).shape[0] / grid
     if weights.max() > 0:
         ax.set_xlabel(f"largest {weights.max():.2f}" + (f"\ndashes {weights[cell]:.2f}" if cell is not None else ""))
+    ax.spines[:].set(visible=True, color="0.85")
     lines = [side * line - 0.5 for line in range(1, grid)]
     ax.hlines(lines, *ax.get_xlim(), color="0.85", linewidth=0.6)
     ax.vlines(lines, *ax.get_ylim(), color="0.85", linewidth=0.6)
     for number, weight in enumerate(weights.tolist()):
         row, column = divmod(number, grid)
         place = (side * column - 0.5, side * row - 0.5)
-        ax.add_patch(plt.Rectangle(place, side, side, color=INK, alpha=0.9 * weight, linewidth=0))
+        ax.add_patch(plt.Rectangle(place, side, side, color=INK, alpha=0.75 * weight, linewidth=0))
         if number == cell:
             ax.add_patch(plt.Rectangle(place, side, side, fill=False, color="black", linestyle="--", linewidth=1.4))
-        if weight >= 0.1:
-            corner = (place[0] + 0.04 * side, place[1] + 0.06 * side)
-            text = ax.text(*corner, f"{weight:.1f}".lstrip("0"), va="top", fontsize=8, color="#5c2a04")
-            text.set_path_effects([withStroke(linewidth=1.6, foreground="white")])
