@@ -78,8 +78,8 @@ diagrams.captioner(new=["gate"])
 class Look(nn.Module):
     def __init__(self, E, H, A):  # widths of an annotation, of a state, and of the perceptron
         super().__init__()
-        self.key, self.query = nn.Linear(E, A), nn.Linear(H, A, bias=False)
-        self.v, self.gate = nn.Linear(A, 1, bias=False), nn.Linear(H, 1)
+        self.key, self.query = nn.Linear(E, A), nn.Linear(H, A, bias=False)  # U, W
+        self.v, self.gate = nn.Linear(A, 1, bias=False), nn.Linear(H, 1)  # v, (w, b)
 
     def forward(self, a, keys, h):  # B L E, B L A, B H
         e = self.v(torch.tanh(keys + self.query(h)[:, None]))[..., 0]  # B L
@@ -108,11 +108,11 @@ with torch.no_grad():
 class Captioner(nn.Module):
     def __init__(self, V=21, E=74, D=32, H=64):  # words; widths of annotation, word, state
         super().__init__()
-        self.embedding, self.look = nn.Embedding(V, D), Look(E, H, 64)
-        self.first_state, self.first_memory = nn.Linear(E, H), nn.Linear(E, H)
+        self.embedding, self.look = nn.Embedding(V, D), Look(E, H, 64)  # the equation's E, and the look
+        self.first_state, self.first_memory = nn.Linear(E, H), nn.Linear(E, H)  # W_0, and the same for the memory
         self.cell = nn.LSTMCell(D + E, H)
-        self.from_state, self.from_context = nn.Linear(H, D), nn.Linear(E, D, bias=False)
-        self.readout = nn.Linear(D, V)
+        self.from_state, self.from_context = nn.Linear(H, D), nn.Linear(E, D, bias=False)  # L_h, L_z
+        self.readout = nn.Linear(D, V)  # L_o
 
     def forward(self, a, given):  # B L E, B T
         mean, keys, steps = a.mean(1), self.look.key(a), []
@@ -348,6 +348,7 @@ for name, emptied in tries.items():
     print(f"without the cell {name}, word 2 is “{WORDS[logits.argmax()]}”")
 whole = [names_kept(one, unseen_annotations, unseen, None, empty) for one in (model, penalised)]
 print(f"names right in all scenes, with nothing emptied: {whole[0]:.2f}, with the penalty {whole[1]:.2f}")
+
 # %% [markdown]
 # At word 2 hardly any weight lies on the marked thing. And yet the word is right, and it changes when that cell is emptied. Now we empty a cell for every name, with both models. How many of its right names will the penalised model lose?
 
