@@ -385,7 +385,7 @@ plots.dots(
 )
 
 # %% [markdown]
-# No number of heads is better than one with all three seeds, though differences that vary so much could hide a gain of half a point. A Transformer has hidden layers (lesson 12), and after one of them a single head was enough above. But Vaswani et al. 2017 (table 3) lost 0.9 BLEU with one head, in a wider model that was trained for longer.
+# No number of heads is better than one with all three seeds, though such differences could hide a gain of half a point. A Transformer has hidden layers, too (lesson 12). But Vaswani et al. 2017 (table 3) lost 0.9 BLEU with one head, in a wider model trained for longer.
 #
 # ## So: why several heads?
 #

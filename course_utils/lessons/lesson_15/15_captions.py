@@ -33,7 +33,7 @@ for number, ax in enumerate(axes):
 #
 # ## A vector for each cell
 #
-# In **Show, Attend and Tell** (Xu et al. 2015) they are **annotations**, made by a convolutional network that has learned to classify pictures and then stays fixed. Ours learns to name single things of 10×10 pixels, the size of a cell. A scene gets 25 annotations, one for each cell. How often is a single thing named correctly?
+# In **Show, Attend and Tell** (Xu et al. 2015) they are **annotations**, made by a convolutional network that has learned to classify pictures and then stays fixed. Ours learns to name single things of a cell's size, and makes an annotation of each cell. How often is a single thing named correctly? And does its annotation change when the scene moves by one cell?
 
 # %%
 torch.manual_seed(0)
@@ -46,18 +46,14 @@ print(f"single things named correctly: {(named == which).float().mean():.2f}")
 annotations, unseen_annotations = encoder(training.images), encoder(unseen.images)
 print("annotations:", tuple(annotations.shape))
 
-# %% [markdown]
-# Each annotation has 74 dimensions. The first 64 say what is seen. Do they also say where? We move a scene by one cell to the right and compare.
-
-# %% tags=["nbval-check-output"]
-moved = encoder(training.images[:1].roll(10, dims=2))[0]
+moved = encoder(training.images[:1].roll(10, dims=2))[0]  # by one cell to the right
 at, next_to_it = training.true[0, 1], training.true[0, 1] + 1
 same = torch.allclose(annotations[0, at, :64], moved[next_to_it, :64], atol=1e-5)
-print("the same thing in the next cell looks the same:", same)
-print("row and column:", annotations[0, at, 64:], "and", moved[next_to_it, 64:])
+print("the first 64 dimensions stay the same:", same)
+print("the last ten:", annotations[0, at, 64:], "and", moved[next_to_it, 64:])
 
 # %% [markdown]
-# What is seen does not depend on the cell. As in lesson 11, we add the position: the last ten dimensions hold the row and the column, as ones among zeros. The paper adds none.
+# The first 64 dimensions say what is seen, wherever it is. As in lesson 11, we add the position: the last ten hold the row and the column, as ones among zeros. The paper adds none.
 #
 # ## A decoder that looks before each word
 #
@@ -249,7 +245,12 @@ rows |= {"soft, less hard in half": soft - half, "hard in all, less average": dr
 table(rows, columns, corner="differences, run by run", digits=2)
 
 # %% [markdown]
-# In every run, soft batches give hard attention more right words, but soft attention gets more captions right. Draws alone do no better than the mean annotation. Without row and column soft attention loses in every run. Without the gate, three of five runs get *more* words right: here the gate is not shown to help.
+# In every run, soft batches give hard attention more right words, but soft attention gets more captions right. Draws alone do no better than the mean annotation. Without row and column soft attention loses in every run. Without the gate, three of five runs get *more* words right: here the gate is not shown to help. On photographs, soft and hard attention are each ahead once:
+#
+# | the paper, photographs of COCO (higher is better) | BLEU-4 | METEOR, a similar score |
+# | --- | --- | --- |
+# | soft attention | 24.3 | 23.90 |
+# | hard attention | 25.0 | 23.04 |
 #
 # ## A penalty for overlooking
 #
@@ -383,11 +384,9 @@ for setup in ("no penalty", "penalty 0.01"):
 plots.dots(lost, "share of the right names that are lost if this cell is emptied; five seeds")
 
 # %% [markdown]
-# Without the penalty the map passes this test in every run: most names are lost with the largest weight. With it the map fails in four of five: hardly any are lost. So a map says where a context came from, but not *necessarily* what a word depends on. In models of text, too, weights often disagree with other measures of importance (Jain & Wallace 2019); whether they explain depends on what we call an explanation (Wiegreffe & Pinter 2019).
+# Without the penalty the map passes this test in every run: most names are lost with the largest weight. With it the map fails in four of five: hardly any are lost. So a map says where a context came from, but not *necessarily* what a word depends on. In models of text, too, weights often disagree with other measures of importance (Jain & Wallace 2019). Are they explanations? That depends on what we call one (Wiegreffe & Pinter 2019).
 #
-# ## On photographs
-#
-# Our model points well in *drawn* scenes. On photographs (COCO) the paper has BLEU-4 24.3 for soft and 25.0 for hard attention, but METEOR, a similar score, 23.90 and 23.04: each is ahead once. Where the things are, people must first mark. Liu et al. 2017 trained the maps on such marks, too: maps and captions got better. Das et al. 2016 found that models which answer questions about photographs do not look where people look.
+# ## Captions today
 #
 # Today a large language model writes the caption, and reaches the picture in other ways:
 #
@@ -397,15 +396,25 @@ plots.dots(lost, "share of the right names that are lost if this cell is emptied
 # | Flamingo (Alayrac et al. 2022) | 64 vectors | layers of cross-attention in a frozen language model, each with a gate tanh(α), where α is one learned number that starts at 0 |
 # | LLaVA-1.5 (Liu et al. 2023) | 24×24 = 576 tokens among the words | the language model's own self-attention |
 #
-# As tanh(0) = 0, Flamingo begins as the plain language model. In LLaVA each word also attends to the words before it and to all of the picture, in the same softmax.
+# How many scores does one layer need for 576 parts of a picture and 20 words?
+
+# %% tags=["nbval-check-output"]
+parts, words = 576, 20
+print("cross-attention:", words * parts)
+print("tokens among the words, causal:", (parts + words) * (parts + words + 1) // 2)
+
+# %% [markdown]
+# Among the words, the parts of the picture are also compared with one another.
+#
+# And on *photographs*? There people must mark the things. A captioner whose weights were trained on such marks pointed better, and wrote better captions (Liu et al. 2017). Models that answer questions do not look where people look (Das et al. 2016). So the clear maps of drawn scenes are no rule.
 #
 # ## So: which part of the picture is this word?
 #
-# The part without which the word is lost. In our first model, the weight lies there when the word is written. In the penalised one, it mostly lay there one word earlier.
+# The part without which the word is lost. In our first model, the weight lies there when the word is written; in the penalised one, mostly one word earlier.
 #
 # ## Questions
 #
-# Five questions test the goals at the top. Run a cell to see its question, then replace the dots with a letter in quotes or with a number.
+# Run a cell, then replace the dots with a letter in quotes or a number.
 
 # %%
 check("15.q1", ...)
