@@ -86,7 +86,7 @@ check("10.merge_heads", merge_heads)
 #
 # $$\text{MultiHead}(Q, K, V) = \text{Concat}(\text{head}_0, \dots, \text{head}_{H-1})\, W^O \qquad \text{head}_i = \text{Attention}(Q W_i^Q, K W_i^K, V W_i^V)$$
 #
-# The weights are those of `nn.MultiheadAttention`: `in_weight` holds those of $W^Q$, $W^K$ and $W^V$, one below the other and each transposed, and `in_bias` their biases. So $x$ is projected to `x @ weight.T + bias`. The parts of head $i$ lie side by side.
+# The weights are those of `nn.MultiheadAttention`: `in_weight` holds $W^Q$, $W^K$ and $W^V$, each transposed, one below the other, and `in_bias` their biases. So $x$ is projected to `x @ weight.T + bias`. In $W^Q$, the $d$ columns of $W_0^Q$ come first, then those of $W_1^Q$, and so on.
 #
 # `mask` applies to all heads, and `None` allows everything. **True means "may attend"**, unlike in `nn.MultiheadAttention`. A word that may attend to nothing has contexts of **zeros**, which go through the output projection like any others. (`nn.MultiheadAttention` gives NaN there: that earns a remark, and costs no point.)
 
