@@ -6,7 +6,8 @@ Trains an encoder for each seed and a captioner for each setup, on 4,000 scenes 
 scenes with other handwritten digits, given the right words before each word. The rows go to the table captions.csv in
 course_utils/data/measured_tables, which lesson 15 shows; what is in it already is not run again.
 
-The table emptied.csv is of the captioners that the lesson trains itself, with its encoder and its 3,000 scenes of two or three things: how
+The table emptied.csv is of captioners like those that the lesson trains itself, with its 3,000 scenes of two or three things (and an
+encoder that has seen twice as many single things as the lesson's): how
 many names are right when a cell of the picture is emptied, with the penalty and without.
 """
 

@@ -178,17 +178,11 @@ def test_the_example_of_an_order_is_right():
 
 
 def test_the_examples_of_parts_are_right():
-    x, parts = torch.arange(1, 9).reshape(1, 2, 4), [[[1, 2], [5, 6]], [[3, 4], [7, 8]]]
-    assert solution_of("10.split_heads")(x, 2)[0].tolist() == parts
-    assert x.view(1, 2, 2, 2)[0, 0].tolist() == [[1, 2], [3, 4]]
-    parts = torch.tensor([parts])
-    assert torch.equal(solution_of("10.merge_heads")(parts), x)
-    assert parts.flatten().tolist() == [1, 2, 5, 6, 3, 4, 7, 8] and parts.reshape(1, 2, 4)[0, 0].tolist() == [
-        1,
-        2,
-        5,
-        6,
-    ]
+    parts = solution_of("10.split_heads")(torch.arange(1, 13).reshape(1, 1, 12), 2)[:, 0, :, 0]
+    assert parts.tolist() == [[[1, 2], [7, 8]], [[3, 4], [9, 10]], [[5, 6], [11, 12]]]
+    found, out_weight = torch.tensor([2.0, 3.0]), torch.tensor([[1.0, 10.0], [0.0, 5.0]])
+    shares = solution_of("10.merge_heads")(found.view(1, 2, 1, 1), out_weight)[0, :, 0]
+    assert shares.tolist() == [[2, 0], [30, 15]] and shares.sum(0).tolist() == (out_weight @ found).tolist() == [32, 15]
 
 
 def test_the_example_of_two_heads_is_right():

@@ -41,23 +41,28 @@ def looks(image, locations, size, corner=None, title="", ax=None):
     ax.set(xlim=(-0.5, width - 0.5), ylim=(height - 0.5, -0.5))
 
 
-def attended(image, weights, cell=None, title="", ax=None):
-    """Show a picture, and on it how much each of its cells is attended to: no colour at 0, the strongest at 1.
+def attended(image, weights=None, cell=None, title="", ax=None):
+    """Show a picture in black on white, with lines between its cells, and how much each of them is attended to: no colour at 0, the strongest at 1.
 
     Args:
         image: Y×X.
-        weights: one for each cell, row by row; there are as many rows of cells as columns.
+        weights: one for each of 5×5 cells (or other squares), row by row; with None the picture shows no weights.
         cell: the number of a cell to mark with dashes, such as the one of the thing that a word names.
     """
     ax = plots.axes(width=2.2, height=2.4) if ax is None else ax
-    picture(image, title, ax)
-    weights = torch.as_tensor(weights).double()
+    picture(1 - torch.as_tensor(image), title, ax)
+    weights = torch.zeros(25) if weights is None else torch.as_tensor(weights).double()
     grid = round(len(weights) ** 0.5)
     side = torch.as_tensor(image).shape[0] / grid
-    ax.set_xlabel(f"largest {weights.max():.2f}" + (f"\ndashes {weights[cell]:.2f}" if cell is not None else ""))
+    if weights.max() > 0:
+        ax.set_xlabel(f"largest {weights.max():.2f}" + (f"\ndashes {weights[cell]:.2f}" if cell is not None else ""))
+    ax.spines[:].set(visible=True, color="0.85")
+    lines = [side * line - 0.5 for line in range(1, grid)]
+    ax.hlines(lines, *ax.get_xlim(), color="0.85", linewidth=0.6)
+    ax.vlines(lines, *ax.get_ylim(), color="0.85", linewidth=0.6)
     for number, weight in enumerate(weights.tolist()):
         row, column = divmod(number, grid)
         place = (side * column - 0.5, side * row - 0.5)
         ax.add_patch(plt.Rectangle(place, side, side, color=INK, alpha=0.75 * weight, linewidth=0))
         if number == cell:
-            ax.add_patch(plt.Rectangle(place, side, side, fill=False, color="white", linestyle="--", linewidth=1.2))
+            ax.add_patch(plt.Rectangle(place, side, side, fill=False, color="black", linestyle="--", linewidth=1.4))

@@ -10,7 +10,6 @@ from course_utils.figures import diagrams, plots
 from course_utils.figures.tables import table
 from course_utils.figures.widgets import explore
 from course_utils.models.attention import causal_mask
-from course_utils.models.conversion import attention_from_torch
 from course_utils.models.files import load_pretrained
 from course_utils.models.heads import attentions, fit, weights_of_heads
 from course_utils.models.seq2seq import make_batch
@@ -29,49 +28,53 @@ dog, bites, man = torch.tensor([[4.0, 0.0], [0.0, 0.0], [0.0, 8.0]])
 print("dog bites man:", 0.5 * dog + 0.5 * man, "   man bites dog:", 0.5 * man + 0.5 * dog)
 
 # %% [markdown]
-# It is [2, 4] both times. A sum shows what was found, but not in which order.
+# The context is [2, 4] both times. A sum shows what was found, but not in which order.
 #
-# ## Split, attend, merge, project
+# ## Several heads, each with projections of its own
 #
-# **Multi-head attention** (Vaswani et al. 2017) makes several weighted sums at once. Each of its $H$ **heads** gets a part of every query, key and value, of width $d = D / H$:
+# **Multi-head attention** (Vaswani et al. 2017, section 3.2.2) makes $H$ weighted sums at once. Each **head** has its own matrices and finds a context $\text{head}_i$ of width $d = D / H$; $W^O$ mixes them:
 #
-# $$\text{head}_h = \text{softmax}\left(\frac{Q_h K_h^\top}{\sqrt d}\right) V_h \qquad \text{output} = [\text{head}_0, \dots, \text{head}_{H-1}]\, W_O^\top$$
+# $$\text{MultiHead}(Q, K, V) = \text{Concat}(\text{head}_0, \dots, \text{head}_{H-1})\, W^O \qquad \text{head}_i = \text{Attention}(Q W_i^Q, K W_i^K, V W_i^V)$$
 #
-# Below, the word "bites" asks with two heads, and $D = 4$. Each key says whether its word comes before "bites" or after it (lesson 11 shows how). What does each head find? ($4 / \sqrt 2 = 2.83$ and $e^{2.83} = 16.9$.)
+# Below, $D = 4$ and $H = 2$. A word's four numbers stand for "dog", for "man", for the verb, and for a place before it (-1) or after it (1); lesson 11 shows where that comes from. What does each head find for "bites"? ($4 / \sqrt 2 = 2.83$, $e^{2.83} = 16.9$.)
 
 # %% tags=["nbval-check-output"]
-query = torch.tensor([4.0, 0.0, 0.0, 4.0])  # D: head 0 looks for the noun before, head 1 for the one after
-keys = torch.tensor([[1.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 1.0]])  # S D
-W_O = torch.tensor([[1.0, 0, -1, 0], [0, 1, 0, -1], [1, 0, 1, 0], [0, 1, 0, 1]])  # D D
+dog_first = torch.tensor([[4.0, 0, 0, -1], [0, 0, 1, 0], [0, 8, 0, 1]])  # S D: dog bites man
+man_first = torch.tensor([[0, 8.0, 0, -1], [0, 0, 1, 0], [4, 0, 0, 1]])  # S D: man bites dog
+W_Q, W_K, W_V = torch.zeros(3, 2, 4, 2)  # H D d each
+W_Q[:, 2] = torch.tensor([[4.0, 0.0], [0.0, 4.0]])  # the verb asks for [1, 0] in head 0, for [0, 1] in head 1
+W_K[:, 3] = torch.tensor([-1.0, 1.0])  # before the verb: [1, -1], after it: [-1, 1]
+W_V[:, :2] = torch.eye(2)  # what is taken: "dog" and "man"
+W_O = torch.tensor([[1.0, 0, 1, 0], [0, 1, 0, 1], [-1, 0, 1, 0], [0, -1, 0, 1]])  # D D
 
 
-def two_heads(*words):
-    values = torch.stack(words).repeat(1, 2)  # S D: each head gets all of [4, 0] or [0, 8]
-    weights, contexts = [], []
-    for q, k, v in zip(query.split(2), keys.split(2, 1), values.split(2, 1), strict=True):  # d, S d, S d
-        weights.append((k @ q / 2**0.5).softmax(0))  # S
-        contexts.append(weights[-1] @ v)  # d
-    merged = torch.cat(contexts)  # D
-    return [part.numpy().round(2) for part in (*weights, *contexts, W_O @ merged)]
+def attention(Q, K, V):  # T d, S d, S d
+    weights = (Q @ K.T / K.shape[-1] ** 0.5).softmax(-1)  # T S
+    return weights @ V, weights  # T d
 
 
-rows = {"dog bites man": two_heads(dog, bites, man), "man bites dog": two_heads(man, bites, dog)}
-names = ("weights of head 0", "weights of head 1", "context of head 0", "context of head 1", "output")
-table({name: list(map(str, numbers)) for name, numbers in rows.items()}, names)
+def multi_head(Q, K, V):  # T D, S D, S D
+    head, weights = zip(*(attention(Q @ W_Q[i], K @ W_K[i], V @ W_V[i]) for i in range(2)), strict=True)
+    return torch.cat(head, -1) @ W_O, head, weights  # T D: Concat(head_0, head_1) W^O
+
+
+for words, x in (("man bites dog", man_first), ("dog bites man", dog_first)):
+    output, head, weights = multi_head(x[1:2], x, x)  # "bites" is the one query, T = 1
+    print(f"{words}: weights {weights[0][0]} and {weights[1][0]}")
+    print(f"    head_0 {head[0][0]}, head_1 {head[1][0]}, output {output[0]}")
 
 # %%
-first, second, *contexts, output = rows["dog bites man"]
-numbers = [[f"{x:g}" for x in part.tolist()] for part in (query, *contexts, output)]
-diagrams.several_heads(
-    ["dog", "bites", "man"], 1, numbers[0], [first, second], numbers[1:3], numbers[3], ["split", "merge"]
-)
+query = torch.cat([dog_first[1] @ W_Q[i] for i in range(2)])  # D
+numbers = [[f"{value:.2f}".removesuffix(".00") for value in part.flatten().tolist()] for part in (query, *head, output)]
+shares = [part[0].tolist() for part in weights]
+diagrams.several_heads(["dog", "bites", "man"], 1, numbers[0], shares, numbers[1:3], numbers[3], ["split", "merge"])
 
 # %% [markdown]
 # Each head finds its own noun, and the two contexts stay side by side. The first two numbers of the output are their difference, the last two their sum. In "man bites dog" the sum is the same, but the difference has the opposite sign.
 #
-# ## The code
+# ## All heads at once
 #
-# Queries, keys and values come from three learned matrices, which read the *whole* word. The rest is the equation. In which line do the heads part, and in which do they meet again?
+# Side by side, $W_0^Q, \dots, W_{H-1}^Q$ are one $D \times D$ matrix: one product makes the queries of all heads, and then they are cut. So it is with keys and values. In which line do the heads part, and in which do they meet again?
 
 
 # %%
@@ -79,49 +82,52 @@ class MultiHead(nn.Module):
     def __init__(self, D, H):
         super().__init__()
         self.H = H
-        self.query, self.key, self.value, self.output = (nn.Linear(D, D) for _ in range(4))
+        self.W_Q, self.W_K, self.W_V, self.W_O = (nn.Linear(D, D) for _ in range(4))
 
     def split(self, x):  # B T D
         B, T, D = x.shape
         return x.view(B, T, self.H, D // self.H).transpose(1, 2)  # B H T d
 
-    def merge(self, contexts):  # B H T d
-        return contexts.transpose(1, 2).flatten(2)  # B T D
+    def merge(self, head):  # B H T d
+        return head.transpose(1, 2).flatten(2)  # B T D: Concat(head_0, …)
 
-    def forward(self, x, y, mask=None):  # B T D: words that ask, B S D: words that are asked, B T S
-        q, k, v = self.split(self.query(x)), self.split(self.key(y)), self.split(self.value(y))
-        scores = q @ k.mT / q.shape[-1] ** 0.5  # B H T S
+    def forward(self, Q, K, V, mask=None):  # B T D, B S D, B S D, B T S
+        Q = self.split(self.W_Q(Q))  # B H T d: Q W_i^Q for each head i
+        K = self.split(self.W_K(K))  # B H S d: K W_i^K
+        V = self.split(self.W_V(V))  # B H S d: V W_i^V
+        scores = Q @ K.mT / K.shape[-1] ** 0.5  # B H T S
         if mask is not None:
             scores = scores.masked_fill(~mask[:, None], -torch.inf)  # the same mask for all heads
         weights = scores.softmax(-1)  # B H T S
-        return self.output(self.merge(weights @ v)), weights  # B T D, B H T S
+        return self.W_O(self.merge(weights @ V)), weights  # B T D, B H T S
 
 
 # %% [markdown]
-# They part in `split` and meet in `merge`. PyTorch has `nn.MultiheadAttention`, and the course has `MultiHeadAttention` in `models/transformer.py`. With the same parameters, do all three give the same output under a causal mask? In the library's mask, True means that a word must *not* be seen.
+# They part in `split` and meet in `merge`. With the same parameters, do our loop and PyTorch's `nn.MultiheadAttention` give the same output? (`nn.Linear` holds a matrix transposed. In the library's mask True means that a word must *not* be seen.)
 
 
 # %% tags=["nbval-check-output"]
-def with_parameters_of(theirs, Attention=MultiHead):
-    ours = Attention(theirs.embed_dim, theirs.num_heads)
-    blocks = zip(theirs.in_proj_weight.chunk(3), theirs.in_proj_bias.chunk(3), strict=True)  # D D, D
-    for layer, (weight, bias) in zip((ours.query, ours.key, ours.value), blocks, strict=True):
-        layer.weight.data, layer.bias.data = weight, bias
-    ours.output = theirs.out_proj
+def with_parameters(Q, K, V, O, H, Kind=MultiHead):  # for each, the weight D D (transposed) and the bias D
+    ours = Kind(len(O[0]), H)
+    for layer, (weight, bias) in zip((ours.W_Q, ours.W_K, ours.W_V, ours.W_O), (Q, K, V, O), strict=True):
+        layer.weight.data, layer.bias.data = weight.detach(), bias.detach()
     return ours
 
 
+side_by_side = [torch.cat([*W], 1) for W in (W_Q, W_K, W_V)]  # D D each: [W_0, W_1]
+ours = with_parameters(*((W.T, torch.zeros(4)) for W in (*side_by_side, W_O)), H=2)
+same = ours(dog_first[None, 1:2], dog_first[None], dog_first[None])[0][0]
+print("the loop agrees:", torch.allclose(same, output))
+
 torch.manual_seed(0)
 theirs = nn.MultiheadAttention(12, 3, batch_first=True)
-nn.init.normal_(theirs.in_proj_bias)
 x, may_see = torch.randn(2, 5, 12), causal_mask(5)  # B T D, T T
-course = attention_from_torch(theirs)
-output, _ = with_parameters_of(theirs)(x, x, may_see[None])
-library, _ = theirs(x, x, x, attn_mask=~may_see)
-print("the course agrees:", torch.allclose(course(x, course.project(x), may_see)[0], output, atol=1e-5))
-print("the library agrees:", torch.allclose(library, output, atol=1e-5))
-print("with our mask as it is:", torch.allclose(theirs(x, x, x, attn_mask=may_see)[0], output, atol=1e-5))
-print("the last word then gets", theirs(x, x, x, attn_mask=may_see)[0][0, -1, 0].item())
+blocks = [*zip(theirs.in_proj_weight.chunk(3), theirs.in_proj_bias.chunk(3), strict=True)]  # D D, D each
+blocks.append((theirs.out_proj.weight, theirs.out_proj.bias))
+ours = with_parameters(*blocks, H=3)(x, x, x, may_see[None])[0]
+library = theirs(x, x, x, attn_mask=~may_see)[0]
+print("the library agrees:", torch.allclose(library, ours, atol=1e-5))
+print("with our mask as it is, the last word gets", theirs(x, x, x, attn_mask=may_see)[0][0, -1, 0].item())
 
 # %% [markdown]
 # All three agree, if the library's mask is inverted. If it is not, nothing warns us, and the last word, which may then see nothing, becomes NaN.
@@ -136,15 +142,15 @@ predict("10.one_head", ...)
 
 # %%
 class TwoFacts(nn.Module):
-    def __init__(self, H, D=32, Attention=MultiHead):
+    def __init__(self, H, D=32, Kind=MultiHead):
         super().__init__()
         self.embedding = nn.Embedding(TWO_AT_ONCE, D)
-        self.attention = Attention(D, H)
+        self.attention = Kind(D, H)
         self.readout = nn.Linear(D, 2 * VALUES)
 
     def forward(self, tokens):  # B S: the question is the last token
         x = self.embedding(tokens)  # B S D
-        context, weights = self.attention(x[:, -1:], x)  # B 1 D, B H 1 S
+        context, weights = self.attention(x[:, -1:], x, x)  # B 1 D, B H 1 S
         logits = self.readout(x[:, -1] + context[:, 0]).unflatten(-1, (2, VALUES))  # B 2 V
         return logits, weights[:, :, 0]
 
@@ -152,9 +158,9 @@ class TwoFacts(nn.Module):
 def right(model):
     """The share of digits that are right, of first ones and of second ones, and how often both answers are the same digit."""
     tokens, answers, _ = recall_two(1000, 4, torch.Generator().manual_seed(99))
-    said = model(tokens)[0].argmax(-1)  # B 2
-    same = said[:, 0] == said[:, 1]  # B
-    return [(said == answers).float().mean(), *(said == answers).float().mean(0), same.float().mean()]
+    answered = model(tokens)[0].argmax(-1)  # B 2
+    is_right, same = answered == answers, answered[:, 0] == answered[:, 1]  # B 2, B
+    return [is_right.float().mean(), *is_right.float().mean(0), same.float().mean()]
 
 
 # %% tags=["reveals"]
@@ -189,21 +195,12 @@ for H, ax in zip((1, 2), plots.axes(2, width=4.6, height=2.6), strict=True):
 # %% [markdown]
 # The single head divides its weight between both pairs. With two heads, each looks at one of them.
 #
-# ## Two ways to cut, and one that fails
+# ## A shorter split
 #
-# Here are two other ways to split. The second is shorter, and its shape is right. Which of them still equals the library with the same parameters? Which still learns both facts when it is trained?
+# Here is a `split` without `transpose`, and its shape is right. Does it still equal the library? Does it learn both facts?
 
 
 # %%
-class EverySecond(MultiHead):
-    def split(self, x):  # head h gets every H-th number
-        B, T, D = x.shape
-        return x.view(B, T, D // self.H, self.H).permute(0, 3, 1, 2)  # B H T d
-
-    def merge(self, contexts):
-        return contexts.permute(0, 2, 3, 1).flatten(2)  # B T D
-
-
 class ViewAtOnce(MultiHead):
     def split(self, x):
         B, T, D = x.shape
@@ -211,21 +208,21 @@ class ViewAtOnce(MultiHead):
 
 
 rows = {}
-for Attention in (MultiHead, EverySecond, ViewAtOnce):
-    output, _ = with_parameters_of(theirs, Attention)(x, x, may_see[None])
+for Kind in (MultiHead, ViewAtOnce):
+    output = with_parameters(*blocks, H=3, Kind=Kind)(x, x, x, may_see[None])[0]
     torch.manual_seed(0)
-    model = TwoFacts(2, Attention=Attention)
+    model = TwoFacts(2, Kind=Kind)
     losses = fit(model, steps=500, rate=2e-2)
-    rows[Attention.__name__] = [torch.allclose(output, library, atol=1e-5), *right(model)[1:3]]
+    rows[Kind.__name__] = [torch.allclose(output, library, atol=1e-5), *right(model)[1:3]]
 table(rows, ["equals the library", "first digit", "second digit"], digits=2)
 
 # %% [markdown]
-# `EverySecond` is another function of the same parameters, but it learns as well: training finds the parameters in either order. `ViewAtOnce` does no better than one head. What does it do to two words?
+# Neither: `ViewAtOnce` answers only one of the two questions, as one head did. What does it do to two words?
 
 # %% tags=["nbval-check-output"]
 two_words = torch.arange(8.0).view(1, 2, 4)  # B T D: word 0 has the numbers 0 to 3, word 1 has 4 to 7
-for Attention in (MultiHead, EverySecond, ViewAtOnce):
-    print(f"{Attention.__name__:12} head 1 gets", Attention(4, 2).split(two_words)[0, 1].tolist())
+for Kind in (MultiHead, ViewAtOnce):
+    print(f"{Kind.__name__:10} head 1 gets", Kind(4, 2).split(two_words)[0, 1].tolist())
 
 # %% [markdown]
 # Head 1 should get a part of each word. With `view` alone it gets all of the second word, cut in two. No error is raised, since the shape is right.
@@ -236,27 +233,47 @@ for Attention in (MultiHead, EverySecond, ViewAtOnce):
 
 # %%
 torch.manual_seed(0)
-model = TwoFacts(H=1)
-model.readout = nn.Sequential(nn.Linear(32, 32), nn.ReLU(), nn.Linear(32, 2 * VALUES))
-losses = fit(model, steps=1000, rate=1e-2)
-print("digits right:", [f"{share:.2f}" for share in right(model)[:3]])
+hidden = TwoFacts(H=1)
+hidden.readout = nn.Sequential(nn.Linear(32, 32), nn.ReLU(), nn.Linear(32, 2 * VALUES))
+losses = fit(hidden, steps=1000, rate=1e-2)
+print("digits right:", [f"{share:.2f}" for share in right(hidden)[:3]])
 rows = {}
-for hidden, name in ((0, "a linear layer alone"), (32, "a hidden layer of 32, too")):
-    rows[name] = measured_once("behind", "answers_right", "larger_weight", hidden=hidden)
+for units, name in ((0, "a linear layer alone"), (32, "a hidden layer of 32, too")):
+    rows[name] = measured_once("behind", "answers_right", "larger_weight", hidden=units)
 table(rows, ["digits right", "larger of the two weights"], corner="one head, followed by; five models", digits=2)
 
 # %% [markdown]
-# With the hidden layer one head is enough. It weights the two pairs less equally, and perhaps that is how the hidden layer tells them apart.
+# With the hidden layer one head is enough, and it weights the two pairs less equally. Does the layer tell them apart by that? We change the two weights alone: first both get their mean, then they change places. What will the model answer?
+
+# %%
+tokens, answers, asked = recall_two(1000, 4, torch.Generator().manual_seed(99))
+asked = asked[:, None]  # B 1 2: the positions of the two pairs
+head, x = hidden.attention, hidden.embedding(tokens)  # _, B S D
+weights = head(x[:, -1:], x, x)[1][:, 0]  # B 1 S
+pairs = weights.gather(2, asked)  # B 1 2
+rows = {}
+for name, new in {
+    "as they are": pairs,
+    "both the mean": pairs.mean(-1, True).expand(-1, -1, 2),
+    "exchanged": pairs.flip(-1),
+}.items():
+    context = head.W_O(weights.scatter(2, asked, new) @ head.W_V(x))  # B 1 D
+    answered = hidden.readout(x[:, -1] + context[:, 0]).unflatten(-1, (2, VALUES)).argmax(-1)  # B 2
+    rows[name] = [(answered == wanted).float().mean() for wanted in (answers, answers.flip(-1))]
+table(rows, ["the right digit", "the other letter's digit"], corner="the two weights", digits=2)
+
+# %% [markdown]
+# It does. With equal weights it is no better than a linear layer, and with exchanged weights it gives each letter the other one's digit.
 #
 # ## Switch off a head
 #
-# What head $h$ finds goes through its own columns of $W_O$. With zeros there, the head adds nothing (Michel et al. 2019). We switch off head 0 of our model with two heads. What happens to the two digits? And what if you write 1 in place of 0?
+# What head $i$ finds is multiplied by its own $d$ rows of $W^O$, which `nn.Linear` holds as columns. With zeros there, the head adds nothing (Michel et al. 2019). We switch off head 0 of our model with two heads. What happens to the two digits? And what if you write 1 in place of 0?
 
 
 # %%
 def without(model, *heads):
-    """What `right` says while these heads add nothing."""
-    W_O = model.attention.output.weight  # D D
+    """The shares of first and of second digits that are right while these heads add nothing."""
+    W_O = model.attention.W_O.weight  # D D, transposed
     kept = W_O.detach().clone()
     with torch.no_grad():
         for head in heads:
@@ -266,27 +283,25 @@ def without(model, *heads):
     return shares
 
 
-table(
-    {"all heads": right(models[2])[1:3], "without head 0": without(models[2], 0)},
-    ["first", "second"],
-    digits=2,
-)
+rows = {"all heads": right(models[2])[1:3], "without head 0": without(models[2], 0)}
+table(rows, ["first", "second"], digits=2)
 
 # %% [markdown]
-# One digit is down at chance (1/8), and the other one does not suffer: this head is worth one fact, and head 1 the other. Is that so with eight heads, too? We switch off each, and then all that look more at the first letter's pair.
+# One digit falls to chance (1/8), the other one does not suffer: this head carries one fact. Is that so with eight heads, too? We switch off each head, and then together all that look more at the first letter's pair. When will most digits be lost?
 
 # %%
 tokens, _, asked = recall_two(1000, 4, torch.Generator().manual_seed(99))
 weights = models[8](tokens)[1]  # B H S
 on_asked = weights.gather(2, asked[:, None].expand(-1, 8, -1)).mean(0)  # H 2: on each pair that is asked for
 looking = [head for head in range(8) if on_asked[head, 0] > on_asked[head, 1]]
-rows = {"all heads": right(models[8])[1:3]}
-rows |= {f"without head {head}": without(models[8], head) for head in range(8)}
-rows[f"without heads {', '.join(map(str, looking))}"] = without(models[8], *looking)
-table(rows, ["first digit", "second digit"], digits=2)
+left = {f"without head {head}": without(models[8], head) for head in range(8)}
+left[f"without heads {', '.join(map(str, looking))}"] = without(models[8], *looking)
+marks = {"all heads": right(models[8])[1:3], **left}
+marks = {name: {"first digit": first, "second digit": second} for name, (first, second) in marks.items()}
+plots.dots(marks, "share of digits that are right (one model with eight heads)")
 
 # %% [markdown]
-# Whichever head is missing, most digits are still right. Without those that look at the first letter's pair, most first digits are wrong. So what a head is worth depends on the others: where they can do the same, it is not missed.
+# Whichever single head is missing, most digits are still right. Without all that look at the first letter's pair, most first digits are wrong. So what a head is worth depends on what the others can do.
 #
 # ## What do trained heads do?
 #
@@ -314,61 +329,67 @@ head_explorer
 # Head 2 of layer 2, shown at first, does. Move both sliders to 1, and you will see one that does not. But this is one sentence. Here is the mean weight at each distance from the word, over 300 captions; evenly spread over 15 tokens, as here, it would be 0.07. Which head looks at the words *after*?
 
 # %%
-rows = {}
+seen = {}
 for layer in range(3):
     for head in range(4):
         distances, runs = measured("near", "weight", "distance", attention=f"encoder {layer}", head=head)
-        rows[f"layer {layer}, head {head}"] = runs[0]
-table(rows, [f"{by:+g}" if by else "itself" for by in distances], corner="mean weight on", digits=2)
+        seen[f"layer {layer}, head {head}"] = runs[0]
+names = [f"{by:+g}" if by else "itself" for by in distances]
+ax = plots.axes(width=6.4, height=5)
+shape = {"xlabel": "distance in words", "ylabel": "", "most": 0.5, "unit": "mean weight"}
+plots.amounts(torch.tensor([*seen.values()]), names, list(seen), ax=ax, **shape)
 
 # %% [markdown]
 # Layer 2 has a head for the word before (head 2) and one for the words after (head 1). In layer 1, head 2 looks one and two words back. Voita et al. 2019 found such heads in larger models.
 #
-# Are they worth much? We switch off each head and translate the test set; then we leave each head *alone* in its attention. The whole model has 36.7 BLEU. How many points does one missing head cost at most?
-
-# %% tags=["nbval-check-output"]
-predict("10.worst", ...)
-
-# %% tags=["reveals"]
-print("BLEU lost: with one head off, and with only that one left in its attention")
-whole, names, lost = measured("heads", "bleu", "head", state="on")[1][0][0], list(attentions(model)), {}
-for state, title in (("off", "without this head"), ("alone", "with this head alone")):
-    rows = [measured("heads", "bleu", "head", attention=name, state=state)[1][0] for name in names]
-    lost[title] = whole - torch.tensor(rows)  # 9 H
-off, alone = lost.values()
-reveal("10.worst", round(off.max().item(), 1))
-print(f"{int((off < 1).sum())} of the 36 heads cost less than 1 BLEU when they alone are missing.")
-for name in ("source 2", "decoder 2"):
-    (together, *_), (_, *single) = alone[names.index(name)], off[names.index(name)]
-    print(f"Without heads 1 to 3 of “{name}” {together:.1f} are lost; one at a time, they cost {sum(single):.1f}.")
-for (title, values), ax in zip(lost.items(), plots.axes(2, width=4.6, height=4.6), strict=True):
-    heads, most = [f"head {h}" for h in range(4)], values.max().item()
-    plots.amounts(values, heads, names, title, ax, xlabel="", ylabel="", most=most, unit="BLEU lost")
-
-# %% [markdown]
-# Most heads cost less than 1 BLEU. A few tenths mean little, since this is one model; and note that each map has its own scale. The head of layer 1 that looks one and two words back costs 1.9, the clearest one for the word before costs less than 1. Three heads can cost more together than one by one (“source 2”), or less (“decoder 2”).
-#
-# How well does a model translate that was trained with a single head, as wide as the four?
+# Are they worth much? We switch off each of the 36 heads and translate the test set again. The whole model has 36.7 BLEU. Where is a head missed most?
 
 # %%
-_, one_head = measured("translated", "bleu", "epochs", positions="sinusoidal", heads=1)
-rows = {}
-for heads in (1, 2, 4, 8):
-    _, found = measured("translated", "bleu", "epochs", positions="sinusoidal", heads=heads)
-    gained = [f"{several[0] - one[0]:+.1f}" for several, one in zip(found, one_head, strict=True)]
-    rows[f"{heads} head{'s' * (heads > 1)}"] = [
-        [run[0] for run in found],
-        *(gained if heads > 1 else [""] * 3),
-    ]
-differences = [f"seed {seed}" for seed in range(3)]
-table(rows, ["BLEU", *differences], corner="three epochs; difference to one head", digits=1)
+whole, names = measured("heads", "bleu", "head", state="on")[1][0][0], list(attentions(model))
+lost = {}
+for state in ("off", "alone"):  # this head is off, or all others of its attention are
+    left = [measured("heads", "bleu", "head", attention=name, state=state)[1][0] for name in names]
+    lost[state] = whole - torch.tensor(left)  # 9 H
+heads, shape = [f"head {head}" for head in range(4)], {"xlabel": "", "ylabel": "", "unit": "BLEU lost", "most": 2.5}
+plots.amounts(lost["off"], heads, names, "without this head", plots.axes(width=5.4, height=4.4), **shape)
+print(f"{int((lost['off'] < 1).sum())} of the 36 heads cost less than 1 BLEU.")
+single = {name: lost["off"][names.index(name), 1:].sum().item() for name in ("source 2", "decoder 2")}
+print(", ".join(f"heads 1 to 3 of {name}: {cost:.1f} in all, one at a time" for name, cost in single.items()))
 
 # %% [markdown]
-# No number of heads is better than one with all three seeds. But three such different differences could hide a gain of half a point. Perhaps hidden layers (lesson 12) take sums apart. Vaswani et al. 2017 (table 3) lost 0.9 BLEU with one head, in a wider model that was trained for longer.
+# Most heads cost less than 1 BLEU, also the clearest one for the word before. (A few tenths mean little in one model.) The three that cost most read the source in the decoder's last layer.
+#
+# Now we switch off heads 1 to 3 of this last attention, "source 2", *together*. Think of the model with eight heads: will they cost more than one at a time in all, as much, or less?
+
+# %% tags=["nbval-check-output"]
+predict("10.together", ...)
+
+# %% tags=["reveals"]
+together = {name: lost["alone"][names.index(name), 0].item() for name in single}
+reveal("10.together", "more" if together["source 2"] > single["source 2"] + 0.5 else "less")
+table({name: [single[name], together[name]] for name in single}, ["one at a time, in all", "together"], digits=1)
+
+# %% [markdown]
+# Together, the heads of "source 2" cost more than one by one; those of "decoder 2" cost less. And how well does a model translate that was trained with a single head, as wide as the four?
+
+# %%
+_, one = measured("translated", "bleu", "epochs", positions="sinusoidal", heads=1)
+gained = {}
+for heads in (2, 4, 8):
+    _, several = measured("translated", "bleu", "epochs", positions="sinusoidal", heads=heads)
+    gained[f"{heads} heads"] = {"one seed": [ours[0] - base[0] for ours, base in zip(several, one, strict=True)]}
+plots.dots(
+    gained,
+    f"BLEU more than with one head, same seed (one head: {sum(run[0] for run in one) / 3:.1f})",
+    xlim=(-0.8, 0.8),
+)
+
+# %% [markdown]
+# No number of heads is better than one with all three seeds, though such differences could hide a gain of half a point. A Transformer has hidden layers, too (lesson 12). But Vaswani et al. 2017 (table 3) lost 0.9 BLEU with one head, in a wider model trained for longer.
 #
 # ## So: why several heads?
 #
-# One head makes one weighted sum. If only a linear layer follows, it does not keep two facts apart, and two heads do. If more follows, one head can be enough. So the number of heads is a setting to try.
+# One head makes one weighted sum. If a linear layer follows, two facts stay mixed, and two heads keep them apart. If a hidden layer follows, unequal weights in one head can be enough. So the number of heads is a setting to try.
 #
 # ## Questions
 #
@@ -393,10 +414,10 @@ check("10.q5", ...)
 # ## Recap
 #
 # - Why several heads? One head makes one weighted sum, in which two facts are mixed. Two heads keep them apart, without further parameters.
-# - A hidden layer after a single head can take the sum apart, too, and in our translator three seeds show no gain from several.
-# - Split, attend, merge, project: each head works on its part of the width, and $W_O$ combines what they found. In the library's mask True means "must not be seen".
+# - A hidden layer can take a single head's sum apart by its unequal weights, and in our translator three seeds show no gain from several heads.
+# - Each head has projections of its own, and $W^O$ combines what they found. In the library's mask True means "must not be seen".
 # - What a head looks at can be measured over many sentences: some of ours look at the words before or after.
-# - A head that is not missed alone may be missed together with others that can do the same.
+# - A head that is not missed alone may be missed together with others.
 #
 # **Exercises**: [open them](../exercises/10_multi_head_attention_exercises.ipynb)
 #

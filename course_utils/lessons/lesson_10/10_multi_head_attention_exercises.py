@@ -1,6 +1,6 @@
 # %% [markdown]
-# You write attention with several heads, using the same weights as PyTorch's own layer, so that both give the same numbers. You start with two small functions that cut vectors into parts and put them together again. Then you measure what heads are worth, and you write a test that tells right multi-head attention from wrong. The letters:
-# B sentences, T words that ask, S words that are asked, D width of a word, H heads, d = D/H width of a head. A mask is True where a word may attend to another.
+# You read queries, keys and values out of another library's layout, show what each head adds to the output, and put multi-head attention together from the weights of PyTorch's own layer. Then you measure what heads are worth, and you write a test that tells right multi-head attention from wrong. The letters:
+# B sentences, T words that ask, S words that are asked, D width of a word, H heads, d = D/H width of a head. A mask is True where a word may attend to another. Heads and positions are counted from 0.
 
 # %%
 import torch
@@ -11,33 +11,32 @@ from course_utils.models.plain import multi_head_attention as reference
 # %% [markdown]
 # ## 10.split_heads
 #
-# Several heads look at the same words, and each works on a part of the vectors. Cut each vector of width D into `heads` parts of width $d = D / H$ that stand side by side, and return them head by head: head $h$ gets for each word its numbers from position $h \cdot d$ to $(h+1) \cdot d - 1$. Heads and positions are counted from 0.
+# One product often makes queries, keys and values together: vectors of width 3D. Libraries disagree on their order. PyTorch puts all queries first, then all keys, then all values. In GPT-NeoX each *head* has its numbers side by side: for head 0 the query, the key and the value, d numbers each; then the same for head 1, and so on.
 #
-# D is always a multiple of `heads`.
+# Read GPT-NeoX's layout: return queries, keys and values, in this order, each split into heads.
 
 
 # %%
-def split_heads(x, heads):
-    """Cut each word's vector into one part for each head.
+def split_heads(qkv, heads):
+    """Read queries, keys and values of all heads out of vectors that hold them head by head.
 
     Args:
-        x: B×T×D.
+        qkv: B×T×3D; for each head its query, its key and its value, d numbers each.
         heads: H, an int that divides D.
 
     Returns:
-        The parts, B×H×T×d with d = D / H.
+        Queries, keys and values in one tensor, 3×B×H×T×d with d = D / H.
 
     Example:
-        >>> split_heads(torch.tensor([[[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]]]), 2)
-        tensor([[[[1., 2.],
-                  [5., 6.]],
-        <BLANKLINE>
-                 [[3., 4.],
-                  [7., 8.]]]])
+        >>> split_heads(torch.tensor([[[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]]]), 2).flatten(1)
+        tensor([[1., 4.],
+                [2., 5.],
+                [3., 6.]])
     """
     ### BEGIN SOLUTION
-    B, T, D = x.shape
-    return x.reshape(B, T, heads, D // heads).transpose(1, 2)  # B H T d
+    B, T, width = qkv.shape
+    parts = qkv.reshape(B, T, heads, 3, width // (3 * heads))  # B T H 3 d
+    return parts.permute(3, 0, 2, 1, 4)  # 3 B H T d
     ### END SOLUTION
 
 
@@ -47,26 +46,33 @@ check("10.split_heads", split_heads)
 # %% [markdown]
 # ## 10.merge_heads
 #
-# Undo the split. Each head has found something for each word, a vector of width d. Put what the heads have found for a word side by side, in the order of the heads: B×H×T×d becomes B×T×D with $D = H \cdot d$.
+# The lesson merges the heads and then multiplies by $W^O$. But then nobody sees which head an output came from. Show that the output is a *sum over heads*, and return what each head adds, so that
+#
+# $$\text{Concat}(\text{head}_0, \dots, \text{head}_{H-1})\, W^O = \sum_i \text{share}_i$$
+#
+# `out_weight` is kept as `nn.Linear` keeps it, outputs × inputs: it is $W^O$ transposed. Which part of it belongs to head $i$?
 
 
 # %%
-def merge_heads(x):
-    """Put the parts of all heads side by side.
+def merge_heads(x, out_weight):
+    """Return what each head adds to the output, where the heads would be merged and projected.
 
     Args:
-        x: B×H×T×d.
+        x: B×H×T×d, what each head has found.
+        out_weight: D×D with D = H · d, W^O transposed.
 
     Returns:
-        The merged vectors, B×T×D with D = H · d.
+        The shares of the heads, B×H×T×D. Their sum over the heads is the output without its bias.
 
     Example:
-        >>> merge_heads(torch.tensor([[[[1.0, 2.0], [5.0, 6.0]], [[3.0, 4.0], [7.0, 8.0]]]]))
-        tensor([[[1., 2., 3., 4.],
-                 [5., 6., 7., 8.]]])
+        >>> merge_heads(torch.tensor([[[[2.0]], [[3.0]]]]), torch.tensor([[1.0, 10.0], [0.0, 5.0]]))
+        tensor([[[[ 2.,  0.]],
+        <BLANKLINE>
+                 [[30., 15.]]]])
     """
     ### BEGIN SOLUTION
-    return x.transpose(1, 2).flatten(2)  # B T D
+    columns = out_weight.unflatten(1, (x.shape[1], -1))  # D H d: the columns of each head
+    return x @ columns.permute(1, 2, 0)  # B H T d @ H d D
     ### END SOLUTION
 
 
@@ -76,11 +82,11 @@ check("10.merge_heads", merge_heads)
 # %% [markdown]
 # ## 10.multi_head_attention
 #
-# Each head attends with projections of its own, and what all heads find is projected once more (Vaswani et al. 2017, section 3.2.2):
+# Put the pieces together (Vaswani et al. 2017, section 3.2.2):
 #
-# $$\text{head}_h = \operatorname{softmax}\!\left(\frac{Q_h K_h^\top}{\sqrt d}\right) V_h \qquad \text{output} = [\text{head}_0, \dots, \text{head}_{H-1}]\, W_O^\top + b_O$$
+# $$\text{MultiHead}(Q, K, V) = \text{Concat}(\text{head}_0, \dots, \text{head}_{H-1})\, W^O \qquad \text{head}_i = \text{Attention}(Q W_i^Q, K W_i^K, V W_i^V)$$
 #
-# The weights are those of `nn.MultiheadAttention`: `in_weight` holds $W_Q$, $W_K$ and $W_V$, one below the other, and `in_bias` their biases. A vector $x$ is projected to $x W^\top + b$. Queries are made from `query`, keys from `key`, values from `value`.
+# The weights are those of `nn.MultiheadAttention`: `in_weight` holds $W^Q$, $W^K$ and $W^V$, each transposed, one below the other, and `in_bias` their biases. So $x$ is projected to `x @ weight.T + bias`. In $W^Q$, the $d$ columns of $W_0^Q$ come first, then those of $W_1^Q$, and so on.
 #
 # `mask` applies to all heads, and `None` allows everything. **True means "may attend"**, unlike in `nn.MultiheadAttention`. A word that may attend to nothing has contexts of **zeros**, which go through the output projection like any others. (`nn.MultiheadAttention` gives NaN there: that earns a remark, and costs no point.)
 
@@ -93,9 +99,9 @@ def multi_head_attention(query, key, value, in_weight, in_bias, out_weight, out_
         query: B×T×D, the words that ask.
         key: B×S×D, what they are compared with.
         value: B×S×D, what they take.
-        in_weight: 3D×D: W_Q, then W_K, then W_V.
+        in_weight: 3D×D: W^Q transposed, below it W^K, then W^V.
         in_bias: 3D, their biases in the same order.
-        out_weight: D×D, W_O.
+        out_weight: D×D, W^O transposed.
         out_bias: D, its bias.
         heads: H, an int that divides D.
         mask: B×T×S, True where a query (row) may attend to a key (column), for all heads; None allows everything.

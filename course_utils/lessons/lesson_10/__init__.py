@@ -8,7 +8,7 @@ lesson = Lesson(
     question="Why several heads?",
     goals=(
         "show how one head mixes two facts, how two heads keep them apart, and what a hidden layer can do instead",
-        "follow a query through split, attend, merge and project",
+        "read the equation of multi-head attention, and follow a query through it",
         "build multi-head attention that equals the library's, masks included",
         "find out by measuring what a head of a trained model looks at",
         "say what switching heads off shows about them, and what it does not",

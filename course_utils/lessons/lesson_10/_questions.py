@@ -116,11 +116,12 @@ predictions = (
     Prediction(
         "10.one_head",
         "What share of the digits does the model with one head get right, from 0 to 1?",
-        why="The model reads one digit from the sum, and says it for both letters. So one of the two is right, and the other one only where both digits are the same, in one case of eight: (1 + 1/8) / 2 = 0.56.",
+        why="The model mostly reads one digit from the sum, and says it for both letters. So one of the two is right, and the other one only where both digits are the same, in one case of eight: (1 + 1/8) / 2 = 0.56.",
     ),
     Prediction(
-        "10.worst",
-        "How many BLEU points does the model lose at most when one of its 36 heads is switched off?",
-        why="Most heads cost less than 1. Perhaps the other heads and layers do much of the same.",
+        "10.together",
+        "Heads 1 to 3 of the last attention to the source are switched off together. Do they cost more BLEU than one at a time in all, as much, or less?",
+        why="As in the model with eight heads, single heads are missed less while others of their attention can stand in for them.",
+        choices=("more", "as much", "less"),
     ),
 )

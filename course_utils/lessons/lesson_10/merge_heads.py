@@ -1,4 +1,4 @@
-"""Task 10.merge_heads: the parts of all heads are put side by side again."""
+"""Task 10.merge_heads: what each head adds to the output, where the heads would be put side by side and projected."""
 
 import torch
 
@@ -8,69 +8,72 @@ from course_utils.checks.way import left_out
 
 task = Task(
     "10.merge_heads",
-    "the heads side by side again",
-    arguments=("x B×H×T×d",),
-    result="merged B×T×D",
-    difficulty=2,
-    importance=5,
-    minutes=5,
+    "what each head adds to the output",
+    arguments=("x B×H×T×d", "out_weight D×D"),
+    result="shares B×H×T×D",
+    difficulty=3,
+    importance=4,
+    minutes=20,
     hints=(
-        "What was done last is undone first. To become one vector, the parts of a word have to stand side by side in memory, and in B×H×T×d the neighbours of a part are the other words of the same head.",
+        "A product with a vector is a sum over its numbers. In the merged vector, the numbers of head 0 come first, then those of head 1: so the sum falls into one part for each head, and each part meets its own numbers of W^O.",
         (
-            "Take two heads and two words. The first head holds [1, 2] for the first word and [5, 6] for the second, the second head holds [3, 4] and [7, 8]. The first word gets the first head's part and then the second's, [1, 2, 3, 4], and the second gets [5, 6, 7, 8]. "
-            "In memory the numbers stand as 1, 2, 5, 6, 3, 4, 7, 8. Cut into two words as they are, they give [1, 2, 5, 6], which mixes the words."
+            "Take H = 2, d = 1, and a word for which head 0 has found 2 and head 1 has found 3. Let out_weight be [[1, 10], [0, 5]]. Merged, the vector is [2, 3], and the output is [1·2 + 10·3, 0·2 + 5·3] = [32, 15]. "
+            "Head 0 meets the first column, [1, 0], and adds [2, 0]. Head 1 meets the second one, [10, 5], and adds [30, 15]."
         ),
-        "Exchange the axes of heads and words, to B, T, H, d; then join the last two axes into one.",
+        "Head i has the columns i·d to (i+1)·d of out_weight, D×d. Give out_weight the axes D, H, d; bring them into the order H, d, D; then x times this.",
     ),
 )
 
 
-def _parts(draw, B, H, T, d, dtype=torch.float32):
-    """Numbers that are all different, so that each shows where it has gone."""
-    n = B * H * T * d
-    return draw.distinct(n, 1, 2 * n + 20).reshape(B, H, T, d).to(dtype) / 2
+def _inputs(draw, B, H, T, d, dtype=torch.float32):
+    return draw.numbers(B, H, T, d, dtype=dtype), draw.numbers(H * d, H * d, dtype=dtype)
 
 
 @task.cases
 def _(draw):
     for size in sizes(B=2, H=3, T=5, d=7):
         name = f"{count(size.B, 'sentence')} of {count(size.T, 'word')}, {size.H} heads of width {size.d}"
-        yield Case(name, (_parts(draw, size.B, size.H, size.T, size.d),), size.full)
-    yield Case("as many sentences as words, heads and numbers in a part", (_parts(draw, 3, 3, 3, 3),))
-    yield Case("a single head", (_parts(draw, 2, 1, 3, 5),), True, edge=True)
-    yield Case("heads of width 1", (_parts(draw, 2, 5, 3, 1),), True, edge=True)
-    yield Case("a single word", (_parts(draw, 1, 2, 1, 3),), edge=True)
-    yield Case("float64 numbers", (_parts(draw, 2, 3, 5, 2, torch.float64) + 1e-9,), True, edge=True)
-    yield Case("200 words", (draw.numbers(2, 3, 200, 2),), edge=True)
+        yield Case(name, _inputs(draw, size.B, size.H, size.T, size.d), size.full)
+    yield Case("as many sentences as words, heads and numbers in a part", _inputs(draw, 3, 3, 3, 3))
+    yield Case("a single head", _inputs(draw, 2, 1, 3, 5), True, edge=True)
+    yield Case("heads of width 1", _inputs(draw, 2, 5, 3, 1), True, edge=True)
+    yield Case("a single word", _inputs(draw, 1, 2, 1, 3), edge=True)
+    yield Case("float64 numbers", _inputs(draw, 2, 3, 5, 2, torch.float64), True, edge=True)
+    yield Case("200 words", _inputs(draw, 2, 3, 200, 2), edge=True)
 
 
 @task.oracle
-def _(x):
-    return torch.cat(list(x.unbind(1)), -1)
+def _(x, out_weight):
+    return torch.einsum("bhtd,ohd->bhto", x, out_weight.unflatten(1, (x.shape[1], -1)))
 
 
-EXCHANGED, JOINED = "x with heads and words exchanged", "the parts joined"
+COLUMNS, TURNED, SHARES = "the columns of each head", "these with the axes H, d, D", "the products of parts and columns"
 
 
 @task.steps
-def _(x):
-    parts = yield EXCHANGED, lambda x: x.transpose(1, 2), x
-    merged = yield JOINED, lambda parts: parts.flatten(2), parts
-    return merged
-
-
-def _cut_anew(parts, *, x):
-    return parts.reshape(len(x), x.shape[2], -1)
+def _(x, out_weight):
+    columns = yield COLUMNS, lambda out_weight, x: out_weight.unflatten(1, (x.shape[1], -1)), out_weight, x
+    turned = yield TURNED, lambda columns: columns.permute(1, 2, 0), columns
+    shares = yield SHARES, lambda x, turned: x @ turned, x, turned
+    return shares
 
 
 task.changed_each(
-    ("not_exchanged", "The words are mixed: a `view` or `reshape` of B×H×T×d to B×T×D keeps the order in memory, where the neighbours of a part are the other words of the same head. Exchange the axes H and T first.", {EXCHANGED: left_out, JOINED: _cut_anew}),
-    ("interleaved", "The heads are interleaved: the first numbers of all heads stand side by side, then the second ones. Each head's d numbers stay together: join the axes H and d, in this order.", {JOINED: lambda parts: parts.mT.flatten(2)}),
-    ("wrong_axes_exchanged", "T and d have changed places, and the words are mixed. Exchange the axes H and T, the second and the third, and join what are then the last two.", {EXCHANGED: lambda x: x.mT, JOINED: _cut_anew}),
-    ("heads_and_width_exchanged", "H and d have changed places, and the words are mixed. Exchange the axes H and T, the second and the third, and join what are then the last two.", {EXCHANGED: lambda x: x.transpose(1, 3), JOINED: _cut_anew}),
-    ("not_joined", "Heads and words have changed places, and nothing is joined: you return B×T×H×d. Join the last two axes.", {JOINED: left_out}),
-    ("along_the_words", "The heads stand below one another, as if each were a stretch of further words. They stand side by side: each word's vector becomes H·d wide.", {EXCHANGED: left_out, JOINED: lambda x: x.flatten(1, 2)}),
-    ("parts_as_words", "Each word's parts stand below one another, as if each were a word of its own. They stand side by side: each word's vector becomes H·d wide.", {JOINED: lambda parts: parts.flatten(1, 2)}),
-    ("summed", "The heads are added up. Each keeps its own place in the vector: put them side by side.", {EXCHANGED: left_out, JOINED: lambda x: x.sum(1)}),
-    ("in_reverse", "The heads stand in reverse order. The vector begins with the first head.", {"x": lambda x: x.flip(1)}),
+    ("rows_taken", "You multiply by rows of out_weight. nn.Linear keeps a weight as outputs × inputs, W^O transposed: what head i has found meets d *columns*.", {COLUMNS: lambda out_weight, x: out_weight.unflatten(0, (x.shape[1], -1)), TURNED: left_out}),
+    ("interleaved", "The columns are interleaved: head 0 gets every H-th column, head 1 the next ones. The d columns of a head stand side by side, as its numbers do in the merged vector.", {COLUMNS: lambda out_weight, x: out_weight.unflatten(1, (-1, x.shape[1])).mT}),
+    ("same_columns_for_all", "Each head meets the columns of head 0. Head i has the columns from i·d to (i+1)·d.", {COLUMNS: lambda out_weight, x: out_weight.unflatten(1, (x.shape[1], -1))[:, :1].expand(-1, x.shape[1], -1)}),
+    ("columns_in_reverse", "The columns stand in reverse order: head 0 meets those of the last head.", {COLUMNS: lambda out_weight, x: out_weight.unflatten(1, (x.shape[1], -1)).flip(1)}),
+    ("summed", "You return the whole output, B×T×D. Return what each head adds to it, before the sum over the heads.", {"result": lambda shares: shares.sum(1)}),
+    ("averaged", "You divide by the number of heads. The output is the sum of the shares, not their mean.", {"result": lambda shares, *, x: shares / x.shape[1]}),
+    ("words_before_heads", "Words and heads have changed places: you return B×T×H×D, and B×H×T×D is asked for.", {"result": lambda shares: shares.transpose(1, 2)}),
+    ("not_projected", "Each head's numbers stand in their own place, with zeros for the others, and are not projected. Multiply by out_weight, too.", {SHARES: lambda x, turned: _in_place(x)}),
 )  # fmt: skip
+
+
+def _in_place(x):
+    """Each head's part in a vector of zeros, B×H×T×D."""
+    H, d = x.shape[1], x.shape[3]
+    whole = x.new_zeros(*x.shape[:3], H * d)
+    for head in range(H):
+        whole[:, head, :, head * d : (head + 1) * d] = x[:, head]
+    return whole

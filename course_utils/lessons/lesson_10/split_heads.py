@@ -1,4 +1,4 @@
-"""Task 10.split_heads: each word's vector is cut into one part for each head."""
+"""Task 10.split_heads: queries, keys and values are read out of vectors that hold them head by head."""
 
 import torch
 
@@ -8,67 +8,69 @@ from course_utils.checks.way import left_out
 
 task = Task(
     "10.split_heads",
-    "one part of each vector for each head",
-    arguments=("x B×T×D", "heads"),
-    result="parts B×H×T×d",
-    difficulty=2,
-    importance=5,
-    minutes=10,
+    "queries, keys and values from another library's layout",
+    arguments=("qkv B×T×3·D", "heads"),
+    result="parts 3×B×H×T×d",
+    difficulty=3,
+    importance=4,
+    minutes=15,
     hints=(
-        "Two things happen, one after the other. Each vector is cut into H parts of d numbers that stand side by side; at that moment the parts of one word are still together. Then the axes of words and heads change places. "
-        "Cutting and exchanging cannot be done by one `view`: it never changes the order in which numbers stand in memory.",
+        "First write down what stands in one vector of width 3D, and give each stretch its own axis, from the largest to the smallest: heads, then query, key and value, then d numbers. "
+        "Only then move axes. A `view` or `reshape` never changes the order in which numbers stand in memory, so it cannot do both.",
         (
-            "Take two words [1, 2, 3, 4] and [5, 6, 7, 8] and two heads, so d = 2. Cut: the first word gives [1, 2] and [3, 4], the second [5, 6] and [7, 8]. Head 0 gets the first part of each word, [1, 2] and [5, 6]; head 1 gets [3, 4] and [7, 8]. "
-            "If you cut the 8 numbers into two heads at once, head 0 gets [1, 2] and [3, 4], which is all of the first word."
+            "Take a word with the numbers 1, 2, 3, …, 12 and two heads, so d = 2. Head 0 has the query [1, 2], the key [3, 4] and the value [5, 6]; head 1 has [7, 8], [9, 10] and [11, 12]. So the queries of the two heads are [1, 2] and [7, 8]. "
+            "In PyTorch's layout, the queries would be the first four numbers, [1, 2] and [3, 4]."
         ),
-        "B, T, D = the sizes of x; d = D // heads; give x the four axes B, T, heads, d, in this order; then exchange the axes of words and heads.",
+        "B, T, width = the sizes of qkv; d = width // (3 * heads); give qkv the five axes B, T, heads, 3, d, in this order; then move the axes to 3, B, heads, T, d.",
     ),
 )
 
 
-def _words(draw, B, T, D, dtype=torch.float32):
+def _words(draw, B, T, width, dtype=torch.float32):
     """Numbers that are all different, so that each shows where it has gone."""
-    return draw.distinct(B * T * D, 1, 2 * B * T * D + 20).reshape(B, T, D).to(dtype) / 2
+    return draw.distinct(B * T * width, 1, 2 * B * T * width + 20).reshape(B, T, width).to(dtype) / 2
 
 
 @task.cases
 def _(draw):
-    for size in sizes(B=2, T=5, H=3, d=7):
+    for size in sizes(B=2, T=5, H=4, d=7):
         name = f"{count(size.B, 'sentence')} of {count(size.T, 'word')}, {size.H} heads of width {size.d}"
-        yield Case(name, (_words(draw, size.B, size.T, size.H * size.d), size.H), size.full)
-    yield Case("as many sentences as words and heads", (_words(draw, 3, 3, 6), 3))
-    yield Case("as many heads as the width of a head", (_words(draw, 2, 4, 9), 3))
-    yield Case("a single head", (_words(draw, 2, 3, 5), 1), True, edge=True)
-    yield Case("heads of width 1", (_words(draw, 2, 3, 5), 5), True, edge=True)
-    yield Case("a single word", (_words(draw, 1, 1, 6), 2), edge=True)
-    yield Case("float64 numbers", (_words(draw, 2, 5, 6, torch.float64) + 1e-9, 2), True, edge=True)
-    yield Case("200 words", (draw.numbers(2, 200, 6), 3), edge=True)
+        yield Case(name, (_words(draw, size.B, size.T, 3 * size.H * size.d), size.H), size.full)
+    yield Case("as many sentences as words and heads", (_words(draw, 3, 3, 18), 3))
+    yield Case("as many heads as the width of a head", (_words(draw, 2, 5, 48), 4))
+    yield Case("a single head", (_words(draw, 2, 3, 15), 1), True, edge=True)
+    yield Case("heads of width 1", (_words(draw, 2, 3, 15), 5), True, edge=True)
+    yield Case("a single word", (_words(draw, 1, 1, 18), 2), edge=True)
+    yield Case("float64 numbers", (_words(draw, 2, 5, 18, torch.float64) + 1e-9, 2), True, edge=True)
+    yield Case("200 words", (draw.numbers(2, 200, 18), 3), edge=True)
 
 
 @task.oracle
-def _(x, heads):
-    d = x.shape[2] // heads
-    return torch.stack([x[:, :, head * d : (head + 1) * d] for head in range(heads)], 1)
+def _(qkv, heads):
+    d = qkv.shape[2] // (3 * heads)
+    begins = [[(3 * head + kind) * d for head in range(heads)] for kind in range(3)]
+    return torch.stack([torch.stack([qkv[:, :, at : at + d] for at in kind], 1) for kind in begins])
 
 
-CUT, EXCHANGED = "the vectors cut into parts", "the parts with words and heads exchanged"
+CUT, MOVED = "the vectors cut into parts", "the parts with their axes moved"
 
 
 @task.steps
-def _(x, heads):
-    parts = yield CUT, lambda x, heads: x.unflatten(2, (heads, -1)), x, heads
-    split = yield EXCHANGED, lambda parts: parts.transpose(1, 2), parts
+def _(qkv, heads):
+    parts = yield CUT, lambda qkv, heads: qkv.unflatten(2, (heads, 3, -1)), qkv, heads
+    split = yield MOVED, lambda parts: parts.permute(3, 0, 2, 1, 4), parts
     return split
 
 
 task.changed_each(
-    ("viewed_at_once", "The numbers are cut into heads without regard to words: a single `view` or `reshape` to B×H×T×d keeps the order in memory, and so each head gets whole stretches of the sentence. Cut each vector first, to B×T×H×d, and then exchange the axes T and H.", {CUT: lambda x, heads: x.reshape(len(x), heads, x.shape[1], -1), EXCHANGED: left_out}),
-    ("not_exchanged", "The vectors are cut, but words and heads have not changed places: exchange the axes T and H.", {EXCHANGED: left_out}),
-    ("interleaved", "The heads are interleaved: the first head gets every H-th number, the second the numbers behind them, and so on. The d numbers of a head stand side by side: give x the axes H and d, in this order.", {CUT: lambda x, heads: x.unflatten(2, (-1, heads)).mT}),
-    ("heads_taken_for_width", "You make parts of the width H, and D/H of them. `heads` is the number of parts, and each is D/H wide. (torch.split takes the width of a part, torch.chunk their number.)", {CUT: lambda x, heads: x.unflatten(2, (-1, heads))}),
-    ("width_before_words", "The axes T and d have changed places with each other: you return B×H×d×T, and B×H×T×d is asked for.", {EXCHANGED: lambda parts: parts.permute(0, 2, 3, 1)}),
-    ("exchanged_before", "You exchange the words and the numbers of a vector before you cut, and then cut without regard to either. Cut each vector first, to B×T×H×d, and then exchange the axes T and H.", {CUT: lambda x, heads: x.mT.reshape(len(x), heads, x.shape[1], -1), EXCHANGED: left_out}),
-    ("heads_in_the_batch", "Sentences and heads have become one axis. Keep them apart: B×H×T×d.", {"result": lambda split: split.flatten(0, 1)}),
-    ("whole_for_each", "Each head gets the whole vector. Each should get its own part of it, d = D/H numbers.", {CUT: lambda x, heads: x[:, :, None].repeat(1, 1, heads, 1)}),
-    ("in_reverse", "The heads stand in reverse order. Head 0, the first one, gets the first d numbers of each vector.", {"result": lambda split: split.flip(1)}),
+    ("library_layout", "You read PyTorch's layout: the first third of each vector as queries, the second as keys, the last as values. Here each head has its own query, key and value side by side.", {CUT: lambda qkv, heads: qkv.unflatten(2, (3, heads, -1)).transpose(2, 3)}),
+    ("viewed_at_once", "The numbers are cut without regard to words: a single `view` or `reshape` to 3×B×H×T×d keeps the order in memory. Cut each vector first, to B×T×H×3×d, and then move the axes.", {CUT: lambda qkv, heads: qkv.reshape(3, len(qkv), heads, qkv.shape[1], -1), MOVED: left_out}),
+    ("not_moved", "The vectors are cut rightly, and no axis has moved: you return B×T×H×3×d. Bring the axes into the order 3, B, H, T, d.", {MOVED: left_out}),
+    ("words_before_heads", "Words and heads have not changed places: you return 3×B×T×H×d, and 3×B×H×T×d is asked for.", {MOVED: lambda parts: parts.permute(3, 0, 1, 2, 4)}),
+    ("interleaved", "You take every third number of a head for its query, the next ones for its key and its value. The d numbers of a query stand side by side: give qkv the axes H, 3 and d, in this order.", {CUT: lambda qkv, heads: qkv.unflatten(2, (heads, -1, 3)).mT}),
+    ("heads_taken_for_width", "You make parts of the width H. `heads` is the number of heads, and each query, key and value is D/H wide.", {CUT: lambda qkv, heads: qkv.unflatten(2, (-1, 3, heads))}),
+    ("width_before_words", "The axes T and d have changed places with each other: you return 3×B×H×d×T, and 3×B×H×T×d is asked for.", {MOVED: lambda parts: parts.permute(3, 0, 2, 4, 1)}),
+    ("values_first", "The order of the three is turned round: you return values, keys, queries. Queries come first.", {"result": lambda split: split.flip(0)}),
+    ("queries_alone", "You return the queries alone, B×H×T×d. Return queries, keys and values in one tensor, 3×B×H×T×d.", {"result": lambda split: split[0]}),
+    ("in_reverse", "The heads stand in reverse order. Head 0 has the first 3·d numbers of each vector.", {"result": lambda split: split.flip(2)}),
 )  # fmt: skip

@@ -18,7 +18,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
 # ## A picture and its sentence
 #
-# Lesson 14 looked at a picture in order to give one answer. Now we want a sentence about it, word by word. Our scenes hold digits and shapes. A caption names them from left to right, and says whether each is above the next one, below it, or beside it in the same row. It always writes "a", even before "eight". Which part of each picture do you look at for its last word?
+# Lesson 14 looked at a picture in order to give one answer. Now we want a sentence about it, word by word. Our scenes of digits and shapes are drawn, so we know where the thing is that a word names. (Photographs, for which nobody knows, come at the end.) A caption names the things from left to right, and says whether each is above the next one, below it, or beside it in the same row. It always writes "a", even before "eight". Which part of each picture do you look at for its last word?
 
 # %%
 draw = torch.Generator().manual_seed(0)
@@ -26,19 +26,19 @@ training, unseen = scenes(3000, draw, most=3), scenes(500, draw, part="test", mo
 axes = plots.axes(3, width=3.2, height=3)
 for number, ax in enumerate(axes):
     first, *others = training.caption(number).split(" a ")
-    pictures.picture(training.images[number], " a ".join([first + "\n", *others]), ax)
+    pictures.attended(training.images[number], title=" a ".join([first + "\n", *others]), ax=ax)
 
 # %% [markdown]
-# Each scene holds two or three things, and the last word names the one furthest to the right. In lesson 06 a decoder looked back at a vector for each source word. What are the "words" of a picture?
+# Each scene holds two or three things in different cells of a 5×5 grid, and the last word names the one furthest to the right. In lesson 06 a decoder looked back at a vector for each source word. What are the "words" of a picture?
 #
 # ## A vector for each cell
 #
-# In **Show, Attend and Tell** (Xu et al. 2015) they are **annotations**, made by a convolutional network that has learned to classify pictures and then stays fixed. Ours learns to name single things of 10×10 pixels. A scene of 50×50 pixels gets 5×5 annotations, one for each cell. How often is one named correctly?
+# In **Show, Attend and Tell** (Xu et al. 2015) they are **annotations**, made by a convolutional network that has learned to classify pictures and then stays fixed. Ours learns to name single things of a cell's size, and makes an annotation of each cell. How often is a single thing named correctly? And does its annotation change when the scene moves by one cell?
 
 # %%
 torch.manual_seed(0)
 encoder = Encoder()
-encoder.fit(steps=500)
+encoder.fit(steps=500, batch=64)
 images, which = things(1000, torch.Generator().manual_seed(1), part="test")
 with torch.no_grad():
     named = encoder.name(encoder.see(images[:, None]).flatten(1)).argmax(-1)
@@ -46,18 +46,14 @@ print(f"single things named correctly: {(named == which).float().mean():.2f}")
 annotations, unseen_annotations = encoder(training.images), encoder(unseen.images)
 print("annotations:", tuple(annotations.shape))
 
-# %% [markdown]
-# Each annotation has 74 dimensions. The first 64 say what is seen. Do they also say where? We move a scene by one cell to the right and compare.
-
-# %% tags=["nbval-check-output"]
-moved = encoder(training.images[:1].roll(10, dims=2))[0]
+moved = encoder(training.images[:1].roll(10, dims=2))[0]  # by one cell to the right
 at, next_to_it = training.true[0, 1], training.true[0, 1] + 1
 same = torch.allclose(annotations[0, at, :64], moved[next_to_it, :64], atol=1e-5)
-print("the same thing in the next cell looks the same:", same)
-print("row and column:", annotations[0, at, 64:], "and", moved[next_to_it, 64:])
+print("the first 64 dimensions stay the same:", same)
+print("the last ten:", annotations[0, at, 64:], "and", moved[next_to_it, 64:])
 
 # %% [markdown]
-# What is seen does not depend on the cell. As in lesson 11, we add the position: the last ten dimensions hold the row and the column, as ones among zeros. The paper adds none.
+# The first 64 dimensions say what is seen, wherever it is. As in lesson 11, we add the position: the last ten hold the row and the column, as ones among zeros. The paper adds none.
 #
 # ## A decoder that looks before each word
 #
@@ -78,8 +74,8 @@ diagrams.captioner(new=["gate"])
 class Look(nn.Module):
     def __init__(self, E, H, A):  # widths of an annotation, of a state, and of the perceptron
         super().__init__()
-        self.key, self.query = nn.Linear(E, A), nn.Linear(H, A, bias=False)
-        self.v, self.gate = nn.Linear(A, 1, bias=False), nn.Linear(H, 1)
+        self.key, self.query = nn.Linear(E, A), nn.Linear(H, A, bias=False)  # U, W
+        self.v, self.gate = nn.Linear(A, 1, bias=False), nn.Linear(H, 1)  # v, (w, b)
 
     def forward(self, a, keys, h):  # B L E, B L A, B H
         e = self.v(torch.tanh(keys + self.query(h)[:, None]))[..., 0]  # B L
@@ -101,28 +97,30 @@ with torch.no_grad():
 #
 # $$h_0 = \tanh(W_0 \bar a) \qquad h_t = \text{LSTM}([E y_{t-1}; \hat z_t],\, h_{t-1}) \qquad \text{logits}_t = L_o \tanh(E y_{t-1} + L_h h_t + L_z \hat z_t)$$
 #
-# `Told` holds the logits, weights and gates of all steps. The course's `Captioner` computes the same, and can also draw a cell. Do the two agree?
+# `Told` holds the logits, weights and gates of all steps; the logits can wait until all states are known. The course's `Captioner` computes the same, and can also draw a cell. Do the two agree?
 
 
 # %% tags=["nbval-check-output"]
 class Captioner(nn.Module):
     def __init__(self, V=21, E=74, D=32, H=64):  # words; widths of annotation, word, state
         super().__init__()
-        self.embedding, self.look = nn.Embedding(V, D), Look(E, H, 64)
-        self.first_state, self.first_memory = nn.Linear(E, H), nn.Linear(E, H)
+        self.embedding, self.look = nn.Embedding(V, D), Look(E, H, 64)  # the equation's E, and the look
+        self.first_state, self.first_memory = nn.Linear(E, H), nn.Linear(E, H)  # W_0, and the same for the memory
         self.cell = nn.LSTMCell(D + E, H)
-        self.from_state, self.from_context = nn.Linear(H, D), nn.Linear(E, D, bias=False)
-        self.readout = nn.Linear(D, V)
+        self.from_state, self.from_context = nn.Linear(H, D), nn.Linear(E, D, bias=False)  # L_h, L_z
+        self.readout = nn.Linear(D, V)  # L_o
 
     def forward(self, a, given):  # B L E, B T
         mean, keys, steps = a.mean(1), self.look.key(a), []
         h, c = torch.tanh(self.first_state(mean)), torch.tanh(self.first_memory(mean))  # B H each
-        for y in self.embedding(given).unbind(1):  # B D: one word after the other
+        y = self.embedding(given)  # B T D
+        for y_before in y.unbind(1):  # B D: one word after the other
             z, alpha, beta = self.look(a, keys, h)
-            h, c = self.cell(torch.cat([y, z], -1), (h, c))
-            logits = self.readout(torch.tanh(y + self.from_state(h) + self.from_context(z)))  # B V
-            steps.append((logits, alpha, beta))
-        return Told(*(torch.stack(part, 1) for part in zip(*steps, strict=True)))  # B T …
+            h, c = self.cell(torch.cat([y_before, z], -1), (h, c))
+            steps.append((h, z, alpha, beta))
+        h, z, alpha, beta = (torch.stack(part, 1) for part in zip(*steps, strict=True))  # B T …
+        logits = self.readout(torch.tanh(y + self.from_state(h) + self.from_context(z)))  # B T V
+        return Told(logits, alpha, beta)
 
 
 model, shipped = Captioner(), package.Captioner()
@@ -149,7 +147,7 @@ rows = {"share": [found.words, found.captions, found.pointing, found.on_thing]}
 table(rows, ["right words", "right captions", "pointing", "mean weight on the thing"], digits=2)
 
 # %% [markdown]
-# The largest weight lies on the thing for nearly all names, although nothing in the training asks for it. What does it look at for "a", and for a relation such as "above"? Move the slider to see other scenes.
+# The largest weight lies on the thing for nearly all names, although nothing in the training asks for it. What does it look at for "a", and for a relation such as "above"? The ink is black here, and the colour shows the weights. Move the slider to see other scenes.
 
 # %%
 with torch.no_grad():
@@ -178,33 +176,49 @@ columns = ["gate", "largest weight", "on the thing named next", "on the one name
 table(by_kind(told, unseen), columns, corner="means after the first name", digits=2)
 
 # %% [markdown]
-# The gate stays open: "a" lets through as much as a name. Nothing in the loss asks a gate to close. It closes further for relations and for the end of the caption, although these do need the picture: the rows of two things, or whether a thing is left. The two things of a relation together get less than half of the weight, while at a name nearly all weight lies on the thing.
+# The gate stays open: "a" lets through about as much as a name, although it needs nothing of the picture. Nothing in the loss asks a gate to close. So an open gate does not say that a word needs the picture.
 #
-# So far the model was given the right words. Now it reads its own most probable words (lesson 07's greedy search). A caption is right if all its words are. Of 500 captions, will fewer be right, or as many? And of the words?
+# So far the model was given the right words. Now it reads its own most probable words (lesson 07's greedy search). A caption is right if all its words are. Of 500 captions, will fewer be right, or as many?
 
 # %%
 with torch.no_grad():
-    written, real = torch.full((500, 1), BOS), unseen.wanted != PAD
+    written = torch.full((500, 1), BOS)
     for _ in range(unseen.wanted.shape[1]):
         best = model(unseen_annotations, written).logits[:, -1:].argmax(-1)  # 500 1
         written = torch.cat([written, best], 1)
 captions = [say(row[: (row == EOS).nonzero()[0]] if EOS in row else row) for row in written]
 right = sum(caption == unseen.caption(i) for i, caption in enumerate(captions))
-right_words = (written[:, 1:] == unseen.wanted)[real].float().mean()
-print(f"given the right words:   {found.captions * 500:.0f} right captions, {found.words:.3f} of the words right")
-print(f"when it writes on its own: {right} right captions, {right_words:.3f} of the words right")
+print(f"right captions, given the right words: {found.captions * 500:.0f}; when it writes on its own: {right}")
 wrong = next(i for i, caption in enumerate(captions) if caption != unseen.caption(i))
 print(f"\nright:   {unseen.caption(wrong)}\nwritten: {captions[wrong]}")
 
 # %% [markdown]
-# Exactly as many captions, necessarily: while its words are right, it reads what it would be given. Only the words after a wrong one can differ.
+# Exactly as many, necessarily: while its words are right, it reads what it would be given. Only the words after a wrong one can differ.
 #
 # ## Draw one cell
 #
-# **Hard attention** reads one annotation, drawn with the weights. As in lesson 08, REINFORCE teaches the weights, with the word's log probability as the reward. To keep the noise low, the paper reads softly half of the time. What do soft batches change? When tested, hard attention reads the cell with the largest weight. "Soft, read hard" does so after soft training, "average" reads the mean annotation, and "no places" lacks row and column. Differences are paired (lesson 13).
+# **Hard attention** reads one annotation $a_s$; the cell $s$ is drawn with the weights. A draw has no gradient, so the weights learn by REINFORCE (lesson 08). The reward is the word's log probability, and $b$ is the mean of past rewards. For one word (equations 11 and 12):
+#
+# $$s \sim \alpha \qquad \hat z = a_s \qquad \text{loss} = -\log p(y \mid \hat z) - \big(\log p(y \mid \hat z) - b\big) \log \alpha_s$$
+#
+# Two cells have the weight 1/2 each. If cell 0 is read, the right word gets the probability 0.9, if cell 1 is read, 0.1. Which weight grows after each draw?
+
+# %% tags=["nbval-check-output"]
+b = -1.0  # your turn: what goes wrong with 0?
+e = torch.zeros(2, requires_grad=True)  # the scores of both cells
+log_p = torch.tensor([0.9, 0.1]).log()  # of the right word, if the cell is read
+for s in (0, 1):
+    loss = -(log_p[s] - b) * e.softmax(0)[s].log()  # the part that teaches the weights
+    step = -torch.autograd.grad(loss, e)[0]
+    print(f"cell {s} drawn: reward {log_p[s]:.2f}, the scores change by {step[0]:+.2f} and {step[1]:+.2f}")
+
+# %% [markdown]
+# The weight of cell 0 grows both times: one draw is rewarded, the other punished. With $b = 0$ a draw of the good cell makes its weight smaller, since its reward is negative, too.
+#
+# Such draws are noisy, so the paper reads softly half of the time. What do soft batches change? When tested, hard attention reads the cell with the largest weight. "Average" reads the mean annotation, "no places" lacks row and column. Differences are paired (lesson 13).
 
 # %%
-columns = ["right words", "right captions", "pointing"]
+columns = ["right words", "right captions"]
 
 
 def runs(name, setup, values):
@@ -217,24 +231,23 @@ setups = (
     "soft",
     "no gate",
     "no places",
-    "soft, read hard",
     "hard, half of the batches",
     "hard, all batches",
     "average",
 )
-by_setup = {setup: runs("captions", setup, ["words", "captions", "pointing"]) for setup in setups}
+by_setup = {setup: runs("captions", setup, ["words", "captions"]) for setup in setups}
 marks = {setup: dict(zip(columns, found_by_seed.T, strict=True)) for setup, found_by_seed in by_setup.items()}
 plots.dots(marks, "share; 1,200 steps, up to four things, five seeds")
-soft, no_gate, _, _, half, draws, average = by_setup.values()
+soft, no_gate, _, half, draws, average = by_setup.values()
 print("right words, soft less no gate, run by run:", (soft - no_gate)[:, 0])
 rows = {"hard in half of the batches, less hard in all": half - draws}
 rows |= {"soft, less hard in half": soft - half, "hard in all, less average": draws - average}
 table(rows, columns, corner="differences, run by run", digits=2)
 
 # %% [markdown]
-# In every run, soft batches give hard attention more right words, but soft attention gets more captions right. Draws alone do no better than the mean annotation. Soft attention loses in every run if read hard or without row and column. Without the gate, three of five runs get *more* words right: here the gate is not shown to help. In the paper, soft and hard attention are each ahead once:
+# In every run, soft batches give hard attention more right words, but soft attention gets more captions right. Draws alone do no better than the mean annotation. Without row and column soft attention loses in every run. Without the gate, three of five runs get *more* words right: here the gate is not shown to help. On photographs, soft and hard attention are each ahead once:
 #
-# | the paper, photos of COCO (higher is better) | BLEU-4 | METEOR, a similar score |
+# | the paper, photographs of COCO (higher is better) | BLEU-4 | METEOR, a similar score |
 # | --- | --- | --- |
 # | soft attention | 24.3 | 23.90 |
 # | hard attention | 25.0 | 23.04 |
@@ -260,7 +273,7 @@ alike = torch.full((6, 25), 1 / 25)
 print("at the things alone:", overlooked(things_alone), " at all cells alike:", overlooked(alike))
 
 # %% [markdown]
-# The two things get 3 each and 23 cells nothing: 2 · 4 + 23 = 31. Spread out, each cell gets 0.24, which costs 14.44, and no weights cost less. The authors write, without figures, that the penalty improved BLEU and gave richer captions. What happens here to the pointing accuracy, with λ = 0.01?
+# The two things get 3 each and 23 cells nothing: 2 · 4 + 23 = 31. Spread out, each cell gets 0.24, which costs least. The authors write, without figures, that the penalty improved BLEU and gave richer captions. What happens here to the pointing accuracy, with λ = 0.01?
 
 # %% tags=["nbval-check-output"]
 predict("15.penalty", ...)
@@ -288,7 +301,7 @@ columns = ["right words", "right captions", "pointing", "pointing one word earli
 table(rows, columns, digits=2)
 
 # %% [markdown]
-# The pointing accuracy falls to almost nothing. The penalty is lower where the weights are spread out. Fewer words are right, too: is this only a bad map of a bad model? At the "a" before a name, the model still looks at many of the things. Here are other seeds, longer training, and λ = 1 as in the authors' code (which sums the loss over words, where we take the mean).
+# The pointing accuracy falls to almost nothing, though at the "a" before a name the model still looks at many of the things. Fewer words are right, too: is this only a bad map of a bad model? Here are other seeds, longer training, and λ = 1 as in the authors' code (which sums the loss over words, where we take the mean).
 
 # %%
 setups = {
@@ -302,7 +315,8 @@ columns, marks = ["right words", "pointing", "pointing one word earlier"], {}
 for name, (measurement, setup) in setups.items():
     found_by_seed = runs(measurement, setup, ["words", "pointing", "one_earlier"])  # 5 3
     marks[name] = dict(zip(columns, found_by_seed.T, strict=True))
-plots.dots(marks, "share; five seeds; after 1,200 steps: up to four things")
+shown = {name: {column: found[column] for column in columns[:2]} for name, found in marks.items()}
+plots.dots(shown, "share; five seeds; after 1,200 steps: up to four things")
 for steps in ("600", "1,200"):
     without, with_it = (marks[f"{steps} steps, {setup}"]["right words"] for setup in ("no penalty", "λ = 0.01"))
     print(f"right words lost with λ = 0.01, {steps} steps, run by run:", without - with_it)
@@ -333,12 +347,11 @@ for name, emptied in tries.items():
     with torch.no_grad():
         logits = penalised(changed[None], unseen.given[SCENE][None]).logits[0, 1]  # V
     print(f"without the cell {name}, word 2 is “{WORDS[logits.argmax()]}”")
-
 whole = [names_kept(one, unseen_annotations, unseen, None, empty) for one in (model, penalised)]
 print(f"names right in all scenes, with nothing emptied: {whole[0]:.2f}, with the penalty {whole[1]:.2f}")
 
 # %% [markdown]
-# At word 2 hardly any weight lies on the marked thing. And yet the word is right, and it changes when that cell is emptied. Now we empty a cell for every name, with both models, and count the names that are still right. How many does the penalised model lose?
+# At word 2 hardly any weight lies on the marked thing. And yet the word is right, and it changes when that cell is emptied. Now we empty a cell for every name, with both models. How many of its right names will the penalised model lose?
 
 # %% tags=["nbval-check-output"]
 predict("15.emptied", ...)
@@ -359,21 +372,19 @@ reveal("15.emptied", round(rows["the cell with the largest weight"][1], 2))
 table(rows, ["no penalty", "with penalty"], corner="names right, if we empty", digits=2)
 
 # %% [markdown]
-# Without the penalty, most names are lost with the cell that has the largest weight. A word before, it is often the same cell. With the penalty, that cell matters no more than a random one. What matters is the cell with the largest weight a word before. At the name itself the thing gets no weight (0.00 above), so the state must have kept what was seen earlier. Do other seeds say so, too?
+# Without the penalty, most names are lost with the cell that has the largest weight. With the penalty, that cell matters no more than a random one; the cell with the largest weight a word before matters. At the name itself the thing gets hardly any weight, so the state must have kept what was seen earlier. Do other seeds say so, too?
 
 # %%
-rows = {}
+cells = ("the largest weight", "the largest weight a word before", "a random cell")
+lost = {cell: {} for cell in cells}
 for setup in ("no penalty", "penalty 0.01"):
-    kept = runs("emptied", setup, ["whole", "largest", "before", "random"])
-    rows[setup] = torch.cat([kept[:, :1], kept[:, :1] - kept[:, 1:]], 1)  # what each run loses
-print("lost with the penalty, with the largest weight, run by run:", rows["penalty 0.01"][:, 1])
-columns = ["names right", "lost: largest weight", "lost: largest a word before", "lost: random cell"]
-table(rows, columns, corner="600 steps, five seeds", digits=2)
+    whole, *kept = runs("emptied", setup, ["whole", "largest", "before", "random"]).T  # 5 each
+    for cell, left in zip(cells, kept, strict=True):
+        lost[cell][setup] = 1 - left / whole
+plots.dots(lost, "share of the right names that are lost if this cell is emptied; five seeds")
 
 # %% [markdown]
-# Without the penalty the map passes this test in every run: most names are lost with the largest weight. With it the map fails in four: hardly any are lost. So a map says where a context came from, but not *necessarily* what a word depends on.
-#
-# In models of text, weights often disagree with other measures of importance (Jain & Wallace 2019). Are they explanations? That depends on what we call one (Wiegreffe & Pinter 2019).
+# Without the penalty the map passes this test in every run: most names are lost with the largest weight. With it the map fails in four of five: hardly any are lost. So a map says where a context came from, but not *necessarily* what a word depends on. In models of text, too, weights often disagree with other measures of importance (Jain & Wallace 2019). Are they explanations? That depends on what we call one (Wiegreffe & Pinter 2019).
 #
 # ## Captions today
 #
@@ -385,7 +396,7 @@ table(rows, columns, corner="600 steps, five seeds", digits=2)
 # | Flamingo (Alayrac et al. 2022) | 64 vectors | layers of cross-attention in a frozen language model, each with a gate tanh(α), where α is one learned number that starts at 0 |
 # | LLaVA-1.5 (Liu et al. 2023) | 24×24 = 576 tokens among the words | the language model's own self-attention |
 #
-# As tanh(0) = 0, Flamingo begins as the plain language model. How many scores does one layer need for 576 parts of a picture and 20 words?
+# How many scores does one layer need for 576 parts of a picture and 20 words?
 
 # %% tags=["nbval-check-output"]
 parts, words = 576, 20
@@ -393,15 +404,17 @@ print("cross-attention:", words * parts)
 print("tokens among the words, causal:", (parts + words) * (parts + words + 1) // 2)
 
 # %% [markdown]
-# The tokens of the picture are also compared with one another.
+# Among the words, the parts of the picture are also compared with one another.
+#
+# And on *photographs*? There people must mark the things. A captioner whose weights were trained on such marks pointed better, and wrote better captions (Liu et al. 2017). Models that answer questions do not look where people look (Das et al. 2016). So the clear maps of drawn scenes are no rule.
 #
 # ## So: which part of the picture is this word?
 #
-# The part without which the word is lost. In our first model, the weight lies there when the word is written. In the penalised one, it mostly lay there one word earlier.
+# The part without which the word is lost. In our first model, the weight lies there when the word is written; in the penalised one, mostly one word earlier.
 #
 # ## Questions
 #
-# Five questions test the goals at the top. Run a cell to see its question, then replace the dots with a letter in quotes or with a number.
+# Run a cell, then replace the dots with a letter in quotes or a number.
 
 # %%
 check("15.q1", ...)

@@ -109,7 +109,7 @@ predictions = (
     Prediction(
         "15.pointing",
         "For what share of the things does the largest weight lie on the thing, when its name is written?",
-        why="Nothing in the training asks the model to look there. Perhaps it learns to because the context flows straight into the next word.",
+        why="Nothing in the training asks the model to look there, and a random cell would be right in 1 of 25 cases.",
     ),
     Prediction(
         "15.penalty",

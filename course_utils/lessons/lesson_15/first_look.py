@@ -67,8 +67,8 @@ def _(annotations, weights):
         state = times(weights["first"], sum(picture) / len(picture)).tanh()
         asked = times(weights["query"], state)
         scores = [times(weights["v"][None], (asked + times(weights["key"], a)).tanh())[0] for a in picture]
-        shares = [score.exp() / sum(other.exp() for other in scores) for score in scores]
-        context = sum(share * a for share, a in zip(shares, picture, strict=True))
+        shares = [score.exp() for score in scores]
+        context = sum(share * a for share, a in zip(shares, picture, strict=True)) / sum(shares)
         rows.append(context / (1 + (-times(weights["gate"][None], state)).exp()))
     return torch.stack(rows)
 

@@ -1,45 +1,50 @@
-"""Right answers to 10.split_heads in other styles than the solution's: chunk, slices, permute, einsum with places, loops."""
+"""Right answers to 10.split_heads in other styles than the solution's: chunk, slices, unfold, einsum with places, loops."""
 
 import torch
 
 
-def by_chunk(x, heads):
-    return torch.stack(x.chunk(heads, dim=-1), dim=1)
+def by_chunk(qkv, heads):
+    """One head after the other, each cut into three."""
+    parts = [torch.stack(head.chunk(3, dim=-1)) for head in qkv.chunk(heads, dim=-1)]
+    return torch.stack(parts, dim=2)
 
 
-def by_split(x, heads):
-    return torch.stack(torch.split(x, x.shape[-1] // heads, -1), 1)
+def by_split(qkv, heads):
+    B, T, width = qkv.shape
+    d = width // heads // 3
+    q, k, v = qkv.view(B, T, heads, 3 * d).transpose(1, 2).split(d, -1)
+    return torch.stack([q, k, v])
 
 
-def by_permute(x, heads):
-    return x.reshape(*x.shape[:2], heads, -1).permute(0, 2, 1, 3).contiguous()
+def by_places(qkv, heads):
+    places = torch.arange(qkv.shape[2]).reshape(heads, 3, 1, -1).transpose(0, 1)  # 3 H 1 d
+    return qkv[:, torch.arange(qkv.shape[1])[:, None], places].transpose(0, 1)
 
 
-def through_the_transposed(x, heads):
+def through_the_transposed(qkv, heads):
     """Cut along the axis of features where it stands second."""
-    B, T, D = x.shape
-    return x.transpose(1, 2).reshape(B, heads, D // heads, T).transpose(2, 3)
+    B, T, width = qkv.shape
+    parts = qkv.mT.reshape(B, heads, 3, width // (3 * heads), T)
+    return parts.movedim(2, 0).mT
 
 
-def by_places(x, heads):
-    places = torch.arange(x.shape[2]).reshape(heads, 1, -1)  # H 1 d
-    return x[:, torch.arange(x.shape[1])[None, :, None], places]
-
-
-def word_by_word(x, heads):
-    B, T, D = x.shape
-    d = D // heads
-    result = torch.zeros(B, heads, T, d, dtype=x.dtype)
+def word_by_word(qkv, heads):
+    B, T, width = qkv.shape
+    d = width // (3 * heads)
+    result = torch.zeros(3, B, heads, T, d, dtype=qkv.dtype)
     for b in range(B):
-        for h in range(heads):
-            for t in range(T):
-                result[b, h, t] = x[b, t, h * d : h * d + d]
+        for t in range(T):
+            for h in range(heads):
+                for kind in range(3):
+                    start = h * 3 * d + kind * d
+                    result[kind, b, h, t] = qkv[b, t, start : start + d]
     return result
 
 
-def by_unfold(x, heads):
-    d = x.shape[2] // heads
-    return x.unfold(2, d, d).movedim(2, 1)
+def by_unfold(qkv, heads):
+    d = qkv.shape[2] // (3 * heads)
+    parts = qkv.unfold(2, d, d)  # B T 3H d
+    return torch.stack([parts[:, :, kind::3].transpose(1, 2) for kind in range(3)])
 
 
 # PyTorch's own
@@ -50,9 +55,8 @@ OWN = [
 RIGHT = [
     *OWN,
     by_split,
-    by_permute,
-    through_the_transposed,
     by_places,
+    through_the_transposed,
     # As beginners write them
     word_by_word,
 ]
