@@ -81,7 +81,7 @@ _ = ax.legend(loc="lower right")
 #
 # ## What does our model read?
 #
-# In our episodes there are five classes, so the model must also find *which* label to say. It reads a picture $x_t$ beside $y_{t-1}$, the label of the picture before, to predict $y_t$. If the labels are 2, 0 and 2, which labels does it read?
+# In our episodes there are five classes, so the model must find *which* label to say. It reads a picture $x_t$ beside $y_{t-1}$, the label of the picture before, to predict $y_t$. If the labels are 2, 0 and 2, which labels does it read?
 
 
 # %% tags=["nbval-check-output"]
