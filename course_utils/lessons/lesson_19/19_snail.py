@@ -97,11 +97,19 @@ y = F.one_hot(torch.tensor([[2, 0, 2]]), 5).float()  # B T V
 print(read(torch.zeros(1, 3, 64), y)[0, :, 64:])
 
 # %% [markdown]
-# It reads no label at first, then 2, then 0. To predict 2 at the third step, it has to know that the label 2 belongs to the first picture, and that this picture looks like the third.
+# It reads no label at first, then 2, then 0. Suppose that the pictures are of the classes A, B and A:
+#
+# | step | 0 | 1 | 2 |
+# | --- | --- | --- | --- |
+# | picture read | A | B | A |
+# | label read | none | 2 | 0 |
+# | label to predict | 2 | 0 | 2 |
+#
+# The rule that holds in every episode is *say the label that was read one step after a picture like this one*.
 #
 # ## Bring picture and label together
 #
-# Attention could find an earlier picture that looks like this one, but that picture's label arrives one step later. A **causal convolution** joins two steps and never looks ahead; its **dilation** says how many steps back it looks:
+# At step 2, attention can find A at step 0. But the label of A is read at step 1, beside B. A **causal convolution** joins two steps and never looks ahead; its **dilation** says how many steps back it looks:
 #
 # $$z_t = W_1\, x_t + W_0\, x_{t - \text{dilation}} + b$$
 #
@@ -286,7 +294,7 @@ for name, one, reads in (("right", model, read), ("leaking", leaking, leaking_re
 #
 # ## Where does it look?
 #
-# The attention should look where the right label is read, one step after a picture of the same class (framed below). How much of the weight is there?
+# If the model has learned the rule, its attention looks one step after pictures of the same class, where the right label is read (framed below). How much of the weight is there?
 
 
 # %%
