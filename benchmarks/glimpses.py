@@ -8,6 +8,7 @@ glimpses.csv in course_utils/data/measured_tables, which lesson 14 shows; what i
 
 import argparse
 import time
+from functools import partial
 
 import torch
 
@@ -64,6 +65,7 @@ SETUPS = {  # the class of the model, clutter, what `fit` is told
     "reward 1 or 0": (RecurrentAttentionModel, 0, TWO | {"loss": right_or_wrong}),
     "narrow from the start": (RecurrentAttentionModel, 0, TWO | {"spread": (0.1, 0.1)}),
     "no gradient to the state": (Apart, 0, TWO),
+    "one patch": (partial(RecurrentAttentionModel, scales=1), 0, TWO),
     "convolutional": (convolutional, 0, {"steps": 1000}),
     "clutter, 4 glimpses": (RecurrentAttentionModel, 4, TWO | {"glimpses": 4}),
     "clutter, convolutional": (convolutional, 4, {"steps": 2000}),

@@ -232,13 +232,3 @@ def test_what_the_lesson_says_of_characters(seed):
     assert after(1, "SNAIL", "own") > 0.9 and after(5, "forty classes") < after(5, "SNAIL") < 0.8
     assert abs(after(5, "dilation 1 only") - after(5, "SNAIL")) < 0.05
     assert after(1, "dilation 1 only") < after(1, "SNAIL") - 0.03 < after(1, "forty classes")
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_what_the_lesson_says_of_waves(seed):
-    def error(setup):
-        return measured_once("waves", "error", setup=setup, points=10)[0][seed]
-
-    order = ("convolutions only", "SNAIL", "attention and positions", "attention only")
-    assert list(order) == sorted(order, key=error)
-    assert error("attention, pairs given") < error("attention only") / 2

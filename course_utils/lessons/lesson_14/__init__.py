@@ -15,5 +15,5 @@ lesson = Lesson(
     ),
     needs="lesson 08: hard attention, rewards and a baseline",
     reading=50,
-    runs="a minute",
+    runs="half a minute",
 )

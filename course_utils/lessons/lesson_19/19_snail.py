@@ -9,7 +9,6 @@ from course_utils.data import episodes
 from course_utils.data.digit_fields import digits
 from course_utils.data.measured import measured, measured_once
 from course_utils.figures import diagrams, pictures, plots
-from course_utils.figures.tables import table
 from course_utils.figures.widgets import explore
 from course_utils.models import snail
 
@@ -31,11 +30,58 @@ for t, ax in enumerate(plots.axes(9, width=1.3, height=1.6)):
     pictures.picture(shown.pictures[0, t].view(8, 8), str(shown.labels[0, t].item()), ax)
 
 # %% [markdown]
-# From the fifth picture on, because nearly every class has been labelled by then, and you compare. Each such sequence, an **episode**, draws its labels anew.
+# From the fifth picture on: nearly every class has a label by then. Each such sequence, an **episode**, draws its labels anew.
 #
-# A network cannot learn these labels by heart. From thousands of episodes it can learn how to find them: **meta-learning**, learning to learn. Five classes and k examples of each are called 5-way, k-shot.
+# Training on many episodes is meant to make a network do the same in a new one: **meta-learning**, learning to learn. But training only lowers a loss. How can that teach it?
 #
-# At each step the model reads an input $x_t$ beside $y_{t-1}$, the label of the input before, and has to predict $y_t$. If the labels are 2, 0 and 2, which labels does it read?
+# ## What do many tasks teach?
+#
+# We shrink the world until we can compute it. An episode shows a picture, its label $y$ (1 or -1) and the same picture again. The network has two weights: $w$ remembers a label, and $c$ reads the one shown. A positive score $s$ means the label 1:
+#
+# $$s = w + c\, y \qquad \text{loss} = \log(1 + e^{-y s})$$
+#
+# Both weights are 0. What are the gradients if $y$ is 1, and if $y$ is -1?
+
+
+# %% tags=["nbval-check-output"]
+def gradients(labels, w, c):
+    y, weights = torch.tensor(labels), torch.tensor([w, c], requires_grad=True)
+    s = weights[0] + weights[1] * y  # one score per episode
+    loss = (1 + (-y * s).exp()).log().mean()
+    return torch.autograd.grad(loss, weights)[0].tolist()
+
+
+for labels in ([1.0], [-1.0], [1.0, -1.0]):
+    print("labels", labels, "gradients of w and c:", gradients(labels, w=0.0, c=0.0))
+
+# %% [markdown]
+# By hand: where $s = 0$, the loss has the slope $-y/2$ in $s$. So $w$ has the gradient $-y/2$, and $c$ has $-y/2 \cdot y$, which is -1/2 for both labels.
+#
+# If both labels occur, the gradients of $w$ cancel, and those of $c$ add up: to read the label is right in every episode, to remember one is not. Which way will the two weights go if we train on one label, on both, and on three episodes of four with the label 1? Put a list of your own into the loop, too.
+
+# %%
+ax = plots.axes(width=5.5)
+lists = ([1.0], [1.0, 1.0, 1.0, -1.0], [1.0, -1.0])
+for labels, (colour, dash, marker) in zip(lists, plots.LOOKS, strict=False):
+    path = [(0.0, 0.0)]
+    for _ in range(100):
+        w, c = path[-1]
+        of_w, of_c = gradients(labels, w, c)
+        path.append((w - of_w, c - of_c))
+    w, c = path[-1]
+    ax.plot(*torch.tensor(path).T, linestyle=dash, marker=marker, markersize=4, color=colour, label=f"labels {labels}")
+    print(f"trained on {labels}: w = {w:.2f}, c = {c:.2f}; read 1: score {w + c:.2f}; read -1: score {w - c:.2f}")
+ax.set(xlabel="w: remembers", ylabel="c: reads", xlim=(-0.5, 5))
+_ = ax.legend(loc="lower right")
+
+# %% [markdown]
+# Trained on one label, the network is undecided when it reads the other: its score is 0. Trained on both, it says what it has read. With three of four, it remembers a little and still reads.
+#
+# So the weights get what is the same in all tasks: here the rule *say what you have read*. In a new task they do not change: what the network learns there is what it reads.
+#
+# ## What does our model read?
+#
+# In our episodes there are five classes, so the model must find *which* label to say. It reads a picture $x_t$ beside $y_{t-1}$, the label of the picture before, to predict $y_t$. If the labels are 2, 0 and 2, which labels does it read?
 
 
 # %% tags=["nbval-check-output"]
@@ -51,11 +97,19 @@ y = F.one_hot(torch.tensor([[2, 0, 2]]), 5).float()  # B T V
 print(read(torch.zeros(1, 3, 64), y)[0, :, 64:])
 
 # %% [markdown]
-# It reads no label at first, then 2, then 0. To predict 2 at the third step, it has to know that the label 2 belongs to the first picture, and that this picture looks like the third.
+# It reads no label at first, then 2, then 0. Suppose that the pictures are of the classes A, B and A:
+#
+# | step | 0 | 1 | 2 |
+# | --- | --- | --- | --- |
+# | picture read | A | B | A |
+# | label read | none | 2 | 0 |
+# | label to predict | 2 | 0 | 2 |
+#
+# The rule that holds in every episode is *say the label that was read one step after a picture like this one*.
 #
 # ## Bring picture and label together
 #
-# Attention could find an earlier picture that looks like this one, but that picture's label arrives one step later. A **causal convolution** joins two steps and never looks ahead; its **dilation** says how many steps back it looks:
+# At step 2, attention can find A at step 0. But the label of A is read at step 1, beside B. A **causal convolution** joins two steps and never looks ahead; its **dilation** says how many steps back it looks:
 #
 # $$z_t = W_1\, x_t + W_0\, x_{t - \text{dilation}} + b$$
 #
@@ -88,8 +142,8 @@ def seen_from(dilations, steps=16):
     return sees > 0
 
 
-for ax, dilations in zip(plots.axes(2, width=3.6, height=3.2), ((1, 2, 4, 8), (2, 4, 8, 16)), strict=True):
-    plots.mask(seen_from(dilations), range(16), range(16), f"dilations {dilations}", ax, "step seen", "step")
+for ax, dilations in zip(plots.axes(2, width=4.4, height=3.4), ((1, 2, 4, 8), (2, 4, 8, 16)), strict=True):
+    plots.mask(seen_from(dilations), title=f"dilations {dilations}", ax=ax, xlabel="step seen", ylabel="step")
 
 # %% [markdown]
 # With the dilations 1, 2, 4 and 8 the last step sees all steps. With 2, 4, 8 and 16 it sees every other step, and never the one right before it, since sums of even numbers are even. So we begin with 1.
@@ -212,11 +266,35 @@ ax.set_ylim(0, 1)
 plots.curves(examples, lines, "examples so far", "share of right labels", ax=ax)
 
 # %% [markdown]
-# On new classes like those of training, SNAIL does about as well as the rule. On the digits 5 to 9 it loses: it gets half of the labels right after one example and three of four after five, the rule 0.71 and 0.90. Perhaps what it has learned to compare suits its own classes; the distance of pixels suits all. The paper's SNAIL, with a convolutional network for the pictures, gets 99.1 % and 99.8 % on Omniglot (table 1).
+# On new classes like those of training, SNAIL does about as well as the rule. On the digits 5 to 9 it gets half of the labels right after one example and three of four after five, the rule 0.71 and 0.90. Perhaps it compares what differs in its own classes. The paper's SNAIL, with a convolutional network for the pictures, gets 99.1 % and 99.8 % on Omniglot (table 1).
+#
+# ## Does it see the answer?
+#
+# Nine of ten right after one example: is that too good? A model looks perfect if it reads each label beside the picture whose label it should predict. Below, we change the label at step 10. Which predictions may change?
+
+
+# %%
+def leaking_read(x, y):
+    return torch.cat([x, y], -1)  # B T D+V
+
+
+torch.manual_seed(0)
+leaking = Snail(64 + 5, 5)
+losses = snail.fit_characters(leaking, steps=60, read=leaking_read)
+changed = unseen.labels.clone()
+changed[:, 10] = (changed[:, 10] + 1) % 5  # another label at step 10
+for name, one, reads in (("right", model, read), ("leaking", leaking, leaking_read)):
+    before = snail.predict_labels(one, unseen, reads)
+    moved = (before != snail.predict_labels(one, unseen._replace(labels=changed), reads)).float().mean(0)
+    right = snail.by_examples(before, unseen)[0]
+    print(f"{name}: {right:.2f} right after one example; share moved at 9, 10, 11: {moved[[9, 10, 11]]}")
+
+# %% [markdown]
+# The leaking model is always right, even on new classes, but its answer at step 10 changes with the label of step 10. The right model's answers change only afterwards. How does it find them?
 #
 # ## Where does it look?
 #
-# The attention should look where the right label is read, one step after a picture of the same class (framed below). How much of the weight is there?
+# If the model has learned the rule, its attention looks one step after pictures of the same class, where the right label is read (framed below). How much of the weight is there?
 
 
 # %%
@@ -259,10 +337,10 @@ torch.manual_seed(0)
 altered = Snail(64 + 5, 5, **changes)
 losses = snail.fit_characters(altered, steps=400, rate=4e-3)
 print("The altered model beside the whole one, and the rule:")
-rows = {"whole": shares, "altered": snail.by_examples(snail.predict_labels(altered, unseen), unseen)}
-rows["most frequent label"] = snail.by_examples(episodes.most_frequent(unseen), unseen)
-reveal("19.without", round(rows["altered"][-1], 2))
-table(rows, [*"12345"], corner="right after so many examples", digits=2)
+lines = {"whole": [shares], "altered": [snail.by_examples(snail.predict_labels(altered, unseen), unseen)]}
+lines["most frequent label"] = [snail.by_examples(episodes.most_frequent(unseen), unseen)]
+reveal("19.without", round(lines["altered"][0][-1], 2))
+plots.curves(range(1, 6), lines, "examples so far", "share of right labels", legend="above")
 
 # %% [markdown]
 # Without convolutions the model does about as well as the rule. Its attention can find a similar picture, but the label that is read beside that picture belongs to the picture before it. If this is the reason, attention alone should be enough once each label is read beside its own picture. In one line we do by hand what the convolution did. What will the share be?
@@ -276,11 +354,11 @@ def read_pairs(x, y):  # B T D, B T V
 torch.manual_seed(0)
 paired = Snail(2 * 64 + 5, 5, dilations=())
 losses = snail.fit_characters(paired, steps=400, rate=4e-3, read=read_pairs)
-rows["no convolutions, pairs given"] = snail.by_examples(snail.predict_labels(paired, unseen, read_pairs), unseen)
-table(rows, [*"12345"], corner="right after so many examples", digits=2)
+lines["altered, pairs given"] = [snail.by_examples(snail.predict_labels(paired, unseen, read_pairs), unseen)]
+plots.curves(range(1, 6), lines, "examples so far", "share of right labels", legend="above")
 
 # %% [markdown]
-# It is enough: with the pairs, a single attention does even better than the whole model. Does this hold for five seeds and 1,500 steps? Below, models with attention alone have four layers of it. All have the same learning rate, so another one might help some of them. "More" is the paired difference (lesson 13) from SNAIL. Does one convolution of dilation 1 replace all five?
+# It is enough: with the pairs, a single attention does even better than the whole model. Does this hold for five seeds and 1,500 steps? Below, models with attention alone have four layers of it. All have the same learning rate, so another one might help some of them. Each dot is the difference from SNAIL with the same seed (lesson 13). Does one convolution of dilation 1 replace all five?
 
 
 # %%
@@ -292,111 +370,33 @@ def after(examples, setup, value="held_out"):
 rows = {}
 for setup in snail.SETUPS:
     size = sum(p.numel() for p in snail.made(setup, 64, 5, steps=26)[0].parameters())
-    rows[setup] = [f"{size:,}"]
-    for examples in (1, 5):
-        rows[setup] += [after(examples, setup), after(examples, setup) - after(examples, "SNAIL")]
-table(rows, ["parameters", "1 example", "more", "5 examples", "more"], corner="digits 5 to 9", digits=2)
+    name = f"{setup} ({size:,} parameters)"
+    rows[name] = {f"after {n}": after(n, setup) - after(n, "SNAIL") for n in (1, 5)}
+plots.dots(rows, "share of right labels, digits 5 to 9, minus SNAIL's", xlim=(-0.5, 0.25))
 
 # %% [markdown]
-# After five examples it does; after one it is worse with every seed. Dilations from 2 never join a label with its picture, and convolutions alone, with the most parameters, are far worse. Four layers of attention reach 0.62; perhaps one joins labels and pictures for the next. With positions (lesson 11) they come close to SNAIL, with pairs they are better.
+# After five examples it does; after one it is worse with every seed. Dilations from 2 never join a label with its picture. Convolutions alone, with the most parameters, and four layers of attention alone are worse, too. With positions (lesson 11) attention comes close to SNAIL, and with pairs it is better.
 #
-# ## Today: in-context learning
+# ## How much must the tasks vary?
 #
-# Language models learn from examples in a prompt: **in-context learning** (Brown et al. 2020). A model can also store classes in its weights. When? SNAIL learns from five classes (0 to 4), forty (these turned and mirrored) or many.
+# In our smallest world, $w$ remembered a label if it was always the same. Here the labels vary. What if the classes do not? We train SNAIL on five classes (0 to 4), on forty (these turned and mirrored) and on many (joined). Which will be good on its own classes, and which on new ones?
 
 # %%
 rows = {}
-for setup, name in (("five classes", "five"), ("forty classes", "forty"), ("SNAIL", "many, joined")):
-    rows[name] = [after(5, setup, "own"), after(5, setup), after(5, setup) - after(5, "SNAIL")]
-columns = ["classes as in training", "digits 5 to 9", "digits 5 to 9, minus many"]
-table(rows, columns, corner="right after 5 examples", digits=2)
+for setup, name in (("five classes", "five classes"), ("forty classes", "forty"), ("SNAIL", "many, joined")):
+    rows[name] = {"classes as in training": after(5, setup, "own"), "digits 5 to 9": after(5, setup)}
+plots.dots(rows, "share of right labels after five examples, five seeds", xlim=(0, 1.03))
 
 # %% [markdown]
-# With five classes it is perfect on them and poor on new ones. The labels varied in training, but not the classes: so the weights can store how to recognise these five. With forty it is better on new digits, and still worse than with many. Chan et al. (2022) find that Transformers learn from the context if classes are many, rare and come in bursts, as words do.
+# With five classes SNAIL is perfect on them and poor on new ones: perhaps its weights store these five. With forty it is better on new digits, with many best.
 #
-# ## Waves
-#
-# Each episode is now a wave $a \sin(x + p)$ with its own $a$ and $p$. A model of convolutions alone reads $x_t$, predicts the wave's height there, and then reads the true height. How many points does it need to know the grey wave?
-
-# %%
-torch.manual_seed(0)
-waves = Snail(2, 1, dilations=(1, 2, 4, 8) * 2, attention=False)
-losses = snail.fit_waves(waves, steps=400)
-a, p = 1.5, 1.0  # try others: a from 0.5 to 2, p from 0 to 6.28
-x = 6 * torch.rand(10, generator=drawn(8)) - 3  # T
-y = a * (x + p).sin()  # T
-
-
-def guess(points):
-    grid = torch.linspace(-3, 3, 49)
-    asked = torch.cat([x[:points].expand(49, -1), grid[:, None]], 1)[..., None]
-    given = F.pad(y[:points].expand(49, -1), (0, 1))[..., None]  # the last answer is not read
-    height = waves(read(asked, given))[:, -1, 0].detach()
-    ax = plots.axes(width=5.5)
-    ax.plot(grid, a * (grid + p).sin(), color="0.7", linewidth=5, label="wave")
-    ax.plot(grid, height, label="guess")
-    ax.scatter(x[:points], y[:points], s=60, color="0.2", zorder=3, label="points given")
-    ax.set(xlabel="x", ylabel="height", ylim=(-2.2, 2.2))
-    ax.legend(loc="lower center")
-    return f"After {points} points, the guess at x = 0 is {height[24]:.2f}."
-
-
-wave_explorer = explore(guess, points=ipywidgets.IntSlider(value=2, min=0, max=10))
-wave_explorer
-
-# %% [markdown]
-# After two points the model's guess has the form of the wave and is too flat. Two points should nearly always be enough, since a wave has two unknowns, $a$ and $p$. Garg et al. (2022) train Transformers on sequences of $x$ and $f(x)$: on linear functions that they have not seen, these come close to least squares. Which parts of SNAIL matter for waves, over five seeds and 1,500 steps?
-
-
-# %%
-def errors_after(points, setup):  # by seed
-    found, runs = measured("waves", "error", "points", setup=setup)
-    return torch.tensor(runs)[:, found.index(points)]
-
-
-rows = {}
-for setup in snail.SETUPS:
-    if "dilation" not in setup:
-        size = sum(p.numel() for p in snail.made(setup, 1, 1, steps=11)[0].parameters())
-        more = errors_after(10, setup) - errors_after(10, "SNAIL")
-        rows[setup] = [f"{size:,}", *(errors_after(k, setup) for k in (1, 2, 10)), more]
-columns = ["parameters", "1 point", "2", "10", "10, minus SNAIL"]
-table(rows, columns, corner="squared error", digits=2)
-
-# %% [markdown]
-# Attention alone gains nothing from more than two points, since each height is read beside the wrong x. With pairs, its error after ten is 0.13 instead of 0.45. Here convolutions alone, with the most parameters, are best with every seed: which part matters depends on the task.
-#
-# ## Does it see the answer?
-#
-# A model looks perfect if it reads each label beside the picture whose label it should predict. Below, we change the label at step 10. Which predictions may change?
-
-
-# %%
-def leaking_read(x, y):
-    return torch.cat([x, y], -1)  # B T D+V
-
-
-torch.manual_seed(0)
-leaking = Snail(64 + 5, 5)
-losses = snail.fit_characters(leaking, steps=60, read=leaking_read)
-changed = unseen.labels.clone()
-changed[:, 10] = (changed[:, 10] + 1) % 5  # another label at step 10
-for name, one, reads in (("right", model, read), ("leaking", leaking, leaking_read)):
-    before = snail.predict_labels(one, unseen, reads)
-    moved = (before != snail.predict_labels(one, unseen._replace(labels=changed), reads)).float().mean(0)
-    right = snail.by_examples(before, unseen)[0]
-    print(f"{name}: {right:.2f} right after one example; share moved at 9, 10, 11: {moved[[9, 10, 11]]}")
-
-# %% [markdown]
-# The leaking model is always right, even on new classes, but its answer at step 10 changes with the label of step 10. The right model's answers change only afterwards.
+# Language models learn from examples in a prompt: **in-context learning** (Brown et al. 2020). Chan et al. (2022) find it in Transformers if classes are many, rare and come in bursts, as words do.
 #
 # ## So: can it learn from five examples?
 #
-# Yes, if it has learned how from many tasks. After five examples of a new digit, the five models get three labels of four right, without any change of their weights. Copying the most similar picture's label does better: nine of ten. Where a good rule is known, nothing has to be learned.
+# Yes, if it has learned how from many tasks: these leave no other way than to read. After five examples of a new digit, three labels of four are right, and no weight has changed. The most similar picture's label is right nine times of ten.
 #
 # ## Questions
-#
-# Run a cell to see its question, then replace the dots with a letter in quotes or a number.
 
 # %%
 check("19.q1", ...)
@@ -416,7 +416,7 @@ check("19.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - It can learn from five examples if it was trained on many tasks, and as far as these tasks varied.
+# - It can learn from five examples if it was trained on many tasks, and as far as these varied: what is the same in all goes into the weights, and the rest has to be read.
 # - A causal convolution with a dilation joins two steps. Through the dilations 1, 2, 4 and so on the last step sees all steps.
 # - Attention finds the example, and convolutions bring its label to it. Without convolutions, positions or pairs of picture and label can do the same.
 # - A rule without training, such as copying the label of the most similar picture, shows what a share is worth.
