@@ -170,7 +170,6 @@ def test_every_widget_of_a_lesson_answers_to_every_control(path, monkeypatch):
         "memory.fit",
         "turing.fit",
         "snail.fit_characters",
-        "snail.fit_waves",
     ):
         monkeypatch.setattr(f"course_utils.models.{untrained}", lambda *args, **options: [])
     trained = SimpleNamespace(curves=[{"val_bleu": 0.0}], progress=SimpleNamespace(seconds=0.0))

@@ -2,7 +2,6 @@
 
 import math
 
-import extent
 import pytest
 import torch
 from programs import program
@@ -21,7 +20,6 @@ from course_utils.models.snail import (
     causal_convolution,
     dilations,
     fit_characters,
-    fit_waves,
     made,
     predict_labels,
     read,
@@ -182,23 +180,6 @@ def test_right_labels_are_counted_by_examples():
     assert by_examples(torch.tensor([[0, 3, 1, 1]]), shown, most=2) == [1.0, 0.0]
 
 
-def test_two_points_fix_a_wave():
-    x, y = episodes.wave_episodes(200, drawn())
-    parts = torch.stack([x.sin(), x.cos()], -1).double()  # a sin(x + p) = b sin x + c cos x
-    found = torch.linalg.lstsq(parts, y.double()[..., None]).solution
-    torch.testing.assert_close((parts @ found)[..., 0], y.double(), atol=1e-4, rtol=0)
-    size = found.norm(dim=(1, 2))
-    assert 0.5 <= size.min() < 0.7 and 1.8 < size.max() <= 2.001
-
-
-@pytest.mark.parametrize("blocks", extent.usually(["CA", "AAAA", "CC"], 1))
-def test_training_lowers_the_loss(blocks):
-    torch.manual_seed(0)
-    losses = fit_waves(Snail(2, 1, 11, blocks=blocks), steps=250)
-    assert sum(losses[-10:]) < 0.85 * sum(losses[:10])
-
-
-@pytest.mark.thorough
 def test_training_on_characters():
     torch.manual_seed(0)
     labels = Snail(69, 5, 26, filters=16, key=16)
@@ -208,12 +189,10 @@ def test_training_on_characters():
     assert by_examples(predict_labels(labels, shown), shown)[4] > 0.8
 
 
-def test_the_tables_have_five_seeds_of_everything():
-    for table, (_, setups, columns) in program("snail").TABLES.items():
-        for setup in setups:
-            for column in columns:
-                along = columns[0] if len(columns) > 2 or table == "waves" else "steps"
-                assert len(measured(table, column, along, setup=setup)[1]) == 5, (table, setup)
+def test_the_table_has_five_seeds_of_everything():
+    for setup in program("snail").CHARACTERS:
+        for column in ("examples", "held_out", "own", "cpu_seconds"):
+            assert len(measured("characters", column, "examples", setup=setup)[1]) == 5, setup
 
 
 @pytest.mark.parametrize("seed", range(5))

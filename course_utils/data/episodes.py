@@ -1,6 +1,6 @@
-"""Small tasks that are drawn anew each time, so that only what is learned within an episode helps: characters with new labels, and waves.
+"""Small tasks that are drawn anew each time, so that only what is learned within an episode helps: characters with new labels.
 
-Here: the worlds. Not here: the model that learns in them (`models/snail.py`).
+Here: the world. Not here: the model that learns in them (`models/snail.py`).
 
 Shape letters: B episodes, T steps.
 """
@@ -92,10 +92,3 @@ def most_frequent(episodes: Episodes) -> Tensor:
     """The most frequent label before each step, B×T; the smallest one of several, and 0 at the first step."""
     labels = torch.nn.functional.one_hot(episodes.labels, WAYS)
     return (labels.cumsum(1) - labels).argmax(-1)
-
-
-def wave_episodes(number: int, draw: torch.Generator, steps=11) -> tuple[Tensor, Tensor]:
-    """Return points x from -3 to 3 and heights y, both B×T, each episode on a wave y = a sin(x + p), a from 0.5 to 2, p from 0 to 2π."""
-    x = 6 * torch.rand(number, steps, generator=draw) - 3
-    height = 0.5 + 1.5 * torch.rand(number, 1, generator=draw)
-    return x, height * (x + 2 * torch.pi * torch.rand(number, 1, generator=draw)).sin()

@@ -20,7 +20,7 @@ memory.csv                              benchmarks/memory.py          hops, by k
 turing.csv                              benchmarks/turing.py          copying and recalling with a memory, by length
 forgetting.csv, balance.csv             benchmarks/experts.py         what experts forget, and how many of them get work
 lines.csv, translators.csv              benchmarks/experts.py         experts that compete or not, and those of a Transformer
-characters.csv, waves.csv               benchmarks/snail.py           learning from examples, with and without each half
+characters.csv                          benchmarks/snail.py           learning from examples, with and without each half
 variants.csv, cost.csv                  benchmarks/variants.py        five attentions in two worlds, whole and in part, and what chunks cost
 gpt.csv, induction.csv                  benchmarks/gpt.py             four changes since 2017, each put in and taken out; and copying, with one layer and two
 shakespeare.csv                         benchmarks/shakespeare.py     a GPT, a GRU and counts on plays, and the GPT that ships

@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from course_utils.data.episodes import WAYS, Episodes, character_episodes, wave_episodes
+from course_utils.data.episodes import WAYS, Episodes, character_episodes
 from course_utils.models.attention import attention, causal_mask
 from course_utils.models.train_model import train_model
 from course_utils.models.transformer import check_sizes
@@ -166,13 +166,3 @@ def weight_on_label(weights: Tensor, episodes: Episodes) -> tuple[Tensor, Tensor
     previous = F.pad(episodes.labels, (1, 0), value=-1)[:, None, :-1]  # B 1 T: that of the step before
     right = (previous == episodes.labels[..., None]).tril()  # B T T
     return (weights * right).sum(-1), right.float().sum(-1) / torch.arange(1, right.shape[1] + 1)
-
-
-def fit_waves(model: nn.Module, seed=0, steps=1500, batch=64, rate=3e-3, read=read) -> list[float]:
-    """Learn to say how high a wave is at x, after the heights of points before; return the loss of each step."""
-
-    def loss_of_batch(draw):
-        x, y = (values[..., None] for values in wave_episodes(batch, draw))
-        return (model(read(x, y)) - y).square().mean()
-
-    return train_model(model, loss_of_batch, seed, steps, rate, warmup=20)

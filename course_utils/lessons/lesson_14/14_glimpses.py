@@ -238,7 +238,7 @@ def train(name, model, loss):
         learning[name].append(reward.mean().item())
         return loss(logits, label, log_p, reward, b)
 
-    ram.fit(model, side=24, glimpses=2, steps=1600, loss=watched)
+    ram.fit(model, side=24, glimpses=2, steps=2000, loss=watched)
     return ram.evaluate(model, side=24, glimpses=2)  # right answers, last glimpses in the box
 
 
@@ -262,7 +262,7 @@ for i, ax in enumerate(plots.axes(5, width=2.2, height=2.4)):
     answer = looks.logits[i].argmax().item()
     pictures.looks(many[i], looks.locations[i], 8, boxes[i], f"a {names[i]}, read as {answer}", ax)
 reveal("14.found", round(100 * after[1]))
-table({"before": before, "after 1,600 steps": after}, columns, corner="share of fields")
+table({"before": before, "after 2,000 steps": after}, columns, corner="share of fields")
 
 # %% [markdown]
 # In the five pictures the first square, patch 0, is at the centre, and the second one mostly lies on or near the dashed box of the digit, wherever that is. The model finds most digits, although it has only ever been told which digit it was. A digit that it has found can still be misread.
@@ -299,7 +299,7 @@ reveal("14.without", round(100 * found[1]))
 table({"whole": after, f"without the {part}": found}, columns, corner="share of fields")
 means = {name: [torch.tensor(rewards).view(-1, 50).mean(1).tolist()] for name, rewards in learning.items()}
 ax = plots.axes(width=6.5)
-plots.curves(range(50, 1601, 50), means, "training step", "mean reward of 50 steps", ax=ax)
+plots.curves(range(50, 2001, 50), means, "training step", "mean reward of 50 steps", ax=ax)
 
 # %% [markdown]
 # Without the reward for looking, the second look misses most digits, and fewer answers are right. At first the rewards of both rise alike; then that of the whole model draws ahead.
