@@ -176,6 +176,33 @@ def test_a_slider_moves_by_the_keyboard(open_page):
     assert moving_picture.locator("img").evaluate("image => image.decode().then(() => image.naturalWidth)") > 100
 
 
+def test_a_cell_of_code_says_where_it_can_be_changed_and_run(open_page):
+    page = open_page("notebooks/02_weighted_sums.html")
+    cell = page.locator(".cell").nth(1)
+    cell.get_by_role("button", name="Change and run").press("Enter")
+    playwright.expect(cell.get_by_text("A page cannot run Python.")).to_be_focused()
+    playwright.expect(cell.get_by_role("link", name="Open in Colab")).to_have_attribute(
+        "href", re.compile("/02_weighted_sums.ipynb$")
+    )
+    playwright.expect(cell.get_by_role("link", name="Download the notebook")).to_be_visible()
+
+
+TOO_SMALL = """() => [...document.querySelectorAll("main :is(button, summary, input, label:has(input))")]
+  .filter((one) => one.offsetHeight && one.offsetHeight < 44 && !one.parentElement.closest("label"))
+  .map((one) => one.outerHTML)"""
+
+
+def test_what_a_finger_presses_is_large_enough(browser, site):
+    context = browser.new_context(viewport={"width": 375, "height": 667}, has_touch=True, is_mobile=True)
+    page = context.new_page()
+    for name in ("notebooks/02_weighted_sums.html", PAGES[2], "translator.html"):
+        page.goto((site[0] / name).as_uri())
+        if name == "translator.html":
+            page.locator("#translator[data-ready]").wait_for()
+        assert page.evaluate(TOO_SMALL) == [], name
+    context.close()
+
+
 def test_the_search_finds_words_of_a_lessons_text_and_code(browser, site):
     page = (
         browser.new_page()

@@ -133,7 +133,7 @@ SETTINGS = {
     "html_theme": "sphinx_book_theme",
     "html_static_path": ["_static"],
     "html_css_files": ["site.css"],
-    "html_js_files": ["attention_table.js", "asked.js", "moving.js"],
+    "html_js_files": ["attention_table.js", "asked.js", "moving.js", "running.js"],
     "html_copy_source": False,
     "html_show_sourcelink": False,
     "nb_code_prompt_show": "Show what is imported",
