@@ -233,7 +233,8 @@ def test_the_page_computes_what_pytorch_does(open_page):
 
         sentences += load_multi30k("test_2016_flickr", "en-de").sources
     page = translating(open_page)
-    for name, kind in (("transformer-en-de", "Transformer"), ("attention-en-fr", "Recurrent")):
+    for name in build.MODELS:
+        kind = "Transformer" if name.startswith("transformer") else "Recurrent"
         model, subwords = load_pretrained(name)
         rows = subwords.encode([" ".join(text.split()) for text in sentences])
         page.wait_for_function(f"window.COURSE_MODELS['{name}']")
@@ -246,14 +247,14 @@ def test_the_page_computes_what_pytorch_does(open_page):
             assert torch.allclose(torch.tensor(came["logits"]), logits, atol=1e-4)
 
 
-def test_the_french_translator_shows_the_same_sentence_and_where_it_looks(open_page):
+def test_french_translators_show_the_same_sentence_and_one_where_it_looks(open_page):
     page = translating(open_page)
-    model, subwords = load_pretrained("attention-en-fr")
     page.get_by_role("textbox").fill(SENTENCES[3])
     page.get_by_role("textbox").press("Enter")
-    rows = subwords.encode([SENTENCES[3]])
-    (greedy,) = translate_all(model, rows, width=1, weights=True)
-    playwright.expect(page.locator("[data-part=french]")).to_have_text(subwords.decode([greedy.tokens])[0])
+    for part, name in (("one-vector", "seq2seq-en-fr"), ("one-attention", "attention-en-fr")):
+        model, subwords = load_pretrained(name)
+        (greedy,) = translate_all(model, subwords.encode([SENTENCES[3]]), width=1, weights=True)
+        playwright.expect(page.locator(f"[data-part={part}]")).to_have_text(subwords.decode([greedy.tokens])[0])
     shown = [row.locator("td").all_inner_texts() for row in page.locator("[data-part=alignment] tbody tr").all()]
     exact = [[f"{100 * weight:.0f}" if weight >= 0.05 else "" for weight in row] for row in greedy.weights.tolist()]
     assert shown[:-1] == exact  # the last row is that of EOS

@@ -21,7 +21,7 @@ from course_utils.figures import every_head
 from course_utils.models.files import PRETRAINED
 from course_utils.site import contents, moving, pages
 
-MODELS = ("transformer-en-de", "attention-en-fr")  # of the page that translates
+MODELS = ("transformer-en-de", *contents.BESIDE)  # of the page that translates
 MARK = ".course-site"  # in a folder that was written by this command, and that it may write anew
 
 
