@@ -121,7 +121,7 @@ def test_pages_are_accessible(open_page, name, scheme):
 
 @pytest.mark.parametrize("width", extent.usually([375, 1440], 1))
 def test_no_page_is_wider_than_the_screen(open_page, width):
-    for name in ("index.html", "notebooks/02_weighted_sums.html", PAGES[2], "translator.html"):
+    for name in ("index.html", "notebooks/02_weighted_sums.html", PAGES[2], "translator.html", "docs/instructors.html"):
         page = open_page(name, width=width)
         assert page.evaluate("document.documentElement.scrollWidth") <= width, name
 
