@@ -121,7 +121,7 @@ def test_pages_are_accessible(open_page, name, scheme):
 
 @pytest.mark.parametrize("width", extent.usually([375, 1440], 1))
 def test_no_page_is_wider_than_the_screen(open_page, width):
-    for name in ("index.html", "notebooks/02_weighted_sums.html", PAGES[2], "translator.html"):
+    for name in ("index.html", "notebooks/02_weighted_sums.html", PAGES[2], "translator.html", "docs/instructors.html"):
         page = open_page(name, width=width)
         assert page.evaluate("document.documentElement.scrollWidth") <= width, name
 
@@ -176,6 +176,33 @@ def test_a_slider_moves_by_the_keyboard(open_page):
     assert moving_picture.locator("img").evaluate("image => image.decode().then(() => image.naturalWidth)") > 100
 
 
+def test_a_cell_of_code_says_where_it_can_be_changed_and_run(open_page):
+    page = open_page("notebooks/02_weighted_sums.html")
+    cell = page.locator(".cell").nth(1)
+    cell.get_by_role("button", name="Change and run").press("Enter")
+    playwright.expect(cell.get_by_text("A page cannot run Python.")).to_be_focused()
+    playwright.expect(cell.get_by_role("link", name="Open in Colab")).to_have_attribute(
+        "href", re.compile("/02_weighted_sums.ipynb$")
+    )
+    playwright.expect(cell.get_by_role("link", name="Download the notebook")).to_be_visible()
+
+
+TOO_SMALL = """() => [...document.querySelectorAll("main :is(button, summary, input, label:has(input))")]
+  .filter((one) => one.offsetHeight && one.offsetHeight < 44 && !one.parentElement.closest("label"))
+  .map((one) => one.outerHTML)"""
+
+
+def test_what_a_finger_presses_is_large_enough(browser, site):
+    context = browser.new_context(viewport={"width": 375, "height": 667}, has_touch=True, is_mobile=True)
+    page = context.new_page()
+    for name in ("notebooks/02_weighted_sums.html", PAGES[2], "translator.html"):
+        page.goto((site[0] / name).as_uri())
+        if name == "translator.html":
+            page.locator("#translator[data-ready]").wait_for()
+        assert page.evaluate(TOO_SMALL) == [], name
+    context.close()
+
+
 def test_the_search_finds_words_of_a_lessons_text_and_code(browser, site):
     page = (
         browser.new_page()
@@ -206,7 +233,8 @@ def test_the_page_computes_what_pytorch_does(open_page):
 
         sentences += load_multi30k("test_2016_flickr", "en-de").sources
     page = translating(open_page)
-    for name, kind in (("transformer-en-de", "Transformer"), ("attention-en-fr", "Recurrent")):
+    for name in build.MODELS:
+        kind = "Transformer" if name.startswith("transformer") else "Recurrent"
         model, subwords = load_pretrained(name)
         rows = subwords.encode([" ".join(text.split()) for text in sentences])
         page.wait_for_function(f"window.COURSE_MODELS['{name}']")
@@ -219,14 +247,14 @@ def test_the_page_computes_what_pytorch_does(open_page):
             assert torch.allclose(torch.tensor(came["logits"]), logits, atol=1e-4)
 
 
-def test_the_french_translator_shows_the_same_sentence_and_where_it_looks(open_page):
+def test_french_translators_show_the_same_sentence_and_one_where_it_looks(open_page):
     page = translating(open_page)
-    model, subwords = load_pretrained("attention-en-fr")
     page.get_by_role("textbox").fill(SENTENCES[3])
     page.get_by_role("textbox").press("Enter")
-    rows = subwords.encode([SENTENCES[3]])
-    (greedy,) = translate_all(model, rows, width=1, weights=True)
-    playwright.expect(page.locator("[data-part=french]")).to_have_text(subwords.decode([greedy.tokens])[0])
+    for part, name in (("one-vector", "seq2seq-en-fr"), ("one-attention", "attention-en-fr")):
+        model, subwords = load_pretrained(name)
+        (greedy,) = translate_all(model, subwords.encode([SENTENCES[3]]), width=1, weights=True)
+        playwright.expect(page.locator(f"[data-part={part}]")).to_have_text(subwords.decode([greedy.tokens])[0])
     shown = [row.locator("td").all_inner_texts() for row in page.locator("[data-part=alignment] tbody tr").all()]
     exact = [[f"{100 * weight:.0f}" if weight >= 0.05 else "" for weight in row] for row in greedy.weights.tolist()]
     assert shown[:-1] == exact  # the last row is that of EOS

@@ -21,7 +21,7 @@ from course_utils.figures import every_head
 from course_utils.models.files import PRETRAINED
 from course_utils.site import contents, moving, pages
 
-MODELS = ("transformer-en-de", "attention-en-fr")  # of the page that translates
+MODELS = ("transformer-en-de", *contents.BESIDE)  # of the page that translates
 MARK = ".course-site"  # in a folder that was written by this command, and that it may write anew
 
 
@@ -133,7 +133,7 @@ SETTINGS = {
     "html_theme": "sphinx_book_theme",
     "html_static_path": ["_static"],
     "html_css_files": ["site.css"],
-    "html_js_files": ["attention_table.js", "asked.js", "moving.js"],
+    "html_js_files": ["attention_table.js", "asked.js", "moving.js", "running.js"],
     "html_copy_source": False,
     "html_show_sourcelink": False,
     "nb_code_prompt_show": "Show what is imported",

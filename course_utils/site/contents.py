@@ -21,6 +21,7 @@ TRANSLATING = (
     "recurrent",
     "translator",
 )  # scripts, in this order
+BESIDE = ("attention-en-fr", "seq2seq-en-fr")  # models that are loaded after the first translation
 TERM = re.compile(r"\*\*([^*\n]{2,40}?)\*\*")
 PAPER = re.compile(r"\b(?!In |Since |By )([A-Z][\w-]+(?: (?:and|&) [A-Z][\w-]+| et al\.)?),? \(?((?:19|20)\d\d)\b")
 SENTENCE = re.compile(r"(?<=[.?!])\s+(?=[A-Z*$])|\n\n|\n(?=- )")
@@ -66,17 +67,18 @@ def translator() -> str:
     html = (PAGE / "translator.html").read_text(encoding="utf-8")
     code = "\n".join((PAGE / f"{name}.js").read_text(encoding="utf-8") for name in ("transformer", "recurrent"))
     scripts = "".join(f'<script src="_static/{name}.js"></script>' for name in TRANSLATING)
+    beside = "".join(f'<script src="_static/models/{name}.js" async></script>' for name in BESIDE)
     return (
         "# A Transformer that translates in this page\n\n"
         "The model of [lesson 12](notebooks/12_transformer.ipynb), trained as in [lesson 13](notebooks/13_training.ipynb), runs here in your "
         "browser. It has read 29,000 captions of photos in English and German, and nothing else, so that it translates captions well and other texts "
         "badly. It writes the most probable subword at each step. Further down, the translator of [lesson 06](notebooks/06_seq2seq_attention.ipynb) "
-        "puts the same sentence into French.\n\n"
+        "puts the same sentence into French, and so does one without attention.\n\n"
         f"```{{raw}} html\n{html}\n```\n\n"
         "## What runs here\n\n"
-        "This is the whole forward pass of both models, in plain JavaScript. It computes what PyTorch computes for the same weights.\n\n"
+        "This is the whole forward pass of the three models, in plain JavaScript. It computes what PyTorch computes for the same weights.\n\n"
         f"<details>\n<summary>Show the code</summary>\n\n```javascript\n{code}\n```\n\n</details>\n\n"
-        f'```{{raw}} html\n{scripts}<script src="_static/models/attention-en-fr.js" async></script>\n```\n'
+        f"```{{raw}} html\n{scripts}{beside}\n```\n"
     )
 
 

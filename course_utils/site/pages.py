@@ -101,7 +101,7 @@ def _html(html):
 def _with_links(text, file):
     """Put two plain links in place of the badge, which would be fetched from elsewhere."""
     download = f'<a href="../download/{file}" download>Download the notebook</a>'
-    return BADGE.sub(rf"[Open in Colab](\1) · {download}", text)
+    return BADGE.sub(rf'<span class="course-open">[Open in Colab](\1) · {download}</span>', text)
 
 
 def _asked(one):

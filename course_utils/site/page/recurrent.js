@@ -1,5 +1,5 @@
 // The translator of lesson 06 in plain JavaScript: what `models/recurrent.py` computes for one sentence with the attention of
-// Bahdanau et al. 2014. Vectors and arithmetic are those of `transformer.js`.
+// Bahdanau et al. 2014, or without attention. Vectors and arithmetic are those of `transformer.js`.
 "use strict";
 
 Attention.Recurrent = (() => {
@@ -28,7 +28,7 @@ Attention.Recurrent = (() => {
       return this.embedding.weight.subarray(id * D, (id + 1) * D).map((value) => value * Math.sqrt(D));
     }
 
-    // Read the source from both sides: an annotation of each word, which is a value, and the key made of it.
+    // Read the source from both sides: a summary, and an annotation of each word, which is a value, with the key made of it.
     encode(ids) {
       const read = (gru, words) => {
         let state = new Float32Array(this.config.encoder_hidden);
@@ -37,22 +37,29 @@ Attention.Recurrent = (() => {
       const words = ids.map((id) => this.embed(id)); // S D
       const forward = read(this.encoder.forward_gru, words);
       const backward = read(this.encoder.backward_gru, [...words].reverse()).reverse();
+      const { attention } = this.decoder;
+      const summary = joined(forward[forward.length - 1], backward[0]); // E
       const values = forward.map((state, s) => joined(state, backward[s])); // S E
-      const keys = values.map((value) => linear({ weight: this.decoder.attention.weight_h }, value)); // S A
-      const state = tanh(linear(this.initial, joined(forward[forward.length - 1], backward[0]))); // H
-      return { values, keys, state };
+      const keys = attention && values.map((value) => linear({ weight: attention.weight_h }, value)); // S A
+      return { summary, values, keys, state: tanh(linear(this.initial, summary)) };
     }
 
     // Look at the source with the state as query, then read one more target id: the logits of the next one, and the weights.
+    // Without attention, every step gets the summary.
     step(id, memory) {
       const { attention, gru, context: intoGates, merge } = this.decoder;
-      const query = linear({ weight: attention.weight_s }, memory.state); // A
-      const weights = softmax(memory.keys.map((key) => dot(attention.v, tanh(add(query, key))))); // S
-      const context = weightedSum(weights, memory.values); // E
       const word = this.embed(id);
-      memory.state = advance(gru, add(project(gru, word), linear(intoGates, context)), memory.state);
+      const weights = attention && this.look(attention, memory); // S
+      const context = attention ? weightedSum(weights, memory.values) : memory.summary; // E
+      const projected = attention ? add(project(gru, word), linear(intoGates, context)) : project(gru, joined(word, context));
+      memory.state = advance(gru, projected, memory.state);
       const features = tanh(linear(merge, joined(memory.state, context, word))); // D
       return { logits: linear(this.embedding, features), seen: weights };
+    }
+
+    look({ weight_s, v }, { state, keys }) {
+      const query = linear({ weight: weight_s }, state); // A
+      return softmax(keys.map((key) => dot(v, tanh(add(query, key)))));
     }
   };
 })();

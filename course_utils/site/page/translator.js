@@ -14,7 +14,7 @@
   const root = document.querySelector("#translator");
   const status = root.querySelector("[role=status]");
   let model, subwords; // of the Transformer, loaded when the page is
-  let beside; // { model, subwords } of the translator into French, loaded later
+  const beside = {}; // { model, subwords } of each translator into French by its part of the page, loaded later
   let sentence = "", ids = [], steps = [], chosen = 0; // the source, what the model did for each target position, the one that is shown
   let forced = []; // ids that the reader put in place of the model's
   const look = { kind: "source", layer: 1, head: 0 };
@@ -52,7 +52,7 @@
     }
     [sentence, ids, forced, chosen] = [text, [...subwords.encode(text), EOS], [], 0];
     translate();
-    if (beside) showBeside();
+    Object.keys(beside).forEach(showBeside);
   }
 
   function translate() {
@@ -163,13 +163,15 @@
       `The values times these weights, added up, are the head's context: ${d} numbers that begin with ${first}.`;
   }
 
-  function showBeside() {
-    const source = [...beside.subwords.encode(sentence), EOS];
-    const found = [...beside.model.translate(source)];
-    part("french").textContent = beside.subwords.decode(found.map((step) => step.id));
+  function showBeside(name) {
+    const { model, subwords } = beside[name];
+    const source = [...subwords.encode(sentence), EOS];
+    const found = [...model.translate(source)];
+    part(name).textContent = subwords.decode(found.map((step) => step.id));
+    if (!found[0].seen) return; // without attention, nothing was looked at
     const caption = "Each row is the step that writes this French subword, each column a subword of the sentence; weights in hundredths.";
-    const rows = found.map((step) => [beside.subwords.word(step.id), step.seen]);
-    showWeights(part("alignment"), caption, source.map((id) => beside.subwords.word(id)), rows);
+    const rows = found.map((step) => [subwords.word(step.id), step.seen]);
+    showWeights(part("alignment"), caption, source.map((id) => subwords.word(id)), rows);
   }
 
   // What a reader can do
@@ -222,15 +224,16 @@
     if (document.readyState === "complete") startBeside();
   }
 
-  // Below the rest, and so read after it: its script is loaded beside the others.
+  // Below the rest, and so read after it: their scripts are loaded beside the others.
   function startBeside() {
-    try {
-      beside = loaded("attention-en-fr", Attention.Recurrent);
-    } catch (error) {
-      part("french").textContent = `This browser could not read the model (${error.message}).`;
-      return;
+    for (const [name, model] of [["one-attention", "attention-en-fr"], ["one-vector", "seq2seq-en-fr"]]) {
+      try {
+        beside[name] = loaded(model, Attention.Recurrent);
+        showBeside(name);
+      } catch (error) {
+        part(name).textContent = `This browser could not read the model (${error.message}).`;
+      }
     }
-    showBeside();
   }
 
   // This sentence appears before the browser is busy.
