@@ -127,11 +127,10 @@ def same_words(names, words, projections, scores, weights, contexts, new=()) -> 
     `words`, `contexts` and the three `projections` are T×d, `scores` and `weights` T×T.
     """
     tall, rows = 88, dict(zip("QKV", (64, 162, 260), strict=True))
-    lines = [f"{name} {_short(row)}" for name, row in zip(names, words, strict=True)]
-    read = Box("words", "*X*: " + "\n".join(lines), EDGE, rows["K"] - 50, 108, 100, "data")
+    read = Box("words", "*X*: " + _named(names, words), EDGE, rows["K"] - 50, 108, 100, "data")
     matrices = [Box("projections", f"*W*_{letter}", 160, y - 20, 44, 40) for letter, y in rows.items()]
     made = [
-        Box(role, f"*{letter}*: " + "\n".join(map(_short, matrix)), 228, rows[letter] - tall / 2, 84, tall, "data")
+        Box(role, f"*{letter}*: " + _named(names, matrix), 228, rows[letter] - tall / 2, 100, tall, "data")
         for role, letter, matrix in zip(ROWS, rows, projections, strict=True)
     ]
     queries, keys, values = made
@@ -140,7 +139,7 @@ def same_words(names, words, projections, scores, weights, contexts, new=()) -> 
     score = Box("scores", across + "\n".join(map(_short, scores)), 352, middle - height / 2, 106, height)
     attend = Box("weights", "softmax: " + "\n".join(_listed(row, 2) for row in weights), 486, middle - 50, 128, 100)
     top = attend.y
-    total = Box("contexts", "contexts: " + "\n".join(map(_short, contexts)), 642, top, 98, rows["V"] + tall / 2 - top)
+    total = Box("contexts", "contexts: " + _named(names, contexts), 642, top, 98, rows["V"] + tall / 2 - top)
     arrows = []
     for matrix, result in zip(matrices, made, strict=True):
         y = matrix.middle
@@ -155,6 +154,10 @@ def same_words(names, words, projections, scores, weights, contexts, new=()) -> 
     )
     boxes = [read, *matrices, *made, score, attend, total]
     return _diagram("Queries, keys and values of the same words", in_words, boxes, arrows, new)
+
+
+def _named(names, rows):
+    return "\n".join(f"{name} {_short(row)}" for name, row in zip(names, rows, strict=True))
 
 
 def _short(numbers):

@@ -42,7 +42,7 @@ print("they agree:", torch.allclose(contexts, matrix) and torch.allclose(matrix,
 # %% [markdown]
 # ## What a word asks for is not what it is
 #
-# With one vector for everything, words look mostly at words like themselves. But "it" should look at a thing, not at another pronoun. So three matrices turn a word's vector into its query, its key and its value (Vaswani et al. 2017):
+# With one vector for everything, words look mostly at words like themselves, and at long vectors. But "it" should look at a thing, not at another pronoun. So three matrices turn a word's vector into its query, its key and its value (Vaswani et al. 2017):
 #
 # $$Q = X W_Q \qquad K = X W_K \qquad V = X W_V \qquad \text{contexts} = \text{softmax}\left(\frac{Q K^\top}{\sqrt{d}}\right) V$$
 #
@@ -126,9 +126,9 @@ print(f"loss of the first batch {losses[0]:.2f}, of the last {losses[-1]:.2f}")
 look("the sleepy dog took the wooden ball", "the sleepy dog took the hungry cat")
 
 # %% [markdown]
-# On the left each word looks at its noun. ("the" was never asked, so its row means nothing.) Nobody told the model which words are nouns: the labels were enough.
+# On the left each word looks at its noun. ("the" was never asked, so its row means nothing.) Nobody told the model where to look: the labels were enough.
 #
-# On the right there are two animals. "sleepy" and "hungry" look mostly at the same one, and at most one of them can be right. Why? Add a sentence in which "dog" and "cat" change places, and compare.
+# On the right there are two animals. "sleepy" and "hungry" look mostly at the same one, and at most one of them can be right. Why? Give `look` a third sentence, in which "dog" and "cat" change places, and compare.
 #
 # ## Where is the order?
 #
@@ -165,7 +165,7 @@ for ax, (name, mask) in zip(plots.axes(3, width=3.6, height=3.4), masks.items(),
 # %% [markdown]
 # It needs the causal one, under which a word sees itself and what is before it. In training all words of the target are present, and this mask hides what comes next. In the exercises you test whether a model obeys it.
 #
-# Under the third mask each word sees those at most `radius` away: **restricted self-attention**. But the next layer sees the neighbours' neighbours. Gradients show on which words an output depends. With radius 2, how many layers does it take until each of 12 words depends on all?
+# With the third mask a word sees only the words at most `radius` positions away: **restricted self-attention**. But the next layer sees the neighbours' neighbours. Gradients show on which words an output depends. With radius 2, how many layers does it take until each of 12 words depends on all?
 
 
 # %%
@@ -187,7 +187,7 @@ for ax, (name, seen) in zip(plots.axes(4, width=2.9, height=3), shown.items(), s
 print(f"Yours: a word sees at most {mine.sum(1).max()}, and two layers reach {int(seen.sum())} of 144 pairs.")
 
 # %% [markdown]
-# Radius 2 takes six layers: the first and the last word are 11 positions apart, and a layer bridges 2. Now write a better `mine`: each word may see at most seven words, and two layers must reach all 144 pairs. (The answer follows the drawing.)
+# With radius 2 it takes six layers: the first and the last word are 11 positions apart, and a layer bridges 2. Now write a better `mine`: each word may see at most seven words, and two layers must reach all 144 pairs. (The answer follows the drawing.)
 #
 # ## Four kinds of layers
 #
@@ -197,20 +197,20 @@ print(f"Yours: a word sees at most {mine.sum(1).max()}, and two layers reach {in
 diagrams.paths()
 
 # %% [markdown]
-# It is one step, or eight, three and four: the **longest path** between two words. (For `mine`, let each word see its block of four, and the words at its own place in the other two blocks.)
+# One step for self-attention, eight, three and four for the others: this is the **longest path** between two words. (For `mine`, let each word see its block of four, and the words at its own place in the other two blocks.)
 #
 # ## What does it cost?
 #
 # Vaswani et al. 2017 compare the four in their table 1, for $n$ words of width $d$, without constant factors. Restricted attention compares each word with $r$ words, 2 · radius + 1. A layer carries a signal about $r / 2$ positions, so the true path is about twice $n / r$.
 #
-# | layer | work | steps one after another | longest path |
+# | layer | work | sequential steps | longest path |
 # | --- | --- | --- | --- |
 # | self-attention | $n^2 d$ | 1 | 1 |
 # | recurrent | $n d^2$ | $n$ | $n$ |
 # | convolution | $k n d^2$ | 1 | $\log_k n$, if gaps grow from layer to layer |
 # | restricted self-attention | $r n d$ | 1 | $n / r$ |
 #
-# For 50 words of width 512, by what factor does the recurrent layer need more multiplications? And will PyTorch, which can count them while whole layers compute, agree?
+# For 50 words of width 512, by what factor does the recurrent layer need more multiplications? And will PyTorch, which can count what a layer really multiplies, agree?
 
 # %% tags=["nbval-check-output"]
 predict("09.cheaper", ...)
@@ -240,7 +240,7 @@ rows |= {"2,000 words, by the formulas": by_the_formulas(2000), "2,000 words, co
 table(rows, names, corner="millions", digits=1)
 
 # %% [markdown]
-# By the formulas self-attention is cheaper than the recurrent layer if a sentence has fewer words than its vectors have dimensions. Counted, it needs *more* for 50 words. A formula without constants says how work *grows*, not what a layer costs: it leaves out the three projections, $3 n d^2$, nearly all of the work there (and in the restricted layer even for 2,000 words). The recurrent layer has two matrices instead of one.
+# By the formulas self-attention is cheaper than the recurrent layer if a sentence has fewer words than its vectors have dimensions. Counted, it needs *more* for 50 words. A formula without constants says how work *grows*, not what a layer costs: it leaves out the three projections, $3 n d^2$, nearly all of the work for 50 words (in the restricted layer even for 2,000). The recurrent layer has two matrices instead of one.
 #
 # Does the layer that multiplies least also take the least time? We double the number of words, again and again, at width 64.
 
@@ -254,11 +254,11 @@ for ax, numbers, label in ((left, work, "millions of multiplications"), (right, 
     plots.curves(sizes, runs, "words", label, log=True, ax=ax)
 
 # %% [markdown]
-# No: the recurrent layer multiplies least, and yet it takes longer than the convolution. Its $n$ steps are small products, and each has to wait for the one before it. The work of self-attention grows fastest. (On a busy computer the seconds wobble.)
+# No: the recurrent layer multiplies least, and yet it takes longer than the convolution. Each of its $n$ small steps has to wait for the one before. The work of self-attention grows fastest. (On a busy computer these times vary.)
 #
 # ## How far can it see?
 #
-# A model reads three pairs of letter and digit, each one token, then filler words, then one letter, and must say its digit. The number of filler words is the distance. We trained each kind at 0 to 32, with five seeds.
+# A model reads three pairs of letter and digit, then filler words, then one letter, and must say its digit. The number of filler words is the distance. Each model was trained on all distances from 0 to 32 at once, with five seeds of each kind. (Order does not matter: a pair is one token.)
 
 # %% tags=["nbval-check-output"]
 predict("09.reach", ...)
@@ -276,12 +276,13 @@ far = [name for name, runs in (at_once | one_by_one).items() if runs[:, distance
 reveal("09.reach", " and ".join(far))
 for ax, runs in zip(plots.axes(2, width=5, height=4.2), (at_once, one_by_one), strict=True):
     plots.curves(distances, runs, "distance", "share of answers right", ax=ax, legend="above")
+    ax.axhline(1 / 8, color="0.5", linestyle=":")  # a guess among eight digits
     ax.set_ylim(0, 1.02)
 
 # %% [markdown]
-# Left: the restricted layer loses one pair at distance 2 and all three at distance 4. No training helps, as nothing reaches the last position. Two layers see twice as far, but have not learned to use all of it. The convolution is worse where all is in reach, perhaps because it cannot choose by content.
+# The dotted line is a guess. Left: the restricted layer loses one pair at distance 2 and all three at distance 4. No training helps, as nothing reaches the last position. Two layers see twice as far, but have not learned to use all of it.
 #
-# Right: the LSTM's path is as long as the text, yet it does as well: here *reach* decides. But long paths are hard to *learn* (Vaswani et al.): a tanh cell, without gates, learns little unless there are no filler words.
+# Right: the LSTM's path is as long as the text, yet it does as well. So the length of the path alone does not decide here: *reach* does. Yet long paths can be hard to *learn* (Vaswani et al.): a tanh cell, without gates, learns little unless there are no filler words.
 #
 # Why does self-attention not answer everything? How much weight does each of the 64 pairs get when needed?
 
@@ -302,11 +303,11 @@ for ax, (title, values) in zip(plots.axes(2, height=3.8), pictures.items(), stri
     plots.weights(means, range(1, 9), list("abcdefgh"), title, ax, "digit", "letter")
 
 # %% [markdown]
-# Most pairs get nearly all the weight, a few get none. If a row has one such pair, it is answered all the same: finding nothing has come to mean this digit. If a row has several, only one is right. Without weight there is no gradient, so perhaps they stay unlearned.
+# Most pairs get nearly all the weight, few get none. If a letter has one such digit, it is answered all the same: finding nothing has come to mean it. If it has several, only one is right.
 #
 # ## So: what if every word looks at every word at once?
 #
-# Then each word can find the one it needs: any two are one step apart, and no step waits for another. But the work grows with the square of the length, and the order is lost.
+# Then each word can find the one it needs, by what it asks for: any two are one step apart, and no step waits for another. But the work grows with the square of the length, the order is lost, and a decoder needs a mask that hides what comes later.
 #
 # ## Questions
 #

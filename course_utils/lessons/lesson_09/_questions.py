@@ -81,7 +81,7 @@ questions = (
     ),
     Question(
         "09.q5",
-        "what path length decides",
+        "what reach decides",
         "A layer of restricted self-attention sees 4 words to each side. A word needs information from a word that is 10 positions away. What helps?",
         right=(
             "Three such layers, stacked on top of each other.",
