@@ -120,8 +120,8 @@ predictions = (
     ),
     Prediction(
         "10.together",
-        "Heads 1 to 3 of the last attention to the source are switched off together. Do they cost more BLEU than one at a time in all, as much, or less?",
-        why="As in the model with eight heads, single heads are missed less while others of their attention can stand in for them.",
-        choices=("more", "as much", "less"),
+        "Three heads of an attention are switched off together. Compared with the sum of what they cost one at a time, is the loss in most cases larger, the same (within half a point), or smaller?",
+        why="In half of the cases the losses add up. Where heads can stand in for each other, as in the last attention to the source, they cost more together.",
+        choices=("larger", "the same", "smaller"),
     ),
 )
