@@ -247,10 +247,10 @@ _mistaken = mistakes_of_tests(task, _test, "candidate")
 mistakes_of_comparing(
     _mistaken,
     "candidate",
-    lambda compare: {"compare": compare},
     "Right candidates whose last digits differ from the reference's are refused.",
     "A candidate that rounds its weights to three digits passes your test",
     0.02,
+    lambda compare: {"compare": compare},
 )
 _mistaken(
     "runs_at_all",

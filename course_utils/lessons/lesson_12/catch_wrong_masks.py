@@ -130,7 +130,6 @@ _mistaken(
 mistakes_of_comparing(
     _mistaken,
     "model",
-    lambda same: {"same": same},
     "Right models are refused whose last digits differ where a batch or a padding makes them sum in another order.",
     "Models in which something gets through weakly pass your test",
     0.3,

@@ -147,10 +147,10 @@ _mistaken = mistakes_of_tests(
 mistakes_of_comparing(
     _mistaken,
     "candidate",
-    lambda same: {"compare": _all(same)},
     "Right candidates whose last digits differ from yours are refused.",
     "Candidates whose weights are only nearly right pass your test, such as one that rounds them to three digits",
     0.03,
+    lambda same: {"compare": _all(same)},
 )
 _mistaken(
     "runs_at_all",

@@ -126,7 +126,6 @@ _mistaken = mistakes_of_tests(
 mistakes_of_comparing(
     _mistaken,
     "model",
-    lambda same: {"same": same},
     "A right model whose last digits depend on other pixels is refused.",
     "A model that peeks a little, by less than a thousandth, passes your test",
     0.003,

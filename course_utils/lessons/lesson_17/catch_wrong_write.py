@@ -115,10 +115,10 @@ def _by(compare):
 mistakes_of_comparing(
     _mistaken,
     "candidate",
-    _by,
     "Right candidates whose last digits differ from yours are refused.",
     "A candidate whose numbers are only nearly right passes your test, one that rounds them to three digits",
     0.03,
+    _by,
 )
 
 

@@ -89,10 +89,10 @@ def _by(compare):
 mistakes_of_comparing(
     _mistaken,
     "layer",
-    _by,
     "Right layers whose last digits differ from yours are refused.",
     "Layers that round y or their gates pass your test",
     0.3,
+    _by,
 )
 
 

@@ -177,7 +177,6 @@ _mistaken(
 mistakes_of_comparing(
     _mistaken,
     "attention",
-    lambda same: {"same": same},
     "Right attentions whose last digits differ are refused.",
     "Attentions that are off by less than a hundredth pass your test",
     0.02,

@@ -122,7 +122,6 @@ _mistaken(
 mistakes_of_comparing(
     _mistaken,
     "model",
-    lambda same: {"same": same},
     "Right models are refused whose last digits differ where they sum in another order.",
     "Models whose cache changes the logits a little pass your test, perhaps as you compare the most probable ids alone",
     0.01,

@@ -116,15 +116,15 @@ def not_far(right, came):
     return came.shape == right.shape and not bool(((came - right).abs() > 1e-5).any())
 
 
-def mistakes_of_comparing(mistaken, called, compared_by, refused, passing, room):
+def mistakes_of_comparing(mistaken, called, refused, passing, room, compared_by=lambda same: {"same": same}):
     """Register what a test may get wrong that asks whether two tensors are alike: no room for rounding, too much of it, and NaN.
 
     Args:
         mistaken: what `mistakes_of_tests` returns.
         called: what a candidate is called: "model".
-        compared_by: function(comparison of two tensors) returns the changes of a test that uses it.
         refused: which right ones are refused without room for rounding: "Right models are refused whose last digits differ."
         passing: which wrong ones pass with too much `room`: "A model that peeks a little passes your test".
+        compared_by: function(comparison of two tensors) returns the changes of a test that uses it.
     """
     told_exact = f"{refused} Leave room for rounding: torch.allclose(…, atol=1e-5), not torch.equal or `==`."
     told_nan = f"{called.capitalize()}s that give NaN pass your test. NaN is not larger than anything, so ask that differences are small, `(…).abs() < 1e-5`, and not that none is large."
