@@ -194,11 +194,11 @@ for (title, (allowed, keys, queries)), ax in zip(masks.items(), plots.axes(3, wi
     plots.mask(allowed, keys, queries, title=title, ax=ax)
 
 # %% [markdown]
-# No word may look at padding. The target needs no mask for its own: it comes last, so the causal mask hides it from all words. (What comes out in the rows of PAD is not used.) Only the decoder's attention to itself is causal, because words that are yet to be written must not be seen. The source is known as a whole.
+# No word may look at padding. The target needs no mask for its own: it comes last, so the causal mask hides it from all words. (Nobody reads the rows of PAD.) Only the decoder's attention to itself is causal: the source is known as a whole.
 #
 # ## The whole model
 #
-# What goes in is a word's embedding, from one matrix E for both languages, times √D, plus its position. What comes out are logits: dot products of the last layer's result $h_t$, after one more norm, with the embeddings of all words, so that E is also the **readout**. Between these two come the layers. In the second cell, which line computes the memory, and how often for a translation of ten words?
+# What goes in is a word's embedding, from one matrix E for both languages, times √D, plus its position. What comes out are logits: dot products of the last layer's result $h_t$, after one more norm, with the embeddings of all words, so that E is also the **readout**. In the second cell, which line computes the memory, and how often for ten words?
 #
 # $$x_t = \sqrt{D}\, E_{w_t} + P_t \qquad\qquad \text{logits}_t = E\, \text{norm}(h_t)$$
 
@@ -346,7 +346,7 @@ reveal("12.part", round(written_right, 2))
 # %% [markdown]
 # Without the causal mask the model may look at the word that it should predict, as in lesson 05 without the shift. Given the right words, it gets nearly all right. When it translates, that word is not there yet. But why is its loss not far below the whole model's, if it sees the answer?
 #
-# Choose another part: change the line, predict, and run. Then look at all of them, with five seeds and 300 steps. The last row is a model that can only copy: it has neither a causal mask nor an attention to the source. In the third series each sentence is translated by itself, so that it has no padding. Which parts can this world do without?
+# Choose another part: change the line, predict, and run. Then look at all, with five seeds and 300 steps. The last row is a model that can only copy: it has neither a causal mask nor an attention to the source. In the third series each sentence is translated by itself, without padding. Which parts can this world do without?
 
 
 # %%
@@ -365,12 +365,12 @@ rows = {name: dict(zip(series, shares(part), strict=True)) for part, name in nam
 plots.dots(rows, "share of words right; a mark for each of five seeds", ax=plots.axes(width=9, height=4.6))
 for part in ("nothing", "source mask", "causal mask", copying):
     (found,) = measured_once("parts", "loss", world="plain", part=part)
-    print(f"loss at the end, without {part + ':':40} {min(found):.2f} to {max(found):.2f}")
+    print(f"loss at the end {min(found):.2f} to {max(found):.2f}: {' '.join(names[part].split())}")
 
 # %% [markdown]
-# Without positions, attention to the source, residual connections or the causal mask, fewer than half of the words are right when the model translates. (Rate and steps were not tuned for each model.) Only the missing causal mask goes unnoticed as long as the right words are given. Seeing the answer hardly lowers the loss: copying has to be learned, too, and after as many steps the model that only copies is no better than the whole one. Without the source mask only sentences by themselves suffer: in training there was padding.
+# Without positions, attention to the source, residual connections or the causal mask, fewer than half of the words are right when the model translates. (Rates were not tuned for each model.) Only the missing causal mask goes unnoticed as long as the right words are given. Seeing the answer hardly lowers the loss, since copying has to be learned, too: in 300 steps the model that can only copy gets about as far as the whole one. Without the source mask only sentences by themselves suffer: in training there was padding.
 #
-# Feed-forward networks and norms seem to do little. In another world, words have endings for gender and number, and a verb takes those of its subject. What does it cost there, compared with the whole model of the same seed?
+# Feed-forward networks and norms seem to do little. And in another world, where words have endings for gender and number, and a verb takes those of its subject?
 
 
 # %%
@@ -432,29 +432,27 @@ for way, (norm, warmup, rate) in ways.items():
     _, runs = measured("warm_up", "words_right", "rate", norm=norm, warmup=warmup, rate=rate)
     rows[way] = {"trained models": [run[0] for run in runs]}
 reveal("12.fails", min(rows, key=lambda way: sum(rows[way]["trained models"])))
-plots.dots(rows, "share of words right; a mark for each of five seeds")
+ax = plots.axes(width=8, height=2)
+plots.dots(rows, "share of words right; a mark for each of five seeds", ax=ax)
+ax.get_legend().remove()
 
 # %% [markdown]
 # What goes wrong in the first steps? We repeat six of them in three of these ways, with three seeds (gradients clipped to length 1). How far from alike are the words of the decoder, as 1 less their mean cosine? And how large is the gradient that reaches its first layer?
 
 # %%
 runs = {"pre": ("pre", 0), "post": ("post", 0), "post, warm-up": ("post", 200)}
-found = {
-    way: [first_steps(norm, warmup, steps=6, seed=seed) for seed in range(3)] for way, (norm, warmup) in runs.items()
-}
-unlike = {way: torch.stack([1 - alike for alike, _ in seeds]) for way, seeds in found.items()}
-gradients = {way: torch.stack([gradient for _, gradient in seeds]) for way, seeds in found.items()}
-for curves, label, ax in zip(
-    (unlike, gradients),
-    ("1 - mean cosine of two words", "gradient of the first layer"),
-    plots.axes(2, width=5.2),
-    strict=True,
-):
-    plots.curves(range(1, 7), curves, "step", label, ax=ax)
-    ax.set(yscale="log")
+unlike, gradients = {}, {}
+for way, (norm, warmup) in runs.items():
+    alike, gradients[way] = zip(*(first_steps(norm, warmup, steps=6, seed=seed) for seed in range(3)), strict=True)
+    unlike[way] = 1 - torch.stack(alike)
+    gradients[way] = torch.stack(gradients[way])
+left, right = plots.axes(2, width=5.2)
+plots.curves(range(1, 7), unlike, "step", "1 - mean cosine of two words", ax=left)
+plots.curves(range(1, 7), gradients, "step", "gradient of the first layer", ax=right)
+_ = left.set(yscale="log"), right.set(yscale="log")
 
 # %% [markdown]
-# With post-norm and no warm-up, a few steps make all words alike, as attention alone did at the top of this page, and hardly any gradient reaches the first layer. With a warm-up, or with pre-norm, words stay further apart and the gradient arrives. Why does post-norm suffer more from large steps? The figure does not say. Xiong et al. 2020 and Liu et al. 2020 give different reasons.
+# With post-norm and no warm-up, a few steps make all words alike with every seed, as attention alone did at the top of this page, and hardly any gradient reaches the first layer. With a warm-up, or with pre-norm, words stay further apart and the gradient arrives. Why does post-norm suffer more from large steps? The figure does not say. Xiong et al. 2020 and Liu et al. 2020 give different reasons.
 #
 # ## Is it right?
 #
@@ -482,7 +480,7 @@ print("The course's Transformer agrees:", torch.allclose(fast(*ours), model(*our
 table(rows, ["later words change nothing", "nor does padding"])
 
 # %% [markdown]
-# The whole model keeps both promises, and each missing mask breaks one, even before training. (The course's own Transformer computes the same faster. PyTorch's layers come in the exercises.)
+# The whole model keeps both promises, and each missing mask breaks one, even before training.
 #
 # ## So: what else does attention need?
 #
