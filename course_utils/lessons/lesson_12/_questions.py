@@ -28,7 +28,7 @@ questions = (
     ),
     NumberQuestion(
         "12.q2",
-        "a feed-forward network and a norm by hand",
+        "a feed-forward network, then a norm",
         "A feed-forward network without biases reads x = [1, 0, -2]. Its two hidden units have the weights [1, 1, 1] and [1, 0, -1]. It gives three numbers: the second unit, the first unit, and twice the first unit. A layer norm follows, with gain 1 and bias 0. What is the first of its numbers?",
         answer=1.414,
         tolerance=0.01,
