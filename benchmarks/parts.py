@@ -33,7 +33,9 @@ PARTS = (
     *("positions", "causal mask", "source mask"),
 )
 DEEPER = "feed-forward networks, with three layers"  # in place of two, so that there are about as many parameters as in the whole
-SETUPS = [("plain", part) for part in (NOTHING, *PARTS)]
+COPYING = "causal mask and attention to the source"  # so that the next word can only be copied from where it stands
+TAKEN_OUT = {DEEPER: PARTS[:1], COPYING: ("causal mask", "attention to the source")}
+SETUPS = [("plain", part) for part in (NOTHING, *PARTS, COPYING)]
 SETUPS += [("endings", part) for part in (NOTHING, *PARTS[:2], DEEPER)]
 STEPS, ALONE = 300, 100  # steps of training; sentences that are also translated one at a time
 
@@ -63,7 +65,8 @@ def measure(world, part, seed, steps=STEPS, alone=ALONE):
     lesson, (pairs, test) = page(), pairs_of(world)
     torch.manual_seed(seed)
     model = lesson.Transformer(len(pairs.words), N=3 if part == DEEPER else 2)
-    lesson.take_out(model, PARTS[0] if part == DEEPER else part)
+    for taken in TAKEN_OUT.get(part, (part,)):
+        lesson.take_out(model, taken)
     began = time.process_time()
     losses = fit(model, *pairs.ids(), seed=seed, steps=steps)
     seconds = time.process_time() - began

@@ -180,7 +180,12 @@ def test_the_table_of_parts_shows_what_the_lesson_says():
     assert whole.shape == (3, 5) and whole.min() > 0.9 and given.min() > 0.97
     for part in ("residual connections", "attention to the source", "positions", "causal mask"):
         assert of("plain", part)[1:].max() < 0.5
-    assert of("plain", "causal mask")[0].min() > 0.97
+    copying = "causal mask and attention to the source"
+    assert min(of("plain", part)[0].min() for part in ("causal mask", copying)) > 0.97
+    (losses,) = measured_once("parts", "loss", world="plain", part="nothing")
+    for part in ("source mask", "causal mask", copying):  # none of them shows in the loss
+        (found,) = measured_once("parts", "loss", world="plain", part=part)
+        assert max(map(abs, map(float.__sub__, found, losses))) < 0.03
     for part in ("residual connections", "attention to the source", "positions"):
         assert of("plain", part)[0].max() < 0.8
     given, written, alone = of("plain", "source mask")
