@@ -371,9 +371,8 @@ def ranked(names, values, xlabel, title=""):
     for place, value in enumerate(values):
         ax.text(value, place, f"   {value:.2f}", va="center")
     ax.set_yticks(range(len(names)), names)
-    ax.invert_yaxis()
     ax.margins(x=0.2)
-    ax.set(xlabel=xlabel, title=title)
+    ax.set(xlabel=xlabel, title=title, ylim=(len(names) - 0.5, -0.5))
 
 
 def dots(rows, xlabel, title="", ax=None, xlim=(-0.03, 1.03)):

@@ -139,7 +139,9 @@ print("the package's search finds the same:", beams[0][0][1:-1] == opening[3].to
 
 def round_at(number):
     names, log_ps = zip(*((in_words(ids), log_p) for ids, log_p in history[number - 1]), strict=True)
-    plots.ranked([f"… {name[-34:]}" for name in names], log_ps, "log probability", f"kept in round {number}")
+    plots.ranked(
+        [f"… {' '.join(name.split()[-5:])}" for name in names], log_ps, "log probability", f"kept in round {number}"
+    )
     return f"Round {number}: the best one kept is “{names[0]}”, with {log_ps[0]:.2f}."
 
 
@@ -160,7 +162,7 @@ real_explorer
 predict("07.stop", ...)
 
 # %% tags=["reveals"]
-print("Width 5, with three rules for stopping:")
+print("A beam of five, with three rules for stopping:")
 rope = "A girl jumping rope on a sidewalk near a parking garage."
 captions = [
     "A man in a blue shirt is standing on a ladder cleaning a window.",
