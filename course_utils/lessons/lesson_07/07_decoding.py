@@ -11,7 +11,7 @@ from course_utils.data.subwords import BOS, EOS, PAD
 from course_utils.figures import plots
 from course_utils.figures.tables import table
 from course_utils.figures.widgets import explore
-from course_utils.models.files import PRETRAINED, load_pretrained
+from course_utils.models.files import load_pretrained
 from course_utils.translation.scores import bleu
 from course_utils.translation.search import translate_all
 
@@ -300,7 +300,7 @@ best = widths[torch.tensor(runs).mean(0).argmax()]
 reveal("07.width", "1 or 2" if best < 3 else "3 or 5" if best < 10 else "10 or more")
 
 # %% [markdown]
-# Without a penalty, the widths 3 and 5 are about level, and then BLEU falls sharply: at 50 the translations have lost a quarter of their length. This is the **beam-search curse** (Koehn and Knowles 2017, Yang et al. 2018). Stahlberg and Byrne 2019 even found that for over half of their sentences, the most probable translation was empty.
+# Without a penalty, the widths 3 and 5 are about level, and then BLEU falls sharply: at 50 the translations have lost a quarter of their length. This is the **beam-search curse** (Koehn and Knowles 2017, Yang et al. 2018).
 #
 # With the penalty BLEU hardly falls; the translations still get shorter, but slowly. Does a wide beam find more probable translations at all, and what does it cost?
 
@@ -308,26 +308,13 @@ reveal("07.width", "1 or 2" if best < 3 else "3 or 5" if best < 10 else "10 or m
 draw_by_width({"log_probability": "mean log probability", "cpu_seconds": "seconds for 1,000 captions, one core"})
 
 # %% [markdown]
-# A wider beam finds more probable translations, especially without a penalty: the search does what it is asked, and that is the problem. Time grows about as the width does. With the penalty, BLEU hardly grows beyond a width of five. Choose the width, too, on validation captions.
-#
-# ## Our models beside others
-#
-# How good is our small translator? [Its card](../course_utils/models/pretrained/attention-en-fr/README.md) gives BLEU on three test sets. Beside it stands opus-mt-tc-big-en-fr, a large Transformer trained on many millions of pairs from the web, with the scores of its own card. Its signature may differ, so a small difference says nothing. Why is the small one as good on the first set?
-
-# %%
-card = (PRETRAINED / "attention-en-fr" / "README.md").read_text(encoding="utf-8")
-ours = [line.strip("| ").split(" | ") for line in card.splitlines() if line.startswith("| test_")]
-rows = {name: [ships, seeds, theirs] for (name, ships, seeds, *_), theirs in zip(ours, (52.4, 52.8, 54.7), strict=True)}
-columns = ["ours, as it ships", "three seeds (lowest-highest)", "opus-mt-tc-big-en-fr"]
-print(*(line for line in card.splitlines() if line.startswith("sacrebleu")))
-table(rows, columns, corner="English to French, BLEU", digits=1)
-
-# %% [markdown]
-# Perhaps the first set is most like the training captions, so that the small model knows its words and its style. A BLEU score belongs to a test set.
+# A wider beam finds more probable translations, especially without a penalty: the search does what it is asked, and that is the problem. Time grows about as the width does. With the penalty, BLEU hardly grows beyond a width of five.
 #
 # ## After its own errors
 #
-# So far only the search was at fault. But it also asks the model about beginnings that training never showed: during training the decoder reads the right words; when it translates, it reads its own. What does an error do to later words? Lesson 05's one-vector model translates sentences of 12 words from the small world, in three cases. It reads only right words; only its own words; or right words except at position 4, where we put its most likely wrong word. Does it recover?
+# So far only the search was at fault. But during training the decoder reads the right words; when it translates, it reads its own. What does an error do to later words?
+#
+# Lesson 05's one-vector model translates sentences of 12 words from the small world, in three cases. It reads only right words; only its own words; or right words except at position 4, where we put its most likely wrong word. Does it recover?
 
 # %%
 curves = {}

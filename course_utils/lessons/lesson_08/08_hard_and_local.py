@@ -31,7 +31,7 @@ soft = asking.softmax(0)
 plots.weights(soft[None], sentence, ["soft"], ylabel="")
 
 # %% [markdown]
-# "barks" gets half of the weight, "sleeps" a fifth, and all the others share what is left. If a value takes work to compute, most of that work is wasted.
+# "barks" gets half of the weight. If a value takes work to compute, most of that work is wasted.
 #
 # **Hard attention** treats the weights as probabilities, draws one position, and reads the value there alone. **Local attention** keeps the weighted sum, but within a window. How many values does each of them read?
 
@@ -45,7 +45,7 @@ print("values that are read:", *(int((row > 0).sum()) for row in (soft, hard, lo
 print("20 draws:", *(sentence[k] for k in drawn))
 
 # %% [markdown]
-# Soft attention reads all eleven values, hard attention one, and local attention five. Among 20 draws of hard attention most are "barks", but some are another word.
+# Soft attention reads all eleven values, hard attention one, and local attention five. Most of its 20 draws are "barks", but not all.
 #
 # ## One value instead of all
 #
@@ -130,9 +130,6 @@ def estimates(number, baseline, draw):
     return (rewards[k] - baseline)[:, None] * (torch.eye(4)[k] - p)  # number 4
 
 
-leaf = scores.clone().requires_grad_()
-(rewards[0] * leaf.log_softmax(0)[0]).backward()  # the same by PyTorch, for a draw of position 0
-print("one draw of position 0:", leaf.grad, "by hand:", rewards[0] * (torch.eye(4)[0] - p))
 draw = torch.Generator().manual_seed(0)
 means = {n: torch.stack([estimates(n, 0.0, draw).mean(0) for _ in range(20)]) for n in (10, 1_000)}
 marks = {
@@ -146,11 +143,11 @@ marks = {
 plots.dots(marks, "gradient of the expected reward with respect to the score", xlim=(-1.2, 1.2))
 
 # %% [markdown]
-# The means lie around the exact gradient, those of 10 draws so widely that even the sign can be wrong. Position 0 is the most probable one, but its reward is below the mean of 2.69, so its score should fall.
+# The means lie around the exact gradient, those of 10 draws so widely that even the sign can be wrong.
 #
 # ## Better than expected?
 #
-# Why so noisy? All rewards are positive, so every draw pushes up the score that was drawn. A **baseline** $b$ helps: we take $(R_k - b) \nabla \log p_k$. Which one of 0, 1, 2.7 and 5 gives the smallest variance, summed over the four scores?
+# Why so noisy? All rewards are positive, so every draw pushes up the score that was drawn. A **baseline** $b$ helps: we take $(R_k - b) \nabla \log p_k$. The mean reward is 2.7. Which of 0, 1, 2.7 and 5 gives the smallest variance, summed over the four scores?
 
 # %% tags=["nbval-check-output"]
 predict("08.baseline", ...)
@@ -165,7 +162,7 @@ runs = torch.stack([torch.stack([estimates(10_000, b, draw).var(0).sum() for b i
 ax = plots.axes(width=6.4, height=3.6)
 ax.axvline((p * rewards).sum(), color="0.5", linestyle=":", label="mean reward")
 plots.curves(
-    baselines, {"measured, five seeds": runs}, "baseline", "variance of an estimate", theory={"theory": theory}, ax=ax
+    baselines, {"measured, five seeds": runs}, "baseline", "variance of an estimate", theory={"exact": theory}, ax=ax
 )
 ax.set_ylim(bottom=0)
 print(f"b = 0: {theory[0]:.2f}, the best of these, b = {baselines[theory.argmin()]}: {theory.min():.2f}")
@@ -173,7 +170,7 @@ asked = {choice: theory[(baselines - float(choice)).abs().argmin()] for choice i
 reveal("08.baseline", min(asked, key=asked.get))
 
 # %% [markdown]
-# With a baseline near the mean reward the variance is 13 times smaller than with none. The measured values match the theory, $\sum_i p_i (R_i - b)^2 \lVert\nabla \log p_i\rVert^2$ minus the squared exact gradient.
+# With a baseline near the mean reward the variance is 13 times smaller than with none.
 #
 # Is the mean still right? Back to the two words, with two draws at a time. Each number is the estimate at score 0, which should be 0.21 on average. The last baseline is the mean reward of the same two draws. In which column will the average be wrong?
 
@@ -266,7 +263,7 @@ weights = local_weights(torch.zeros(7), centre=3.0, window=2.0)
 print(weights, "sum", round(weights.sum().item(), 3))
 
 # %% [markdown]
-# 0.2 · 0.607 = 0.121 is left one position away, and 0.027 two positions away. The weights no longer add up to 1: they are not normalised again. Leave out the Gaussian: the five weights stay at 0.2, and their sum is 1.
+# 0.2 · 0.607 = 0.121 is left one position away, and 0.027 two positions away. The weights no longer add up to 1: they are not normalised again.
 #
 # Back to the sentence. Move the centre to 2: how large must $D$ be before "barks" gets any weight?
 
@@ -293,7 +290,7 @@ window_explorer = explore(
 window_explorer
 
 # %% [markdown]
-# From position 2 "barks" is six positions away, so it is within reach once $D$ is 6 or more, though the Gaussian leaves little of its weight there. Moving the centre helps more.
+# From position 2 "barks" is six positions away, so it is within reach once $D$ is 6 or more, though the Gaussian leaves little of its weight.
 #
 # Where does the centre come from? **local-m** takes the position of the word that is being written: word 5 of the translation looks around word 5 of the source, and there is no Gaussian. **local-p** lets the decoder's state $h_t$ predict it for $S$ words: $c = S \cdot \text{sigmoid}(v^\top \tanh(W h_t))$.
 #
@@ -367,8 +364,8 @@ check("08.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Must attention be soft? No: hard attention reads one value and estimates its gradient, local attention reads a window and keeps an exact one.
-# - Hard attention draws one position. Its mean over many draws is what soft attention returns.
+# - Hard attention draws one position and estimates its gradient; local attention reads a window and keeps an exact one.
+# - The mean of hard attention over many draws is what soft attention returns.
 # - The score-function estimator learns from the rewards of draws alone. A good baseline lowers its variance, here 13 times, and leaves its mean unchanged, unless it contains the draw's own reward.
 # - A window helps where a rule says where to put it. A learned centre failed on sentences longer than those in training.
 # - A network that attends to its own past need not hold everything in one state.
