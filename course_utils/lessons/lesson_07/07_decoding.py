@@ -20,7 +20,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
 # ## Two translations
 #
-# A model like lesson 06's, trained on captions, translates a sentence into French, in two ways. Which one would you choose, and which is more probable? ("à la rivière" is "at the river", "près de la rivière" is "near the river", and "au bord de la rivière", which we shall meet, is "on its bank".)
+# A model like lesson 06's, trained on captions, translates a sentence into French, in two ways. Which one would you choose, and which is more probable? In French, "à la rivière" means *at the river*, "près de la rivière" *near the river*, and "au bord de la rivière", which we shall meet, *on its bank*.
 
 # %%
 model, subwords = load_pretrained("attention-en-fr")
