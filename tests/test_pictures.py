@@ -346,9 +346,12 @@ def test_a_tree_bears_both_probabilities_and_fills_what_is_kept():
     assert sum(line.get_linestyle() == "-" for line in ax.get_lines()) == 2
     heights = [texts[name].get_position()[1] for name in ("dog  0.2", "dog  0.36", "cat  0.04")]
     assert heights == [0, 1, 2] and texts["the  0.4"].get_position() == (1, 1.5)
+    plots.tree(probabilities, kept=[("the",), ("the", "dog")], best=("the", "dog"))
+    colours = {text.get_text(): text.get_bbox_patch().get_facecolor() for text in plt.gca().texts}
+    assert colours["dog  0.36"] not in (colours["the  0.4"], colours["dog  0.2"])
 
 
-def test_ranked_bars_stand_in_their_order_with_their_values():
+def test_ranked_dots_stand_in_their_order_with_their_values():
     plots.ranked(["first", "second"], [-1.0, -2.5], "log probability", "kept")
     ax = plt.gca()
     assert [label.get_text() for label in ax.get_yticklabels()] == ["first", "second"] and ax.yaxis_inverted()

@@ -365,15 +365,14 @@ def look_up(keys, values, query, weights, context):
 
 
 def ranked(names, values, xlabel, title=""):
-    """One bar for each name, beside it, from the best on top; each bears its value."""
+    """One dot for each name, beside it, from the best on top; each bears its value."""
     ax = axes(width=9, height=1 + 0.42 * len(names))
-    ax.barh(range(len(names)), values, color=COLOURS[0], alpha=0.35, edgecolor=COLOURS[0])
+    ax.plot(values, range(len(names)), "o", color=COLOURS[0])
     for place, value in enumerate(values):
-        ax.text(value, place, f" {value:.2f} ", ha="right" if value < 0 else "left", va="center")
+        ax.text(value, place, f"   {value:.2f}", va="center")
     ax.set_yticks(range(len(names)), names)
-    ax.invert_yaxis()
     ax.margins(x=0.2)
-    ax.set(xlabel=xlabel, title=title)
+    ax.set(xlabel=xlabel, title=title, ylim=(len(names) - 0.5, -0.5))
 
 
 def dots(rows, xlabel, title="", ax=None, xlim=(-0.03, 1.03)):
@@ -405,10 +404,10 @@ def training(runs, share="share of words right", every=10, xlim=(0.3, 1.0)):
     dots({name: {"a dot for each seed": shares} for name, (_, shares) in runs.items()}, share, ax=right, xlim=xlim)
 
 
-def tree(probabilities, kept=(), title="", ax=None):
+def tree(probabilities, kept=(), title="", ax=None, best=None):
     """A tree of continuations: `probabilities` maps each beginning, a tuple of words, to its probability as a whole.
 
-    A line bears the probability of its word, given the words before; a word bears that of all words up to it. The beginnings in `kept` are filled and reached by solid lines, the others by dashed ones.
+    A line bears the probability of its word, given the words before; a word bears that of all words up to it. The beginnings in `kept` are filled and reached by solid lines, the others by dashed ones. `best` is one of them, in another colour.
     """
     kept, heights, leaves = set(kept), {}, 0
     beginnings = sorted(probabilities, key=lambda one: (len(one), list(probabilities).index(one)))
@@ -425,14 +424,14 @@ def tree(probabilities, kept=(), title="", ax=None):
     ax = axes(width=9.2, height=1.2 + 0.38 * leaves) if ax is None else ax
     for one in beginnings:
         colour, line = (COLOURS[0], "-") if one in kept else ("0.6", (0, (4, 3)))
-        left, right = len(one) - 1 + (0.19 if len(one) > 1 else 0), len(one) - 0.19
+        left, right = len(one) - 1, len(one)  # the boxes lie above the ends
         y = heights[one[:-1]], heights[one]
         ax.plot([left, right], y, color=colour, linestyle=line)
         share = probabilities[one] / probabilities.get(one[:-1], 1)
         white = {"facecolor": "white", "edgecolor": "none", "pad": 1}
         ax.text(
-            (left + 2 * right) / 3,
-            (y[0] + 2 * y[1]) / 3,
+            (left + right) / 2,
+            (y[0] + y[1]) / 2,
             f"{share:.2g}",
             ha="center",
             va="center",
@@ -440,11 +439,11 @@ def tree(probabilities, kept=(), title="", ax=None):
             bbox=white,
         )
     for one in beginnings:
-        chosen = one in kept
+        chosen, colour = one in kept, COLOURS[1 if one == best else 0]
         box = {
             "boxstyle": "round",
-            "facecolor": COLOURS[0] if chosen else "white",
-            "edgecolor": COLOURS[0] if chosen else "0.6",
+            "facecolor": colour if chosen else "white",
+            "edgecolor": colour if chosen else "0.6",
         }
         text = f"{one[-1]}  {probabilities[one]:.2g}"
         ax.text(len(one), heights[one], text, ha="center", va="center", bbox=box, color="white" if chosen else "0.2")

@@ -108,6 +108,18 @@ questions = (
 
 predictions = (
     Prediction(
+        "07.stop",
+        "How many of ten results become less probable if the search stops at the first end?",
+        why="What ends first is only the best of what has ended so far. An open beginning may still be more probable, and end later.",
+        choices=("0 to 2", "3 to 5", "6 to 10"),
+    ),
+    Prediction(
+        "07.meaning",
+        "Which translation gets the higher BLEU?",
+        why="It differs from the reference in a single word, and so shares long runs of words with it. That this word turns the meaning round is nothing that BLEU counts.",
+        choices=("now sleeping", "lies awake"),
+    ),
+    Prediction(
         "07.width",
         "Which widths give the best BLEU without a length penalty?",
         why="A wider beam finds more probable translations, and from some width on these are too short.",

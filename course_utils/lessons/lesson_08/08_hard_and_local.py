@@ -13,30 +13,39 @@ from course_utils.figures.tables import table
 from course_utils.figures.widgets import explore
 from course_utils.models.attention import masked_softmax
 from course_utils.models.hard_attention import learn_to_look
+from course_utils.models.intra_attention import LSTM, LookingBack, Recaller
 
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
 # ## Must we read everything?
 #
-# So far every value went into a weighted sum. This is **soft attention**, and it is **global**: it reads the whole sentence for each word that it writes. That is a waste where only one word matters, and a price where a value takes work to compute, such as a look at a part of a picture (lesson 14).
-#
-# **Hard attention** treats the weights as probabilities, draws one position, and reads the value there alone. **Local attention** keeps the weighted sum, but within a window. How many values does each of them read here?
+# So far every value went into a weighted sum. This is **soft attention**, and it is **global**: it reads the whole sentence for each word that it writes. Below, a word asks for the verb. Which of the eleven values matter, and did the others have to be read?
 
 # %%
 sentence = "the old dog that sleeps in the yard barks at night".split()
-# scores of a word that asks for the verb
-asking = torch.tensor([0.0, 0.0, 1.0, 0.0, 2.0, 0.0, 0.0, 0.5, 3.0, 0.0, 0.5])
+asking = torch.tensor(
+    [0.0, 0.0, 1.0, 0.0, 2.0, 0.0, 0.0, 0.5, 3.0, 0.0, 0.5]
+)  # scores of a word that asks for the verb
 soft = asking.softmax(0)
-drawn = torch.multinomial(soft, 1, generator=torch.Generator().manual_seed(0))
-hard = F.one_hot(drawn[0], len(sentence))
+plots.weights(soft[None], sentence, ["soft"], ylabel="")
+
+# %% [markdown]
+# "barks" gets half of the weight. If a value takes work to compute, most of that work is wasted.
+#
+# **Hard attention** treats the weights as probabilities, draws one position, and reads the value there alone. **Local attention** keeps the weighted sum, but within a window. How many values does each of them read?
+
+# %%
+drawn = torch.multinomial(soft, 20, replacement=True, generator=torch.Generator().manual_seed(0))  # 20 draws
+hard = F.one_hot(drawn[-1], len(sentence))  # the last of them
 near = (torch.arange(len(sentence)) - 8).abs() <= 2  # True: may be read
 local = masked_softmax(asking, near)
 plots.weights(torch.stack([soft, hard, local]), sentence, ["soft", "hard", "local"], ylabel="")
 print("values that are read:", *(int((row > 0).sum()) for row in (soft, hard, local)))
+print("20 draws:", *(sentence[k] for k in drawn))
 
 # %% [markdown]
-# Soft attention reads all eleven values, hard attention one, and local attention five. Draw with other seeds: hard attention reads "barks" about half of the time, and sometimes it reads "sleeps" or another word.
+# Soft attention reads all eleven values, hard attention one, and local attention five. Most of its 20 draws are "barks", but not all.
 #
 # ## One value instead of all
 #
@@ -48,24 +57,25 @@ values = torch.tensor([3.0, 1.0, 2.0, 5.0, 4.0])
 sums = weights.cumsum(0)
 print("sums from the left:", sums)
 print("the picked position, from 0:", int((sums > 0.75).nonzero()[0]))
+print("soft attention returns", weights @ values)
 
 # %% [markdown]
 # The sums are 0.1, 0.3, 0.7, 0.9 and 1, so it is position 3, and hard attention returns its value, 5. Soft attention returns 2.7. How are the two related? We draw again and again, and take the mean of what was read.
 
 # %%
-draws = [torch.Generator().manual_seed(seed) for seed in range(5)]
+draws = [torch.Generator().manual_seed(seed) for seed in range(20)]
 read = torch.stack([values[torch.multinomial(weights, 10_000, replacement=True, generator=draw)] for draw in draws])
 numbers = (1, 10, 100, 1_000, 10_000)
-means = torch.stack([read[:, :number].mean(1) for number in numbers], 1)  # 5 seeds, 5 numbers of draws
+means = torch.stack([read[:, :number].mean(1) for number in numbers], 1)  # 20 seeds, 5 numbers of draws
 ax = plots.axes(width=6, height=3)
 line = {"soft attention": [weights @ values] * len(numbers)}
-plots.curves(numbers, {"hard attention, five seeds": means}, "draws", "mean of what is read", theory=line, ax=ax)
+plots.curves(numbers, {"hard attention, 20 seeds": means}, "draws", "mean of what is read", theory=line, ax=ax)
 ax.set_xscale("log")
 ax.set_xticks(numbers, [f"{number:,}" for number in numbers])
 ax.minorticks_off()
 
 # %% [markdown]
-# The mean of many draws is the soft result: soft attention returns the **expectation** of hard attention. A single draw costs one value and is right on average, though far off each time.
+# The mean of many draws is the soft result: soft attention returns the **expectation** of hard attention. A draw costs one value and is right on average, but a single one can be far off.
 #
 # But how can a loss change the scores if the value was drawn? We ask PyTorch for the gradient of both results.
 
@@ -78,13 +88,13 @@ print("the hard result depends on the scores, for PyTorch:", hard.requires_grad)
 diagrams.soft_and_hard(new=["draw", "estimate"])
 
 # %% [markdown]
-# No gradient passes the draw, since a position is a whole number. In its place we need the lowest arrow: an estimate from what a draw shows, the position $k$ and its **reward** $R_k$, a number that says how good the value was.
+# No gradient passes the draw, since a position is a whole number. Instead we need the arrow at the bottom: an estimate from what a draw shows, the position $k$ and its **reward** $R_k$, a number that says how good the value was.
 #
 # ## Two words by hand
 #
 # Two words have the probabilities $p$ = (0.7, 0.3). Drawing word 0 earns the reward 1, word 1 earns 0. The expected reward is $0.7 \cdot 1 + 0.3 \cdot 0 = 0.7$. Its gradient with respect to score $i$ is that of soft attention, $p_i (R_i - 0.7)$: 0.21 and -0.21.
 #
-# A draw of word $k$ gives the estimate $R_k$ times a vector: 1 at score $k$ and 0 elsewhere, minus $p$. What do the two draws give, and what do they give on average?
+# A draw of word $k$ gives the estimate $R_k$ times how much each score raises $\log p_k$: that is $1 - p_k$ for score $k$ itself and $-p_i$ for any other. What do the two draws give, and what do they give on average?
 
 # %% tags=["nbval-check-output"]
 p, rewards = torch.tensor([0.7, 0.3]), torch.tensor([1.0, 0.0])
@@ -98,11 +108,11 @@ rows["exact gradient"] = ["", "", *(p * (rewards - p @ rewards))]
 table(rows, ["probability", "reward", "at score 0", "at score 1"], digits=2)
 
 # %% [markdown]
-# The mean is 0.7 · 0.3 = 0.21 and -0.21: the exact gradient. Now add 1 to both rewards in the cell. Before you run it again, say which rows will change.
+# The mean is 0.7 · 0.3 = 0.21 and -0.21: the exact gradient. Now add 1 to both rewards in the cell. Before you run it again, say which numbers at the two scores will change.
 #
 # ## A gradient from rewards
 #
-# With both rewards larger by 1, each draw gives another estimate, and their mean stays. It is the gradient for any rewards, since $\nabla p_i = p_i \nabla \log p_i$:
+# With both rewards larger by 1, every draw gives a different estimate, but their mean is unchanged. For any rewards, the mean of the estimates is the gradient, since $\nabla p_i = p_i \nabla \log p_i$:
 #
 # $$\nabla \sum_i p_i R_i = \sum_i p_i\, R_i\, \nabla \log p_i = \mathbb{E}_{k \sim p}\left[R_k \nabla \log p_k\right]$$
 #
@@ -120,9 +130,6 @@ def estimates(number, baseline, draw):
     return (rewards[k] - baseline)[:, None] * (torch.eye(4)[k] - p)  # number 4
 
 
-leaf = scores.clone().requires_grad_()
-(rewards[0] * leaf.log_softmax(0)[0]).backward()  # the same by PyTorch, for a draw of position 0
-print("one draw of position 0:", leaf.grad, "by hand:", rewards[0] * (torch.eye(4)[0] - p))
 draw = torch.Generator().manual_seed(0)
 means = {n: torch.stack([estimates(n, 0.0, draw).mean(0) for _ in range(20)]) for n in (10, 1_000)}
 marks = {
@@ -136,11 +143,11 @@ marks = {
 plots.dots(marks, "gradient of the expected reward with respect to the score", xlim=(-1.2, 1.2))
 
 # %% [markdown]
-# The means lie around the exact gradient, those of 10 draws so widely that even the sign can be wrong. Position 0 is the most probable one, but its reward is below the mean of 2.69, so its score should fall.
+# The means lie around the exact gradient, those of 10 draws so widely that even the sign can be wrong.
 #
 # ## Better than expected?
 #
-# Why so noisy? All rewards are positive, so every draw pushes up the score that was drawn. A **baseline** $b$ helps: we take $(R_k - b) \nabla \log p_k$. By what factor does the best one reduce the variance, summed over the four scores?
+# Why so noisy? All rewards are positive, so every draw pushes up the score that was drawn. A **baseline** $b$ helps: we take $(R_k - b) \nabla \log p_k$. The mean reward is 2.7. Which of 0, 1, 2.7 and 5 gives the smallest variance, summed over the four scores?
 
 # %% tags=["nbval-check-output"]
 predict("08.baseline", ...)
@@ -155,15 +162,17 @@ runs = torch.stack([torch.stack([estimates(10_000, b, draw).var(0).sum() for b i
 ax = plots.axes(width=6.4, height=3.6)
 ax.axvline((p * rewards).sum(), color="0.5", linestyle=":", label="mean reward")
 plots.curves(
-    baselines, {"measured, five seeds": runs}, "baseline", "variance of an estimate", theory={"theory": theory}, ax=ax
+    baselines, {"measured, five seeds": runs}, "baseline", "variance of an estimate", theory={"exact": theory}, ax=ax
 )
 ax.set_ylim(bottom=0)
-reveal("08.baseline", round((theory[0] / theory.min()).item(), 1))
+print(f"b = 0: {theory[0]:.2f}, the best of these, b = {baselines[theory.argmin()]}: {theory.min():.2f}")
+asked = {choice: theory[(baselines - float(choice)).abs().argmin()] for choice in ("0", "1", "2.7", "5")}
+reveal("08.baseline", min(asked, key=asked.get))
 
 # %% [markdown]
-# With a baseline near the mean reward the variance is 13 times smaller. The measured values match the theory, $\sum_i p_i (R_i - b)^2 \lVert\nabla \log p_i\rVert^2$ minus the squared exact gradient.
+# With a baseline near the mean reward the variance is 13 times smaller than with none.
 #
-# Does the mean stay as it is? Back to the two words, with two draws at a time. The last baseline is the mean reward of the same two draws. In which column will the average be wrong, and why?
+# Is the mean still right? Back to the two words, with two draws at a time. Each number is the estimate at score 0, which should be 0.21 on average. The last baseline is the mean reward of the same two draws. In which column will the average be wrong?
 
 # %% tags=["nbval-check-output"]
 p2, rewards2 = torch.tensor([0.7, 0.3]), torch.tensor([1.0, 0.0])  # of the two words
@@ -179,7 +188,7 @@ rows["on average"] = ["", *mean]
 table(rows, ["probability", "b = 0", "b = 0.3", "b = 0.7", "b = their mean"], corner="words drawn")
 
 # %% [markdown]
-# A constant leaves the mean, because $\sum_i p_i \nabla \log p_i = \nabla \sum_i p_i = \nabla 1 = 0$. With 0.3 every pair gives the exact gradient: the expected reward, 0.7, is only a rule of thumb. But the mean of the two holds half of each draw's own reward, and half of the gradient is lost: the estimate is **biased**. A running mean of *past* rewards (Xu et al. 2015) is safe.
+# A constant baseline leaves the mean unchanged, because $\sum_i p_i \nabla \log p_i = \nabla \sum_i p_i = \nabla 1 = 0$. With 0.3 every pair even gives the exact gradient. But the mean of the two holds half of each draw's own reward, and half of the gradient is lost: the estimate is **biased**. A running mean of *past* rewards (Xu et al. 2015) holds nothing of the present draw.
 #
 # ## Nobody says where to look
 #
@@ -201,40 +210,37 @@ def soft(scores, rewards, baseline):  # the expected reward, which takes the rew
 
 ways = {
     "soft": soft,
-    "hard, baseline": hard,
-    "hard, no baseline": lambda scores, rewards, baseline: hard(scores, rewards, 0.0),
-    "hard, rewards + 1": lambda scores, rewards, baseline: hard(scores, rewards + 1, 0.0),
+    "hard, with baseline": hard,
+    "hard, rewards + 1, no baseline": lambda scores, rewards, baseline: hard(scores, rewards + 1, 0.0),
 }
 
 # %% [markdown]
-# `learn_to_look` trains lesson 04's score $s^\top W h$ with 16 questions per step; the baseline is a running mean of the rewards, from 0. Five models are trained in each of the four ways. Soft attention reads ten values for each question, hard attention one. What if hard attention gets 160 questions per step, and so reads as many values?
+# `learn_to_look` trains lesson 04's score $s^\top W h$ with Adam, on 16 new questions per step. The reward is 1 at every position that has the right colour, so a wrong one earns it in a quarter of the cases. The baseline is a running mean of the rewards, from 0.
+#
+# Soft attention reads ten values for each question, hard attention one. What if hard attention gets 160 questions per step, and so reads as many values? We train five models in each way.
 
 # %% tags=["nbval-check-output"]
 predict("08.values_read", ...)
 
 # %% tags=["reveals"]
-print("Weight on the right position, five seeds:")
+print("As many questions per step on the left, as many values on the right:")
 grown = {name: torch.tensor([learn_to_look(way, seed) for seed in range(5)]) for name, way in ways.items()}
-marks = {f"after {25 * at} steps": {name: runs[:, at] for name, runs in grown.items()} for at in (1, 2, 10)}
-equal = {
-    name: torch.tensor([learn_to_look(way, seed, steps=25, B=16 if name == "soft" else 160)[-1] for seed in range(5)])
-    for name, way in ways.items()
-}
-plots.dots(marks | {"25 steps, as many values": equal}, "weight on the right position")
-gained = equal["hard, baseline"] - equal["soft"]
+more = torch.tensor([learn_to_look(hard, seed, B=160) for seed in range(5)])
+steps, (left, right) = range(0, 275, 25), plots.axes(2, width=4.4, height=3.4)
+plots.curves(steps, grown, "step, 16 questions each", "weight on the right position", ax=left, legend="above")
+equal = {"soft, 16 questions": grown["soft"], "hard, 160 questions": more}
+plots.curves(steps, equal, "step, 160 values each", "", ax=right, legend="above")
+for ax in (left, right):
+    ax.set_ylim(0, 1)
+gained = (more - grown["soft"])[:, 1]  # after 25 steps, seed by seed
+print("hard minus soft after 25 steps with as many values, seed by seed:", gained)
 near = "about equal" if gained.mean().abs() < 0.1 else "ahead" if gained.mean() > 0 else "behind"
 reveal("08.values_read", near)
-helped = (grown["hard, baseline"] - grown["hard, no baseline"])[:, 2]
-table(
-    {"hard minus soft, as many values": [gained], "after 50 steps, baseline minus none": [helped]},
-    ["seed by seed"],
-    digits=2,
-)
 
 # %% [markdown]
-# After equally many *steps* soft attention is ahead; with equally many *values* hard attention is about as good. Once trained, it reads one value in place of ten, which pays where values are expensive (lesson 14). The scores still take all keys.
+# With equally many *questions* soft attention is ahead; with equally many *values* hard attention learns about as fast. Once trained, it reads one value in place of ten, though it still computes a score for every key.
 #
-# After 50 steps the baseline has helped a little, with every seed. With rewards + 1, learning without it is slow: add a fifth way to `ways`, rewards + 1 *with* the baseline.
+# With rewards + 1 and no baseline, learning is slow. Add a fourth way to `ways`: rewards + 1 *with* the baseline. You should see it end near the curve of "hard, with baseline".
 #
 # ## Look near one position
 #
@@ -257,7 +263,7 @@ weights = local_weights(torch.zeros(7), centre=3.0, window=2.0)
 print(weights, "sum", round(weights.sum().item(), 3))
 
 # %% [markdown]
-# 0.2 · 0.607 = 0.121 is left one position away, and 0.027 two positions away. The weights no longer add up to 1: they are not normalised again. Leave out the Gaussian: the five weights stay at 0.2, and their sum is 1.
+# 0.2 · 0.607 = 0.121 is left one position away, and 0.027 two positions away. The weights no longer add up to 1: they are not normalised again.
 #
 # Back to the sentence. Move the centre to 2: how large must $D$ be before "barks" gets any weight?
 
@@ -265,9 +271,15 @@ print(weights, "sum", round(weights.sum().item(), 3))
 # %%
 def window_at(centre, window):
     weights = local_weights(asking, centre, window)
-    plots.weights(weights[None], sentence, [""], xlabel="", ylabel="")
-    place = int(weights.argmax())
-    return f"The largest weight is {weights[place]:.2f}, on “{sentence[place]}”; together they are {weights.sum():.2f}."
+    ax, place, x = plots.axes(width=7.6, height=3), torch.arange(len(sentence)), torch.linspace(-0.5, 10.5, 200)
+    ax.axvspan(centre - window, centre + window, color="0.92", label="window")
+    ax.plot(x, torch.exp(-((x - centre) ** 2) / (2 * (window / 2) ** 2)), color="0.5", label="Gaussian")
+    ax.bar(place, weights, color=plots.COLOURS[0], label="weight")
+    ax.set(xlim=(-0.5, 10.5), ylim=(0, 1.05))
+    ax.set_xticks(place, sentence, rotation=40, ha="right")
+    ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
+    best = int(weights.argmax())
+    return f"The largest weight is {weights[best]:.2f}, on “{sentence[best]}”; together they are {weights.sum():.2f}."
 
 
 window_explorer = explore(
@@ -278,35 +290,39 @@ window_explorer = explore(
 window_explorer
 
 # %% [markdown]
-# From position 2 "barks" is six positions away, so it is within reach once $D$ is 6 or more, though the Gaussian leaves little of its weight there. Moving the centre helps more.
+# From position 2 "barks" is six positions away, so it is within reach once $D$ is 6 or more, though the Gaussian leaves little of its weight.
 #
-# Where does the centre come from? **local-m** takes the position of the word that is being written: word 5 of the translation looks around word 5 of the source, and there is no Gaussian. **local-p** lets the decoder's state $s$ predict it for $S$ words: $c = S \cdot \sigma(v^\top \tanh(W s))$, where this $\sigma$ is the logistic function.
+# Where does the centre come from? **local-m** takes the position of the word that is being written: word 5 of the translation looks around word 5 of the source, and there is no Gaussian. **local-p** lets the decoder's state $h_t$ predict it for $S$ words: $c = S \cdot \text{sigmoid}(v^\top \tanh(W h_t))$.
 #
-# We train Luong's decoder of lesson 06 with both, using window 2, on three word orders. In which one does local-m do worst?
+# We train Luong's decoder of lesson 06 with both, using window 2, on sentences of at most 12 words in three word orders. Then we test it on 12 words and on 20. Which attention is best on 20 words, where the order is monotone?
 
 # %% tags=["nbval-check-output"]
 predict("08.window", ...)
 
 # %% tags=["reveals"]
-marks, orders = {}, ("monotone", "verb-last", "reversed")
-for length, order in product((12, 20), orders):
-    row = {
-        setup: measured_at("local", "words_right", "length", (length,), order=order, setup=setup)[0]
-        for setup in ("global", "local-m", "local-p")
+print("Grey bars: how often a word's source word is in local-m's window.")
+orders, kinds, best = ("monotone", "verb-last", "reversed"), ("global", "local-m", "local-p"), {}
+for length, ax in zip((12, 20), plots.axes(2, width=4.4, height=3.2), strict=True):
+    marks = {
+        order: {
+            kind: measured_at("local", "words_right", "length", (length,), order=order, setup=kind)[0] for kind in kinds
+        }
+        for order in orders
     }
-    links = [link for links in small_world(200, 7, order, shortest=length, longest=length).links for link in links]
-    near = [abs(source - target) <= 2 for source, target in links]  # is the source word within local-m's window?
-    marks[f"{order}, {length} words"] = row | {"in the window": sum(near) / len(near)}
-plots.dots(marks, "share of words right, given the right words before them; five seeds")
-worst = min(orders, key=lambda order: sum(marks[f"{order}, 12 words"]["local-m"]))
-reveal("08.window", worst)
+    plots.dots(marks, f"share right, sentences of {length} words", ax=ax)
+    for row, order in enumerate(orders):
+        links = [link for links in small_world(200, 7, order, shortest=length, longest=length).links for link in links]
+        near = sum(abs(source - target) <= 2 for source, target in links) / len(links)
+        ax.vlines(near, row - 0.4, row + 0.4, color="0.4", linewidth=3)
+    best[length] = max(kinds, key=lambda kind: sum(marks["monotone"][kind]))
+reveal("08.window", best[20])
 
 # %% [markdown]
-# Only in the reversed order does local-m fail; local-p learns where to look. At 20 words, more than in any training sentence, local-p drops most and, where its rule fits, local-m least, perhaps because that rule holds at any length. Diamonds show how often a word's source word is in local-m's window at all. It gets more words right: perhaps states know their neighbours.
+# At 12 words global attention is best or nearly so in every order. local-m fails where its rule is wrong, in the reversed order; there local-p has learned where to look. At 20 words local-m is best where its rule fits, perhaps because it holds at any length, and local-p is the worst. local-m beats the grey bars: perhaps the earlier right words help.
 #
 # ## One's own past
 #
-# A network can read its *own* earlier states, as the LSTMN of Cheng et al. 2016 does. Here LSTMs read letters with digits, such as `a 6 d 4`, and then say the digit of each letter asked for: `d? a?`. One of them attends from each state to those before it.
+# In all of this, *another* sequence was read. What if a network reads its *own* earlier states, as the LSTMN of Cheng et al. 2016 does? LSTMs read letters with digits, `a 6 d 4`, and then say the digit of each letter asked for: `d? a?`. In one of them, each state attends to the earlier ones.
 
 # %%
 marks, pairs = {f"{n} pair{'s' * (n > 1)}": {} for n in (1, 2, 4, 8)}, (1, 2, 4, 8)
@@ -315,14 +331,16 @@ for setup in ("LSTM", "LSTM, twice as wide", "LSTM that looks back"):
         marks.values(), measured_at("recall", "answers_right", "pairs", pairs, setup=setup), strict=True
     ):
         row[setup] = runs
+for name, layer, width in (("LSTM", LSTM, 32), ("twice as wide", LSTM, 64), ("that looks back", LookingBack, 32)):
+    print(f"{name}: {sum(p.numel() for p in Recaller(layer, hidden=width).parameters()):,} parameters")
 plots.dots(marks, "share of digits right, five seeds")
 
 # %% [markdown]
-# The LSTM that looks back gets every digit right. A plain one has to hold all pairs in one state, and the more pairs, the fewer digits it gets right, even at twice the width. An exercise builds this attention.
+# The LSTM that looks back gets every digit right. A plain one has to hold all pairs in one state, and the more pairs, the fewer digits it gets right, even with twice the width and the most parameters.
 #
 # ## So: must attention be soft?
 #
-# No. Hard attention learns from draws, more slowly per step, but here about as well per value; trained, it reads one. Local attention keeps the exact gradient and reads a window: it helped in long sentences where a rule placed the window well. Soft global attention need not know where to look, and reads everything.
+# No. Where values are costly, hard attention reads one; it learns from draws, here about as fast for as many values. Where the word order is known, local attention reads a window; in long sentences it was best. Otherwise soft global attention is the safe choice, over another sequence or one's own past.
 #
 # ## Questions
 #
@@ -346,10 +364,10 @@ check("08.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Must attention be soft? No: hard attention reads one value and estimates its gradient, local attention reads a window and keeps an exact one.
-# - Hard attention draws one position. Its mean over many draws is what soft attention returns.
-# - The score-function estimator learns from the rewards of draws alone. A good baseline lowers its variance, here 13 times, and leaves its mean, unless it contains the draw's own reward.
-# - A window is enough where we know, or can learn, where to put it.
+# - Hard attention draws one position and estimates its gradient; local attention reads a window and keeps an exact one.
+# - The mean of hard attention over many draws is what soft attention returns.
+# - The score-function estimator learns from the rewards of draws alone. A good baseline lowers its variance, here 13 times, and leaves its mean unchanged, unless it contains the draw's own reward.
+# - A window helps where a rule says where to put it. A learned centre failed on sentences longer than those in training.
 # - A network that attends to its own past need not hold everything in one state.
 #
 # **Exercises**: [open them](../exercises/08_hard_and_local_exercises.ipynb)

@@ -100,7 +100,7 @@ check("08.reinforce_loss", reinforce_loss)
 # ## 08.local_weights
 #
 # Turn scores into weights around a centre, which may lie between two positions. First take the softmax over the positions that are real **and** at most `window` away from the centre: a position exactly that far away is in reach. Then multiply by a Gaussian,
-# which is 1 at the centre (equation 10 of the paper). The products are not made to sum to 1 again.
+# which is 1 at the centre (equation 10 of the paper). The products are not renormalised.
 #
 # $$w_{bs} = \operatorname{softmax}_s(\text{scores}_b) \cdot \exp\Big(-\frac{(s - \text{centre}_b)^2}{2 \sigma^2}\Big) \quad \text{where } |s - \text{centre}_b| \le \text{window}, \text{ else } 0, \qquad \sigma = \frac{\text{window}}{2}$$
 #
@@ -231,7 +231,7 @@ check("08.attend_to_past", attend_to_past)
 # 2. That holds for any S from 2 up, any rewards, and logits that are not normalised.
 # 3. It raises no error, which must not stop your test.
 #
-# Up to 200 calls are enough. To leave nothing to chance, take probabilities that are multiples of 1/4, and uniform numbers amid each quarter.
+# Up to 200 calls are enough. To leave nothing to chance, take probabilities that are multiples of 1/4, and uniform numbers in the middle of each quarter.
 
 
 # %%

@@ -108,8 +108,9 @@ questions = (
 predictions = (
     Prediction(
         "08.baseline",
-        "By what factor does the best baseline reduce the variance here?",
-        why="Without a baseline all rewards are positive, so every draw pushes its own position up, by an amount that has little to do with whether the position is a good one. A baseline near the mean reward leaves only the difference.",
+        "Which of these baselines gives the smallest variance?",
+        why="Without a baseline all rewards are positive, so every draw pushes its own position up, by an amount that has little to do with whether the position is a good one. A baseline near the mean reward, 2.69, leaves only the difference.",
+        choices=("0", "1", "2.7", "5"),
     ),
     Prediction(
         "08.values_read",
@@ -119,8 +120,8 @@ predictions = (
     ),
     Prediction(
         "08.window",
-        "With which word order does a window around the target's own position get the fewest words right?",
-        why="There the word that belongs to position t stands at the other end of the sentence, out of the window's reach except in the middle.",
-        choices=("monotone", "verb-last", "reversed"),
+        "Which attention gets the most words right in monotone sentences of 20 words?",
+        why="In this order word 15 belongs to source word 15 or one close to it. local-m has this rule built in; the others have to learn where to look from sentences of at most 12 words.",
+        choices=("global", "local-m", "local-p"),
     ),
 )
