@@ -65,7 +65,7 @@ print("gradient of the first number:", *torch.autograd.grad(written[0, 0, 0], w)
 #
 # ## Where does a head go?
 #
-# A computer has addresses: write here, then one position further. How can weights do that? In four steps, and the network directs each one. Which of them needs to know what the memory holds?
+# A computer has addresses: write here, then one position further. How can weights do that? In four steps, and the network directs each one.
 
 # %%
 diagrams.addressing()
@@ -147,7 +147,7 @@ for name, command in zip("kβgsγ", in_range(numbers, W=2), strict=True):
     print(f"{name}: {command.min():.2f} to {command.max():.2f}")
 
 # %% [markdown]
-# β and γ have no upper limit: larger numbers give larger ones. Here is the whole machine. Find the line in which the old $w$ comes in, so that a head can walk.
+# β and γ have no upper limit. Here is the whole machine. Find the line in which the old $w$ comes in, so that a head can walk.
 
 
 # %%
@@ -179,7 +179,7 @@ class Machine(nn.Module):
 #
 # ## Take out the shift
 #
-# The kernel (0, 1, 0) moves nothing. In the next cell it takes the place of the controller's; everything else is as before.
+# The kernel (0, 1, 0) moves nothing. It takes the place of the controller's; all else is as before.
 
 
 # %%
@@ -219,7 +219,7 @@ reveal("17.no_shift", round(wrong["without"][2], 2))
 table(wrong, tests, digits=2)
 
 # %% [markdown]
-# With the shift, the machine copies twice as many vectors as in training almost without mistakes. (Not every seed learns it in so few steps: if yours did not, take another.) Without it, there are mistakes within the training range, and many beyond it.
+# With the shift, the machine copies twice as many vectors as in training almost without mistakes. Without it, there are mistakes within the training range, and many beyond it.
 #
 # Here are the weights of the heads while both machines copy eight vectors: eight steps to hear them, a delimiter at the dashed line, and eight steps of silence. Where do you see the walk?
 
@@ -241,7 +241,7 @@ M = films["without"].memory[0, -1, 1:]  # in the end, without the shift
 print(f"without, the largest difference between positions 1 to 31 is {(M.amax(0) - M.amin(0)).max():.4f}")
 
 # %% [markdown]
-# With the shift, the write head takes one step at each vector, here *backwards*: position 31 is beside position 0 on the circle, and -1 serves as well as +1. In the silence it spreads over all positions, and the read head walks over those that were written. Each step is like the one before, so it can go on after the fifth vector. Without the shift, a head leaves position 0 only to spread over the others, which are still alike.
+# With the shift, the write head takes one step at each vector, here *backwards*: position 31 is beside position 0 on the circle, and -1 serves as well as +1. In the silence it spreads over all positions, and the read head walks over those that were written. Each step is like the last, so it can go on after five. Without the shift, a head leaves position 0 only to spread over the others, which are still alike.
 #
 # Which other step can be left out, and most seeds still learn? Take one out: `0 * g` for `g` leaves no content, `torch.ones_like(g)` no old weights, `torch.ones_like(gamma)` for `gamma` no sharpening.
 
@@ -272,11 +272,11 @@ reveal("17.other_step", least.removeprefix("no "))
 plots.dots(rows, "share of wrong bits; a mark for each seed", xlim=(-0.03, 0.55))
 
 # %% [markdown]
-# Sharpening: two of three seeds learn without it. Without the old weights, none does: a head can't step on from where it was. Without content, only shifts move a head: in exercise `17.backwards` you copy that way by hand, but no seed learns it in 450 steps. Nor does a machine without the shift, even if its positions differ at random from the beginning.
+# Sharpening: two of three seeds learn without it. Without the old weights, none does: a head can't step on from where it was. Without content, only shifts move a head: in exercise `17.backwards` you copy that way by hand, but no seed learns it here. Nor does one without the shift, even if its positions differ at random from the beginning.
 #
 # ## Five seeds, and LSTMs
 #
-# How far does the whole machine go, and does an LSTM go as far? These learned to copy 1 to 10 vectors; the machines are the package's, with 64 positions:
+# Does an LSTM go as far? These learned to copy 1 to 10 vectors, the package's machines with 64 positions:
 #
 # | model | seeds | steps of training |
 # | --- | --- | --- |
@@ -295,7 +295,7 @@ rows = {f"{n} vectors": {setup: wrong_at(n, setup) for setup in setups} for n in
 plots.dots(rows, "share of wrong bits; a mark for each seed; a guess has half of them wrong", xlim=(-0.03, 0.55))
 
 # %% [markdown]
-# Without shifts, no machine learns to copy ten. The LSTMs that trained longer make few mistakes at ten; at fifteen, each makes many more than any machine. From twenty on the machines differ. At 40, which would fit into the memory, two still copy almost without mistakes, two have about a fifth and a quarter of the bits wrong, and one guesses.
+# Without shifts, no machine learns to copy ten. The LSTMs that trained longer make few mistakes at ten; at fifteen, each makes many more than any machine. From twenty on the machines differ. At 40, two still copy almost without mistakes, two have about a fifth and a quarter of the bits wrong, and one guesses.
 #
 # ## Jump and walk
 #
@@ -306,13 +306,13 @@ rows = {f"{n} vectors": {setup: wrong_at(n, setup, "recall") for setup in ("mach
 plots.dots(rows, "recall: share of wrong bits; a mark for each seed", xlim=(-0.03, 0.55))
 
 # %% [markdown]
-# Trained on 2 to 6 vectors, the machines recall among twelve without mistakes. The LSTMs, in twice as many steps, fail among six. The explorer shows a way: **jump** by content to the vector that is shown again, then walk to the next. Whether the machines do it like this, the figure can't say.
+# Trained on 2 to 6 vectors, the machines recall among twelve without mistakes; the LSTMs fail among six. Perhaps the machines do as the explorer can: jump to the vector that is shown again, then walk on.
 #
 # ## What is missing? Room and order
 #
-# A head that walks on around the circle comes back, and writes over what is there. Nothing tells the machine which positions are in use, and when a head jumps, the order of writing is lost. The **differentiable neural computer** (DNC, Graves et al. 2016) records both.
+# A head that walks around the circle writes over what is there; when it jumps, the order of writing is lost. The **differentiable neural computer** (DNC, Graves et al. 2016) keeps track of both, room and order.
 #
-# The **usage** $u$ of a position grows with a write, and a read head can release it when it is no longer needed. **Allocation** sends a write to free positions, the freest $\phi_1$ first (methods, equation 1):
+# A position's **usage** $u$ grows with a write, and a read can free it. **Allocation** sends a write to free positions, the freest $\phi_1$ first (methods, equation 1):
 #
 # $$w_a[\phi_j] = (1 - u[\phi_j]) \prod_{i<j} u[\phi_i]$$
 #
@@ -325,7 +325,7 @@ print(weights)
 diagrams.allocation(used.tolist(), weights.tolist())
 
 # %% [markdown]
-# (The functions are the package's; in the exercises you write them.) Position 1 is the freest and takes 0.8 of the weight, position 2 half of the 0.2 that is left, and position 0 a tenth of the rest.
+# Position 1 is the freest and takes 0.8 of the weight, position 2 half of the 0.2 that is left, and position 0 a tenth of the rest.
 #
 # **Temporal links** $L_{ij}$ say whether position $i$ was written right after position $j$. We write three times, read position 1 and free it, and write twice more. Where do the last two writes go, and how do the links lead there?
 
@@ -356,7 +356,7 @@ plots.dots(rows, "share of wrong bits; a mark for each seed", xlim=(-0.03, 0.55)
 #
 # ## So: can attention write?
 #
-# Yes. A head erases and adds at each position by its weight, differentiably, so a machine can learn a program that runs longer than in training. How much longer depends on the seed: of our five machines, two copy forty vectors almost without mistakes, and one guesses. Today's linear attention and its delta rule write to a memory, too, by keys in place of positions: [lesson 20](20_your_own_attention.ipynb) builds them.
+# Yes: a machine can learn to write and read in steps that go on for longer than in training. How much longer depends on the seed: of our five, two copy forty vectors almost without mistakes, and one guesses. Today's delta rule writes, too, by keys in place of positions: see [lesson 20](20_your_own_attention.ipynb).
 #
 # ## Questions
 #
@@ -380,7 +380,7 @@ check("17.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Can attention write? Yes: a write erases and adds at each position as much as its weight says, and gradients flow through it.
+# - Attention can write: it erases and adds at each position as much as its weight says, and gradients flow through it.
 # - A head goes where the content fits, or stays where it was; then it shifts and sharpens: it can jump and walk.
 # - Without the shift, from positions that are alike or random, no machine learned to copy ten vectors. With it, all did, and from twenty on the seeds differ.
 # - Allocation says which positions are free, and temporal links in which order positions were written.
