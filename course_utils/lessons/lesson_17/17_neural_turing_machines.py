@@ -306,11 +306,11 @@ rows = {f"{n} vectors": {setup: wrong_at(n, setup, "recall") for setup in ("mach
 plots.dots(rows, "recall: share of wrong bits; a mark for each seed", xlim=(-0.03, 0.55))
 
 # %% [markdown]
-# Trained on 2 to 6 vectors, the machines recall among twelve without mistakes; the LSTMs fail among six. Perhaps the machines do as the explorer can: jump to the vector that is shown again, then walk on.
+# Trained on 2 to 6 vectors, the machines recall among twelve without mistakes; the LSTMs fail among six. Perhaps the machines jump to the vector that is shown again, and walk on, as in the explorer.
 #
 # ## What is missing? Room and order
 #
-# A head that walks around the circle writes over what is there; when it jumps, the order of writing is lost. The **differentiable neural computer** (DNC, Graves et al. 2016) keeps track of both, room and order.
+# A head that walks around the circle writes over what is there; when it jumps, it loses the order of writing. The **differentiable neural computer** (DNC, Graves et al. 2016) keeps track of both.
 #
 # A position's **usage** $u$ grows with a write, and a read can free it. **Allocation** sends a write to free positions, the freest $\phi_1$ first (methods, equation 1):
 #
