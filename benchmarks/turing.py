@@ -3,7 +3,8 @@
     python benchmarks/turing.py [--seeds 5]
 
 Each model learns one task (`course_utils/data/sequences.py`): to copy 1 to 10 vectors, to copy them up to five times, to recall the one
-after a given one among 2 to 6, or, for models with a memory of 32 places, to copy 1 to 5 ("short"). "computer" is the differentiable
+after a given one among 2 to 6, or, for models with a memory of 32 places, to copy 1 to 5 ("short", and "parts" as lesson 17
+trains its own, for machines without one of their parts). "computer" is the differentiable
 neural computer, and "LSTM, longer" has five times the machine's steps. "wrong" is the share of wrong bits, half of them being chance, on 100 sequences of each length: in
 vectors. "learned_after" is the number of steps until the loss is below 0.05. The rows go to the table turing.csv in
 course_utils/data/measured_tables, which lesson 17 shows; what is in it already is not run again.
@@ -16,7 +17,7 @@ import torch
 
 from course_utils.data.measured import fill
 from course_utils.data.sequences import GIVEN, WANTED, copy, recall, repeat_copy
-from course_utils.models.turing import Computer, Machine, Recurrent, fit, wrong_bits
+from course_utils.models.turing import Computer, Machine, Recurrent, fit, loss, wrong_bits
 
 
 def short_copy(draw, batch=16, shortest=1, longest=5):
@@ -29,17 +30,48 @@ TASKS = {  # what is trained on, steps, lengths of the test
     "repeat": (repeat_copy, 1200, (5, 10, 15, 20)),
     "recall": (recall, 2000, (2, 4, 6, 8, 10, 12)),
     "short": (short_copy, 800, (5, 10, 15, 20)),
+    "parts": (short_copy, 450, (5, 10)),
 }
 LEARNED = 0.05  # nats for each bit, the mean of 50 steps; ln 2 = 0.69 if nothing is known
 LSTMS = {"LSTM": 2, "LSTM, longer": 5}  # how many times the machine's steps they train
-SETUPS = {"machine": {}, "no shifts": {"moves": False}}
+SETUPS = {"machine": {}, "no shifts": {"moves": False}, "no shifts, random memory": {"moves": False}}
+GATE, GAMMA = -5, -1  # where these commands stand
+FIXED = {"no content": (GATE, -1e9), "no old weights": (GATE, 1e9), "no sharpening": (GAMMA, -1e9)}
 COMPUTERS = {"computer": {}, "computer, no links": {"links": False}}
 SHOWN = [(setup, task) for task in ("copy", "repeat", "recall") for setup in ("machine", "LSTM")]
 SHOWN += [("no shifts", "copy")]
 SHOWN += [(setup, "short") for setup in (*COMPUTERS, "machine")]
 SHOWN += [("LSTM, longer", "copy")]
-FEWER = {"LSTM, longer": 3}  # seeds of what takes long
+SHOWN += [(setup, "parts") for setup in ("machine", *FIXED, "no shifts, random memory")]
+FEWER = {"LSTM, longer": 3, "parts": 3}  # seeds of what takes long
 COLUMNS = ("setup", "task", "seed", "length", "steps", "learned_after", "last_loss", "wrong", "cpu_seconds")
+
+
+class Fixed(Machine):
+    """A machine with one of the controller's commands fixed: which one, and its number before it is brought into its range."""
+
+    def __init__(self, command, number, *sizes):
+        super().__init__(*sizes)
+        self.command, self.number = command, number
+
+    def address(self, memory, previous, commands):
+        commands = commands.clone()
+        commands[..., self.command] = self.number
+        return super().address(memory, previous, commands)
+
+
+def as_the_lesson(model, draw_batch, seed, steps, rate):
+    """Train a model with a rate that falls in the last third only; return the loss of each step."""
+    draw, optimizer, losses = torch.Generator().manual_seed(seed), torch.optim.Adam(model.parameters()), []
+    for step in range(steps):
+        optimizer.param_groups[0]["lr"] = rate * min(1, 3 * (1 - step / steps))
+        batch_loss = loss(model, draw_batch(draw))
+        optimizer.zero_grad()
+        batch_loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        losses.append(batch_loss.item())
+    return losses
 
 
 def measure(setup, task, seed):
@@ -51,10 +83,16 @@ def measure(setup, task, seed):
     elif setup in COMPUTERS:
         model, rate = Computer(GIVEN, WANTED, **COMPUTERS[setup]), 1e-2
     else:
-        places = 32 if task == "short" else 64
-        model, rate = Machine(GIVEN, WANTED, places, **SETUPS[setup]), 2e-2 if task == "short" else 1e-2
+        places, rate = (32, 2e-2) if task in ("short", "parts") else (64, 1e-2)
+        model = (
+            Fixed(*FIXED[setup], GIVEN, WANTED, places)
+            if setup in FIXED
+            else Machine(GIVEN, WANTED, places, **SETUPS[setup])
+        )
+        if setup == "no shifts, random memory":
+            model.start = torch.randn(model.start.shape)
     began = time.process_time()
-    losses = fit(model, draw_batch, seed, steps, rate)
+    losses = (as_the_lesson if task == "parts" else fit)(model, draw_batch, seed, steps, rate)
     seconds, means = round(time.process_time() - began, 1), [sum(losses[i : i + 50]) / 50 for i in range(0, steps, 50)]
     learned = next((50 * i for i, mean in enumerate(means, 1) if mean < LEARNED), float("nan"))
     rows = []
@@ -70,7 +108,8 @@ def main():
     parser.add_argument("--seeds", type=int, default=5)
     options = parser.parse_args()
     torch.set_num_threads(1)
-    jobs = [(*shown, seed) for shown in SHOWN for seed in range(min(options.seeds, FEWER.get(shown[0], options.seeds)))]
+    seeds = {shown: min(options.seeds, *(FEWER.get(part, options.seeds) for part in shown)) for shown in SHOWN}
+    jobs = [(*shown, seed) for shown, count in seeds.items() for seed in range(count)]
     fill("turing", COLUMNS, jobs, measure)
 
 

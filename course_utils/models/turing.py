@@ -70,6 +70,8 @@ class Machine(nn.Module):
         hidden: width of the controller, an LSTM.
         moves: whether heads may shift; without, they find places by content only.
 
+    `start`, places×width, is the memory in the beginning: all places alike.
+
     Raises:
         CourseError: for a size below 1.
     """
@@ -78,6 +80,7 @@ class Machine(nn.Module):
         super().__init__()
         check_sizes(1, inputs=inputs, outputs=outputs, places=places, width=width, hidden=hidden)
         self.places, self.width, self.moves = places, width, moves
+        self.register_buffer("start", torch.full((places, width), 1e-6), persistent=False)
         self.controller = nn.LSTMCell(inputs + width, hidden)
         self.heads = nn.Linear(hidden, 2 * (width + 6))  # of each head: key, strength, gate, kernel, gamma
         self.writer = nn.Linear(hidden, 2 * width)  # erase, add
@@ -86,9 +89,9 @@ class Machine(nn.Module):
     def forward(self, sequences: Tensor) -> MachineOutput:
         """Read B sequences, B×T×inputs, and say what comes out at each step."""
         B = len(sequences)
-        memory = sequences.new_full((B, self.places, self.width), 1e-6)
-        start = torch.zeros(B, 2, dtype=torch.long, device=sequences.device)
-        weights = F.one_hot(start, self.places).to(sequences)  # both at place 0
+        memory = self.start.to(sequences).expand(B, -1, -1)
+        at = torch.zeros(B, 2, dtype=torch.long, device=sequences.device)
+        weights = F.one_hot(at, self.places).to(sequences)  # both at place 0
         seen, state, steps = read(memory, weights[:, 0]), None, []
         for now in sequences.unbind(1):
             state = self.controller(torch.cat([now, seen], -1), state)

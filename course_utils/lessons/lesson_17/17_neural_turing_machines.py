@@ -22,23 +22,23 @@ def drawn(seed):
 # %% [markdown]
 # ## Can you repeat what you have heard?
 #
-# In lesson 16 every fact got a memory of its own, before the question came. Now a network must decide for itself what to keep and where. The task: it hears vectors of six random bits, then a delimiter, then silence, in which it should repeat them. How many bits does the network have to hold when the delimiter comes?
+# In lesson 16 every fact got a memory of its own, before the question came. Now a network must decide for itself what to keep and where. The task: it hears vectors of six random bits, then a delimiter, then silence, in which it should repeat them. In the example below, how many bits does the network have to hold when the delimiter comes?
 
 # %%
 example = copy(drawn(0), batch=1, shortest=5, longest=5)
-rows = [*(f"bit {i}" for i in range(1, 7)), "delimiter", "repeats"]
-pictures = {"given": example.given[0], "wanted": F.pad(example.wanted[0], (0, 0, 6, 0))}  # wanted in the silence
+rows = [*(f"bit {i}" for i in range(1, 7)), "delimiter"]
+pictures = {"given": example.given[0, :, :7], "wanted": F.pad(example.wanted[0], (0, 0, 6, 0))}  # wanted in the silence
 for ax, (name, bits) in zip(plots.axes(2, width=4.4, height=2.8), pictures.items(), strict=True):
     plots.mask(bits.T > 0, None, rows[: bits.shape[1]], name, ax, xlabel="step", ylabel="")  # a dot for each 1
 
 # %% [markdown]
-# Five vectors of six bits should come out again: the network has to hold 30 bits. (The dot in the row "repeats" is 0.1, for one copy.) An LSTM keeps them in a state of fixed size.
+# Five vectors of six bits should come out again: the network has to hold 30 bits. An LSTM keeps them in its state, and a larger state needs more parameters.
 #
-# A **neural Turing machine** (Graves et al. 2014) gives the LSTM a memory $M$: $N$ positions with $W$ dimensions each.
+# A **neural Turing machine** (Graves et al. 2014) gives the LSTM a memory $M$: $N$ positions with $W$ dimensions each. More positions need no more parameters.
 #
 # ## Reading and writing
 #
-# A **head** has weights $w$ over the positions, which sum to 1. It reads as attention does. To write, it erases with a vector $e$, from 0 to 1, and adds a vector $a$ (equations 2 to 4):
+# A **head** has weights $w$ over the positions, which sum to 1. It reads as attention does. To write, it erases with a vector $e$, whose numbers lie between 0 and 1, and adds a vector $a$ (equations 2 to 4):
 #
 # $$r = \sum_i w(i)\, M(i) \qquad M(i) \leftarrow M(i) \circ (1 - w(i)\, e) + w(i)\, a$$
 #
@@ -61,11 +61,11 @@ print("written:", written.detach())
 print("gradient of the first number:", *torch.autograd.grad(written[0, 0, 0], w))
 
 # %% [markdown]
-# Half of the 4 is erased, nothing of the 8, and 1 is added to both: (3, 9). The gradient says that more weight would make the first number smaller. So a machine can learn where to write: a write is as differentiable as a read.
+# Half of the 4 is erased, nothing of the 8, and 1 is added to both: (3, 9). The gradient says that more weight would make the first number smaller. So attention can write, and a write is as differentiable as a read. Can a machine learn *where* to write, well enough to copy more vectors than it has ever seen?
 #
 # ## Where does a head go?
 #
-# A computer has addresses: write here, then one position further. How can weights do that? In four steps, and the network directs each one. Which of them needs to know what the memory holds?
+# A computer has addresses: write here, then one position further. How can weights do that? In four steps, and the network directs each one.
 
 # %%
 diagrams.addressing()
@@ -107,7 +107,8 @@ def steps_of(gate, strength, shift, gamma):
     ax = plots.axes(width=5.2, height=2.6)
     plots.weights(torch.cat(steps), range(8), names, "weights after each step", ax, xlabel="position", ylabel="")
     most, place = steps[-1][0].max(0)
-    return f"In the end the largest weight, {most:.2f}, is on position {int(place)}."
+    after = ", after the one that resembles the key" if place == 6 else ""
+    return f"In the end the largest weight, {most:.2f}, is on position {int(place)}{after}."
 
 
 head_explorer = explore(
@@ -124,7 +125,7 @@ head_explorer
 #
 # ## The machine
 #
-# A **controller**, here an LSTM, takes the input and what was read last, and tells both heads what to do. Which ways can a bit take from the input to the output, many steps later?
+# A **controller**, here an LSTM, takes the input and what was read last, and tells both heads what to do. Which routes can a bit take from the input to the output, many steps later?
 
 # %%
 diagrams.turing_machine()
@@ -132,7 +133,7 @@ diagrams.turing_machine()
 # %% [markdown]
 # A bit can go through the memory, once the write head has put it there and the read head finds it, or through the LSTM's own state.
 #
-# What the controller says comes out of a linear layer and may be any number, so each command is brought into its range. Which range has each of the five?
+# What the controller says comes out of a linear layer and may be any number, so each command is brought into its range. What range does each of the five have?
 
 
 # %%
@@ -141,11 +142,12 @@ def in_range(commands, W):  # B 2 W+6: for the read head and the write head
     return k.tanh(), F.softplus(beta), g.sigmoid(), s.softmax(-1), 1 + F.softplus(gamma)
 
 
-for name, command in zip("kβgsγ", in_range(torch.zeros(1, 2, 8), W=2), strict=True):
-    print(name, command[0, 0])
+numbers = torch.empty(1000, 2, 8).uniform_(-10, 10, generator=drawn(0))
+for name, command in zip("kβgsγ", in_range(numbers, W=2), strict=True):
+    print(f"{name}: {command.min():.2f} to {command.max():.2f}")
 
 # %% [markdown]
-# (`softplus` makes a number positive, so β is above 0 and γ above 1. With only zeros the gate is half open, and the kernel spreads the weight evenly.) Here is the whole machine. Find the line in which the old $w$ comes in, so that a head can walk.
+# β and γ have no upper limit. Here is the whole machine. Find the line in which the old $w$ comes in, so that a head can walk.
 
 
 # %%
@@ -177,7 +179,7 @@ class Machine(nn.Module):
 #
 # ## Take out the shift
 #
-# Which kernel moves nothing? In the next cell `stay` takes the kernel's place; everything else is as before.
+# The kernel (0, 1, 0) moves nothing. It takes the place of the controller's; all else is as before.
 
 
 # %%
@@ -187,7 +189,7 @@ def no_shift(M, before, k, beta, g, s, gamma):
 
 
 # %% [markdown]
-# We train two machines to copy 1 to 5 vectors, one as it is and one without the shift, and then ask both for more vectors than they have ever seen. What will the second one find hard?
+# We train two machines to copy 1 to 5 vectors, one as it is and one without the shift, and then ask both for more vectors than they have ever seen. All positions of the memory begin alike, so at first content can't tell them apart. What will the second machine find hard?
 
 
 # %%
@@ -213,15 +215,11 @@ print("Share of wrong bits by length:")
 machines = {"with the shift": trained(address), "without": trained(no_shift)}
 tests = {f"{n} vectors": copy(drawn(1), 50, n, n) for n in (3, 5, 10, 15)}
 wrong = {name: [turing.wrong_bits(machine, test) for test in tests.values()] for name, machine in machines.items()}
-shipped = turing.Machine(GIVEN, WANTED, places=32)
-shipped.load_state_dict(machines["with the shift"].state_dict())
-outputs = [model(example.given).logits for model in (shipped, machines["with the shift"])]
-print("The package's machine agrees:", torch.allclose(*outputs, atol=1e-4))
 reveal("17.no_shift", round(wrong["without"][2], 2))
 table(wrong, tests, digits=2)
 
 # %% [markdown]
-# With the shift, the machine copies twice as many vectors as in training almost without mistakes. (Not every seed learns it in so few steps: if yours did not, take another.) Without it, there are mistakes within the training range, and many beyond it.
+# With the shift, the machine copies twice as many vectors as in training almost without mistakes. Without it, there are mistakes within the training range, and many beyond it.
 #
 # Here are the weights of the heads while both machines copy eight vectors: eight steps to hear them, a delimiter at the dashed line, and eight steps of silence. Where do you see the walk?
 
@@ -232,18 +230,20 @@ films = {name: machine(longer.given) for name, machine in machines.items()}
 pictures = [(f"{head} head,\n{name}", film) for name, film in films.items() for head in ("write", "read")]
 for ax, (title, film) in zip(axes, pictures, strict=True):
     weights = film.writes if title.startswith("write") else film.reads
-    plots.weights(weights[0].T, title=title, ax=ax, xlabel="step", ylabel="position" if ax is axes[0] else "")
+    plots.weights(weights[0].T.sqrt(), title=title, ax=ax, xlabel="step", ylabel="position" if ax is axes[0] else "")
     ax.axvline(8, color="0.4", linestyle="--", linewidth=1)
     ax.set_xticks((0, 8, 16), (0, 8, 16))
     ax.set_yticks((0, 10, 20, 30), (0, 10, 20, 30))
-_ = axes[0].figure.colorbar(axes[0].images[0], ax=axes, label="weight")
+bar = axes[0].figure.colorbar(axes[0].images[0], ax=axes, label="weight (square root scale)")
+bar.set_ticks([0, 1 / 32**0.5, 0.5, 1], labels=["0", "1/32", "1/4", "1"])  # so that 1/32, for all alike, can be seen
+print("with the shift, the vectors are written to", films["with the shift"].writes[0, :8].argmax(-1).tolist())
 M = films["without"].memory[0, -1, 1:]  # in the end, without the shift
-print(f"without: the largest difference between positions 1 to 31 is {(M.amax(0) - M.amin(0)).max():.4f}")
+print(f"without, the largest difference between positions 1 to 31 is {(M.amax(0) - M.amin(0)).max():.4f}")
 
 # %% [markdown]
-# With the shift, the write head moves on by one position at each vector, on a circle where position 31 is beside position 0. The read head waits, and in the silence it walks over the same positions. Such a walk does not depend on how many vectors there are. Without the shift, a head can stay at position 0, and when it leaves, it spreads over positions 1 to 31. These are still alike: content can't tell them apart.
+# With the shift, the write head takes one step at each vector, here *backwards*: position 31 is beside position 0 on the circle, and -1 serves as well as +1. In the silence it spreads over all positions, and the read head walks over those that were written. Each step is like the last, so it can go on after five. Without the shift, a head leaves position 0 only to spread over the others, which are still alike.
 #
-# Which other step can copying do without? Take one out: `0 * g` in place of `g` leaves no content, `torch.ones_like(gamma)` in place of `gamma` no sharpening. Predict, train, and say why.
+# Which other step can be left out, and most seeds still learn? Take one out: `0 * g` for `g` leaves no content, `torch.ones_like(g)` no old weights, `torch.ones_like(gamma)` for `gamma` no sharpening.
 
 
 # %%
@@ -255,48 +255,64 @@ train = False  # with True, this takes some ten seconds
 if train:
     machine = trained(changed)  # one run is a hint only: try seed=1, too
     print({name: round(turing.wrong_bits(machine, test), 2) for name, test in tests.items()})
-
-# %% [markdown]
-# ## Five seeds
-#
-# Five larger machines were trained to copy 1 to 10 vectors in 1,200 steps, five without shifts, and LSTMs, at the better of two rates: five in 2,400 steps, three in 6,000 ("longer"). Which LSTMs copy ten vectors, and what happens to them at fifteen?
+predict("17.other_step", ...)
 
 
-# %%
+# %% tags=["reveals"]
 def wrong_at(length, setup, task="copy"):
     (runs,) = measured_at("turing", "wrong", "length", [length], setup=setup, task=task)
     return runs  # one for each seed
 
 
+print("Which parts does copying need? Three seeds of each:")
+setups = ("machine", "no content", "no old weights", "no sharpening", "no shifts, random memory")
+rows = {setup: {f"{n} vectors": wrong_at(n, setup, "parts") for n in (5, 10)} for setup in setups}
+least = min(setups[1:4], key=lambda setup: sum(rows[setup]["10 vectors"]))
+reveal("17.other_step", least.removeprefix("no "))
+plots.dots(rows, "share of wrong bits; a mark for each seed", xlim=(-0.03, 0.55))
+
+# %% [markdown]
+# Sharpening: two of three seeds learn without it. Without the old weights, none does: a head can't step on from where it was. Without content, only shifts move a head: in exercise `17.backwards` you copy that way by hand, but no seed learns it here. Nor does one without the shift, even if its positions differ at random from the beginning.
+#
+# ## Five seeds, and LSTMs
+#
+# Does an LSTM go as far? These learned to copy 1 to 10 vectors, the package's machines with 64 positions:
+#
+# | model | seeds | steps of training |
+# | --- | --- | --- |
+# | machine, no shifts | 5 each | 1,200 |
+# | LSTM | 5 | 2,400 |
+# | LSTM, longer | 3 | 6,000 |
+#
+# Which LSTMs copy ten vectors, and what happens to them at fifteen?
+
+# %%
 machine, lstm = turing.Machine(GIVEN, WANTED), turing.Recurrent(GIVEN, WANTED)
 count, larger = (sum(p.numel() for p in model.parameters()) for model in (machine, lstm))
 print(f"parameters: machine {count:,}, LSTM {larger:,}, {larger / count:.1f} times as many")
-setups = ("machine", "no shifts", "LSTM", "LSTM, longer")
+setups = ("machine", "LSTM", "LSTM, longer", "no shifts")
 rows = {f"{n} vectors": {setup: wrong_at(n, setup) for setup in setups} for n in (10, 15, 20, 40)}
-plots.dots(rows, "share of wrong bits; a mark for each seed; a guess has half of them wrong", xlim=(-0.02, 0.55))
+plots.dots(rows, "share of wrong bits; a mark for each seed; a guess has half of them wrong", xlim=(-0.03, 0.55))
 
 # %% [markdown]
-# Without shifts, no machine learns to copy ten. The LSTMs that trained longer nearly do, with many more parameters. At fifteen each of them makes many more mistakes than any machine. From twenty on the machines differ: at 40, which would fit into their 64 positions, one still copies nearly without mistakes, and one guesses.
+# Without shifts, no machine learns to copy ten. The LSTMs that trained longer make few mistakes at ten; at fifteen, each makes many more than any machine. From twenty on the machines differ. At 40, two still copy almost without mistakes, two have about a fifth and a quarter of the bits wrong, and one guesses.
 #
 # ## Jump and walk
 #
-# In **associative recall**, the machine sees several vectors, then one of them again, and should give the one that followed it. Which of the four steps would you use? In **repeat copy**, a number says how often the vectors should come back.
+# In **associative recall**, a machine sees several vectors, then one of them again, and should give the one that followed it. Which settings of the explorer would do this?
 
 # %%
-rows, setups = {}, ("machine", "LSTM")
-for task, name, lengths in (("repeat", "repeat copy", (10, 20)), ("recall", "recall", (6, 12))):
-    for n, which in zip(lengths, ("as long as in training", "twice as long"), strict=True):
-        rows[f"{name}, {which}"] = {setup: wrong_at(n, setup, task) for setup in setups}
-plots.dots(rows, "share of wrong bits; a mark for each seed", xlim=(-0.02, 0.55))
+rows = {f"{n} vectors": {setup: wrong_at(n, setup, "recall") for setup in ("machine", "LSTM")} for n in (6, 12)}
+plots.dots(rows, "recall: share of wrong bits; a mark for each seed", xlim=(-0.03, 0.55))
 
 # %% [markdown]
-# The machines learn both tasks and go further; the LSTMs learn neither in twice as many steps. For recall, a head can jump by content to the vector that is shown again, and shift to the next.
+# Trained on 2 to 6 vectors, the machines recall among twelve without mistakes; the LSTMs fail among six. Perhaps the machines jump to the vector that is shown again, and walk on, as in the explorer.
 #
-# ## What is missing? The next machine, by hand
+# ## What is missing? Room and order
 #
-# Nothing tells the machine which positions are in use, and when a head jumps, the order of writing is lost. The **differentiable neural computer** (DNC, Graves et al. 2016) records both.
+# A head that walks around the circle writes over what is there; when it jumps, it loses the order of writing. The **differentiable neural computer** (DNC, Graves et al. 2016) keeps track of both.
 #
-# Its **usage** $u$ of a position grows with a write, and a read may free it. **Allocation** sends a write to free positions, the freest $\phi_1$ first (methods, equation 1):
+# A position's **usage** $u$ grows with a write, and a read can free it. **Allocation** sends a write to free positions, the freest $\phi_1$ first (methods, equation 1):
 #
 # $$w_a[\phi_j] = (1 - u[\phi_j]) \prod_{i<j} u[\phi_i]$$
 #
@@ -309,7 +325,7 @@ print(weights)
 diagrams.allocation(used.tolist(), weights.tolist())
 
 # %% [markdown]
-# (The functions are the package's; in the exercises you write them.) Position 1 is the freest and takes 0.8 of the weight, position 2 half of the 0.2 that is left, and position 0 a tenth of the rest.
+# Position 1 is the freest and takes 0.8 of the weight, position 2 half of the 0.2 that is left, and position 0 a tenth of the rest.
 #
 # **Temporal links** $L_{ij}$ say whether position $i$ was written right after position $j$. We write three times, read position 1 and free it, and write twice more. Where do the last two writes go, and how do the links lead there?
 
@@ -326,23 +342,21 @@ print("written to:", written)
 diagrams.links(link[0].tolist(), used[0].tolist())
 
 # %% [markdown]
-# They go to position 1, which is free again, and to position 3. The links lead from 2 to 1 and on to 3, an order that no single shift follows: a read head that was at $r$ goes on to $L\,r$.
+# They go to position 1, which is free again, and to position 3. Writing to position 1 again cleared its old links, from 0 and to 2. What is left leads from 2 to 1 and on to 3, an order that no single shift follows: a read head that was at $r$ goes on to $L\,r$.
 #
-# Do links do this in a trained computer? A DNC has no shift. We trained five to copy 1 to 5 vectors, and five without links. What do you expect at 5 vectors, and at 20?
+# A trained DNC has no shift. Can it do without its links, too? We trained five to copy 1 to 5 vectors, and five without links. What do you expect at 5 vectors, and at 20?
 
 # %%
-setups = {"with links": "computer", "without": "computer, no links"}
+setups = {"DNC": "computer", "DNC without links": "computer, no links"}
 rows = {f"{n} vectors": {name: wrong_at(n, setup, "short") for name, setup in setups.items()} for n in (5, 10, 20)}
-plots.dots(rows, "share of wrong bits; a mark for each seed", xlim=(-0.02, 0.55))
+plots.dots(rows, "share of wrong bits; a mark for each seed", xlim=(-0.03, 0.55))
 
 # %% [markdown]
-# With links, all five copy five vectors; without, none does so without mistakes. At twenty they differ as the machines do.
-#
-# Today's linear attention and its delta rule write to a memory, too, by keys in place of positions: [lesson 20](20_your_own_attention.ipynb) builds them.
+# It can't: with links, all five copy five vectors almost without mistakes; without, none does. At twenty the seeds differ, as those of the machines did at forty.
 #
 # ## So: can attention write?
 #
-# Yes. A head erases and adds at each position by its weight, differentiably, so a machine can learn a program that runs longer than in training. How much longer depends on the seed: of our five machines, one copies forty vectors, and one guesses.
+# Yes: a machine can learn to write and read in steps that go on for longer than in training. How much longer depends on the seed: of our five, two copy forty vectors almost without mistakes, and one guesses. Today's delta rule writes, too, by keys in place of positions: see [lesson 20](20_your_own_attention.ipynb).
 #
 # ## Questions
 #
@@ -366,11 +380,11 @@ check("17.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Can attention write? Yes: a write erases and adds at each position as much as its weight says, and gradients flow through it.
+# - Attention can write: it erases and adds at each position as much as its weight says, and gradients flow through it.
 # - A head goes where the content fits, or stays where it was; then it shifts and sharpens: it can jump and walk.
-# - Without the shift no machine learned to copy ten vectors; with it, all did, and from twenty on the seeds differ.
+# - Without the shift, from positions that are alike or random, no machine learned to copy ten vectors. With it, all did, and from twenty on the seeds differ.
 # - Allocation says which positions are free, and temporal links in which order positions were written.
 #
 # **Exercises**: [open them](../exercises/17_neural_turing_machines_exercises.ipynb)
 #
-# **Next**: so far one network has answered. What if there are several, and attention chooses among them? [Lesson 18](18_mixture_of_experts.ipynb) answers this.
+# **Next**: so far one network has answered. [What if there are several, and attention chooses among them?](18_mixture_of_experts.ipynb)

@@ -1,5 +1,5 @@
 # %% [markdown]
-# You put a head together, let two heads run a program that you write by hand, and mend a write. Then you build the steps of a differentiable neural computer, and at the end a test that tells right writes from wrong ones. The letters:
+# You mend a write, put a head together, and let two heads run a program that you write by hand. Then you build the steps of a differentiable neural computer, and at the end a test that tells right writes from wrong ones. The letters:
 # B rows of the batch, each with a memory of its own, N positions of a memory, W dimensions of each, R heads that read. **Positions are counted from 0.** The equations are those of Graves et al. (2014) and, from 17.dnc_write on, of Graves et al. (2016), for one row of the batch.
 
 # %%
@@ -7,6 +7,56 @@ import torch
 import torch.nn.functional as F
 
 from course_utils import check, hint, progress, solution
+
+# %% [markdown]
+# ## 17.write
+#
+# Mend this write:
+#
+# ```python
+# memory += weights[:, :, None] * add[:, None]
+# memory *= (1 - weights[:, :, None]) * erase[:, None]
+# return memory
+# ```
+#
+# Called once, it raises no error, but it shows four symptoms:
+#
+# 1. Where the numbers of `erase` are 0, nothing is left of the memory.
+# 2. Positions with the weight 0 stay as they are only where `erase` holds ones.
+# 3. Of what a write adds, a part is gone at once.
+# 4. After several steps in a row, the memories of all steps, kept in a list, are the same, and `backward` raises an error.
+#
+# Which piece of code is to blame for each? Return the new memory as the lesson has it, and leave the old one as it is.
+
+
+# %%
+def write(memory, weights, erase, add):
+    """Return the memory after a head has erased and added.
+
+    Args:
+        memory: B×N×W, which stays as it is.
+        weights: B×N.
+        erase: B×W, numbers from 0 to 1.
+        add: B×W.
+
+    Returns:
+        The new memory, B×N×W.
+
+    Example:
+        >>> memory, weights = torch.tensor([[[4.0, 2.0], [6.0, 8.0]]]), torch.tensor([[0.5, 0.0]])
+        >>> write(memory, weights, torch.tensor([[1.0, 0.0]]), torch.tensor([[2.0, -4.0]]))
+        tensor([[[3., 0.],
+                 [6., 8.]]])
+    """
+    ### BEGIN SOLUTION
+    weights = weights[:, :, None]  # B N 1
+    kept = memory * (1 - weights * erase[:, None])  # B N W
+    return kept + weights * add[:, None]
+    ### END SOLUTION
+
+
+# %%
+check("17.write", write)
 
 # %% [markdown]
 # ## 17.head
@@ -85,56 +135,6 @@ def backwards(length, places):
 
 # %%
 check("17.backwards", backwards)
-
-# %% [markdown]
-# ## 17.write
-#
-# Mend this write:
-#
-# ```python
-# memory += weights[:, :, None] * add[:, None]
-# memory *= (1 - weights[:, :, None]) * erase[:, None]
-# return memory
-# ```
-#
-# Called once, it raises no error, but it shows four symptoms:
-#
-# 1. Where the numbers of `erase` are 0, nothing is left of the memory.
-# 2. Positions with the weight 0 stay as they are only where `erase` holds ones.
-# 3. Of what a write adds, a part is gone at once.
-# 4. After several steps in a row, the memories of all steps, kept in a list, are the same, and `backward` raises an error.
-#
-# Which piece of code is to blame for each? Return the new memory as the lesson has it, and leave the old one as it is.
-
-
-# %%
-def write(memory, weights, erase, add):
-    """Return the memory after a head has erased and added.
-
-    Args:
-        memory: B×N×W, which stays as it is.
-        weights: B×N.
-        erase: B×W, numbers from 0 to 1.
-        add: B×W.
-
-    Returns:
-        The new memory, B×N×W.
-
-    Example:
-        >>> memory, weights = torch.tensor([[[4.0, 2.0], [6.0, 8.0]]]), torch.tensor([[0.5, 0.0]])
-        >>> write(memory, weights, torch.tensor([[1.0, 0.0]]), torch.tensor([[2.0, -4.0]]))
-        tensor([[[3., 0.],
-                 [6., 8.]]])
-    """
-    ### BEGIN SOLUTION
-    weights = weights[:, :, None]  # B N 1
-    kept = memory * (1 - weights * erase[:, None])  # B N W
-    return kept + weights * add[:, None]
-    ### END SOLUTION
-
-
-# %%
-check("17.write", write)
 
 # %% [markdown]
 # ## 17.dnc_write

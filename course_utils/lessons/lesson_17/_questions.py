@@ -109,6 +109,12 @@ predictions = (
     Prediction(
         "17.no_shift",
         "Without the shift, what share of the bits is wrong when the machine copies 10 vectors, after training on 1 to 5?",
-        why="The heads cannot walk. Half of the bits would be chance.",
+        why="The heads cannot walk from position to position. Guessing would get half of the bits wrong.",
+    ),
+    Prediction(
+        "17.other_step",
+        "Which step can be left out, and most machines still learn to copy ten vectors?",
+        why="Perhaps the kernel, a softmax, puts nearly all of its weight on one shift, and so blurs little.",
+        choices=("content", "old weights", "sharpening"),
     ),
 )
