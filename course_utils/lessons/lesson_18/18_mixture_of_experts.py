@@ -200,7 +200,7 @@ plots.dots(forgotten, "share of white digits forgotten")
 plots.dots(learned, "share of black digits with their new labels", xlim=(0.5, 1))
 
 # %% [markdown]
-# With Adam and a fixed gate, all four and the best two forget more than the single network with every seed; if the gate learns, they forget less, but not nothing. *Best one* forgets nothing: no black digit asks an expert for white ones, and its gate cannot learn, since a softmax of a single score is always 1. The single network learns the new labels best.
+# With Adam and a fixed gate, all four and the best two forget more than the single network with every seed; if the gate learns, they forget less, but not nothing. *Best one* forgets nothing: no black digit asks an expert for white ones, and its gate cannot learn, since a softmax of a single score is always 1. The single network learns best.
 #
 # ## One expert for each token
 #
@@ -227,7 +227,7 @@ diagrams.routing(scores, noise, p, kept, loss)
 #
 # $$y = p_i(x)\, o_i(x) \quad\text{with } i = \arg\max_j\, p_j(x)$$
 #
-# Only one expert answers, so there is nothing to weigh. Why is its output multiplied by $p_i$ all the same?
+# Only one expert answers, so there is nothing to weigh. Why multiply its output by $p_i$ all the same?
 
 
 # %% tags=["nbval-check-output"]
@@ -335,16 +335,15 @@ runs = {setup: torch.tensor(measured_once("balance", "used", "right", setup=setu
 left, right = plots.axes(2, width=4.8, height=3)
 plots.dots({setup: {"ten seeds": used} for setup, (used, _) in runs.items()}, "experts with work", "", left, (0, 8.4))
 plots.dots({setup: {"ten seeds": found} for setup, (_, found) in runs.items()}, "share of right words", ax=right)
-pairs = [(setup, "nothing") for setup in setups[1:]] + [("offsets", "balance loss")]
-rows = {f"{one} against {other}": [runs[one][1] - runs[other][1]] for one, other in pairs}
-table(rows, ["right words"], corner="same seed")
+rows = {setup: [runs[setup][1] - runs["nothing"][1]] for setup in setups[1:]}
+table(rows, ["right words, minus those with nothing"], corner="same seed")
 
 # %% [markdown]
-# The balance loss, the offsets and a decided gate keep nearly all experts at work, and each gains more than a quarter of all words with every seed. Noise alone, with a standard deviation of 1, improves no run. So this mixture collapses since its gate hardly prefers anything at first. At these settings, offsets do a little better than the loss with every seed; you will write them in the exercises.
+# The balance loss, the offsets and a decided gate keep nearly all experts at work, and each gains more than a quarter of all words with every seed. Noise alone improves no run. So this mixture collapses because its gate hardly prefers any expert at first.
 #
 # ## Experts in a Transformer
 #
-# In lesson 12, each token went through the same feed-forward network. A switch with $N$ such networks can take its place; a token that finds no room passes through the residual connection only. Our inputs are now a language and six words: attention brings the language to the words, and then each word goes to an expert. There are 64 words in each of 32 languages, so 2,048 translations. What share would be right with a single network of an expert's size, 2,112 parameters?
+# In lesson 12, each token went through the same feed-forward network. A switch can take its place; a token that finds no room passes through the residual connection only. Attention brings a language to its words, then each word goes to an expert. With 64 words in 32 languages there are 2,048 translations. What share would be right with a single network of an expert's size, 2,112 parameters?
 
 # %%
 many = dictionaries(0)
@@ -377,13 +376,11 @@ columns = "parameters, multiplications per token, right words against 8 experts,
 table(costs, columns.split(", "), digits=2)
 
 # %% [markdown]
-# At nearly equal work per token, experts win: eight of them get a third more of all words right. At nearly equal parameters, the dense network wins: the one that is eight times as wide knows more with every seed. It needs seven times as many multiplications, but less time here, where a loop runs over eight small networks. A capacity of 1, room for an equal share and no more, costs words with every seed.
+# At nearly equal work per token, experts win: eight get a third more of all words right. At nearly equal parameters, the dense network, eight times as wide, wins with every seed. It needs seven times as many multiplications, but less time here, where a loop runs over eight small networks. A capacity of 1, an equal share, costs words with every seed. Without a balance loss this layer does not collapse, and we do not know why: single runs with linear experts, or without the residual path, did not either.
 #
-# Large models save work in this way: for a token, Mixtral 8x7B (Jiang et al. 2024) uses 13 of its 47 billion parameters, DeepSeek-V3 (DeepSeek-AI 2024) 37 of 671 billion.
+# Large models save work in this way: for a token, Mixtral 8x7B (Jiang et al. 2024) uses 13 of its 47 billion parameters.
 #
-# Without a balance loss this layer does not collapse, and we do not know why: single runs with linear experts, or without the residual path, did not collapse either.
-#
-# The gate was free to choose. What does each expert answer, once they are trained?
+# What does each expert answer, once it is trained?
 
 # %% tags=["nbval-check-output"]
 predict("18.specialists", ...)

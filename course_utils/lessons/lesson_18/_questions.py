@@ -122,7 +122,7 @@ predictions = (
     ),
     Prediction(
         "18.specialists",
-        "What does each of the eight experts answer, once they are trained?",
+        "What does each of the eight experts answer, once it is trained?",
         why="Nobody told the gate what to divide. Was it divided by training?",
         choices=("some of the languages, with all words", "some of the words, in all languages", "a bit of everything"),
     ),
