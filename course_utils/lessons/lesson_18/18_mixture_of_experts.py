@@ -114,13 +114,9 @@ for ax, name in zip(plots.axes(2, width=4, height=3), ("work together", "compete
 
 # %%
 errors = {name: torch.tensor(measured_once("lines", "error", "best_error", setup=name)) for name in trained}  # 2 S
-rows = {
-    name: [of_sum.median().item(), of_sum.mean().item(), alone / of_sum] for name, (of_sum, alone) in errors.items()
-}
-print(
-    "seeds with the smaller error of the sum if experts compete:",
-    (errors["compete"] < errors["work together"])[0].sum(),
-)
+rows = {name: [total.median().item(), total.mean().item(), one / total] for name, (total, one) in errors.items()}
+better = (errors["compete"] < errors["work together"])[0].sum().item()
+print(f"If experts compete, the error of the sum is smaller with {better} of 20 seeds.")
 names = ("weighted sum", "largest gate alone")
 ax = plots.axes(width=8, height=1.9)
 plots.dots(
@@ -325,7 +321,7 @@ def mine(p, chosen):  # B N, B
 _ = show(train(mine)[0], "with mine")
 
 # %% [markdown]
-# One such line is `8 * p.mean(0).square().sum()`: it is smallest if all experts have the same mean probability.
+# One such line is `8 * p.mean(0).square().sum()`: it is smallest if all experts have the same mean probability. In our run all eight then had work; with a tenth of it, half of them.
 #
 # What else helps? Noise is meant to help. An **offset** (Wang et al. 2024) is added to an expert's score in choosing, not in the gate; after each batch it rises if the expert got too few tokens, and falls if it got too many. A *decided gate* starts with weights that are 20 times as large, so that from the first step on it clearly prefers one expert for each input. Which keeps all experts at work?
 
@@ -376,9 +372,9 @@ columns = "parameters, multiplications per token, right words against 8 experts,
 table(costs, columns.split(", "), digits=2)
 
 # %% [markdown]
-# At nearly equal work per token, experts win: eight get a third more of all words right. At nearly equal parameters, the dense network, eight times as wide, wins with every seed. It needs seven times as many multiplications, but less time here, where a loop runs over eight small networks. A capacity of 1, an equal share, costs words with every seed. Without a balance loss this layer does not collapse, and we do not know why: single runs with linear experts, or without the residual path, did not either.
+# At nearly equal work per token, experts win: eight get a third more of all words right. At nearly equal parameters, the network that is eight times as wide wins with every seed. It needs seven times as many multiplications, but less time here, since a loop runs over the experts. A capacity of 1, an equal share, costs words with every seed. Without a balance loss this layer does not collapse, and we do not know why: single runs with linear experts, or without the residual path, did not either.
 #
-# Large models save work in this way: for a token, Mixtral 8x7B (Jiang et al. 2024) uses 13 of its 47 billion parameters.
+# For each token, Mixtral 8x7B (Jiang et al. 2024) uses 13 of its 47 billion parameters.
 #
 # What does each expert answer, once it is trained?
 
