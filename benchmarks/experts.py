@@ -34,11 +34,12 @@ MIXTURES = {  # what a mixture is made with, how many answer once it is trained,
     "best two, gate free": (BEST_TWO, 2, True),
     "best one, gate free": (BEST_TWO, 1, True),
 }
-BALANCED = {  # what weighs the balance loss, what a layer is made with
-    "balance loss": (0.1, {}),
-    "nothing": (0.0, {}),
-    "noise": (0.0, {"noise": 1.0}),
-    "offsets": (0.0, {"nudge": 0.01}),
+BALANCED = {  # what weighs the balance loss, what a layer is made with, what multiplies the gate's weights before training
+    "balance loss": (0.1, {}, 1),
+    "nothing": (0.0, {}, 1),
+    "noise": (0.0, {"noise": 1.0}, 1),
+    "offsets": (0.0, {"nudge": 0.01}, 1),
+    "decided gate": (0.0, {}, 20),
 }
 TRANSLATORS = {  # what a translator is made with, what weighs the balance
     "no experts": ({}, 0.0),
@@ -86,11 +87,13 @@ def forgetting(setup, seed):
 
 def balance(setup, seed):
     """Train eight linear experts on eight languages; return the row: how many get work, what share the busiest has, what is right."""
-    weight, made = BALANCED[setup]
+    weight, made, times = BALANCED[setup]
     world = dictionaries(seed, 8)
     D = len(world.table) + WORDS
     torch.manual_seed(seed)
     layer = ExpertsLayer(D, [nn.Linear(D, D) for _ in range(8)], bias=True, **made)
+    with torch.no_grad():
+        layer.gate.weight *= times
 
     def answers(given):
         return layer(F.one_hot(given, D).sum(1, keepdim=True).float())[:, 0]

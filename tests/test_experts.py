@@ -230,6 +230,8 @@ def test_what_the_lesson_says_of_its_tables():
     assert (used[1] <= 3).all() and (used[2] <= 3).all() and (used[3] == 8).all()
     assert (right[0] - right[1] > 0.25).all() and (right[2] < right[1]).all() and (right[3] > right[0]).all()
     assert used[1].min() == 1 and right[1].max() < 2 / 3
+    used_so, right_so = map(torch.tensor, measured_once("balance", "used", "right", setup="decided gate"))
+    assert (used_so >= 7).all() and (right_so - right[1] > 0.25).all()
     names = ("8 experts", "8 experts, capacity 1", "8 times as wide")
     plain, short, wide = (torch.tensor(measured_once("translators", "right", setup=name)[0]) for name in names)
     assert (short < plain).all() and (plain < wide).all()
@@ -239,7 +241,8 @@ def test_what_the_lesson_says_of_its_tables():
 def test_only_gates_of_zero_protect_from_adam(seed):
     """What the lesson says of the five runs in its table."""
     later = {}
-    for setup in ("one network", "all four", "best two", "best one", "best one, gate free"):
+    learning = ("all four, gate free", "best two, gate free", "best one, gate free")
+    for setup in ("one network", "all four", "best two", "best one", *learning):
         before, *after = (
             column[seed] for column in measured_once("forgetting", "white", "white_sgd", "white_adam", setup=setup)
         )
@@ -247,3 +250,5 @@ def test_only_gates_of_zero_protect_from_adam(seed):
     assert later["best one"] == later["best one, gate free"] == [0.0, 0.0]
     assert later["best two"][0] < 0.01 < 0.07 < later["one network"][0]
     assert min(later["best two"][1], later["all four"][1]) > later["one network"][1] > 0.2
+    for setup in ("all four", "best two"):
+        assert 0 < later[f"{setup}, gate free"][1] < later[setup][1]

@@ -29,6 +29,7 @@ plt.rcParams.update(
 words.attach()
 COLOURS = ("#0b6fa4", "#d1495b", "#3f7d20", "#7a4f9e", "#b8860b", "#4d4d4d")
 LOOKS = tuple(zip(COLOURS, ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1))), "os^Dv*", strict=True))
+CHOICES = plt.get_cmap("Set3")  # a colour for each of up to twelve things
 KEYS, QUERIES = "keys: words attended", "queries"
 
 
@@ -82,7 +83,7 @@ def choices(matrix, title="", ax=None, xlabel="", ylabel=""):
     matrix = torch.as_tensor(matrix)
     rows, columns = matrix.shape
     ax = axes(width=1.2 + 0.3 * columns, height=1.1 + 0.3 * rows) if ax is None else ax
-    ax.pcolormesh(matrix.numpy(), cmap="Set3", vmin=-0.5, vmax=11.5, edgecolors="white", linewidth=0.5)
+    ax.pcolormesh(matrix.numpy(), cmap=CHOICES, vmin=-0.5, vmax=11.5, edgecolors="white", linewidth=0.5)
     for (row, column), number in zip(product(range(rows), range(columns)), matrix.flatten().tolist(), strict=True):
         ax.text(column + 0.5, row + 0.5, str(number + 1), ha="center", va="center", fontsize=9)
     ax.set_xticks([column + 0.5 for column in range(columns)], range(1, columns + 1), fontsize=9)
@@ -91,6 +92,18 @@ def choices(matrix, title="", ax=None, xlabel="", ylabel=""):
     ax.invert_yaxis()
     ax.spines[:].set_visible(False)
     ax.set(title=title, xlabel=xlabel, ylabel=ylabel)
+
+
+def shares_of_choices(shares, title="", ax=None, xlabel="", ylabel=""):
+    """How often each thing is chosen at each step, T×N: lines in the colours of `choices`, from 1; what ends above a tenth has a name."""
+    ax = axes(width=5) if ax is None else ax
+    for number, share in enumerate(torch.as_tensor(shares).T, 1):
+        ax.plot(share, color="0.3", linewidth=3.5)
+        (line,) = ax.plot(share, color=CHOICES(number - 1), linewidth=2)
+        if share[-5:].max() > 0.1:
+            line.set_label(str(number))
+            ax.text(len(share), share[-1], str(number), va="center")
+    ax.set(title=title, xlabel=xlabel, ylabel=ylabel, ylim=(0, 1))
 
 
 def _lines_between_cells(ax, shape):

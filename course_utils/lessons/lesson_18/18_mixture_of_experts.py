@@ -21,20 +21,20 @@ def drawn(seed):
 # %% [markdown]
 # ## Different inputs, different rules
 #
-# In lesson 17 one network used many positions of a memory. Now there are several networks, and for each input something has to decide which of them answers. These points follow another rule in each of several ranges of x. If a network can draw one straight line, how many networks would you use?
+# In lesson 17 one network used many positions of a memory. Now there are several networks, and for each input something has to decide which of them answers. The points below follow one rule in one range of x and another in the next. If a network can draw one straight line, how many networks would you use?
 
 # %%
 points = on_lines(300, drawn(0))
 plots.scatter(points.x[:, 0], points.y[:, 0], "x", "y")
 
 # %% [markdown]
-# The points lie on three straight pieces, so three networks are enough. But nobody tells the networks where one piece ends and the next begins. So a **gate** has to learn which network should answer, while the networks, called **experts**, learn what to answer (Jacobs et al. 1991).
+# The points lie on three straight pieces, so three networks are enough. But nobody tells them where one piece ends and the next begins. So a **gate** has to learn which network should answer, while the networks, called **experts**, learn what to answer (Jacobs et al. 1991).
 #
 # ## A gate is attention over networks
 #
-# The experts $E_i$ all read the same input $x$, and the gate gives each of them a weight:
+# The experts all read the same input $x$. Expert $i$ answers $o_i(x)$, and the gate gives it a weight $g_i$:
 #
-# $$y = \sum_i g_i\, E_i(x) \qquad g = \text{softmax}(W x + b)$$
+# $$y = \sum_i g_i\, o_i(x) \qquad g = \text{softmax}(W x + b)$$
 #
 # Where are the query, the keys and the values? And what does the mixture answer if two experts say 2 and 6, and the gate's scores are ln 3 and 0?
 
@@ -61,19 +61,19 @@ print("the package's mixture agrees:", same)
 gates = torch.tensor([[3.0, 1.0]]).log().softmax(-1)  # B N
 print("gates:", gates, " answer:", mix(torch.tensor([[[2.0], [6.0]]]), gates))
 shapes = {"queries": "B D", "keys": "N D", "values": "B N E", "scores": "B N", "context": "B E"}
-parts = "input: *x*", "rows of *W*", "outputs: *E*_i (*x*)", "dot"
+parts = "input: *x*", "rows of *W*", "outputs: *o*_i (*x*)", "dot"
 diagrams.attention(*parts, then="answer", title="A mixture of experts", shapes=shapes)
 
 # %% [markdown]
-# The input is the query, the rows of $W$ are the keys, and the outputs of the experts are the values. The mask hides nothing yet. In the example the gates are 3/4 and 1/4, so the answer is 1.5 + 1.5 = 3.
+# The input is the query, the rows of $W$ are the keys, and the experts' outputs are the values. (The mask hides nothing yet.) But these values have to be computed for each query: not asking an expert saves work. Here the answer is 3/4 · 2 + 1/4 · 6 = 3.
 #
 # ## Compete, or work together?
 #
-# Should training ask that the *sum* be right, or that *some expert* be right by itself?
+# Should the *sum* be right, or *some expert* by itself?
 #
-# $$\tfrac{1}{2} \Big\| t - \sum_i g_i E_i \Big\|^2 \qquad\text{or}\qquad -\log \sum_i g_i\, e^{-\frac{1}{2} \| t - E_i \|^2}$$
+# $$\tfrac{1}{2} \Big\| t - \sum_i g_i o_i \Big\|^2 \qquad\text{or}\qquad -\log \sum_i g_i\, e^{-\frac{1}{2} \| t - o_i \|^2}$$
 #
-# (Here $t$ is the target. The second loss is equation 1.3 of Jacobs et al.) The target is 3, two experts answer 3 and 7, and both gates are 1/2. Which of the two losses asks the first expert to change?
+# The second (Jacobs et al., equation 1.3) is the negative log-probability of the target $t$ if one expert is drawn, with probability $g_i$, and errs by normal noise. The target is 3, two experts answer 3 and 7, and both gates are 1/2. Which loss asks the first expert to change?
 
 # %% tags=["nbval-check-output"]
 outputs, target = torch.tensor([[[3.0], [7.0]]], requires_grad=True), torch.tensor([[3.0]])
@@ -110,37 +110,39 @@ for ax, name in zip(plots.axes(2, width=4, height=3), ("work together", "compete
 # %% [markdown]
 # On the left, the experts work together: their lines miss most of the points, and only the weighted sum follows them. On the right the experts compete, and each follows one piece.
 #
-# Is one loss better? Each dot is one of 20 seeds, trained with both losses, and shows the squared errors of the weighted sum. In a square, the expert with the largest gate answers alone. Below the dashed line, competing experts have the smaller error. Do the median and the mean of the dots agree?
+# Is one loss better? Each of 20 seeds is trained with both. A circle is the error of the weighted sum, a square the error if only the expert with the largest gate answers.
 
 # %%
 errors = {name: torch.tensor(measured_once("lines", "error", "best_error", setup=name)) for name in trained}  # 2 S
-for name, (of_sum, _) in errors.items():
-    print(f"{name}: median {of_sum.median():.3f}, mean {of_sum.mean():.3f}")
-ax = plots.axes(height=4)
-names = ("sum", "largest gate alone")
-for label, marker, colour, one, other in zip(names, "os", plots.COLOURS, *errors.values(), strict=False):
-    ax.loglog(one, other, marker, color=colour, label=label, alpha=0.7)
-ax.axline((0.02, 0.02), (1, 1), color="0.5", linestyle="--")  # equal errors
-ax.set(xlabel="squared error, work together", ylabel="squared error, compete")
-_ = ax.legend(loc="upper left")
+rows = {name: [total.median().item(), total.mean().item(), one / total] for name, (total, one) in errors.items()}
+better = (errors["compete"] < errors["work together"])[0].sum().item()
+print(f"If experts compete, the error of the sum is smaller with {better} of 20 seeds.")
+names = ("weighted sum", "largest gate alone")
+ax = plots.axes(width=8, height=1.9)
+plots.dots(
+    {name: dict(zip(names, both, strict=True)) for name, both in errors.items()}, "squared error", "", ax, (0.018, 2)
+)
+ax.set_xscale("log")
+table(rows, ("sum: median", "sum: mean", "alone, times the sum's"), corner="squared error")
 
 # %% [markdown]
-# With most seeds, competing experts have the smaller error, but some of their runs go wrong. So the median speaks for them, the mean does not. After competing, the expert with the largest gate can answer alone: with every seed its error is at most a third above the sum's. After working together it hardly ever can.
+# With most seeds, competing experts have the smaller error, but some of their runs go wrong. So the median favours competing, the mean does not. After competing, the expert with the largest gate can answer alone, and its error is little above the sum's with every seed. After working together it can hardly ever do so.
 #
 # ## What is not attended to does not change
 #
-# What does an expert learn that does not answer? A gate of exactly 0 means no effect and no gradient. A softmax never gives exactly 0, so we take it over the $k$ largest scores only (Shazeer et al. 2017). With scores of 1, 3 and 2, and $k$ = 2, which gates come out?
+# What does an expert learn from an input that it does not answer? A gate of exactly 0 means no effect and no gradient. A softmax never gives exactly 0, so we take it over the $k$ largest scores only (Shazeer et al. 2017). With scores of 1, 3 and 2, and $k$ = 2, which gates come out?
 
 # %% tags=["nbval-check-output"]
 scores, k = torch.tensor([[1.0, 3.0, 2.0]]), 2  # B N
 kept = torch.zeros(1, 3, dtype=torch.bool).scatter(1, scores.topk(k).indices, True)  # B N
 gates = scores.masked_fill(~kept, -torch.inf).softmax(-1)  # B N
+print("among the two largest:", kept.tolist(), " gates:", gates)
 diagrams.best_experts(scores[0], gates[0])
 
 # %% [markdown]
 # The first expert gets 0, the others the softmax of 3 and 2. Change the line to $k$ = 1: which gate does the best expert get now, whatever its score?
 #
-# Our next world has white and black digits. Four linear experts learn both, and the best two answer. (As in that paper, a second loss asks that all experts be used, and noise is added to the scores in training. Both come back below.) Then the labels of black digits move on by one, so a 3 should be called “four”. Which experts get a gradient from these digits if the best two answer, and which if only the best one does?
+# Our next world has white and black digits. Four linear experts learn both, and the best two answer. (As in that paper, a second loss asks that all experts be used, and noise is added to the scores in training. Both come back below.) Will the gate tell white digits from black ones?
 
 # %%
 white, black = written("white"), written("black")
@@ -149,48 +151,56 @@ torch.manual_seed(0)
 mixture = experts.Mixture(64, 10, k=2, noise=2.0)
 experts.fit(mixture, *both, steps=1000, rate=1e-2, compete=False, balance=0.1)
 mixture.eval()
-rows, moved = {}, (black.digit + 1) % 10
-for colour in ("white", "black"):
-    gates = mixture(written(colour, "test").x).gates.mean(0)  # N
-    rows[f"mean gate, {colour} digits"] = [f"{gate:.2f}" for gate in gates.tolist()]
+columns = [f"expert {i + 1}" for i in range(4)]
+means = {colour: mixture(written(colour, "test").x).gates.mean(0).tolist() for colour in ("white", "black")}  # N each
+table({f"{colour} digits": gates for colour, gates in means.items()}, columns, corner="mean gate", digits=2)
+
+# %% [markdown]
+# It does: no expert has large gates for both kinds. But the second loss has not kept all four experts at work: one has hardly any gate left, for white digits or for black ones.
+#
+# Now the labels of black digits are shifted by one, so a 3 should be called “four”. Which experts get a gradient from these digits if the best two answer, and which if only the best one does?
+
+# %%
+moved, rows = (black.digit + 1) % 10, {}
 for k in (2, 1):
     mixture.k = k
     mixture.zero_grad()
     experts.loss_of(mixture(black.x), moved, compete=False).backward()
-    norms = [expert.weight.grad.norm() for expert in mixture.experts]
-    rows[f"size of the gradient, best {k}"] = [f"{norm:.1g}" for norm in norms]
-table(rows, [f"expert {i + 1}" for i in range(4)])
+    rows[f"best {k}"] = [f"{expert.weight.grad.norm():.1g}" for expert in mixture.experts]
+table(rows, columns, corner="size of the gradient")
 
 # %% [markdown]
-# Nobody told the gate which digits are white, yet no expert has large gates for both kinds. If two answer, the experts for white digits get a tiny gradient from black ones. If one answers, theirs is exactly 0.
+# If two answer, the experts for white digits get a tiny gradient from black ones. If only the best one answers, their gradient is exactly 0.
 #
 # ## Does it forget less?
 #
-# For 300 more steps there are only black digits, with new labels. Four networks learn them: one with a hidden layer; a mixture whose four experts all answer; one whose best two answer; and the same one if from now on only the best answers. The gate stays fixed. Which will still read white digits, both with plain gradient steps (SGD, learning rate 0.5) and with Adam (0.01)?
+# For 300 more steps there are only black digits, with new labels. Four networks learn them: one with a hidden layer; a mixture whose four experts all answer; one whose best two answer; and the same one if from now on only the best answers. They learn with plain gradient steps (SGD), with Adam while the gate stays fixed, and with Adam while the gate learns, too. Of all white digits, what share will *best two* forget with Adam and a fixed gate?
 
 # %% tags=["nbval-check-output"]
 predict("18.forgetting", ...)
 
 # %% tags=["reveals"]
 print("Each mark is a seed; forgotten: the share of white digits read before, minus that read afterwards.")
-sizes = (experts.Mixture(64, 10, experts=1, hidden=64).experts, mixture)
-print("parameters of the one network, and of a mixture:", [sum(p.numel() for p in m.parameters()) for m in sizes])
 names, forgotten, learned = ("white", "white_sgd", "white_adam", "black_sgd", "black_adam"), {}, {}
 for setup in ("one network", "all four", "best two", "best one"):
     before, by_sgd, by_adam, *new = torch.tensor(measured_once("forgetting", *names, setup=setup))
-    forgotten[setup] = {"SGD": before - by_sgd, "Adam": before - by_adam}
-    learned[setup] = dict(zip(("SGD", "Adam"), new, strict=True))
-reveal("18.forgetting", "best one")
-left, right = plots.axes(2, width=4.8, height=3)
-plots.dots(forgotten, "share of white digits forgotten", ax=left)
-plots.dots(learned, "share of black digits with their new labels", ax=right)
+    free = setup if setup == "one network" else f"{setup}, gate free"  # one network has no gate that could learn
+    white_free, black_free = torch.tensor(measured_once("forgetting", "white_adam", "black_adam", setup=free))
+    ways = ("SGD, gate fixed", "Adam, gate fixed", "Adam, gate learns")
+    forgotten[setup] = dict(zip(ways, (before - by_sgd, before - by_adam, before - white_free), strict=True))
+    learned[setup] = dict(zip(ways, (*new, black_free), strict=True))
+reveal("18.forgetting", round(forgotten["best two"]["Adam, gate fixed"].mean().item(), 2))
+(reached,) = measured_once("forgetting", "reached", setup="best one")
+print(f"Best one: at most {max(reached):.2f} of the black digits ask an expert that prefers white ones.")
+plots.dots(forgotten, "share of white digits forgotten")
+plots.dots(learned, "share of black digits with their new labels", xlim=(0.5, 1))
 
 # %% [markdown]
-# With Adam, all four and the best two forget more than the one network with every seed: Adam divides a gradient by its usual size (lesson 13), so even a tiny one makes a full step. With gates of exactly 0 nothing is forgotten. The one network, larger and not linear, learns the new labels best.
+# With Adam and a fixed gate, all four and the best two forget more than the single network with every seed; if the gate learns, they forget less, but not nothing. *Best one* forgets nothing: no black digit asks an expert for white ones, and its gate cannot learn, since a softmax of a single score is always 1. The single network learns best.
 #
 # ## One expert for each token
 #
-# So is it best to ask one expert? A **switch** (Fedus et al. 2021) does: the one with the largest probability $p_i$. An expert's **capacity** is how many tokens of a batch it has room for: here two. Noise is added to the scores (Shazeer et al.). Which token finds no room? Which changes its expert because of the noise?
+# Asking one expert saves work, too. A **switch** (Fedus et al. 2021) asks the one with the largest probability $p_i$. An expert's **capacity** is the number of tokens of a batch that it has room for: here two. Which token finds no room? Which changes its expert because of the noise?
 
 # %%
 scores = torch.tensor([[20, 15, 18, 12, 3, 1], [5, 0, 2, 10, 19, 0], [0, 10, 4, 1, 2, 20]]).T / 10  # B N
@@ -205,11 +215,15 @@ print("f:", f, " P:", P)
 diagrams.routing(scores, noise, p, kept, loss)
 
 # %% [markdown]
-# Token 3 is the third at expert 1 and is dropped; token 4 prefers expert 2 only because of the noise. Now take the noise out of `p`, or give each expert room for three: which boxes change? The **balance loss** in the last box (equation 4 of that paper) is 3 times the sum of $f_i P_i$: $f_i$ is the share of the tokens that choose an expert, $P_i$ its mean probability. A share is a count and passes no gradient, so the loss lowers the probability of experts that get many tokens:
+# Token 3 is the third at expert 1 and is dropped; token 4 prefers expert 2 only because of the noise. Now take the noise out of `p`, or give each expert room for three: who is dropped then?
 #
-# $$N \sum_i f_i P_i \qquad\quad y = p_i(x)\, E_i(x) \quad\text{with } i = \arg\max_j\, p_j(x)$$
+# The last box is the **balance loss** (equation 4 of that paper). With $f_i$ the share of the tokens that choose an expert, and $P_i$ its mean probability, it is $N \sum_i f_i P_i$. A share is a count and passes no gradient, so the loss lowers the probability of experts that get many tokens. It is 1 if all get the same share.
 #
-# The loss is 1 if all experts get the same share. Why is the output multiplied by $p_i$, although there is nothing to sum?
+# A switch answers with
+#
+# $$y = p_i(x)\, o_i(x) \quad\text{with } i = \arg\max_j\, p_j(x)$$
+#
+# Only one expert answers, so there is nothing to weigh. Why multiply its output by $p_i$ all the same?
 
 
 # %% tags=["nbval-check-output"]
@@ -234,19 +248,14 @@ def balance_loss(p, chosen):
     return N * (f * p.mean(0)).sum()
 
 
-model, x = Switch(4, 3), torch.randn(10, 4)
-shipped = experts.ExpertsLayer(4, [nn.Linear(4, 4) for _ in range(3)], bias=True)
-shipped.load_state_dict(model.state_dict())
-y, p, chosen = model(x)
-same = torch.allclose(y, shipped(x[None])[0], atol=1e-6) and torch.allclose(balance_loss(p, chosen), shipped.balance)
-print("the package's layer agrees:", same)
+print("the balance loss of the six tokens above:", balance_loss(p, chosen))
 
 # %% [markdown]
-# The gate learns through this factor, since choosing passes no gradient. (A softmax over the best one alone, $k$ = 1 above, is always 1.)
+# (Without noise, tokens 3 and 4 are dropped; with room for three, nobody is.) The gate learns through the factor $p_i$, since choosing passes no gradient.
 #
 # ## Take the balance loss out
 #
-# In a world with eight languages, each of 64 words has its own translation in each language. A linear expert can learn one language, and there are eight experts. First we train with the balance loss. To how many experts will a language go?
+# In a world with eight languages, each of 64 words has its own translation in each language. One language is a table with a column of weights for each word, so a linear expert could hold it, and there are eight experts. First we train with the balance loss. To how many experts will a language go? Then we take the loss out, and everything else stays as it was. What share of the words will be right?
 
 # %%
 world = dictionaries(0, languages=8)
@@ -275,7 +284,7 @@ def train(balance, seed=0):
 
 # %%
 @torch.no_grad()
-def show(model, title, ax):
+def show(model, title, ax=None):
     """Draw which expert computes the answer for 16 of the words; return the share of all words that are right."""
     x, translation, _ = batch(drawn(1), size=4000)
     y, _, chosen = model(x)
@@ -291,51 +300,46 @@ balanced, _ = train(lambda p, chosen: 0.1 * balance_loss(p, chosen))
 untrained, after = plots.axes(2, width=5, height=3.2)
 torch.manual_seed(0)
 show(Switch(D, 8), "before training", untrained)
-_ = show(balanced, "with the balance loss", after)
+show(balanced, "with the balance loss", after)
+predict("18.without_balance", ...)
+
+# %% tags=["reveals"]
+left_alone, asked = train(lambda p, chosen: 0.0)
+at_end, meanwhile = plots.axes(2, width=5, height=3.2)
+reveal("18.without_balance", round(show(left_alone, "without the balance loss", at_end), 2))
+plots.shares_of_choices(asked[:50], "experts in the first 50 steps", meanwhile, "step", "share of the batch")
 
 # %% [markdown]
-# With the balance loss nearly all experts have work, and a language goes to several of them: the loss asks only for equal shares. (A cell has the number and colour of the expert that computes the answer.) Now you take the loss out. The function `mine` adds nothing to the loss, and all else stays. What share of the words will be right?
+# With the balance loss nearly all experts have work, and a language goes to several of them: the loss asks only for equal shares. (A cell has the number and colour of the expert that computes the answer.) Without it, few experts do all the work: the mixture has **collapsed**. These few cannot know all languages, since a linear expert adds a score for the word to one for the language. Can you prevent this? Write a line for `mine` that uses `p.mean(0)` alone.
 
 
 # %%
 def mine(p, chosen):  # B N, B
-    return 0.0 * p.sum()  # your own line will come here
+    return 0.0 * p.sum()  # your own line
 
 
-predict("18.without_balance", ...)
-
-# %% tags=["reveals"]
-print("The same training with your function:")
-left_alone, asked = train(mine)
-at_end, meanwhile = plots.axes(2, width=5, height=3.2)
-reveal("18.without_balance", round(show(left_alone, "with mine", at_end), 2))
-for i, ((colour, dash, _), share) in enumerate(zip(2 * plots.LOOKS, asked[:50].T, strict=False)):
-    meanwhile.plot(share, color=colour, linestyle=dash, label=f"expert {i + 1}" if share[-5:].max() > 0.1 else None)
-meanwhile.legend(edgecolor="none")
-_ = meanwhile.set(xlabel="step", ylabel="share of the batch", title="experts in the first 50 steps", ylim=(0, 1))
+_ = show(train(mine)[0], "with mine")
 
 # %% [markdown]
-# Now few experts do all the work: the mixture has **collapsed**. Only experts that are asked learn, and those that have learned are asked more often (Shazeer et al., section 4). A few linear experts cannot know all languages: each adds a score for the word to one for the language.
+# One such line is `8 * p.mean(0).square().sum()`: it is smallest if all experts have the same mean probability. In our run all eight then had work; with a tenth of it, half of them.
 #
-# Write a line for `mine` that prevents this from `p.mean(0)` alone. (Such as `8 * p.mean(0).square().sum()`; or a tenth of it?)
-#
-# What else helps? Noise is meant to. An **offset** (Wang et al. 2024) is added to an expert's score in choosing, not in the gate; after each batch it rises if the expert got too few tokens, and falls if too many. Which keeps all experts at work?
+# What else helps? Noise is meant to help. An **offset** (Wang et al. 2024) is added to an expert's score in choosing, not in the gate; after each batch it rises if the expert got too few tokens, and falls if it got too many. A *decided gate* starts with weights that are 20 times as large, so that from the first step on it clearly prefers one expert for each input. Which keeps all experts at work?
 
 # %%
-setups = ("nothing", "noise", "balance loss", "offsets")
-runs = {setup: torch.tensor(measured_once("balance", "used", "busiest", "right", setup=setup)) for setup in setups}
-left, right = plots.axes(2, width=4.8, height=2.8)
-plots.dots({setup: {"ten seeds": used} for setup, (used, *_) in runs.items()}, "experts with work", "", left, (0, 8.4))
-plots.dots({setup: {"ten seeds": found} for setup, (*_, found) in runs.items()}, "share of right words", ax=right)
-columns = ("experts with work", "share of the busiest", "right words")
-table({"same seed": [*(runs["offsets"] - runs["balance loss"])]}, columns, corner="offsets minus balance loss")
+setups = ("nothing", "noise", "balance loss", "offsets", "decided gate")
+runs = {setup: torch.tensor(measured_once("balance", "used", "right", setup=setup)) for setup in setups}
+left, right = plots.axes(2, width=4.8, height=3)
+plots.dots({setup: {"ten seeds": used} for setup, (used, _) in runs.items()}, "experts with work", "", left, (0, 8.4))
+plots.dots({setup: {"ten seeds": found} for setup, (_, found) in runs.items()}, "share of right words", ax=right)
+rows = {setup: [runs[setup][1] - runs["nothing"][1]] for setup in setups[1:]}
+table(rows, ["right words, minus those with nothing"], corner="same seed")
 
 # %% [markdown]
-# With every seed, the balance loss gains more than a quarter of all words. Noise alone, with a standard deviation of 1, makes no run better. (Shazeer et al. learn its size for each input and expert.) At these settings offsets do a little better than the loss with every seed; you will write them in the exercises.
+# The balance loss, the offsets and a decided gate keep nearly all experts at work, and each gains more than a quarter of all words with every seed. Noise alone improves no run. So this mixture collapses because its gate hardly prefers any expert at first.
 #
 # ## Experts in a Transformer
 #
-# In lesson 12, each token went through the same feed-forward network. A switch with $N$ such networks can take its place; a token that finds no room passes through the residual connection only. This layer has to remember 2,048 translations into 32 languages. What share would be right with a single network of an expert's size?
+# In lesson 12, each token went through the same feed-forward network. A switch can take its place; a token that finds no room passes through the residual connection only. Attention brings a language to its words, then each word goes to an expert. With 64 words in 32 languages there are 2,048 translations. What share would be right with a single network of an expert's size, 2,112 parameters?
 
 # %%
 many = dictionaries(0)
@@ -352,7 +356,7 @@ predict("18.translators", ...)
 # %% tags=["reveals"]
 print("Five seeds, with more steps than above:")
 made = {"8 experts": {"experts": 8}, "no experts": {}, "8 times as wide": {"hidden": 256}}
-made |= {f"8 experts, {end}": {"experts": 8} for end in ("capacity 1.5", "capacity 1", "no balance")}
+made |= {f"8 experts, {end}": {"experts": 8} for end in ("capacity 1", "no balance")}
 right, costs = {}, {}
 for setup, sizes in made.items():
     right[setup], *others = torch.tensor(measured_once("translators", "right", "dropped", "cpu_seconds", setup=setup))
@@ -364,42 +368,45 @@ reveal("18.translators", round(right["no experts"].mean().item(), 2))
 plots.dots({setup: {"five seeds": runs} for setup, runs in right.items()}, "share of right words")
 (most,) = measured_once("translators", "most_used", setup="8 experts, no balance")
 print(f"Without a balance loss, the busiest of 8 experts gets at most {max(most):.2f} of the tokens.")
-columns = "parameters, products per token, right words against 8 experts, tokens dropped, CPU seconds"
+columns = "parameters, multiplications per token, right words against 8 experts, tokens dropped, seconds to train"
 table(costs, columns.split(", "), digits=2)
 
 # %% [markdown]
-# At nearly equal work per token, experts win: eight of them know another third of the words. At nearly equal parameters, the dense network wins: the one that is eight times as wide knows more with every seed. It needs seven times as many multiplications, but less time here. A capacity of 1.5, room for 1.5 times an equal share of the tokens, has no clear effect; a capacity of 1 costs words with every seed. Without a balance loss this layer does not collapse. We do not know why: its inputs, experts and residual path differ from those above.
+# At nearly equal work per token, experts win: eight get a third more of all words right. At nearly equal parameters, the network that is eight times as wide wins with every seed. It needs seven times as many multiplications, but less time here, since a loop runs over the experts. A capacity of 1, an equal share, costs words with every seed. Without a balance loss this layer does not collapse, and we do not know why: single runs with linear experts, or without the residual path, did not either.
 #
-# The gate was free to choose. What do you think each expert has learned?
+# For each token, Mixtral 8x7B (Jiang et al. 2024) uses 13 of its 47 billion parameters.
+#
+# What does each expert answer, once it is trained?
 
 # %% tags=["nbval-check-output"]
 predict("18.specialists", ...)
 
+
 # %% tags=["reveals"]
+def busiest(model):
+    """Return the share of the busiest expert in a language, and for a word: means over all of them."""
+    shares = F.one_hot(experts.sent(model.eval(), LANGUAGES, WORDS), 8).float()  # L W N
+    return [shares.mean(over).max(-1).values.mean().item() for over in (1, 0)]
+
+
+def untrained(seed):
+    torch.manual_seed(seed)
+    return experts.Translator(LANGUAGES, WORDS, experts=8)
+
+
 reveal("18.specialists", "some of the words, in all languages")
 chosen = experts.sent(translator, LANGUAGES, WORDS)  # L W
 plots.choices(chosen[:8, :24], "Which expert computes the token", xlabel="word", ylabel="language")
-shares = F.one_hot(chosen, 8).float()  # L W N
-rows = {"this run": [shares.mean(over).max(-1).values.mean().item() for over in (1, 0)]}
-rows["five runs"] = measured_once("translators", "by_language", "by_word", setup="8 experts")
+rows = {"this run": busiest(translator), "before training": torch.tensor([busiest(untrained(i)) for i in range(5)])}
+rows["after training"] = measured_once("translators", "by_language", "by_word", setup="8 experts")
 table(rows, ["in a language", "for a word"], corner="share of the busiest expert", digits=2)
 
 # %% [markdown]
-# Most columns have one colour: a word goes to the same expert in most languages. This gate has divided the words, in your run and in the five longer ones.
-#
-# ## Mixtures today
-#
-# | | experts in a layer | asked for each token | parameters |
-# | --- | --- | --- | --- |
-# | Switch-C (Fedus et al. 2021) | 2,048 | 1 | 1.6 trillion |
-# | Mixtral 8x7B (Jiang et al. 2024) | 8 | 2 | 47 billion, 13 billion of them for a token |
-# | DeepSeek-V3 (DeepSeek-AI 2024) | 256, and 1 for all | 8 | 671 billion, 37 billion of them for a token |
-#
-# DeepSeek-V3 is balanced mainly by offsets, since the gradient of a balance loss interferes with the rest of training.
+# Most columns have one colour: a word goes to the same expert in most languages. But this division was not *learned*: five untrained gates divide the words even more strictly. (Perhaps since the vector at a word's place holds mostly this word.) Experts learn what they happen to be asked.
 #
 # ## So: who should answer?
 #
-# Does the gate ask the right expert? For each input we now ask *all* experts, and look which of them comes nearest to the target. How often is it the one that the gate prefers?
+# Does the gate ask the right expert? For each input we now ask *all* experts, and see which comes nearest to the target. Before you run the cell, guess: how often is it the one that the gate prefers, after working together, after competing, with the balance loss, and after the collapse?
 
 # %%
 rows = {}
@@ -407,17 +414,17 @@ with torch.no_grad():
     for name, on_points in trained.items():
         outputs, gates = on_points(seen.x)
         best = (outputs[..., 0] - seen.y).abs().argmin(1)  # B
-        rows[f"lines, {name}"] = [(gates.argmax(1) == best).float().mean().item()]
+        rows[f"lines, {name}"] = [(gates.argmax(1) == best).float().mean().item(), 1 / 3]
     x, translation, _ = batch(drawn(1), size=4000)
-    for name, model in (("balance loss", balanced), ("`mine`", left_alone)):
+    for name, model in (("balance loss", balanced), ("collapsed", left_alone)):
         _, _, chosen = model(x)
         outputs = torch.stack([expert(x).log_softmax(-1) for expert in model.experts], 1)  # B N D
         best = outputs.gather(2, translation[:, None, None].expand(-1, 8, 1))[..., 0].argmax(1)  # B
-        rows[f"languages, {name}"] = [(chosen == best).float().mean().item()]
-table(rows, ["the best expert is asked"], corner="share of inputs", digits=2)
+        rows[f"languages, {name}"] = [(chosen == best).float().mean().item(), 1 / 8]
+table(rows, ["the best expert is asked", "by chance"], corner="share of inputs", digits=2)
 
 # %% [markdown]
-# The expert that answers such inputs best should answer, and a gate learns to find it: nearly always in the languages, mostly on the lines if the experts have competed. Even after a collapse the gate asks the best expert, and yet most words are wrong. So a good choice among the experts is not enough: they become good only at what they are asked *in training*. A balance loss or offsets give each expert its chance, and a gate of exactly 0 protects what an expert knows.
+# Nearly always in the languages, mostly on the lines if the experts have competed. Even after a collapse the gate asks the best expert, and yet most words are wrong. That is no contradiction: gate and experts have grown together, and the others were never asked. So a good choice among experts is not enough: they become good only at what they are asked *in training*. A balance loss or offsets give each expert its chance, and a gate of exactly 0 protects what an expert knows.
 #
 # ## Questions
 #
@@ -441,11 +448,11 @@ check("18.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Who should answer? The expert that answers such inputs best. A gate, which is attention over networks, learns to find it.
+# - Who should answer? The expert that has been asked such inputs in training: it becomes good at them, and the gate, which is attention over networks, finds it.
 # - Experts that compete can answer one at a time. As a sum they beat experts that work together in most runs, but not in all.
 # - An expert with a gate of exactly 0 gets no gradient. With a gate near 0 it still changes, with Adam even by full steps.
-# - Only experts that are asked learn. Without a balance loss, one to three of eight linear experts did all the work, and at least a third of the words were lost. The layer in the Transformer did not collapse.
-# - At nearly equal work per token, a layer of experts knows more than one network; at equal parameters, it knows less. What each of them learns is up to the gate.
+# - Without a balance loss, one to three of eight linear experts did all the work, and at least a third of the words were lost. Offsets, or a gate that is decided from the start, prevent this, too.
+# - At nearly equal work per token, a layer of experts knows more than one network; at equal parameters, it knows less. Its gate divided the words before it had learned anything.
 #
 # **Exercises**: [open them](../exercises/18_mixture_of_experts_exercises.ipynb)
 #

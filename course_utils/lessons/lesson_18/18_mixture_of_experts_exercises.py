@@ -156,7 +156,7 @@ check("18.within_capacity", within_capacity)
 # The check hands your function one **layer** after another: `layer(x)` takes x, B×4 (float32), and returns `(y, gates, outputs)`, B×4, B×N and B×N×4. N is the layer's own. Return `True` for one that keeps these promises, `False` for any other:
 #
 # 1. Each row of y is the sum of its own outputs, weighted by its gates: $y_b = \sum_i g_{b,i}\, o_{b,i}$.
-# 2. So it is in batches of one row, of a few, and of 50, where some layers run out of room.
+# 2. This holds for batches of one row, of a few, and of 50, where some layers run out of room.
 # 3. y has the shape B×4 and is finite.
 # 4. It raises no error.
 #

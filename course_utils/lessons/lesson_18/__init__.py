@@ -9,7 +9,7 @@ lesson = Lesson(
     goals=(
         "say how a gate attends to networks instead of words, and what an expert with a gate of 0 learns",
         "compute by hand the gates of the best k experts and a balance loss",
-        "measure how much a network forgets of an old task while it learns a new one, with and without experts",
+        "predict what a network forgets of an old task while it learns a new one, with and without experts",
         "take the balance loss out of a mixture, predict what happens, and explain it; say what capacity costs",
         "compare a Transformer with experts and one without, at equal work per token and at equal parameters",
     ),

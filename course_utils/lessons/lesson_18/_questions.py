@@ -8,7 +8,7 @@ questions = (
         "gates as attention",
         "In a mixture of experts, an input has a gate of exactly 0 for the third expert. What does this expert learn from this input?",
         right=(
-            "Nothing: its output has no effect on the loss, so its gradient is exactly 0.",
+            "Nothing, since its gradient is exactly 0.",
             "An output that is multiplied by 0 can change without any effect. That is why experts that get no attention keep what they know.",
         ),
         wrong=(
@@ -46,7 +46,7 @@ questions = (
         "what is forgotten",
         "The best two of four experts answered, and the gate was kept as it was. For black digits, the experts for white ones had gates below 0.01. After training on black digits with Adam, the mixture had forgotten much about white ones. Why?",
         right=(
-            "These gates were not exactly 0, and Adam makes a full step even from a very small gradient.",
+            "Adam makes a full step even from a very small gradient.",
             "Adam divides each gradient by its usual size. Plain gradient steps, or gates of exactly 0, left these experts as they were.",
         ),
         wrong=(
@@ -55,8 +55,8 @@ questions = (
                 "It read both before. And with plain gradient steps, or if only the best expert answered, it read both afterwards, too.",
             ),
             (
-                "White digits were shown with wrong labels.",
-                "They were not shown at all, and their rule stayed the same.",
+                "Experts that are hardly asked forget by themselves, step by step.",
+                "With plain gradient steps they were asked as little, and forgot nothing.",
             ),
             (
                 "The gate no longer sent white digits to their experts.",
@@ -84,7 +84,7 @@ questions = (
         "equal work",
         "A layer with 8 experts beat one with a single network. Why is this a comparison at nearly equal work per token, although the layer has about 8 times as many parameters?",
         right=(
-            "Each token goes through one expert only, so it costs about as many multiplications as in the single network.",
+            "Each token goes through one expert only, which is as large as the single network.",
             "What grows is what can be remembered, not the work per token. Only the gate's few multiplications come on top.",
         ),
         wrong=(
@@ -93,8 +93,8 @@ questions = (
                 "Each is as large as the single network, and only one of them answers.",
             ),
             (
-                "The other layer was trained 8 times longer.",
-                "Both were trained for as many steps.",
+                "Both layers read and return vectors of the same width.",
+                "So does the one that is 8 times as wide inside, and each token costs 8 times the work there.",
             ),
             (
                 "A network 8 times as wide does no better than the 8 experts.",
@@ -107,14 +107,13 @@ questions = (
 predictions = (
     Prediction(
         "18.without_balance",
-        "What share of the words, from 0 to 1, will be right with this function in place of the balance loss?",
+        "What share of the words, from 0 to 1, will be right without a balance loss?",
         why="Only experts that are asked learn. If nothing balances them, most are soon not asked at all, and the few others have to share all languages.",
     ),
     Prediction(
         "18.forgetting",
-        "Which of these still reads white digits afterwards, both with SGD and with Adam?",
-        why="Only gates of exactly 0 give gradients of exactly 0.",
-        choices=("one network", "all four", "best two", "best one"),
+        "Of all white digits, what share, from 0 to 1, will the mixture whose best two answer forget with Adam and a fixed gate?",
+        why="Adam divides a gradient by its usual size (lesson 13), so even a tiny one makes a full step.",
     ),
     Prediction(
         "18.translators",
@@ -123,8 +122,8 @@ predictions = (
     ),
     Prediction(
         "18.specialists",
-        "What has each of the eight experts learned?",
-        why="Nobody told the gate what to divide. In all five runs it has divided the words.",
+        "What does each of the eight experts answer, once it is trained?",
+        why="Nobody told the gate what to divide. Was it divided by training?",
         choices=("some of the languages, with all words", "some of the words, in all languages", "a bit of everything"),
     ),
 )
