@@ -372,7 +372,7 @@ columns = "parameters, multiplications per token, right words against 8 experts,
 table(costs, columns.split(", "), digits=2)
 
 # %% [markdown]
-# At nearly equal work per token, experts win: eight get a third more of all words right. At nearly equal parameters, the network that is eight times as wide wins with every seed. It needs seven times as many multiplications, but less time here, since a loop runs over the experts. A capacity of 1, an equal share, costs words with every seed. Without a balance loss this layer does not collapse, and we do not know why: single runs with linear experts, or without the residual path, did not either.
+# At nearly equal work per token, experts win: eight get a third more of all words right. At nearly equal parameters, the network that is eight times as wide wins with every seed. It needs seven times as many multiplications, but less time here, since a loop runs over the experts. A capacity of 1, an equal share, costs words with every seed. Without a balance loss this layer does not collapse, and we do not know why.
 #
 # For each token, Mixtral 8x7B (Jiang et al. 2024) uses 13 of its 47 billion parameters.
 #
