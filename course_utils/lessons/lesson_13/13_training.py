@@ -218,7 +218,7 @@ for by, ax in zip(("sentences", "tokens"), plots.axes(2, width=4.4, height=3.6),
 #
 # A model may learn by heart what it reads again and again. **Dropout** should prevent that: in training it zeroes each number of embeddings and sub-layers with probability p, and scales the others up to keep the mean. **Label smoothing** (Szegedy et al. 2016, section 7) asks for less than certainty: the right word should get 1 - ε, and all V words, this one included, share the rest.
 #
-# What becomes of ten ones with p = 0.25? And what is asked for with V = 5 and ε = 0.1?
+# What becomes of ten ones with p = 0.25? What is asked for with V = 5, ε = 0.1?
 
 # %%
 torch.manual_seed(4)

@@ -120,7 +120,7 @@ predictions = (
     Prediction(
         "13.dropout",
         "With 1,500 pairs, each read 53 times: what does dropout do?",
-        why="The model reads the same sentences again and again, and dropout keeps it from learning them by heart. Without it, every seed is worse.",
+        why="Without it the model is worse with every seed. What is read again and again can be learned by heart, and dropout should prevent that.",
         choices=("it helps", "it hurts", "the seeds disagree"),
     ),
 )
