@@ -61,10 +61,10 @@ def amounts(matrix, keys=None, queries=None, title="", ax=None, xlabel=KEYS, yla
     ax.figure.colorbar(ax.images[0], ax=ax, label=unit)
 
 
-def mask(matrix, keys=None, queries=None, title="", ax=None, xlabel=KEYS, ylabel=QUERIES):
-    """Draw a mask as a picture: dark where a query may attend, with a dot; white where it may not."""
+def mask(matrix, keys=None, queries=None, title="", ax=None, xlabel=KEYS, ylabel=QUERIES, dot="●"):
+    """Draw a mask as a picture: dark where a query may attend, with a dot or what `dot` says; white where it may not."""
     matrix = torch.as_tensor(matrix)
-    numbers = [["●" if may else "" for may in row] for row in matrix.tolist()]
+    numbers = [[dot if may else "" for may in row] for row in matrix.tolist()]
     ax = _matrix(matrix.float(), keys, queries, title, ax, xlabel, ylabel, numbers, cmap="Blues", vmin=0, vmax=1.6)
     _lines_between_cells(ax, matrix.shape)
 

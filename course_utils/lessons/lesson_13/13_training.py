@@ -1,5 +1,4 @@
 # %%
-import ipywidgets
 import torch
 import torch.nn.functional as F
 from IPython.display import display
@@ -11,13 +10,10 @@ from course_utils.data.measured import by_seed, measured_once
 from course_utils.data.small_world import small_world
 from course_utils.data.subwords import BOS, EOS, PAD
 from course_utils.figures import diagrams, plots
-from course_utils.figures.every_head import every_head
 from course_utils.figures.tables import difference, table
-from course_utils.figures.widgets import explore
 from course_utils.models.assembled import share_right
 from course_utils.models.fast import Dropout
 from course_utils.models.files import load_pretrained
-from course_utils.models.heads import weights_of_heads
 from course_utils.models.seq2seq import make_batch
 from course_utils.models.transformer import EncoderLayer, Transformer
 from course_utils.training.batches import Batches
@@ -39,10 +35,10 @@ for weight in untrained.parameters():
     torch.nn.init.normal_(weight, std=0.1)
 caption = "two young men are playing guitar in front of a red house ."
 models = {"random weights": untrained, "trained weights": translator}
-table({name: translate(model, subwords, [caption]) for name, model in models.items()}, ["German"])
+table({name: translate(model, subwords, [caption]) for name, model in models.items()}, ["German"], left=["German"])
 
 # %% [markdown]
-# Only the weights differ. So where do good weights come from, step by step? And what does the translator know in the end?
+# Only the weights differ. We ask three things: what one step of training does, which ingredients of a recipe pay, and what the translator knows in the end.
 #
 # ## What does one step do?
 #
@@ -69,9 +65,9 @@ def train(model, sources, targets, seed=0, steps=100, size=64):
 
 
 # %% [markdown]
-# The line with `lr` does, the **learning rate**: gradient descent, **SGD**, moves each weight by rate × gradient. (`zero_grad` deletes the gradient of the step before; otherwise the new one would be added to it.)
+# The line with `lr`, the **learning rate**: gradient descent, **SGD**, moves each weight by rate × gradient. (`zero_grad` deletes the gradient of the step before; otherwise the new one would be added to it.)
 #
-# To see a step's lines at work, we train small Transformers, of one layer on each side, on sentences of the small world. `run` trains three, with the seeds 0, 1 and 2. We draw their losses, a mean with a band from the lowest to the highest. Given the right words before, what share of the words of new sentences do they get right?
+# To see a step's lines at work, we train small Transformers, of one layer on each side, on sentences of the small world. `run` trains three, with the seeds 0, 1 and 2. We draw the mean of their losses, with a band from the lowest to the highest. Given the right words before, what share of the words of new sentences do they get right?
 
 
 # %%
@@ -86,13 +82,19 @@ def run(name, train):
     tried[name] = losses, torch.tensor([share_right(model, *test) for model in models])
 
 
+def means(*names):
+    """Losses of some of them, each number the mean of ten steps."""
+    return {name: tried[name][0].unflatten(1, (-1, 10)).mean(2) for name in names}
+
+
 pairs, tried = small_world(20_000, 1, order="verb-last", longest=6), {}
 ids, test = pairs.ids(), make_batch(*small_world(300, 2, order="verb-last", longest=6).ids())
 run("SGD", train)
-plots.training(tried)
+print("share of words right, seeds 0 to 2:", tried["SGD"][1])
+plots.curves(range(10, 101, 10), means("SGD"), "step", "loss, mean of ten steps")
 
 # %% [markdown]
-# The loss falls, but many words are still wrong. Does every weight move as it should? SGD moves it by rate × gradient, so we compare the gradients of four matrices of an untrained model. Are they about equally large?
+# The loss falls, but many words are still wrong. A step moves a weight by rate × gradient, so we compare the gradients of four matrices of an untrained model. Are they about equally large?
 
 # %%
 model = new_model(seed=0)
@@ -100,12 +102,12 @@ F.cross_entropy(model(*test[:2]).flatten(0, 1), test[2].flatten(), ignore_index=
 names = ("readout", "decoder.0.feed_forward.2", "encoder.0.feed_forward.0", "encoder.0.self_attention.query")
 sizes = [model.get_submodule(name).weight.grad.square().mean().sqrt() for name in names]
 rows = {name: [size / sizes[0]] for name, size in zip(names, sizes, strict=True)}
-table(rows, ["size of its gradient"], corner="matrix")
+table(rows, ["gradient's root mean square (readout: 1)"], corner="matrix")
 
 # %% [markdown]
 # ## How far should each weight move?
 #
-# The gradients of the encoder's query matrix are less than a hundredth of the readout's (1 here). With one rate for all, it moves less than a hundredth as far. **Adam** (Kingma & Ba 2015) keeps two running means for each weight θ: m of its gradients g, and v of their squares. Both start at 0 and are too small at first, so step t divides them by $1 - \beta^t$ ($\beta_1 = 0.9$, $\beta_2 = 0.999$, and ε is tiny):
+# The gradients of the encoder's query matrix are less than a hundredth of the readout's. So no rate suits both: the query matrix hardly moves, or the readout jumps. **Adam** (Kingma & Ba 2015) keeps two running means for each weight θ: m of its gradients g, and v of their squares. Both start at 0 and are too small at first, so step t divides them by $1 - \beta^t$ ($\beta_1 = 0.9$, $\beta_2 = 0.999$, and ε is tiny):
 #
 # $$m \leftarrow \beta_1 m + (1 - \beta_1)\, g, \qquad v \leftarrow \beta_2 v + (1 - \beta_2)\, g^2, \qquad \theta \leftarrow \theta - \text{rate} \cdot \frac{m / (1 - \beta_1^t)}{\sqrt{v / (1 - \beta_2^t)} + \varepsilon}$$
 #
@@ -128,21 +130,19 @@ for name, kind in (("SGD", torch.optim.SGD), ("Adam", torch.optim.Adam)):
 # %% [markdown]
 # At the first step m / (1 - β₁) is g and the root of v / (1 - β₂) is |g|. So every weight moves by the rate, unless its gradient is 0. The third weight's gradient changes its sign: m is then small beside the root of v, and Adam's second step is only 0.005.
 #
-# In the loop, one line changes: `edited` writes it into a copy of `train`. We also try SGD with **momentum**, which steps along a sum of gradients in which each counts 0.9 times as much as the next: up to a factor, Adam's m without v. Each has the rate, of three, with which seed 0 gets most words right. How far do they get?
+# In the loop, one line changes: `edited` writes it into a copy of `train`. What does it gain?
 
 # %%
 with_adam = edited(
     train, "torch.optim.SGD(model.parameters(), lr=0.6)", "torch.optim.Adam(model.parameters(), lr=0.01)"
 )
 display(difference(train, with_adam, around=1))  # "+" is new, "-" is gone
-run("SGD with momentum", edited(train, "lr=0.6", "lr=0.2, momentum=0.9"))
 run("Adam", with_adam)
-plots.training(tried)
-for name in ("SGD", "SGD with momentum"):
-    print(f"Adam minus {name}, seed by seed:", tried["Adam"][1] - tried[name][1])
+plots.training(tried, xlim=(0.7, 1.0))
+print("Adam minus SGD, seed by seed:", tried["Adam"][1] - tried["SGD"][1])
 
 # %% [markdown]
-# Adam's loss falls fastest, and with each seed it gets more words right than either. **Your turn**: `run` SGD with a rate of your own, and draw it. What happens at a rate of 5?
+# Adam's loss falls faster, and with each seed it gets more words right. Or is 0.6 a bad rate for SGD? **Your turn**: `run` SGD with rates of 0.2 and 1.8. Does one of them come near Adam?
 #
 # ## When should a step be large?
 #
@@ -150,7 +150,7 @@ for name in ("SGD", "SGD with momentum"):
 #
 # $$\text{rate} = D^{-0.5} \cdot \min(\text{step}^{-0.5},\; \text{step} \cdot \text{warmup}^{-1.5})$$
 #
-# With D = 32 and `warmup` = 40, what is the rate at step 40? With `warmup` = 1 it falls from the first step on, and is the same after step 40. What share of words will that model get right?
+# With D = 32 and `warmup` = 40, what is the rate at step 40? With `warmup` = 1 it falls from the first step on, and from step 40 on it equals the other schedule. How many words will that model get right?
 
 # %% tags=["nbval-check-output"]
 predict("13.warm_up", ...)
@@ -164,19 +164,40 @@ print("The two lines that are new, the two rates, and what the models learn:")
 display(difference(with_adam, warmed, around=1))
 run("warm-up", warmed)
 run("no warm-up", edited(warmed, "40**-1.5", "1**-1.5"))
-reveal("13.warm_up", round(tried["no warm-up"][1].mean().item(), 2))
+share = tried["no warm-up"][1].mean().item()
+reveal(
+    "13.warm_up",
+    "fewer than half" if share < 0.5 else "as many as with SGD" if share < 0.85 else "as many as with Adam",
+)
+print("share right, with a warm-up and without:", tried["warm-up"][1], tried["no warm-up"][1])
+left, right = plots.axes(2, width=5, height=3.2)
 steps = torch.arange(1.0, 101, 3)
-rates = {w: 32**-0.5 * torch.minimum(steps**-0.5, steps * w**-1.5)[None] for w in (40, 1)}
-named = {"warm-up": rates[40], "no warm-up": rates[1], "Adam": torch.full_like(rates[1], 0.01)}
-plots.curves(steps, named, "step", "learning rate", ax=plots.axes(width=6, height=3))
-plots.training({name: tried[name] for name in named})
+rates = {n: 32**-0.5 * torch.minimum(steps**-0.5, steps * n**-1.5)[None] for n in (40, 1)}
+plots.curves(steps, {"warm-up": rates[40], "no warm-up": rates[1]}, "step", "learning rate", ax=left)
+plots.curves(range(10, 101, 10), means("warm-up", "no warm-up"), "step", "loss, mean of ten steps", ax=right)
 
 # %% [markdown]
-# The schedules differ in the first 39 steps: at step 40 both rates are 1 / √(32 · 40) = 0.028. Without a warm-up, these steps spoil the model: the first moves nearly every weight by 0.18, and later ones do not repair it. "Adam", at a constant 0.01, needs none: a warm-up is for rates that are too large to begin with.
+# At step 40 both rates are 1 / √(32 · 40) = 0.028. Without a warm-up the first step moves nearly every weight by 0.18, and the last 60 steps do not repair it.
+#
+# Does a warm-up help, or is 0.18 too large? A control: a constant rate of 0.028, with a warm-up of 40 steps and without. "Adam" has a constant 0.01.
+
+# %%
+lines = """optimizer.param_groups[0]["lr"] = 0.028 * min(1, (len(losses) + 1) / 40)
+        optimizer.step()"""
+constant = edited(with_adam, "lr=0.01", "lr=0.028")
+run("0.028", constant)
+run("0.028 after a warm-up", edited(constant, "optimizer.step()", lines))
+names = ("no warm-up", "warm-up", "0.028", "0.028 after a warm-up", "Adam")
+plots.dots({name: {"a dot for each seed": tried[name][1]} for name in names}, "share of words right", xlim=(0.3, 1))
+gained = tried["0.028 after a warm-up"][1] - tried["0.028"][1]
+print("what a warm-up to 0.028 gains, seed by seed:", gained)
+
+# %% [markdown]
+# At 0.028 the warm-up gains nothing: here it helps only against rates that are too large. A smaller constant rate is better than the paper's schedule, with each seed. (In lesson 12, deep models needed one.)
 #
 # ## What should a step read?
 #
-# So far a batch held sentences drawn at random, padded to the longest. Vaswani et al. 2017 put sentences of like length together, some 25,000 tokens a side; so does `Batches`, here with 256. What share of the batches of 500 sentences is padding, at random and then?
+# So far a batch held sentences drawn at random, padded to the longest. Vaswani et al. 2017 put sentences of similar length together, about 25,000 source and 25,000 target tokens per batch; so does `Batches`, here with 256. What share is padding if sentences are drawn at random, and if they are put together so?
 
 # %%
 for by, ax in zip(("sentences", "tokens"), plots.axes(2, width=4.4, height=3.6), strict=True):
@@ -185,17 +206,19 @@ for by, ax in zip(("sentences", "tokens"), plots.axes(2, width=4.4, height=3.6),
     padding = sum((source == PAD).sum().item() for source in sources) / sum(map(torch.numel, sources))
     sizes = sorted(len(source) for source in sources)
     print(f"by {by:10} {len(sources)} batches of {sizes[0]} to {sizes[-1]} sentences, {padding:.0%} padding")
-    shown = sorted(sources, key=len)[len(sources) // 2][:10]  # ten sentences of a batch of middling size
-    plots.mask(shown != PAD, title=f"by {by}", ax=ax, xlabel="token (white: padding)", ylabel="sentence")
+    batch = sorted(sources, key=len)[len(sources) // 2]  # one with a middling number of sentences
+    order = (batch != PAD).sum(1).argsort()
+    shown = batch[order[torch.linspace(0, len(batch) - 1, 10).long()]]  # ten, from its shortest to its longest
+    plots.mask(shown != PAD, title=f"by {by}", ax=ax, xlabel="token (white: padding)", ylabel="sentence", dot="")
 
 # %% [markdown]
-# At random, 41 % of what is read is padding. By tokens, with many short sentences or few long ones, 13 %.
+# At random, 41 % of what is read is padding. In batches filled by tokens, with many short sentences or a few long ones, it is 13 %.
 #
 # ## What if there is little to read?
 #
-# A model may learn by heart what it reads again and again. **Dropout** should prevent that: in training it sets each number of embeddings and sub-layers to zero with probability p, and scales the others up to keep the mean. **Label smoothing** (Szegedy et al. 2016, section 7) asks for less than certainty: the right word should get 1 - ε, and all V words, this one included, share the rest.
+# A model may learn by heart what it reads again and again. **Dropout** should prevent that: in training it zeroes each number of embeddings and sub-layers with probability p, and scales the others up to keep the mean. **Label smoothing** (Szegedy et al. 2016, section 7) asks for less than certainty: the right word should get 1 - ε, and all V words, this one included, share the rest.
 #
-# What becomes of ten ones with p = 0.25? And what is asked for with V = 5 and ε = 0.1?
+# What becomes of ten ones with p = 0.25? What is asked for with V = 5, ε = 0.1?
 
 # %%
 torch.manual_seed(4)
@@ -212,9 +235,9 @@ for name, logits in (("just that", asked.log()), ("more certain", 2 * asked.log(
     print(f"{name:12} {logits.softmax(-1)}  loss {loss:.3f}")
 
 # %% [markdown]
-# Dropout takes other numbers each time, scales the rest by 1 / 0.75, and in use does nothing. With smoothing, a model that gives exactly what is asked for has the lowest loss, 0.39. A more certain one has a higher loss, although its most probable word is right, too. So a smoothed loss cannot be compared with one that is not smoothed.
+# Dropout drops different numbers each time, and in use does nothing. With smoothing, a model that gives exactly what is asked for has the lowest loss, 0.39. A more certain one has a higher loss, although its most probable word is right, too. So a smoothed loss cannot be compared with one that is not smoothed.
 #
-# Now our small model learns only 60 sentences, each 40 times. Smoothing changes the line of the loss; dropout is part of the model. How far apart are its own sentences and new ones, and which of the two helps?
+# Now our small model learns only 60 sentences, each 40 times. For smoothing we change the line that computes the loss; dropout is part of the model. How far apart are its own sentences and new ones, and which of the two helps?
 
 # %%
 smoothed = edited(with_adam, "ignore_index=PAD", "ignore_index=PAD, label_smoothing=0.1")
@@ -233,11 +256,11 @@ for name in ("dropout", "smoothing"):
     print(f"{name} minus neither, new sentences, seed by seed:", new[name] - new["neither"])
 
 # %% [markdown]
-# With any of the three the model knows nearly all words of its own sentences, and far fewer of new ones: it has learned by heart. Neither dropout nor smoothing closes the gap here. **Your turn**: 1,000 sentences in place of 60 in the line of `few`. What becomes of the gap?
+# Each model knows nearly all words of its own sentences, and far fewer of new ones: it has learned by heart. Dropout gains with each seed, smoothing does not, and neither closes the gap. Three equal signs come by chance once in four times. **Your turn**: put 1,000 in place of 60. What becomes of the gap, and of what dropout gains?
 #
-# ## What is each part worth?
+# ## What is each ingredient worth?
 #
-# Such short runs cannot tell. So the course has trained larger models for longer, with all of this, and then changed one thing at a time: an **ablation**. BLEU (lesson 07) scores their translations. These ones, of width 64 and two layers on each side, learned 20,000 pairs of the small world, each four times. Are they better with dropout or without?
+# So the course has trained larger models for longer, then changed one thing at a time: an **ablation**. BLEU (lesson 07) scores their translations. Here they have two layers on each side and learned 20,000 pairs of the small world, each four times. Are they better with dropout or without?
 
 
 # %%
@@ -250,41 +273,44 @@ def world(changed, pairs=1500):
     return by_seed("ablations", "bleu", changed=changed, data="world", pairs=pairs)
 
 
+def captions(changed):
+    return by_seed("recipe", "bleu", changed=changed)  # of the translator: the mean of three test sets
+
+
 plain, without = (world(changed, 20_000) for changed in ("nothing", "no dropout"))
 rows = {"with dropout": [*plain.values()], "without": [*without.values()], "gained without": gains(without, plain)}
-table(rows, [f"seed {seed}" for seed in plain], corner="BLEU, 20,000 pairs", digits=1)
+rows = {name: [*row, sum(row) / len(row)] for name, row in rows.items()}
+table(rows, [*(f"seed {seed}" for seed in plain), "mean"], corner="BLEU, 20,000 pairs", digits=1)
 
 # %% [markdown]
-# The ranges overlap, yet without dropout *every* seed is better, by 3 to 7 BLEU. Runs with the same seed share some of their luck, which a subtraction takes away. So we compare by **paired differences**. If a change does nothing, $n$ of them have one sign once in $2^{n-1}$ times.
+# The ranges overlap, yet without dropout the model is better with *every* seed, by 3 to 7 BLEU. So we compare by **paired differences**: from each run we subtract the run with the same seed. If a change does nothing, all $n$ differences have the same sign by chance once in $2^{n-1}$ times: five of them once in 16.
 #
-# Now the same model with 1,500 pairs, each read 53 times, and our translator. [Muon](../docs/translators.md#optimizers) is another optimizer. Its rate and Adam's are the best of three, for the translator Adam's the better of two. A readout is **tied** if it is also the embedding. Is dropout still a loss?
+# Now the same model learns only 1,500 pairs, each 53 times, which is as much reading. Does dropout still hurt? (A readout is **tied** if its matrix is also the embedding. [Muon](../docs/translators.md#optimizers) is another optimizer.)
 
+# %% tags=["nbval-check-output"]
+predict("13.dropout", ...)
 
-# %%
-def captions(changed):
-    return by_seed("recipe", "bleu", changed=changed)  # the mean of three test sets
-
-
-settings, rows = ("small world, 1,500 pairs", "translator, 29,000 captions"), {}
-for change in ("no dropout", "no label smoothing", "no warm-up", "readout not tied", "batches of sentences"):
-    rows[change] = [gains(of(change), of("nothing")) for of in (world, captions)]
-muon = gains(captions("nothing"), captions("AdamW in place of Muon"))  # the translator's recipe has Muon
-rows["Muon in place of Adam"] = [gains(world("Muon in place of Adam"), world("nothing")), muon]
-
-ax = plots.axes(width=8, height=4)
-marks = {change: dict(zip(settings, found, strict=True)) for change, found in rows.items()}
-plots.dots(marks, "BLEU gained, a mark for each seed", ax=ax, xlim=(-16, 10))
+# %% tags=["reveals"]
+muon, changes = "Muon in place of Adam", ("no dropout", "no label smoothing", "no warm-up", "readout not tied")
+changes = (*changes, "batches of sentences")
+found = {change: torch.tensor(gains(world(change), world("nothing"))) for change in (*changes, muon)}
+without = found["no dropout"]
+reveal("13.dropout", "it helps" if without.max() < 0 else "it hurts" if without.min() > 0 else "the seeds disagree")
+ax = plots.axes(width=8, height=3.2)
+marks = {change: {"a dot for each seed": gained} for change, gained in found.items()}
+plots.dots(marks, "worse  ←  BLEU gained by the change, 1,500 pairs  →  better", ax=ax, xlim=(-16, 10))
 ax.axvline(0, color="0.3", linewidth=1)
-for name in settings:
-    found = {change: torch.tensor(mark[name]) for change, mark in marks.items()}
-    same = [f"{change} {d.mean():+.1f}" for change, d in found.items() if d.sign().unique().numel() == 1]
-    n = len(marks["no dropout"][name])
-    print(f"{name}; seeds: {n}; one sign (by chance one row in {2 ** (n - 1)}), with the mean: {', '.join(same)}")
+rows = {change: gains(captions(change), captions("nothing")) for change in changes}
+rows[muon] = gains(captions("nothing"), captions("AdamW in place of Muon"))  # the translator's recipe has Muon
+for change, gained in found.items():
+    better = f"{(gained > 0).sum()} of {len(gained)}"
+    rows[change] = [gained.mean(), better, torch.tensor(rows[change]).mean()]
+table(rows, ["small world: mean", "seeds that gain", "translator"], corner="BLEU gained", digits=1)
 
 # %% [markdown]
-# In the small world, four of six rows have one sign. Dropout, which cost BLEU with 20,000 pairs, is what the model can least do without with 1,500. Leaving out the warm-up makes no clear difference, perhaps because rates stay far below 0.18.
+# With 1,500 pairs the model needs dropout most, then label smoothing. Two changes gain with every seed: Muon and, a surprise, batches of sentences. Batches by tokens save padding, but here they cost 5.5 BLEU; we do not know why.
 #
-# So what a part is worth depends on the setting. A row of few seeds is a hint and no proof. And all rows share their plain runs: if one of these is bad, every change looks good.
+# The translator has one run per row: a hint, no proof. Dropout, label smoothing and Muon look useful there, too; the kind of batch matters little. So an ingredient has to be measured for the model and the data at hand.
 #
 # ## How does it write?
 #
@@ -297,10 +323,9 @@ with torch.no_grad():
     read = torch.tensor([[BOS, *subwords.encode(["Zwei junge Männer spielen"])[0]]])
     four, five = (translator.decode(read[:, :n], memory)[0] for n in (4, 5))  # 1 T D
 print("largest change:", f"{(five[:, :4] - four).abs().max():.5f}")
-display(diagrams.cached(new=["projected"]))
 
 # %% [markdown]
-# They do not change, because the decoder's attention is causal: no word sees a later one. So a word's keys and values, in every layer, stay what they are, and the decoder can keep them in a **cache**. In the drawing, what is marked is computed in this step. How many operations does a cache save?
+# They do not change, because the decoder's attention is causal: no word sees a later one. So a word's keys and values, in every layer, stay what they are, and the decoder can keep them in a **cache**. How many operations does that save? (In the drawing, what is marked is computed in this step.)
 
 
 # %%
@@ -321,90 +346,69 @@ def write(cached):
 
 (words, again), (same, kept) = write(cached=False), write(cached=True)
 print("the same words:", words == same, "  operations saved:", f"{1 - sum(kept) / sum(again):.0%}")
-costs = {"reading all words again": [again], "with a cache": [kept]}
-plots.curves(range(1, len(again) + 1), costs, "step", "million operations")
+for name, costs in (("reading all words again", again), ("with a cache", kept)):
+    print(f"{name:23} first step {costs[0]:4.1f}, last step {costs[-1]:4.1f} million operations")
+diagrams.cached(new=["projected"])
 
 # %% [markdown]
 # Without a cache a step grows from 2 to 17 million operations; with one it stays at 2, and the words are the same.
 #
-# Is the most probable word the only good one? One may also draw it by its probability. A **temperature** divides the logits before the softmax. Move the sliders: what do a small and a large temperature do?
+# ## What if only one half is kept?
+#
+# **BERT** (Devlin et al. 2019) keeps the encoder, in which each word sees both sides, and guesses words that are hidden from it. **GPT** (Radford et al. 2018) keeps the decoder without the attention to a source, and guesses the next word. A layer of GPT is then an encoder layer with a causal mask. When a fifth word comes, do the vectors of the first four change?
 
 # %%
-given = subwords.tokens(words[:-1])
-with torch.no_grad():
-    logits = translator(source, torch.tensor([words[:-1]]))[0]  # T V
-
-
-def step_at(step, temperature):
-    best = (logits[step - 1] / temperature).softmax(-1).topk(5)
-    names = subwords.tokens(best.indices.tolist())
-    ax = plots.axes(width=5.2, height=3.2)
-    plots.bars(dict(zip(names, best.values, strict=True)), "probability", "next word", ax, ylim=(0, 1.1))
-    return f"After “{' '.join(given[:step])}” the most probable next word is {names[0]}, with {best.values[0]:.2f}."
-
-
-step_explorer = explore(
-    step_at,
-    step=ipywidgets.IntSlider(value=5, min=1, max=len(given)),
-    temperature=ipywidgets.FloatLogSlider(value=1.0, base=10, min=-1, max=1, step=0.1),
-)
-step_explorer
+torch.manual_seed(0)
+layer = EncoderLayer(16, heads=2, hidden=32, dropout=0.0, norm="post")
+x, everything = torch.randn(1, 5, 16), torch.ones(5, 5, dtype=torch.bool)  # True: may attend
+for name, mask in (("BERT", everything), ("GPT", everything.tril())):
+    four, five = (layer(x[:, :n], mask[:n, :n]) for n in (4, 5))  # 1 T D
+    print(f"{name:5} largest change: {(five[:, :4] - four).abs().max():.5f}")
 
 # %% [markdown]
-# At temperature 1 two words share most of the probability. A small temperature gives nearly everything to "Gitarre", so that drawing does what greedy search does. A large one makes all words nearly alike.
+# BERT's vectors change, so it would have to compute its keys and values anew for each word. GPT can write with a cache.
 #
 # ## What does it know?
 #
 # The translator has read 29,000 captions and nothing else. For each sentence we count the captions that hold one of its words. The fifth sentence *is* one of them. Which ones will be right?
 
 # %%
-texts = {
-    "Two dogs are running on the beach .": "dogs",
-    "The man who wears a red hat is sleeping .": "wears",
-    "Seven elephants are reading a newspaper .": "elephants",
-    "A dog is not running on the beach .": "not",
-    "A man that is not wearing a shirt is brushing his teeth .": "not",
-    "Is the dog running ?": "?",
-    "How was your day ?": "was",
-    "Attention is all you need .": "need",
+texts = {  # English, one of its words, and what the German says
+    "Two dogs are running on the beach .": ("dogs", "Two dogs run on the beach."),
+    "The man who wears a red hat is sleeping .": ("wears", "The man who wears a red hat sleeps."),
+    "Seven elephants are reading a newspaper .": ("elephants", "Seven elephants read a newspaper."),
+    "A dog is not running on the beach .": ("not", "A dog runs on the beach."),
+    "A man that is not wearing a shirt is brushing his teeth .": ("not", "A man in a shirt brushes his teeth."),
+    "Is the dog running ?": ("?", "The dog runs."),
+    "How was your day ?": ("was", "A dogs washes the day."),
+    "Attention is all you need .": ("need", "A local youth is all [no word]."),
 }
 rows = {}
-for text, found in zip(texts, translate(translator, subwords, list(texts)), strict=True):
-    ((number,),) = measured_once("caption_words", "captions", word=texts[text])
-    rows[text] = [found, f"{texts[text]}: {number:.0f}"]
-table(rows, ["German", "captions with"])
+for (text, (word, says)), german in zip(texts.items(), translate(translator, subwords, list(texts)), strict=True):
+    ((number,),) = measured_once("caption_words", "captions", word=word)
+    rows[text] = [german, says, f"{word}: {number:.0f}"]
+table(rows, ["German", "which says", "captions with"], left=["German", "which says"])
 
 # %% [markdown]
-# It knows that two dogs "rennen", that a relative clause ends with its verb, and the German of "elephants", which is in 5 captions. But "not", which is in 29, is lost: the man "in einem Hemd" wears a shirt, although the model has read this caption. Rarity alone does not explain that; perhaps it matters that captions have *nicht*, *kein* or *ohne* for it. **Your turn**: `translate(translator, subwords, [...])` with sentences of your own.
+# The first three are right: it knows the plural *rennen*, that a relative clause ends with its verb, and the German of "elephants". It makes a statement of a question. And it drops "not", even in the caption that it has read.
 #
-# And where do its heads look? Choose an attention and a word that asks, by mouse or keys. In which layer do most heads look from "Männer" at the word to be translated *next*?
+# Two sentences are few. How many of 20 sentences with "not" does it negate?
 
 # %%
-target = torch.tensor([words[:-1]])
-every_head(weights_of_heads(translator, source, target), subwords.tokens(source[0].tolist()), given, asking=3)
+who = ("A dog is", "The man is", "A woman is", "Two boys are", "The children are")
+does = ("running on the beach", "playing guitar", "wearing a hat", "sitting on a bench")
+texts = [[f"{one}{no} {what} ." for one in who for what in does] for no in ("", " not")]
+affirmed, denied = (translate(translator, subwords, half) for half in texts)
+negations = {"nicht", "kein", "keine", "keinen", "ohne"}
+print("the same German with and without not:", sum(map(str.__eq__, affirmed, denied)), "of", len(denied))
+print("with a German negation:", sum(not negations.isdisjoint(text.strip(".").split()) for text in denied))
 
 # %% [markdown]
-# In layer 0 they look at several words. From layer 1 on five of eight look most at "playing", which comes next.
-#
-# ## What could it know if it read more?
-#
-# Two models have read far more. **BERT** (Devlin et al. 2019) keeps the encoder, in which each word sees both sides, and guesses words that are hidden from it. **GPT** (Radford et al. 2018) keeps the decoder without the attention to a source, and guesses the next word. Its mask is causal, so it can write with a cache. BERT base and GPT have 12 layers of width 768. Can we find their sizes, 110 and 117 million parameters, with the layers of this course?
-
-# %% tags=["nbval-check-output"]
-layer = EncoderLayer(768, heads=12, hidden=3072, dropout=0.1, norm="post")
-in_layers = 12 * sum(p.numel() for p in layer.parameters())
-sizes = {"BERT base": (30_522, 512 + 2), "GPT": (40_478, 512)}  # words, positions; + 2: first or second sentence
-for name, (V, positions) in sizes.items():
-    in_embeddings = (V + positions) * 768
-    total = in_layers + in_embeddings
-    print(f"{name:10} {in_layers / 1e6:.1f} in layers + {in_embeddings / 1e6:.1f} in embeddings = {total / 1e6:.1f}")
-
-# %% [markdown]
-# Nearly: BERT also has a small network on top. Without a source, a decoder layer *is* an encoder layer with a causal mask.
+# None. Rarity alone does not explain that: "not" is in 29 captions, "elephants" in 5. **Your turn**: translate sentences of your own.
 #
 # ## So: how is it trained, and what does it know?
 #
-# It is trained by a short loop: each step draws a batch, gives the decoder the right words, computes the loss and its gradient, and moves the weights. What else a recipe holds has to be measured for the model at hand. It knows the words and the grammar of its captions, also in new combinations. It does not know *not*, although it has read it.
+# By a short loop: each step draws a batch, computes the loss and its gradient, and moves the weights. What else a recipe holds has to be measured: dropout cost 5 BLEU with 20,000 pairs and gained 10 with 1,500. The translator knows words and grammar of its captions, also in new sentences. It does not know *not*, although it has read it.
 #
 # ## Questions
 #
@@ -428,8 +432,8 @@ check("13.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - How is it trained, and what does it know? By a short loop, whose other parts have to be measured. It knows what its captions show, and not all of that.
-# - Adam divides the mean gradient by the root of the mean square, so its first step moves every weight by the rate. A first rate that is too large can spoil a run, and a warm-up prevents it.
+# - How is it trained, and what does it know? By a short loop; whether another ingredient pays has to be measured. It knows much of what its captions show, but not all.
+# - Adam divides the mean gradient by the root of the mean square, so its first step moves every weight by the rate. A first rate that is too large can spoil a run. A warm-up prevents that, and so does a smaller rate.
 # - Runs with the same seed are compared by paired differences. Five equal signs come by chance once in 16 times, three once in 4 times.
 # - Where no word sees a later one, keys and values can be kept: a decoder with a cache writes the same words with fewer operations.
 # - GPT keeps the decoder and can write with a cache; BERT keeps the encoder, in which every word sees all others.

@@ -397,3 +397,5 @@ progress()
 
 # %% [markdown]
 # Stuck on one? `hint("13.cached_step")` gives the next hint, and `solution("13.cached_step")` shows an answer after a try.
+#
+# Next, lesson 14: where a network should look next in a picture.

@@ -7,7 +7,7 @@ lesson = Lesson(
     title="Training it",
     question="How is it trained, and what does it know?",
     goals=(
-        "write a training loop, and say which of its lines each part of a recipe changes",
+        "read a training loop, and say which of its lines each part of a recipe changes",
         "compute a step of Adam by hand, and say how it differs from a step of SGD",
         "say what label smoothing asks for, what dropout does in training and in use, and what batches by tokens save",
         "read ablations by paired differences, and say what they show and what they do not",

@@ -113,7 +113,14 @@ predictions = (
     ),
     Prediction(
         "13.warm_up",
-        "What share of words will the model get right that learns without a warm-up, but with the same rates after step 40?",
-        why="The first step moves every weight by 0.18. After step 40 the rates are the same, and they do not repair what the first steps have done.",
+        "How many words will the model get right that learns without a warm-up, but with the same rates from step 40 on?",
+        why="The first step moves nearly every weight by 0.18. From step 40 on the rates are the same, and these 60 steps do not repair what the first ones have done.",
+        choices=("fewer than half", "as many as with SGD", "as many as with Adam"),
+    ),
+    Prediction(
+        "13.dropout",
+        "With 1,500 pairs, each read 53 times: what does dropout do?",
+        why="Without it the model is worse with every seed. What is read again and again can be learned by heart, and dropout should prevent that.",
+        choices=("it helps", "it hurts", "the seeds disagree"),
     ),
 )

@@ -226,7 +226,7 @@ table(rows, ["parameters", "bits per character", "less the GPT's, seed by seed"]
 #
 # A model gives probabilities; to write, we draw one character after another. What we draw from can be changed:
 #
-# - A **temperature** $\tau$ divides the logits before the softmax (lesson 13).
+# - A **temperature** $\tau$ divides the logits before the softmax (lesson 02).
 # - **Top-k** (Fan et al. 2018) keeps the $k$ most probable characters.
 # - The **nucleus** (Holtzman et al. 2020) is the smallest set of the most probable characters that reach $p$ together.
 #
