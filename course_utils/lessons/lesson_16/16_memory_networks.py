@@ -129,12 +129,11 @@ torch.manual_seed(0)
 network = MemoryNetwork(hops=2)
 facts, question = training.facts[1:2, : len(texts[1].facts)], training.question[1:2]
 mask = torch.ones(facts.shape[:2], dtype=torch.bool)
-with torch.no_grad():
-    for name in ("with ages", "without ages"):
-        moved = network(facts, mask, question).logits - network(facts.flip(1), mask, question).logits
-        print(f"{name}: the largest change of a logit is {moved.abs().max():.4f}")
-        for age in network.ages:
-            age.zero_()
+for name in ("with ages", "without ages"):
+    change = network(facts, mask, question).logits - network(facts.flip(1), mask, question).logits
+    print(f"{name}: the largest change of a logit is {change.abs().max():.4f}")
+    for age in network.ages:
+        age.data.zero_()
 
 # %% [markdown]
 # Without ages the facts are a set. So we train networks without ages, and others without word order. What happens to each kind of question?
@@ -147,14 +146,9 @@ def runs(setup, kind, hops, value="right"):
     return torch.tensor([number for _, number in sorted(zip(*found, strict=True))])
 
 
-marks = {}
-for question, kind in (("where is mary", "one fact"), ("where is the ball", "two facts")):
-    marks[f"{question}? without ages"] = {"with": runs("linear start", kind, 2), "without": runs("no age", kind, 2)}
-for question, kind in (("what is north of …", "north of"), ("where is the ball", "two facts")):
-    marks[f"{question}? without word order"] = {
-        "with": runs("linear start", kind, 2),
-        "without": runs("no order", kind, 2),
-    }
+rows = [("where is mary? ages", "one fact", "no age"), ("where is the ball? ages", "two facts", "no age")]
+rows += [("north of …? word order", "north of", "no order"), ("where is the ball? word order", "two facts", "no order")]
+marks = {row: {"with": runs("linear start", kind, 2), "without": runs(without, kind, 2)} for row, kind, without in rows}
 plots.dots(marks, "right answers with two hops, five networks each")
 
 # %% [markdown]
@@ -339,7 +333,7 @@ plots.dots(marks, "right answers, after 1,500 steps, five networks each")
 reveal("16.hardest", min(marks, key=lambda kind: marks[kind]["2 hops"].mean()))
 
 # %% [markdown]
-# "Yes or no" has the fewest right answers with two hops. (With three, the two failures of "two facts" are lower still.)
+# "Yes or no" has the fewest right answers with two hops; with three, the two failures on "two facts" are lower still.
 #
 # "Two facts" and "three facts" need a second hop. But "three facts" needs no third one: which fact do two hops leave out?
 
@@ -355,7 +349,7 @@ plots.weights(
 _ = ax.set_xticks(range(3), facts, rotation=0, ha="center")
 
 # %% [markdown]
-# They hardly look at the move to the hallway, perhaps because the question already names this place. So the number of hops is not the number of facts. Who had the apple must be known before that person's moves can be found: these are two steps, and each takes a hop.
+# They hardly look at the move to the hallway, perhaps because the question already names this place. So hops need not be as many as facts. Who had the apple must be known before that person's moves can be found: these two steps take two hops.
 #
 # Much of bAbI can be answered without seeing the question (Kaushik & Lipton 2018). How much of ours?
 
@@ -457,7 +451,7 @@ reveal("16.nearest", round(marks["the nearest alone"]["right"].mean().item(), 2)
 # | RAG (Lewis et al. 2020) | passages of Wikipedia | the question |
 # | MDR (Xiong et al. 2021) | passages | the question *and the passages found so far* |
 #
-# kNN-LM lowered perplexity by 2.9, to 15.79, without more training. RAG is one hop. MDR has several: its next query holds the question and the passage found.
+# RAG is one hop. MDR has several: its next query holds the question and the passages found.
 #
 # ## So: can it reason over what it read?
 #
