@@ -122,21 +122,7 @@ diagrams.memory_hops()
 # %% [markdown]
 # "Where is the ball" can find "john took the ball". The first hop reads the whole fact, and so "john"; then the second can ask where John went.
 #
-# What happens if we reverse the order of the facts, with ages and without?
-
-# %% tags=["nbval-check-output"]
-torch.manual_seed(0)
-network = MemoryNetwork(hops=2)
-facts, question = training.facts[1:2, : len(texts[1].facts)], training.question[1:2]
-mask = torch.ones(facts.shape[:2], dtype=torch.bool)
-for name in ("with ages", "without ages"):
-    change = network(facts, mask, question).logits - network(facts.flip(1), mask, question).logits
-    print(f"{name}: the largest change of a logit is {change.abs().max():.4f}")
-    for age in network.ages:
-        age.data.zero_()
-
-# %% [markdown]
-# Without ages the facts are a set. So we train networks without ages, and others without word order. What happens to each kind of question?
+# A weighted sum has no order, so without ages the facts are a set. We train networks without ages, and others without word order. What happens to each kind of question?
 
 
 # %%
@@ -200,11 +186,6 @@ changed = train(hops, seed)
 if hops == 1:
     reveal("16.one_hop", round(score(changed, unseen).right, 2))
 look(changed)
-
-# %% [markdown]
-# It is less than half, as the hop gives almost no weight to who had the thing. The question holds "ball" and not "John", so John's moves look no different from Mary's. Still, it is far more than the most frequent place would get. What does the network say?
-
-# %%
 with torch.no_grad():
     answered = changed(unseen.facts, unseen.mask, unseen.question).logits.argmax(-1)
 moves = [[fact.split()[-1] for fact in one.facts if "went" in fact] for one in new_texts]
@@ -215,7 +196,7 @@ print(f"it says a place to which most moves lead: {said:.2f} of its answers")
 print(f"right answers if we always name such a place: {right:.2f}")
 
 # %% [markdown]
-# It lets the moves vote: that is right quite often in short stories, and follows nobody.
+# It is less than half, as the hop gives almost no weight to who had the thing. The question holds "ball" and not "John", so John's moves look no different from Mary's. Still, it is far more than the most frequent place would get: the moves vote, and in short stories the place with most of them is quite often right.
 #
 # Now change the line above: `hops, seed = 3, 0`, then `3, 1`. Does a third hop, one more than the story needs, help, do nothing, or harm? Below are the results of five seeds, trained for 1,500 steps.
 
@@ -321,8 +302,6 @@ kinds = ("one fact", "two facts", "three facts", "north of", "yes or no", "count
 for kind in kinds:
     example = stories(kind, 3, seed=0)[0][2]
     print(f"{kind:12} {example.question}? {example.answer}")
-
-# %% tags=["nbval-check-output"]
 predict("16.hardest", ...)
 
 # %% tags=["reveals"]
@@ -367,11 +346,11 @@ print("“two facts” without the question, mean weights:")
 print(f"hop 1, who had it last: {hop_1:.2f}; hop 2, where that was: {hop_2:.2f}; equal weights: {equal:.2f}")
 
 # %% [markdown]
-# Only on "north of" and "yes or no" is nothing gained without the question. On "two facts" and "three facts", two hops that never see it even beat one hop that does: the question is then a vector of zeros, so hop 1 gives all facts equal weight, and hop 2 asks with what they have in common. So a second hop is missed more than the question, and a score is high only beside what can be had without it.
+# On "two facts" and "three facts", two hops that never see the question beat one hop that does. The question is then a vector of zeros, so hop 1 gives all facts equal weight; hop 2 asks with their mean. A score is high only beside what can be had without the question.
 #
 # ## Why is "yes or no" so hard?
 #
-# If a hop has found the fact that answers "Is Mary in the kitchen?", $u'$ is the place asked for plus the place read. So a linear readout gives "yes" a lead over "no" of $a$(asked) + $b$(read). Can you choose the numbers so that the lead is above 0 where the places are the same (the diagonal), and below 0 elsewhere?
+# If a hop has found the fact that answers "Is Mary in the kitchen?", $u'$ is the place asked for plus the place read. A linear readout gives "yes" a lead over "no" of $a$(asked) + $b$(read). Can you make the lead positive where the places are the same (the diagonal), and negative elsewhere?
 
 # %%
 a = torch.tensor([2.0, -3.0])  # asked: kitchen, garden; change them
@@ -384,7 +363,7 @@ plots.scores(lead, None, ["asked: kitchen", "asked: garden"], ax=ax, xlabel="", 
 _ = ax.set_xticks(range(2), ["read: kitchen", "read: garden"])
 
 # %% [markdown]
-# Nobody can: both are sums of the same four numbers, $a_1 + a_2 + b_1 + b_2$, so one cannot be above 0 and the other below. This is the problem of XOR, the exclusive "or".
+# Nobody can: both totals are sums of the same four numbers, $a_1 + a_2 + b_1 + b_2$, so one cannot be above 0 and the other below. This is the problem of XOR, the exclusive "or".
 #
 # If this is the reason, a ReLU between two layers of the readout will help, and the same two layers without it will not. We change only the readout. What share of the answers will be right with the ReLU?
 
@@ -447,17 +426,14 @@ reveal("16.nearest", round(marks["the nearest alone"]["right"].mean().item(), 2)
 #
 # | | memories | looked up with |
 # | --- | --- | --- |
-# | kNN-LM (Khandelwal et al. 2020) | positions of the training text, with the next word | the language model's state |
 # | RAG (Lewis et al. 2020) | passages of Wikipedia | the question |
-# | MDR (Xiong et al. 2021) | passages | the question *and the passages found so far* |
-#
-# RAG is one hop. MDR has several: its next query holds the question and the passages found.
+# | MDR (Xiong et al. 2021) | passages | the question *and the passages found so far*: several hops |
 #
 # ## So: can it reason over what it read?
 #
-# Yes, it can follow a chain of facts: two hops answer nearly all questions and one hop less than half, and one fact per hop is enough. It needs a hop for each step that depends on what was read before.
+# Yes, it can follow a chain of facts, with a hop for each step that depends on what was read before: two hops answer nearly all questions, one hop less than half.
 #
-# No, not reliably: a third hop may fail, what it learns first is a shortcut, and a linear readout cannot compare what was asked with what was read.
+# No, not reliably: a third hop may fail, it learns a shortcut first, and a linear readout cannot compare two places.
 #
 # ## Questions
 #
