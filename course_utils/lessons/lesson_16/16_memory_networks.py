@@ -295,7 +295,7 @@ _ = panels[0].figure.legend(*panels[0].get_legend_handles_labels(), loc="outside
 #
 # ## How many hops for which question?
 #
-# Our program asks other questions, too, modelled on bAbI, a set of small reasoning tasks (Weston et al. 2015). For each kind we train networks with one to three hops. With two hops, which kind gets the fewest right answers?
+# Our program asks other questions, too, modelled on bAbI, a set of small reasoning tasks (Weston et al. 2015). For each kind we train networks with one to three hops. Which kind gets the fewest right answers with two hops?
 
 # %% tags=["nbval-check-output"]
 kinds = ("one fact", "two facts", "three facts", "north of", "yes or no", "counting")
@@ -317,13 +317,19 @@ reveal("16.hardest", min(marks, key=lambda kind: marks[kind]["2 hops"].mean()))
 # "Two facts" and "three facts" need a second hop. But "three facts" needs no third one: which fact do two hops leave out?
 
 # %%
-facts = ["who had it last", "the move to the hallway", "the move before"]
+facts = ["who had it", "the move to the hallway", "the move before"]
 weights = torch.tensor(
     [[runs("linear start", "three facts", 2, f"hop{k}_fact{i}").mean() for i in (1, 2, 3)] for k in (1, 2)]
 )
 ax = plots.axes(width=6.4, height=2)
 plots.weights(
-    weights, facts, ["hop 1", "hop 2"], "where was the apple before the hallway?", ax, "mean weight on the fact", ""
+    weights,
+    facts,
+    ["hop 1", "hop 2"],
+    "such as: where was the apple before the hallway?",
+    ax,
+    "mean weight on the fact",
+    "",
 )
 _ = ax.set_xticks(range(3), facts, rotation=0, ha="center")
 
@@ -346,7 +352,7 @@ print("“two facts” without the question, mean weights:")
 print(f"hop 1, who had it last: {hop_1:.2f}; hop 2, where that was: {hop_2:.2f}; equal weights: {equal:.2f}")
 
 # %% [markdown]
-# On "two facts" and "three facts", two hops that never see the question beat one hop that does. The question is then a vector of zeros, so hop 1 gives all facts equal weight; hop 2 asks with their mean. A score is high only beside what can be had without the question.
+# On "two facts" and "three facts", two hops that never see the question beat one hop that does. The question is then a vector of zeros, so hop 1 gives all facts equal weight; hop 2 asks with their mean. So compare a score with what can be had without the question.
 #
 # ## Why is "yes or no" so hard?
 #
@@ -431,7 +437,7 @@ reveal("16.nearest", round(marks["the nearest alone"]["right"].mean().item(), 2)
 #
 # ## So: can it reason over what it read?
 #
-# Yes, it can follow a chain of facts, with a hop for each step that depends on what was read before: two hops answer nearly all questions, one hop less than half.
+# Yes, it can follow a chain of facts, with a hop for each step that depends on what was read before: two hops say nearly always where a thing is, one hop less than half of the time.
 #
 # No, not reliably: a third hop may fail, it learns a shortcut first, and a linear readout cannot compare two places.
 #
