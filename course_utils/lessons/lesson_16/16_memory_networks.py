@@ -318,19 +318,9 @@ reveal("16.hardest", min(marks, key=lambda kind: marks[kind]["2 hops"].mean()))
 
 # %%
 facts = ["who had it", "the move to the hallway", "the move before"]
-weights = torch.tensor(
-    [[runs("linear start", "three facts", 2, f"hop{k}_fact{i}").mean() for i in (1, 2, 3)] for k in (1, 2)]
-)
-ax = plots.axes(width=6.4, height=2)
-plots.weights(
-    weights,
-    facts,
-    ["hop 1", "hop 2"],
-    "such as: where was the apple before the hallway?",
-    ax,
-    "mean weight on the fact",
-    "",
-)
+looks = [[runs("linear start", "three facts", 2, f"hop{k}_fact{i}").mean() for i in (1, 2, 3)] for k in (1, 2)]
+ax, title = plots.axes(width=6.4, height=2), "such as: where was the apple before the hallway?"
+plots.weights(torch.tensor(looks), facts, ["hop 1", "hop 2"], title, ax, "mean weight on the fact", "")
 _ = ax.set_xticks(range(3), facts, rotation=0, ha="center")
 
 # %% [markdown]
@@ -339,20 +329,18 @@ _ = ax.set_xticks(range(3), facts, rotation=0, ha="center")
 # Much of bAbI can be answered without seeing the question (Kaushik & Lipton 2018). How much of ours?
 
 # %%
-marks = {}
+marks, without = {}, "no question"
 for kind in kinds:
-    marks[kind] = {"the most frequent answer": runs("no question", kind, 2, "commonest")}
-    marks[kind] |= {
-        "2 hops, no question": runs("no question", kind, 2),
-        "1 hop, with the question": runs("linear start", kind, 1),
-    }
+    marks[kind] = {"the most frequent answer": runs(without, kind, 2, "commonest")}
+    marks[kind]["2 hops, no question"] = runs(without, kind, 2)
+    marks[kind]["1 hop, with the question"] = runs("linear start", kind, 1)
 plots.dots(marks, "right answers, after 1,500 steps, five networks each")
-hop_1, hop_2, equal = (runs("no question", "two facts", 2, of).mean() for of in ("hop1_fact1", "hop2_fact2", "chance"))
+hop_1, hop_2, equal = (runs(without, "two facts", 2, of).mean() for of in ("hop1_fact1", "hop2_fact2", "chance"))
 print("“two facts” without the question, mean weights:")
 print(f"hop 1, who had it last: {hop_1:.2f}; hop 2, where that was: {hop_2:.2f}; equal weights: {equal:.2f}")
 
 # %% [markdown]
-# On "two facts" and "three facts", two hops that never see the question beat one hop that does. The question is then a vector of zeros, so hop 1 gives all facts equal weight; hop 2 asks with their mean. So compare a score with what can be had without the question.
+# On "two facts" and "three facts", two hops that never see the question beat one hop that does. The question is then a vector of zeros, so hop 1 gives all facts equal weight; hop 2 asks with their mean. Compare a score with what can be had without the question.
 #
 # ## Why is "yes or no" so hard?
 #
@@ -428,7 +416,7 @@ ax.get_legend().remove()
 reveal("16.nearest", round(marks["the nearest alone"]["right"].mean().item(), 2))
 
 # %% [markdown]
-# One fact per hop is enough, and without it few answers are right: for most of these stories the weights can be trusted (lesson 15). Today's systems retrieve only the memories nearest to a query:
+# One fact per hop is enough, and without it few answers are right: for most of these stories the weights can be trusted (lesson 15). Today's systems retrieve only what is nearest to a query:
 #
 # | | memories | looked up with |
 # | --- | --- | --- |
