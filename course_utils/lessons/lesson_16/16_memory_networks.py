@@ -425,7 +425,7 @@ reveal("16.nearest", round(marks["the nearest alone"]["right"].mean().item(), 2)
 #
 # ## So: can it reason over what it read?
 #
-# Yes, it can follow a chain of facts, with a hop for each step that depends on what was read before: two hops say nearly always where a thing is, one hop less than half of the time.
+# Yes, it can follow a chain of facts, with a hop for each step that depends on what was read before: two hops say nearly always where a thing is, one hop less than half the time.
 #
 # No, not reliably: a third hop may fail, it learns a shortcut first, and a linear readout cannot compare two places.
 #
