@@ -86,7 +86,7 @@ def _(weights, mask, support):
     for k in range(K):
         for s in range(S):
             times = [
-                float(hops[k, row[s]]) * sum(real.tolist())
+                hops[k, row[s]].item() * sum(real.tolist())
                 for hops, real, row in zip(weights, mask, support.tolist(), strict=True)
                 if row[s] >= 0
             ]

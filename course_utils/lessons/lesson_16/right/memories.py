@@ -58,7 +58,7 @@ def story_by_story(weights, mask, support):
     return sums
 
 
-NONE_OF_ITS_OWN = "PyTorch has no measure of where attention looks"
+NONE_OF_ITS_OWN = "PyTorch has no measure of where attention looks."
 RIGHT = [
     by_one_hot,
     column_by_column,
