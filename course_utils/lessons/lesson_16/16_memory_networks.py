@@ -241,7 +241,7 @@ story_explorer = explore(weights_of, story=ipywidgets.IntSlider(value=2, min=0, 
 story_explorer
 
 # %% [markdown]
-# In most of them it follows the person and not the thing: hop 1 looks at the *take*, "mary took the milk", and not at the *drop*, "mary dropped the milk". How often? For three kinds of stories and three seeds we count right answers, and answers that name the place where the person is at the end. On the right is how hop 1 looks at the take and at the drop.
+# In most of them it follows the person and not the thing: hop 1 looks at the *take*, "mary took the milk", and hardly at the *drop*, where the frame is. How often? For three kinds of stories and three seeds we count right answers, and answers that name the place where the person is at the end. On the right is how hop 1 looks at the take and at the drop.
 
 
 # %%
