@@ -181,7 +181,7 @@ hops, seed = 1, 0  # change them afterwards: three hops, other seeds
 predict("16.one_hop", ...)
 
 # %% tags=["reveals"]
-print(f"hops: {hops}, seed: {seed}")
+print("With the hops and the seed that you chose:")
 changed = train(hops, seed)
 if hops == 1:
     reveal("16.one_hop", round(score(changed, unseen).right, 2))
@@ -403,6 +403,7 @@ def nearest_hop(u, m, c, mask, kept=True):
     return hop(u, m, c, mask & (nearest if kept else ~nearest))
 
 
+print("What each hop reads, and what it is worth:")
 marks, every_other = {}, partial(nearest_hop, kept=False)
 for name, way in {"all facts": hop, "the nearest alone": nearest_hop, "all but the nearest": every_other}.items():
     for network in short:
