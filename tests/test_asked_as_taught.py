@@ -5,6 +5,7 @@ import torch
 from test_tasks import TASKS, solution_of
 
 from course_utils.checks.running.contract import in_precision
+from course_utils.data import stories
 from course_utils.lessons.lesson_14 import glimpse
 from course_utils.models import experts, glimpses, memory, snail, variants
 
@@ -24,18 +25,20 @@ def test_the_sensor_and_the_density_that_are_asked_for_are_the_courses_and_torch
     assert checked > 60
 
 
-def test_the_memories_and_the_hops_that_are_asked_for_are_the_courses_own():
+def test_the_weights_that_are_measured_are_the_courses_own_score_with_equal_weights_of_one():
     checked = 0
     for case in (case for seed in range(3) for case in TASKS["16.memories"].make_cases(seed)):
-        facts, embedding, ages = case.args
-        network = memory.MemoryNetwork(1, embedding.shape[1], len(ages), words=len(embedding))
-        weight = embedding.clone()
-        weight[0] = 0  # the course's embedding has zeros for padding
-        network.embeddings[0].weight.data, network.ages[0].data = weight, ages
-        mask = (facts > 0).any(-1)
-        right = TASKS["16.memories"].oracle_function(*case.args)
-        assert torch.allclose(right, network.memories(facts, mask, 0) * mask[..., None], atol=1e-4)
+        weights, mask, support = case.args
+        answered = memory.Answered(torch.zeros(len(mask), 2), weights * mask.sum(1)[:, None, None])
+        read = stories.Stories(None, mask, None, torch.zeros(len(mask), dtype=torch.long), support)
+        own = torch.tensor(memory.score(lambda *_, answered=answered: answered, read).on_facts)
+        assert torch.allclose(TASKS["16.memories"].oracle_function(*case.args).to(own), own, atol=1e-4)
         checked += 1
+    assert checked > 30
+
+
+def test_the_hops_that_are_asked_for_are_the_courses_own():
+    checked = 0
     for case in (case for seed in range(3) for case in TASKS["16.answer"].make_cases(seed)):
         question, memories, mask, readout = case.args
         for keys, values in zip(memories, memories[1:], strict=False):
@@ -43,7 +46,7 @@ def test_the_memories_and_the_hops_that_are_asked_for_are_the_courses_own():
         right = TASKS["16.answer"].oracle_function(*case.args)
         assert torch.allclose(right, question @ readout.T, rtol=1e-4, atol=1e-4)
         checked += 1
-    assert checked > 60
+    assert checked > 30
 
 
 @pytest.mark.parametrize("name", ["mixture_loss", "within_capacity"])

@@ -52,8 +52,11 @@ def test_the_examples_with_words_and_truth_values_are_right():
     assert solution_of("01.build_vocabulary")(counted) == {"<pad>": 0, "<unk>": 1, "a": 2, "b": 3, "c": 4}
     assert "c" not in solution_of("01.build_vocabulary")(counted, 2)
     assert solution_of("03.padding_mask")(torch.tensor([2, 0]), 3).tolist() == [[X, X, N], [N, N, N]]
-    words, ages = torch.tensor([[0.0, 0.0], [4.0, 8.0], [2.0, 6.0]]), torch.tensor([[10.0, 10.0], [20.0, 20.0]])
-    assert solution_of("16.memories")(torch.tensor([[[1, 2], [2, 0]]]), words, ages).tolist() == [[[23, 30], [11, 13]]]
+    weights, mask = (
+        torch.tensor([[[0.5, 0.25, 0.25, 0]], [[0.25, 0.75, 0, 0]]]),
+        torch.tensor([[X, X, X, X], [X, X, N, N]]),
+    )
+    assert solution_of("16.memories")(weights, mask, torch.tensor([[0, 2], [1, -1]])).tolist() == [[1.75, 1]]
     assert solution_of("03.causal_mask")(2).tolist() == [[X, N], [X, X]]
 
 

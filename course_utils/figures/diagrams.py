@@ -518,7 +518,7 @@ def memory_hops(hops=2, new=()) -> Diagram:
     ends = [xs[0] + 38, *(x - 32 for x in xs[1:]), xs[-1] + step - 102]  # the middle of each memory
     widths = [112, *[204] * (hops - 1), 112]
     memories = [
-        Box("memories", f"*m*{'₀₁₂₃₄₅'[i]}: {role}", x - width / 2, high - 24, width, 48, "data")
+        Box("memories", f"*M*{'⁰¹²³⁴⁵'[i]}: {role}", x - width / 2, high - 24, width, 48, "data")
         for i, (role, x, width) in enumerate(zip(roles, ends, widths, strict=True))
     ]
     arrows = [Arrow(((x, facts.y + facts.height), (x, high - 24))) for x in ends]

@@ -1,6 +1,6 @@
 # %% [markdown]
-# You build an end-to-end memory network (Sukhbaatar et al. 2015) in two large steps, from words to memories and from memories to an answer. Then you choose the numbers of its embeddings yourself, and at the end you write a test that finds networks which answer without reading. The letters:
-# B stories, each with its question, M facts of a story, J words of a fact, D width, K hops, V words or answers. **A mask is True at what is real and False at padding.**
+# You measure which facts the hops of a memory network (Sukhbaatar et al. 2015) look at, and build its hops. Then you choose the numbers of its embeddings yourself, and at the end you write a test that finds networks which answer without reading. The letters:
+# B stories, each with its question, M facts of a story, S facts that an answer rests on at most, D width, K hops, V answers. **A mask is True at what is real and False at padding.**
 
 # %%
 import torch
@@ -10,41 +10,34 @@ from course_utils import check, hint, progress, solution
 # %% [markdown]
 # ## 16.memories
 #
-# Turn stories into memories. Each word is a number, its row in `embedding`; 0 is padding. Keep these promises:
+# Which memories does each hop look at? A weight of 0.3 says little: with two facts it is less than equal weights give, with ten it is three times as much. You get the weights of a trained network, and for each story the places of the facts that its answer rests on, its **supporting facts**, in the order of reasoning.
 #
-# 1. A memory is the sum of its words' vectors. Word 0 adds nothing, whatever is in `embedding[0]`.
-# 2. The word at position $j$ of $J$ is first multiplied, in feature $k$ of $D$, by $(1 - j/J) - (k/D)(1 - 2j/J)$. Both count from 1, and $J$ is the number of positions.
-# 3. The latest real fact of each story gets `ages[0]` added, the real fact before it `ages[1]`, and so on.
-# 4. A fact whose words are all 0 is padding: it becomes zeros and is not counted. It may stand anywhere, also before and between facts.
+# For each hop and each column of `support`, return how many times as much weight the hop gives to this supporting fact as equal weights over the facts of its story would give. Take the mean of this number over the stories. An answer that rests on fewer than S facts has -1 in the other columns, and does not count there.
 
 
 # %%
-def memories(facts, embedding, ages):
-    """Return a memory for each fact.
+def memories(weights, mask, support):
+    """Return how many times as much weight as equal weights each hop gives to each supporting fact.
 
     Args:
-        facts: B×M×J, whole numbers below V.
-        embedding: V×D, a vector for each word.
-        ages: L×D, row 0 for the latest fact. L is at least M.
+        weights: B×K×M, of each hop on each fact; 0 at padding.
+        mask: B×M, True at facts, False at padding; each story has at least one fact.
+        support: B×S, places from 0 to M − 1, or -1; each column has at least one place.
 
     Returns:
-        The memories, B×M×D.
+        The means, K×S.
 
     Example:
-        >>> embedding, ages = torch.tensor([[0.0, 0.0], [4.0, 8.0], [2.0, 6.0]]), torch.tensor([[10.0], [20.0]]).expand(2, 2)
-        >>> memories(torch.tensor([[[1, 2], [2, 0]]]), embedding, ages)
-        tensor([[[23., 30.],
-                 [11., 13.]]])
+        >>> weights = torch.tensor([[[0.5, 0.5, 0.0]], [[0.2, 0.2, 0.6]]])
+        >>> mask = torch.tensor([[True, True, False], [True, True, True]])
+        >>> memories(weights, mask, torch.tensor([[0, 1], [2, -1]]))
+        tensor([[1.4000, 1.0000]])
     """
     ### BEGIN SOLUTION
-    J, D = facts.shape[2], embedding.shape[1]
-    j, k = torch.arange(1, J + 1)[:, None] / J, torch.arange(1, D + 1) / D  # J 1, D
-    weights = (1 - j) - k * (1 - 2 * j)  # J D
-    real = facts > 0  # B M J
-    encoded = (embedding[facts] * real[..., None] * weights).sum(2)  # B M D
-    mask = real.any(2)  # B M
-    after = mask.sum(1, keepdim=True) - mask.cumsum(1)  # B M, how many facts come later
-    return (encoded + ages[after]) * mask[..., None]
+    counted = support >= 0  # B S
+    places = support.clamp(min=0)[:, None].expand(-1, weights.shape[1], -1)  # B K S
+    times = weights.gather(2, places) * mask.sum(1)[:, None, None]  # B K S
+    return (times * counted[:, None]).sum(0) / counted.sum(0)
     ### END SOLUTION
 
 
@@ -54,7 +47,7 @@ check("16.memories", memories)
 # %% [markdown]
 # ## 16.answer
 #
-# Now the question $u_0$ goes through $K$ hops. There are $K + 1$ sets of memories $A_0, \dots, A_K$, and neighbouring hops share one (**adjacent tying**): hop $k$, counted from 0, compares its question with $A_k$ and reads from $A_{k+1}$. The scores are plain dot products. Only facts at which the mask is True get weight; in a story without facts nothing is read. After the last hop, `readout` makes a number for each answer.
+# The question $u_0$ goes through $K$ hops. There are $K + 1$ sets of memories $A_0, \dots, A_K$, and neighbouring hops share one (**adjacent tying**): hop $k$, counted from 0, compares its question with $A_k$ and reads from $A_{k+1}$. The scores are plain dot products. Only facts at which the mask is True get weight; in a story without facts nothing is read. After the last hop, `readout` makes a number for each answer.
 #
 # `memories` is a list of $K + 1$ tensors, with $K$ from 1 on, and the mask is the same in every hop. All numbers are finite, at padding as well.
 

@@ -1,159 +1,141 @@
-"""Task 16.memories: from the words of a story to its memories, with both orders (Sukhbaatar et al. 2015, section 4.1)."""
+"""Task 16.memories: how much more each hop looks at the facts that answers rest on than equal weights would."""
 
-from operator import add, mul
+from operator import mul, truediv
 
 import torch
 
 from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, count, sizes
+from course_utils.checks.task import Task, count
 from course_utils.checks.way import left_out
-from course_utils.lessons.lesson_05._padded import lengths_below, words_first
+from course_utils.lessons.lesson_05._padded import words_first
 from course_utils.lessons.lesson_06._looking import scattered
 from course_utils.lessons.shared.shares import EDGE, SIDE_EFFECT
 
 task = Task(
     "16.memories",
-    "from words to memories",
-    arguments=("facts B×M×J", "embedding V×D", "ages L×D"),
-    result="memories B×M×D",
-    difficulty=4,
+    "which memories each hop looks at",
+    arguments=("weights B×K×M", "mask B×M", "support B×S"),
+    result="times K×S",
+    difficulty=2,
     importance=5,
-    minutes=25,
+    minutes=15,
+    gradient_not_asked=("weights",),
     hints=(
-        "Two masks come from the ids alone: a word is real where its id is not 0, and a fact is real where any of its words is. Work in this order: vectors of the words, with zeros for word 0; the weight of each position and feature; the sum over the words; the age, which says how many real facts come after this one; zeros for facts that are not real.",
-        "Let the vectors have width 2, word 1 be [4, 8] and word 2 be [2, 6], and let there be two positions. The weights are [0.5, 0.5] at the first and [0.5, 1] at the second. The fact “1 2” gives [2, 4] + [1, 6] = [3, 10], and the fact “2 0” gives [1, 3]. In the story “1 2”, “2 0” the second fact is the latest, so with the ages [10, 10] and [20, 20] the memories are [23, 30] and [11, 13].",
-        "real = facts above 0, B×M×J; words = rows of embedding at facts, with zeros where real is False; j = 1, 2, … J divided by J, as a column, and k = 1, 2, … D divided by D; weights = 1 - j - k·(1 - 2j); encoded = the sum over J of words times weights; mask = whether any of real is True, B×M; after = the number of True values of mask in the row minus their running sum; memories = encoded plus the rows of ages at after, with zeros where mask is False.",
+        "For a single story and hop: look up the weight at each supporting fact, and divide it by what equal weights would give there, which depends on how many real facts this story has. Only then take the mean over stories, for each column of support over those stories that have a fact in it. In Python the place -1 is the last one, so leave these out explicitly.",
+        "Take one hop and two stories. The first has 4 facts with the weights [0.5, 0.25, 0.25, 0] and rests on the facts 0 and 2: equal weights would give 0.25, so it gets 0.5 / 0.25 = 2 times as much and 0.25 / 0.25 = 1 time. The second has 2 facts and then padding, with the weights [0.25, 0.75, 0, 0], and rests on fact 1 alone, so its row of support is [1, -1]: 0.75 / 0.5 = 1.5. The result is [[1.75, 1]]: the mean of 2 and 1.5, and 1 from the first story alone.",
+        "facts = number of True values in each row of mask, B; counted = support at least 0, B×S; at = for each story and hop, the weights at the places in support (any place where counted is False), B×K×S; times = at · facts, with zeros where counted is False; return the sum of times over the stories, divided by the sum of counted over the stories.",
     ),
     partial=EDGE | SIDE_EFFECT,
 )
 
 
 @task.property
-def padding_is_zeros(case, value):
-    """It is no memory."""
-    padding = ~(case.args[0] > 0).any(-1)
-    return (
-        "A fact whose words are all 0 is padding, and its memory is zeros; one of yours is not."
-        if padding.any() and (value[padding].abs() > 1e-6).any()
-        else None
-    )
+def no_mean_is_negative(case, value):
+    """Weights are not."""
+    least = value.min()
+    return f"Weights are never negative, so no number can be; one of yours is {least:.4g}." if least < -1e-6 else None
 
 
-def _inputs(draw, mask, J, D, V=11, dtype=torch.float32):
-    """Facts of different lengths where mask B×M is True, an embedding and ages, some more of them than facts."""
+def _inputs(draw, mask, K, S, dtype=torch.float32):
+    """Weights that are 0 at padding; the first story rests on S facts, the others on 1 to S, at places in any order."""
     B, M = mask.shape
-    lengths = draw.whole(1, J + 1, B, M)
-    facts = draw.whole(1, V, B, M, J) * (torch.arange(J) < lengths[..., None]) * mask[..., None]
-    ages = draw.numbers(M + 2, D, dtype=dtype) + 0.25
-    return facts, draw.numbers(V, D, dtype=dtype) + 0.25, ages
+    numbers = draw.whole(1, 10, B, K, M).to(dtype) * mask[:, None]
+    support = torch.full((B, S), -1)
+    for row, real in enumerate(mask):
+        (places,) = real.nonzero(as_tuple=True)
+        most = min(S, len(places))
+        rests_on = S if row == 0 else 1 if row == B - 1 else int(draw.whole(1, most + 1))
+        support[row, :rests_on] = places[draw.distinct(len(places), 0, len(places))[:rests_on]]
+    return numbers / numbers.sum(-1, keepdim=True), mask, support
 
 
 @task.cases
 def _(draw):
-    for size in sizes(B=2, M=5, J=3, D=7):
-        M = size.M if size.full else size.M + 1  # so that there is padding
-        mask = words_first(lengths_below(draw, size.B, M), M)
-        name = f"{count(size.B, 'story') if size.B == 1 else f'{size.B} stories'} of {count(M, 'place')}, {count(size.J, 'position')}, width {size.D}"
-        yield Case(name, _inputs(draw, mask, size.J, size.D), size.full)
-    every = torch.ones(3, 4, dtype=torch.bool)
-    yield Case("no padding among the facts", _inputs(draw, every, 5, 2), True)
-    yield Case("padding before facts and between them", _inputs(draw, scattered(draw), 4, 3), True)
+    for B, K, M, S in (
+        (1, 1, 3, 1),
+        (2, 1, 3, 1),
+        (2, 1, 4, 2),
+        (3, 2, 4, 2),
+        (3, 2, 5, 3),
+        (5, 3, 7, 2),
+        (7, 2, 11, 3),
+    ):
+        lengths = draw.whole(1, M + 1, B)
+        lengths[0] = max(S, M - 1)  # so that there is padding
+        name = f"{count(B, 'story') if B == 1 else f'{B} stories'} of {M} places, {count(K, 'hop')}, up to {count(S, 'supporting fact')}"
+        yield Case(name, _inputs(draw, words_first(lengths, M), K, S), (B, S) in ((2, 2), (7, 3)))
+    every = torch.ones(5, 6, dtype=torch.bool)
+    yield Case("no padding", _inputs(draw, every, 2, 3), True)
     yield Case(
-        "stories, facts, positions and features all 3", _inputs(draw, words_first(torch.tensor([2, 3, 1]), 3), 3, 3)
+        "stories, hops, places and supporting facts all 3", _inputs(draw, words_first(torch.tensor([3, 2, 1]), 3), 3, 3)
     )
-    yield Case("one fact of one word", _inputs(draw, every[:1, :1], 1, 1), edge=True)
-    yield Case("a story without facts", _inputs(draw, words_first(torch.tensor([3, 0, 5]), 5), 3, 2), True, edge=True)
-    facts, embedding, ages = _inputs(draw, scattered(draw), 4, 3)
-    embedding[0] = 1000.0
-    yield Case("a vector of 1,000 for the padding word", (facts, embedding, ages), edge=True)
-    facts, embedding, ages = _inputs(draw, every, 3, 2)
-    facts[:, ::2, 0] = 0
-    facts[:, :, 1] = facts[:, :, 1].clamp(min=1)
-    yield Case("word 0 before other words of a fact", (facts, embedding, ages), edge=True)
-    yield Case("float64 numbers", _inputs(draw, scattered(draw), 4, 3, dtype=torch.float64), True, edge=True)
+    weights, mask, _ = _inputs(draw, words_first(torch.tensor([4, 2, 3]), 5), 2, 2)
+    yield Case("every answer rests on two facts", (weights, mask, torch.tensor([[0, 3], [1, 0], [2, 1]])))
+    yield Case("padding anywhere in a story", _inputs(draw, scattered(draw), 2, 2), True, edge=True)
+    yield Case("one fact, one hop", _inputs(draw, every[:1, :1], 1, 1), edge=True)
+    yield Case("200 stories", _inputs(draw, words_first(draw.whole(3, 9, 200), 8), 2, 3), edge=True)
+    yield Case(
+        "float64 numbers", _inputs(draw, words_first(torch.tensor([4, 2, 5]), 6), 2, 3, torch.float64), True, edge=True
+    )
 
 
 @task.oracle
-def _(facts, embedding, ages):
-    D, stories = embedding.shape[1], []
-    for story in facts.tolist():
-        after, memories = 0, []
-        for fact in reversed(story):
-            if not any(fact):
-                memories.append(torch.zeros(D, dtype=embedding.dtype))
-                continue
-            memory = ages[after].clone()
-            for j, word in enumerate(fact, 1):
-                share = j / len(fact)
-                weights = torch.tensor([1 - share - k / D * (1 - 2 * share) for k in range(1, D + 1)]).to(embedding)
-                memory = memory + (embedding[word] * weights if word else 0)
-            memories.append(memory)
-            after += 1
-        stories.append(torch.stack(memories[::-1]))
-    return torch.stack(stories)
+def _(weights, mask, support):
+    K, S = weights.shape[1], support.shape[1]
+    result = torch.zeros(K, S, dtype=weights.dtype)
+    for k in range(K):
+        for s in range(S):
+            times = [
+                hops[k, row[s]].item() * sum(real.tolist())
+                for hops, real, row in zip(weights, mask, support.tolist(), strict=True)
+                if row[s] >= 0
+            ]
+            result[k, s] = sum(times) / len(times)
+    return result
 
 
-def _weights(J, D, first=1):
-    j, k = (torch.arange(J) + first)[:, None] / J, (torch.arange(D) + first) / D
-    return (1 - j) - k * (1 - 2 * j)
-
-
-def _real(facts):
-    return (facts > 0).any(-1)
-
-
-def _after(mask):
-    """How many facts come after each place, B×M."""
-    return mask.sum(1, keepdim=True) - mask.cumsum(1)
+def _looked_up(weights, support, missing=0):
+    """The weights at the places in support, B×K×S, and at the place `missing` where there is none."""
+    places = support.where(support >= 0, missing % weights.shape[2])
+    return weights.gather(2, places[:, None].expand(-1, weights.shape[1], -1))
 
 
 @task.steps
-def _(facts, embedding, ages):
-    words = yield (
-        "the vectors of the words, with zeros for word 0",
-        lambda e: e[facts] * (facts > 0)[..., None],
-        embedding,
-    )
-    weights = yield "the weights of the positions", _weights, facts.shape[2], embedding.shape[1]
-    weighted = yield "the words times the weights", mul, words, weights
-    encoded = yield "the sum over the words", lambda weighted: weighted.sum(2), weighted
-    mask = yield "which facts are real", _real, facts
-    after = yield "how many real facts come after each", _after, mask
-    rows = yield "the rows of ages", lambda ages, after: ages[after.clamp(0, len(ages) - 1)], ages, after
-    aged = yield "the sum plus the rows of ages", add, encoded, rows
-    memories = yield "the same with zeros at padding", lambda aged, mask: aged * mask[..., None], aged, mask
-    return memories
+def _(weights, mask, support):
+    at = yield "the weights at the supporting facts", _looked_up, weights, support
+    facts = yield "how many facts each story has", lambda mask: mask.sum(1)[:, None, None], mask
+    times = yield "how many times as much as equal weights", mul, at, facts
+    counted = yield "which answers rest on so many facts", lambda support: support >= 0, support
+    total = yield "the sums over stories", lambda times, counted: (times * counted[:, None]).sum(0), times, counted
+    number = yield "how many stories each sum has", lambda counted: counted.sum(0), counted
+    result = yield "the means", truediv, total, number
+    return result
 
 
-def _by_own_length(J, D, *, facts):
-    tables = [torch.cat([_weights(n, D), torch.zeros(J - n, D)]) for n in range(1, J + 1)]
-    return torch.stack([torch.zeros(J, D), *tables])[(facts > 0).sum(-1)]
+def _of_means(total, number, *, mask, support):
+    """The mean weight, divided by the mean of equal weights over the same stories."""
+    equal = (1 / mask.sum(1))[:, None].to(total) * (support >= 0)  # B S
+    return total / equal.sum(0)
 
 
-def _places(mask):
-    return torch.arange(mask.shape[1]).expand(mask.shape)
-
-
-def _aged_words(embedding, *, facts, ages):
-    return (embedding[facts] + ages[_after(_real(facts))][:, :, None]) * (facts > 0)[..., None]
-
-
-WORDS, WEIGHTS = "the vectors of the words, with zeros for word 0", "the weights of the positions"
-AFTER = "how many real facts come after each"
+AT, FACTS = "the weights at the supporting facts", "how many facts each story has"
+TIMES, COUNTED = "how many times as much as equal weights", "which answers rest on so many facts"
+NUMBER, MEANS = "how many stories each sum has", "the means"
 task.changed_each(
-    # The order of the words
-    ("counted_from_0", "You count positions and features from 0, as `torch.arange` does. In the formula j and k begin with 1, so the last of each has the share 1.", {WEIGHTS: lambda J, D: _weights(J, D, first=0)}),
-    ("one_weight_per_word", "Each word has the weight 1 - j/J in all features. The second part of the formula makes the features differ.", {WEIGHTS: lambda J, D: (1 - torch.arange(1, J + 1) / J)[:, None]}),
-    ("divided_by_the_words", "You divide j by the number of words of each fact. Here J is the number of positions, the same for all facts.", {WEIGHTS: _by_own_length}),
-    ("order_lost", "The words are added up as they are, so their order is lost. Multiply each by the weights of its position first.", {"the words times the weights": left_out}),
-    # The sum
-    ("padding_word_added", "Word 0 is added like any other. It is padding: its vector adds nothing, whatever embedding[0] holds.", {WORDS: lambda embedding, *, facts: embedding[facts]}),
-    ("mean_of_the_real_words", "You divide by the number of words. A memory is their sum.", {"the sum over the words": lambda w, *, facts: w.sum(2) / (facts > 0).sum(2, keepdim=True).clamp(min=1)}),
-    # The order of the facts
-    ("from_the_beginning", "You count the ages from the beginning: the first fact gets ages[0]. Then the latest fact has another age in each length of story. Count from the last fact backwards.", {AFTER: lambda mask: mask.cumsum(1) - 1}),
-    ("from_the_end_of_the_row", "You count from the end of the row, padding included, so the latest fact of a padded story is not the youngest. Count only the real facts that come after each.", {AFTER: lambda mask: mask.shape[1] - 1 - _places(mask)}),
-    ("facts_taken_to_be_first", "You count the facts of a story and assume that they come first. Padding may come before a fact: count how many real facts come after each.", {AFTER: lambda mask: mask.sum(1, keepdim=True) - 1 - _places(mask)}),
-    ("ages_from_1", "Your ages begin with 1. No fact comes after the latest one, so it gets ages[0].", {AFTER: lambda mask: _after(mask) + 1}),
-    ("first_word_decides", "A fact that begins with word 0 is taken for padding. It is padding only if all its words are 0: ask whether any of them is not.", {"which facts are real": lambda facts: facts[..., 0] > 0}),
-    ("age_in_every_word", "You add the age to every word before the words are weighted and added up. Add it once, to the finished sum.", {WORDS: _aged_words, "the sum plus the rows of ages": left_out}),
+    # Where there is no further fact
+    ("last_fact_for_minus_one", "Where support is -1 you read the last place of the row: in Python, the place -1 is the last one. There is no such fact: leave these stories out of the column's mean.", {AT: lambda weights, support: _looked_up(weights, support, -1), COUNTED: lambda support: torch.ones_like(support, dtype=torch.bool)}),
+    ("first_fact_for_minus_one", "Where support is -1 you read the first place of the row. There is no such fact: leave these stories out of the column's mean.", {COUNTED: lambda support: torch.ones_like(support, dtype=torch.bool)}),
+    ("divided_by_all_stories", "You divide each sum by the number of all stories. Divide by the number of those that have a fact in this column of support.", {NUMBER: lambda counted: torch.full(counted.shape[1:], len(counted))}),
+    ("one_number_for_all_columns", "You divide each sum by the number of all supporting facts. Each column of support has a mean of its own.", {NUMBER: lambda counted: counted.sum().expand(counted.shape[1])}),
+    # What equal weights would give
+    ("padding_counted", "You take equal weights to be 1/M, padding included. A story's padding gets no weight: divide 1 by the number of its facts.", {FACTS: lambda mask: torch.full((len(mask), 1, 1), mask.shape[1])}),
+    ("first_mask_for_all", "You count the facts of the first story and take this number for all. Each story has its own.", {FACTS: lambda mask: mask[:1].sum(1)[:, None, None].expand(len(mask), 1, 1)}),
+    ("padding_is_counted_alone", "You count padding and not facts. The mask is True at facts.", {FACTS: lambda mask: (~mask).sum(1)[:, None, None]}),
+    ("not_compared", "You return the mean weights. Divide each weight by what equal weights would give in its story.", {TIMES: left_out}),
+    ("divided_by_the_number", "You divide each weight by the number of facts. Equal weights give 1 divided by this number; divide by that.", {TIMES: lambda at, facts: at / facts.clamp(min=1)}),
+    ("subtracted", "You subtract what equal weights would give. The question is how many times as much it is: divide by it.", {TIMES: lambda at, facts: at - 1 / facts}),
+    ("means_divided", "You take the mean weight and divide it by the mean of equal weights. Compare within each story first, and then take the mean.", {TIMES: left_out, MEANS: _of_means}),
+    # The result
+    ("turned_round", "Your rows are supporting facts and your columns are hops. It is the other way round: K×S.", {MEANS: lambda total, number, *, right: right(total, number).mT}),
+    ("sums", "You return sums over the stories. Return means.", {MEANS: left_out}),
 )  # fmt: skip

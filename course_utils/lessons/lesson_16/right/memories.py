@@ -1,89 +1,83 @@
-"""Right answers to 16.memories in other styles than the solution's: one-hot, flipped, einsum, embedding_bag, loops."""
+"""Right answers to 16.memories in other styles than the solution's: one-hot, indices, NaN for nothing, NumPy, loops."""
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 
 
-def _weights(J, D):
-    j, k = (torch.arange(1, n + 1) / n - 0.5 for n in (J, D))
-    return 0.5 + 2 * torch.outer(j, k)
+def by_one_hot(weights, mask, support):
+    """A place -1 has no row of its own: the places are moved by one, and the first column is dropped."""
+    there = F.one_hot(support + 1, weights.shape[2] + 1)[..., 1:].to(weights)  # B S M
+    times = torch.einsum("bkm,bsm,b->ks", weights, there, mask.sum(1).to(weights))
+    return times / there.sum((0, 2))
 
 
-def by_einsum(facts, embedding, ages):
-    real = facts.ne(0)
-    mask = real.any(-1)
-    words = F.embedding(facts, embedding).masked_fill(~real[..., None], 0.0)
-    encoded = torch.einsum("bmjd,jd->bmd", words, _weights(facts.shape[-1], embedding.shape[-1]).to(embedding))
-    age = (mask.flip(1).cumsum(1).flip(1) - 1).clamp(min=0)
-    return torch.where(mask[..., None], encoded + ages[age], torch.zeros_like(encoded))
+def column_by_column(weights, mask, support):
+    relative = weights * mask.sum(1)[:, None, None]
+    columns = []
+    for places in support.unbind(1):
+        (rows,) = (places >= 0).nonzero(as_tuple=True)
+        columns.append(relative[rows, :, places[rows]].mean(0))
+    return torch.stack(columns, 1)
 
 
-def by_one_hot(facts, embedding, ages):
-    J, D = facts.shape[-1], embedding.shape[-1]
-    counted = F.one_hot(facts, len(embedding))[..., 1:].to(embedding.dtype)  # B M J V-1
-    encoded = torch.einsum("bmjv,vd,jd->bmd", counted, embedding[1:], _weights(J, D).to(embedding))
-    mask = (facts > 0).any(-1)
-    after = torch.stack([mask[:, m + 1 :].sum(1) for m in range(mask.shape[1])], 1)
-    return (encoded + F.one_hot(after, len(ages)).to(ages.dtype) @ ages) * mask[..., None]
+def by_nanmean(weights, mask, support):
+    equal = mask.double().mean(1) * mask.shape[1]
+    at = torch.take_along_dim(weights, support.clamp(min=0)[:, None], dim=2)
+    at = at.masked_fill((support < 0)[:, None], torch.nan)
+    return (at * equal.to(weights)[:, None, None]).nanmean(0)
 
 
-def real_facts_only(facts, embedding, ages):
-    mask = (facts > 0).any(-1)
-    later = mask.long() @ torch.ones(mask.shape[1], mask.shape[1], dtype=torch.long).tril(-1)
-    told = facts[mask]  # N J
-    words = embedding.clone()
-    words[0] = 0.0
-    encoded = (words[told] * _weights(facts.shape[-1], embedding.shape[-1]).to(embedding)).sum(1)
-    memories = embedding.new_zeros(*mask.shape, embedding.shape[-1])
-    return memories.masked_scatter(mask[..., None], encoded + ages[later[mask]])
+def by_numpy(weights, mask, support):
+    w, m, s = (x.detach().numpy() for x in (weights, mask, support))
+    rows = np.arange(len(w))[:, None]
+    times = w[rows, :, s] * m.sum(1)[:, None, None]  # B S K
+    real = (s >= 0)[..., None]
+    return torch.from_numpy(((times * real).sum(0) / real.sum(0)).T.astype(w.dtype))
 
 
-def by_embedding_bag(facts, embedding, ages):
-    """Each feature is a bag of its own, whose words are weighted by their positions."""
-    weights = _weights(facts.shape[-1], embedding.shape[-1]).to(embedding)
-    bags = facts.flatten(0, 1)
-    columns = [
-        F.embedding_bag(bags, embedding[:, d : d + 1], mode="sum", per_sample_weights=(bags > 0) * weights[:, d])
-        for d in range(embedding.shape[-1])
-    ]
-    mask = (facts > 0).any(-1)
-    after = mask.sum(1, keepdim=True) - mask.cumsum(1)
-    return (torch.cat(columns, 1).view(*mask.shape, -1) + ages[after]) * mask[..., None]
-
-
-def word_by_word(facts, embedding, ages):
-    B, M, J = facts.shape
-    D = embedding.shape[1]
-    stories = []
+def story_by_story(weights, mask, support):
+    B, K, M = weights.shape
+    S = support.shape[1]
+    sums = torch.zeros(K, S, dtype=weights.dtype)
+    counts = [0] * S
     for b in range(B):
-        story = [torch.zeros(D, dtype=embedding.dtype)] * M
-        age = 0
-        for m in reversed(range(M)):
-            if facts[b, m].sum() == 0:
+        facts = 0
+        for m in range(M):
+            if mask[b, m]:
+                facts += 1
+        for s in range(S):
+            place = support[b, s].item()
+            if place == -1:
                 continue
-            memory = ages[age]
-            for j in range(J):
-                if facts[b, m, j] != 0:
-                    share = (j + 1) / J
-                    weight = 1 - share - torch.arange(1, D + 1) / D * (1 - 2 * share)
-                    memory = memory + weight * embedding[facts[b, m, j]]
-            story[m] = memory
-            age += 1
-        stories.append(torch.stack(story))
-    return torch.stack(stories)
+            counts[s] += 1
+            for k in range(K):
+                sums[k, s] += weights[b, k, place].item() / (1 / facts)
+    for s in range(S):
+        sums[:, s] /= counts[s]
+    return sums
 
 
-# PyTorch's own
-OWN = [
-    by_embedding_bag,
-]
+NONE_OF_ITS_OWN = "PyTorch has no measure of where attention looks."
 RIGHT = [
-    *OWN,
-    by_einsum,
     by_one_hot,
-    real_facts_only,
+    column_by_column,
+    by_nanmean,
+    by_numpy,
     # As beginners write them
-    word_by_word,
+    story_by_story,
 ]
-SIZES = {"L": lambda draw: draw.size("M") + draw.randint(0, 2), "V": lambda draw: draw.randint(2, 6)}
-INPUTS = {"facts": lambda draw: draw.whole("B×M×J", 0, draw.size("V"))}
+
+
+def inputs(draw):
+    """Stories of different lengths; the first rests on as many facts as there are columns."""
+    B, K, M = (draw.randint(1, 6) for _ in range(3))
+    S = draw.randint(1, min(M, 3))
+    mask, support = torch.zeros(B, M, dtype=torch.bool), torch.full((B, S), -1)
+    for row in range(B):
+        places = draw.sample(range(M), draw.randint(1 if row else S, M))
+        mask[row, places] = True
+        chosen = places[: draw.randint(1, min(S, len(places))) if row else S]
+        support[row, : len(chosen)] = torch.tensor(chosen)
+    scores = torch.randn(B, K, M, generator=draw.generator)
+    return scores.masked_fill(~mask[:, None], -torch.inf).softmax(-1), mask, support
