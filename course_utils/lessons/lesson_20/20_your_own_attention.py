@@ -383,7 +383,7 @@ without = {
 predict("20.part", ...)
 
 # %% tags=["reveals"]
-print(f"Without {part}, at 32, 64 and 128 steps:")
+print(f"Without {part}, by the length of the sequences:")
 its_own = trained(without[part], world)
 print(its_own)
 reveal("20.part", its_own[world][0])
@@ -398,7 +398,7 @@ table(rows, ["φ, divided", "softmax", "dot product, in spreads of the others"],
 # %% [markdown]
 # Without φ and the division, *once* is nearly solved at 32 steps, with a memory no larger: it was not the fault. However long the keys are, with φ the right one gets less than a tenth of the weight, since the 31 others have positive products, too. Softmax can give it nearly all. Plain dot products of the others cancel in part, and the right one stands out by four times their spread.
 #
-# Now try another part. Here are all of them, with three seeds; *both* are φ and the division.
+# Now try another part. Which one helps one world and harms the other? Here are all of them, with three seeds; *both* are φ and the division.
 
 # %%
 rows = {}
@@ -485,7 +485,7 @@ check("20.q5", ...)
 #
 # - An attention can be changed in its score, its normaliser and its memory. What it promises comes first, and can be tested: trust a promise more once it has found a fault.
 # - In our worlds sparsemax gains in both. ALiBi and the delta rule win *latest*; ALiBi loses in long sequences of *once*, the delta rule in *once* at every length. Linear attention needs no list of keys, but loses in both.
-# - To see what a part is for, take it out and compare seed by seed. What it does depends on the other parts: in linear attention it is worse to leave out φ or the division than to keep both, and best to leave out both; sparsemax and the score that favours near steps win *latest* only together.
+# - To see what a part is for, take it out and compare seed by seed. What it does depends on the other parts: in linear attention it is worse to leave out φ or the division than to keep both, and best to leave out both; sparsemax and the score that favours near steps reach 0.9 in *latest* only together.
 # - A memory of fixed size forgets or blurs. Some models of today mix it with softmax, to save cache.
 #
 # **Exercises**: [open them](../exercises/20_your_own_attention_exercises.ipynb)

@@ -97,7 +97,7 @@ questions = (
         ),
         wrong=(
             (
-                "That it is better by 0.03, which is more than half of the distance from their mean to their best run.",
+                "That it is better by 0.03, since 0.93 is above the mean of the others.",
                 "Another seed changes more than that.",
             ),
             (
