@@ -763,23 +763,34 @@ def delta_write(key="", value="", memory="", old="", difference="", written="", 
 
 def three_parts(new=()) -> Diagram:
     """Attention as a score, a normaliser and a memory, and what lesson 20 puts in each one's place."""
-    over, row, under = 26, 92, 190
+    over, row, under, lowest = 26, 92, 186, 268
     given = Box("given", "query, keys,\nvalues", EDGE, row - 30, 110, 60, "data")
     score = Box("score", "score: *q* · *k* / √*D*", 158, row - 30, 128, 60)
     normaliser = Box("normaliser", "normaliser: softmax", 342, row - 30, 116, 60)
     memory = Box("memory", "memory: all keys\nand values", 522, row - 34, 116, 68)
     context = Box("context", "context", 668, row - 24, 72, 48, "data")
     places = (
-        ("alibi", "ALiBi: also less a slope\ntimes the distance", score, 142, 160),
-        ("sparsemax", "sparsemax: less a threshold,\nand never below 0", normaliser, 312, 176),
-        ("linear", "linear\nattention: two sums", memory, 498, 112),
-        ("delta", "delta rule: a matrix that\nis overwritten", memory, 620, 120),
+        ("alibi", "ALiBi: score −\nslope × distance", score, 122, 148),
+        ("sparsemax", "sparsemax: score − τ,\nor 0 if that is less", normaliser, 306, 138),
+        ("delta", "delta rule: a matrix\nthat is overwritten", memory, 480, 146),
+    )
+    whole = Box(
+        "linear",
+        "linear attention: *φ*(*q*) · *φ*(*k*), divided by its sum; two sums in place of all keys and values",
+        122,
+        lowest - 24,
+        534,
+        48,
+        "data",
     )
     chain, boxes, arrows = [given, score, normaliser, memory, context], [], []
     for name, text, part, x, width in places:
-        boxes.append(Box(name, text, x, under - 34, width, 68, "data"))
-        at = min(max(x + width / 2, part.x + 12), part.right - 12)
-        arrows.append(Arrow(((at, part.y + part.height), (at, under - 34)), dashed=True))
+        boxes.append(Box(name, text, x, under - 32, width, 64, "data"))
+        at = part.x + part.width / 2 - 10
+        arrows.append(Arrow(((at, part.y + part.height), (at, under - 32)), dashed=True))
+        aside = part.right - 6
+        arrows.append(Arrow(((aside, part.y + part.height), (aside, whole.y)), dashed=True))
+    boxes.append(whole)
     arrows += [
         joined(a, b, row, name) for a, b, name in zip(chain, chain[1:], ("", "scores", "weights", ""), strict=False)
     ]
@@ -787,8 +798,8 @@ def three_parts(new=()) -> Diagram:
     arrows.append(Arrow(((left, given.y), (left, over), (right, over), (right, memory.y))))
     in_words = (
         "First come query, keys, values. They lead to the score (q · k / √D); the scores to the normaliser (softmax); its weights read the memory (all keys and values), "
-        "into which keys and values go; what is read is the context. In the place of the score there can be ALiBi (also less a slope times the distance), "
-        "of the normaliser sparsemax (less a threshold, and never below 0), of the memory one of two others, linear attention (two sums) and delta rule (a matrix that is overwritten)."
+        "into which keys and values go; what is read is the context. In the place of the score there can be ALiBi (score − slope × distance), of the normaliser sparsemax "
+        "(score − τ, or 0 if that is less), of the memory the delta rule (a matrix that is overwritten), and in the place of all three linear attention (φ(q) · φ(k), divided by its sum; two sums in place of all keys and values)."
     )
     return _diagram("Three parts of an attention", in_words, [*chain, *boxes], arrows, new)
 

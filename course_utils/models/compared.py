@@ -42,10 +42,10 @@ class Report(NamedTuple):
         return "\n".join([f"{self.name}:", *lines])
 
 
-def report(name: str, attend: Attend, seeds: int = 1, promises=None, expected=None) -> Report:
+def report(name: str, attend: Attend, seeds: int = 1, promises=None, expected=None) -> Report | str:
     """Try each promise, train in both worlds (ten seconds and more for each seed), and draw the results beside dot products.
 
-    If the shapes are not as promised, nothing is trained.
+    If the shapes are not as promised, or dots are left among what is expected, nothing is trained.
 
     Args:
         attend: as in `variants.py`.
@@ -53,6 +53,8 @@ def report(name: str, attend: Attend, seeds: int = 1, promises=None, expected=No
         promises: those to try; all of `properties.PROMISES` if None.
         expected: the share of right answers that is expected in each world, by its name.
     """
+    if ... in (expected or {}).values():
+        return "Say first what you expect: put a share from 0 to 1 in place of each of the dots."
     promises = promises or PROMISES
     found, answers = broken(attend, promises), {}
     done = Report(name, {promise: found.get(promise) for promise in promises}, answers, expected or {})

@@ -8,16 +8,16 @@ questions = (
         "what to change",
         "In a world, the answer depends on which of two equal keys came later, and attention gets it wrong. What would you change first?",
         right=(
-            "The score: it should know the distance, as ALiBi's does, or the memory: it should overwrite.",
+            "The score or the memory: take off a number by distance, or overwrite.",
             "Without the order, two equal keys have equal scores, and then equal weights, whatever the normaliser is.",
         ),
         wrong=(
             (
-                "The normaliser: sparsemax gives only one of the two a weight.",
+                "The normaliser: sparsemax cuts off small weights, so only one of the two keys is left.",
                 "Equal scores get equal weights from sparsemax, too.",
             ),
             (
-                "The memory: linear attention keeps sums in place of all keys.",
+                "The memory: linear attention keeps sums in place of all keys, and a sum knows what came last.",
                 "Sums don't know the order either. A memory that overwrites does.",
             ),
             (
@@ -69,17 +69,17 @@ questions = (
         "promises",
         "An attention keeps all promises that you try. What do you know?",
         right=(
-            "That no fault showed up in these trials. A fault outside of what is tried, such as in longer sequences, may remain.",
+            "That no fault showed up in what they try.",
             "`mask_ends_early` kept all of them, until a promise tried 40 steps.",
         ),
         wrong=(
             (
-                "That it has no fault.",
-                "Trials with a few inputs can't show that. One of the lesson's faulty attentions kept all of them.",
+                "That it has no fault with inputs of the usual size, since each promise speaks of all inputs.",
+                "A promise speaks of all inputs, but its test tries a few. One of the lesson's faulty attentions kept all of them.",
             ),
             (
-                "That it gives good answers in both worlds.",
-                "Linear attention keeps its promises, too, and mixes up keys.",
+                "That it can be trained in both worlds, since its gradients are right.",
+                "Linear attention keeps its promises, too, and its answers are mostly wrong.",
             ),
             (
                 "That it does not depend on the order of keys.",
@@ -92,12 +92,12 @@ questions = (
         "a fair report",
         "Your attention got 0.93 in one run. Dot products got 0.90 on average in five runs, from 0.86 to 0.95. What do you report?",
         right=(
-            "That one run within the spread of the other doesn't show that it is better: it needs more seeds.",
-            "A difference counts only if it is clearly larger than what another seed changes.",
+            "That one run within their spread shows no difference yet.",
+            "It needs more seeds. A difference counts only if it is clearly larger than what another seed changes.",
         ),
         wrong=(
             (
-                "That it is better by 0.03.",
+                "That it is better by 0.03, since 0.93 is above the mean of the others.",
                 "Another seed changes more than that.",
             ),
             (
@@ -105,7 +105,7 @@ questions = (
                 "The best run beside a mean is not a fair comparison: show all runs of both.",
             ),
             (
-                "That both are the same.",
+                "That both are the same, since 0.93 lies between 0.86 and 0.95.",
                 "That isn't known either. With more seeds there may be a difference.",
             ),
         ),
@@ -114,13 +114,19 @@ questions = (
 
 predictions = (
     Prediction(
+        "20.wins",
+        "Which of the five gets the most right answers in latest?",
+        why="This world writes only eight keys, and asks for what came last: a memory that overwrites fits it.",
+        choices=("dot product", "sparsemax", "ALiBi", "linear", "delta rule"),
+    ),
+    Prediction(
         "20.latest",
         "What share of the answers is right in latest, in sequences of 32 steps, from 0 to 1?",
         why="Nothing tells the model which of the steps with the same key is the latest. The value that came most often would be right nearly as often.",
     ),
     Prediction(
         "20.part",
-        "Without this part, what share of the answers is right in latest, in sequences of 32 steps, from 0 to 1?",
+        "Without this part, what share of the answers is right in the world you chose, in sequences of 32 steps, from 0 to 1?",
         why="The picture below shows every part, with three seeds each.",
     ),
 )
