@@ -297,20 +297,21 @@ def show(model, title, ax=None):
 
 
 balanced, _ = train(lambda p, chosen: 0.1 * balance_loss(p, chosen))
+predict("18.without_balance", ...)
+
+# %% tags=["reveals"]
+print("Before training, after training with the balance loss, and after training without it:")
 untrained, after = plots.axes(2, width=5, height=3.2)
 torch.manual_seed(0)
 show(Switch(D, 8), "before training", untrained)
 show(balanced, "with the balance loss", after)
-predict("18.without_balance", ...)
-
-# %% tags=["reveals"]
 left_alone, asked = train(lambda p, chosen: 0.0)
 at_end, meanwhile = plots.axes(2, width=5, height=3.2)
 reveal("18.without_balance", round(show(left_alone, "without the balance loss", at_end), 2))
 plots.shares_of_choices(asked[:50], "experts in the first 50 steps", meanwhile, "step", "share of the batch")
 
 # %% [markdown]
-# With the balance loss nearly all experts have work, and a language goes to several of them: the loss asks only for equal shares. (A cell has the number and colour of the expert that computes the answer.) Without it, few experts do all the work: the mixture has **collapsed**. These few cannot know all languages, since a linear expert adds a score for the word to one for the language. Can you prevent this? Write a line for `mine` that uses `p.mean(0)` alone.
+# A cell has the number and colour of the expert that computes the answer. With the balance loss nearly all experts have work, and a language goes to several of them: the loss asks only for equal shares. Without it few experts do all the work: the mixture has **collapsed**. These few cannot know all languages, since a linear expert adds a score for the word to one for the language. Can you prevent this? Write a line for `mine` that uses `p.mean(0)` alone.
 
 
 # %%
