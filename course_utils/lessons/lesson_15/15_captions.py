@@ -18,7 +18,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
 # ## A picture and its sentence
 #
-# Lesson 14 looked at a picture in order to give one answer. Now we want a sentence about it, word by word. Our scenes of digits and shapes are drawn, so for each word we know where the thing it names is. A caption names the things from left to right, and says whether each is above the next one, below it, or beside it in the same row. It always writes "a", even before "eight". Which part of each picture do you look at for its last word?
+# Lesson 14 looked at a picture in order to give one answer. Now we want a sentence about it, word by word. Our scenes of digits and shapes are drawn, so for each word we know where the thing it names is. A caption names the things from left to right, and says whether each is above the next one, below it, or beside it in the same row. It always writes "a", even before eight. Which part of each picture do you look at for its last word?
 
 # %%
 draw = torch.Generator().manual_seed(0)
@@ -145,7 +145,7 @@ rows = {"share": [found.words, found.captions, found.pointing, found.on_thing]}
 table(rows, ["right words", "right captions", "pointing", "mean weight on the thing"], digits=2)
 
 # %% [markdown]
-# The largest weight lies on the thing for nearly all names, although nothing in the training asks for it. What does it look at for "a", and for a relation such as "above"? The ink is black here, and the colour shows the weights. Move the slider to see other scenes.
+# The largest weight lies on the thing for nearly all names, although nothing in the training asks for it. What does it look at for "a", and for a relation such as "below"? The ink is black here, and the colour shows the weights. Move the slider to see other scenes.
 
 # %%
 with torch.no_grad():
@@ -221,7 +221,7 @@ on_thing = (draws[0].places == unseen.true)[unseen.named].float().mean()
 print(f"share of the names for which the drawn cell is the thing's: {on_thing:.2f}")
 
 # %% [markdown]
-# For a name nearly every draw is the thing. For "a", the two draws fall on different cells.
+# For most names the drawn cell is the thing's. For "a", the two draws fall on different cells.
 #
 # This captioner had learned to look before it drew. The paper trains with draws from the start, and reads softly in half of the batches, to lower the noise. What do these soft batches change?
 
@@ -316,7 +316,7 @@ shown = {name: {column: found[column] for column in columns[:2]} for name, found
 plots.dots(shown, "share of the names; 1,200 steps, up to four things, five seeds")
 rows = {f"{column}, λ = 0.01": marks["λ = 0.01"][column] for column in columns}
 rows["right words, no penalty"] = marks["no penalty"]["right words"]
-table(rows, [f"seed {seed}" for seed in range(5)], digits=2)
+table(rows, [f"seed {seed}" for seed in range(5)], corner="after 1,200 steps", digits=2)
 
 # %% [markdown]
 # Without the penalty, pointing is near 1. With λ = 0.01 it is 0 in four of five runs, with λ = 1 in all. Every run gets fewer words right. But the map can fail where most words are right: with λ = 0.01, seed 0 has 0.92 of them right, and looks at nearly every thing one word before its name.
@@ -342,7 +342,7 @@ def depends_on(scene):
         lost = (p[25] - p[:25]).clamp(min=0)  # 25
         maps[setup] = torch.stack([told.weights[25, 1], lost])
         texts.append(f"{setup}: most is lost without cell {lost.argmax()}, {lost.max():.2f} of {p[25]:.2f}")
-    columns = [f"weights for “{name}”", "lost if it is emptied"]
+    columns = [f"weights for “{name}”", "lost without the cell"]
     pictures.each_word(unseen.images[scene], columns, maps, [int(unseen.true[scene, 1])] * 2, width=2)
     return f"For “{name}”, {'; '.join(texts)}. Cells are counted from 0, row by row."
 
@@ -352,7 +352,7 @@ print(f"With the penalty and nothing emptied, {100 * kept:.0f} of 100 names are 
 explore(depends_on, scene=ipywidgets.IntSlider(value=1, min=0, max=29))
 
 # %% [markdown]
-# Both models lose the name with the cell of the thing. In the first the weight lies there, too; in the penalised one it lies elsewhere. Now we do this for every name, with the cell that has the largest weight. How many of its right names will the penalised model lose?
+# Here both models lose the name with the cell of the thing. In the first the weight lies there, too; in the penalised one it lies elsewhere. Now we do this for every name, with the cell that has the largest weight. How many of its right names will the penalised model lose?
 
 # %% tags=["nbval-check-output"]
 predict("15.emptied", ...)
