@@ -7,8 +7,8 @@ scenes with other handwritten digits, given the right words before each word. Th
 course_utils/data/measured_tables, which lesson 15 shows; what is in it already is not run again.
 
 The table emptied.csv is of captioners like those that the lesson trains itself, with its 3,000 scenes of two or three things (and an
-encoder that has seen twice as many single things as the lesson's): how
-many names are right when a cell of the picture is emptied, with the penalty and without.
+encoder that has seen twice as many single things as the lesson's): how many names are right when a cell of the picture is emptied,
+everywhere, or in the mean annotation or one look alone, with the penalty and without.
 """
 
 import argparse
@@ -55,8 +55,11 @@ EMPTIED = (
     "on_cell",
     "whole",
     "largest",
-    "before",
     "random",
+    "thing",
+    "start",
+    "look_before",
+    "look",
 )
 PENALTIES = {"no penalty": 0.0, "penalty 0.01": 0.01}
 
@@ -113,8 +116,10 @@ def empty_cells(setup, seed):
     picture, word = seen.named.nonzero(as_tuple=True)
     in_all = (weights * (seen.wanted != PAD)[..., None]).sum(1)  # N L
     anywhere = torch.randint(25, word.shape, generator=torch.Generator().manual_seed(seed))
-    cells = (None, weights[picture, word].argmax(-1), weights[picture, word - 1].argmax(-1), anywhere)
+    thing = seen.true[picture, word]
+    cells = (None, weights[picture, word].argmax(-1), anywhere, thing)
     kept = [names_kept(model, annotations, seen, cell, empty) for cell in cells]
+    kept += [names_kept(model, annotations, seen, thing, empty, only) for only in ("start", 1, 0)]
     row = *found[:4], in_all[picture, seen.true[picture, word]].mean().item(), *kept
     return [(setup, seed, STEPS_OF_LESSON, *(round(value, 4) for value in row))]
 

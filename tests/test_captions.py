@@ -238,6 +238,40 @@ def test_a_name_is_lost_where_its_cell_is_emptied():
     assert annotations.sum() == len(word), "the annotations stay as they are"
 
 
+def test_looks_of_their_own_change_what_is_read_and_the_annotations_the_start_alone():
+    model, (annotations, given) = a_captioner(), some()
+    same = annotations[:, None].repeat(1, 4, 1, 1)
+    told = model(annotations, given)
+    torch.testing.assert_close(model(annotations, given, looks=same).logits, told.logits)
+    later = same.clone()
+    later[:, 2] += 1
+    changed = model(annotations, given, looks=later)
+    torch.testing.assert_close(changed.logits[:, :2], told.logits[:, :2])
+    assert (changed.logits - told.logits)[:, 2].abs().max() > 1e-6
+    assert (model(annotations + 1, given, looks=same).logits - told.logits).abs().max() > 1e-6
+
+
+@pytest.mark.parametrize("only", ["start", 1, 0])
+def test_a_cell_is_emptied_in_one_place_alone(only):
+    """A captioner that names what is wanted where its start, or one of its looks, has not lost a thing."""
+    made = scenes(12, drawn())
+    annotations, empty = torch.zeros(12, GRID * GRID, 1), torch.zeros(GRID * GRID, 1)
+    picture, word = made.named.nonzero(as_tuple=True)
+    true = made.true[picture, word]
+    annotations[picture, true] = 1.0
+    things_in = made.named.sum(1)[picture].float()
+
+    def reads(changed, given, looks):
+        lost = {"start": changed[..., 0].sum(1) < things_in}
+        lost |= {back: looks[range(len(word)), word - back, :, 0].sum(1) < things_in for back in (0, 1)}
+        assert {place: bool(found.all()) for place, found in lost.items()} == {
+            place: place == only for place in ("start", 0, 1)
+        }
+        return Told(F.one_hot(made.wanted[picture], len(WORDS)).float(), None, None)
+
+    assert names_kept(reads, annotations, made, true, empty, only) == 1.0
+
+
 def test_the_table_has_five_seeds_of_everything():
     for setup in program("captions").SETUPS:
         _, runs = measured("captions", "words", "steps", setup=setup)

@@ -66,3 +66,14 @@ def attended(image, weights=None, cell=None, title="", ax=None):
         ax.add_patch(plt.Rectangle(place, side, side, color=INK, alpha=0.75 * weight, linewidth=0))
         if number == cell:
             ax.add_patch(plt.Rectangle(place, side, side, fill=False, color="black", linestyle="--", linewidth=1.4))
+
+
+def each_word(image, words, rows, *cells, width=1.4):
+    """Show a map for each word: `rows` maps the name of a row to its weights, T×L; `cells` are the cells to mark with dashes, T for all rows or for each row."""
+    cells = cells * len(rows) if len(cells) == 1 else cells
+    size = (width * len(words) + 0.3, 1.9 * len(rows) + 0.2)
+    _, grid = plt.subplots(len(rows), len(words), figsize=size, squeeze=False)
+    for line, (name, weights), marked in zip(grid, rows.items(), cells, strict=True):
+        for place, ax in enumerate(line):
+            attended(image, weights[place], marked[place], words[place], ax)
+        line[0].set_ylabel(name)

@@ -107,7 +107,9 @@ class Captioner(nn.Module):
         self.from_state, self.from_context = nn.Linear(hidden, width), nn.Linear(annotation, width, bias=False)
         self.readout = nn.Linear(width, words)
 
-    def forward(self, annotations: Tensor, given: Tensor, hard=False, draw: torch.Generator | None = None) -> Told:
+    def forward(
+        self, annotations: Tensor, given: Tensor, hard=False, draw: torch.Generator | None = None, looks=None
+    ) -> Told:
         """Score each next word, given the right words before it.
 
         Args:
@@ -115,10 +117,13 @@ class Captioner(nn.Module):
             given: B×T, ids of words, BOS first.
             hard: whether one place is drawn for each word, instead of a weighted sum of all.
             draw: where chance comes from; without it, hard attention takes the place of the largest weight.
+            looks: B×T×L×E, what each look reads in place of the annotations, which then make the first state alone.
         """
         mean, keys, steps = annotations.mean(1), self.look.key(annotations), []
         state, memory = torch.tanh(self.first_state(mean)), torch.tanh(self.first_memory(mean))
-        for word in self.embedding(given).unbind(1):
+        for step, word in enumerate(self.embedding(given).unbind(1)):
+            if looks is not None:
+                annotations, keys = looks[:, step], self.look.key(looks[:, step])
             context, weights, gate, place = self.look(annotations, keys, state, hard, draw)
             state, memory = self.cell(torch.cat([word, context], -1), (state, memory))
             logits = self.readout(torch.tanh(word + self.from_state(state) + self.from_context(context)))
@@ -211,17 +216,27 @@ def by_kind(output: Told, seen: Scenes) -> dict[str, list[Tensor]]:
 
 
 @torch.no_grad()
-def names_kept(model, annotations: Tensor, seen: Scenes, cells: Tensor | None, empty: Tensor) -> float:
+def names_kept(model, annotations: Tensor, seen: Scenes, cells: Tensor | None, empty: Tensor, only=None) -> float:
     """Return the share of names that are right when one cell is emptied for each of them.
 
     Args:
         annotations: N×L×E.
         cells: one for each name, in the order of `seen.named.nonzero()`; with None nothing is emptied.
         empty: L×E, the annotations of an empty picture.
+        only: where the cell is emptied: for the "start", that is the mean annotation alone, or for a single look, 0 for the one at the
+            name and 1 for the one a word before; with None everywhere.
     """
     picture, word = seen.named.nonzero(as_tuple=True)
-    rows, changed = torch.arange(len(word)), annotations[picture]
+    rows, whole, given = torch.arange(len(word)), annotations[picture], seen.given[picture]
+    changed = whole.clone()
     if cells is not None:
         changed[rows, cells] = empty[cells]
-    predicted = model(changed, seen.given[picture]).logits[rows, word].argmax(-1)
+    if only is None:
+        told = model(changed, given)
+    else:
+        looks = whole[:, None].repeat(1, given.shape[1], 1, 1)  # names T L E
+        if only != "start":
+            looks[rows, word - only] = changed
+        told = model(changed if only == "start" else whole, given, looks=looks)
+    predicted = told.logits[rows, word].argmax(-1)
     return (predicted == seen.wanted[picture, word]).float().mean().item()

@@ -1,11 +1,46 @@
 # %% [markdown]
-# You repair what a captioner reads before its first word, write the penalty on cells that are overlooked, and measure whether a word points to what it names. Then you empty one cell after another, to see what a word depends on, and write a test that finds captioners which do not see the whole picture. The letters:
+# You measure whether a word points to what it names, repair what a captioner reads before its first word, and write the penalty on cells that are overlooked. Then you empty one cell after another, to see what a word depends on, and write a test that finds captioners which do not see the whole picture. The letters:
 # B captions, each with its picture, T steps of a caption, L cells of a picture, E width of an annotation, H width of a state, A width in which scores are computed, F features. **Cells are counted from 0.**
 
 # %%
 import torch
 
 from course_utils import check, hint, progress, solution
+
+# %% [markdown]
+# ## 15.pointing_accuracy
+#
+# Does a map show what a word is about? Where the true cell of each word is known, this can be counted. A word **points** to the cell of its largest weight, and it is right if that is the true cell. Return the share of right words, from 0 to 1, among all real words of the batch.
+#
+# `mask` is True at real words. At False steps, `true` may be any number, even one that is no cell of the picture, and the weights may be any numbers. False may be before True. At real words no two weights are equal. The result may be a Python number or a tensor.
+
+
+# %%
+def pointing_accuracy(weights, true, mask):
+    """Return the share of the words whose largest weight is at the true cell.
+
+    Args:
+        weights: B×T×L.
+        true: B×T, the true cell of each word, a whole number from 0 to L − 1; anything at padding.
+        mask: B×T, True at real words, False at padding.
+
+    Returns:
+        The share, a number from 0 to 1.
+
+    Example:
+        >>> weights = torch.tensor([[[0.7, 0.2, 0.1], [0.1, 0.3, 0.6], [0.2, 0.5, 0.3]]])
+        >>> pointing_accuracy(weights, torch.tensor([[0, 1, -1]]), torch.tensor([[True, True, False]]))
+        0.5
+    """
+    ### BEGIN SOLUTION
+    right = (weights.argmax(dim=-1) == true) & mask  # B T
+    words = mask.sum().item()
+    return right.sum().item() / words if words else 0.0
+    ### END SOLUTION
+
+
+# %%
+check("15.pointing_accuracy", pointing_accuracy)
 
 # %% [markdown]
 # ## 15.first_look
@@ -94,41 +129,6 @@ def doubly_stochastic(weights, mask):
 
 # %%
 check("15.doubly_stochastic", doubly_stochastic)
-
-# %% [markdown]
-# ## 15.pointing_accuracy
-#
-# Does a map show what a word is about? Where the true cell of each word is known, this can be counted. A word **points** to the cell of its largest weight, and it is right if that is the true cell. Return the share of right words, from 0 to 1, among all real words of the batch.
-#
-# `mask` is True at real words. At False steps, `true` may be any number, even one that is no cell of the picture, and the weights may be any numbers. False may be before True. At real words no two weights are equal. The result may be a Python number or a tensor.
-
-
-# %%
-def pointing_accuracy(weights, true, mask):
-    """Return the share of the words whose largest weight is at the true cell.
-
-    Args:
-        weights: B×T×L.
-        true: B×T, the true cell of each word, a whole number from 0 to L − 1; anything at padding.
-        mask: B×T, True at real words, False at padding.
-
-    Returns:
-        The share, a number from 0 to 1.
-
-    Example:
-        >>> weights = torch.tensor([[[0.7, 0.2, 0.1], [0.1, 0.3, 0.6], [0.2, 0.5, 0.3]]])
-        >>> pointing_accuracy(weights, torch.tensor([[0, 1, -1]]), torch.tensor([[True, True, False]]))
-        0.5
-    """
-    ### BEGIN SOLUTION
-    right = (weights.argmax(dim=-1) == true) & mask  # B T
-    words = mask.sum().item()
-    return right.sum().item() / words if words else 0.0
-    ### END SOLUTION
-
-
-# %%
-check("15.pointing_accuracy", pointing_accuracy)
 
 # %% [markdown]
 # ## 15.effect_map

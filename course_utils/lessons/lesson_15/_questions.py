@@ -86,7 +86,7 @@ questions = (
         "For the word “seven”, the weights of a model lie on an empty cell. What may we conclude?",
         right=(
             "Only where this word's context came from: the seven may have been read earlier.",
-            "Our penalised model lost few names when that cell was emptied, and many when the cell was emptied that it had looked at one word earlier.",
+            "Our penalised model lost few names when that cell was emptied, and many when the thing was emptied in the look one word earlier.",
         ),
         wrong=(
             (
@@ -108,17 +108,17 @@ questions = (
 predictions = (
     Prediction(
         "15.pointing",
-        "For what share of the things does the largest weight lie on the thing, when its name is written?",
+        "Of 100 things, for how many does the largest weight lie on the thing when its name is written?",
         why="Nothing in the training asks the model to look there, and a random cell would be right in 1 of 25 cases.",
     ),
     Prediction(
         "15.penalty",
-        "With the penalty: for what share of the things does the largest weight lie on the thing, when its name is written?",
+        "With the penalty: of 100 things, for how many does the largest weight lie on the thing when its name is written?",
         why="The penalty asks each cell for a weight of 1 over the whole caption. It does not say at which word a cell should be looked at.",
     ),
     Prediction(
         "15.emptied",
-        "With the penalty: what share of the names is still right when, for each of them, the cell with the largest weight is emptied?",
+        "With the penalty: of 100 names, how many are still right when, for each of them, the cell with the largest weight is emptied?",
         why="At the name this model has its weight on cells that it does not need for the name. What it needs was read earlier, and its state has kept it.",
     ),
 )
