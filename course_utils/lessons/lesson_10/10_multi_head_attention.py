@@ -1,6 +1,7 @@
 # %%
 import ipywidgets
 import torch
+from IPython.display import display
 from torch import nn
 
 from course_utils import check, predict, reveal
@@ -42,7 +43,7 @@ print("dog bites man:", 0.5 * dog + 0.5 * man, "   man bites dog:", 0.5 * man + 
 dog_first = torch.tensor([[4.0, 0, 0, -1], [0, 0, 1, 0], [0, 8, 0, 1]])  # S D: dog bites man
 man_first = torch.tensor([[0, 8.0, 0, -1], [0, 0, 1, 0], [4, 0, 0, 1]])  # S D: man bites dog
 W_Q, W_K, W_V = torch.zeros(3, 2, 4, 2)  # H D d each
-W_Q[:, 2] = torch.tensor([[4.0, 0.0], [0.0, 4.0]])  # the verb asks for [1, 0] in head 0, for [0, 1] in head 1
+W_Q[:, 2] = torch.tensor([[4.0, 0.0], [0.0, 4.0]])  # the verb's query is [4, 0] in head 0, [0, 4] in head 1
 W_K[:, 3] = torch.tensor([-1.0, 1.0])  # before the verb: [1, -1], after it: [-1, 1]
 W_V[:, :2] = torch.eye(2)  # what is taken: "dog" and "man"
 W_O = torch.eye(4)  # D D: it leaves the contexts as they are
@@ -70,7 +71,7 @@ shares = [part[0].tolist() for part in weights]
 diagrams.several_heads(["man", "bites", "dog"], 1, numbers[0], shares, numbers[1:3], numbers[3], ["split", "merge"])
 
 # %% [markdown]
-# Each head finds its own noun, and the two contexts stay side by side, so the two sentences differ. $W^O$ could also mix them. Change its third row to [-1, 0, 1, 0] and its fourth to [0, -1, 0, 1]: what are the first two numbers of the output now?
+# Each head finds its own noun, and the two contexts stay side by side, so the two sentences differ. $W^O$ could also mix them. Change its third row to [-1, 0, 1, 0] and its fourth to [0, -1, 0, 1]: the first two numbers of the output become a difference, head_0 minus head_1.
 #
 # ## All heads at once
 #
@@ -192,12 +193,12 @@ for H in (1, 2, 8):
     rows[f"H = {H}"] = right(models[H])
 five = torch.tensor(measured("two_facts", "answers_right", "heads")[1]).T  # three numbers of heads, seeds
 reveal("10.one_head", round(five[0].mean().item(), 2))
-table(rows, ["digits right", "first digit", "second digit", "says one twice"], digits=2)
+display(table(rows, ["digits right", "first digit", "second digit", "says one twice"], digits=2))
 longer = {f"H = {H}": [runs] for H, runs in zip((1, 2, 4), five, strict=True)}
 table(longer, ["digits right"], corner="five models each", digits=2)
 
 # %% [markdown]
-# One head gets one of the two digits right, and mostly says it twice. Two heads get both right. They have as many parameters, as each has half of the width.
+# One head gets one of the two digits right, and mostly says it twice. Two heads get both right, with no more parameters, since each head is half as wide.
 #
 # Where do they look? Frames mark the two pairs that are asked for.
 
@@ -343,9 +344,9 @@ plots.amounts(lost["off"], heads, names, "without this head", plots.axes(width=5
 print(f"{int((lost['off'] < 1).sum())} of the 36 heads cost less than 1 of the whole model's {whole:.1f} BLEU.")
 
 # %% [markdown]
-# Most heads cost less than 1 BLEU, even the clearest one for the word before. (A few tenths mean little in one model.) The three that cost most read the source in the decoder's last layer.
+# Most heads cost less than 1 BLEU, even the clearest one for the word before. Of the others named above, head 2 of layer 1 and head 1 of layer 2 cost the most in the encoder. (A few tenths mean little in one model.) The three that cost most of all belong to the last attention to the source.
 #
-# Now we switch off three heads of an attention together, so that one is left. There are 36 such cases. Compared with the sum of what these three cost one at a time, is the loss mostly larger, the same (within half a point), or smaller?
+# Now we switch off three heads of an attention together, so that one is left. There are 36 such cases. Compared with the sum of what these three cost one at a time, which is the most frequent: that the loss is larger, the same (within half a point), or smaller?
 
 # %% tags=["nbval-check-output"]
 predict("10.together", ...)
@@ -364,11 +365,11 @@ shown = {"seven attentions": others} | {name: [names.index(name)] for name in la
 for (label, rows), (colour, _, marker) in zip(shown.items(), plots.LOOKS, strict=False):
     ax.plot(added[rows].flatten(), lost["alone"][rows].flatten(), marker, color=colour, alpha=0.7, label=label)
 ax.axline((0, 0), (1, 1), color="0.5", linestyle="--")  # as much
-ax.set(xlabel="one at a time, added up: BLEU lost", ylabel="together: BLEU lost", xlim=(0, 10), ylim=(0, 10))
+ax.set(xlabel="one at a time, added up: BLEU lost", ylabel="together: BLEU lost", xlim=(0, 9.5), ylim=(0, 9.5))
 _ = ax.legend()
 
 # %% [markdown]
-# In half of the cases the losses add up. In the last attention to the source, three heads cost more together: alone, each was missed less, as others could stand in for it. In the decoder's last layer they cost less together. So a head's worth is not one number.
+# In half of the cases the losses add up; if not, they are mostly larger together. In the last attention to the source, perhaps heads can stand in for each other as long as one alone is missing. In the decoder's last self-attention three heads cost less together. So a head's worth is not one number.
 #
 # And how well does a model translate that was trained with a single head, as wide as the four?
 
@@ -388,7 +389,7 @@ print(
 )
 
 # %% [markdown]
-# With none of 2, 4 or 8 heads are all three seeds better; a gain of half a point could still hide here. (These models have hidden layers.) Vaswani et al. 2017 (table 3) lost 0.9 BLEU with one head, in a wider model.
+# With 2 or 4 heads not all three seeds are better, and with 8 none is; a gain of half a point could still hide here. (These models have hidden layers.) Vaswani et al. 2017 (table 3) lost 0.9 BLEU with one head, in a wider model.
 #
 # ## So: why several heads?
 #

@@ -120,8 +120,8 @@ predictions = (
     ),
     Prediction(
         "10.together",
-        "Three heads of an attention are switched off together. Compared with the sum of what they cost one at a time, is the loss in most cases larger, the same (within half a point), or smaller?",
-        why="In half of the cases the losses add up. Where heads can stand in for each other, as in the last attention to the source, they cost more together.",
+        "Three heads of an attention are switched off together. Compared with the sum of what they cost one at a time, which is the most frequent: a larger loss, the same (within half a point), or a smaller one?",
+        why="In half of the cases the losses add up. In the last attention to the source three heads cost more together.",
         choices=("larger", "the same", "smaller"),
     ),
 )
