@@ -148,7 +148,7 @@ def same_words(names, words, projections, scores, weights, contexts, new=()) -> 
     arrows += [joined(queries, score, queries.middle), joined(keys, score, keys.middle)]
     arrows += [joined(score, attend, middle), joined(attend, total, middle), joined(values, total, values.middle)]
     in_words = (
-        f"All comes from one matrix, {plain(read.text)}, a row for each word. The matrices W_Q, W_K and W_V make of it the queries, {plain(queries.text)}, the keys, "
+        f"Everything comes from one matrix, {plain(read.text)}, a row for each word. The matrices W_Q, W_K and W_V make of it the queries, {plain(queries.text)}, the keys, "
         f"{plain(keys.text)}, and the values, {plain(values.text)}. Queries and keys give the scores, {plain(score.text)}; their {plain(attend.text)} are the weights, "
         f"and the sums of the values with these weights are the {plain(total.text)}."
     )

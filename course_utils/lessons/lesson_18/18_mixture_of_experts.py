@@ -196,11 +196,11 @@ plots.dots(forgotten, "share of white digits forgotten")
 plots.dots(learned, "share of black digits with their new labels", xlim=(0.5, 1))
 
 # %% [markdown]
-# The marks show what each seed forgets, then what it learns. With SGD, tiny gradients are harmless: *best two* forgets nothing. With Adam and a fixed gate, *all four* and *best two* forget more than the single network with every seed; if the gate learns, they forget less. *Best one* forgets nothing: no black digit goes to an expert for white ones, and its gate cannot learn, since a softmax of a single score is always 1.
+# The marks show what is forgotten, then what is learned. With SGD, tiny gradients are harmless: *best two* forgets nothing. With Adam and a fixed gate, *all four* and *best two* forget more than the single network with every seed; if the gate learns, they forget less. *Best one* forgets nothing: black digits go to no expert for white ones, and its gate cannot learn, as a softmax of one score is 1.
 #
 # ## One expert for each token
 #
-# Asking one expert saves work. A **switch** (Fedus et al. 2021) asks the likeliest. Its **capacity** is how many tokens it has room for: here two. Which token finds no room? Which changes its expert by the noise?
+# Asking one expert saves work. A **switch** (Fedus et al. 2021) asks the expert with the largest probability $p_i$. Its **capacity** is how many tokens it has room for: here two. Which token finds no room? Which changes its expert by the noise?
 
 # %%
 scores = torch.tensor([[20, 15, 18, 12, 3, 1], [5, 0, 2, 10, 19, 0], [0, 10, 4, 1, 2, 20]]).T / 10  # B N
