@@ -105,6 +105,12 @@ def test_a_diagram_is_sound_and_names_itself(shown):
 
 
 @pytest.mark.parametrize("shown", ALL.values(), ids=ALL)
+def test_every_tip_has_an_area(shown):
+    for (x, y), (end_x, end_y) in (arrow.points[-2:] for arrow in shown.arrows if not arrow.dashed):
+        assert (x == end_x) != (y == end_y)  # a slanted arrow would have a tip without one
+
+
+@pytest.mark.parametrize("shown", ALL.values(), ids=ALL)
 def test_its_words_name_every_box_and_what_is_new(shown):
     for box in shown.boxes:
         name, _, note = box.text.replace("*", "").partition(": ")

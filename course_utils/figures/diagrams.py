@@ -148,7 +148,7 @@ def same_words(names, words, projections, scores, weights, contexts, new=()) -> 
     arrows += [joined(queries, score, queries.middle), joined(keys, score, keys.middle)]
     arrows += [joined(score, attend, middle), joined(attend, total, middle), joined(values, total, values.middle)]
     in_words = (
-        f"All comes from one matrix, {plain(read.text)}, a row for each word. The matrices W_Q, W_K and W_V make of it the queries, {plain(queries.text)}, the keys, "
+        f"Everything comes from one matrix, {plain(read.text)}, a row for each word. The matrices W_Q, W_K and W_V make of it the queries, {plain(queries.text)}, the keys, "
         f"{plain(keys.text)}, and the values, {plain(values.text)}. Queries and keys give the scores, {plain(score.text)}; their {plain(attend.text)} are the weights, "
         f"and the sums of the values with these weights are the {plain(total.text)}."
     )
@@ -667,7 +667,7 @@ def routing(scores, noise, probabilities, kept, loss, new=()) -> Diagram:
         ends.append(Box(name.split()[0], f"{name}: {named}", 626, 18 + each * i, 114, each - 10, kind))
         for place, b in enumerate(tokens):
             end = ends[-1].y + ends[-1].height * (place + 1) / (len(tokens) + 1)
-            arrows.append(Arrow(((528, 18 + step * b + tall / 2), (626, end))))
+            arrows.append(Arrow(((528, 18 + step * b + tall / 2), (608, end), (626, end))))  # a tip is drawn straight
     below = Box("balance", f"balance loss: {loss:.2f}", EDGE, 22 + bottom, WIDTH - 2 * EDGE, tall, "frame")
     in_words = (
         f"Each token goes through these steps, in the order of the batch: {'; '.join(sentences)}. "

@@ -20,7 +20,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # In lesson 08 an LSTM read a sentence, and each state attended to the states before it. Now we leave out the LSTM, and let each word's own vector attend to the vectors of *all* words. This is the self-attention of lesson 03: queries, keys and values come from the same words.
 #
-# In its plainest form a word's vector is all three. Take three words with the vectors [1, 0], [0, 1] and [1, 1], and work out the third word's scores on paper, before the division by √D. Which word gets the most weight?
+# In the plainest form, a word's vector serves as all three. Take three words with the vectors [1, 0], [0, 1] and [1, 1], and work out the third word's scores on paper, before the division by √D. Which word gets the most weight?
 
 # %% tags=["nbval-check-output"]
 x = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])  # T D
@@ -42,7 +42,7 @@ print("they agree:", torch.allclose(contexts, matrix) and torch.allclose(matrix,
 # %% [markdown]
 # ## What a word asks for is not what it is
 #
-# With one vector for everything, words look mostly at words like themselves, and at long vectors. But "it" should look at a thing, not at another pronoun. So three matrices turn a word's vector into its query, its key and its value (Vaswani et al. 2017):
+# With one vector for everything, words look mostly at words like themselves, and at long vectors. But "it" should look at a thing, not at another pronoun. So three matrices turn a word's vector into its query, its key and its value (Vaswani et al. 2017); $d$ is the width of queries and keys:
 #
 # $$Q = X W_Q \qquad K = X W_K \qquad V = X W_V \qquad \text{contexts} = \text{softmax}\left(\frac{Q K^\top}{\sqrt{d}}\right) V$$
 #
@@ -160,12 +160,12 @@ at = torch.arange(7)
 masks = {"padding: 5 words": (at < 5).expand(7, 7), "causal": causal_mask(7)}
 masks["neighbourhood, radius 2"] = (at[:, None] - at).abs() <= 2
 for ax, (name, mask) in zip(plots.axes(3, width=3.6, height=3.4), masks.items(), strict=True):
-    plots.mask(mask, title=name, ax=ax, xlabel="keys: is seen", ylabel="queries: sees")
+    plots.mask(mask, title=name, ax=ax, xlabel="word that is seen (key)", ylabel="word that looks (query)")
 
 # %% [markdown]
-# It needs the causal one, under which a word sees itself and what is before it. In training all words of the target are present, and this mask hides what comes next. In the exercises you test whether a model obeys it.
+# The three masks hide padding, what comes later, and what is far away. A decoder needs the causal one. (What padding itself sees does not matter: nobody reads it.) In training all words of the target are present, and this mask hides what comes next. In the exercises you test whether a model obeys it.
 #
-# With the third mask a word sees only the words at most `radius` positions away: **restricted self-attention**. But the next layer sees the neighbours' neighbours. Gradients show on which words an output depends. With radius 2, how many layers does it take until each of 12 words depends on all?
+# With the third mask a word sees only the words at most `radius` positions away: **restricted self-attention**. How far a layer sees is its **reach**. But the next layer sees the neighbours' neighbours. Gradients show on which words an output depends. With radius 2, how many layers does it take until each of 12 words depends on all?
 
 
 # %%
@@ -191,7 +191,7 @@ print(f"Yours: a word sees at most {mine.sum(1).max()}, and two layers reach {in
 #
 # ## Four kinds of layers
 #
-# A **recurrent** layer is lesson 05's tanh cell. A **convolution** adds up $k$ words, each times a matrix of its own; these matrices are its **kernel**. Here $k = 2$, and the gap doubles with each layer. How long is the way from the first of eight words to the last?
+# A **recurrent** layer is lesson 05's tanh cell. A **convolution** multiplies each of $k$ words by a matrix of its own and adds the results; these matrices are its **kernel**. Here $k = 2$, and the gap doubles with each layer. How long is the way from the first of eight words to the last?
 
 # %%
 diagrams.paths()
@@ -240,7 +240,7 @@ rows |= {"2,000 words, by the formulas": by_the_formulas(2000), "2,000 words, co
 table(rows, names, corner="millions", digits=1)
 
 # %% [markdown]
-# By the formulas self-attention is cheaper than the recurrent layer if a sentence has fewer words than its vectors have dimensions. Counted, it needs *more* for 50 words. A formula without constants says how work *grows*, not what a layer costs: it leaves out the three projections, $3 n d^2$, nearly all of the work for 50 words (in the restricted layer even for 2,000). The recurrent layer has two matrices instead of one.
+# By the formulas self-attention is cheaper than the recurrent layer if a sentence has fewer words than its vectors have dimensions. Counted, it needs *more*, in fact for every $n$: $3 n d^2 + 2 n^2 d$ against $2 n d^2$. A formula without constants says how work *grows*, not what a layer costs: it leaves out the three projections, $3 n d^2$, nearly all of the work for 50 words (in the restricted layer even for 2,000).
 #
 # Does the layer that multiplies least also take the least time? We double the number of words, again and again, at width 64.
 
@@ -254,7 +254,7 @@ for ax, numbers, label in ((left, work, "millions of multiplications"), (right, 
     plots.curves(sizes, runs, "words", label, log=True, ax=ax)
 
 # %% [markdown]
-# No: the recurrent layer multiplies least, and yet it takes longer than the convolution. Each of its $n$ small steps has to wait for the one before. The work of self-attention grows fastest. (On a busy computer these times vary.)
+# No: the recurrent layer multiplies least, and yet it takes longer than the convolution, perhaps because its $n$ small products take longer than a few large ones. They cannot be joined, as each step needs the one before. The work of self-attention grows fastest. (The times depend on what else the computer is doing.)
 #
 # ## How far can it see?
 #
@@ -280,9 +280,9 @@ for ax, runs in zip(plots.axes(2, width=5, height=4.2), (at_once, one_by_one), s
     ax.set_ylim(0, 1.02)
 
 # %% [markdown]
-# The dotted line is a guess. Left: the restricted layer loses one pair at distance 2 and all three at distance 4. No training helps, as nothing reaches the last position. Two layers see twice as far, but have not learned to use all of it.
+# The curves show right answers, the dotted line a guess. Left: the restricted layer loses one pair at distance 2 and all three at distance 4. No training helps: nothing reaches the last position. Two layers see farther, but do not use all of it. A convolution, with fixed weights, learns less.
 #
-# Right: the LSTM's path is as long as the text, yet it does as well. So the length of the path alone does not decide here: *reach* does. Yet long paths can be hard to *learn* (Vaswani et al.): a tanh cell, without gates, learns little unless there are no filler words.
+# Right: the LSTM's path is as long as the text, yet it does as well. So path length alone does not decide here: *reach* does. Yet long paths can be hard to *learn* (Vaswani et al.): a tanh cell, without gates, learns little here, but much without filler words.
 #
 # Why does self-attention not answer everything? How much weight does each of the 64 pairs get when needed?
 
@@ -303,7 +303,7 @@ for ax, (title, values) in zip(plots.axes(2, height=3.8), pictures.items(), stri
     plots.weights(means, range(1, 9), list("abcdefgh"), title, ax, "digit", "letter")
 
 # %% [markdown]
-# Most pairs get nearly all the weight, few get none. If a letter has one such digit, it is answered all the same: finding nothing has come to mean it. If it has several, only one is right.
+# Most pairs get nearly all the weight, some get none. If a letter has one such digit, it is still answered: the model gives it when it finds nothing. If it has several, only one is right.
 #
 # ## So: what if every word looks at every word at once?
 #

@@ -67,7 +67,7 @@ def train(model, sources, targets, seed=0, steps=100, size=64):
 # %% [markdown]
 # The line with `lr`, the **learning rate**: gradient descent, **SGD**, moves each weight by rate × gradient. (`zero_grad` deletes the gradient of the step before; otherwise the new one would be added to it.)
 #
-# To see a step's lines at work, we train small Transformers, of one layer on each side, on sentences of the small world. `run` trains three, with the seeds 0, 1 and 2. We draw the mean of their losses, with a band from the lowest to the highest. Given the right words before, what share of the words of new sentences do they get right?
+# To see a step's lines at work, we train small Transformers, with one layer on each side, on sentences of the small world. `run` trains three, with the seeds 0, 1 and 2. We draw the mean of their losses, with a band from the lowest to the highest. Given the right words before, what share of the words of new sentences do they get right?
 
 
 # %%
@@ -107,7 +107,7 @@ table(rows, ["gradient's root mean square (readout: 1)"], corner="matrix")
 # %% [markdown]
 # ## How far should each weight move?
 #
-# The gradients of the encoder's query matrix are less than a hundredth of the readout's. So no rate suits both: the query matrix hardly moves, or the readout jumps. **Adam** (Kingma & Ba 2015) keeps two running means for each weight θ: m of its gradients g, and v of their squares. Both start at 0 and are too small at first, so step t divides them by $1 - \beta^t$ ($\beta_1 = 0.9$, $\beta_2 = 0.999$, and ε is tiny):
+# The gradients of the encoder's query matrix are less than a hundredth of the readout's. Perhaps no rate suits both: the query matrix hardly moves, or the readout jumps. **Adam** (Kingma & Ba 2015) keeps two running means for each weight θ: m of its gradients g, and v of their squares. Both start at 0 and are too small at first, so step t divides them by $1 - \beta^t$ ($\beta_1 = 0.9$, $\beta_2 = 0.999$, and ε is tiny):
 #
 # $$m \leftarrow \beta_1 m + (1 - \beta_1)\, g, \qquad v \leftarrow \beta_2 v + (1 - \beta_2)\, g^2, \qquad \theta \leftarrow \theta - \text{rate} \cdot \frac{m / (1 - \beta_1^t)}{\sqrt{v / (1 - \beta_2^t)} + \varepsilon}$$
 #
@@ -177,7 +177,7 @@ plots.curves(steps, {"warm-up": rates[40], "no warm-up": rates[1]}, "step", "lea
 plots.curves(range(10, 101, 10), means("warm-up", "no warm-up"), "step", "loss, mean of ten steps", ax=right)
 
 # %% [markdown]
-# At step 40 both rates are 1 / √(32 · 40) = 0.028. Without a warm-up the first step moves nearly every weight by 0.18, and the last 60 steps do not repair it.
+# The pictures show the rates and the losses; from step 40 on both rates are the same, at first 1 / √(32 · 40) = 0.028. Without a warm-up the first step moves nearly every weight by 0.18, and the last 60 steps do not repair it.
 #
 # Does a warm-up help, or is 0.18 too large? A control: a constant rate of 0.028, with a warm-up of 40 steps and without. "Adam" has a constant 0.01.
 
@@ -193,11 +193,11 @@ gained = tried["0.028 after a warm-up"][1] - tried["0.028"][1]
 print("what a warm-up to 0.028 gains, seed by seed:", gained)
 
 # %% [markdown]
-# At 0.028 the warm-up gains nothing: here it helps only against rates that are too large. A smaller constant rate is better than the paper's schedule, with each seed. (In lesson 12, deep models needed one.)
+# At 0.028 the warm-up gains nothing: here it repairs only a first step that is far too large, 0.18. A smaller constant rate, 0.01, is better than the paper's schedule, with each seed. (In lesson 12, deep models did need a warm-up.)
 #
-# ## What should a step read?
+# ## Which sentences should share a batch?
 #
-# So far a batch held sentences drawn at random, padded to the longest. Vaswani et al. 2017 put sentences of similar length together, about 25,000 source and 25,000 target tokens per batch; so does `Batches`, here with 256. What share is padding if sentences are drawn at random, and if they are put together so?
+# So far a batch held sentences drawn at random, padded to the longest. Vaswani et al. 2017 put sentences of similar length together, about 25,000 source and 25,000 target tokens per batch; so does `Batches`, here with 256. What share is padding if sentences are drawn at random, and what share if similar lengths share a batch?
 
 # %%
 for by, ax in zip(("sentences", "tokens"), plots.axes(2, width=4.4, height=3.6), strict=True):
@@ -212,13 +212,13 @@ for by, ax in zip(("sentences", "tokens"), plots.axes(2, width=4.4, height=3.6),
     plots.mask(shown != PAD, title=f"by {by}", ax=ax, xlabel="token (white: padding)", ylabel="sentence", dot="")
 
 # %% [markdown]
-# At random, 41 % of what is read is padding. In batches filled by tokens, with many short sentences or a few long ones, it is 13 %.
+# At random, 41 % of what is read is padding. In batches filled by tokens, many short sentences or a few long ones, it is 13 %.
 #
 # ## What if there is little to read?
 #
-# A model may learn by heart what it reads again and again. **Dropout** should prevent that: in training it zeroes each number of embeddings and sub-layers with probability p, and scales the others up to keep the mean. **Label smoothing** (Szegedy et al. 2016, section 7) asks for less than certainty: the right word should get 1 - ε, and all V words, this one included, share the rest.
+# A model may learn by heart what it reads again and again. **Dropout** should prevent that: in training it sets each number after an embedding or sub-layer to zero with probability p, and scales the others up to keep the mean. **Label smoothing** (Szegedy et al. 2016) asks for less than certainty: the right word should get 1 - ε, and all V words share the rest.
 #
-# What becomes of ten ones with p = 0.25? What is asked for with V = 5, ε = 0.1?
+# What does dropout with p = 0.25 make of ten ones? What does smoothing ask for with V = 5, ε = 0.1?
 
 # %%
 torch.manual_seed(4)
@@ -235,7 +235,7 @@ for name, logits in (("just that", asked.log()), ("more certain", 2 * asked.log(
     print(f"{name:12} {logits.softmax(-1)}  loss {loss:.3f}")
 
 # %% [markdown]
-# Dropout drops different numbers each time, and in use does nothing. With smoothing, a model that gives exactly what is asked for has the lowest loss, 0.39. A more certain one has a higher loss, although its most probable word is right, too. So a smoothed loss cannot be compared with one that is not smoothed.
+# Dropout drops other numbers each time, and does nothing once the model is in use. With smoothing, a model that gives exactly what is asked for has the lowest loss, 0.39. A more certain one has a higher loss, although its most probable word is right, too. So a smoothed loss cannot be compared with one that is not smoothed.
 #
 # Now our small model learns only 60 sentences, each 40 times. For smoothing we change the line that computes the loss; dropout is part of the model. How far apart are its own sentences and new ones, and which of the two helps?
 
@@ -256,7 +256,7 @@ for name in ("dropout", "smoothing"):
     print(f"{name} minus neither, new sentences, seed by seed:", new[name] - new["neither"])
 
 # %% [markdown]
-# Each model knows nearly all words of its own sentences, and far fewer of new ones: it has learned by heart. Dropout gains with each seed, smoothing does not, and neither closes the gap. Three equal signs come by chance once in four times. **Your turn**: put 1,000 in place of 60. What becomes of the gap, and of what dropout gains?
+# Each model knows nearly all words of its own sentences, and far fewer of new ones: it has learned by heart. Dropout helps with each seed, smoothing does not, and neither closes the gap. By chance alone, three signs agree one time in four. **Your turn**: put 1,000 in place of 60. What becomes of the gap, and of what dropout gains?
 #
 # ## What is each ingredient worth?
 #
@@ -283,9 +283,9 @@ rows = {name: [*row, sum(row) / len(row)] for name, row in rows.items()}
 table(rows, [*(f"seed {seed}" for seed in plain), "mean"], corner="BLEU, 20,000 pairs", digits=1)
 
 # %% [markdown]
-# The ranges overlap, yet without dropout the model is better with *every* seed, by 3 to 7 BLEU. So we compare by **paired differences**: from each run we subtract the run with the same seed. If a change does nothing, all $n$ differences have the same sign by chance once in $2^{n-1}$ times: five of them once in 16.
+# The ranges overlap, yet without dropout the model is better with *every* seed, by 3 to 7 BLEU. So we compare by **paired differences**: from each run we subtract the run with the same seed. If a change does nothing, all $n$ differences agree in sign by chance one time in $2^{n-1}$: five of them one time in 16.
 #
-# Now the same model learns only 1,500 pairs, each 53 times, which is as much reading. Does dropout still hurt? (A readout is **tied** if its matrix is also the embedding. [Muon](../docs/translators.md#optimizers) is another optimizer.)
+# Now the same model learns only 1,500 pairs, each 53 times, which is as much reading. Does dropout still hurt? (The recipe has all that we met, and a **tied** readout: its matrix is also the embedding. [Muon](../docs/translators.md#optimizers) is another optimizer.)
 
 # %% tags=["nbval-check-output"]
 predict("13.dropout", ...)
@@ -308,13 +308,13 @@ for change, gained in found.items():
 table(rows, ["small world: mean", "seeds that gain", "translator"], corner="BLEU gained", digits=1)
 
 # %% [markdown]
-# With 1,500 pairs the model needs dropout most, then label smoothing. Two changes gain with every seed: Muon and, a surprise, batches of sentences. Batches by tokens save padding, but here they cost 5.5 BLEU; we do not know why.
+# With 1,500 pairs the model needs dropout most, then label smoothing. Two changes gain with every seed: Muon and, surprisingly, batches of sentences. Batches by tokens save padding, but here they cost 5.5 BLEU; we do not know why.
 #
-# The translator has one run per row: a hint, no proof. Dropout, label smoothing and Muon look useful there, too; the kind of batch matters little. So an ingredient has to be measured for the model and the data at hand.
+# The translator has one run per row: a hint, not a proof. Dropout, label smoothing, a tied readout and Muon look useful there; how batches are filled matters little. So an ingredient has to be measured for the model and the data at hand.
 #
 # ## How does it write?
 #
-# In use, a plain loop reads all words again at each step. Must it? The decoder reads four words, then one more. How much do the vectors of the first four change?
+# In use, a plain loop gives the decoder all its words again at each step. Must it? It reads four words, then another. How much do the first four vectors change?
 
 # %%
 source = make_batch(subwords.encode([caption]), [[]])[0]
@@ -325,7 +325,7 @@ with torch.no_grad():
 print("largest change:", f"{(five[:, :4] - four).abs().max():.5f}")
 
 # %% [markdown]
-# They do not change, because the decoder's attention is causal: no word sees a later one. So a word's keys and values, in every layer, stay what they are, and the decoder can keep them in a **cache**. How many operations does that save? (In the drawing, what is marked is computed in this step.)
+# They do not change, because the decoder's attention is causal: no word sees a later one. So a word's keys and values, in every layer, stay what they are, and the decoder can keep them in a **cache**. How many of the decoder's operations does that save? (In the drawing, what is marked is computed in this step.)
 
 
 # %%
@@ -345,7 +345,7 @@ def write(cached):
 
 
 (words, again), (same, kept) = write(cached=False), write(cached=True)
-print("the same words:", words == same, "  operations saved:", f"{1 - sum(kept) / sum(again):.0%}")
+print("the same words:", words == same, "  the decoder's operations saved:", f"{1 - sum(kept) / sum(again):.0%}")
 for name, costs in (("reading all words again", again), ("with a cache", kept)):
     print(f"{name:23} first step {costs[0]:4.1f}, last step {costs[-1]:4.1f} million operations")
 diagrams.cached(new=["projected"])
@@ -390,9 +390,9 @@ for (text, (word, says)), german in zip(texts.items(), translate(translator, sub
 table(rows, ["German", "which says", "captions with"], left=["German", "which says"])
 
 # %% [markdown]
-# The first three are right: it knows the plural *rennen*, that a relative clause ends with its verb, and the German of "elephants". It makes a statement of a question. And it drops "not", even in the caption that it has read.
+# The first three, which are in no caption, are right: the plural *rennen*, the verb at the end of the relative clause, the German of "elephants". It turns a question into a statement, and the last two into nonsense. And it drops "not", even in the caption that it has read.
 #
-# Two sentences are few. How many of 20 sentences with "not" does it negate?
+# Two sentences prove little. How many of 20 sentences with "not" does it negate?
 
 # %%
 who = ("A dog is", "The man is", "A woman is", "Two boys are", "The children are")
@@ -408,7 +408,7 @@ print("with a German negation:", sum(not negations.isdisjoint(text.strip(".").sp
 #
 # ## So: how is it trained, and what does it know?
 #
-# By a short loop: each step draws a batch, computes the loss and its gradient, and moves the weights. What else a recipe holds has to be measured: dropout cost 5 BLEU with 20,000 pairs and gained 10 with 1,500. The translator knows words and grammar of its captions, also in new sentences. It does not know *not*, although it has read it.
+# By a short loop: each step draws a batch, computes the loss and its gradient, and moves the weights. What else a recipe holds has to be measured: dropout cost 5 BLEU with 20,000 pairs and gained 10 with 1,500. The translator uses words and grammar of its captions in new sentences, too. It does not know *not*, although it has read it.
 #
 # ## Questions
 #
@@ -434,7 +434,7 @@ check("13.q5", ...)
 #
 # - How is it trained, and what does it know? By a short loop; whether another ingredient pays has to be measured. It knows much of what its captions show, but not all.
 # - Adam divides the mean gradient by the root of the mean square, so its first step moves every weight by the rate. A first rate that is too large can spoil a run. A warm-up prevents that, and so does a smaller rate.
-# - Runs with the same seed are compared by paired differences. Five equal signs come by chance once in 16 times, three once in 4 times.
+# - Runs with the same seed are compared by paired differences. By chance five signs agree one time in 16, three one time in 4.
 # - Where no word sees a later one, keys and values can be kept: a decoder with a cache writes the same words with fewer operations.
 # - GPT keeps the decoder and can write with a cache; BERT keeps the encoder, in which every word sees all others.
 #

@@ -32,7 +32,7 @@ plots.scatter(points.x[:, 0], points.y[:, 0], "x", "y")
 #
 # ## A gate is attention over networks
 #
-# The experts all read the same input $x$. Expert $i$ answers $o_i(x)$, and the gate gives it a weight $g_i$:
+# The experts all read the same input $x$. Expert $i$ answers $o_i(x)$, and the gate gives it a weight $g_i$ ($b$ is a preference that does not depend on $x$):
 #
 # $$y = \sum_i g_i\, o_i(x) \qquad g = \text{softmax}(W x + b)$$
 #
@@ -73,7 +73,7 @@ diagrams.attention(*parts, then="answer", title="A mixture of experts", shapes=s
 #
 # $$\tfrac{1}{2} \Big\| t - \sum_i g_i o_i \Big\|^2 \qquad\text{or}\qquad -\log \sum_i g_i\, e^{-\frac{1}{2} \| t - o_i \|^2}$$
 #
-# The second (Jacobs et al., equation 1.3) is the negative log-probability of the target $t$ if one expert is drawn, with probability $g_i$, and errs by normal noise. The target is 3, two experts answer 3 and 7, and both gates are 1/2. Which loss asks the first expert to change?
+# The second (Jacobs et al., equation 1.3) is the negative log-probability of the target $t$ if one expert is drawn, with probability $g_i$, and its answer is off by Gaussian noise. The target is 3, two experts answer 3 and 7, and both gates are 1/2. Which loss asks the first expert to change?
 
 # %% tags=["nbval-check-output"]
 outputs, target = torch.tensor([[[3.0], [7.0]]], requires_grad=True), torch.tensor([[3.0]])
@@ -123,7 +123,7 @@ plots.dots(
     {name: dict(zip(names, both, strict=True)) for name, both in errors.items()}, "squared error", "", ax, (0.018, 2)
 )
 ax.set_xscale("log")
-table(rows, ("sum: median", "sum: mean", "alone, times the sum's"), corner="squared error")
+table(rows, ("sum: median", "sum: mean", "error alone / error of the sum"), corner="squared error")
 
 # %% [markdown]
 # With most seeds, competing experts have the smaller error, but some of their runs go wrong. So the median favours competing, the mean does not. After competing, the expert with the largest gate can answer alone, and its error is little above the sum's with every seed. After working together it can hardly ever do so.
@@ -174,13 +174,13 @@ table(rows, columns, corner="size of the gradient")
 #
 # ## Does it forget less?
 #
-# For 300 more steps there are only black digits, with new labels. Four networks learn them: one with a hidden layer; a mixture whose four experts all answer; one whose best two answer; and the same one if from now on only the best answers. They learn with plain gradient steps (SGD), with Adam while the gate stays fixed, and with Adam while the gate learns, too. Of all white digits, what share will *best two* forget with Adam and a fixed gate?
+# For 300 more steps there are only black digits, with new labels. Four networks learn them: one with a hidden layer; a mixture whose four experts all answer; one whose best two answer; and the same mixture if from now on only its best expert answers. They learn with plain gradient steps (SGD), with Adam while the gate stays fixed, and with Adam while the gate learns, too. Of all white digits, what share will *best two* forget with Adam and a fixed gate?
 
 # %% tags=["nbval-check-output"]
 predict("18.forgetting", ...)
 
 # %% tags=["reveals"]
-print("Each mark is a seed; forgotten: the share of white digits read before, minus that read afterwards.")
+print("Each mark is a seed; forgotten: the share of white digits recognised before, minus that afterwards.")
 names, forgotten, learned = ("white", "white_sgd", "white_adam", "black_sgd", "black_adam"), {}, {}
 for setup in ("one network", "all four", "best two", "best one"):
     before, by_sgd, by_adam, *new = torch.tensor(measured_once("forgetting", *names, setup=setup))
@@ -191,16 +191,16 @@ for setup in ("one network", "all four", "best two", "best one"):
     learned[setup] = dict(zip(ways, (*new, black_free), strict=True))
 reveal("18.forgetting", round(forgotten["best two"]["Adam, gate fixed"].mean().item(), 2))
 (reached,) = measured_once("forgetting", "reached", setup="best one")
-print(f"Best one: at most {max(reached):.2f} of the black digits ask an expert that prefers white ones.")
+print(f"Best one: at most {max(reached):.2f} of the black digits go to an expert that prefers white ones.")
 plots.dots(forgotten, "share of white digits forgotten")
 plots.dots(learned, "share of black digits with their new labels", xlim=(0.5, 1))
 
 # %% [markdown]
-# With Adam and a fixed gate, all four and the best two forget more than the single network with every seed; if the gate learns, they forget less, but not nothing. *Best one* forgets nothing: no black digit asks an expert for white ones, and its gate cannot learn, since a softmax of a single score is always 1. The single network learns best.
+# The marks show what is forgotten, then what is learned. With SGD, tiny gradients are harmless: *best two* forgets nothing. With Adam and a fixed gate, *all four* and *best two* forget more than the single network with every seed; if the gate learns, they forget less. *Best one* forgets nothing: black digits go to no expert for white ones, and its gate cannot learn, as a softmax of one score is 1.
 #
 # ## One expert for each token
 #
-# Asking one expert saves work, too. A **switch** (Fedus et al. 2021) asks the one with the largest probability $p_i$. An expert's **capacity** is the number of tokens of a batch that it has room for: here two. Which token finds no room? Which changes its expert because of the noise?
+# Asking one expert saves work. A **switch** (Fedus et al. 2021) asks the expert with the largest probability $p_i$. Its **capacity** is how many tokens it has room for: here two. Which token finds no room? Which changes its expert by the noise?
 
 # %%
 scores = torch.tensor([[20, 15, 18, 12, 3, 1], [5, 0, 2, 10, 19, 0], [0, 10, 4, 1, 2, 20]]).T / 10  # B N
@@ -311,7 +311,7 @@ reveal("18.without_balance", round(show(left_alone, "without the balance loss", 
 plots.shares_of_choices(asked[:50], "experts in the first 50 steps", meanwhile, "step", "share of the batch")
 
 # %% [markdown]
-# A cell has the number and colour of the expert that computes the answer. With the balance loss nearly all experts have work, and a language goes to several of them: the loss asks only for equal shares. Without it few experts do all the work: the mixture has **collapsed**. These few cannot know all languages, since a linear expert adds a score for the word to one for the language. Can you prevent this? Write a line for `mine` that uses `p.mean(0)` alone.
+# Each cell has the number and colour of the expert that computes the answer; the curves are the experts' shares of a batch. With the balance loss nearly all experts have work, and most languages go to several of them: the loss asks only for equal shares. Without it few experts do all the work: the mixture has **collapsed**. These few cannot know all languages, since a linear expert adds a score for the word to one for the language. Can you prevent this? Write a line for `mine` that uses `p.mean(0)` alone.
 
 
 # %%
@@ -322,9 +322,9 @@ def mine(p, chosen):  # B N, B
 _ = show(train(mine)[0], "with mine")
 
 # %% [markdown]
-# One such line is `8 * p.mean(0).square().sum()`: it is smallest if all experts have the same mean probability. In our run all eight then had work; with a tenth of it, half of them.
+# With 0.0 a few experts do all the work, as above. One line that helps is `8 * p.mean(0).square().sum()`: it is smallest if all experts have the same mean probability. How many have work then, and how many with a tenth of it?
 #
-# What else helps? Noise is meant to help. An **offset** (Wang et al. 2024) is added to an expert's score in choosing, not in the gate; after each batch it rises if the expert got too few tokens, and falls if it got too many. A *decided gate* starts with weights that are 20 times as large, so that from the first step on it clearly prefers one expert for each input. Which keeps all experts at work?
+# What else helps? Noise is meant to help. An **offset** (Wang et al. 2024) is added to an expert's score in choosing, not in the gate; after each batch it rises if the expert got too few tokens, and falls if it got too many. A *decided gate* is one whose first weights are 20 times as large, so that from the start it clearly prefers one expert for each input. Which keeps all experts at work?
 
 # %%
 setups = ("nothing", "noise", "balance loss", "offsets", "decided gate")
@@ -336,7 +336,7 @@ rows = {setup: [runs[setup][1] - runs["nothing"][1]] for setup in setups[1:]}
 table(rows, ["right words, minus those with nothing"], corner="same seed")
 
 # %% [markdown]
-# The balance loss, the offsets and a decided gate keep nearly all experts at work, and each gains more than a quarter of all words with every seed. Noise alone improves no run. So this mixture collapses because its gate hardly prefers any expert at first.
+# The balance loss, the offsets and a decided gate keep nearly all experts at work, and each gains more than a quarter of all words with every seed. Noise alone never helps. Perhaps the mixture collapses because its gate hardly prefers any expert at first.
 #
 # ## Experts in a Transformer
 #
@@ -373,9 +373,7 @@ columns = "parameters, multiplications per token, right words against 8 experts,
 table(costs, columns.split(", "), digits=2)
 
 # %% [markdown]
-# At nearly equal work per token, experts win: eight get a third more of all words right. At nearly equal parameters, the network that is eight times as wide wins with every seed. It needs seven times as many multiplications, but less time here, since a loop runs over the experts. A capacity of 1, an equal share, costs words with every seed. Without a balance loss this layer does not collapse, and we do not know why.
-#
-# For each token, Mixtral 8x7B (Jiang et al. 2024) uses 13 of its 47 billion parameters.
+# At nearly equal work per token, experts win: eight get about 33 more of every 100 words right than one network. At nearly equal parameters, the network that is eight times as wide wins with every seed. It needs seven times as many multiplications, but less time here, perhaps because our experts run one after the other. With room for no more than an equal share (capacity 1), the layer gets fewer words right with every seed. Without a balance loss this layer does not collapse, perhaps because its gate is decided before any training, as the next table suggests.
 #
 # What does each expert answer, once it is trained?
 
@@ -398,12 +396,15 @@ def untrained(seed):
 reveal("18.specialists", "some of the words, in all languages")
 chosen = experts.sent(translator, LANGUAGES, WORDS)  # L W
 plots.choices(chosen[:8, :24], "Which expert computes the token", xlabel="word", ylabel="language")
-rows = {"this run": busiest(translator), "before training": torch.tensor([busiest(untrained(i)) for i in range(5)])}
+rows = {
+    "this run, fewer steps": busiest(translator),
+    "before training": torch.tensor([busiest(untrained(i)) for i in range(5)]),
+}
 rows["after training"] = measured_once("translators", "by_language", "by_word", setup="8 experts")
 table(rows, ["in a language", "for a word"], corner="share of the busiest expert", digits=2)
 
 # %% [markdown]
-# Most columns have one colour: a word goes to the same expert in most languages. But this division was not *learned*: five untrained gates divide the words even more strictly. (Perhaps since the vector at a word's place holds mostly this word.) Experts learn what they happen to be asked.
+# Most columns have one colour: a word goes to the same expert in most languages. But this division was not *learned*: five untrained gates divide the words even more strictly. (Perhaps because the vector at a word's place holds mostly that word.) Experts learn what they happen to be asked.
 #
 # ## So: who should answer?
 #
@@ -453,7 +454,7 @@ check("18.q5", ...)
 # - Experts that compete can answer one at a time. As a sum they beat experts that work together in most runs, but not in all.
 # - An expert with a gate of exactly 0 gets no gradient. With a gate near 0 it still changes, with Adam even by full steps.
 # - Without a balance loss, one to three of eight linear experts did all the work, and at least a third of the words were lost. Offsets, or a gate that is decided from the start, prevent this, too.
-# - At nearly equal work per token, a layer of experts knows more than one network; at equal parameters, it knows less. Its gate divided the words before it had learned anything.
+# - At nearly equal work per token, a layer of experts knows more than one network; at equal parameters, it knows less. Its gate divided the words before it had learned anything. (For each token, Mixtral 8x7B, Jiang et al. 2024, uses 13 of its 47 billion parameters.)
 #
 # **Exercises**: [open them](../exercises/18_mixture_of_experts_exercises.ipynb)
 #
