@@ -461,7 +461,7 @@ print("dot product", own)
 print("mine", trained(mine, "once", "latest"))
 
 # %% [markdown]
-# It is not: with softmax, the stronger penalty helps in *latest*, and harms in long sequences of *once*, where old keys are asked for, too.
+# It is not: with softmax, the stronger penalty helps in *latest*, but costs right answers in long sequences of *once*, where old keys are asked for, too.
 #
 # ## Questions
 #
