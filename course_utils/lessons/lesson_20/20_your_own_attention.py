@@ -415,7 +415,7 @@ ax.axvline(0, color="0.6", linewidth=1)
 plots.dots(rows, "change in the share of right answers", ax=ax, xlim=(-0.75, 0.65))
 
 # %% [markdown]
-# Dots on the right are gains: *linear* gets worse without φ or the division, but far better without both. Without the reading, the delta rule gains in *once* and loses in *latest*: it is the reading that wins *latest*. With β = 0.5 a little of both happens. ALiBi's first slope alone loses in *once*, its last in *latest*. Why does reading lose in *once*?
+# Dots on the right are gains: *linear* gets worse without φ alone or the division alone, but far better without both. Without the reading, the delta rule gains in *once* and loses in *latest*: it is the reading that wins *latest*. With β = 0.5 a little of both happens. ALiBi's first slope alone loses in *once*, its last in *latest*. Why does reading lose in *once*?
 #
 # ## What can a fixed memory hold?
 #
