@@ -33,7 +33,7 @@ print(f"\n{texts[1].question}?")
 #
 # ## A sentence becomes a vector
 #
-# A **memory network** (Weston et al. 2014; here in the version of Sukhbaatar et al. 2015) stores each fact as a **memory** $m$, the sum of its word vectors $x_j$. A **position encoding** (section 4.1) gives feature $k$ of $D$ a weight for the word's position $j$ of $J$:
+# A **memory network** (Weston et al. 2014; here in the version of Sukhbaatar et al. 2015) stores each fact as a **memory** $m$, the sum of its word vectors $x_j$. A **position encoding** (section 4.1) gives feature $k$ of $D$ a weight for the word's position $j$ of $J$, the number of words (in a batch, that of the longest sentence):
 #
 # $$l_{kj} = \Big(1 - \frac{j}{J}\Big) - \frac{k}{D}\Big(1 - \frac{2j}{J}\Big) \qquad\qquad m_k = \sum_j l_{kj}\, x_{jk}$$
 #
@@ -122,7 +122,7 @@ diagrams.memory_hops()
 # %% [markdown]
 # "Where is the ball" can find "john took the ball". The first hop reads the whole fact, and so "john"; then the second can ask where John went.
 #
-# A weighted sum has no order, so without ages the facts are a set. We train networks without ages, and others without word order. What happens to each kind of question?
+# A hop adds up the facts, and a sum has no order: without ages the facts are a set. We train networks without ages, and others without word order. What happens to each kind of question?
 
 
 # %%
@@ -132,17 +132,20 @@ def runs(setup, kind, hops, value="right"):
     return torch.tensor([number for _, number in sorted(zip(*found, strict=True))])
 
 
-rows = [("where is mary? ages", "one fact", "no age"), ("where is the ball? ages", "two facts", "no age")]
-rows += [("north of …? word order", "north of", "no order"), ("where is the ball? word order", "two facts", "no order")]
+rows = [("ages: where is mary?", "one fact", "no age"), ("ages: where is the ball?", "two facts", "no age")]
+rows += [
+    ("word order: north of …?", "north of", "no order"),
+    ("word order: where is the ball?", "two facts", "no order"),
+]
 marks = {row: {"with": runs("linear start", kind, 2), "without": runs(without, kind, 2)} for row, kind, without in rows}
 plots.dots(marks, "right answers with two hops, five networks each")
 
 # %% [markdown]
-# Without ages the network cannot tell the last move from earlier ones. Without word order, a question about "north of" is right half of the time, as two places remain possible; "where is the ball" loses little.
+# Without ages the network cannot tell the last move from earlier ones. Without word order, a question about "north of" is answered correctly half of the time, as two places remain possible; "where is the ball" loses little.
 #
 # ## Take a hop out
 #
-# We train two hops on 4,000 stories. In the first 150 steps the scores themselves are the weights: this **linear start** (section 4.2) is meant to avoid poor local minima. They learn from answers only: nobody tells them which fact to look at. Does each hop find its own?
+# We train two hops on 4,000 stories. In the first 150 steps the scores themselves are the weights: this **linear start** (section 4.2) is meant to avoid poor local minima. The network learns from answers only: nobody tells it which fact to look at. Does each hop find the fact it needs?
 
 
 # %%
@@ -212,7 +215,7 @@ for name, setup, hops in (
 plots.dots(marks, "two facts, five seeds; the weight is that of the hop that gives most")
 
 # %% [markdown]
-# With two hops no network fails; with three hops two of five do, and in these two no hop gives even a third of its weight to who had the thing last. Without the linear start three of five fail: too small a difference to say that it helps.
+# With two hops no network fails; with three hops two of five do, and in these two no hop gives even a third of its weight to who had the thing last. Without the linear start three of five fail: this difference is too small to say that the linear start helps.
 #
 # ## Does it follow the story?
 #
@@ -241,7 +244,7 @@ story_explorer = explore(weights_of, story=ipywidgets.IntSlider(value=2, min=0, 
 story_explorer
 
 # %% [markdown]
-# In most of them it follows the person and not the thing: hop 1 looks at the *take*, "mary took the milk", and hardly at the *drop*, where the frame is. How often? For three kinds of stories and three seeds we count right answers, and answers that name the place where the person is at the end. On the right is how hop 1 looks at the take and at the drop.
+# In story 2 it follows the person and not the thing: hop 1 looks at the *take*, "mary took the milk", and hardly at the *drop*, where the frame is. How often? For three kinds of stories and three seeds we count right answers, and answers that name the place where the person is at the end. On the right is how hop 1 looks at the take and at the drop.
 
 
 # %%
@@ -267,7 +270,7 @@ plots.dots(looks, "weight of hop 1", ax=right)
 # %% [markdown]
 # Where the thing was dropped and the person went on, most answers are the person's last place. This shortcut goes wrong only in those stories, so the good result on all 4,000 hides it.
 #
-# Can the network not do better, or has it not yet learned to? All three go on training on the same 4,000 stories, twice for 300 steps that begin with the full learning rate, and we look at the stories of the first row. Which lines will rise, and which will fall?
+# Is this the best that the network can do, or has it not finished learning? All three go on training on the same 4,000 stories, for two more rounds of 300 steps, each starting at the full learning rate, and we look at the stories of the first row. Which lines will rise, and which will fall?
 
 
 # %%
@@ -291,7 +294,7 @@ for seed, ax in enumerate(panels):
 _ = panels[0].figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=3, frameon=False)
 
 # %% [markdown]
-# They had not yet learned to: with every seed hop 1 moves weight to the drop, and right answers rise from a few to most. Some answers still follow the person: the shortcut was learned *first*, and goes slowly.
+# They had not finished: with more steps, and the learning rate raised again, hop 1 moves weight to the drop with every seed, and right answers rise from a few to most. Some answers still follow the person: the shortcut was learned *first*, and fades slowly.
 #
 # ## How many hops for which question?
 #
@@ -312,7 +315,7 @@ plots.dots(marks, "right answers, after 1,500 steps, five networks each")
 reveal("16.hardest", min(marks, key=lambda kind: marks[kind]["2 hops"].mean()))
 
 # %% [markdown]
-# "Yes or no" has the fewest right answers with two hops; with three, the two failures on "two facts" are lower still.
+# "Yes or no" has the fewest right answers with two hops, and we come back to it.
 #
 # "Two facts" and "three facts" need a second hop. But "three facts" needs no third one: which fact do two hops leave out?
 
@@ -340,7 +343,7 @@ print("“two facts” without the question, mean weights:")
 print(f"hop 1, who had it last: {hop_1:.2f}; hop 2, where that was: {hop_2:.2f}; equal weights: {equal:.2f}")
 
 # %% [markdown]
-# On "two facts" and "three facts", two hops that never see the question beat one hop that does. The question is then a vector of zeros, so hop 1 gives all facts equal weight; hop 2 asks with their mean. Compare a score with what can be had without the question.
+# On "two facts" and "three facts", two hops that never see the question beat one hop that does. The question is then a vector of zeros, so hop 1 gives all facts equal weight; hop 2 asks with their mean. So compare every score with what a network gets without the question.
 #
 # ## Why is "yes or no" so hard?
 #
@@ -385,11 +388,11 @@ for name, setup in setups.items():
 plots.dots(marks, "one hop, 1,500 steps, five seeds")
 
 # %% [markdown]
-# With the ReLU nearly all answers are right, with every seed; two layers without it are hardly better than one. So the readout could not compare. That also kept the hop from learning where to look: with the ReLU it gives more weight to the fact. Put `nn.Identity()` in its place, and run the cell again: your run should come near the dots in the middle row.
+# With the ReLU nearly all answers are right, with every seed; two layers without it are hardly better than one. So the readout could not compare. That also kept the hop from learning where to look: with the ReLU it gives more weight to the fact. Put `nn.Identity()` in its place, and run the cell again: does your run, of 800 steps, come near the dots in the middle row?
 #
 # ## Memory networks today: retrieval
 #
-# A hop reads *every* memory. With millions of them this takes long: can a few be enough? Let each hop read only the nearest fact (with the largest score), or all others. What share is right with the nearest alone?
+# A hop reads *every* memory. With millions of memories this takes too long. Could a few be enough? Let each hop read only the nearest fact (with the largest score), or all the others. What share is right with the nearest alone?
 
 
 # %% tags=["nbval-check-output"]
@@ -403,7 +406,7 @@ def nearest_hop(u, m, c, mask, kept=True):
     return hop(u, m, c, mask & (nearest if kept else ~nearest))
 
 
-print("What each hop reads, and what it is worth:")
+print("What each hop reads, and how many answers are right:")
 marks, every_other = {}, partial(nearest_hop, kept=False)
 for name, way in {"all facts": hop, "the nearest alone": nearest_hop, "all but the nearest": every_other}.items():
     for network in short:
@@ -417,7 +420,7 @@ ax.get_legend().remove()
 reveal("16.nearest", round(marks["the nearest alone"]["right"].mean().item(), 2))
 
 # %% [markdown]
-# One fact per hop is enough, and without it few answers are right: for most of these stories the weights can be trusted (lesson 15). Today's systems retrieve only what is nearest to a query:
+# One fact per hop is enough, and without it few answers are right: for most of these stories the weights can be trusted (lesson 15). Today's systems retrieve only the nearest:
 #
 # | | memories | looked up with |
 # | --- | --- | --- |
@@ -426,9 +429,9 @@ reveal("16.nearest", round(marks["the nearest alone"]["right"].mean().item(), 2)
 #
 # ## So: can it reason over what it read?
 #
-# Yes, it can follow a chain of facts, with a hop for each step that depends on what was read before: two hops say nearly always where a thing is, one hop less than half the time.
+# Yes, it can follow a chain of facts, with a hop for each step that depends on what was read before: two hops nearly always say where a thing is, one hop does less than half the time.
 #
-# No, not reliably: a third hop may fail, it learns a shortcut first, and a linear readout cannot compare two places.
+# No, not reliably: training with a third hop may fail, a shortcut is learned first, and a linear readout cannot compare two places.
 #
 # ## Questions
 #
@@ -455,7 +458,7 @@ check("16.q5", ...)
 # - Can it reason over what it read? It can follow a chain, with a hop for each step that depends on what was read before; what it learns first may be a shortcut that answers nearly all questions.
 # - A memory is a sum of word vectors weighted by position, with a vector for its age added.
 # - A hop attends, reads, and adds what it has read to the question, which then asks again.
-# - We can measure whether hops look at the supporting facts, and test it: let them read only those, or all others.
+# - We can measure whether hops look at the supporting facts, and test it: let them read only the nearest fact, or all the others.
 # - A linear readout cannot compare what was asked with what one hop has read; with a ReLU between two layers it can.
 #
 # **Exercises**: [open them](../exercises/16_memory_networks_exercises.ipynb)

@@ -8,7 +8,7 @@ questions = (
         "what to change",
         "In a world, the answer depends on which of two equal keys came later, and attention gets it wrong. What would you change first?",
         right=(
-            "The score or the memory: take off a number by distance, or overwrite.",
+            "The score or the memory: subtract something that grows with the distance, or overwrite.",
             "Without the order, two equal keys have equal scores, and then equal weights, whatever the normaliser is.",
         ),
         wrong=(
