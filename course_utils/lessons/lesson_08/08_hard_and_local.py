@@ -45,11 +45,11 @@ print("values that are read:", *(int((row > 0).sum()) for row in (soft, hard, lo
 print("20 draws:", *(sentence[k] for k in drawn))
 
 # %% [markdown]
-# Soft attention reads all eleven values, hard attention one, and local attention five. Most of its 20 draws are "barks", but not all.
+# Soft attention reads all eleven values, hard attention one, and local attention five. Most of hard attention's 20 draws are "barks", but not all.
 #
 # ## One value instead of all
 #
-# To draw, take a random number $u$ between 0 and 1 and add up the weights from the left: pick the first position at which the sum exceeds $u$. The weights are 0.1, 0.2, 0.4, 0.2, 0.1. Which position does $u = 0.75$ pick, on paper?
+# To draw, take a random number $u$ between 0 and 1 and add up the weights from the left: pick the first position at which the sum exceeds $u$. The weights are 0.1, 0.2, 0.4, 0.2, 0.1. Work out on paper which position $u = 0.75$ picks.
 
 # %% tags=["nbval-check-output"]
 weights = torch.tensor([0.1, 0.2, 0.4, 0.2, 0.1])
@@ -112,11 +112,11 @@ table(rows, ["probability", "reward", "at score 0", "at score 1"], digits=2)
 #
 # ## A gradient from rewards
 #
-# With both rewards larger by 1, every draw gives a different estimate, but their mean is unchanged. For any rewards, the mean of the estimates is the gradient, since $\nabla p_i = p_i \nabla \log p_i$:
+# With both rewards larger by 1, the draws give 0.6 and -0.6, or -0.7 and 0.7, but their mean is unchanged. For any rewards, the mean of the estimates is the gradient, since $\nabla p_i = p_i \nabla \log p_i$:
 #
 # $$\nabla \sum_i p_i R_i = \sum_i p_i\, R_i\, \nabla \log p_i = \mathbb{E}_{k \sim p}\left[R_k \nabla \log p_k\right]$$
 #
-# For a softmax $\log p_k = s_k - \log \sum_j e^{s_j}$, so $\nabla \log p_k$ is 1 at score $k$, minus $p$. This is the **score-function estimator**, or REINFORCE (Williams 1992). How far off are the means of 10 and of 1,000 draws?
+# For a softmax $\log p_k = s_k - \log \sum_j e^{s_j}$, so $\nabla \log p_k$ is a vector with 1 at position $k$ and 0 elsewhere, minus $p$. This is the **score-function estimator**, or REINFORCE (Williams 1992). How far off are the means of 10 and of 1,000 draws?
 
 # %%
 scores = torch.tensor([1.0, 0.0, -1.0, 0.5])
@@ -172,7 +172,7 @@ reveal("08.baseline", min(asked, key=asked.get))
 # %% [markdown]
 # With a baseline near the mean reward the variance is 13 times smaller than with none.
 #
-# Is the mean still right? Back to the two words, with two draws at a time. Each number is the estimate at score 0, which should be 0.21 on average. The last baseline is the mean reward of the same two draws. In which column will the average be wrong?
+# Is the mean still right, and is the mean reward always a good baseline? Back to the two words, whose mean reward is 0.7, with two draws at a time. Each number is the estimate at score 0, which should be 0.21 on average. The last baseline is the mean of the same two draws' rewards. In which column will the average be wrong?
 
 # %% tags=["nbval-check-output"]
 p2, rewards2 = torch.tensor([0.7, 0.3]), torch.tensor([1.0, 0.0])  # of the two words
@@ -188,11 +188,11 @@ rows["on average"] = ["", *mean]
 table(rows, ["probability", "b = 0", "b = 0.3", "b = 0.7", "b = their mean"], corner="words drawn")
 
 # %% [markdown]
-# A constant baseline leaves the mean unchanged, because $\sum_i p_i \nabla \log p_i = \nabla \sum_i p_i = \nabla 1 = 0$. With 0.3 every pair even gives the exact gradient. But the mean of the two holds half of each draw's own reward, and half of the gradient is lost: the estimate is **biased**. A running mean of *past* rewards (Xu et al. 2015) holds nothing of the present draw.
+# A constant baseline leaves the mean unchanged: $\sum_i p_i \nabla \log p_i = \nabla \sum_i p_i = \nabla 1 = 0$. But the mean reward, 0.7, is not always good: here each estimate is further from 0.21 than with none. With 0.3, all are exact. (Word 1 has the larger $\nabla \log p$, so it counts for more.) The mean of the two contains each draw's own reward, and half of the gradient is lost: the estimate is **biased**. With a running mean of *past* rewards (Xu et al. 2015), it is not.
 #
 # ## Nobody says where to look
 #
-# Now hard attention learns: as in lesson 04, a state must find the one of ten hidden states that belongs to it. Each hidden state has one of four colours; the reward is 1 if the right one's colour is read. Each function returns a loss and the mean reward.
+# As in lesson 04, a state must find its own of ten hidden states. Each has one of four colours; reading the right one earns reward 1. Both functions return a loss and the mean reward.
 
 
 # %%
@@ -215,7 +215,7 @@ ways = {
 }
 
 # %% [markdown]
-# `learn_to_look` trains lesson 04's score $s^\top W h$ with Adam, on 16 new questions per step. The reward is 1 at every position that has the right colour, so a wrong one earns it in a quarter of the cases. The baseline is a running mean of the rewards, from 0.
+# `learn_to_look` trains lesson 04's score $s^\top W h$ with Adam, on 16 new questions per step. The reward is 1 at every position that has the right colour, so a wrong one earns it in a quarter of the cases. The baseline is a running mean of the rewards, from 0. Why is the expected reward in `soft` soft attention? If colours are one-hot vectors, their weighted sum holds, at the right colour, the weights of all positions with that colour: this is the expected reward.
 #
 # Soft attention reads ten values for each question, hard attention one. What if hard attention gets 160 questions per step, and so reads as many values? We train five models in each way.
 
@@ -238,9 +238,9 @@ near = "about equal" if gained.mean().abs() < 0.1 else "ahead" if gained.mean() 
 reveal("08.values_read", near)
 
 # %% [markdown]
-# With equally many *questions* soft attention is ahead; with equally many *values* hard attention learns about as fast. Once trained, it reads one value in place of ten, though it still computes a score for every key.
+# With equally many *questions* soft attention is ahead; with equally many *values* hard attention learns about as fast. (We have not tried soft attention with 160 questions.) Once trained, hard attention reads one value, though it still computes a score for every key.
 #
-# With rewards + 1 and no baseline, learning is slow. Add a fourth way to `ways`: rewards + 1 *with* the baseline. You should see it end near the curve of "hard, with baseline".
+# With rewards + 1 and no baseline, learning is slow. Add rewards + 1 *with* the baseline to `ways`. It should end near the curve of "hard, with baseline".
 #
 # ## Look near one position
 #
@@ -279,7 +279,7 @@ def window_at(centre, window):
     ax.set_xticks(place, sentence, rotation=40, ha="right")
     ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
     best = int(weights.argmax())
-    return f"The largest weight is {weights[best]:.2f}, on “{sentence[best]}”; together they are {weights.sum():.2f}."
+    return f"The largest weight is {weights[best]:.2f}, on “{sentence[best]}”; the weights sum to {weights.sum():.2f}."
 
 
 window_explorer = explore(
@@ -294,7 +294,7 @@ window_explorer
 #
 # Where does the centre come from? **local-m** takes the position of the word that is being written: word 5 of the translation looks around word 5 of the source, and there is no Gaussian. **local-p** lets the decoder's state $h_t$ predict it for $S$ words: $c = S \cdot \text{sigmoid}(v^\top \tanh(W h_t))$.
 #
-# We train Luong's decoder of lesson 06 with both, using window 2, on sentences of at most 12 words in three word orders. Then we test it on 12 words and on 20. Which attention is best on 20 words, where the order is monotone?
+# We train Luong's decoder of lesson 06 with both, using window 2, on sentences of at most 12 words in three word orders. Then we test it, given the right words before, on 12 words and on 20. Which attention is best on 20 words, where the order is monotone?
 
 # %% tags=["nbval-check-output"]
 predict("08.window", ...)
@@ -318,11 +318,11 @@ for length, ax in zip((12, 20), plots.axes(2, width=4.4, height=3.2), strict=Tru
 reveal("08.window", best[20])
 
 # %% [markdown]
-# At 12 words global attention is best or nearly so in every order. local-m fails where its rule is wrong, in the reversed order; there local-p has learned where to look. At 20 words local-m is best where its rule fits, perhaps because it holds at any length, and local-p is the worst. local-m beats the grey bars: perhaps the earlier right words help.
+# At 12 words global attention is best or nearly so in every order. local-m fails where its rule is wrong, in the reversed order; there local-p seems to have learned where to look. At 20 words local-m is best where its rule fits, perhaps because it holds at any length, and local-p is the worst. local-m beats the grey bars: perhaps the earlier right words help.
 #
 # ## One's own past
 #
-# In all of this, *another* sequence was read. What if a network reads its *own* earlier states, as the LSTMN of Cheng et al. 2016 does? LSTMs read letters with digits, `a 6 d 4`, and then say the digit of each letter asked for: `d? a?`. In one of them, each state attends to the earlier ones.
+# So far, attention has read *another* sequence. What if a network reads its *own* earlier states, as the LSTMN of Cheng et al. 2016 does? LSTMs read letters with digits, `a 6 d 4`, and then say the digit of each letter asked for: `d? a?`. In one of them, each state attends to the earlier ones.
 
 # %%
 marks, pairs = {f"{n} pair{'s' * (n > 1)}": {} for n in (1, 2, 4, 8)}, (1, 2, 4, 8)
@@ -336,11 +336,11 @@ for name, layer, width in (("LSTM", LSTM, 32), ("twice as wide", LSTM, 64), ("th
 plots.dots(marks, "share of digits right, five seeds")
 
 # %% [markdown]
-# The LSTM that looks back gets every digit right. A plain one has to hold all pairs in one state, and the more pairs, the fewer digits it gets right, even with twice the width and the most parameters.
+# The LSTM that looks back gets every digit right. A plain one has to hold all pairs in one state: with more pairs, fewer are right, even with twice the width.
 #
 # ## So: must attention be soft?
 #
-# No. Where values are costly, hard attention reads one; it learns from draws, here about as fast for as many values. Where the word order is known, local attention reads a window; in long sentences it was best. Otherwise soft global attention is the safe choice, over another sequence or one's own past.
+# No. Where values are costly, hard attention reads one; it learns from draws, here about as fast for as many values. Where both languages have nearly the same order, local attention can read a window at the same position: in longer sentences this was best, a learned window worst. Otherwise soft global attention is the safe choice, over another sequence or one's own past.
 #
 # ## Questions
 #
@@ -364,9 +364,9 @@ check("08.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Hard attention draws one position and estimates its gradient; local attention reads a window and keeps an exact one.
+# - Hard attention draws one position and estimates its gradient; local attention reads a window and keeps an exact gradient.
 # - The mean of hard attention over many draws is what soft attention returns.
-# - The score-function estimator learns from the rewards of draws alone. A good baseline lowers its variance, here 13 times, and leaves its mean unchanged, unless it contains the draw's own reward.
+# - The score-function estimator learns from the rewards of draws alone. A baseline leaves its mean unchanged, unless it contains the draw's own reward, and can lower its variance: the mean reward did so 13 times with four positions, but raised it with two words.
 # - A window helps where a rule says where to put it. A learned centre failed on sentences longer than those in training.
 # - A network that attends to its own past need not hold everything in one state.
 #

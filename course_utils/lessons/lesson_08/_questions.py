@@ -109,7 +109,7 @@ predictions = (
     Prediction(
         "08.baseline",
         "Which of these baselines gives the smallest variance?",
-        why="Without a baseline all rewards are positive, so every draw pushes its own position up, by an amount that has little to do with whether the position is a good one. A baseline near the mean reward, 2.69, leaves only the difference.",
+        why="Without a baseline all rewards are positive, so every draw pushes its own position up, a good one and a bad one alike. A baseline near the mean reward, 2.69, leaves only the difference.",
         choices=("0", "1", "2.7", "5"),
     ),
     Prediction(

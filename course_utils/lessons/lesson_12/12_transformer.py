@@ -35,7 +35,7 @@ reveal("12.alike", (alike["attention alone"].mean(0) > 0.99).tolist().index(True
 plots.curves(range(13), alike, "layers", "mean cosine of two words", legend="above")
 
 # %% [markdown]
-# After two layers of attention alone all words point in the same direction. (Dong et al. 2021 have the theory.) If each attention *adds* its context to the word, x + f(x), they become alike more slowly. This is the residual connection of lesson 09 (He et al. 2016).
+# After two layers of attention alone all words point in nearly the same direction. (Dong et al. 2021 have the theory.) If each attention *adds* its context to the word, x + f(x), they become alike more slowly. This is the residual connection of lesson 09 (He et al. 2016).
 #
 # ## The attentions
 #
@@ -43,7 +43,7 @@ plots.curves(range(13), alike, "layers", "mean cosine of two words", legend="abo
 #
 # $$\text{head}_i = \text{softmax}\!\left(\frac{Q_i K_i^\top}{\sqrt{d}}\right) V_i \qquad [\text{head}_0, \dots, \text{head}_{H-1}]\, W_O^\top$$
 #
-# With D = 8 and two heads, which shape does Q have for 3 sentences of 5 words? (In the drawing, f is what a box names; its norm comes below.)
+# With D = 8 and two heads, which shape does Q have for 3 sentences of 5 words? (In the drawing below the cell, f is what a box names; its norm comes later.)
 
 
 # %%
@@ -70,7 +70,7 @@ print("result:", *attention(x, causal_mask(5)).shape)
 diagrams.transformer()
 
 # %% [markdown]
-# The attention to the source takes its keys and values from the **memory**, which is the encoder's result.
+# Q has 3 sentences, 2 heads, 5 words and 8 / 2 = 4 numbers. In the drawing, the attention to the source takes its keys and values from the **memory**, which is the encoder's result.
 #
 # ## A network for each word
 #
@@ -107,7 +107,7 @@ with torch.no_grad():
 #
 # ## Norm and sub-layer
 #
-# **Layer normalisation** (Ba et al. 2016) gives all vectors numbers of one size: mean 0 and variance 1. The gain g and the bias b are learned, and a tiny ε keeps it from dividing by 0:
+# **Layer normalisation** (Ba et al. 2016) brings the numbers of every vector to mean 0 and variance 1. The gain g and the bias b are learned, and a tiny ε keeps it from dividing by 0:
 #
 # $$\text{norm}(x) = g \cdot \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + b$$
 #
@@ -194,11 +194,11 @@ for (title, (allowed, keys, queries)), ax in zip(masks.items(), plots.axes(3, wi
     plots.mask(allowed, keys, queries, title=title, ax=ax)
 
 # %% [markdown]
-# No word may look at padding. The target needs no mask for its own: it comes last, so the causal mask hides it from all words. (Nobody reads the rows of PAD.) Only the decoder's attention to itself is causal: the source is known as a whole.
+# No word may look at padding. The target's padding needs no mask: it comes last, so the causal mask hides it from all words. (Nobody reads the rows of PAD.) Only the decoder's attention to itself is causal: the source is known as a whole.
 #
 # ## The whole model
 #
-# What goes in is a word's embedding, from one matrix E for both languages, times √D, plus its position. What comes out are logits: dot products of the last layer's result $h_t$, after one more norm, with the embeddings of all words, so that E is also the **readout**. In the second cell, which line computes the memory, and how often for ten words?
+# What goes in is a word's embedding, from one matrix E for both languages, times √D, plus its position. What comes out are logits: dot products of the last layer's result $h_t$, after one more norm, with the embeddings of all words, so that E is also the **readout**. In the second cell, which method computes the memory, and which one reads it?
 #
 # $$x_t = \sqrt{D}\, E_{w_t} + P_t \qquad\qquad \text{logits}_t = E\, \text{norm}(h_t)$$
 
@@ -245,7 +245,7 @@ class Transformer(EmbeddingAndReadout):
 
 
 # %% [markdown]
-# `encode` computes the memory once; `decode` runs for each word that is written. With pre-norm no norm lies on the residual stream, so one more follows the last layer of each side.
+# `encode` computes the memory, once for a sentence. `decode` reads it, and runs again for each word that is written. With pre-norm no norm lies on the residual stream, so one more follows the last layer of each side.
 #
 # We train the model in the small world of lesson 06, where verbs go to the end, in 200 steps of lesson 05's loop: 64 pairs, Adam, gradients clipped to length 1, and a rate that falls from 0.01. Given the right words before, what share of the words will it get right?
 
@@ -368,9 +368,9 @@ for part in ("nothing", "source mask", "causal mask", copying):
     print(f"loss at the end {min(found):.2f} to {max(found):.2f}: {' '.join(names[part].split())}")
 
 # %% [markdown]
-# Without positions, attention to the source, residual connections or the causal mask, fewer than half of the words are right when the model translates. (Rates were not tuned for each model.) Only the missing causal mask goes unnoticed as long as the right words are given. Seeing the answer hardly lowers the loss, since copying has to be learned, too: in 300 steps the model that can only copy gets about as far as the whole one. Without the source mask only sentences by themselves suffer: in training there was padding.
+# Without positions, attention to the source, residual connections or the causal mask, fewer than half of the words are right when the model translates. (Rates were not tuned for each model.) Of these four, only the missing causal mask goes unnoticed given the right words. The loss does not show it: copying has to be learned, too, and here the source settles nearly every word, so the whole model's loss also nears 0. In real texts, words are less certain: a loss far too low is a warning. Without the source mask only sentences by themselves suffer.
 #
-# Feed-forward networks and norms seem to do little. And in another world, where words have endings for gender and number, and a verb takes those of its subject?
+# Feed-forward networks and norms seem to do little. Also where words have endings for gender and number, and verbs take their subject's?
 
 
 # %%
@@ -382,15 +382,15 @@ deeper = "feed-forward networks, with three layers"
 rows = {f"without {part}": {world: lost(part, world) for world in ("plain", "endings")} for part in parts[:2]}
 rows["without the networks,\nbut with a third layer"] = {"plain": [], "endings": lost(deeper, "endings")}
 ax = plots.axes(width=8, height=2.8)
-plots.dots(rows, "share of words lost: the whole model's less this one's, seed by seed", ax=ax, xlim=(-0.05, 0.15))
+plots.dots(rows, "share of words lost without the part (same seed)", ax=ax, xlim=(-0.05, 0.15))
 ax.axvline(0, color="0.4", linewidth=1)
 sizes = [measured_once("parts", "parameters", world="endings", part=part)[0][0] for part in ("nothing", deeper)]
 print("parameters: {:,.0f} in the whole model, {:,.0f} with a third layer but no networks".format(*sizes))
 
 # %% [markdown]
-# Without feed-forward networks the model gets fewer words right: with four of five seeds in the plain world, and with every seed where words have endings. With a third layer, and so nearly as many parameters as the whole, it still does.
+# Without feed-forward networks the model gets fewer words right: with four of five seeds in the plain world, and with every seed where words have endings. A third layer brings it to nine tenths of the whole model's parameters, and it still gets fewer right.
 #
-# And the norms, whose marks lie on both sides of 0? Perhaps two layers with small weights do not need them. We build six on each side, whose weights start larger, in the way of Glorot & Bengio (2010). How large do the numbers in the decoder's stream become, and the first loss? (Guessing would give ln V, less than 5.)
+# What about the norms? Their marks lie on both sides of 0. Perhaps two layers with small weights do not need them. We build six on each side, whose weights start larger, in the way of Glorot & Bengio (2010). How large do the numbers in the decoder's stream become, and the first loss? (Guessing would give ln V, less than 5.)
 
 
 # %%
@@ -415,7 +415,7 @@ for name, part in both.items():
     print(f"{name}: the first losses are", *(f"{loss:.1f}" for loss in first))
 
 # %% [markdown]
-# With norms each sub-layer reads numbers of one size, and the stream grows slowly. Without any, also before the readout, it grows a hundredfold or more, and training starts at a huge loss.
+# With norms each sub-layer reads numbers of one size, and the stream grows slowly. Without any norm, not even the one before the readout, it grows a hundredfold or more, and training starts at a huge loss.
 #
 # ## Does it matter where the norm stands?
 #
@@ -437,7 +437,7 @@ plots.dots(rows, "share of words right; a mark for each of five seeds", ax=ax)
 ax.get_legend().remove()
 
 # %% [markdown]
-# Post-norm without a warm-up fails with every seed. What goes wrong in its first steps? We repeat five of them in three of these ways, with three seeds (gradients clipped to length 1). How far from alike are the words of the decoder, as 1 less their mean cosine? And how large is the gradient that reaches its first layer?
+# Post-norm without a warm-up fails with every seed. What goes wrong in its first steps? We repeat five of them in three of these ways, with three seeds (gradients clipped to length 1). How different do the words of the decoder stay, as 1 less their mean cosine? And how large is the gradient that reaches its first layer?
 
 # %%
 runs = {"pre": ("pre", 0), "post": ("post", 0), "post, warm-up": ("post", 200)}
@@ -452,11 +452,11 @@ plots.curves(range(1, 6), gradients, "step", "gradient of the first layer", ax=r
 _ = left.set(yscale="log"), right.set(yscale="log")
 
 # %% [markdown]
-# With post-norm and no warm-up, a few steps make all words alike with every seed, as attention alone did at the top of this page, and hardly any gradient reaches the first layer. With a warm-up, or with pre-norm, words stay further apart and the gradient arrives. Why does post-norm suffer more from large steps? The figure does not say. Xiong et al. 2020 and Liu et al. 2020 give different reasons.
+# With post-norm and no warm-up, a few steps make all words alike with every seed, as attention alone did at the top of this page, and hardly any gradient reaches the first layer. With a warm-up, or with pre-norm, words stay further apart and gradients arrive. (In these steps the warm-up allows at most a fortieth of the rate.) Why does post-norm suffer more? Xiong et al. 2020 point to large gradients near the output, Liu et al. 2020 to a stronger dependence on each f.
 #
 # ## Is it right?
 #
-# A wrong mask raises no error, so we test for it: neither later words nor the padding that longer sentences bring may change the logits of a word. Which of these three models keep which promise?
+# A wrong mask raises no error, so we test for it: neither later words nor padding may change the logits of a word. Which of these three models keep which promise?
 
 
 # %% tags=["nbval-check-output"]
@@ -477,18 +477,18 @@ for part in ("causal mask", "source mask"):
     rows[f"without its {part}, untrained"] = promises(untrained, *ours)
 fast = from_lesson(model)  # the course's Transformer, which is faster, with copies of our weights
 print("The course's Transformer agrees:", torch.allclose(fast(*ours), model(*ours), rtol=0, atol=1e-5))
-table(rows, ["later words change nothing", "nor does padding"])
+table(rows, ["safe from later words", "safe from padding"])
 
 # %% [markdown]
 # The whole model keeps both promises, and each missing mask breaks one, even before training.
 #
 # ## So: what else does attention need?
 #
-# To become a translator, attention needs residual connections, positions and a second attention, to the source: without any one of them most words were wrong. It needs masks, although without them the training loss is about as low. Feed-forward networks help, with nine of ten seeds. Norms keep numbers small: without them a deep model with large weights starts far off.
+# To become a translator, attention needs residual connections, positions and a second attention, to the source: without any one of them most words were wrong. It needs masks, although in this world the training loss is about as low without them. Feed-forward networks help, with nine of ten seeds. Norms keep numbers small: without them a deep model with large weights starts far off. Where norms stand decides whether a high rate needs a warm-up.
 #
 # ## Questions
 #
-# These five questions test the goals at the top. Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+# Run a cell to see its question, then replace the dots with a letter in quotes or a number.
 
 # %%
 check("12.q1", ...)
@@ -510,7 +510,7 @@ check("12.q5", ...)
 #
 # - Attention alone makes words alike. With residual connections, x + f(x), that happens more slowly.
 # - A sub-layer is x + f(norm(x)). An encoder layer has two: self-attention and feed-forward. A decoder layer has three, with an attention to the source in between.
-# - Three attentions, three masks. The training loss does not show a missing mask, so we test that neither later words nor padding change anything.
+# - Three attentions, three masks. The training loss need not show a missing mask, so we test that neither later words nor padding change anything.
 # - With pre-norm no norm lies on the residual stream. With post-norm large first steps make all words alike: at a high rate it needs a warm-up.
 #
 # **Exercises**: [open them](../exercises/12_transformer_exercises.ipynb)

@@ -118,12 +118,12 @@ predictions = (
     Prediction(
         "12.alike",
         "After how many of the 12 layers of attention alone is the mean cosine of two words above 0.99?",
-        why="Each layer replaces the words by averages of them, and soon hardly any difference is left.",
+        why="Each layer replaces the words by averages of them, and soon they all point in nearly the same direction.",
     ),
     Prediction(
         "12.share",
         "What share of the words will the model get right, given the right words before, from 0 to 1?",
-        why="Few words are wrong when the model never has to build on its own.",
+        why="Few words are wrong when the model never has to build on its own mistakes.",
     ),
     Prediction(
         "12.part",

@@ -133,7 +133,7 @@ diagrams.turing_machine()
 # %% [markdown]
 # A bit can go through the memory, once the write head has put it there and the read head finds it, or through the LSTM's own state.
 #
-# What the controller says comes out of a linear layer and may be any number, so each command is brought into its range. What range does each of the five have?
+# The controller's commands come out of a linear layer, so they can be any numbers: each is brought into its range. What range does each of the five have?
 
 
 # %%
@@ -147,7 +147,7 @@ for name, command in zip("kβgsγ", in_range(numbers, W=2), strict=True):
     print(f"{name}: {command.min():.2f} to {command.max():.2f}")
 
 # %% [markdown]
-# β and γ have no upper limit. Here is the whole machine. Find the line in which the old $w$ comes in, so that a head can walk.
+# β and γ have no upper limit: they end near 10 here because the numbers drawn do. Here is the whole machine; at each step it first writes, then reads. `w` holds both heads' weights, and the read head's come first. Find the line in which the old $w$ comes in, so that a head can walk.
 
 
 # %%
@@ -219,7 +219,7 @@ reveal("17.no_shift", round(wrong["without"][2], 2))
 table(wrong, tests, digits=2)
 
 # %% [markdown]
-# With the shift, the machine copies twice as many vectors as in training almost without mistakes. Without it, there are mistakes within the training range, and many beyond it.
+# With the shift, this machine (one seed) copies twice as many vectors as in training almost without mistakes. Without it, there are mistakes within the training range, and many beyond it.
 #
 # Here are the weights of the heads while both machines copy eight vectors: eight steps to hear them, a delimiter at the dashed line, and eight steps of silence. Where do you see the walk?
 
@@ -241,9 +241,9 @@ M = films["without"].memory[0, -1, 1:]  # in the end, without the shift
 print(f"without, the largest difference between positions 1 to 31 is {(M.amax(0) - M.amin(0)).max():.4f}")
 
 # %% [markdown]
-# With the shift, the write head takes one step at each vector, here *backwards*: position 31 is beside position 0 on the circle, and -1 serves as well as +1. In the silence it spreads over all positions, and the read head walks over those that were written. Each step is like the last, so it can go on after five. Without the shift, a head leaves position 0 only to spread over the others, which are still alike.
+# With the shift, the write head takes one step at each vector, here *backwards*: position 31 is beside position 0 on the circle, and -1 serves as well as +1. In the silence it spreads over all positions, and the read head walks over those that were written. Each step is like the last, so it may go on after five. Without the shift, a head leaves position 0 only to spread over the others, which are still alike.
 #
-# Which other step can be left out, and most seeds still learn? Take one out: `0 * g` for `g` leaves no content, `torch.ones_like(g)` no old weights, `torch.ones_like(gamma)` for `gamma` no sharpening.
+# Which other step can be left out so that most seeds still learn? Take one out: `0 * g` for `g` removes the content, `torch.ones_like(g)` the old weights, `torch.ones_like(gamma)` for `gamma` the sharpening.
 
 
 # %%
@@ -276,11 +276,11 @@ plots.dots(rows, "share of wrong bits; a mark for each seed", xlim=(-0.03, 0.55)
 #
 # ## Five seeds, and LSTMs
 #
-# Does an LSTM go as far? These learned to copy 1 to 10 vectors, the package's machines with 64 positions:
+# Does an LSTM go as far? The models below learned to copy 1 to 10 vectors. The machines are the package's and have 64 positions:
 #
 # | model | seeds | steps of training |
 # | --- | --- | --- |
-# | machine, no shifts | 5 each | 1,200 |
+# | machine; machine without shifts | 5 each | 1,200 |
 # | LSTM | 5 | 2,400 |
 # | LSTM, longer | 3 | 6,000 |
 #
@@ -295,7 +295,7 @@ rows = {f"{n} vectors": {setup: wrong_at(n, setup) for setup in setups} for n in
 plots.dots(rows, "share of wrong bits; a mark for each seed; a guess has half of them wrong", xlim=(-0.03, 0.55))
 
 # %% [markdown]
-# Without shifts, no machine learns to copy ten. The LSTMs that trained longer make few mistakes at ten; at fifteen, each makes many more than any machine. From twenty on the machines differ. At 40, two still copy almost without mistakes, two have about a fifth and a quarter of the bits wrong, and one guesses.
+# Without shifts, no machine learns to copy ten. The LSTMs that trained longer make few mistakes at ten; at fifteen, each makes many more than any machine. From twenty on the machines differ. At 40, two still copy almost without mistakes, two have about a fifth and a quarter of the bits wrong, and one does no better than guessing.
 #
 # ## Jump and walk
 #
@@ -306,11 +306,11 @@ rows = {f"{n} vectors": {setup: wrong_at(n, setup, "recall") for setup in ("mach
 plots.dots(rows, "recall: share of wrong bits; a mark for each seed", xlim=(-0.03, 0.55))
 
 # %% [markdown]
-# Trained on 2 to 6 vectors, the machines recall among twelve without mistakes; the LSTMs fail among six. Perhaps the machines jump to the vector that is shown again, and walk on, as in the explorer.
+# Trained on 2 to 6 vectors, the machines recall among twelve without mistakes; the LSTMs get more than a fifth of the bits wrong among six. Perhaps the machines jump to the vector shown again, then walk on.
 #
 # ## What is missing? Room and order
 #
-# A head that walks around the circle writes over what is there; when it jumps, it loses the order of writing. The **differentiable neural computer** (DNC, Graves et al. 2016) keeps track of both.
+# A head that walks around the circle would write over what is there; if it jumps, nothing records the order. The **differentiable neural computer** (DNC, Graves et al. 2016) keeps track of both.
 #
 # A position's **usage** $u$ grows with a write, and a read can free it. **Allocation** sends a write to free positions, the freest $\phi_1$ first (methods, equation 1):
 #
@@ -344,7 +344,7 @@ diagrams.links(link[0].tolist(), used[0].tolist())
 # %% [markdown]
 # They go to position 1, which is free again, and to position 3. Writing to position 1 again cleared its old links, from 0 and to 2. What is left leads from 2 to 1 and on to 3, an order that no single shift follows: a read head that was at $r$ goes on to $L\,r$.
 #
-# A trained DNC has no shift. Can it do without its links, too? We trained five to copy 1 to 5 vectors, and five without links. What do you expect at 5 vectors, and at 20?
+# A DNC has no shift at all. Can it do without links as well? We trained five to copy 1 to 5 vectors, and five without links. What do you expect at 5 vectors, and at 20?
 
 # %%
 setups = {"DNC": "computer", "DNC without links": "computer, no links"}
@@ -352,15 +352,15 @@ rows = {f"{n} vectors": {name: wrong_at(n, setup, "short") for name, setup in se
 plots.dots(rows, "share of wrong bits; a mark for each seed", xlim=(-0.03, 0.55))
 
 # %% [markdown]
-# It can't: with links, all five copy five vectors almost without mistakes; without, none does. At twenty the seeds differ, as those of the machines did at forty.
+# It can't: with links, all five copy five vectors almost without mistakes; without, none does. At twenty the seeds differ. Our machines copy without links, too: we show no task that only a DNC can do.
 #
 # ## So: can attention write?
 #
-# Yes: a machine can learn to write and read in steps that go on for longer than in training. How much longer depends on the seed: of our five, two copy forty vectors almost without mistakes, and one guesses. Today's delta rule writes, too, by keys in place of positions: see [lesson 20](20_your_own_attention.ipynb).
+# Yes: it erases and adds by weights, and a machine can learn to do so for longer than in training. How much longer depends on the seed: of our five, two copy forty vectors almost without mistakes, and one does no better than guessing. Some of today's models write with the delta rule, by a key: see [lesson 20](20_your_own_attention.ipynb).
 #
 # ## Questions
 #
-# They test the goals at the top. Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+# Run a cell to see its question, then replace the dots with a letter in quotes or a number.
 
 # %%
 check("17.q1", ...)
@@ -381,7 +381,7 @@ check("17.q5", ...)
 # ## Recap
 #
 # - Attention can write: it erases and adds at each position as much as its weight says, and gradients flow through it.
-# - A head goes where the content fits, or stays where it was; then it shifts and sharpens: it can jump and walk.
+# - A head goes where the content fits, or stays where it was. Then it shifts and sharpens. So it can jump and walk.
 # - Without the shift, from positions that are alike or random, no machine learned to copy ten vectors. With it, all did, and from twenty on the seeds differ.
 # - Allocation says which positions are free, and temporal links in which order positions were written.
 #
