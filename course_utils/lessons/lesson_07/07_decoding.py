@@ -228,7 +228,7 @@ for alpha in (0.0, 0.02, 0.1, 1.0, 4.0):
 table(rows, ["score", "log probability"], corner="best of the translations found with width 20", digits=2)
 
 # %% [markdown]
-# At 0.02 the short one wins, at 0.1 a longer one. Too large an $\alpha$ favours one that says twice where the girl is. So $\alpha$ is chosen on validation captions.
+# At 0.02 the short one wins, at 0.1 a longer one. Too large an $\alpha$ favours one that says twice where the girl is. So choose $\alpha$ on validation captions.
 #
 # ## BLEU by hand
 #
@@ -326,17 +326,16 @@ for fed in ("right words", "one wrong word", "own words"):
 lost = curves["after one wrong word"] - curves["after right words"]
 for place in (5, 8, 12):
     of_seeds = lost[:, place - 1]
-    print(
-        f"position {place}: {of_seeds.mean():.2f} [{of_seeds.min():.2f} to {of_seeds.max():.2f}], {len(of_seeds)} seeds"
-    )
+    low, high = of_seeds.min(), of_seeds.max()
+    print(f"position {place}: {of_seeds.mean():.2f} [{low:.2f} to {high:.2f} over {len(of_seeds)} seeds]")
 plots.curves(at, curves, "position in the translation", "share of right words", ax=plots.axes(width=6.4, height=3.8))
 
 # %% [markdown]
-# It recovers only in part: even eight positions later fewer words are right, for every seed. With only its own words, hardly any of the last ones are right. This is called **exposure bias** (Ranzato et al. 2016). The usual explanation, not tested here: errors lead to states unseen in training.
+# It recovers in part: even eight positions later fewer words are right, for every seed. With its own words alone, hardly any of the last ones are right. This is **exposure bias** (Ranzato et al. 2016), usually explained by states unseen in training (not tested here).
 #
 # ## So: which translation is best?
 #
-# On the bench, the more probable translation was better, and a beam of three found it where greedy search did not. With the rope, the more probable one had lost most of the caption. A beam of about five with a length penalty does well, as far as BLEU sees.
+# On the bench, the more probable translation was better, and a beam of three found it where greedy search did not. With the rope, the more probable one had lost most of the caption. A beam of five with a length penalty does well, as far as BLEU sees.
 #
 # ## Questions
 #

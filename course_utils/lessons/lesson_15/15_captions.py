@@ -175,15 +175,15 @@ columns = ["gate", "largest weight", "on the thing to be named", "on the one nam
 table(by_kind(told, unseen), columns, corner="means after the first name", digits=2)
 
 # %% [markdown]
-# The gate stays open even for "a". So an open gate does not say that a word needs the picture. For "a" and relations, each thing gets little weight, but more than 1/25.
+# The gate stays open even for "a": an open gate does not say that a word needs the picture. For "a" and relations, each thing gets little weight, but over 1/25.
 #
 # ## Draw one cell
 #
-# **Hard attention** reads one annotation $a_s$; the weights are the probabilities with which the cell $s$ is drawn. They learn by REINFORCE (lesson 08). The reward is the word's log probability, $b$ the mean of past rewards. For one word (equations 11 and 12 without an entropy term):
+# **Hard attention** reads one annotation $a_s$; the weights are the probabilities with which the cell $s$ is drawn. They learn by REINFORCE (lesson 08). The reward is the word's log probability, $b$ the mean of past ones. For one word (equations 11 and 12, without entropy):
 #
 # $$s \sim \alpha \qquad \hat z = a_s \qquad \text{loss} = -\log p(y \mid \hat z) - \big(\log p(y \mid \hat z) - b\big) \log \alpha_s$$
 #
-# No gradient flows through the bracket. Two cells have the weight 1/2 each. With cell 0 the right word gets the probability 0.9, with cell 1 0.1. How does cell 0's score change after each draw, and what does $b$ change?
+# No gradient flows through the bracket. Two cells have the weight 1/2 each. Cell 0 gives the right word the probability 0.9, cell 1 0.1. How does cell 0's score change after each draw, and what does $b$ change?
 
 # %% tags=["nbval-check-output"]
 log_p = torch.tensor([0.9, 0.1]).log()  # of the right word, if the cell is read
@@ -395,7 +395,7 @@ plots.dots(lost, "share of the right names that are lost; five seeds", xlim=(-0.
 table(rows, ["no penalty", "penalty"], corner="names right, if the thing is emptied", digits=2)
 
 # %% [markdown]
-# The mean hardly matters. Without the penalty, names are lost with the look at the word, where the weight lies. With the penalty, most runs lose more names through the look one word before: there the state has kept it. So a map says where a context came from, but not *necessarily* what a word depends on.
+# The mean hardly matters. Without the penalty, names are lost with the look at the word, where the weight lies. With the penalty, most runs lose more with the look one word before: the state has kept it. So a map says where a context came from, but not *necessarily* what a word depends on.
 #
 # ## Captions today
 #

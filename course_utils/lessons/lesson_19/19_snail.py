@@ -30,9 +30,9 @@ for t, ax in enumerate(plots.axes(9, width=1.3, height=1.6)):
     pictures.picture(shown.pictures[0, t].view(8, 8), str(shown.labels[0, t].item()), ax)
 
 # %% [markdown]
-# From the fifth picture on, nearly every class has a label. (Those with a 4 are nines, hard to recognise in 8×8 pixels.) Each such sequence, an **episode**, draws its labels anew.
+# From the fifth picture on, nearly every class has a label. (Nines, with a 4, are hard to recognise.) Each such sequence, an **episode**, draws its labels anew.
 #
-# Training on many episodes is meant to make a network do the same in a new one: **meta-learning**. But training only lowers a loss. How can that teach it?
+# Training on many episodes should make a network do the same in a new one: **meta-learning**. But training only lowers a loss. How can that teach it?
 #
 # ## What do many tasks teach?
 #
@@ -75,7 +75,7 @@ ax.set(xlabel="w: remembers", ylabel="c: reads", xlim=(-0.5, 5))
 _ = ax.legend(loc="lower right")
 
 # %% [markdown]
-# Trained on one label, the network is undecided when it reads the other: its score is 0. Trained on both, it says what it has read. With three of four, it remembers a little and still reads.
+# Trained on one label, the network is undecided when it reads the other: its score is 0. On both, it says what it has read. With three of four, it remembers a little and still reads.
 #
 # So what is the same in all tasks goes into the weights: here the rule *say what you have read*. In a new task they do not change: what the network learns there is what it reads.
 #
@@ -266,11 +266,11 @@ ax.set_ylim(0, 1)
 plots.curves(examples, lines, "examples so far", "share of right labels", ax=ax)
 
 # %% [markdown]
-# On new classes like those of training, SNAIL does about as well as the rule. On the digits 5 to 9 it gets half of the labels right after one example and three out of four after five; the rule gets 0.71 and 0.90. Perhaps it compares features in which its joined classes differ, and these do not tell a 5 from a 6. The paper's SNAIL, which begins with a convolutional network, gets 99.1 % and 99.8 % on Omniglot (table 1).
+# On new classes like those of training, SNAIL does about as well as the rule. On the digits 5 to 9 it gets half of the labels right after one example and three out of four after five, less than the rule. Perhaps it compares features in which its joined classes differ, and these do not tell a 5 from a 6. The paper's, behind a convolutional network, gets 99.1 % and 99.8 % on Omniglot (table 1).
 #
 # ## Does it see the answer?
 #
-# How would we notice if a model saw the answers, since it read each label beside the picture whose label it should predict? We train such a model, then change the label at step 10. Which predictions may change?
+# How would we notice if a model saw the answers, as each label was read beside its own picture? We train such a model, then change the label at step 10. Which predictions may change?
 
 
 # %%
@@ -375,11 +375,11 @@ for setup in snail.SETUPS:
 plots.dots(rows, "share of right labels, digits 5 to 9, minus SNAIL's", xlim=(-0.5, 0.25))
 
 # %% [markdown]
-# One convolution replaces all five after five examples, but after one example it is worse with every seed. Dilations from 2 never join a label with its picture. Convolutions alone, with the most parameters, are worse, too. So are four layers of attention alone, but by less: perhaps the mask tells deeper layers something of the order. With positions (lesson 11) attention comes close to SNAIL, and with pairs it is better.
+# One convolution replaces all five after five examples, but after one example it is worse with every seed. Dilations from 2 never join a label with its picture. Convolutions alone, with the most parameters, are worse, too. So are four layers of attention alone, but less so: perhaps the mask hints at the order. With positions (lesson 11) attention comes close, and with pairs it beats SNAIL.
 #
 # ## How much must the tasks vary?
 #
-# In our smallest world, $w$ remembered a label that never changed. What if the classes never change? We train SNAIL on five classes (0 to 4), on forty (these turned and mirrored) and on many (joined). Which will be good on its own classes, and which on new ones?
+# In our smallest world, $w$ remembered a label that never changed. What if the classes never change? We train SNAIL on five classes (0 to 4), on forty (these turned and mirrored) and on many (joined). Which will be good on its own classes, which on new ones?
 
 # %%
 rows = {}
@@ -388,13 +388,13 @@ for setup, name in (("five classes", "five classes"), ("forty classes", "forty")
 plots.dots(rows, "share of right labels after five examples, five seeds", xlim=(0, 1.03))
 
 # %% [markdown]
-# With five classes SNAIL is perfect on them and poor on new ones: perhaps its weights store these five. With forty it does better on new digits, with many best.
+# With five classes SNAIL is perfect on them and poor on new ones: perhaps its weights store the five. With forty it does better on new digits, with many best.
 #
-# Language models learn from examples in a prompt: **in-context learning** (Brown et al. 2020). Chan et al. (2022) find it in Transformers if classes are many, rare and come in bursts, as words do.
+# Language models learn from examples in a prompt: **in-context learning** (Brown et al. 2020). Chan et al. (2022) find it in Transformers if classes are many, rare and bursty, as words are.
 #
 # ## So: can it learn from five examples?
 #
-# Yes, if it has learned how from many tasks. After five examples of a new digit, three out of four labels are right, and no weight has changed. But the untrained rule, copying the most similar picture's label, is right nine times out of ten. SNAIL found its own rule from its tasks; only on classes like those is it about as good.
+# Yes, if it has learned how from many tasks. After five examples of a new digit, three out of four labels are right, and no weight has changed. But the untrained rule is right nine times out of ten; SNAIL keeps up only on classes like its own.
 #
 # ## Questions
 
