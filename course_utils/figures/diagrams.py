@@ -815,7 +815,7 @@ def snail(new=()) -> Diagram:
     shapes = ("B T D", "B T D′", "B T D″")
     arrows = [joined(a, b, y, shape=shape) for a, b, shape in zip(boxes, boxes[1:], shapes, strict=False)]
     in_words = (
-        "First comes read: at each step t, the model reads x_t and, beside it, the true label of the step before. The convolutions, with the dilations 1 2 4 …, "
+        "First comes read: at each step t, the model reads x_t, the label before (the true label of the last picture) beside it. The convolutions, with the dilations 1 2 4 …, "
         "put new features beside it, from this step and earlier ones. The attention, to all steps so far, puts a context beside these. The "
         f"readout turns all of it into an answer, ŷ_t. Shapes: {', '.join(shapes)}, where D grows with each block."
     )
