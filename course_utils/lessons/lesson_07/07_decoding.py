@@ -154,7 +154,7 @@ real_explorer = explore(round_at, number=slider)
 real_explorer
 
 # %% [markdown]
-# In round 10 "à" is ahead, and greedy search takes it. One round later "au bord" and "près de" have overtaken it. In round 14 "à la rivière" ends and is set aside. Move the slider to see how the search goes on.
+# In round 10 "à" is ahead, and greedy search takes it. One round later "au bord" and "près de" have overtaken it. In round 14 "à la rivière" ends and is set aside. "près de" ends one round later, as the most probable of the three.
 #
 # ## When may the search stop?
 #
@@ -310,7 +310,7 @@ reveal("07.width", "1 or 2" if best < 3 else "3 or 5" if best < 10 else "10 or m
 draw_by_width({"log_probability": "mean log probability", "cpu_seconds": "seconds for 1,000 captions, one core"})
 
 # %% [markdown]
-# A wider beam finds more probable translations, especially without a penalty: the search does what it is asked, and that is the problem. Time grows about as the width does, and with the penalty the search takes longer. Beyond a width of five, BLEU hardly grows.
+# A wider beam finds more probable translations, especially without a penalty: the search does what it is asked, and that is the problem. Time grows about as the width does. With the penalty the search takes longer, and BLEU hardly grows beyond a width of five.
 #
 # ## After its own errors
 #

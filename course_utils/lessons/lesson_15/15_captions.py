@@ -172,14 +172,14 @@ scene_explorer
 
 # %%
 columns = ["gate", "largest weight", "on the thing to be named", "on the one named before"]
-table(by_kind(told, unseen), columns, corner="means after the first name", digits=2)
+table(by_kind(told, unseen), columns, corner="mean, after the first name", digits=2)
 
 # %% [markdown]
 # The gate stays open even for "a": an open gate does not say that a word needs the picture. For "a" and relations, each thing gets little weight, but over 1/25.
 #
 # ## Draw one cell
 #
-# **Hard attention** reads one annotation $a_s$; the weights are the probabilities with which the cell $s$ is drawn. They learn by REINFORCE (lesson 08). The reward is the word's log probability, $b$ the mean of past ones. For one word (equations 11 and 12, without entropy):
+# **Hard attention** reads one annotation $a_s$; the weights are the probabilities with which the cell $s$ is drawn. They learn by REINFORCE (lesson 08). The reward is the word's log probability, $b$ the mean of past ones. For one word (equations 11 and 12, no entropy term):
 #
 # $$s \sim \alpha \qquad \hat z = a_s \qquad \text{loss} = -\log p(y \mid \hat z) - \big(\log p(y \mid \hat z) - b\big) \log \alpha_s$$
 #

@@ -30,9 +30,9 @@ for t, ax in enumerate(plots.axes(9, width=1.3, height=1.6)):
     pictures.picture(shown.pictures[0, t].view(8, 8), str(shown.labels[0, t].item()), ax)
 
 # %% [markdown]
-# From the fifth picture on, nearly every class has a label. (Nines, with a 4, are hard to recognise.) Each such sequence, an **episode**, draws its labels anew.
+# From the fifth picture on, nearly every class has a label. (The nines, labelled 4, are hard to recognise.) Each such sequence, an **episode**, draws its labels anew.
 #
-# Training on many episodes should make a network do the same in a new one: **meta-learning**. But training only lowers a loss. How can that teach it?
+# Training on many episodes is meant to teach a network the same for a new one: **meta-learning**. But training only lowers a loss. How can that teach it?
 #
 # ## What do many tasks teach?
 #
@@ -358,7 +358,7 @@ lines["altered, pairs given"] = [snail.by_examples(snail.predict_labels(paired, 
 plots.curves(range(1, 6), lines, "examples so far", "share of right labels", legend="above")
 
 # %% [markdown]
-# It is enough: with the pairs, a single attention does even better than the whole model. Does this hold for five seeds and 1,500 steps? Below, models with attention alone have four layers of it. All use one learning rate; some might do better with another. Each dot is the difference from SNAIL with the same seed (lesson 13). Does one convolution of dilation 1 replace all five?
+# With the pairs, a single attention does even better than the whole model: it is enough. Does this hold for five seeds and 1,500 steps? Below, models with attention alone have four layers of it. All use one learning rate; some might do better with another. Each dot is the difference from SNAIL with the same seed (lesson 13). Does one convolution of dilation 1 replace all five?
 
 
 # %%
@@ -390,11 +390,11 @@ plots.dots(rows, "share of right labels after five examples, five seeds", xlim=(
 # %% [markdown]
 # With five classes SNAIL is perfect on them and poor on new ones: perhaps its weights store the five. With forty it does better on new digits, with many best.
 #
-# Language models learn from examples in a prompt: **in-context learning** (Brown et al. 2020). Chan et al. (2022) find it in Transformers if classes are many, rare and bursty, as words are.
+# Language models learn from examples in prompts: **in-context learning** (Brown et al. 2020). Chan et al. (2022) find it in Transformers if classes, like words, are many, rare and bursty.
 #
 # ## So: can it learn from five examples?
 #
-# Yes, if it has learned how from many tasks. After five examples of a new digit, three out of four labels are right, and no weight has changed. But the untrained rule is right nine times out of ten; SNAIL keeps up only on classes like its own.
+# Yes, if it has learned how from many tasks. After five examples of a new digit, three out of four labels are right, and no weight has changed. But the most similar picture's label is right nine times out of ten, without training. SNAIL keeps up only on classes like its own.
 #
 # ## Questions
 
