@@ -806,7 +806,7 @@ def three_parts(new=()) -> Diagram:
 
 def snail(new=()) -> Diagram:
     """SNAIL: causal convolutions and attention, each of which puts what it finds beside what it was given."""
-    y, labels = 62, ("*x*_t, the last answer", "dilations 1 2 4 …", "to all steps so far", "*ŷ*_t")
+    y, labels = 62, ("*x*_t, the label before", "dilations 1 2 4 …", "to all steps so far", "*ŷ*_t")
     names, widths = ("read", "convolutions", "attention", "readout"), (140, 150, 150, 80)
     gap, x, boxes = (WIDTH - 2 * EDGE - sum(widths)) / 3, EDGE, []
     for name, label, width in zip(names, labels, widths, strict=True):
@@ -815,7 +815,7 @@ def snail(new=()) -> Diagram:
     shapes = ("B T D", "B T D′", "B T D″")
     arrows = [joined(a, b, y, shape=shape) for a, b, shape in zip(boxes, boxes[1:], shapes, strict=False)]
     in_words = (
-        "First comes read: at each step t, the model reads x_t, the last answer beside it. The convolutions, with the dilations 1 2 4 …, "
+        "First comes read: at each step t, the model reads x_t, the label before (the true label of the last picture) beside it. The convolutions, with the dilations 1 2 4 …, "
         "put new features beside it, from this step and earlier ones. The attention, to all steps so far, puts a context beside these. The "
         f"readout turns all of it into an answer, ŷ_t. Shapes: {', '.join(shapes)}, where D grows with each block."
     )

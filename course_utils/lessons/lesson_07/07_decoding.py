@@ -30,7 +30,7 @@ for found in opening.values():
     print(f"log probability {found.log_probability:.2f}: {subwords.decode([found.tokens])[0]}")
 
 # %% [markdown]
-# The second says what we mean, and it is more probable. Yet **greedy search**, which takes the most probable word at each step as lessons 05 and 06 did, finds only the first. Why?
+# The second says what we mean, and it is more probable ($e^{0.47}$, about 1.6 times). Yet **greedy search**, which takes the most probable word at each step as lessons 05 and 06 did, finds only the first. Why?
 #
 # Given what has been written so far, a decoder assigns a probability to every possible next word. So all translations form a tree. This one translates "le chien": each line shows the probability of its word, each box the product of all lines up to it. The solid path is greedy search's. Is there a better one?
 
@@ -145,14 +145,16 @@ def round_at(number):
     return f"Round {number}: the best one kept is “{names[0]}”, with {log_ps[0]:.2f}."
 
 
-for number in (10, 11, 14):
-    print(f"round {number}:", "   ".join(f"…{in_words(ids)[36:]} {log_p:.2f}" for ids, log_p in history[number - 1]))
+for number in (10, 11, 14, 15, 16):
+    print(f"round {number}:")
+    for ids, log_p in history[number - 1]:
+        print(f"{log_p:8.2f}  … {' '.join(in_words(ids).split()[7:])}")
 slider = ipywidgets.IntSlider(value=11, min=1, max=len(history), description="round")
 real_explorer = explore(round_at, number=slider)
 real_explorer
 
 # %% [markdown]
-# In round 10 "à" is ahead, and greedy search takes it. One round later "au bord" and "près de" have overtaken it. In round 14 "à la rivière" ends and is set aside. Move the slider to see how the search goes on.
+# In round 10 "à" is ahead, and greedy search takes it. One round later "au bord" and "près de" have overtaken it. In round 14 "à la rivière" ends and is set aside. "près de" ends one round later, as the most probable of the three.
 #
 # ## When may the search stop?
 #
@@ -210,7 +212,7 @@ table(rows, ["log probability", "tokens with EOS"], digits=2)
 #
 # $$s(y) = \frac{\log p(y \mid x)}{lp(y)} \qquad lp(y) = \left(\frac{5 + |y|}{6}\right)^{\alpha}$$
 #
-# That is one more division. For which of these $\alpha$ does the longer translation win? And what if you remove the division?
+# An open translation may now lose log probability and still win. So our stopping rule is no longer safe, and a search has to go on longer. For which of these $\alpha$ does the longer translation win?
 
 
 # %%
@@ -223,14 +225,14 @@ rows = {}
 for alpha in (0.0, 0.02, 0.1, 1.0, 4.0):
     ids, log_p = max(found, key=lambda one: score(*one, alpha))
     rows[f"α = {alpha}: {in_words(ids)}"] = [score(ids, log_p, alpha), log_p]
-table(rows, ["score", "log probability"], corner="best of those that width 20 set aside", digits=2)
+table(rows, ["score", "log probability"], corner="best of the translations found with width 20", digits=2)
 
 # %% [markdown]
-# From 0.1 on a longer one wins. Too large an $\alpha$ favours one that is too long: it says twice where the girl is. So $\alpha$ is chosen on validation captions.
+# At 0.02 the short one wins, at 0.1 a longer one. Too large an $\alpha$ favours one that says twice where the girl is. So choose $\alpha$ on validation captions.
 #
 # ## BLEU by hand
 #
-# **BLEU** (Papineni et al. 2002) says from 0 to 100 how much a translation shares with a human reference. $p_n$ is the share of its **n-grams**, runs of n words, that also occur there, counting each at most as often as there. A **brevity penalty** punishes short translations, with $c$ words in all translations and $r$ in all references:
+# **BLEU** (Papineni et al. 2002) says from 0 to 100 how much a translation shares with a human reference. $p_n$ is the share of its **n-grams**, runs of n words, that also occur there, each counted at most as often as it occurs there. A **brevity penalty** punishes short translations, with $c$ words in all translations and $r$ in all references:
 #
 # $$\text{BLEU} = 100 \cdot \min(1, e^{1 - r/c}) \cdot (p_1\, p_2\, p_3\, p_4)^{1/4}$$
 #
@@ -268,11 +270,11 @@ for value, translation in zip(found, pair, strict=True):
 reveal("07.meaning", ("now sleeping", "lies awake")[found.index(max(found))])
 
 # %% [markdown]
-# It prefers the one that says the opposite. A single sentence's BLEU means little; over a thousand sentences such accidents partly cancel, but what BLEU cannot see stays unseen.
+# It prefers the one that says the opposite. So a high BLEU does not say that the meaning is right, and a single sentence's BLEU means little.
 #
 # ## How wide?
 #
-# Now we translate the whole test set, 1,000 captions, into French. We try three models with different seeds, each at seven widths. Which widths are best without a length penalty?
+# Now we translate the whole test set, 1,000 captions, into French. We try three models with different seeds, each at seven widths, without a penalty and with $\alpha$ = 1 as an example. Which widths are best without it?
 
 # %% tags=["nbval-check-output"]
 predict("07.width", ...)
@@ -300,7 +302,7 @@ best = widths[torch.tensor(runs).mean(0).argmax()]
 reveal("07.width", "1 or 2" if best < 3 else "3 or 5" if best < 10 else "10 or more")
 
 # %% [markdown]
-# Without a penalty, the widths 3 and 5 are about level, and then BLEU falls sharply: at 50 the translations have lost a quarter of their length. This is the **beam-search curse** (Koehn and Knowles 2017, Yang et al. 2018).
+# Without a penalty, the widths 3 and 5 are about level, and then BLEU falls sharply: at 50 the translations have lost a quarter of their length. Koehn and Knowles 2017 described this; Yang et al. 2018 call it the **beam-search curse**.
 #
 # With the penalty BLEU hardly falls; the translations still get shorter, but slowly. Does a wide beam find more probable translations at all, and what does it cost?
 
@@ -308,13 +310,13 @@ reveal("07.width", "1 or 2" if best < 3 else "3 or 5" if best < 10 else "10 or m
 draw_by_width({"log_probability": "mean log probability", "cpu_seconds": "seconds for 1,000 captions, one core"})
 
 # %% [markdown]
-# A wider beam finds more probable translations, especially without a penalty: the search does what it is asked, and that is the problem. Time grows about as the width does. With the penalty, BLEU hardly grows beyond a width of five.
+# A wider beam finds more probable translations, especially without a penalty: the search does what it is asked, and that is the problem. Time grows about as the width does. With the penalty the search takes longer, and BLEU hardly grows beyond a width of five.
 #
 # ## After its own errors
 #
-# So far only the search was at fault. But during training the decoder reads the right words; when it translates, it reads its own. What does an error do to later words?
+# So far we have blamed only the search. But in training the decoder reads the right words; when it translates, its own. What does an error do to later words?
 #
-# Lesson 05's one-vector model translates sentences of 12 words from the small world, in three cases. It reads only right words; only its own words; or right words except at position 4, where we put its most likely wrong word. Does it recover?
+# Lesson 05's one-vector model translates sentences of 12 words from the small world. It reads only right words; only its own; or right words except at position 4, where we put its most likely wrong word. Does it recover?
 
 # %%
 curves = {}
@@ -324,15 +326,16 @@ for fed in ("right words", "one wrong word", "own words"):
 lost = curves["after one wrong word"] - curves["after right words"]
 for place in (5, 8, 12):
     of_seeds = lost[:, place - 1]
-    print(f"position {place}: {of_seeds.mean():.2f} [{of_seeds.min():.2f} to {of_seeds.max():.2f}], seed by seed")
+    low, high = of_seeds.min(), of_seeds.max()
+    print(f"position {place}: {of_seeds.mean():.2f} [{low:.2f} to {high:.2f} over {len(of_seeds)} seeds]")
 plots.curves(at, curves, "position in the translation", "share of right words", ax=plots.axes(width=6.4, height=3.8))
 
 # %% [markdown]
-# It recovers only in part: even eight positions later fewer words are right, for every seed. After its own words most is lost. The usual name is **exposure bias** (Ranzato et al. 2016), the usual explanation that errors lead to states unseen in training.
+# It recovers in part: even eight positions later fewer words are right, for every seed. With its own words alone, hardly any of the last ones are right. This is **exposure bias** (Ranzato et al. 2016), usually explained by states unseen in training (not tested here).
 #
 # ## So: which translation is best?
 #
-# On the bench, the more probable translation was better, and a beam of three found it where greedy search did not. With the rope, the more probable one had lost most of the caption. A beam of about five with a length penalty does well, as far as BLEU sees.
+# On the bench, the more probable translation was better, and a beam of three found it where greedy search did not. With the rope, the more probable one had lost most of the caption. A beam of five with a length penalty does well, as far as BLEU sees.
 #
 # ## Questions
 #
@@ -356,7 +359,7 @@ check("07.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - The best translation is not always the most probable one, and greedy search does not even find that.
+# - The best translation is not always the most probable one, and greedy search may miss even that one.
 # - Beam search keeps the best few beginnings in each round and sets aside those that end.
 # - Log probabilities add up, so short translations are favoured, and more so the wider the beam. A length penalty corrects that.
 # - BLEU is the geometric mean of four shares of n-grams times a brevity penalty. It counts words and does not see meaning.

@@ -116,7 +116,7 @@ predictions = (
     Prediction(
         "07.meaning",
         "Which translation gets the higher BLEU?",
-        why="It differs from the reference in a single word, and so shares long runs of words with it. That this word turns the meaning round is nothing that BLEU counts.",
+        why="It differs from the reference in a single word, and so shares long runs of words with it. This word reverses the meaning, but BLEU does not count meaning.",
         choices=("now sleeping", "lies awake"),
     ),
     Prediction(

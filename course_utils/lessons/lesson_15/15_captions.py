@@ -53,11 +53,11 @@ print("the first 64 dimensions stay the same:", same)
 print("the last ten:", annotations[0, at, 64:], "and", moved[next_to_it, 64:])
 
 # %% [markdown]
-# The first 64 dimensions say what is seen, wherever it is. As in lesson 11, we add the position: the last ten hold the row and the column, as ones among zeros. (The paper adds no positions.)
+# The first 64 dimensions say what is seen, wherever it is. The position is put beside them (lesson 11 added it): the last ten hold the row and the column, as ones among zeros. (The paper uses no positions.)
 #
 # ## A decoder that looks before each word
 #
-# The decoder is an LSTM, a recurrent network like lesson 05's GRU with a second vector, its memory. Before each word, its state asks the annotations. Where do the keys and the values come from?
+# The decoder is an LSTM, a recurrent network like lesson 05's GRU with a second vector, its memory. Before each word, its state is the query, compared with all annotations. Where do the keys and the values come from?
 
 # %%
 diagrams.captioner(new=["gate"])
@@ -123,11 +123,11 @@ class Captioner(nn.Module):
         return Told(logits, alpha, beta)
 
 
-told = Captioner()(annotations[:9], training.given[:9])
-print("logits, weights and gates of nine captions:", *(tuple(part.shape) for part in told[:3]))
+told = Captioner()(annotations[:8], training.given[:8])
+print("logits, weights and gates of eight captions:", *(tuple(part.shape) for part in told[:3]))
 
 # %% [markdown]
-# Each word has 25 weights, one for each cell. Now we train the decoder for 600 steps, with the right words before each word. Nothing tells it where a thing stands: it sees pictures and captions alone.
+# Each word has 25 weights, one for each cell. Now we train the decoder for 600 steps, always reading the right words so far (as in our measurements). Nothing tells it where a thing stands: it sees pictures and captions alone.
 #
 # Afterwards we look at the words that name things. The **pointing accuracy**, or "pointing" in our tables, is the share of them for which the largest weight lies on the thing. A random cell would be right in 1 of 25 cases.
 
@@ -145,7 +145,7 @@ rows = {"share": [found.words, found.captions, found.pointing, found.on_thing]}
 table(rows, ["right words", "right captions", "pointing", "mean weight on the thing"], digits=2)
 
 # %% [markdown]
-# The largest weight lies on the thing for nearly all names, although nothing in the training asks for it. What does it look at for "a", and for a relation such as "below"? The ink is black here, and the colour shows the weights. Move the slider to see other scenes.
+# The largest weight lies on the thing for nearly all names, although nothing in the training asks for it. What does it look at for "a", and for a relation such as "below"? The ink is black here, the colour shows the weights, and dashes frame the thing that is named. Move the slider to see other scenes.
 
 # %%
 with torch.no_grad():
@@ -168,22 +168,22 @@ scene_explorer = explore(looks_at, scene=ipywidgets.IntSlider(value=1, min=0, ma
 scene_explorer
 
 # %% [markdown]
-# Which words need the picture at all? For each kind of word, here are the gate, the largest weight, and the weights on the thing that is named next and on the one named last. After a relation comes "a", whatever the picture shows. Does the gate close for it?
+# Which words need the picture at all? For each kind of word, here are the gate, the largest weight, and the weights on the thing to be named and on the one named before. After a relation comes "a", whatever the picture shows. Does the gate close for it?
 
 # %%
-columns = ["gate", "largest weight", "on the thing named next", "on the one named last"]
-table(by_kind(told, unseen), columns, corner="means after the first name", digits=2)
+columns = ["gate", "largest weight", "on the thing to be named", "on the one named before"]
+table(by_kind(told, unseen), columns, corner="mean, after the first name", digits=2)
 
 # %% [markdown]
-# The gate stays open even for "a". So an open gate does not say that a word needs the picture.
+# The gate stays open even for "a": an open gate does not say that a word needs the picture. For "a" and relations, each thing gets little weight, but over 1/25.
 #
 # ## Draw one cell
 #
-# **Hard attention** reads one annotation $a_s$; the cell $s$ is drawn with the weights. The weights learn by REINFORCE (lesson 08). The reward is the word's log probability, and $b$ is the mean of past rewards. For one word (equations 11 and 12):
+# **Hard attention** reads one annotation $a_s$; the weights are the probabilities with which the cell $s$ is drawn. They learn by REINFORCE (lesson 08). The reward is the word's log probability, $b$ the mean of past ones. For one word (equations 11 and 12, no entropy term):
 #
 # $$s \sim \alpha \qquad \hat z = a_s \qquad \text{loss} = -\log p(y \mid \hat z) - \big(\log p(y \mid \hat z) - b\big) \log \alpha_s$$
 #
-# The bracket is a constant: no gradient flows through it. Let two cells have the weight 1/2 each. If cell 0 is read, the right word gets the probability 0.9, if cell 1 is read, 0.1. How does the score of cell 0 change after each draw, and what does $b$ change?
+# No gradient flows through the bracket. Two cells have the weight 1/2 each. Cell 0 gives the right word the probability 0.9, cell 1 0.1. How does cell 0's score change after each draw, and what does $b$ change?
 
 # %% tags=["nbval-check-output"]
 log_p = torch.tensor([0.9, 0.1]).log()  # of the right word, if the cell is read
@@ -196,9 +196,9 @@ for b in (-1.0, 0.0):  # your turn: add another b
     print(f"b = {b}: {steps[0]:+.2f} if cell 0 is drawn, {steps[1]:+.2f} if cell 1, on average {sum(steps) / 2:+.2f}")
 
 # %% [markdown]
-# On average the score of the better cell grows, with the same step for both $b$. But with $b$ = -1 both draws agree, and with 0 they contradict each other: $b$ takes away noise.
+# On average the score of the better cell grows, with the same step for both $b$. But with $b$ = -1 both draws push the same way, and with 0 in opposite ways: $b$ takes noise away.
 #
-# And does a drawn cell lie on the thing? A copy of our captioner learns on for 50 steps, with a cell drawn for each word. Dashes mark what it draws, twice.
+# And does a drawn cell lie on the thing? We train a copy of our captioner for 50 more steps, now with one drawn cell per word. Here are two draws; dashes mark the drawn cell.
 
 
 # %%
@@ -223,7 +223,7 @@ print(f"share of the names for which the drawn cell is the thing's: {on_thing:.2
 # %% [markdown]
 # For most names the drawn cell is the thing's. For "a", the two draws fall on different cells.
 #
-# This captioner had learned to look before it drew. The paper trains with draws from the start, and reads softly in half of the batches, to lower the noise. What do these soft batches change?
+# This captioner had learned to look before it drew. The paper trains with draws from the start, and reads softly in half of the batches, to lower the noise. What do these soft batches change? The last row reads the average of all cells.
 
 
 # %%
@@ -234,16 +234,16 @@ def runs(name, setup, values):
 
 
 columns = ["right words", "pointing"]
-setups = "soft", "hard, half of the batches", "hard, all batches"
+setups = "soft", "hard, half of the batches", "hard, all batches", "average"
 by_setup = {setup: runs("captions", setup, ["words", "pointing"]) for setup in setups}
 marks = {setup: dict(zip(columns, found_by_seed.T, strict=True)) for setup, found_by_seed in by_setup.items()}
 plots.dots(marks, "share; 1,200 steps, up to four things, five seeds")
-soft, half, draws_alone = by_setup.values()
+soft, half, draws_alone, _ = by_setup.values()
 print("right words, run by run: soft minus hard in half:", (soft - half)[:, 0])
 print("hard in half of the batches minus hard in all:", (half - draws_alone)[:, 0])
 
 # %% [markdown]
-# Mixing in soft batches helps hard attention in every run. In 1,200 steps, draws alone do not learn to point here; soft attention gets most words right in every run.
+# Mixing in soft batches helps hard attention in every run. With draws alone, three of five runs point better than chance, none at more than a third of the things, and about as many words are right as with the average. Soft attention gets most right in every run.
 #
 # On photographs the two came out close: BLEU-4 was 24.3 with soft and 25.0 with hard attention (Xu et al. 2015, COCO).
 #
@@ -304,7 +304,7 @@ both_explorer = explore(looks_at, scene=ipywidgets.IntSlider(value=1, min=0, max
 both_explorer
 
 # %% [markdown]
-# With the penalty, most things get their weight one word *before* their name, at the "a". But fewer words are right, too: is this only a bad map of a bad model? Here are five captioners that learn twice as long, and λ = 1 as in the authors' code (which sums the loss over words, where we take the mean).
+# With the penalty, most things get their weight one word *before* their name, at the "a". But fewer words are right, too: is this only a bad map of a bad model? Here are five captioners trained for twice as long, and λ = 1 as in the authors' code (which sums the loss over words, where we take the mean).
 
 # %%
 setups = {"no penalty": "soft", "λ = 0.01": "penalty 0.01", "λ = 1": "penalty 1"}
@@ -315,15 +315,16 @@ for name, setup in setups.items():
 shown = {name: {column: found[column] for column in columns[:2]} for name, found in marks.items()}
 plots.dots(shown, "share of the names; 1,200 steps, up to four things, five seeds")
 rows = {f"{column}, λ = 0.01": marks["λ = 0.01"][column] for column in columns}
-rows["right words, no penalty"] = marks["no penalty"]["right words"]
+for name in ("λ = 1", "no penalty"):
+    rows[f"right words, {name}"] = marks[name]["right words"]
 table(rows, [f"seed {seed}" for seed in range(5)], corner="after 1,200 steps", digits=2)
 
 # %% [markdown]
-# Without the penalty, pointing is near 1. With λ = 0.01 it is 0 in four of five runs, with λ = 1 in all. Every run gets fewer words right. But the map can fail where most words are right: with λ = 0.01, seed 0 has 0.92 of them right, and looks at nearly every thing one word before its name.
+# Without the penalty, pointing is near 1. With λ = 0.01 it is 0 in four of five runs, with λ = 1 in all. With either λ, every run gets fewer words right. But the map can fail where most words are right: with λ = 0.01, seed 0 has 0.92 of them right, and looks at nearly every thing one word before its name.
 #
 # ## Is the map an explanation?
 #
-# What does a name *depend* on? An **intervention** tells: we empty one cell after another, by giving it the annotation of an empty cell. Each time we see how much probability the name loses. Does it lose most where the weight lies?
+# What does a name *depend* on? An **intervention** can tell us: we empty one cell after another, by giving it the annotation of an empty cell. Each time we see how much probability the name loses (a gain counts as 0). Does it lose most where the weight lies?
 
 # %%
 empty = encoder(torch.zeros(1, 50, 50))[0]  # 25 74
@@ -352,7 +353,7 @@ print(f"With the penalty and nothing emptied, {100 * kept:.0f} of 100 names are 
 explore(depends_on, scene=ipywidgets.IntSlider(value=1, min=0, max=29))
 
 # %% [markdown]
-# Here both models lose the name with the cell of the thing. In the first the weight lies there, too; in the penalised one it lies elsewhere. Now we do this for every name, with the cell that has the largest weight. How many of its right names will the penalised model lose?
+# Here both models lose the name with the cell of the thing. In the first the weight lies there, too; in the penalised one it lies elsewhere. Now we do this for every name, with the cell that has the largest weight. Of 100 names, how many will the penalised model still get right?
 
 # %% tags=["nbval-check-output"]
 predict("15.emptied", ...)
@@ -377,7 +378,7 @@ reveal("15.emptied", round(100 * rows["the cell with the largest weight"][1]))
 table(rows, ["no penalty", "penalty"], corner="names right, if we empty", digits=2)
 
 # %% [markdown]
-# Without the penalty, most names are lost with the cell that has the largest weight. With it, that cell matters no more than a random one. So from where does the penalised model have the name: from the mean annotation that starts the state, from the look one word before, or from the look at the word? We empty the thing's cell in one of these alone, and leave it everywhere else. The table is of our two captioners, the figure of five seeds.
+# Without the penalty, most names are lost with the cell that has the largest weight. With it, that cell matters no more than a random one. So where does the penalised model get the name from: the mean annotation that starts the state, the look one word before, or the look at the word? We empty the thing's cell in one of these alone, and leave it everywhere else. The table shows our two captioners, the figure five seeds of each.
 
 # %%
 rows = {"nowhere": rows["nothing"]}
@@ -394,7 +395,7 @@ plots.dots(lost, "share of the right names that are lost; five seeds", xlim=(-0.
 table(rows, ["no penalty", "penalty"], corner="names right, if the thing is emptied", digits=2)
 
 # %% [markdown]
-# The mean hardly matters. Without the penalty, names are lost with the look at the word, where the weight lies. With it, most runs lose more with the look one word before: the state has kept it. So a map says where a context came from, but not *necessarily* what a word depends on.
+# The mean hardly matters. Without the penalty, names are lost with the look at the word, where the weight lies. With the penalty, most runs lose more with the look one word before: the state has kept it. So a map says where a context came from, but not *necessarily* what a word depends on.
 #
 # ## Captions today
 #
@@ -433,7 +434,7 @@ check("15.q5", ...)
 # ## Recap
 #
 # - Which part of the picture is this word? The part without which the word is lost. To find it, empty one cell after another.
-# - A captioner attends to annotations, one vector for each cell, to which positions have been added. A gate says how much of the context a word gets; ours stays open, even for "a".
+# - A captioner attends to annotations, one vector for each cell, with its position beside what is seen. A gate says how much of the context a word gets; ours stays open, even for "a".
 # - Hard attention reads one annotation, and learns from a reward. Mixing in soft batches helped it in every run.
 # - A map of weights shows where a context came from. It passed our test without the penalty, and failed with it in four of five runs.
 # - Today's models read a picture by cross-attention or as tokens among words.

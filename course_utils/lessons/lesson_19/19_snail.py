@@ -30,9 +30,9 @@ for t, ax in enumerate(plots.axes(9, width=1.3, height=1.6)):
     pictures.picture(shown.pictures[0, t].view(8, 8), str(shown.labels[0, t].item()), ax)
 
 # %% [markdown]
-# From the fifth picture on: nearly every class has a label by then. Each such sequence, an **episode**, draws its labels anew.
+# From the fifth picture on, nearly every class has a label. (The nines, labelled 4, are hard to recognise.) Each such sequence, an **episode**, draws its labels anew.
 #
-# Training on many episodes is meant to make a network do the same in a new one: **meta-learning**, learning to learn. But training only lowers a loss. How can that teach it?
+# Training on many episodes is meant to teach a network the same for a new one: **meta-learning**. But training only lowers a loss. How can that teach it?
 #
 # ## What do many tasks teach?
 #
@@ -57,7 +57,7 @@ for labels in ([1.0], [-1.0], [1.0, -1.0]):
 # %% [markdown]
 # By hand: where $s = 0$, the loss has the slope $-y/2$ in $s$. So $w$ has the gradient $-y/2$, and $c$ has $-y/2 \cdot y$, which is -1/2 for both labels.
 #
-# If both labels occur, the gradients of $w$ cancel, and those of $c$ add up: to read the label is right in every episode, to remember one is not. Which way will the two weights go if we train on one label, on both, and on three episodes of four with the label 1? Put a list of your own into the loop, too.
+# If both labels occur, the gradients of $w$ cancel, and those of $c$ add up: reading the label is right in every episode, remembering one is not. Which way will the two weights go if we train on one label, on both, and on four episodes, three of them with the label 1? Put a list of your own into the loop, too.
 
 # %%
 ax = plots.axes(width=5.5)
@@ -75,9 +75,9 @@ ax.set(xlabel="w: remembers", ylabel="c: reads", xlim=(-0.5, 5))
 _ = ax.legend(loc="lower right")
 
 # %% [markdown]
-# Trained on one label, the network is undecided when it reads the other: its score is 0. Trained on both, it says what it has read. With three of four, it remembers a little and still reads.
+# Trained on one label, the network is undecided when it reads the other: its score is 0. On both, it says what it has read. With three of four, it remembers a little and still reads.
 #
-# So the weights get what is the same in all tasks: here the rule *say what you have read*. In a new task they do not change: what the network learns there is what it reads.
+# So what is the same in all tasks goes into the weights: here the rule *say what you have read*. In a new task they do not change: what the network learns there is what it reads.
 #
 # ## What does our model read?
 #
@@ -225,9 +225,9 @@ print("the course's model agrees:", torch.allclose(model(x), shipped(x), atol=1e
 # %% [markdown]
 # ## Many classes from ten digits
 #
-# To learn how to compare, the model needs many classes. Mishra et al. train on 1,200 characters of Omniglot, a collection of alphabets, and turn them. We have the digits 0 to 4. We turn or mirror two of them, cut both along a line and join one side of each. What will the last picture look like?
+# To learn how to compare, the model needs many classes. Mishra et al. train on 1,200 characters of Omniglot, a collection of alphabets, and their rotations. We have the digits 0 to 4. We turn or mirror two of them, cut both along a line and join one side of each. What does a turned 4 joined with a mirrored 3 look like?
 #
-# The loss leaves out the first picture of each class. We test with the digits 5 to 9, which are in no training class. Guessing gets 0.2. What share will be right after one example?
+# An episode has 26 pictures of five classes, drawn at random. The loss leaves out the first picture of each class. We test with the digits 5 to 9, which occur in no training class. Guessing gets 0.2. What share will be right after one example?
 
 # %%
 drawings, digit = digits()  # N 8 8, N
@@ -266,11 +266,11 @@ ax.set_ylim(0, 1)
 plots.curves(examples, lines, "examples so far", "share of right labels", ax=ax)
 
 # %% [markdown]
-# On new classes like those of training, SNAIL does about as well as the rule. On the digits 5 to 9 it gets half of the labels right after one example and three of four after five, the rule 0.71 and 0.90. Perhaps it compares what differs in its own classes. The paper's SNAIL, with a convolutional network for the pictures, gets 99.1 % and 99.8 % on Omniglot (table 1).
+# On new classes like those of training, SNAIL does about as well as the rule. On the digits 5 to 9 it gets half of the labels right after one example and three out of four after five, less than the rule. Perhaps it compares features in which its joined classes differ, and these do not tell a 5 from a 6. The paper's, behind a convolutional network, gets 99.1 % and 99.8 % on Omniglot (table 1).
 #
 # ## Does it see the answer?
 #
-# Nine of ten right after one example: is that too good? A model looks perfect if it reads each label beside the picture whose label it should predict. Below, we change the label at step 10. Which predictions may change?
+# How would we notice if a model saw the answers, as each label was read beside its own picture? We train such a model, then change the label at step 10. Which predictions may change?
 
 
 # %%
@@ -290,7 +290,7 @@ for name, one, reads in (("right", model, read), ("leaking", leaking, leaking_re
     print(f"{name}: {right:.2f} right after one example; share moved at 9, 10, 11: {moved[[9, 10, 11]]}")
 
 # %% [markdown]
-# The leaking model is always right, even on new classes, but its answer at step 10 changes with the label of step 10. The right model's answers change only afterwards. How does it find them?
+# The leaking model is always right after one example, even on new classes, but its answer at step 10 changes with the label of step 10. The right model's answers at steps 9 and 10 stay, and some change at step 11. How does it find the right label?
 #
 # ## Where does it look?
 #
@@ -343,7 +343,7 @@ reveal("19.without", round(lines["altered"][0][-1], 2))
 plots.curves(range(1, 6), lines, "examples so far", "share of right labels", legend="above")
 
 # %% [markdown]
-# Without convolutions the model does about as well as the rule. Its attention can find a similar picture, but the label that is read beside that picture belongs to the picture before it. If this is the reason, attention alone should be enough once each label is read beside its own picture. In one line we do by hand what the convolution did. What will the share be?
+# Without convolutions the model does about as well as the rule that sees no pictures. (The rule climbs because a class with five examples has been frequent so far, and one with a single example rare.) The attention could find a similar picture, but the label that is read beside that picture belongs to the picture before it. If this is the reason, attention alone should be enough once each label is read beside its own picture. In one line we do by hand what the convolution did. What will the share be?
 
 
 # %%
@@ -358,7 +358,7 @@ lines["altered, pairs given"] = [snail.by_examples(snail.predict_labels(paired, 
 plots.curves(range(1, 6), lines, "examples so far", "share of right labels", legend="above")
 
 # %% [markdown]
-# It is enough: with the pairs, a single attention does even better than the whole model. Does this hold for five seeds and 1,500 steps? Below, models with attention alone have four layers of it. All have the same learning rate, so another one might help some of them. Each dot is the difference from SNAIL with the same seed (lesson 13). Does one convolution of dilation 1 replace all five?
+# With the pairs, a single attention does even better than the whole model: it is enough. Does this hold for five seeds and 1,500 steps? Below, models with attention alone have four layers of it. All use one learning rate; some might do better with another. Each dot is the difference from SNAIL with the same seed (lesson 13). Does one convolution of dilation 1 replace all five?
 
 
 # %%
@@ -375,11 +375,11 @@ for setup in snail.SETUPS:
 plots.dots(rows, "share of right labels, digits 5 to 9, minus SNAIL's", xlim=(-0.5, 0.25))
 
 # %% [markdown]
-# After five examples it does; after one it is worse with every seed. Dilations from 2 never join a label with its picture. Convolutions alone, with the most parameters, and four layers of attention alone are worse, too. With positions (lesson 11) attention comes close to SNAIL, and with pairs it is better.
+# One convolution replaces all five after five examples, but after one example it is worse with every seed. Dilations from 2 never join a label with its picture. Convolutions alone, with the most parameters, are worse, too. So are four layers of attention alone, but less so: perhaps the mask hints at the order. With positions (lesson 11) attention comes close, and with pairs it beats SNAIL.
 #
 # ## How much must the tasks vary?
 #
-# In our smallest world, $w$ remembered a label if it was always the same. Here the labels vary. What if the classes do not? We train SNAIL on five classes (0 to 4), on forty (these turned and mirrored) and on many (joined). Which will be good on its own classes, and which on new ones?
+# In our smallest world, $w$ remembered a label that never changed. What if the classes never change? We train SNAIL on five classes (0 to 4), on forty (these turned and mirrored) and on many (joined). Which will be good on its own classes, which on new ones?
 
 # %%
 rows = {}
@@ -388,13 +388,13 @@ for setup, name in (("five classes", "five classes"), ("forty classes", "forty")
 plots.dots(rows, "share of right labels after five examples, five seeds", xlim=(0, 1.03))
 
 # %% [markdown]
-# With five classes SNAIL is perfect on them and poor on new ones: perhaps its weights store these five. With forty it is better on new digits, with many best.
+# With five classes SNAIL is perfect on them and poor on new ones: perhaps its weights store the five. With forty it does better on new digits, with many best.
 #
-# Language models learn from examples in a prompt: **in-context learning** (Brown et al. 2020). Chan et al. (2022) find it in Transformers if classes are many, rare and come in bursts, as words do.
+# Language models learn from examples in prompts: **in-context learning** (Brown et al. 2020). Chan et al. (2022) find it in Transformers if classes, like words, are many, rare and bursty.
 #
 # ## So: can it learn from five examples?
 #
-# Yes, if it has learned how from many tasks: these leave no other way than to read. After five examples of a new digit, three labels of four are right, and no weight has changed. The most similar picture's label is right nine times of ten.
+# Yes, if it has learned how from many tasks. After five examples of a new digit, three out of four labels are right, and no weight has changed. But the most similar picture's label is right nine times out of ten, without training. SNAIL keeps up only on classes like its own.
 #
 # ## Questions
 
@@ -416,10 +416,10 @@ check("19.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - It can learn from five examples if it was trained on many tasks, and as far as these varied: what is the same in all goes into the weights, and the rest has to be read.
+# - A network can learn from five examples if its training tasks varied enough: what is the same in all goes into the weights, and the rest has to be read.
 # - A causal convolution with a dilation joins two steps. Through the dilations 1, 2, 4 and so on the last step sees all steps.
 # - Attention finds the example, and convolutions bring its label to it. Without convolutions, positions or pairs of picture and label can do the same.
-# - A rule without training, such as copying the label of the most similar picture, shows what a share is worth.
+# - A rule without training, such as copying the label of the most similar picture, shows what a share is worth: here it beats SNAIL on new digits.
 # - Change one label and see what moves. This shows whether a model sees the answers.
 #
 # **Exercises**: [open them](../exercises/19_snail_exercises.ipynb)
