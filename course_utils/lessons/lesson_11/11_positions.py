@@ -217,19 +217,19 @@ print("the package's model begins with the same loss:", abs(package[0] - losses[
 table(shares, [f"{length} words" for length in lengths], corner="share right", digits=2)
 
 # %% [markdown]
-# With positions nearly all texts come out right.
+# Now nearly all texts come out right.
 #
 # ## Rotary positions
 #
-# Positions can also *turn* queries and keys (Su et al. 2021). A pair $(a, b)$ of a query is a point at the angle $\alpha$: $a = r\cos\alpha$, $b = r\sin\alpha$. Turning it by $\varphi$ adds $\varphi$ to its angle:
+# Positions can also *turn* queries and keys (Su et al. 2021). A pair $(a, b)$ of a query is a point at the angle $\alpha$: $a = r_q\cos\alpha$, $b = r_q\sin\alpha$. Turning by $\varphi$ adds $\varphi$ to it:
 #
-# $$\begin{aligned}(a\cos\varphi - b\sin\varphi,\;\; a\sin\varphi + b\cos\varphi) &= r\,(\cos\alpha\cos\varphi - \sin\alpha\sin\varphi,\;\; \cos\alpha\sin\varphi + \sin\alpha\cos\varphi)\\ &= r\,(\cos(\alpha + \varphi),\;\; \sin(\alpha + \varphi))\end{aligned}$$
+# $$\begin{aligned}(a\cos\varphi - b\sin\varphi,\;\; a\sin\varphi + b\cos\varphi) &= r_q\,(\cos\alpha\cos\varphi - \sin\alpha\sin\varphi,\;\; \cos\alpha\sin\varphi + \sin\alpha\cos\varphi)\\ &= r_q\,(\cos(\alpha + \varphi),\;\; \sin(\alpha + \varphi))\end{aligned}$$
 #
-# **Rotary positions** turn the query at position $m$ by $m\theta$ and the key at $n$, a point at the angle $\beta$, by $n\theta$; each pair has a speed $\theta$ of its own, and adds to the score
+# **Rotary positions** turn the query at position $m$ by $m\theta$ and the key at $n$, with $r_k$ and $\beta$, by $n\theta$; each pair has a speed $\theta$ of its own, and adds to the score
 #
 # $$\begin{aligned}& r_q\,r_k\,\big(\cos(\alpha + m\theta)\cos(\beta + n\theta) + \sin(\alpha + m\theta)\sin(\beta + n\theta)\big)\\ ={}& r_q\,r_k\,\cos\big(\alpha - \beta + (m - n)\,\theta\big)\end{aligned}$$
 #
-# since $\cos x \cos y + \sin x \sin y = \cos(x - y)$. The score sums over all pairs, so of the positions it contains only $m - n$. What is it for q = k = [1, 0], θ = 1, m = 3 and n = 1, and if both positions grow by 10? (cos 3 = -0.990, sin 3 = 0.141, cos 1 = 0.540, sin 1 = 0.841.)
+# since $\cos x \cos y + \sin x \sin y = \cos(x - y)$. The score sums over all pairs, so of the positions it contains only $m - n$. What is it for q = k = [1, 0], θ = 1, m = 3, n = 1, and if both positions grow by 10? (cos 3 = -0.990, sin 3 = 0.141, cos 1 = 0.540, sin 1 = 0.841.)
 
 
 # %%
@@ -249,7 +249,7 @@ for (m, n), ax in zip(((3, 1), (13, 11), (13, 1)), plots.axes(3, width=2.8, heig
     plots.dial({"q": m, "k": n}, f"q at {m}, k at {n}", ax)
 
 # %% [markdown]
-# In the first two dials, the hands of q and k are 2 radians apart. By hand the product is -0.990 · 0.540 + 0.141 · 0.841 = -0.416, which is cos 2. At 13 and 11 both hands have moved on together. At a distance of 12 it is cos 12 = 0.844.
+# In the first two dials, q and k are 2 radians apart. By hand the product is -0.990 · 0.540 + 0.141 · 0.841 = -0.416, which is cos 2. At 13 and 11 both hands have moved on together. At a distance of 12 it is cos 12 = 0.844.
 #
 # ## Move all positions by five
 #
@@ -323,15 +323,15 @@ for kind in ("learned", "none"):
     print(f"sinusoidal minus {kind}, by seed:", *[f"{points:.1f}" for points in lost])
 
 # %% [markdown]
-# Sinusoidal positions bring about six points; learned ones bring about one point less, with every seed; Vaswani et al. saw hardly any difference. Most of the score is reached without any: perhaps the words often suffice, and a causal mask can tell a decoder where it is (Haviv et al. 2022).
+# Sinusoidal positions bring about six points; learned ones bring about one point less, with every seed; Vaswani et al. saw hardly any difference. Most of the score is reached without any: perhaps words often suffice, and a causal mask can tell a decoder where it is (Haviv et al. 2022).
 #
 # ## So: where does the order come from?
 #
-# From positions, and in a decoder perhaps partly from the mask. Added to the words, positions tell where each word is; in our task they fail beyond the trained lengths. Where they turn queries and keys, they tell how far apart words are, and less is lost.
+# From positions, and in a decoder perhaps partly from the mask. Added to the words, positions tell where each word is; in our task they fail beyond the trained lengths. Turning queries and keys, they tell how far apart words are, and less is lost.
 #
 # ## Questions
 #
-# Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+# Run a cell, then replace the dots with a letter in quotes or a number.
 
 # %%
 check("11.q1", ...)

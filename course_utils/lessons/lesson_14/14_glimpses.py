@@ -322,13 +322,13 @@ for (name, one), ax in zip(models.items(), plots.axes(3, width=3.6, height=3.6),
     ax.set_title(f"{name}\ncorrelation {torch.corrcoef(torch.stack([digit[:, 0], x]))[0, 1]:.2f}")
 
 # %% [markdown]
-# Only in the whole model do the second looks follow the digit everywhere; without the reward they stay in one region. Without patch 1 the copy follows it only around the centre; at both ends, where patch 0 never touches the digit, it always looks at the same x. So the model looks where the coarse patch shows a spot. Could it learn to do without patch 1?
+# Only in the whole model do the second looks follow the digit everywhere; without the reward they stay in one region. Without patch 1 they follow it only around the centre; at both ends, where patch 0 never touches it, x stays the same. So the model looks where patch 1 shows a spot. Could it learn to do without patch 1?
 #
 # Set `part` to another one, predict and run again.
 #
 # ## Does it hold for other seeds?
 #
-# We have trained for 5,000 steps on 32×32 pixels without clutter, with three patches (from the centre, patch 2 covers the whole field), changing one thing at a time (paired differences as in lesson 13). Which changes cost most? And what does it find with patch 0 alone?
+# We have trained for 5,000 steps on 32×32 pixels without clutter, with three patches (from the centre, patch 2 covers the whole field), changing one thing at a time. Which changes cost most? And what does it find with patch 0 alone?
 
 
 # %%
@@ -396,7 +396,7 @@ print("in the digit's box, of all 1,000 fields:", *[f"look {t}: {s:.2f} " for t,
 # %% [markdown]
 # The second look finds most digits; the third leaves most of them again. Perhaps this is because the model was trained to look twice. In the figure above, models trained with three or four glimpses find most digits with their last one, though on larger fields with three patches.
 #
-# Noise elsewhere changes neither our model's looks nor its answer. The other model, which **peeks**, sees more than its glimpses. The last exercise asks for such a test.
+# Noise elsewhere changes neither our model's looks nor its logits. It does change those of the other model, which **peeks**: it sees more than its glimpses. The last exercise asks for such a test.
 #
 # ## What does a look cost?
 #
