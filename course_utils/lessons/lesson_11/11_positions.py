@@ -280,7 +280,7 @@ table(rows, ["6 words", "12 words"], corner="share right", digits=2)
 #
 # ## What happens beyond the trained lengths?
 #
-# **Learned positions** are the third way: one vector per position, begun at random and trained, as rows of `nn.Embedding(length, D).weight`. A row whose position never occurs in training stays random. Sinusoidal positions can be computed for any position, and Vaswani et al. hoped that they hold in longer texts. What share will their model get right in texts of 24 words?
+# **Learned positions** are the third way: one vector per position, begun at random and trained, as rows of `nn.Embedding(length, D).weight`. A row whose position never occurs in training stays random. Sinusoidal positions can be computed for any position, and Vaswani et al. hoped that they would hold in longer texts. What share will their model get right in texts of 24 words?
 
 # %% tags=["nbval-check-output"]
 predict("11.beyond", ...)
@@ -295,7 +295,7 @@ reveal("11.beyond", round(at_24.mean().item(), 2))
 plots.curves(numbers, right, "words of the text, T", "share right", legend="above")
 
 # %% [markdown]
-# Beyond 12 words, sinusoidal positions are no better here than learned ones, whose vectors are still random there. Rotary positions hold up in much longer texts. (Without positions the model guesses, although it was trained as long as the others.) What fails? We sort the texts of 24 words by the position at which the repeated word first occurred. Which questions does each model still answer?
+# Beyond 12 words, sinusoidal positions fail about as often as learned ones, whose vectors are still random there. Rotary positions hold up in much longer texts. (Without positions the model guesses, although it was trained as long as the others.) What fails? We sort the texts of 24 words by the position at which the repeated word first occurred. Which questions does each model still answer?
 
 # %%
 right = {}
