@@ -33,7 +33,7 @@ print("without positions:", translate(model, subwords, texts))
 # %% [markdown]
 # Without positions both sentences get the same translation. It is good German, but it is right for one of them only by luck: to the encoder they are the same set of words.
 #
-# This model was trained with positions. Could another one learn to do without them? Let us take a task in which order is everything. A text has T different words, and then one of them comes again, but never the last one. **Which word comes next?** It should be the word that came after it the first time.
+# This model was trained with positions. Could another one learn to do without them? Let us take a task in which order is everything. A text has T different words. Then one of them is repeated, though never the last. **Which word comes next?** It should be the word that came after it the first time.
 
 # %% tags=["nbval-check-output"]
 words, answers = recall_next(3, 6, torch.Generator().manual_seed(0))
@@ -41,7 +41,7 @@ for text, answer in zip(words.tolist(), answers.tolist(), strict=True):
     print("text:", text[:-1], "  again:", text[-1], "  next:", answer)
 
 # %% [markdown]
-# Our model has two layers of the self-attention of lesson 09. It has two openings for positions: the function `add` may change the word vectors, and `turn` may change queries and keys. For now both return what they are given.
+# Our model has two layers of the self-attention of lesson 09. It leaves two places open where positions can come in: the function `add` may change the word vectors, and `turn` may change queries and keys. For now both return what they are given.
 
 
 # %%
@@ -66,13 +66,13 @@ class Reader(nn.Module):
 
 
 # %% [markdown]
-# If the model can't tell positions apart, it knows which words are there, and that the answer is not the repeated word. What share will it get right in texts of 12 words?
+# In training, texts have 2 to 12 words, so with the repeated word the positions are 0 to 12. If the model can't tell positions apart, it knows which words are there, and that the answer is not the repeated word. What share will it get right in texts of 12 words?
 
 # %% tags=["nbval-check-output"]
 predict("11.blind", ...)
 
 # %% tags=["reveals"]
-print("Trained on short texts, without positions:")
+print("Trained on texts of 2 to 12 words, without positions:")
 lengths = [3, 6, 9, 12]
 torch.manual_seed(0)
 blind = Reader()
@@ -137,7 +137,7 @@ def clocks_at(position):
     return f"At position {position} pair 0 has turned by {position} radians and pair 12 by {slow:.2f}."
 
 
-clocks = explore(clocks_at, position=ipywidgets.IntSlider(value=7, min=0, max=60))
+clocks = explore(clocks_at, position=ipywidgets.IntSlider(value=3, min=0, max=60))
 clocks
 
 # %% [markdown]
@@ -152,7 +152,7 @@ plots.scores(shown, ax=ax, ylabel="dimension", xlabel="position")
 _ = ax.figure.colorbar(ax.images[0], ax=ax, label="entry")
 
 # %% [markdown]
-# The rows at the top change quickly from position to position. Those at the bottom hardly change over 30 positions; over thousands they would. They come in pairs: a sine, which begins with 0, and a cosine, which begins with 1.
+# The rows at the top change quickly from position to position. Those at the bottom hardly change over 30 positions: the slowest pair takes 10000^(14/16) ≈ 3,162 positions for one radian. Rows come in pairs: a sine, which begins with 0, and a cosine, which begins with 1.
 #
 # What is the base 10,000 for? With the base 1 all hands turn at the same speed. Which positions do you then expect to look like position 0? We list the three with the largest product. Put a base of your own into the list, too.
 
@@ -163,15 +163,15 @@ for base in (1, 100, 10_000):
     print(f"base {base:6,}: positions {[p + 1 for p in alike.indices.tolist()]}, products {alike.values}")
 
 # %% [markdown]
-# With the base 1 it is position 44, since 44 radians are almost exactly seven turns. With the other two bases, the positions next to 0 are most like it, and the products fall more slowly the larger the base is.
+# With the base 1 it is position 44, since 44 radians are almost exactly seven turns. With the other two bases, the positions next to 0 are most like it, and the larger the base, the more slowly the products fall.
 #
 # ## How can a head find the word before?
 #
-# A hand that goes k positions further always turns by the same angle, wherever it was before. So one matrix $M_k$ turns each position into the one that is k further on:
+# When we go k positions further, a hand turns by the same angle wherever it stood. So one matrix $M_k$ turns each position into the one that is k further on:
 #
 # $$P_{p+k} = M_k\,P_p \quad \text{for every } p$$
 #
-# For each pair, it holds a rotation by k times the pair's angle. We build M for k = 1 and D = 4, and try it at all positions at once.
+# For each pair, it holds a rotation by k times the pair's angle. (The sine comes first here, so the signs differ from the usual ones.) We build M for k = 1 and D = 4.
 
 
 # %% tags=["nbval-check-output"]
@@ -187,7 +187,7 @@ print("M moves every position by one:", torch.allclose(P[:-1] @ M.T, P[1:], atol
 print("its transpose moves it back:  ", torch.allclose(P[1:] @ M, P[:-1], atol=1e-4))
 
 # %% [markdown]
-# This answers the question that lesson 10 left. Let the query be the word's position moved *back* by one, and the keys the positions. Then the score is highest at the word before. We do it for D = 64, without any training. Where will the weights lie? And where, if you write `P @ M @ M`?
+# Lesson 10 left the question how a head can look at the word before. Here is the answer. Let the query be the word's position moved *back* by one, and the keys the positions. Then the score is highest at the word before. We do it for D = 64, without any training. Where will the weights lie? And where, if you write `P @ M @ M`?
 
 # %%
 P, M = sinusoidal(10, 64), one_further(64)  # T D, D D
@@ -196,9 +196,9 @@ weights = (3 * queries @ P.T).softmax(-1)  # T T; the 3 concentrates the weights
 plots.weights(weights, range(10), range(10), xlabel="keys: positions", ylabel="queries: positions")
 
 # %% [markdown]
-# Each word looks at the word before it; with `P @ M @ M` it looks two words back. The first has none, and most of its weight goes to its own position, the nearest one. In a model the word and its position share one vector, so a head has to learn both to shift the position and to ignore the word.
+# Each position gives most of its weight to the one before it. The first has none, and practically all its weight goes to its own position, the nearest one. If you write `P @ M @ M`, the weights move to the position two before. In a model the word and its position share one vector, so such a head would have to ignore the word as well.
 #
-# Now we give our model positions. One line does it, the first one below. What share do you expect?
+# Now we give our model positions. The function `add` below is all it takes. What share do you expect?
 
 
 # %%
@@ -217,19 +217,19 @@ print("the package's model begins with the same loss:", abs(package[0] - losses[
 table(shares, [f"{length} words" for length in lengths], corner="share right", digits=2)
 
 # %% [markdown]
-# With positions nearly all texts come out right.
+# Now nearly all texts come out right.
 #
 # ## Rotary positions
 #
-# Positions can also *turn* queries and keys (Su et al. 2021). A pair $(a, b)$ of a query is a point at the angle $\alpha$: $a = r\cos\alpha$, $b = r\sin\alpha$. To turn it by $\varphi$ adds $\varphi$ to its angle:
+# Positions can also *turn* queries and keys (Su et al. 2021). A pair $(a, b)$ of a query is a point at the angle $\alpha$: $a = r_q\cos\alpha$, $b = r_q\sin\alpha$. Turning by $\varphi$ adds $\varphi$ to it:
 #
-# $$\begin{aligned}(a\cos\varphi - b\sin\varphi,\;\; a\sin\varphi + b\cos\varphi) &= r\,(\cos\alpha\cos\varphi - \sin\alpha\sin\varphi,\;\; \cos\alpha\sin\varphi + \sin\alpha\cos\varphi)\\ &= r\,(\cos(\alpha + \varphi),\;\; \sin(\alpha + \varphi))\end{aligned}$$
+# $$\begin{aligned}(a\cos\varphi - b\sin\varphi,\;\; a\sin\varphi + b\cos\varphi) &= r_q\,(\cos\alpha\cos\varphi - \sin\alpha\sin\varphi,\;\; \cos\alpha\sin\varphi + \sin\alpha\cos\varphi)\\ &= r_q\,(\cos(\alpha + \varphi),\;\; \sin(\alpha + \varphi))\end{aligned}$$
 #
-# **Rotary positions** turn the query at position $m$ by $m\theta$ and the key at $n$, a point at the angle $\beta$, by $n\theta$; each pair has a speed $\theta$ of its own. The product of the two is then
+# **Rotary positions** turn the query at position $m$ by $m\theta$ and the key at $n$, with $r_k$ and $\beta$, by $n\theta$; each pair has a speed $\theta$ of its own, and adds to the score
 #
-# $$\begin{aligned}q \cdot k &= |q|\,|k|\,\big(\cos(\alpha + m\theta)\cos(\beta + n\theta) + \sin(\alpha + m\theta)\sin(\beta + n\theta)\big)\\ &= |q|\,|k|\,\cos\big(\alpha - \beta + (m - n)\,\theta\big)\end{aligned}$$
+# $$\begin{aligned}& r_q\,r_k\,\big(\cos(\alpha + m\theta)\cos(\beta + n\theta) + \sin(\alpha + m\theta)\sin(\beta + n\theta)\big)\\ ={}& r_q\,r_k\,\cos\big(\alpha - \beta + (m - n)\,\theta\big)\end{aligned}$$
 #
-# since $\cos x \cos y + \sin x \sin y = \cos(x - y)$. Of the positions only $m - n$ is left. What is the score for q = k = [1, 0], θ = 1, m = 3 and n = 1, and what if both positions grow by 10? (cos 3 = -0.990, sin 3 = 0.141, cos 1 = 0.540, sin 1 = 0.841.)
+# since $\cos x \cos y + \sin x \sin y = \cos(x - y)$. The score sums over all pairs, so of the positions it contains only $m - n$. What is it for q = k = [1, 0], θ = 1, m = 3, n = 1, and if both positions grow by 10? (cos 3 = -0.990, sin 3 = 0.141, cos 1 = 0.540, sin 1 = 0.841.)
 
 
 # %%
@@ -249,11 +249,11 @@ for (m, n), ax in zip(((3, 1), (13, 11), (13, 1)), plots.axes(3, width=2.8, heig
     plots.dial({"q": m, "k": n}, f"q at {m}, k at {n}", ax)
 
 # %% [markdown]
-# By hand the product is -0.990 · 0.540 + 0.141 · 0.841 = -0.416, which is cos 2. At the positions 13 and 11 both hands have moved on together, and the product is the same. At a distance of 12 it is cos 12 = 0.844.
+# In the first two dials, q and k are 2 radians apart. By hand the product is -0.990 · 0.540 + 0.141 · 0.841 = -0.416, which is cos 2. At 13 and 11 both hands have moved on together. At a distance of 12 it is cos 12 = 0.844.
 #
 # ## Move all positions by five
 #
-# We train a model that turns instead of adding (for 1,500 steps, since from this start it learns later), and test both on texts whose first word is at position 5 instead of 0. What share of the texts of 12 words does the model with sinusoidal positions still get right, and what share the one with rotary positions?
+# We train a model that turns instead of adding (for 1,500 steps, since with this seed it learns more slowly), and test both on texts whose first word is at position 5 instead of 0. What share of the texts of 12 words does the model with sinusoidal positions still get right, and what share the one with rotary positions?
 
 # %% tags=["nbval-check-output"]
 predict("11.shifted", ...)
@@ -276,17 +276,17 @@ reveal("11.shifted", round(rows[f"sinusoidal, first word at {moved}"][1], 2))
 table(rows, ["6 words", "12 words"], corner="share right", digits=2)
 
 # %% [markdown]
-# The rotary model answers as before, since every distance is the same. The sinusoidal one loses a few answers in texts of 6 words, whose new positions all occurred in training, and many in texts of 12 words, where five positions are new. Put 1 or 20 in place of 5: the more positions are new, the fewer answers are right.
+# The rotary model answers as before, since every distance is the same. The sinusoidal one loses a few answers in texts of 6 words, whose positions 5 to 11 all occurred in training, and many in texts of 12 words, where 13 to 17 never did. Try 1 or 20 in place of 5.
 #
 # ## What happens beyond the trained lengths?
 #
-# **Learned positions** are the third way: one vector per position, begun at random and trained. In `add`, rows of `nn.Embedding(length, D).weight` take the place of `sinusoidal`. A row whose position never occurs in training stays random. Sinusoidal positions can be computed for any position. What share will their model get right in texts of 24 words?
+# **Learned positions** are the third way: one vector per position, begun at random and trained, as rows of `nn.Embedding(length, D).weight`. A row whose position never occurs in training stays random. Sinusoidal positions can be computed for any position, and Vaswani et al. hoped that they would hold in longer texts. What share will their model get right in texts of 24 words?
 
 # %% tags=["nbval-check-output"]
 predict("11.beyond", ...)
 
 # %% tags=["reveals"]
-print("Trained on short texts, five seeds:")
+print("Trained on texts of 2 to 12 words, five seeds:")
 right = {}
 for kind in ("rotary", "sinusoidal", "learned", "none"):
     numbers, right[kind] = measured("positions", "answers_right", "length", positions=kind)
@@ -295,7 +295,7 @@ reveal("11.beyond", round(at_24.mean().item(), 2))
 plots.curves(numbers, right, "words of the text, T", "share right", legend="above")
 
 # %% [markdown]
-# Sinusoidal positions are no better here than learned ones, whose vectors beyond the trained lengths are still random. Rotary positions hold much longer. Why? We sort the texts of 24 words by the position at which the repeated word first occurred. Which questions does each model still answer?
+# Beyond 12 words, sinusoidal positions fail about as often as learned ones, whose vectors are still random there. Rotary positions hold up in much longer texts. (Without positions the model guesses, although it was trained as long as the others.) What fails? We sort the texts of 24 words by the position at which the repeated word first occurred. Which questions does each model still answer?
 
 # %%
 right = {}
@@ -304,9 +304,9 @@ for kind in ("rotary", "sinusoidal", "learned"):
 plots.curves(at, right, "position of the word that is asked about", "share right")
 
 # %% [markdown]
-# With learned positions the model answers at the positions 0 to 10, where it has seen both the word and the next one. With sinusoidal positions the fall begins at position 8, though it answers there in texts of 12 words: perhaps words at new positions disturb it.
+# With learned positions the model answers nearly all questions about the positions 0 to 10, the only ones that texts in training ask about, and hardly any later ones. With sinusoidal positions the fall begins at position 8, though it answers there in texts of 12 words: perhaps words at new positions disturb it.
 #
-# With rotary positions nearly all is right from position 12 on. There the distance to the question at the end has occurred in training, although twice as many words compete. Perhaps it is new *distances* that cost.
+# With rotary positions nearly every answer is right from position 12 on. From there to the question at the end is a distance that occurred in training, although twice as many words compete. Perhaps it is new *distances* that cost.
 #
 # ## And in translation?
 #
@@ -323,15 +323,15 @@ for kind in ("learned", "none"):
     print(f"sinusoidal minus {kind}, by seed:", *[f"{points:.1f}" for points in lost])
 
 # %% [markdown]
-# Sinusoidal ones bring about six points, learned ones about one less with each seed; Vaswani et al. saw hardly any difference. Rotary ones were not tried. Most of the score is reached without any: perhaps the words often suffice, and a causal mask can tell a decoder where it is (Haviv et al. 2022).
+# Sinusoidal positions bring about six points; learned ones bring about one point less, with every seed; Vaswani et al. saw hardly any difference. Most of the score is reached without any: perhaps words often suffice, and a causal mask can tell a decoder where it is (Haviv et al. 2022).
 #
 # ## So: where does the order come from?
 #
-# From positions. Added to the words, they tell where each word is, and fail beyond the trained lengths. Turning queries and keys, they tell how far apart two words are, and lose less.
+# From positions, and in a decoder perhaps partly from the mask. Added to the words, positions tell where each word is; in our task they fail beyond the trained lengths. Turning queries and keys, they tell how far apart words are, and less is lost.
 #
 # ## Questions
 #
-# Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+# Run a cell, then replace the dots with a letter in quotes or a number.
 
 # %%
 check("11.q1", ...)
@@ -354,8 +354,8 @@ check("11.q5", ...)
 # - Where does the order come from? From positions that are added to the words, or that turn queries and keys.
 # - Without them an encoder cannot tell two orders of the same words apart.
 # - Sinusoidal positions are clocks: fast pairs tell neighbours apart, and slow pairs tell near from far. A shift by k is one matrix for all positions, so a head can look at the word before.
-# - Turning queries and keys makes every score depend on distances alone: if all positions move on by five, nothing changes.
-# - At positions beyond the trained lengths, models with sinusoidal positions fail as those with learned ones do. Those with rotary positions hold longer.
+# - Turning queries and keys makes a score depend on positions only through their distance, m - n: if all positions move on by five, nothing changes.
+# - In our task, models with sinusoidal positions fail at positions beyond the trained lengths, as those with learned positions do. Those with rotary positions hold up longer.
 #
 # **Exercises**: [open them](../exercises/11_positions_exercises.ipynb)
 #

@@ -95,7 +95,7 @@ check("11.shift_matrix", shift_matrix)
 # %% [markdown]
 # ## 11.rotate
 #
-# The lesson's `turn` makes pairs of neighbouring dimensions, as the paper of Su et al. (2021) does. The code of many language models, GPT-NeoX among them, pairs the dimension $i$ with the dimension $i + D/2$ instead. Scores depend on distances alone in both, but trained weights fit only the one that they were trained with. Write the second one:
+# The lesson's `turn` makes pairs of neighbouring dimensions, as the paper of Su et al. (2021) does. The code of many language models, GPT-NeoX among them, pairs the dimension $i$ with the dimension $i + D/2$ instead. In both, scores depend on positions only through distances, but trained weights fit only the one that they were trained with. Write the second one:
 #
 # $$(a, b) \;\to\; (a \cos\varphi - b \sin\varphi,\; a \sin\varphi + b \cos\varphi) \qquad \varphi = (\text{start} + t) \cdot 10000^{-2i/D}$$
 #

@@ -46,7 +46,7 @@ def corner(l, height, width, side):  # l is (x, y)
 print("top row and left column:", corner((0.5, -0.5), 32, 32, side=8))
 
 # %% [markdown]
-# The square begins at row 8 - 4 = 4 and column 24 - 4 = 20. One such square would show nothing of what lies beside it. So a **glimpse** has several patches around one location. Patch $k$ is a square with a side of $2^k \cdot \text{size}$ pixels, reduced to size × size cells: a cell is the mean of $2^k \times 2^k$ pixels. Outside the picture there are zeros. How many numbers has a glimpse of three patches of 8×8 cells?
+# The square begins at row 8 - 4 = 4 and column 24 - 4 = 20. One such square would show nothing of what lies beside it. So a **glimpse** has several patches around one location. Patch $k$ is a square with a side of $2^k \cdot \text{size}$ pixels, reduced to size × size cells: a cell is the mean of $2^k \times 2^k$ pixels. Outside the picture there are zeros. How many numbers are there in a glimpse of three patches of 8×8 cells?
 
 
 # %% tags=["nbval-check-output"]
@@ -92,7 +92,7 @@ glimpse_explorer = explore(
 glimpse_explorer
 
 # %% [markdown]
-# Patch 0 shows a part of the digit sharply. The coarse patches show the rest, further down and right; without them nothing tells where to go once the square has left the digit. The paper thinks of a retina: sharp in the middle, coarse around it.
+# Patch 0 shows a part of the digit sharply. The coarse patches show the rest, further down and right; patch 0 says nothing once its square has left the digit. The paper has the retina in mind: sharp in the middle, coarse around it.
 #
 # ## Four networks
 #
@@ -140,7 +140,7 @@ print("through the pixels:  ", ram.glimpse(fields[:1].requires_grad_(), spot, 8,
 fields = fields.detach()
 
 # %% [markdown]
-# No gradient flows through the sensor to the location: rows and columns are whole numbers. So we draw, as in lesson 08: a location comes from a Gaussian around $\mu$ with the standard deviation $\sigma$ in x and in y. The log of its density is
+# No gradient flows through the sensor to the location: rows and columns are whole numbers. (A sensor that blends neighbouring pixels would pass one; the paper's and ours do not.) So we draw, as in lesson 08: a location comes from a Gaussian around $\mu$ with the standard deviation $\sigma$ in x and in y. The log of its density is
 #
 # $$\log p(l) = -\frac{\lVert l - \mu \rVert^2}{2 \sigma^2} - \log(2 \pi \sigma^2) \qquad\text{with the gradient}\qquad \nabla_{\!\mu} \log p(l) = \frac{l - \mu}{\sigma^2}$$
 #
@@ -161,7 +161,7 @@ reveal("14.mean", "left")
 # %% [markdown]
 # The gradient of the log density points from the mean to the place that was drawn, here to the right. The reward was lower than expected, so the mean moves the other way.
 #
-# Here is the whole model, which looks `glimpses` times, first at the centre; with σ = 0 it looks at μ. Which line cuts a location off from its mean?
+# Here is the whole model, which looks `glimpses` times, first at the centre; with σ = 0 it looks exactly at μ. Which line cuts a location off from its mean?
 
 
 # %% tags=["nbval-check-output"]
@@ -190,7 +190,9 @@ print("the package's model agrees:", agree and torch.allclose(looks.locations, b
 print("where it looked in the first field:", *[f"({x:.2f}, {y:.2f})" for x, y in looks.locations[0].tolist()])
 
 # %% [markdown]
-# The call of `detach` does. What reward was expected? The layer `value` predicts the reward $R$ from the state before each look: this is the **learned baseline** $b_t$. The loss has three terms (section 3.2):
+# The one with `.detach()`.
+#
+# What reward was expected? The layer `value` predicts the reward $R$ from the state before each look: this is the **learned baseline** $b_t$. The loss has three terms (section 3.2):
 #
 # $$\text{cross-entropy} \;-\; \sum_t (R - b_t) \log p(l_t) \;+\; \text{mean of } (R - b_t)^2$$
 #
@@ -211,20 +213,20 @@ def hybrid_loss(*given):
 reward = looks.logits.detach().softmax(-1)[range(4), labels]  # B
 given = looks.logits, labels, looks.log_probability, reward, looks.baseline
 print("the package's agrees:", torch.allclose(hybrid_loss(*given), ram.hybrid_loss(*given)))
-
 rows = {}
 for name, term in terms(*given).items():
     model.zero_grad()
     term.backward(retain_graph=True)  # a layer that it doesn't reach keeps None
-    rows[name] = ["no" if next(layer.parameters()).grad is None else "yes" for layer in model.children()]
+    grads = [next(layer.parameters()).grad for layer in model.children()]
+    rows[name] = ["no" if grad is None or grad.abs().max() < 1e-8 else "yes" for grad in grads]
 table(rows, [name for name, _ in model.named_children()], corner="does the term move the layer?")
 
 # %% [markdown]
-# Only the log density moves `location`, and it moves the core as well. Only the squares move `value`. Delete `.detach()` behind `drawn` and run both cells again: cross-entropy now reaches `location` too, through `where`. Put `.detach()` back.
+# Only the log density moves `location` (and the core), only the squares `value`. Delete `.detach()` in the line of `drawn` and run both cells again: cross-entropy now reaches `location`, through `where`, but the log density moves nothing: l - μ is σ times the noise, whatever μ is. Put it back.
 #
 # ## Does it find the digit?
 #
-# Nobody tells the model where the digit is. We train it on fields of 24×24 pixels without clutter, with two glimpses of two patches, the first one at the centre. σ falls from 0.5 to 0.1. We keep the mean reward of each step.
+# Nobody tells the model where the digit is. We train it on fields of 24×24 pixels without clutter, with two glimpses of two patches, the first one at the centre. There patch 1 touches every possible box of the digit, some only at the edge, so one next look can be enough. `ram.fit` lets σ fall from 0.5 to 0.1. We keep the mean reward of each step.
 
 
 # %%
@@ -265,7 +267,7 @@ reveal("14.found", round(100 * after[1]))
 table({"before": before, "after 2,000 steps": after}, columns, corner="share of fields")
 
 # %% [markdown]
-# In the five pictures the first square, patch 0, is at the centre, and the second one mostly lies on or near the dashed box of the digit, wherever that is. The model finds most digits, although it has only ever been told which digit it was. A digit that it has found can still be misread.
+# In the five pictures the first square, patch 0, is at the centre, and the second one mostly lies on or near the dashed box of the digit, wherever that is. The model finds most digits, although it was only ever told which digit it is. A digit that it has found can still be misread.
 #
 # ## Take out one part
 #
@@ -320,13 +322,13 @@ for (name, one), ax in zip(models.items(), plots.axes(3, width=3.6, height=3.6),
     ax.set_title(f"{name}\ncorrelation {torch.corrcoef(torch.stack([digit[:, 0], x]))[0, 1]:.2f}")
 
 # %% [markdown]
-# Only in the whole model do the second looks follow the digit; without the reward they stay in one region. Without patch 1 the copy looks at the same place whenever patch 0 shows nothing. So the model has learned to look where the coarse patch shows a spot. This is what it uses. Could it learn to do without patch 1?
+# Only in the whole model do the second looks follow the digit everywhere; without the reward they stay in one region. Without patch 1 they follow it only around the centre; at both ends, where patch 0 never touches it, x stays the same. So the model looks where patch 1 shows a spot. Could it learn to do without patch 1?
 #
 # Set `part` to another one, predict and run again.
 #
 # ## Does it hold for other seeds?
 #
-# We have trained the model longer, on 32×32 pixels with three patches, changing one thing at a time (paired differences as in lesson 13). Which changes cost most? And what does it find with patch 0 alone?
+# We have trained for 5,000 steps on 32×32 pixels without clutter, with three patches (from the centre, patch 2 covers the whole field), changing one thing at a time. Which changes cost most? And what does it find with patch 0 alone?
 
 
 # %%
@@ -353,15 +355,15 @@ for ax, shown in ((gained, CHANGES), (in_box, [])):
     ax.set_yticks(range(len(shown)), shown)
     ax.invert_yaxis()
 gained.axvline(0, color="0.6")
-gained.set(title="right answers, gained", xlabel="share of fields, minus two glimpses (same seed)")
+gained.set(title="right answers", xlabel="share gained over: learned, 2 glimpses (same seed)")
 _ = in_box.set(title="last look in the digit's box", xlabel="share of fields", xlim=(0, 1))
 
 # %% [markdown]
-# One patch, a single glimpse, random looks and no reward cost most. With one patch, the first look touches the digit's box in $(15/25)^2$, or 36 of 100 fields, and no run finds more. The baseline helps with every seed; with the paper's reward or a narrow σ the signs differ. Without a gradient to the state, each run finds more digits than one glimpse, but far fewer than with it: reward teaches the state, too.
+# One patch, a single glimpse, random looks and no reward cost most. With one patch, the first look touches the digit's box in $(15/25)^2$, or 36 of 100 fields, and no run finds more. The baseline helps with every seed; with the paper's reward or a narrow σ some seeds gain and some lose. Without a gradient to the state, each run finds more digits than a single glimpse does, but far fewer than with it: reward teaches the state, too.
 #
 # ## Does it see more than its glimpses?
 #
-# We let our model look more often than in training. Do later looks stay on the digit? Does noise outside its glimpses change its answer? A second model with the same weights first subtracts the field's mean.
+# Our model now looks more often than in training. Do later looks stay on the digit? Does noise outside its glimpses change its answer? A second model first subtracts the field's mean.
 
 # %%
 NUMBER, GLIMPSES = 3, 4  # change both: the number of a field, from 0 to 999, and how often the model looks
@@ -392,7 +394,9 @@ shares = [ram.in_box(looks.locations[:, t], boxes, 24).float().mean() for t in r
 print("in the digit's box, of all 1,000 fields:", *[f"look {t}: {s:.2f} " for t, s in enumerate(shares, 1)])
 
 # %% [markdown]
-# The second look finds most digits, and the third leaves most of them again, perhaps because the model was trained to look twice: in the figure above, where fields are larger and there are three patches, models trained with three or four glimpses find most digits with the last one. Noise elsewhere does not change our model's answer. It changes that of the other model, which **peeks**: it sees more than its glimpses. The last exercise asks for such a test.
+# The second look finds most digits; the third leaves most of them again. Perhaps this is because the model was trained to look twice. In the figure above, models trained with three or four glimpses find most digits with their last one, though on larger fields with three patches.
+#
+# Noise elsewhere changes neither our model's looks nor its logits. It does change those of the other model, which **peeks**: it sees more than its glimpses. The last exercise asks for such a test.
 #
 # ## What does a look cost?
 #
@@ -418,7 +422,7 @@ plots.curves(sides, times, "side of the picture in pixels", "milliseconds for 16
 _ = ax.set_xticks(sides, sides)
 
 # %% [markdown]
-# The convolutional network reads every pixel, and its time rises steeply with the picture; that of the glimpses hardly changes. So glimpses are cheap. Are they also as good? Here are both networks on fields of 32×32 pixels: without clutter, where our model takes two glimpses, and with four pieces of it, where it takes four. The last columns say how long each network was trained.
+# The convolutional network reads every pixel, and its time rises steeply with the picture; that of the glimpses hardly changes. So for a fixed number of looks, glimpses are cheap. Are they also as good? Here are both networks on fields of 32×32 pixels: without clutter, where our model takes two glimpses, and with four pieces of it, where it takes four. The last columns say how long each network was trained.
 
 # %%
 rows = {}
@@ -433,13 +437,13 @@ columns = ["glimpses", "convolutional", "convolutional gains", "training, glimps
 table(rows, columns, corner="right answers, five seeds", digits=2)
 
 # %% [markdown]
-# Here the convolutional network is right more often with every seed, above all among clutter. Each step of its training takes longer, but it had fewer, and the times of both overlap. In the paper glimpses won, among clutter on 60×60 pixels (MNIST; table 2, errors in percent):
+# Here the convolutional network is right more often with every seed, above all among clutter. Each of its training steps takes longer, but it had fewer; the total times overlap. In the paper glimpses won, among clutter on 60×60 pixels (MNIST; table 2, errors in percent):
 #
 # | convolutional, 2 layers | 8 glimpses | 8 glimpses at random locations |
 # | --- | --- | --- |
 # | 8.09 | 4.04 | 14.4 |
 #
-# The paper's digits are from MNIST (28×28 pixels), ours from scikit-learn (8×8); its model looks eight times, and its training differs. We have not tried which decides. In both experiments chosen looks beat random ones.
+# The paper's digits are from MNIST (28×28 pixels), ours from scikit-learn (8×8); its model looks eight times, and its training differs. We have not tested which of these matters. In both experiments chosen looks beat random ones.
 #
 # ## Glimpses today
 #
@@ -459,11 +463,11 @@ print("patches of a grid are glimpses at all places:", torch.equal(tokens, every
 # | --- | --- | --- |
 # | DynamicViT (Rao et al. 2021) | it drops two thirds of the patches, layer by layer | 31 to 37 % fewer operations; at most 0.5 points less accuracy |
 # | Segment This Thing (Schmidt & Newcombe 2025) | fine patches around a given point, coarser ones farther away | 24 times fewer patches than Segment Anything |
-# | DeepEyes (Zheng et al. 2025) | a vision-language model cuts out a part of the picture and looks again; rewards teach it where | it is right about small details more often than the model it was trained from |
+# | DeepEyes (Zheng et al. 2025) | a vision-language model cuts out a part of the picture and looks again; rewards teach it where | it gets small details right more often than the model it started from |
 #
 # ## So: where should it look next?
 #
-# Where it expects most reward after what it has seen: in our fields, where a coarse patch shows a spot. The second look followed the digit only when looking was rewarded and patch 1 was seen.
+# Where looks have earned most reward after glimpses like these: in our fields, where a coarse patch shows a spot. The second look followed the digit everywhere only when looking was rewarded and patch 1 was seen.
 #
 # ## Questions
 #
@@ -487,11 +491,11 @@ check("14.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Where should it look next? Where a look is expected to lead to reward: here at the spot that a coarse patch has shown.
-# - A sensor takes a few patches around a location, sharp in the middle and coarse around it. Its cost does not grow with the picture.
+# - Where should it look next? Where looks have earned most reward after glimpses like these: here at the spot that a coarse patch has shown.
+# - A sensor takes a few patches around a location, sharp in the middle and coarse around it. Its cost does not grow with the picture, but neither does the area that it covers.
 # - A location is drawn from a Gaussian, and a draw passes no gradient on. Reward minus baseline moves the density of the place that was drawn.
 # - The hybrid loss has three terms: what to say, where to look, what to expect.
-# - Glimpses are cheap, but they are not always more accurate: what is not looked at is not seen.
+# - Glimpses are cheap. In our fields they were less accurate than a convolutional network; in the paper they were more accurate.
 #
 # **Exercises**: [open them](../exercises/14_glimpses_exercises.ipynb)
 #

@@ -83,7 +83,7 @@ check("14.glimpse", glimpse)
 #
 # 1. The place that was drawn is no function of the weights, and its density teaches them through $\mu$.
 # 2. The density is that of the place as it was drawn. In the location that you return, numbers beyond -1 or 1 become -1 or 1.
-# 3. The state teaches the core's weights.
+# 3. Gradients of the returned state reach the core's weights.
 
 
 # %%
