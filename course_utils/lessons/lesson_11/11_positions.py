@@ -72,7 +72,7 @@ class Reader(nn.Module):
 predict("11.blind", ...)
 
 # %% tags=["reveals"]
-print("Trained on texts of 2 to 12 words, without positions:")
+print("Trained on texts of two to twelve words, without positions:")
 lengths = [3, 6, 9, 12]
 torch.manual_seed(0)
 blind = Reader()
@@ -286,7 +286,7 @@ table(rows, ["6 words", "12 words"], corner="share right", digits=2)
 predict("11.beyond", ...)
 
 # %% tags=["reveals"]
-print("Trained on texts of 2 to 12 words, five seeds:")
+print("Trained on texts of two to twelve words, five seeds:")
 right = {}
 for kind in ("rotary", "sinusoidal", "learned", "none"):
     numbers, right[kind] = measured("positions", "answers_right", "length", positions=kind)
