@@ -16,7 +16,6 @@ from course_utils.authoring import build as builder
 from course_utils.authoring.build import ANSWERS, build
 from course_utils.authoring.headers import of_lesson
 from course_utils.authoring.running import WIDGET_VIEW, tidy
-from course_utils.authoring.sources import first_sentence
 from course_utils.base.places import LESSONS, file_of
 
 LESSON = """\
@@ -204,53 +203,18 @@ def test_outputs_are_kept_and_streams_merged(built_once):
     assert [output["text"] for output in cells[3]["outputs"]] == [["one\n", "two\n", "three\n"]]
 
 
-def test_picture_gets_the_next_sentence(built_once):
-    cells = load(built_once / "notebooks/01_sums.ipynb")["cells"]
-    (picture,) = cells[5]["outputs"]
-    assert picture["metadata"]["image/png"]["alt"] == "The line rises by 0.5."
-    assert picture["data"]["text/plain"] == ["The line rises by 0.5."]
-    assert picture["data"]["image/png"]
-
-
-def test_a_picture_is_stored_once():
+def test_a_picture_is_stored_once_with_its_own_words():
     data = {
         "image/png": "abc",
         "text/html": "<img src='data:image/png;base64,abc' alt='a line'>",
-        "text/plain": "a line",
+        "text/plain": "Lines. 1 at 0, 2 at 1.",
     }
-    shown = {"output_type": "display_data", "data": data, "metadata": {"image/png": {"alt": "a line"}}}
+    shown = {"output_type": "display_data", "data": data, "metadata": {}}
     table = {"output_type": "display_data", "data": {"text/html": "<table>", "text/plain": "a table"}, "metadata": {}}
-    cells = [
-        {"cell_type": "code", "metadata": {}, "source": "", "outputs": [shown, table]},
-        {"cell_type": "markdown", "metadata": {}, "source": "It rises."},
-    ]
-    tidy(cells)
-    assert shown["data"] == {"image/png": "abc", "text/plain": "It rises."}
-    assert shown["metadata"]["image/png"]["alt"] == "It rises."
+    tidy([{"cell_type": "code", "metadata": {}, "source": "", "outputs": [shown, table]}])
+    assert shown["data"] == {"image/png": "abc", "text/plain": "Lines. 1 at 0, 2 at 1."}
+    assert shown["metadata"]["image/png"]["alt"] == "Lines. 1 at 0, 2 at 1."
     assert "text/html" in table["data"]
-
-
-def test_a_picture_with_sliders_keeps_its_own_words():
-    data = {"image/png": "abc", "text/plain": "At 0.8 it is red."}
-    shown = {"output_type": "execute_result", "data": data, "metadata": {}}
-    cells = [
-        {"cell_type": "code", "metadata": {}, "source": "", "outputs": [shown]},
-        {"cell_type": "markdown", "metadata": {}, "source": "At 0.5 it is purple."},
-    ]
-    tidy(cells)
-    assert shown["metadata"]["image/png"]["alt"] == shown["data"]["text/plain"] == "At 0.8 it is red."
-
-
-def test_first_sentence():
-    assert first_sentence("# Head\nThe *long* row, $w$, `a_b` and [this](x.html), wins. Then.") == (
-        "The long row, w, a_b and this, wins."
-    )
-    assert first_sentence("Weights of 0.5, e.g. here, stay\nas they are") == (
-        "Weights of 0.5, e.g. here, stay as they are"
-    )
-    assert first_sentence("As Dong et al. 2021 show. Then.") == "As Dong et al. 2021 show."
-    assert first_sentence("**Is it so?** Yes.") == "Is it so?"
-    assert first_sentence("## Only a heading") == ""
 
 
 def test_environment_of_the_kernel(course, monkeypatch):

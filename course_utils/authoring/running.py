@@ -7,7 +7,6 @@ from itertools import groupby
 from pathlib import Path
 
 from course_utils.authoring.kernels import environment, this_python
-from course_utils.authoring.sources import first_sentence
 
 OWN_MACHINE = "own-machine"  # tags a cell whose output is about the reader's machine: run, not stored
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
@@ -73,28 +72,19 @@ def execute(notebook, root: Path, folder: str, timeout: int, handles: dict | Non
 
 
 def tidy(cells):
-    """Drop what differs from run to run (timing, how prints are cut up, widgets); give pictures words."""
-    for place, cell in enumerate(cells):
+    """Drop what differs from run to run (timing, how prints are cut up, widgets); store each picture once, with its words."""
+    for cell in cells:
         if cell["cell_type"] != "code":
             continue
         cell["metadata"].pop("execution", None)
         cell["outputs"] = _merge_streams(_without_widgets(cell["outputs"]))
         if OWN_MACHINE in cell["metadata"].get("tags", ()):
             cell["outputs"], cell["execution_count"] = [], None
-        following = (later["source"] for later in cells[place:] if later["cell_type"] == "markdown")
-        sentence = first_sentence(next(following, ""))
         for output in cell["outputs"]:
-            if "image/png" not in output.get("data", {}):
-                continue
-            words = output["data"].get("text/plain", "")
-            if "text/html" in output["data"]:  # the picture once more, with words for who runs the cell
-                del output["data"]["text/html"]
-            elif words and not words.startswith("<"):  # a picture with sliders says what its first one shows
-                output["metadata"].setdefault("image/png", {})["alt"] = words
-                continue
-            if sentence:
-                output["data"]["text/plain"] = sentence
-                output["metadata"].setdefault("image/png", {})["alt"] = sentence
+            data = output.get("data", {})
+            if "image/png" in data:  # its words are in text/plain: of a picture with sliders, what the first one shows
+                data.pop("text/html", None)  # the same picture once more, for those who run the cell
+                output["metadata"].setdefault("image/png", {})["alt"] = data.get("text/plain", "")
 
 
 def _without_widgets(outputs):

@@ -121,13 +121,3 @@ def _cut(name, cell):
     if begun:
         raise CourseError(f"{name}, line {begun}: `{BEGIN}` has no `{END}` in its cell.")
     return "\n".join(lines)
-
-
-def first_sentence(markdown: str) -> str:
-    """Return the first sentence of a markdown text that isn't a heading, without its marks."""
-    lines = [line for line in markdown.split("\n") if not line.startswith("#")]
-    text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", " ".join(lines))
-    text = re.sub(r"(\*\*|__|[`$]|(?<!\w)[*_](?=\w)|(?<=[\w.?])[*_](?!\w))", "", text)
-    text = " ".join(text.split())
-    end = re.search(r"(?<!et al)[.?!](?=\s+[A-Z0-9]|$)", text)
-    return text[: end.end()] if end else text
