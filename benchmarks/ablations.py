@@ -5,7 +5,7 @@
 "world" trains Transformers in the generated world, five seeds each, from 1,500 pairs, where the same sentences come again and again, and
 some from 20,000, half a minute to four minutes a row; "translator" trains the course's own translator, with the preset for two laptop cores,
 to its end, 11 to 21 minutes of one core a row, and scores it on the three test sets with beam search; "words" counts the training captions
-that hold a word. The rows go to the tables ablations.csv, recipe.csv and caption_words.csv in course_utils/data/measured_tables, which
+that hold a word or a sentence. The rows go to the tables ablations.csv, recipe.csv and caption_words.csv in course_utils/data/measured_tables, which
 lesson 13 shows. What is in them already is not run again.
 """
 
@@ -26,7 +26,7 @@ from course_utils.translation.translate import translate
 
 ABLATIONS = ("data", "pairs", "changed", "seed", "bleu", "loss", "cpu_seconds")
 RECIPE = ("changed", "seed", "test_set", "bleu", "loss", "cpu_seconds")
-CAPTION_WORDS = ("word", "captions")
+CAPTION_WORDS = ("text", "captions")
 EVERYTHING = "nothing"  # what is changed in the row that the others are compared with
 CHANGES = {
     EVERYTHING: {},
@@ -53,7 +53,18 @@ RECIPE_CHANGES = {
     "readout not tied": {"model": {"tied": False}},
 }
 TESTS, ALPHA = ("test_2016_flickr", "test_2017_flickr", "test_2017_mscoco"), 1.2
-WORDS = ("dogs", "wears", "seven", "elephants", "newspaper", "not", "?", "was", "need")
+TEXTS = ("dogs", "wears", "elephants", "not", "?", "was", "need")
+TEXTS += (
+    "Two dogs are running on the beach .",
+    "The man who wears a red hat is sleeping .",
+    "Seven elephants are reading a newspaper .",
+    "A dog is not running on the beach .",
+    "A man that is not wearing a shirt is brushing his teeth .",
+    "Is the dog running ?",
+    "How was your day ?",
+    "Attention is all you need .",
+)
+WORD = r"\w+|\?"
 
 
 def settings_of(data: str, pairs: int, changed: str, seed: int) -> Settings:
@@ -98,10 +109,13 @@ def recipe(changed, seed):
     return rows
 
 
-def captions(word):
-    """Count the English captions that the translator reads in training and that hold a word; return its row."""
-    sources = load_multi30k("train", "en-de").sources
-    return [(word, sum(word in re.findall(r"\w+|\?", source.lower()) for source in sources))]
+def captions(text):
+    """Count the English captions that the translator reads in training and that hold a word or a sentence; return its row."""
+
+    def words(sentence):
+        return f" {' '.join(re.findall(WORD, sentence.lower()))} "
+
+    return [(text, sum(words(text) in words(source) for source in load_multi30k("train", "en-de").sources))]
 
 
 def main():
@@ -118,7 +132,7 @@ def main():
     if "translator" in options.only:
         fill("recipe", RECIPE, ((changed, seed) for seed in options.seeds for changed in RECIPE_CHANGES), recipe)
     if "words" in options.only:
-        fill("caption_words", CAPTION_WORDS, ((word,) for word in WORDS), captions)
+        fill("caption_words", CAPTION_WORDS, ((text,) for text in TEXTS), captions)
 
 
 if __name__ == "__main__":

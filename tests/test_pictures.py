@@ -228,7 +228,11 @@ IN_WORDS = [
         lambda: plots.amounts([[0.5, 9.0]], ["a", "b"], ["q"], "lost", most=9.0, unit="BLEU"),
         ["A grid, “lost”", "Row q: a 0.5, b 9."],
     ),
-    (lambda: plots.weights(torch.eye(9), "abcdefghi"), ["Row 8: the largest is 1, at i."]),
+    (lambda: plots.weights(0.5 * torch.eye(9), "abcdefghi"), ["Row 8: the largest is 0.5, at i."]),
+    (
+        lambda: plots.mask(torch.ones(9, 9).tril() - torch.eye(9), "abcdefghi"),
+        ["Row 0: 0 everywhere.", "Row 2: 1 at a, b, 0 elsewhere."],
+    ),
     (lambda: plots.scores(torch.arange(200.0).reshape(20, 10)), ["20 rows and 10 columns of numbers from 0 to 199."]),
     (
         lambda: plots.bars({"sum": [0.5, 0.7], "attention": [1.0]}, "accuracy", lines={"chance": 0.5}),

@@ -13,7 +13,7 @@ translated.csv                          benchmarks/positions.py       the same i
 warm_up.csv                             benchmarks/warm_up.py         norms in front or behind, with a warm-up and without
 parts.csv                               benchmarks/parts.py           a Transformer without each of its parts
 ablations.csv, recipe.csv               benchmarks/ablations.py       a recipe's ingredients, in the small world and for the translator
-caption_words.csv                       benchmarks/ablations.py       how many captions it has read with a word
+caption_words.csv                       benchmarks/ablations.py       how many captions it has read with a word or a sentence
 glimpses.csv                            benchmarks/glimpses.py        finding a digit with few glimpses, and without each part
 captions.csv, emptied.csv               benchmarks/captions.py        naming and pointing, softly, hard, with a penalty, and with a cell emptied
 memory.csv                              benchmarks/memory.py          hops, by kind of question, and where each hop looks

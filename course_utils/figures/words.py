@@ -94,8 +94,12 @@ def _grid(ax):
             f"It has {len(rows)} rows and {len(columns)} columns of numbers from {_number(values.min())} to {_number(values.max())}"
         ]
     sentences, decimals = [], _decimals(ma.compressed(values), 3)
+    mask = values.size > NUMBERS_AT_MOST and set(ma.compressed(values).tolist()) <= {0, 1}
     for name, row in zip(rows, values, strict=True):
-        if values.size <= NUMBERS_AT_MOST:
+        if mask:
+            ones = [column for column, one in zip(columns, row, strict=True) if one]
+            numbers = f"1 at {', '.join(ones)}, 0 elsewhere" if ones else "0 everywhere"
+        elif values.size <= NUMBERS_AT_MOST:
             there = [(column, value) for column, value in zip(columns, row, strict=True) if value is not ma.masked]
             numbers = ", ".join(f"{column} {_number(value, decimals)}" for column, value in there)
         else:

@@ -38,7 +38,7 @@ models = {"random weights": untrained, "trained weights": translator}
 table({name: translate(model, subwords, [caption]) for name, model in models.items()}, ["German"], left=["German"])
 
 # %% [markdown]
-# Only the weights differ. We ask three things: what one step of training does, which ingredients of a recipe pay, and what the translator knows in the end.
+# Only the weights differ. We ask four things: what one step of training does, which ingredients of a recipe pay, how the translator writes, and what it knows in the end.
 #
 # ## What does one step do?
 #
@@ -67,7 +67,7 @@ def train(model, sources, targets, seed=0, steps=100, size=64):
 # %% [markdown]
 # The line with `lr`, the **learning rate**: gradient descent, **SGD**, moves each weight by rate × gradient. (`zero_grad` deletes the gradient of the step before; otherwise the new one would be added to it.)
 #
-# To see a step's lines at work, we train small Transformers, with one layer on each side, on sentences of the small world. `run` trains three, with the seeds 0, 1 and 2. We draw the mean of their losses, with a band from the lowest to the highest. Given the right words before, what share of the words of new sentences do they get right?
+# To see a step's lines at work, we train small Transformers, with one layer each in encoder and decoder, on sentences of the small world. `run` trains three, with the seeds 0, 1 and 2. Given the right words before, what share of the words of new sentences do they get right?
 
 
 # %%
@@ -82,16 +82,12 @@ def run(name, train):
     tried[name] = losses, torch.tensor([share_right(model, *test) for model in models])
 
 
-def means(*names):
-    """Losses of some of them, each number the mean of ten steps."""
-    return {name: tried[name][0].unflatten(1, (-1, 10)).mean(2) for name in names}
-
-
 pairs, tried = small_world(20_000, 1, order="verb-last", longest=6), {}
 ids, test = pairs.ids(), make_batch(*small_world(300, 2, order="verb-last", longest=6).ids())
-run("SGD", train)
-print("share of words right, seeds 0 to 2:", tried["SGD"][1])
-plots.curves(range(10, 101, 10), means("SGD"), "step", "loss, mean of ten steps")
+run("SGD, 0.6", train)
+losses, right = tried["SGD, 0.6"]
+print("loss of the first step:", losses[:, 0], "  of the last one:", losses[:, -1], "  seeds 0 to 2")
+print("share of words right: ", right)
 
 # %% [markdown]
 # The loss falls, but many words are still wrong. A step moves a weight by rate × gradient, so we compare the gradients of four matrices of an untrained model. Are they about equally large?
@@ -130,19 +126,22 @@ for name, kind in (("SGD", torch.optim.SGD), ("Adam", torch.optim.Adam)):
 # %% [markdown]
 # At the first step m / (1 - β₁) is g and the root of v / (1 - β₂) is |g|. So every weight moves by the rate, unless its gradient is 0. The third weight's gradient changes its sign: m is then small beside the root of v, and Adam's second step is only 0.005.
 #
-# In the loop, one line changes: `edited` writes it into a copy of `train`. What does it gain?
+# In the loop, one line changes: `edited` writes it into a copy of `train`. What does it gain? So that the comparison is fair, SGD gets three rates.
 
 # %%
 with_adam = edited(
     train, "torch.optim.SGD(model.parameters(), lr=0.6)", "torch.optim.Adam(model.parameters(), lr=0.01)"
 )
 display(difference(train, with_adam, around=1))  # "+" is new, "-" is gone
-run("Adam", with_adam)
-plots.training(tried, xlim=(0.7, 1.0))
-print("Adam minus SGD, seed by seed:", tried["Adam"][1] - tried["SGD"][1])
+for rate in (0.2, 1.0):
+    run(f"SGD, {rate}", edited(train, "lr=0.6", f"lr={rate}"))
+run("Adam, 0.01", with_adam)
+plots.training(tried, xlim=(0.3, 1.0))
+best = max((name for name in tried if "SGD" in name), key=lambda name: tried[name][1].mean())
+print(f"Adam minus {best}, seed by seed:", tried["Adam, 0.01"][1] - tried[best][1])
 
 # %% [markdown]
-# Adam's loss falls faster, and with each seed it gets more words right. Or is 0.6 a bad rate for SGD? **Your turn**: `run` SGD with rates of 0.2 and 1.8. Does one of them come near Adam?
+# At none of the three rates does SGD come near Adam, with any seed: 0.2 is slow, and 1.0 is no better than 0.6.
 #
 # ## When should a step be large?
 #
@@ -160,36 +159,36 @@ lines = """step = len(losses) + 1
         optimizer.param_groups[0]["lr"] = 32**-0.5 * min(step**-0.5, step * 40**-1.5)
         optimizer.step()"""
 warmed = edited(with_adam, "optimizer.step()", lines)
-print("The two lines that are new, the two rates, and what the models learn:")
-display(difference(with_adam, warmed, around=1))
-run("warm-up", warmed)
-run("no warm-up", edited(warmed, "40**-1.5", "1**-1.5"))
-share = tried["no warm-up"][1].mean().item()
+print("How many words it gets right, and what the two lines do that are new:")
+run("schedule", warmed)
+run("schedule, no warm-up", edited(warmed, "40**-1.5", "1**-1.5"))
+share = tried["schedule, no warm-up"][1].mean().item()
 reveal(
     "13.warm_up",
     "fewer than half" if share < 0.5 else "as many as with SGD" if share < 0.85 else "as many as with Adam",
 )
-print("share right, with a warm-up and without:", tried["warm-up"][1], tried["no warm-up"][1])
-left, right = plots.axes(2, width=5, height=3.2)
-steps = torch.arange(1.0, 101, 3)
+display(difference(with_adam, warmed, around=1))
+print("share right, with a warm-up and without:", tried["schedule"][1], tried["schedule, no warm-up"][1])
+steps = torch.arange(1.0, 101)
 rates = {n: 32**-0.5 * torch.minimum(steps**-0.5, steps * n**-1.5)[None] for n in (40, 1)}
-plots.curves(steps, {"warm-up": rates[40], "no warm-up": rates[1]}, "step", "learning rate", ax=left)
-plots.curves(range(10, 101, 10), means("warm-up", "no warm-up"), "step", "loss, mean of ten steps", ax=right)
+ax = plots.axes(width=6)
+ax.set_xticks([1, 20, 40, 60, 80, 100])
+plots.curves(steps, {"schedule": rates[40], "schedule, no warm-up": rates[1]}, "step", "learning rate", ax=ax)
 
 # %% [markdown]
-# The pictures show the rates and the losses; from step 40 on both rates are the same, at first 1 / √(32 · 40) = 0.028. Without a warm-up the first step moves nearly every weight by 0.18, and the last 60 steps do not repair it.
+# From step 40 on both rates are the same, at first 1 / √(32 · 40) = 0.028. Without a warm-up the first step moves nearly every weight by 0.18, and the last 60 steps do not repair it.
 #
-# Does a warm-up help, or is 0.18 too large? A control: a constant rate of 0.028, with a warm-up of 40 steps and without. "Adam" has a constant 0.01.
+# Does a warm-up help, or is 0.18 too large? A control: a constant rate of 0.028, with a warm-up of 40 steps and without. Which of the five will be best?
 
 # %%
 lines = """optimizer.param_groups[0]["lr"] = 0.028 * min(1, (len(losses) + 1) / 40)
         optimizer.step()"""
 constant = edited(with_adam, "lr=0.01", "lr=0.028")
-run("0.028", constant)
-run("0.028 after a warm-up", edited(constant, "optimizer.step()", lines))
-names = ("no warm-up", "warm-up", "0.028", "0.028 after a warm-up", "Adam")
+run("Adam, 0.028", constant)
+run("Adam, 0.028 after a warm-up", edited(constant, "optimizer.step()", lines))
+names = ("schedule, no warm-up", "schedule", "Adam, 0.028", "Adam, 0.028 after a warm-up", "Adam, 0.01")
 plots.dots({name: {"a dot for each seed": tried[name][1]} for name in names}, "share of words right", xlim=(0.3, 1))
-gained = tried["0.028 after a warm-up"][1] - tried["0.028"][1]
+gained = tried["Adam, 0.028 after a warm-up"][1] - tried["Adam, 0.028"][1]
 print("what a warm-up to 0.028 gains, seed by seed:", gained)
 
 # %% [markdown]
@@ -197,28 +196,22 @@ print("what a warm-up to 0.028 gains, seed by seed:", gained)
 #
 # ## Which sentences should share a batch?
 #
-# So far a batch held sentences drawn at random, padded to the longest. Vaswani et al. 2017 put sentences of similar length together, about 25,000 source and 25,000 target tokens per batch; so does `Batches`, here with 256. What share is padding if sentences are drawn at random, and what share if similar lengths share a batch?
+# So far a batch held sentences drawn at random, padded to the longest. Vaswani et al. 2017 put sentences of similar length together, about 25,000 source and 25,000 target tokens per batch; so does `Batches`, here with 256. What share is padding if sentences are drawn at random, and what share if they are sorted by length first?
 
 # %%
-for by, ax in zip(("sentences", "tokens"), plots.axes(2, width=4.4, height=3.6), strict=True):
+for by in ("sentences", "tokens"):
     batches = Batches(*small_world(500, 1).ids(), tokens=256, seed=0, by=by)
     sources = [batches.read(places).source for places in batches.epoch(0)]
     padding = sum((source == PAD).sum().item() for source in sources) / sum(map(torch.numel, sources))
-    sizes = sorted(len(source) for source in sources)
+    sizes = sorted(map(len, sources))
     print(f"by {by:10} {len(sources)} batches of {sizes[0]} to {sizes[-1]} sentences, {padding:.0%} padding")
-    batch = sorted(sources, key=len)[len(sources) // 2]  # one with a middling number of sentences
-    order = (batch != PAD).sum(1).argsort()
-    shown = batch[order[torch.linspace(0, len(batch) - 1, 10).long()]]  # ten, from its shortest to its longest
-    plots.mask(shown != PAD, title=f"by {by}", ax=ax, xlabel="token (white: padding)", ylabel="sentence", dot="")
 
 # %% [markdown]
-# At random, 41 % of what is read is padding. In batches filled by tokens, many short sentences or a few long ones, it is 13 %.
+# Sorting saves most of the padding, but not all: sentences are sorted by their targets, and the sources beside them still differ. Do such batches teach as well? We will see below.
 #
 # ## What if there is little to read?
 #
-# A model may learn by heart what it reads again and again. **Dropout** should prevent that: in training it sets each number after an embedding or sub-layer to zero with probability p, and scales the others up to keep the mean. **Label smoothing** (Szegedy et al. 2016) asks for less than certainty: the right word should get 1 - ε, and all V words share the rest.
-#
-# What does dropout with p = 0.25 make of ten ones? What does smoothing ask for with V = 5, ε = 0.1?
+# A model may learn by heart what it reads often. **Dropout** should prevent that: in training it sets each number after an embedding or sub-layer to zero with probability p. **Label smoothing** (Szegedy et al. 2016) asks for less than certainty: the right word should get 1 - ε, and all V words share the rest. What becomes of ten ones with p = 0.25, and what is asked for with V = 5, ε = 0.1?
 
 # %%
 torch.manual_seed(4)
@@ -235,7 +228,7 @@ for name, logits in (("just that", asked.log()), ("more certain", 2 * asked.log(
     print(f"{name:12} {logits.softmax(-1)}  loss {loss:.3f}")
 
 # %% [markdown]
-# Dropout drops other numbers each time, and does nothing once the model is in use. With smoothing, a model that gives exactly what is asked for has the lowest loss, 0.39. A more certain one has a higher loss, although its most probable word is right, too. So a smoothed loss cannot be compared with one that is not smoothed.
+# Dropout drops other numbers each time, scales up what it keeps, and does nothing once the model is in use. With smoothing, a model that gives exactly what is asked for has the lowest loss, 0.39. A more certain one has a higher loss, although its most probable word is right, too. So a smoothed loss cannot be compared with one that is not smoothed.
 #
 # Now our small model learns only 60 sentences, each 40 times. For smoothing we change the line that computes the loss; dropout is part of the model. How far apart are its own sentences and new ones, and which of the two helps?
 
@@ -256,11 +249,11 @@ for name in ("dropout", "smoothing"):
     print(f"{name} minus neither, new sentences, seed by seed:", new[name] - new["neither"])
 
 # %% [markdown]
-# Each model knows nearly all words of its own sentences, and far fewer of new ones: it has learned by heart. Dropout helps with each seed, smoothing does not, and neither closes the gap. By chance alone, three signs agree one time in four. **Your turn**: put 1,000 in place of 60. What becomes of the gap, and of what dropout gains?
+# Each model knows nearly all words of its own sentences, and far fewer of new ones: it has learned by heart. Dropout helps with each seed, smoothing does not, and neither closes the gap. By chance alone, three signs agree one time in four. **Your turn**: what becomes of the gap with 1,000 sentences in place of 60?
 #
 # ## What is each ingredient worth?
 #
-# So the course has trained larger models for longer, then changed one thing at a time: an **ablation**. BLEU (lesson 07) scores their translations. Here they have two layers on each side and learned 20,000 pairs of the small world, each four times. Are they better with dropout or without?
+# So the course has trained larger models for longer, then changed one thing at a time: an **ablation**. BLEU (lesson 07) scores their translations. Here they have two layers each in encoder and decoder and learned 20,000 pairs of the small world, each four times. Are they better with dropout or without?
 
 
 # %%
@@ -285,7 +278,7 @@ table(rows, [*(f"seed {seed}" for seed in plain), "mean"], corner="BLEU, 20,000 
 # %% [markdown]
 # The ranges overlap, yet without dropout the model is better with *every* seed, by 3 to 7 BLEU. So we compare by **paired differences**: from each run we subtract the run with the same seed. If a change does nothing, all $n$ differences agree in sign by chance one time in $2^{n-1}$: five of them one time in 16.
 #
-# Now the same model learns only 1,500 pairs, each 53 times, which is as much reading. Does dropout still hurt? (The recipe has all that we met, and a **tied** readout: its matrix is also the embedding. [Muon](../docs/translators.md#optimizers) is another optimizer.)
+# Now the same model learns 1,500 pairs, each 53 times. What does dropout do? The recipe: Adam, warm-up, dropout and smoothing of 0.1, batches by tokens, and a **tied** readout, whose matrix is also the embedding. Another optimizer, **[Muon](../docs/translators.md#optimizers)**, makes a matrix's step equally large in all directions.
 
 # %% tags=["nbval-check-output"]
 predict("13.dropout", ...)
@@ -296,39 +289,33 @@ changes = (*changes, "batches of sentences")
 found = {change: torch.tensor(gains(world(change), world("nothing"))) for change in (*changes, muon)}
 without = found["no dropout"]
 reveal("13.dropout", "it helps" if without.max() < 0 else "it hurts" if without.min() > 0 else "the seeds disagree")
-ax = plots.axes(width=8, height=3.2)
-marks = {change: {"a dot for each seed": gained} for change, gained in found.items()}
-plots.dots(marks, "worse  ←  BLEU gained by the change, 1,500 pairs  →  better", ax=ax, xlim=(-16, 10))
+learned = {change: torch.tensor(gains(captions(change), captions("nothing"))) for change in changes}
+learned[muon] = -torch.tensor(gains(captions("AdamW in place of Muon"), captions("nothing")))  # its recipe has Muon
+marks = {
+    f"{change}\nmean {gained.mean():+.1f}, translator {learned[change].mean():+.1f}": {
+        "small world, 1,500 pairs": gained,
+        "the translator, 29,000 captions": learned[change],
+    }
+    for change, gained in found.items()
+}
+ax = plots.axes(width=8, height=4.2)
 ax.axvline(0, color="0.3", linewidth=1)
-rows = {change: gains(captions(change), captions("nothing")) for change in changes}
-rows[muon] = gains(captions("nothing"), captions("AdamW in place of Muon"))  # the translator's recipe has Muon
-for change, gained in found.items():
-    better = f"{(gained > 0).sum()} of {len(gained)}"
-    rows[change] = [gained.mean(), better, torch.tensor(rows[change]).mean()]
-table(rows, ["small world: mean", "seeds that gain", "translator"], corner="BLEU gained", digits=1)
+plots.dots(marks, "worse  ←  BLEU gained by the change, a mark for each seed  →  better", ax=ax, xlim=(-16, 10))
 
 # %% [markdown]
-# With 1,500 pairs the model needs dropout most, then label smoothing. Two changes gain with every seed: Muon and, surprisingly, batches of sentences. Batches by tokens save padding, but here they cost 5.5 BLEU; we do not know why.
+# With 1,500 pairs dropout is worth most, then label smoothing. Muon gains with every seed and, surprisingly, so do batches of sentences: batches by tokens cost 5.5 BLEU here, and we do not know why.
 #
-# The translator has one run per row: a hint, not a proof. Dropout, label smoothing, a tied readout and Muon look useful there; how batches are filled matters little. So an ingredient has to be measured for the model and the data at hand.
+# In the translator, dropout, smoothing, tying and Muon are worth 1 to 3 BLEU, and how batches are filled matters little.
 #
 # ## How does it write?
 #
-# In use, a plain loop gives the decoder all its words again at each step. Must it? It reads four words, then another. How much do the first four vectors change?
+# A plain loop gives the decoder all its words again at each step. Does it have to? No word sees a later one. So a word's keys and values stay what they are, and the decoder can keep them in a **cache**. How many operations does that save? (What is marked in the drawing is computed in this step.)
+
 
 # %%
 source = make_batch(subwords.encode([caption]), [[]])[0]
-with torch.no_grad():
-    memory, _ = translator.start(source)
-    read = torch.tensor([[BOS, *subwords.encode(["Zwei junge Männer spielen"])[0]]])
-    four, five = (translator.decode(read[:, :n], memory)[0] for n in (4, 5))  # 1 T D
-print("largest change:", f"{(five[:, :4] - four).abs().max():.5f}")
-
-# %% [markdown]
-# They do not change, because the decoder's attention is causal: no word sees a later one. So a word's keys and values, in every layer, stay what they are, and the decoder can keep them in a **cache**. How many of the decoder's operations does that save? (In the drawing, what is marked is computed in this step.)
 
 
-# %%
 @torch.no_grad()
 def write(cached):
     """Return the most probable words, one by one, and the operations of each step in millions."""
@@ -351,26 +338,11 @@ for name, costs in (("reading all words again", again), ("with a cache", kept)):
 diagrams.cached(new=["projected"])
 
 # %% [markdown]
-# Without a cache a step grows from 2 to 17 million operations; with one it stays at 2, and the words are the same.
-#
-# ## What if only one half is kept?
-#
-# **BERT** (Devlin et al. 2019) keeps the encoder, in which each word sees both sides, and guesses words that are hidden from it. **GPT** (Radford et al. 2018) keeps the decoder without the attention to a source, and guesses the next word. A layer of GPT is then an encoder layer with a causal mask. When a fifth word comes, do the vectors of the first four change?
-
-# %%
-torch.manual_seed(0)
-layer = EncoderLayer(16, heads=2, hidden=32, dropout=0.0, norm="post")
-x, everything = torch.randn(1, 5, 16), torch.ones(5, 5, dtype=torch.bool)  # True: may attend
-for name, mask in (("BERT", everything), ("GPT", everything.tril())):
-    four, five = (layer(x[:, :n], mask[:n, :n]) for n in (4, 5))  # 1 T D
-    print(f"{name:5} largest change: {(five[:, :4] - four).abs().max():.5f}")
-
-# %% [markdown]
-# BERT's vectors change, so it would have to compute its keys and values anew for each word. GPT can write with a cache.
+# Without a cache a step grows from 2 to 17 million operations; with one it stays at 2, and the words are the same. (The encoder reads the caption once, in both cases.)
 #
 # ## What does it know?
 #
-# The translator has read 29,000 captions and nothing else. For each sentence we count the captions that hold one of its words. The fifth sentence *is* one of them. Which ones will be right?
+# The translator has read 29,000 captions and nothing else. Beside each sentence stands how many of them hold one of its words, and how many hold the whole sentence: only the fifth has been read. Which translations will be right?
 
 # %%
 texts = {  # English, one of its words, and what the German says
@@ -385,12 +357,12 @@ texts = {  # English, one of its words, and what the German says
 }
 rows = {}
 for (text, (word, says)), german in zip(texts.items(), translate(translator, subwords, list(texts)), strict=True):
-    ((number,),) = measured_once("caption_words", "captions", word=word)
-    rows[text] = [german, says, f"{word}: {number:.0f}"]
-table(rows, ["German", "which says", "captions with"], left=["German", "which says"])
+    ((has_word,),), ((has_all,),) = (measured_once("caption_words", "captions", text=held) for held in (word, text))
+    rows[text] = [german, says, f"{word}: {has_word:.0f}", f"{has_all:.0f}"]
+table(rows, ["German", "which says", "captions with", "with all of it"], left=["German", "which says"])
 
 # %% [markdown]
-# The first three, which are in no caption, are right: the plural *rennen*, the verb at the end of the relative clause, the German of "elephants". It turns a question into a statement, and the last two into nonsense. And it drops "not", even in the caption that it has read.
+# The first three, which it has never read, are right: the plural *rennen*, the verb at the end of the relative clause, the German of "elephants". It turns a question into a statement, and the last two into nonsense. And it drops "not", even in the caption that it has read.
 #
 # Two sentences prove little. How many of 20 sentences with "not" does it negate?
 
@@ -404,11 +376,48 @@ print("the same German with and without not:", sum(map(str.__eq__, affirmed, den
 print("with a German negation:", sum(not negations.isdisjoint(text.strip(".").split()) for text in denied))
 
 # %% [markdown]
-# None. Rarity alone does not explain that: "not" is in 29 captions, "elephants" in 5. **Your turn**: translate sentences of your own.
+# None. Rarity alone does not explain that: "not" is in 29 captions, "elephants" in 5. Has the translator learned nothing from the 29?
+#
+# A translation shows what wins, and not what comes second. So we give the translator its own German without "not", and look for the place where *nicht* is most probable as the next word. How many times as probable does "not" in the English make it? As a control, three other words take its place.
+
+# %%
+((nicht,),) = subwords.encode(["nicht"])
+
+
+@torch.no_grad()
+def most_probable(english):
+    """For each sentence the highest probability of "nicht" at any place of the German, given the words before it."""
+    source, given, _ = make_batch(subwords.encode(english), subwords.encode(affirmed))
+    return translator(source, given).softmax(-1)[..., nicht].amax(1)
+
+
+without = most_probable([f"{one} {what} ." for one in who for what in does])
+for word in ("not", "now", "always", "happily"):
+    p = most_probable([f"{one} {word} {what} ." for one in who for what in does])
+    more = p / without
+    print(f"{word:8} more in {(more > 1).sum()} of 20, {more.median():4.1f} times in the middle, at most {p.max():.4f}")
+
+# %% [markdown]
+# "Not" makes *nicht* more probable in all 20 sentences, and more so than the other words do. So the translator has noticed it, but another word always wins. **Your turn**: translate sentences of your own.
+#
+# ## What if only one half is kept?
+#
+# Models that know more have read more, and most text has no translation. For such text half a Transformer is enough. **BERT** (Devlin et al. 2019) keeps the encoder, in which each word sees both sides, and guesses hidden words. **GPT** (Radford et al. 2018) keeps the decoder without the attention to a source, which is an encoder with a causal mask, and guesses the next word. If a fifth word comes, do the first four vectors change?
+
+# %%
+torch.manual_seed(0)
+layer = EncoderLayer(16, heads=2, hidden=32, dropout=0.0, norm="post")
+x, everything = torch.randn(1, 5, 16), torch.ones(5, 5, dtype=torch.bool)  # True: may attend
+for name, mask in (("BERT", everything), ("GPT", everything.tril())):
+    four, five = (layer(x[:, :n], mask[:n, :n]) for n in (4, 5))  # 1 T D
+    print(f"{name:5} largest change: {(five[:, :4] - four).abs().max():.5f}")
+
+# %% [markdown]
+# BERT's vectors change, so it would have to compute its keys and values anew for each word. GPT can write with a cache.
 #
 # ## So: how is it trained, and what does it know?
 #
-# By a short loop: each step draws a batch, computes the loss and its gradient, and moves the weights. What else a recipe holds has to be measured: dropout cost 5 BLEU with 20,000 pairs and gained 10 with 1,500. The translator uses words and grammar of its captions in new sentences, too. It does not know *not*, although it has read it.
+# By a short loop: each step draws a batch, computes the loss and its gradient, and moves the weights. What else a recipe holds has to be measured: dropout cost 5 BLEU with 20,000 pairs and gained 10 with 1,500. The translator uses words and grammar of its captions in new sentences, too. It has noticed *not*, but never writes it.
 #
 # ## Questions
 #
@@ -432,7 +441,7 @@ check("13.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - How is it trained, and what does it know? By a short loop; whether another ingredient pays has to be measured. It knows much of what its captions show, but not all.
+# - How is it trained, and what does it know? By a short loop; whether another ingredient pays has to be measured. It knows much of what its captions show; what they seldom show, such as *not*, it may notice and still not write.
 # - Adam divides the mean gradient by the root of the mean square, so its first step moves every weight by the rate. A first rate that is too large can spoil a run. A warm-up prevents that, and so does a smaller rate.
 # - Runs with the same seed are compared by paired differences. By chance five signs agree one time in 16, three one time in 4.
 # - Where no word sees a later one, keys and values can be kept: a decoder with a cache writes the same words with fewer operations.

@@ -64,21 +64,28 @@ questions = (
             ),
         ),
     ),
-    NumberQuestion(
+    Question(
         "13.q4",
-        "what a cache holds",
-        "A decoder has 3 layers of width 128 and 4 heads. It has read 10 words of its own translation. How many numbers are in the cache of its causal self-attention?",
-        answer=7680,
-        tolerance=0,
-        why="Each of 3 layers keeps a key and a value of width 128 for each of 10 words: 3 · 2 · 128 · 10 = 7,680. The heads share the width among them.",
-        wrong={
-            3840.0: "That is the keys alone. The values are needed at every step, too.",
-            2560.0: "That is one layer. Each layer has keys and values of its own.",
-            11520.0: "That counts the queries, too. A query is used at its own step alone.",
-            30720.0: "That counts the full width for each head. A head's keys are only 128 / 4 = 32 wide.",
-            1920.0: "That is a single head. The other three keep keys and values, too.",
-        },
-        otherwise="Count keys and values: how wide they are, for how many words, in how many layers.",
+        "the lines of a recipe",
+        "Four parts of a recipe are added to the loop of this lesson. Which one changes no line of `train`?",
+        right=(
+            "Dropout, since it belongs to the model that `train` is given.",
+            "The loop only says when it is on: `model.train()` and `model.eval()` are there already.",
+        ),
+        wrong=(
+            (
+                "Label smoothing, since the right words stay the same ones.",
+                "What is asked for changes, and so does the line that computes the loss: it gets `label_smoothing=0.1`.",
+            ),
+            (
+                "A warm-up, since the optimizer raises its rate by itself.",
+                "Adam keeps the rate that it was given. A line before `optimizer.step()` has to set it anew at each step.",
+            ),
+            (
+                "Adam, since it moves the weights by `step` as SGD does.",
+                "The call of `step` stays the same, but the line that makes the optimizer does not.",
+            ),
+        ),
     ),
     Question(
         "13.q5",
