@@ -193,9 +193,9 @@ for name, rule in rules.items():
 # %% [markdown]
 # The translation that ends first need not be the best: an open one may still end with a higher probability. The second rule is safe, because every further token only lowers the sum. It needs only a few rounds more than the first rule, and loses nothing.
 #
-# ## Longer translations are less probable
+# ## Is a wider beam better?
 #
-# The log probability of a translation is a sum of negative numbers, one for each token. So every further token costs something, and a short translation has an advantage that it has not earned. Here is what a wider beam finds for the last caption. Is it better?
+# A wider beam keeps more beginnings, so it can find a more probable translation. The last of the captions is "A girl jumping rope on a sidewalk near a parking garage." What do beams of 5 and of 20 find?
 
 # %%
 rows = {}
@@ -206,13 +206,13 @@ for width in (5, 20):
 table(rows, ["log probability", "tokens with EOS"], digits=2)
 
 # %% [markdown]
-# The first says that a girl is jumping rope on a sidewalk near a garage. Width 20 finds a more probable translation, "A girl jumping.", and loses the rope, the sidewalk and the garage. The search is better, but the translation is worse.
+# The first says that a girl is jumping rope on a sidewalk near a garage. Width 20 finds a more probable translation, "A girl jumping.", and loses the rope, the sidewalk and the garage. The search is better, but the translation is worse. A log probability is a sum of negative numbers, one for each token, so short translations have an advantage that they have not earned.
 #
 # Wu et al. 2016 divide the log probability by a **length penalty** that grows with the number of tokens; we count EOS:
 #
 # $$s(y) = \frac{\log p(y \mid x)}{lp(y)} \qquad lp(y) = \left(\frac{5 + |y|}{6}\right)^{\alpha}$$
 #
-# An open translation may now lose log probability and still win. So our stopping rule is no longer safe, and a search has to go on longer. For which of these $\alpha$ does the longer translation win?
+# An open translation may now lose log probability and still win, so our stopping rule is no longer safe. For which of these $\alpha$ does the longer translation win?
 
 
 # %%
@@ -253,7 +253,7 @@ library = bleu([" ".join(translation)], [" ".join(reference)])
 print(f"sacrebleu {library.score:.2f}   {library.signature}")
 
 # %% [markdown]
-# The library agrees. Its **signature** says how the text was split, whether case counts and how zeros are treated. Two BLEU scores can be compared only if these agree: Post 2018 found differences of up to 1.8 between common settings. For a test set, the counts of all sentences are added up before they are divided.
+# The library agrees. Its **signature** says how the text was split, whether case counts and how zeros are treated. Two BLEU scores can be compared only if these agree: Post 2018 found differences of up to 1.8 between common settings. For a test set, the counts of all sentences are added up before they are divided. **Your turn**: let the translation be "the the the". Only two of its words count, as the reference has no more.
 #
 # BLEU compares words, not meaning. The reference is "The black dog is not sleeping on the sofa." Which does BLEU prefer: "… is now sleeping on the sofa." or "… lies awake on the sofa."?
 
@@ -292,8 +292,10 @@ def draw_by_width(columns):
             curves[f"α = {alpha:g}"] = torch.tensor(runs)
         plots.curves(widths, curves, "width", name, ax=ax)
         ax.set_xscale("log")
-        ax.set_yscale("log" if column == "cpu_seconds" else "linear")
         ax.set_xticks(widths, [f"{width:g}" for width in widths])
+        if column == "cpu_seconds":
+            ax.set_yscale("log")
+            ax.set_yticks([3, 10, 30, 100], ["3", "10", "30", "100"])
 
 
 draw_by_width({"bleu": "BLEU", "length": "words of translation / of reference"})
@@ -310,11 +312,11 @@ reveal("07.width", "1 or 2" if best < 3 else "3 or 5" if best < 10 else "10 or m
 draw_by_width({"log_probability": "mean log probability", "cpu_seconds": "seconds for 1,000 captions, one core"})
 
 # %% [markdown]
-# A wider beam finds more probable translations, especially without a penalty: the search does what it is asked, and that is the problem. Time grows about as the width does. With the penalty the search takes longer, and BLEU hardly grows beyond a width of five.
+# A wider beam finds more probable translations: the search does what it is asked, and that is the problem. Time grows about as the width does, and with the penalty the search takes longer.
 #
 # ## After its own errors
 #
-# So far we have blamed only the search. But in training the decoder reads the right words; when it translates, its own. What does an error do to later words?
+# So far we have blamed only the search. But in training the decoder read the right words, and now it reads its own, errors included. No search mends that. What does one error do to later words?
 #
 # Lesson 05's one-vector model translates sentences of 12 words from the small world. It reads only right words; only its own; or right words except at position 4, where we put its most likely wrong word. Does it recover?
 
@@ -331,15 +333,15 @@ for place in (5, 8, 12):
 plots.curves(at, curves, "position in the translation", "share of right words", ax=plots.axes(width=6.4, height=3.8))
 
 # %% [markdown]
-# It recovers in part: even eight positions later fewer words are right, for every seed. With its own words alone, hardly any of the last ones are right. This is **exposure bias** (Ranzato et al. 2016), usually explained by states unseen in training (not tested here).
+# It recovers in part: even eight positions later fewer words are right, for every seed. With its own words alone, hardly any of the last ones are right. This is **exposure bias** (Ranzato et al. 2016).
 #
 # ## So: which translation is best?
 #
-# On the bench, the more probable translation was better, and a beam of three found it where greedy search did not. With the rope, the more probable one had lost most of the caption. A beam of five with a length penalty does well, as far as BLEU sees.
+# On the bench, the more probable translation was better, and a beam of three found it where greedy search did not. With the rope, the more probable one had lost most of the caption. A beam of five with a length penalty does well, as far as BLEU sees. What BLEU misses, people judge, or models trained on their judgements, such as COMET (Rei et al. 2020).
 #
 # ## Questions
 #
-# Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+# Replace the dots with a letter in quotes or a number.
 
 # %%
 check("07.q1", ...)

@@ -303,7 +303,7 @@ ax.axvline(0, color="0.3", linewidth=1)
 plots.dots(marks, "worse  ←  BLEU gained by the change, a mark for each seed  →  better", ax=ax, xlim=(-16, 10))
 
 # %% [markdown]
-# With 1,500 pairs dropout is worth most, then label smoothing. Muon gains with every seed and, surprisingly, so do batches of sentences: batches by tokens cost 5.5 BLEU here, and we do not know why.
+# With 1,500 pairs dropout is worth most, then label smoothing. Muon gains with every seed, and so do batches of sentences: batches by tokens cost 5.5 BLEU here, and we do not know why.
 #
 # In the translator, dropout, smoothing, tying and Muon are worth 1 to 3 BLEU, and how batches are filled matters little.
 #
