@@ -19,7 +19,7 @@ from course_utils.base.errors import CourseError
 from course_utils.base.trees import map_tensors
 from course_utils.data.subwords import BOS, EOS, PAD
 from course_utils.models import transformer as t
-from course_utils.models.conversion import attention_from_torch, attention_to_torch, from_torch, to_torch
+from course_utils.models.conversion import attention_to_torch, to_torch
 from course_utils.translation.search import follow
 
 B, T, S, H, K = 3, 7, 11, 2, 5
@@ -632,77 +632,3 @@ def test_logits_of_a_new_model_begin_near_a_spread_of_one():
     torch.manual_seed(0)
     model = t.Transformer(997, width=64).eval()
     assert 0.5 < model(*batch_of()).std() < 2
-
-
-@both_norms
-def test_there_and_back_changes_no_weight(norm):
-    model = model_of(norm=norm, positions="learned", dropout=0.2)
-    again = from_torch(to_torch(model), model.embedding)
-    assert again.config == model.config and not again.training
-    for name, weight in model.state_dict().items():
-        assert torch.equal(again.state_dict()[name], weight), name
-    with torch.no_grad():
-        again.embedding.words.weight.zero_()
-    assert model.embedding.words.weight.any(), "copies, not the same tensors"
-
-
-@pytest.mark.parametrize("batch_first", [True, False])
-def test_torchs_own_model_becomes_ours(batch_first):
-    torch.manual_seed(3)
-    with pytest.warns(UserWarning, match="enable_nested_tensor"):
-        theirs = nn.Transformer(WIDTH, H, 2, 1, HIDDEN, batch_first=batch_first, norm_first=True)
-    theirs, embedding = shaken(theirs), shaken(t.Embedding(V, WIDTH, "sinusoidal", 13, 0.1))
-    ours, (source, target) = from_torch(theirs, embedding), batch_of()
-    masks = {"tgt_mask": ~t.causal_mask(T, 0, "cpu"), "src_key_padding_mask": source == PAD, "memory_key_padding_mask": source == PAD}  # fmt: skip
-    inputs = [x if batch_first else x.transpose(0, 1) for x in (embedding(source), embedding(target))]
-    expected = theirs(*inputs, **masks)
-    assert_close(ours.features(source, target), expected if batch_first else expected.transpose(0, 1))
-
-
-@pytest.mark.parametrize("batch_first", [True, False])
-def test_torchs_attention_becomes_ours_and_again_torchs(batch_first):
-    theirs = shaken(nn.MultiheadAttention(WIDTH, H, batch_first=batch_first))
-    ours = attention_from_torch(theirs)
-    x = tensor(B, T, WIDTH, seed=4)
-    y = x if batch_first else x.transpose(0, 1)
-    expected = theirs(y, y, y)[0]
-    assert_close(ours(x, ours.project(x))[0], expected if batch_first else expected.transpose(0, 1))
-    again = attention_to_torch(ours)
-    for name, weight in theirs.state_dict().items():
-        assert torch.equal(again.state_dict()[name], weight)
-
-
-@pytest.mark.filterwarnings("ignore:enable_nested_tensor")
-@pytest.mark.parametrize(
-    ("change", "what"),
-    [
-        ({}, "final norm after post-norm layers: set encoder.norm and decoder.norm to None"),
-        ({"activation": "gelu"}, "activation but ReLU"),
-        ({"bias": False}, "projections without biases: make it with bias=True"),
-        ({"layer_norm_eps": 1e-6, "final": False}, "norms with another epsilon than 1e-05"),
-        ({"num_encoder_layers": 0, "num_decoder_layers": 0}, "model without layers"),
-        ({"d_model": 12, "final": False}, "layers of width 12 on an embedding of width 10: match them"),
-    ],
-)
-def test_a_torch_model_that_is_none_of_ours_is_told(change, what):
-    options = {"d_model": WIDTH, "nhead": H, "num_encoder_layers": 1, "num_decoder_layers": 1, "dim_feedforward": HIDDEN, "batch_first": True} | change  # fmt: skip
-    final = options.pop("final", True)
-    theirs = nn.Transformer(**options)
-    if not final:
-        theirs.encoder.norm = theirs.decoder.norm = None
-    with pytest.raises(CourseError, match=f"torch's module can't be converted, because the course has no {what}"):
-        from_torch(theirs, t.Embedding(V, WIDTH, "sinusoidal", 13, 0.1))
-
-
-@pytest.mark.parametrize(
-    ("options", "what"),
-    [
-        ({"kdim": 7}, "keys and values of another width than the queries"),
-        ({"bias": False}, "projections without biases"),
-        ({"add_bias_kv": True}, "keys beside the memory's"),
-        ({"add_zero_attn": True}, "keys beside the memory's"),
-    ],
-)
-def test_a_torch_attention_that_is_none_of_ours_is_told(options, what):
-    with pytest.raises(CourseError, match=what):
-        attention_from_torch(nn.MultiheadAttention(WIDTH, H, **options))

@@ -1,8 +1,8 @@
-"""Weights from the course's Transformer to torch.nn and back, so that either can be held against the other.
+"""Weights from the course's Transformer to torch.nn, so that either can be held against the other.
 
-Here: `MultiHeadAttention` ↔ `nn.MultiheadAttention`, and `Transformer` ↔ `nn.Transformer`; and from the Transformer that lesson 12 writes on
-its page to `Transformer`. Not here: embeddings, positions and readout, which nn.Transformer leaves to its user. With E = model.embedding, on a source B×S and a target
-B×T, where True in torch's masks means "may NOT attend":
+Here: `MultiHeadAttention` → `nn.MultiheadAttention`, and `Transformer` → `nn.Transformer`; and from the Transformer that lesson 12
+writes on its page to `Transformer`. Not here: embeddings, positions and readout, which nn.Transformer leaves to its user. With
+E = model.embedding, on a source B×S and a target B×T, where True in torch's masks means "may NOT attend":
 
     theirs = to_torch(model)
     padding = source == PAD
@@ -17,11 +17,9 @@ results, as Vaswani et al. 2017, section 5.4 say; torch drops attention weights 
 from collections.abc import Iterator
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
-from course_utils.base.errors import CourseError
-from course_utils.models.transformer import Embedding, MultiHeadAttention, Transformer
+from course_utils.models.transformer import MultiHeadAttention, Transformer
 
 
 def attention_to_torch(ours: MultiHeadAttention) -> nn.MultiheadAttention:
@@ -30,21 +28,6 @@ def attention_to_torch(ours: MultiHeadAttention) -> nn.MultiheadAttention:
     theirs = nn.MultiheadAttention(len(weight), ours.heads, batch_first=True).to(weight)
     _copy((mine, other) for other, mine in _attention(theirs, ours))
     return theirs.train(ours.training)
-
-
-def attention_from_torch(theirs: nn.MultiheadAttention) -> MultiHeadAttention:
-    """Return the course's module with copies of these weights; `batch_first` and dropout have no part in them.
-
-    Raises `CourseError` for a module with keys of another width, without biases, or with keys of its own.
-    """
-    _refuse(theirs.in_proj_weight is None, "keys and values of another width than the queries")
-    _refuse(theirs.in_proj_bias is None, "projections without biases: make it with bias=True")
-    _refuse(
-        theirs.bias_k is not None or theirs.add_zero_attn, "keys beside the memory's: no add_bias_kv, no add_zero_attn"
-    )
-    ours = MultiHeadAttention(theirs.embed_dim, theirs.num_heads).to(theirs.in_proj_weight)
-    _copy(_attention(theirs, ours))
-    return ours.train(theirs.training)
 
 
 def to_torch(ours: Transformer) -> nn.Transformer:
@@ -70,46 +53,6 @@ def to_torch(ours: Transformer) -> nn.Transformer:
     ).to(ours.readout.weight)
     _copy((mine, other) for other, mine in _transformer(theirs, ours))
     return theirs.train(ours.training)
-
-
-def from_torch(theirs: nn.Transformer, embedding: Embedding) -> Transformer:
-    """Return the course's model with copies of these weights and of an embedding's, whose dropout it takes everywhere.
-
-    Raises:
-        CourseError: for a model the course has none for: with another activation than ReLU, without biases, with another
-            epsilon, without layers, with a final norm after post-norm layers, or without one after pre-norm layers.
-    """
-    layers = [*theirs.encoder.layers, *theirs.decoder.layers]
-    _refuse(not layers, "model without layers")
-    first, final_norms = layers[0], [theirs.encoder.norm, theirs.decoder.norm]
-    _refuse(
-        any(layer.activation is not F.relu for layer in layers), "activation but ReLU: make it with activation='relu'"
-    )
-    _refuse(first.linear1.bias is None, "projections without biases: make it with bias=True")
-    if first.norm_first:
-        _refuse(None in final_norms, "pre-norm layers without a final norm: give encoder and decoder a norm")
-    else:
-        _refuse(any(final_norms), "final norm after post-norm layers: set encoder.norm and decoder.norm to None")
-    epsilon = nn.LayerNorm(1).eps
-    norms = [module for module in theirs.modules() if isinstance(module, nn.LayerNorm)]
-    _refuse(any(norm.eps != epsilon for norm in norms), f"norms with another epsilon than {epsilon}")
-    vocabulary, width = embedding.words.weight.shape
-    _refuse(width != theirs.d_model, f"layers of width {theirs.d_model} on an embedding of width {width}: match them")
-    ours = Transformer(
-        vocabulary,
-        width,
-        first.self_attn.num_heads,
-        first.linear1.out_features,
-        len(theirs.encoder.layers),
-        len(theirs.decoder.layers),
-        embedding.dropout.p,
-        "pre" if first.norm_first else "post",
-        embedding.kind,
-        len(embedding.positions),
-    ).to(first.linear1.weight)
-    _copy(_transformer(theirs, ours))
-    ours.embedding.load_state_dict(embedding.state_dict())
-    return ours.train(theirs.training)
 
 
 def from_lesson(theirs: nn.Module) -> Transformer:
@@ -196,8 +139,3 @@ def _parameters(theirs: nn.Module, ours: nn.Module) -> Pairs:
 def _copy(pairs: Pairs) -> None:
     for source, target in pairs:
         target.copy_(source)
-
-
-def _refuse(found: bool, what: str) -> None:
-    if found:
-        raise CourseError(f"torch's module can't be converted, because the course has no {what}")
