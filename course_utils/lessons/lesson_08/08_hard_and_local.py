@@ -185,11 +185,11 @@ table(rows, ["probability", "b = 0", "b = 0.3", "b = 0.7", "b = their mean"], co
 #
 # ## Nobody says where to look
 #
-# As in lesson 04, a state asks for one of ten hidden states. Each has one of four colours, and the reward is 1 if the position that is read has the right one's colour. Both functions return a loss and the mean reward.
+# Can a model learn from rewards alone where to look? As in lesson 04, a state asks for one of ten hidden states. Each has one of four colours, and the reward is 1 if the position that is read has the right one's colour.
 
 
 # %%
-def hard(scores, rewards, baseline):  # it sees the reward of one drawn position
+def hard(scores, rewards, baseline):  # returns a loss and the mean reward; it sees the reward of one drawn position
     log_p = scores.log_softmax(-1)  # B S
     k = torch.multinomial(log_p.exp(), 1)  # B 1
     reward = rewards.gather(1, k)  # B 1
@@ -312,11 +312,11 @@ for length, ax in zip((12, 20), plots.axes(2, width=5.2, height=3.4), strict=Tru
 reveal("08.window", best[20])
 
 # %% [markdown]
-# In the reversed order local-m's rule is wrong: it gets little more right than no attention. local-p has learned it for 12 words, but at 20 it is no better there than no attention.
+# In the reversed order local-m's rule is wrong: it gets little more right than no attention. local-p has learned where to look in 12 words, but in 20 it is no better there than no attention.
 #
 # ## So: must attention be soft?
 #
-# No. Where values are costly, hard attention reads one and learns from draws, but from more questions. Where the source word is at nearly the same position, a local window suffices, in long sentences even best. Otherwise soft global attention is the safe choice.
+# No. Where values are costly, hard attention reads one and learns from draws, but needs more questions. Where the source word is at nearly the same position, a local window suffices, and did best in long sentences. Otherwise soft global attention is the safe choice.
 #
 # ## And one's own past?
 #

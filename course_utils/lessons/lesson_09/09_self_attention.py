@@ -164,7 +164,7 @@ for ax, (name, mask) in zip(plots.axes(3, width=3.6, height=3.4), masks.items(),
     plots.mask(mask, title=name, ax=ax, xlabel="word that is seen (key)", ylabel="word that looks (query)")
 
 # %% [markdown]
-# The three masks hide padding, what comes later, and what is far away. A decoder needs the causal one. (What padding itself sees does not matter: nobody reads it.) In training all words of the target are present, and this mask hides what comes next. In the exercises you test whether a model obeys it.
+# The three masks hide padding, what comes later, and what is far away. A decoder needs the causal one. (What padding itself sees does not matter: nobody reads it. In the exercises it sees nothing.) In training all words of the target are present, and this mask hides what comes next. In the exercises you test whether a model obeys it.
 #
 # With the third mask a word sees only the words at most `radius` positions away: **restricted self-attention**. How far a layer sees is its **reach**. But the next layer sees the neighbours' neighbours. Gradients show on which words an output depends. With radius 2, how many layers does it take until each of 12 words depends on all?
 
@@ -203,7 +203,7 @@ diagrams.paths()
 #
 # ## What does one step cost?
 #
-# Vaswani et al. 2017 compare the four in their table 1, for $n$ words of width $d$, without constant factors. Restricted attention compares each word with $r$ words, 2 · radius + 1. A layer carries a signal about $r / 2$ positions, so the true path is about twice $n / r$.
+# Self-attention scores all $n^2$ pairs. Vaswani et al. 2017 compare the four in their table 1, for $n$ words of width $d$, without constant factors. Restricted attention compares each word with $r$ words, 2 · radius + 1. A layer carries a signal about $r / 2$ positions, so the true path is about twice $n / r$.
 #
 # | layer | work | sequential steps | longest path |
 # | --- | --- | --- | --- |
@@ -281,7 +281,7 @@ for ax, kinds in zip(plots.axes(2, width=5.4, height=4.2), (left, right), strict
     ax.set_ylim(0, 1.02)
 
 # %% [markdown]
-# The dotted line is a guess. Left: the restricted layer loses one pair at distance 2 and all three at distance 4. No training helps: nothing reaches the last position. Two layers see farther, but even at distance 4, with all pairs in reach, miss many.
+# The dotted line is a guess. Left: the restricted layer loses one pair at distance 2 and all three at distance 4. No training helps: nothing reaches the last position. Two layers see farther, but even at distance 4, with all pairs in reach, they miss many.
 #
 # Right: the LSTM's path is as long as the text, yet it does as well. (Distance 0 is rare in training; trained there alone, it does better.) So *reach* decides here, not path length. Yet long paths can be hard to *learn* (Vaswani et al.): a tanh cell learns little, but much without filler words.
 #
