@@ -175,7 +175,7 @@ for first, second in product(range(2), repeat=2):
     found = torch.stack([((R - b) * pushed).mean() for b in (0.0, 0.3, 0.7, R.mean())]) + 0.0
     mean, square = mean + p2[k].prod() * found, square + p2[k].prod() * found**2
     rows[f"{first} and {second}"] = [p2[k].prod(), *found]
-rows |= {"on average": ["", *mean], "variance": ["", *(square - mean**2).abs()]}
+rows |= {"on average": ["", *mean], "variance": ["", *(square - mean**2).clamp(min=0)]}
 table(rows, ["probability", "b = 0", "b = 0.3", "b = 0.7", "b = their mean"], corner="words drawn")
 
 # %% [markdown]
@@ -226,9 +226,9 @@ plots.curves(steps[:5], first, "step", "", ax=right, legend="above")
 left.set(ylim=(0, 1), xticks=range(0, 251, 50))
 right.set(ylim=(0, 1), xticks=steps[:5])
 gained = (more[hard] - grown["soft"])[:, 1]  # after 25 steps, seed by seed
-print("Differences at the second mark, seed by seed:")
-print("hard with 80 questions minus soft with 8:", gained)
-print("soft with 80 questions minus hard with 80:", (more[soft] - more[hard])[:, 1])
+print("How far the weights differ, seed by seed:")
+print("after 25 steps, hard with 80 questions minus soft with 8:", gained)
+print("after 25 steps, soft with 80 questions minus hard with 80:", (more[soft] - more[hard])[:, 1])
 near = "about equal" if gained.mean().abs() < 0.1 else "ahead" if gained.mean() > 0 else "behind"
 reveal("08.values_read", near)
 
