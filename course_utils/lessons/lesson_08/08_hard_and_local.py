@@ -269,7 +269,7 @@ def window_at(centre, window):
     ax, place, x = plots.axes(width=7.6, height=3), torch.arange(len(sentence)), torch.linspace(-0.5, 10.5, 200)
     ax.axvspan(centre - window, centre + window, color="0.92", label="window")
     ax.plot(x, torch.exp(-((x - centre) ** 2) / (2 * (window / 2) ** 2)), color="0.5", label="Gaussian")
-    ax.bar(place, weights, color=plots.COLOURS[0], label="weight")
+    ax.bar(place, weights.tolist(), color=plots.COLOURS[0], label="weight")
     ax.set(xlim=(-0.5, 10.5), ylim=(0, 1.05), ylabel="weight")
     ax.set_xticks(place, sentence, rotation=40, ha="right")
     ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
