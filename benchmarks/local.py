@@ -1,4 +1,4 @@
-"""Attention in a window, in the small generated world: where it suffices, and where it does not.
+"""Attention in a window, in the small generated world: where it suffices, and where it does not; and a decoder without any.
 
     python benchmarks/local.py [--seeds 5]
 
@@ -61,7 +61,16 @@ class LocalPredictive(LocalMonotone):
         return torch.exp(-(away**2) / (2 * (WINDOW / 2) ** 2))
 
 
-SETUPS = {"global": General, "local-m": LocalMonotone, "local-p": LocalPredictive}
+class Nothing(General):
+    """No attention: contexts of zeros, so that the decoder has its first state, made of the whole source, and the words before."""
+
+    def forward(self, query, memory):
+        """Return zeros: queries B×T×H → contexts B×T×E, weights B×T×S."""
+        weights = query.new_zeros(*query.shape[:2], memory["values"].shape[1])
+        return weights @ memory["values"], weights
+
+
+SETUPS = {"global": General, "local-m": LocalMonotone, "local-p": LocalPredictive, "none": Nothing}
 
 
 def measure(order, setup, seed):

@@ -162,8 +162,8 @@ def test_the_example_of_all_draws_is_right():
 
 def test_the_example_of_costs_is_right():
     cost, said = solution_of("09.layer_cost"), TASKS["09.layer_cost"].hints[1]
-    costs = [cost(kind, 9, 2, 3, 4) for kind in ("self", "recurrent", "convolution", "restricted")]
-    assert costs == [(432, 1, 1), (72, 9, 9), (108, 1, 2), (252, 1, 3)]
+    costs = [cost(kind, 9, 2, 3, 2) for kind in ("self", "recurrent", "convolution", "restricted")]
+    assert costs == [(432, 1, 1), (72, 9, 9), (108, 1, 2), (288, 1, 4)]
     assert all(str(multiplications) in said for multiplications, *_ in costs)
 
 

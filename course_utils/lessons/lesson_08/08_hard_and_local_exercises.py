@@ -104,7 +104,9 @@ check("08.reinforce_loss", reinforce_loss)
 #
 # $$w_{bs} = \operatorname{softmax}_s(\text{scores}_b) \cdot \exp\Big(-\frac{(s - \text{centre}_b)^2}{2 \sigma^2}\Big) \quad \text{where } |s - \text{centre}_b| \le \text{window}, \text{ else } 0, \qquad \sigma = \frac{\text{window}}{2}$$
 #
-# Words come first in a row, and what the scores hold where the mask is False has no effect. A row with no position in reach gets zeros. A gradient reaches the scores, and through the Gaussian also the centre.
+# - Words come first in a row. What the scores hold where the mask is False has no effect.
+# - A row with no position in reach gets zeros.
+# - A gradient reaches the scores, and through the Gaussian also the centre.
 
 
 # %%
@@ -138,12 +140,13 @@ check("08.local_weights", local_weights)
 # %% [markdown]
 # ## 08.local_centre
 #
-# The state decides where to look. A small network turns it into a number, the sigmoid turns this number into a share between 0 and 1, and the length of the source sentence turns the share into a position (equation 9 of the paper). The formula is written for one
-# sentence, with columns; `state` holds one sentence per row.
+# The state decides where to look. Put together what equation 9 of the paper says:
 #
-# $$\text{centre} = \text{length} \cdot \sigma\big(v^\top \tanh(W s)\big)$$
+# 1. A layer without a bias, with the weights `weight` and a tanh, turns the state into a hidden layer.
+# 2. Its dot product with `v` is a number, and the sigmoid of this number is a share between 0 and 1.
+# 3. The share of the sentence's length is the centre.
 #
-# The centre is **not rounded**: it may lie between two positions, and a gradient must come back through it.
+# `state` holds one sentence per row. The centre is **not rounded**: it may lie between two positions, and a gradient must come back through it.
 
 
 # %%
@@ -152,7 +155,7 @@ def local_centre(state, weight, v, length):
 
     Args:
         state: B×H, the decoder's state.
-        weight: A×H, W in the equation.
+        weight: A×H, of the hidden layer.
         v: A.
         length: B, how many words the source sentences have, integers.
 
@@ -231,7 +234,7 @@ check("08.attend_to_past", attend_to_past)
 # 2. That holds for any S from 2 up, any rewards, and logits that are not normalised.
 # 3. It raises no error, which must not stop your test.
 #
-# Up to 200 calls are enough. To leave nothing to chance, take probabilities that are multiples of 1/4, and uniform numbers in the middle of each quarter.
+# Up to 200 calls are enough, and leave nothing to chance if you choose them well.
 
 
 # %%

@@ -11,7 +11,6 @@ lesson = Lesson(
         "estimate a gradient from samples and their rewards, and compare it with the exact one",
         "say what a baseline changes about such an estimate, and what it leaves as it is",
         "compute the weights of a local window, and say where a window is not enough",
-        "say what a recurrent network gains by attending to its own past",
     ),
     needs="lesson 03: weighted sums by dot product; lesson 06: attention in a translator; expectation and variance",
     reading=40,

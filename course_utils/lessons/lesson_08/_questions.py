@@ -8,12 +8,12 @@ questions = (
         "what is read",
         "A sentence has 40 words. How many values does each kind of attention read for one word of the translation?",
         right=(
-            "Global soft attention reads 40, local attention with a window of 5 reads at most 11, and hard attention reads one.",
+            "Soft attention reads 40, local attention with a window of 5 at most 11, hard attention one.",
             "The window reaches 5 positions to each side of its centre. Hard attention picks a single position.",
         ),
         wrong=(
             (
-                "All of them read 40 values, since the weights always add up to 1.",
+                "All of them read 40 values, since the weights of a sentence always add up to 1.",
                 "A value whose weight is 0 need not be read. Hard attention reads only the one that it picks.",
             ),
             (
@@ -21,7 +21,7 @@ questions = (
                 "Hard attention reads the value of the position that it picks and no other. And a window of 5 reaches 5 positions to each side.",
             ),
             (
-                "Hard attention reads 40 values and returns the largest of them.",
+                "Soft attention reads 40, local attention 11, and hard attention 40, of which it returns the largest.",
                 "Hard attention draws one position with the probabilities that the weights give, and reads its value.",
             ),
         ),
@@ -82,24 +82,24 @@ questions = (
     ),
     Question(
         "08.q5",
-        "a network and its past",
-        "Why does an LSTM that looks back at its own states remember eight pairs, while a plain one forgets some?",
+        "where a window is not enough",
+        "local-m has a window of 2 and writes letter after letter. In which of these tasks is the letter that it needs often outside the window?",
         right=(
-            "It need not hold all pairs in one state: each state keeps what has just been read, and a question finds the right one.",
-            "The past stays readable position by position, as the source did for lesson 06's decoder.",
+            "Write 20 letters in the reversed order.",
+            "The first letter to write is the last one of the source, 19 positions away from the centre.",
         ),
         wrong=(
             (
-                "It has many more weights to learn with, so it can remember more.",
-                "An LSTM that is twice as wide has even more weights, and still forgets.",
+                "Copy 200 letters, after training on at most 12.",
+                "The rule holds at any length: letter 150 is at position 150, the centre of the window.",
             ),
             (
-                "It reads the pairs a second time, now from right to left.",
-                "It reads them once. In addition, it looks at the states that it had on the way.",
+                "Exchange each odd letter with the one after it.",
+                "The letter that is needed is one position away, so the window holds it.",
             ),
             (
-                "It sees the questions before the pairs, and only has to wait for their answers.",
-                "The questions come last for both. A state may look only at positions before it.",
+                "Replace each letter by the next one of the alphabet.",
+                "The letter that is needed is at the same position, the centre of the window.",
             ),
         ),
     ),
@@ -108,9 +108,9 @@ questions = (
 predictions = (
     Prediction(
         "08.baseline",
-        "Which of these baselines gives the smallest variance?",
-        why="Without a baseline all rewards are positive, so every draw pushes its own position up, a good one and a bad one alike. A baseline near the mean reward, 2.69, leaves only the difference.",
-        choices=("0", "1", "2.7", "5"),
+        "By about what factor does the mean reward as a baseline make the variance smaller?",
+        why="Without a baseline every draw pushes its own position up by its whole reward, from 1 to 4. With the mean reward only the difference from it counts, at most 1.7, and the variance grows with its square.",
+        choices=("2", "5", "13"),
     ),
     Prediction(
         "08.values_read",

@@ -18,7 +18,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
 # ## Leave the network out
 #
-# In lesson 08 an LSTM read a sentence, and each state attended to the states before it. Now we leave out the LSTM, and let each word's own vector attend to the vectors of *all* words. This is the self-attention of lesson 03: queries, keys and values come from the same words.
+# At the end of lesson 08 an LSTM read one symbol after the other, and each state attended to the states before it. Now we leave out the LSTM, and let each word's own vector attend to the vectors of *all* words. This is the self-attention of lesson 03: queries, keys and values come from the same words.
 #
 # In the plainest form, a word's vector serves as all three. Take three words with the vectors [1, 0], [0, 1] and [1, 1], and work out the third word's scores on paper, before the division by √D. Which word gets the most weight?
 
@@ -42,11 +42,11 @@ print("they agree:", torch.allclose(contexts, matrix) and torch.allclose(matrix,
 # %% [markdown]
 # ## What a word asks for is not what it is
 #
-# With one vector for everything, words look mostly at words like themselves, and at long vectors. But "it" should look at a thing, not at another pronoun. So three matrices turn a word's vector into its query, its key and its value (Vaswani et al. 2017); $d$ is the width of queries and keys:
+# With one vector for everything, words look mostly at words like themselves. But "it" should look at a thing, not at another pronoun. So three matrices turn a word's vector into its query, its key and its value (Vaswani et al. 2017); $d$ is the width of queries and keys:
 #
 # $$Q = X W_Q \qquad K = X W_K \qquad V = X W_V \qquad \text{contexts} = \text{softmax}\left(\frac{Q K^\top}{\sqrt{d}}\right) V$$
 #
-# Take "dog", "ball" and "it". The first feature says "I am a thing", the second "I am a pronoun". We want pronouns to look for things. Which entry of $W_Q$ must be large?
+# Take "dog", "ball" and "it". The first feature says "I am a thing", the second "I am a pronoun". We want pronouns to look for things, and give one entry of $W_Q$ a 6. Who will look at whom?
 
 # %% tags=["nbval-check-output"]
 X = torch.tensor([[1.0, 0.0], [0.8, 0.0], [0.0, 1.0]])  # T D: thing, pronoun
@@ -58,7 +58,7 @@ weights = scores.softmax(-1)  # T T
 diagrams.same_words(["dog", "ball", "it"], X, (Q, K, V), scores, weights, weights @ V)
 
 # %% [markdown]
-# It is the 6 in the second row, which turns "pronoun" into a query for "thing". In the third row of weights, "it" looks at "dog" and "ball". The others ask for nothing, so their weight is spread evenly. Change one more entry of `W_Q`, so that things look for pronouns, and run the cell again.
+# The 6 turns "pronoun" into a query for "thing": in the third row of weights, "it" looks at "dog" and "ball". The others ask for nothing, so their weight is spread evenly. Change one more entry of `W_Q`, so that things look for pronouns, and run the cell again: then "dog" looks at "it".
 #
 # Here is the same as a layer, with matrices that can be trained. It adds each word's own vector to its context: with this **residual connection** (lesson 03) a word keeps what it is. The mask is True where a word (row) may see a word (column). Which line is the score of the equation, which the weighted sum?
 
@@ -105,28 +105,30 @@ def sentences(draw, B=64):
     return torch.stack(ids, 1), torch.stack(about, 1)  # B T each
 
 
+# %%
 def loss_of_batch(draw):
     ids, about = sentences(draw)
     return F.cross_entropy(model(ids).flatten(0, 1), about.flatten())  # it leaves out what is -100
 
 
-def look(*texts):
-    for text, ax in zip(texts, plots.axes(max(2, len(texts)), width=4.8, height=3.8), strict=False):
-        words = text.split()
-        with torch.no_grad():
-            x = model[0](torch.tensor([[vocabulary.index(word) for word in words]]))  # 1 T D
-            plots.weights(model[1].weights(x)[0], words, words, ax=ax, ylabel="queries: words that look")
-
-
-# %%
 torch.manual_seed(0)
 model = nn.Sequential(nn.Embedding(len(vocabulary), 16), SelfAttention(16), nn.Linear(16, 8))
-losses = train_model(model, loss_of_batch, seed=0, steps=300, rate=1e-2)
-print(f"loss of the first batch {losses[0]:.2f}, of the last {losses[-1]:.2f}")
+train_model(model, loss_of_batch, seed=0, steps=300, rate=1e-2)
+
+
+@torch.no_grad()
+def look(*texts):
+    for text, ax in zip(texts, plots.axes(max(2, len(texts)), width=4.8, height=3.2), strict=False):
+        words = text.split()
+        x = model[0](torch.tensor([[vocabulary.index(word) for word in words]]))  # 1 T D
+        asked = [t for t, word in enumerate(words) if word != "the"]
+        plots.weights(model[1].weights(x)[0, asked], words, [words[t] for t in asked], ax=ax)
+
+
 look("the sleepy dog took the wooden ball", "the sleepy dog took the hungry cat")
 
 # %% [markdown]
-# On the left each word looks at its noun. ("the" was never asked, so its row means nothing.) Nobody told the model where to look: the labels were enough.
+# On the left each word looks at its noun. Nobody told the model where to look: the labels were enough.
 #
 # On the right there are two animals. "sleepy" and "hungry" look mostly at the same one, and at most one of them can be right. Why? Give `look` a third sentence, in which "dog" and "cat" change places, and compare.
 #
@@ -137,8 +139,7 @@ look("the sleepy dog took the wooden ball", "the sleepy dog took the hungry cat"
 
 # %% tags=["nbval-check-output"]
 @torch.no_grad()
-def outputs(sentence):
-    """What the trained layer returns for each word, by word."""
+def outputs(sentence):  # of the trained layer, by word
     words = sentence.split()
     x = model[0](torch.tensor([[vocabulary.index(word) for word in words]]))  # 1 T D
     # Write here a line that adds to each vector the number of its position, from 0.
@@ -163,14 +164,13 @@ for ax, (name, mask) in zip(plots.axes(3, width=3.6, height=3.4), masks.items(),
     plots.mask(mask, title=name, ax=ax, xlabel="word that is seen (key)", ylabel="word that looks (query)")
 
 # %% [markdown]
-# The three masks hide padding, what comes later, and what is far away. A decoder needs the causal one. (What padding itself sees does not matter: nobody reads it.) In training all words of the target are present, and this mask hides what comes next. In the exercises you test whether a model obeys it.
+# The three masks hide padding, what comes later, and what is far away. A decoder needs the causal one. (What padding itself sees does not matter: nobody reads it. In the exercises it sees nothing.) In training all words of the target are present, and this mask hides what comes next. In the exercises you test whether a model obeys it.
 #
 # With the third mask a word sees only the words at most `radius` positions away: **restricted self-attention**. How far a layer sees is its **reach**. But the next layer sees the neighbours' neighbours. Gradients show on which words an output depends. With radius 2, how many layers does it take until each of 12 words depends on all?
 
 
 # %%
-def depends(mask, layers):
-    """Which words (columns) the output of each word (rows) depends on."""
+def depends(mask, layers):  # T T: which words (columns) the output of each word (rows) depends on
     stack = nn.Sequential(*(SelfAttention(4, mask) for _ in range(layers)))
     x = torch.randn(1, 12, 4)
     gradients = torch.autograd.functional.jacobian(lambda x: stack(x)[0].sum(-1), x)  # T 1 T D
@@ -189,19 +189,21 @@ print(f"Yours: a word sees at most {mine.sum(1).max()}, and two layers reach {in
 # %% [markdown]
 # With radius 2 it takes six layers: the first and the last word are 11 positions apart, and a layer bridges 2. Now write a better `mine`: each word may see at most seven words, and two layers must reach all 144 pairs. (The answer follows the drawing.)
 #
-# ## Four kinds of layers
+# ## Do other layers need more steps?
 #
-# A **recurrent** layer is lesson 05's tanh cell. A **convolution** multiplies each of $k$ words by a matrix of its own and adds the results; these matrices are its **kernel**. Here $k = 2$, and the gap doubles with each layer. How long is the way from the first of eight words to the last?
+# In self-attention any two words are one step apart. A **recurrent** layer is lesson 05's tanh cell. A **convolution** multiplies each of $k$ words by a matrix of its own and adds the results; these matrices are its **kernel**. Here $k = 2$, and the gap doubles with each layer. How long is the way from the first of eight words to the last?
 
 # %%
 diagrams.paths()
 
 # %% [markdown]
-# One step for self-attention, eight, three and four for the others: this is the **longest path** between two words. (For `mine`, let each word see its block of four, and the words at its own place in the other two blocks.)
+# One step for self-attention, eight, three and four for the others: this is the **longest path** between two words.
 #
-# ## What does it cost?
+# For `mine`, let each word see its block of four, and the words at its own place in the other two blocks.
 #
-# Vaswani et al. 2017 compare the four in their table 1, for $n$ words of width $d$, without constant factors. Restricted attention compares each word with $r$ words, 2 · radius + 1. A layer carries a signal about $r / 2$ positions, so the true path is about twice $n / r$.
+# ## What does one step cost?
+#
+# Self-attention scores all $n^2$ pairs. Vaswani et al. 2017 compare the four in their table 1, for $n$ words of width $d$, without constant factors. Restricted attention compares each word with $r$ words, 2 · radius + 1. A layer carries a signal about $r / 2$ positions, so the true path is about twice $n / r$.
 #
 # | layer | work | sequential steps | longest path |
 # | --- | --- | --- | --- |
@@ -229,8 +231,7 @@ def make_layers(D):
     return [SelfAttention(D), Recurrent(D), Convolution(D, 3), RestrictedSelfAttention(D, 4)]
 
 
-def counted(D, n):
-    """Multiplications of the four layers in millions, as PyTorch counts them while they compute."""
+def counted(D, n):  # by PyTorch, while the layers compute
     return [package.multiplications(layer, torch.randn(1, n, D)) / 1e6 for layer in make_layers(D)]
 
 
@@ -252,37 +253,37 @@ left, right = plots.axes(2, height=3.6)
 for ax, numbers, label in ((left, work, "millions of multiplications"), (right, seconds, "seconds")):
     runs = {name: numbers[i][None] for i, name in enumerate(names)}
     plots.curves(sizes, runs, "words", label, log=True, ax=ax)
+W = torch.randn(64, 64)
+products = (lambda x: x @ W), (lambda x: [word @ W for word in x[0]])
+large, small = (min(package.seconds_of(product, 64, [1024])[0] for _ in range(15)) for product in products)
+print(f"1,024 words times a matrix: 1,024 small products take {small / large:.0f} times as long as one large product")
 
 # %% [markdown]
-# No: the recurrent layer multiplies least, and yet it takes longer than the convolution, perhaps because its $n$ small products take longer than a few large ones. They cannot be joined, as each step needs the one before. The work of self-attention grows fastest. (The times depend on what else the computer is doing.)
+# No: the recurrent layer multiplies least, and yet it takes longer than the convolution. Its $n$ small products take longer than one large one, as the printed line shows, and cannot be joined, as each step needs the one before. The work of self-attention grows fastest. (The times depend on what else the computer is doing.)
 #
 # ## How far can it see?
 #
-# A model reads three pairs of letter and digit, then filler words, then one letter, and must say its digit. The number of filler words is the distance. Each model was trained on all distances from 0 to 32 at once, with five seeds of each kind. (Order does not matter: a pair is one token.)
+# A model reads three pairs of letter and digit, then filler words, then one letter, and must say its digit. The number of filler words is the distance. Unless its name says otherwise, a model was trained on all distances from 0 to 32. There are five seeds of each. (Order does not matter: a pair is one token.)
 
 # %% tags=["nbval-check-output"]
 predict("09.reach", ...)
 
-
 # %% tags=["reveals"]
-def answered(*setups):
-    return {name: torch.tensor(measured("paths", "answers_right", "distance", setup=name)[1]) for name in setups}
-
-
+left = "self-attention", "restricted, radius 4", "two restricted, radius 4"
+right = "LSTM", "LSTM, trained at distance 0", "tanh cell", "tanh cell, trained at distance 0"
 distances, _ = measured("paths", "answers_right", "distance", setup="LSTM")
-at_once = answered("self-attention", "restricted, radius 4", "two restricted, radius 4", "convolution, kernel 9")
-one_by_one = answered("LSTM", "tanh cell", "tanh cell, trained at distance 0")
-far = [name for name, runs in (at_once | one_by_one).items() if runs[:, distances.index(16)].mean() > 0.5]
-reveal("09.reach", " and ".join(far))
-for ax, runs in zip(plots.axes(2, width=5, height=4.2), (at_once, one_by_one), strict=True):
-    plots.curves(distances, runs, "distance", "share of answers right", ax=ax, legend="above")
+runs = {kind: torch.tensor(measured("paths", "answers_right", "distance", setup=kind)[1]) for kind in left + right}
+reveal("09.reach", " and ".join(kind for kind in runs if runs[kind][:, distances.index(16)].mean() > 0.5))
+for ax, kinds in zip(plots.axes(2, width=5.4, height=4.2), (left, right), strict=True):
+    shown = {kind: runs[kind] for kind in kinds}
+    plots.curves(distances, shown, "distance", "share of answers right", ax=ax, legend="above")
     ax.axhline(1 / 8, color="0.5", linestyle=":")  # a guess among eight digits
     ax.set_ylim(0, 1.02)
 
 # %% [markdown]
-# The curves show right answers, the dotted line a guess. Left: the restricted layer loses one pair at distance 2 and all three at distance 4. No training helps: nothing reaches the last position. Two layers see farther, but do not use all of it. A convolution, with fixed weights, learns less.
+# The dotted line is a guess. Left: the restricted layer loses one pair at distance 2 and all three at distance 4. No training helps: nothing reaches the last position. Two layers see farther, but even at distance 4, with all pairs in reach, they miss many.
 #
-# Right: the LSTM's path is as long as the text, yet it does as well. So path length alone does not decide here: *reach* does. Yet long paths can be hard to *learn* (Vaswani et al.): a tanh cell, without gates, learns little here, but much without filler words.
+# Right: the LSTM's path is as long as the text, yet it does as well. (Distance 0 is rare in training; trained there alone, it does better.) So *reach* decides here, not path length. Yet long paths can be hard to *learn* (Vaswani et al.): a tanh cell learns little, but much without filler words.
 #
 # Why does self-attention not answer everything? How much weight does each of the 64 pairs get when needed?
 
@@ -331,7 +332,6 @@ check("09.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - What if every word looks at every word at once? Any two words are one step apart, and all steps can be done together.
 # - Queries, keys and values are three projections of the same words, so that a word can ask for something other than what it is.
 # - Self-attention does not notice the order of words: if they change places, their contexts change places.
 # - A mask says who may see whom, and a test can find out whether a model keeps to it.

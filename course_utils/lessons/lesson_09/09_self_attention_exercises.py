@@ -105,18 +105,18 @@ check("09.restricted_self_attention", restricted_self_attention)
 # %% [markdown]
 # ## 09.layer_cost
 #
-# The paper's table leaves out constant factors. Count **all multiplications** of the lesson's layers for n words of width d: those of projections, matrices, scores and weighted sums (not the softmax, nor the division by √d). The lesson's table of counts (d = 512, k = 3, r = 9) tells whether you are right.
+# The paper's table leaves out constant factors. Count **all multiplications** of the lesson's layers for n words of width d: those of projections, matrices, scores and weighted sums (not the softmax, nor the division by √d). The lesson's table of counts (d = 512, k = 3, radius = 4) tells whether you are right.
 #
-# Return also the **sequential steps**, which wait for one another, and the **longest path**, the layers or steps that take a signal from any word to any other, as in the paper's table:
+# Return also the **sequential steps**, which wait for one another, and the **longest path**: how many layers, or steps, a signal needs from the first word to the last.
 #
 # - `"self"`: the lesson's `SelfAttention`.
 # - `"recurrent"`: a tanh cell for words and states of width d.
-# - `"convolution"`: a d×d matrix for each of k words. With growing gaps, $l$ layers see $k^l$ words.
-# - `"restricted"`: like `"self"`, but each word meets r words, even if r > n. A layer carries a signal r of the n positions.
+# - `"convolution"`: a d×d matrix for each of k words. With growing gaps, the last word sees $k^l$ words in $l$ layers, itself included.
+# - `"restricted"`: like `"self"`, but each word is compared with 2 · radius + 1 words, even beyond the ends. Return the true path: the paper's $n / r$ is only about half of it.
 
 
 # %%
-def layer_cost(kind, n, d, k, r):
+def layer_cost(kind, n, d, k, radius):
     """Return what a layer costs: multiplications, sequential steps, longest path.
 
     Args:
@@ -124,7 +124,7 @@ def layer_cost(kind, n, d, k, r):
         n: how many words there are, an int from 2.
         d: their width, an int from 1.
         k: how many words are under a convolution's kernel, an int from 2.
-        r: with how many words restricted attention compares each word, an int from 1.
+        radius: how many words restricted attention sees on each side, an int from 1.
 
     Returns:
         A tuple of three ints.
@@ -140,7 +140,7 @@ def layer_cost(kind, n, d, k, r):
     if kind == "recurrent":
         return 2 * n * d * d, n, n
     if kind == "restricted":
-        return projections + 2 * r * n * d, 1, -(-n // r)
+        return projections + 2 * (2 * radius + 1) * n * d, 1, -(-(n - 1) // radius)
     layers, reach = 0, 1
     while reach < n:
         layers, reach = layers + 1, reach * k

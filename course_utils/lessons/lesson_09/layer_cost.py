@@ -1,4 +1,4 @@
-"""Task 09.layer_cost: what four kinds of layers multiply, all of it, and the steps and paths of table 1 of Vaswani et al. (2017)."""
+"""Task 09.layer_cost: what four kinds of layers multiply, all of it, their steps, and their paths from the first word to the last."""
 
 from math import ceil, floor, log, log2, log10
 from operator import add, mul
@@ -14,7 +14,7 @@ EXACT = (0.5, "right, except for the longest path of a convolution where n is an
 task = Task(
     "09.layer_cost",
     "what a layer costs",
-    arguments=("kind", "n", "d", "k", "r"),
+    arguments=("kind", "n", "d", "k", "radius"),
     result=("multiplications", "steps", "path"),
     difficulty=2,
     importance=3,
@@ -22,10 +22,10 @@ task = Task(
     hints=(
         "Take one kind after another, and go through its code line by line. Which lines multiply? How often is a word multiplied by a matrix, and for how many pairs of words are d numbers multiplied? Then: what has to wait for what? And how many layers, or steps, until the first word has reached the last? The lesson's table of counts shows whether you have found all.",
         (
-            "Take n = 9 words of width d = 2, with k = 3 and r = 4. In self-attention three matrices of 2×2 meet 9 words: 108. There are 9·9 = 81 pairs, with 2 multiplications for the score and 2 for the weighted sum: 324, together 432. A recurrent layer multiplies 9 times by two matrices of 2×2: 72, in 9 steps. A convolution multiplies 3 words by a matrix at each position: 108; one layer sees 3 words and two see 9, so its path is 2. "
-            "Restricted attention has the same projections and 9·4 = 36 pairs: 108 + 144 = 252; one, two and three layers carry a signal 4, 8 and 12 positions, so its path is 3."
+            "Take n = 9 words of width d = 2, with k = 3 and radius 2. In self-attention three matrices of 2×2 meet 9 words: 108. There are 9·9 = 81 pairs, with 2 multiplications for the score and 2 for the weighted sum: 324, together 432. A recurrent layer multiplies 9 times by two matrices of 2×2: 72, in 9 steps. A convolution multiplies 3 words by a matrix at each position: 108; one layer sees 3 words and two see 9, so its path is 2. "
+            "Restricted attention has the same projections and compares 9 words with 5 each, 45 pairs: 108 + 180 = 288. From the first word to the last there are 8 positions, and a layer bridges 2: its path is 4."
         ),
-        "A branch for each kind, which returns a tuple of three ints. Convolution: layers = 0 and reach = 1; as long as reach is below n: multiply reach by k and add 1 to layers. Restricted: n divided by r, rounded up: n // r, and one more if n % r is not 0.",
+        "A branch for each kind, which returns a tuple of three ints. Convolution: layers = 0 and reach = 1; as long as reach is below n: multiply reach by k and add 1 to layers. Restricted: the last word is n - 1 positions from the first; divide that by the radius and round up: one more than the whole quotient, if a rest remains.",
     ),
     partial={
         "logarithm_in_floats": EXACT,
@@ -52,7 +52,7 @@ def only_a_recurrent_layer_waits(case, value):
 @task.property
 def a_path_is_long_enough_and_no_longer(case, value):
     """The layers, or steps, on the way from one word to any other."""
-    kind, n, _, k, r = case.args
+    kind, n, _, k, radius = case.args
     path = value[2]
     if path < 1:
         return f"A signal goes through one layer at least. Your longest path is {path}."
@@ -62,13 +62,16 @@ def a_path_is_long_enough_and_no_longer(case, value):
         return f"In self-attention each word looks at each other word directly. Your longest path is {path}."
     if kind == "recurrent":
         return f"In a recurrent layer a signal from the first word goes through every step until the last. Your longest path for {n} words is {path}."
-    reach = (lambda layers: min(k ** min(layers, 64), n)) if kind == "convolution" else lambda layers: layers * r
-    sees = f"{k} to the power of {path}" if kind == "convolution" else f"{path} times {r}"
-    if reach(path) < n:
-        return f"Your longest path is {path}, and {path} layers do not suffice: {sees} is less than {n}."
+    reach = (lambda layers: min(k ** min(layers, 64), n)) if kind == "convolution" else lambda layers: layers * radius
+    needed = n if kind == "convolution" else n - 1
+    sees = f"{k} to the power of {path} is less than the {n} words"
+    if kind == "restricted":
+        sees = f"{path} times {radius} is less than the {n - 1} positions from the first word to the last"
+    if reach(path) < needed:
+        return f"Your longest path is {path}, and {path} layers do not suffice: {sees}."
     return (
-        f"Your longest path is {path}. As the table counts, {path - 1} would already suffice for {n} words."
-        if reach(path - 1) >= n
+        f"Your longest path is {path}. For {n} words {path - 1} would already suffice."
+        if reach(path - 1) >= needed
         else None
     )
 
@@ -77,16 +80,16 @@ MEANT = {
     "self": "each word is multiplied by three matrices of d rows and d columns, and each pair of words costs d multiplications for its score and d for the weighted sum",
     "recurrent": "each step multiplies a word by one matrix of d rows and d columns, and the state by another",
     "convolution": "at each of the n positions, each of k words meets a matrix of d rows and d columns",
-    "restricted": "each word is multiplied by three matrices of d rows and d columns, and each of its r comparisons costs d multiplications for the score and d for the weighted sum",
+    "restricted": "each word is multiplied by three matrices of d rows and d columns, and each of its 2 · radius + 1 comparisons costs d multiplications for the score and d for the weighted sum",
 }
 
 
 @task.property
 def what_is_multiplied(case, value):
     """The number of multiplications."""
-    kind, n, d, k, r = case.args
+    kind, n, d, k, radius = case.args
     return (
-        f'In a layer of the kind "{kind}", {MEANT[kind]}. Count that for n = {n}, d = {d}, k = {k} and r = {r}; you say {value[0]}.'
+        f'In a layer of the kind "{kind}", {MEANT[kind]}. Count that for n = {n}, d = {d}, k = {k} and radius = {radius}; you say {value[0]}.'
         if value[0] != task.oracle_function(*case.args)[0]
         else None
     )
@@ -95,20 +98,22 @@ def what_is_multiplied(case, value):
 @task.cases
 def _(draw):
     primes = [2, 3, 5, 7, 11, 13]
-    tiny = {"self": (3, 4, 5), "recurrent": (3, 4, 5), "convolution": (5, 3, 4), "restricted": (7, 4, 3)}
-    for kind, (n, k, r) in tiny.items():
+    tiny = {"self": (3, 4, 5), "recurrent": (3, 4, 5), "convolution": (5, 3, 4), "restricted": (9, 4, 3)}
+    for kind, (n, k, radius) in tiny.items():
         d = _width(draw)
-        yield Case(f'"{kind}" with n = {n}, d = {d}, k = {k}, r = {r}', (kind, n, d, k, r))
+        yield Case(f'"{kind}" with n = {n}, d = {d}, k = {k}, radius = {radius}', (kind, n, d, k, radius))
     for kind in KINDS:
         for most in (30, 70, 400):
-            d, k, r = (primes[place] for place in draw.distinct(3, 1, 6).tolist())
-            sizes = [n for n in range(most // 2, most) if n % r and n not in [k**power for power in range(1, 9)]]
+            d, k, radius = (primes[place] for place in draw.distinct(3, 1, 6).tolist())
+            powers = [k**power for power in range(1, 9)]
+            sizes = [n for n in range(most // 2, most) if n % radius and (n - 1) % radius and n not in powers]
             n = sizes[int(draw.whole(0, len(sizes)))]
-            yield Case(f'"{kind}" with n = {n}, d = {d}, k = {k}, r = {r}', (kind, n, d, k, r))
+            yield Case(f'"{kind}" with n = {n}, d = {d}, k = {k}, radius = {radius}', (kind, n, d, k, radius))
     yield Case("a convolution that needs a second layer for one word", ("convolution", 12, _width(draw), 11, 3))
     yield Case("a convolution that sees 27 words, of which there are 20", ("convolution", 20, _width(draw), 3, 7))
-    yield Case("restricted attention to 5 of 23 words", ("restricted", 23, _width(draw), 7, 5))
-    yield Case("restricted attention to 5 of 31 words", ("restricted", 31, _width(draw), 7, 5))
+    yield Case("restricted attention of radius 5 to 24 words", ("restricted", 24, _width(draw), 7, 5))
+    yield Case("restricted attention of radius 5 to 32 words", ("restricted", 32, _width(draw), 7, 5))
+    yield Case("restricted attention whose last layer bridges one position", ("restricted", 17, _width(draw), 7, 5))
     for n, k in ((125, 5), (243, 3), (512, 8), (216, 6), (1728, 12), (371293, 13), (1594323, 3)):
         yield Case(f"n is an exact power of k: {n} and {k}", ("convolution", n, 3, k, 7), edge=True)
     k = int(draw.whole(2, 12))
@@ -117,10 +122,11 @@ def _(draw):
     yield Case("n is a power of k and one less", ("convolution", 5**6 - 1, 3, 5, 2), edge=True)
     yield Case("a kernel as wide as the sentence", ("convolution", 7, 2, 7, 3), edge=True)
     yield Case("a kernel wider than the sentence", ("convolution", 3, 5, 11, 2), edge=True)
-    yield Case("r divides n", ("restricted", 12, 5, 7, 4), edge=True)
-    yield Case("r is n", ("restricted", 5, 3, 2, 5), edge=True)
-    yield Case("r is larger than n", ("restricted", 3, 5, 2, 7), edge=True)
-    yield Case("r is 1", ("restricted", 5, 7, 3, 1), edge=True)
+    yield Case("the radius divides n - 1", ("restricted", 13, 5, 7, 4), edge=True)
+    yield Case("the radius divides n", ("restricted", 12, 5, 7, 4), edge=True)
+    yield Case("the radius reaches the last word", ("restricted", 6, 3, 2, 5), edge=True)
+    yield Case("the radius is larger than n", ("restricted", 3, 5, 2, 7), edge=True)
+    yield Case("the radius is 1", ("restricted", 5, 7, 3, 1), edge=True)
     for kind in KINDS:
         yield Case(f'two words of width 1, "{kind}"', (kind, 2, 1, 3, 5), edge=True)
 
@@ -141,17 +147,17 @@ def _layers(n, k):
 
 
 @task.oracle
-def _(kind, n, d, k, r):
+def _(kind, n, d, k, radius):
     return {
         "self": lambda: (3 * n * d**2 + 2 * n**2 * d, 1, 1),
         "recurrent": lambda: (2 * n * d**2, n, n),
         "convolution": lambda: (k * n * d**2, 1, _layers(n, k)),
-        "restricted": lambda: (3 * n * d**2 + 2 * r * n * d, 1, (n + r - 1) // r),
+        "restricted": lambda: (3 * n * d**2 + 2 * (2 * radius + 1) * n * d, 1, (n + radius - 2) // radius),
     }[kind]()
 
 
 @task.steps
-def _(kind, n, d, k, r):
+def _(kind, n, d, k, radius):
     if kind == "recurrent":
         numbers = yield "the numbers of a matrix", mul, d, d
         multiplications = yield "the multiplications of a recurrent layer", lambda n, size: 2 * n * size, n, numbers
@@ -166,12 +172,12 @@ def _(kind, n, d, k, r):
     if kind == "self":
         pairs = yield "the number of pairs", mul, n, n
     else:
-        pairs = yield "the number of comparisons", mul, r, n
+        pairs = yield "the number of comparisons", lambda radius, n: (2 * radius + 1) * n, radius, n
     attending = yield "the multiplications of scores and weighted sums", lambda pairs, d: 2 * pairs * d, pairs, d
     multiplications = yield "all multiplications", add, projections, attending
     if kind == "self":
         return multiplications, 1, 1
-    layers = yield "the quotient, rounded up", lambda n, r: -(-n // r), n, r
+    layers = yield "the quotient, rounded up", lambda n, radius: -(-(n - 1) // radius), n, radius
     return multiplications, 1, layers
 
 
@@ -180,10 +186,9 @@ task.changed_each(
     ("logarithm_rounded_to_nearest", "Convolution: you round the logarithm to the nearest whole number. Round up: a part of a layer is a layer.", {LAYERS: lambda n, k: round(log(n, k))}),
     ("logarithm_not_rounded", "Convolution: the logarithm is not rounded. Layers are whole: round up.", {LAYERS: lambda n, k: log(n, k)}),
     ("natural_logarithm", "Convolution: you take the natural logarithm. A layer reaches k times as far as the one before, so the base is k.", {LAYERS: lambda n, k: ceil(log(n))}),
-    ("restricted_path_rounded_down", "Restricted: you round n/r down, and then the layers do not suffice. Round up.", {QUOTIENT: lambda n, r: n // r}),
-    ("restricted_path_rounded_to_nearest", "Restricted: you round n/r to the nearest whole number. Round up: a part of a layer is a layer.", {QUOTIENT: lambda n, r: round(n / r)}),
-    ("restricted_path_not_rounded", "Restricted: n/r is not rounded. Layers are whole: round up.", {QUOTIENT: lambda n, r: n / r}),
-    ("restricted_path_and_one", "Restricted: where r divides n, your longest path is one layer too long: rounding down and adding 1 is not rounding up.", {QUOTIENT: lambda n, r: n // r + 1}),
+    ("restricted_path_rounded_down", "Restricted: you round the quotient of positions and radius down, and then the layers do not suffice. Round up.", {QUOTIENT: lambda n, radius: (n - 1) // radius}),
+    ("restricted_path_rounded_to_nearest", "Restricted: you round the quotient of positions and radius to the nearest whole number. Round up: a part of a layer is a layer.", {QUOTIENT: lambda n, radius: round((n - 1) / radius)}),
+    ("restricted_path_not_rounded", "Restricted: the quotient of positions and radius is not rounded. Layers are whole: round up.", {QUOTIENT: lambda n, radius: (n - 1) / radius}),
     ("multiplications_alone", "You return the number of multiplications alone. Return a tuple of three ints.", {"result": lambda multiplications, steps, path: multiplications}),
 )  # fmt: skip
 PROJECTIONS, ATTENDING = "the multiplications of the projections", "the multiplications of scores and weighted sums"
@@ -215,9 +220,14 @@ task.changed(
     {LAYERS: lambda n, k: floor(log(n, k))},
 )
 task.changed(
-    "restricted_both_sides",
-    "Restricted: you count 2r + 1 words for each word, r on both sides and the word itself. Here r counts all words that a word is compared with.",
-    {"the number of comparisons": lambda r, n: (2 * r + 1) * n},
+    "restricted_one_side",
+    "Restricted: you count the words on one side of each word. It sees as many on the other side, and itself.",
+    {"the number of comparisons": lambda radius, n: radius * n},
+)
+task.changed(
+    "restricted_without_itself",
+    "Restricted: you leave out the word itself. It is compared with the words on both sides and with itself.",
+    {"the number of comparisons": lambda radius, n: 2 * radius * n},
 )
 task.changed(
     "steps_and_path_exchanged",
@@ -236,9 +246,14 @@ task.changed(
 )
 
 task.changed(
-    "restricted_places_between",
-    "Restricted: you count how far the last word is from the first, n - 1 positions. The table says n: how many layers carry a signal n positions.",
-    {QUOTIENT: lambda n, r: ceil((n - 1) / r)},
+    "restricted_words_for_positions",
+    "Restricted: where the radius divides n - 1, your longest path is one layer too long. The last word is n - 1 positions from the first, not n, and rounding down and adding 1 is not rounding up.",
+    {QUOTIENT: lambda n, radius: ceil(n / radius)},
+)
+task.changed(
+    "restricted_path_of_the_paper",
+    "Restricted: you return the paper's n / r, with r = 2 · radius + 1. A layer sees r words, but carries a signal only `radius` positions to one side.",
+    {QUOTIENT: lambda n, radius: ceil(n / (2 * radius + 1))},
 )
 
 BY_HAND = "Count the layers with whole numbers instead: multiply by k until you reach n."

@@ -4,18 +4,18 @@ from itertools import count
 from math import ceil, log
 
 
-def by_a_table(kind, n, d, k, r):
+def by_a_table(kind, n, d, k, radius):
     layers = next(i for i in count() if k**i >= n)
     table = {
         "self": (3 * n * d**2 + 2 * n**2 * d, 1, 1),
         "recurrent": (2 * n * d**2, n, n),
         "convolution": (k * n * d**2, 1, layers),
-        "restricted": (3 * n * d**2 + 2 * r * n * d, 1, (n - 1) // r + 1),
+        "restricted": (3 * n * d**2 + 2 * (2 * radius + 1) * n * d, 1, (n - 2) // radius + 1),
     }
     return table[kind]
 
 
-def by_match(kind, n, d, k, r):
+def by_match(kind, n, d, k, radius):
     match kind:
         case "self":
             return (n * d * (3 * d + 2 * n), 1, 1)
@@ -28,22 +28,22 @@ def by_match(kind, n, d, k, r):
                 layers += 1
             return (k * n * d**2, 1, layers)
         case "restricted":
-            return (n * d * (3 * d + 2 * r), 1, n // r + (n % r > 0))
+            return (n * d * (3 * d + 4 * radius + 2), 1, (n - 1) // radius + ((n - 1) % radius > 0))
 
 
-def with_a_corrected_logarithm(kind, n, d, k, r):
+def with_a_corrected_logarithm(kind, n, d, k, radius):
     layers = round(log(n) / log(k))
     layers += k**layers < n
     width, steps, path = {
         "self": (3 * d + 2 * n, 1, 1),
         "recurrent": (2 * d, n, n),
         "convolution": (k * d, 1, layers),
-        "restricted": (3 * d + 2 * r, 1, ceil(n / r)),
+        "restricted": (3 * d + 2 * (radius + 1 + radius), 1, ceil((n - 1) / radius)),
     }[kind]
     return n * d * width, steps, path
 
 
-def with_a_rounded_logarithm(kind, n, d, k, r):
+def with_a_rounded_logarithm(kind, n, d, k, radius):
     if kind == "self":
         query = key = value = n * d * d
         multiplications, steps, path = query + key + value + n * n * d + n * n * d, 1, 1
@@ -52,8 +52,8 @@ def with_a_rounded_logarithm(kind, n, d, k, r):
     elif kind == "convolution":
         multiplications, steps, path = k * n * d * d, 1, ceil(round(log(n, k), 10))
     elif kind == "restricted":
-        multiplications, steps, path = 3 * n * d * d + 2 * r * n * d, 1, 0
-        while path * r < n:
+        multiplications, steps, path = 3 * n * d * d + 2 * (2 * radius + 1) * n * d, 1, 0
+        while path * radius < n - 1:
             path += 1
     return multiplications, steps, path
 
@@ -71,5 +71,5 @@ INPUTS = {
     "n": lambda draw: draw.choice([draw.randint(2, 40), draw.randint(2, 5) ** draw.randint(1, 5)]),
     "d": lambda draw: draw.randint(1, 9),
     "k": lambda draw: draw.randint(2, 5),
-    "r": lambda draw: draw.randint(1, 9),
+    "radius": lambda draw: draw.randint(1, 9),
 }
