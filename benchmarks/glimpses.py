@@ -5,7 +5,7 @@
 Trains each setup once for each seed, on fields of 32×32 pixels (`course_utils/data/digit_fields.py`). The rows go to the table
 glimpses.csv in course_utils/data/measured_tables, which lesson 14 shows; what is in it already is not run again.
 
-The tables looks.csv and found.csv are of models that take four glimpses among clutter: where they look in the first eight of the 1,000
+The tables looks.csv and found.csv are of a model that takes four glimpses among clutter: where they look in the first eight of the 1,000
 fields on which they are measured, and by look, how often it lies in the digit's box, and how often it is the first that does.
 """
 
@@ -108,7 +108,7 @@ def looks_among_clutter(seed):
         torch.stack([in_box(l, boxes, SIDE) for l in seen.locations.unbind(1)]),
     )
     first = there & (there.cumsum(0) == 1)  # looks × fields
-    found = [(seed, t + 1, there[t].float().mean().item(), first[t].float().mean().item()) for t in range(4)]
+    found = [(seed, t + 1, *(round(one[t].float().mean().item(), 4) for one in (there, first))) for t in range(4)]
     places = seen.locations[:8].tolist()
     return [
         (seed, i, answers[i], t + 1, round(x, 3), round(y, 3)) for i in range(8) for t, (x, y) in enumerate(places[i])
@@ -123,11 +123,9 @@ def main():
     torch.set_num_threads(1)
     fill("glimpses", COLUMNS, ((setup, seed) for seed in range(options.seeds) for setup in options.only), measure)
     done = known("looks", LOOKS, "seed"), known("found", FOUND, "seed")
-    for seed in range(options.seeds):
-        if not all((str(seed),) in each for each in done):
-            looks, found = looks_among_clutter(seed)
-            append("looks", looks)
-            append("found", found)
+    if not all(done):
+        for table, rows in zip(("looks", "found"), looks_among_clutter(seed=0), strict=True):
+            append(table, rows)
 
 
 if __name__ == "__main__":

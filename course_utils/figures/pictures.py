@@ -21,7 +21,7 @@ def picture(image, title="", ax=None, frame=None):
         ax.spines[:].set(visible=True, color=frame, linewidth=3)
 
 
-def looks(image, locations, size, corner=None, title="", ax=None, wider=()):
+def looks(image, locations, size, corner=None, title="", ax=None, wider=(), number=1):
     """Show a picture, and on it where glimpses lie, numbered in their order.
 
     Args:
@@ -30,6 +30,7 @@ def looks(image, locations, size, corner=None, title="", ax=None, wider=()):
         size: side of the square drawn for each, in pixels.
         corner: row and column of the upper left corner of a box to mark with dashes, such as a digit's 8×8 pixels.
         wider: sides of the squares of coarser patches around the first location.
+        number: of the first location.
     """
     ax = plots.axes(width=2.6, height=2.6) if ax is None else ax
     picture(image, title, ax)
@@ -39,11 +40,11 @@ def looks(image, locations, size, corner=None, title="", ax=None, wider=()):
     if ways:
         ax.quiver(*zip(*ways, strict=True), angles="xy", scale_units="xy", scale=1, color=INK, width=0.012, zorder=3)
     places = []  # of the numbers: outside their squares, and beside each other where squares coincide
-    for i, (x, y) in enumerate(centres, 1):
+    for i, (x, y) in enumerate(centres, number):
         _square(ax, x, y, size, INK)
         left, top = max(x - size / 2, 0), y - size / 2
         above = top > 3
-        place = left, top - 0.3 if above else y + size / 2 + 0.3
+        place = (left, top - 0.3 if above else y + size / 2 + 0.3)
         while any(abs(place[0] - x) < 2.5 and abs(place[1] - y) < 2.5 for x, y in places):
             place = place[0] + 2.5, place[1]
         places.append(place)

@@ -9,7 +9,7 @@ from torch import nn
 
 from course_utils import check, predict, reveal
 from course_utils.data.digit_fields import digit_fields
-from course_utils.data.measured import measured_once
+from course_utils.data.measured import measured, measured_once
 from course_utils.figures import diagrams, pictures, plots
 from course_utils.figures.tables import table
 from course_utils.figures.widgets import explore
@@ -92,19 +92,17 @@ glimpse_explorer = explore(
 glimpse_explorer
 
 # %% [markdown]
-# Patch 0 shows a part of the digit sharply. The coarse patches show the rest, further down and right; patch 0 says nothing once its square has left the digit. The paper has the retina in mind: sharp in the middle, coarse around it.
-#
-# At the centre, the square of patch 2 is the whole field. So the first look sees a coarse map of everything, and the model need not search. On 256×256 pixels the same patch would cover 1/64 of the field.
+# Patch 0 shows a part of the digit sharply; the coarse patches show the rest, further down and right. At the centre, patch 2 covers the whole field: the first look sees a coarse map of everything. (Of 256×256 pixels, it would cover 1/64.)
 #
 # ## Four networks
 #
-# The model must remember what its glimpses showed, and where. The paper (section 4) has a glimpse network, a core with a state $h_t$, a location and an action network. Each name below is a linear layer, Rect is ReLU, and the vector $\rho$ holds the patches around $l$:
+# The model must remember what its glimpses showed, and where. The paper (section 4) has a glimpse network, a core with a state $h_t$, a location and an action network. Each name is a linear layer, Rect is ReLU, and $\rho$ holds the patches around $l$:
 #
 # $$h_g = \text{Rect}(\text{what}(\rho)) \qquad h_l = \text{Rect}(\text{where}(l)) \qquad g = \text{Rect}(\text{from-what}(h_g) + \text{from-where}(h_l))$$
 #
 # $$h_t = \text{core}(g_t, h_{t-1}) \qquad \mu = \tanh(\text{location}(h_t)) \qquad \text{logits} = \text{action}(h_T)$$
 #
-# We change two things: our core is a GRU (lesson 05) in place of one more such layer, and the tanh keeps $\mu$ within the picture. Why does the glimpse network need the location?
+# The GRU (lesson 05) as the core and the tanh, which keeps $\mu$ within the picture, are ours. Why does the glimpse network need the location?
 
 
 # %%
@@ -220,7 +218,7 @@ for name, term in terms(*given).items():
 table(rows, [name for name, _ in model.named_children()], corner="norm of the gradient", digits=3)
 
 # %% [markdown]
-# Only the log density moves `location` (and the core), only the squares `value`. Delete `.detach()` in the line of `drawn` and run both cells again: which numbers are 0 now? Cross-entropy reaches `location`, through `where`, but REINFORCE has stopped: l - μ is σ times the noise, whatever μ is, so the log density moves nothing. Put it back.
+# Only the log density moves `location` (and the core), only the squares `value`. Delete `.detach()` in the line of `drawn` and run both cells again: cross-entropy reaches `location`, through `where`, but the whole row of the log density is 0. REINFORCE has stopped: l - μ is σ times the noise, whatever μ is. Put it back.
 #
 # ## Does it find the digit?
 #
@@ -347,7 +345,7 @@ CHANGES |= {"no baseline": "no baseline", "location does not teach the state": "
 CHANGES |= {"patch 0 alone": "one patch", "reward 1 or 0, as in the paper": "reward 1 or 0"}
 CHANGES |= {"σ = 0.1 in all steps": "narrow from the start", "one look": "learned, 1 glimpse"}
 CHANGES |= {f"{n} looks{', unchanged' * (n == 2)}": f"learned, {n} glimpses" for n in (2, 3, 4)}
-whole, found = runs("learned, 2 glimpses", "right")[0], {}
+whole = runs("learned, 2 glimpses", "right")[0]
 gained = {name: {"five seeds": runs(setup, "right")[0] - whole} for name, setup in CHANGES.items()}
 in_box = {name: {"five seeds": runs(setup, "in_box")[0]} for name, setup in CHANGES.items()}
 left, right = plots.axes(2, width=5.2, height=4.2)
@@ -357,17 +355,32 @@ left.axvline(0, color="0.6")
 right.set_yticks([])
 
 # %% [markdown]
-# Patch 0 alone, a single look, looks that go anywhere and no reward cost most. With patch 0 alone, the first look touches the digit's box in $(15/25)^2$, or 36 of 100 fields, and no run finds more. The baseline helps with every seed; with the paper's reward or a narrow σ some seeds gain and some lose. If the location does not teach the state, each run finds more digits than a single look, but far fewer than the unchanged model: reward teaches the state, too.
+# Patch 0 alone, a single look, looks that go anywhere and no reward cost most. Patch 0 of the first look touches the digit's box in $(15/25)^2$, or 36 of 100 fields, and alone it finds no more. The baseline helps with every seed. If the location does not teach the state, far fewer digits are found: reward teaches the state, too.
 #
 # ## What if one look is not enough?
 #
-# CLUTTER
+# There a coarse patch shows one spot, and one next look finds it. Among clutter it shows several. The course has stored where a model with four looks, trained among clutter, looks in a few test fields. What should it do after a look at a piece of clutter?
 
 # %%
-CODE
+FIELDS = (3, 4, 6)  # change these: eight fields are stored, 0 to 7
+crowd, digits, places = digit_fields(1000, side=32, clutter=4, draw=torch.Generator().manual_seed(10_000), part="test")
+for field in FIELDS:
+    x, y, answer = (measured("looks", column, "look", field=field)[1][0] for column in ("x", "y", "answer"))
+    titles = [f"field {field}: a {digits[field]}", "", "", f"read as {answer[0]:.0f}"]
+    for t, ax in enumerate(plots.axes(4, width=2.2, height=2.4)):
+        pictures.looks(crowd[field], [(x[t], y[t])], 8, places[field], titles[t], ax, (16,), number=t + 1)
+rows = {
+    "now": measured("found", "in_box", "look")[1][0],
+    "for the first time": measured("found", "first", "look")[1][0],
+}
+table(rows, [f"look {n}" for n in range(1, 5)], corner="in the digit's box, share of 1,000 fields", digits=2)
+
+# %% [markdown]
+# In field 3 the second look lands on clutter, and the third moves up to the digit. In field 4 the second one misses, and the third finds it. In field 6 the model has found the 5 and reads a 0. The second look finds four digits out of ten, and the next two find a third of all. So *next* has a meaning here: a look at clutter is not the last.
+#
 # ## What does a look cost?
 #
-# A **convolutional network** slides small filters over all pixels. We take one with three layers, and time both networks on pictures of growing size. How does each curve rise?
+# A **convolutional network** slides small filters over all pixels. We take one with three layers, and time both on pictures of growing size (on this machine; yours differs). How does each curve rise?
 
 # %%
 looking, convolution = ram.RecurrentAttentionModel(), ram.convolutional()
@@ -404,37 +417,49 @@ columns = ["glimpses", "convolutional", "convolutional gains", "training, glimps
 table(rows, columns, corner="right answers, five seeds", digits=2)
 
 # %% [markdown]
-# Here the convolutional network is right more often with every seed, above all among clutter. Each of its training steps takes longer, but it had fewer; the total times overlap. In the paper glimpses won, among clutter on 60×60 pixels (MNIST; table 2, errors in percent):
+# Here the convolutional network is right more often with every seed, above all among clutter. Each of its steps takes longer, but it had fewer. In the paper glimpses won, among clutter on 60×60 pixels (MNIST; table 2, errors in percent):
 #
 # | convolutional, 2 layers | 8 glimpses | 8 glimpses at random locations |
 # | --- | --- | --- |
 # | 8.09 | 4.04 | 14.4 |
 #
-# The paper's digits are from MNIST (28×28 pixels), ours from scikit-learn (8×8); its model looks eight times, and its training differs. We have not tested which of these matters. In both experiments chosen looks beat random ones.
+# Its digits have 28×28 pixels, ours 8×8; it looks eight times, and its training differs. We have not tested which of these matters.
 #
-# ## Glimpses today
+# ## Has it seen more than its glimpses?
 #
-# A vision transformer (Dosovitskiy et al. 2020) does not choose: it cuts a picture of 224×224 pixels into 196 patches, which all attend to each other. Are these glimpses?
+# A model may be told by accident where the digit is. Here is one that first subtracts the mean of the field. We replace all pixels outside its glimpses by noise. In how many of 1,000 fields do the logits stay?
 
-# %% tags=["nbval-check-output"]
-tokens = F.unfold(fields[:1, None], kernel_size=8, stride=8)[0].T  # 16 64: a grid of 4×4 patches
-along = (torch.arange(4) + 0.5) / 4 * 2 - 1
-grid = torch.cartesian_prod(along, along).flip(-1)  # 16 2: x and y, row by row
-everywhere = ram.glimpse(fields[:1].expand(16, -1, -1), grid, size=8, scales=1).flatten(1)  # 16 64
-print("patches of a grid are glimpses at all places:", torch.equal(tokens, everywhere))
+
+# %%
+class Peeking(Looker):
+    def see(self, fields, l):
+        return super().see(fields - fields.mean((1, 2), keepdim=True), l)
+
+
+@torch.no_grad()
+def logits_stay(model):
+    looks, seen, pixels = model(many, 2), torch.zeros_like(many, dtype=torch.bool), torch.arange(24)
+    for l in looks.locations.unbind(1):  # N 2
+        top, left = ram.corner(l, 24, 24, side=16)  # of the wider patch
+        rows, columns = ((pixels >= start[:, None]) & (pixels < start[:, None] + 16) for start in (top, left))
+        seen |= rows[:, :, None] & columns[:, None]  # N 24 24
+    other = model(many.where(seen, torch.rand(many.shape)), 2)
+    return (looks.logits == other.logits).all(1).float().mean()
+
+
+peeking = Peeking(size=8, scales=2, D=64)
+peeking.load_state_dict(model.state_dict())
+for name, one in (("our model", model), ("peeking", peeking)):
+    print(f"{name}: the logits stay in {logits_stay(one):.2f} of the fields")
 
 # %% [markdown]
-# So a vision transformer takes every glimpse at once. Twice the side gives four times as many patches, and sixteen times as many scores. Some models choose again:
+# Our model cannot notice. The other one **peeks**: its logits change with pixels that no glimpse has shown. The last exercise asks for such a test.
 #
-# | model | where it looks | what that brings |
-# | --- | --- | --- |
-# | DynamicViT (Rao et al. 2021) | it drops two thirds of the patches, layer by layer | 31 to 37 % fewer operations; at most 0.5 points less accuracy |
-# | Segment This Thing (Schmidt & Newcombe 2025) | fine patches around a given point, coarser ones farther away | 24 times fewer patches than Segment Anything |
-# | DeepEyes (Zheng et al. 2025) | a vision-language model cuts out a part of the picture and looks again; rewards teach it where | it gets small details right more often than the model it started from |
+# Vision transformers (Dosovitskiy et al. 2020) do not choose: they read a grid of patches, all glimpses at once. Some models choose again: DeepEyes (Zheng et al. 2025) cuts out a part of the picture to look again, and rewards teach it where.
 #
 # ## So: where should it look next?
 #
-# Where looks have earned most reward after glimpses like these: in our fields, where a coarse patch shows a spot. The second look followed the digit everywhere only when looking was rewarded and patch 1 was seen.
+# Where looks have earned most reward after glimpses like these: at a spot in a coarse patch, and if that is clutter, at another one.
 #
 # ## Questions
 #
@@ -458,7 +483,7 @@ check("14.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Where should it look next? Where looks have earned most reward after glimpses like these: here at the spot that a coarse patch has shown.
+# - Where should it look next? Where looks have earned most reward after glimpses like these. The second look followed the digit everywhere only when looking was rewarded and a coarse patch was seen.
 # - A sensor takes a few patches around a location, sharp in the middle and coarse around it. Its cost does not grow with the picture, but neither does the area that it covers.
 # - A location is drawn from a Gaussian, and a draw passes no gradient on. Reward minus baseline moves the density of the place that was drawn.
 # - The hybrid loss has three terms: what to say, where to look, what to expect.
