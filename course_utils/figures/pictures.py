@@ -9,6 +9,7 @@ import torch
 from course_utils.figures import plots
 
 INK = "#d7630a"  # of what is drawn over a grey picture; read beside it in light and dark
+SHADE = {"facecolor": "black", "edgecolor": "none", "alpha": 0.65, "pad": 0.4}  # behind a number on a grey picture
 SQUARES = (INK, "#2f8fd0", "#3f9b4f")  # of a glimpse's patches, from the finest
 
 
@@ -48,13 +49,16 @@ def looks(image, locations, size, corner=None, title="", ax=None, wider=(), numb
         while any(abs(place[0] - x) < 2.5 and abs(place[1] - y) < 2.5 for x, y in places):
             place = place[0] + 2.5, place[1]
         places.append(place)
-        ax.text(*place, i, color=INK, va="bottom" if above else "top", ha="left", fontweight="bold", zorder=4)
+        ax.text(
+            *place, i, color=INK, va="bottom" if above else "top", ha="left", fontweight="bold", zorder=4, bbox=SHADE
+        )
     for side, colour in zip(wider, SQUARES[1:], strict=False):
         _square(ax, *centres[0], side, colour)
     if corner is not None:
         row, column = (float(place) - 0.5 for place in corner)
         ax.add_patch(plt.Rectangle((column, row), 8, 8, fill=False, color="white", linestyle="--", linewidth=1.2))
-    margin = 0.6 if wider else 0  # so that a square as wide as the picture is seen
+    margin = 0.6 if max(wider, default=0) >= min(height, width) else 0  # so that such a square is seen
+    ax.spines[:].set_visible(False)
     ax.set(xlim=(-0.5 - margin, width - 0.5 + margin), ylim=(height - 0.5 + margin, -0.5 - margin))
 
 

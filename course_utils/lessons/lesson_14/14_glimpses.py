@@ -352,7 +352,7 @@ left, right = plots.axes(2, width=5.2, height=4.2)
 plots.dots(gained, "right answers, minus the unchanged model's", "", left, (-0.5, 0.15))
 plots.dots(in_box, "last look in the digit's box", "", right)
 left.axvline(0, color="0.6")
-right.set_yticks([])
+_ = right.set_yticks([])
 
 # %% [markdown]
 # Patch 0 alone, a single look, looks that go anywhere and no reward cost most. Patch 0 of the first look touches the digit's box in $(15/25)^2$, or 36 of 100 fields, and alone it finds no more. The baseline helps with every seed. If the location does not teach the state, far fewer digits are found: reward teaches the state, too.
@@ -376,7 +376,7 @@ rows = {
 table(rows, [f"look {n}" for n in range(1, 5)], corner="in the digit's box, share of 1,000 fields", digits=2)
 
 # %% [markdown]
-# In field 3 the second look lands on clutter, and the third moves up to the digit. In field 4 the second one misses, and the third finds it. In field 6 the model has found the 5 and reads a 0. The second look finds four digits out of ten, and the next two find a third of all. So *next* has a meaning here: a look at clutter is not the last.
+# In field 3 the second look lands on clutter, and the third returns to the digit. In field 4 the second one misses, and the third finds it. In field 6 the model finds the 5 and reads a 0. The second look finds four digits out of ten, and the next two find a third of all. So *next* has a meaning here: a look at clutter is not the last.
 #
 # ## What does a look cost?
 #
@@ -453,9 +453,9 @@ for name, one in (("our model", model), ("peeking", peeking)):
     print(f"{name}: the logits stay in {logits_stay(one):.2f} of the fields")
 
 # %% [markdown]
-# Our model cannot notice. The other one **peeks**: its logits change with pixels that no glimpse has shown. The last exercise asks for such a test.
+# Our model cannot notice. The other one **peeks**: pixels outside all glimpses change its logits. The last exercise asks for such a test.
 #
-# Vision transformers (Dosovitskiy et al. 2020) do not choose: they read a grid of patches, all glimpses at once. Some models choose again: DeepEyes (Zheng et al. 2025) cuts out a part of the picture to look again, and rewards teach it where.
+# Vision transformers (Dosovitskiy et al. 2020) do not choose: they read a grid of patches, all glimpses at once. Some choose again: DeepEyes (Zheng et al. 2025) cuts out a part and looks again; rewards teach where.
 #
 # ## So: where should it look next?
 #
