@@ -96,7 +96,7 @@ glimpse_explorer
 #
 # ## Four networks
 #
-# The model must remember what its glimpses showed, and where. The paper (section 4) has a glimpse network, a core with a state $h_t$, a location and an action network. Each name is a linear layer, Rect is ReLU, and $\rho$ holds the patches around $l$:
+# The model must remember what its glimpses showed, and where. The paper (section 4) has a glimpse network, a core with a state $h_t$, a location and an action network. Each name except core is a linear layer, Rect is ReLU, and $\rho$ holds the patches around $l$:
 #
 # $$h_g = \text{Rect}(\text{what}(\rho)) \qquad h_l = \text{Rect}(\text{where}(l)) \qquad g = \text{Rect}(\text{from-what}(h_g) + \text{from-where}(h_l))$$
 #
@@ -218,17 +218,17 @@ for name, term in terms(*given).items():
 table(rows, [name for name, _ in model.named_children()], corner="norm of the gradient", digits=3)
 
 # %% [markdown]
-# Only the log density moves `location` (and the core), only the squares `value`. Delete `.detach()` in the line of `drawn` and run both cells again: cross-entropy reaches `location`, through `where`, but the whole row of the log density is 0. REINFORCE has stopped: l - μ is σ times the noise, whatever μ is. Put it back.
+# Only the log density moves `location`, and only the squares move `value`; cross-entropy and log density move the core. Delete `.detach()` in the line of `drawn` and run both cells again: cross-entropy reaches `location`, through `where`, but the whole row of the log density is 0. REINFORCE has stopped: l - μ is σ times the noise, whatever μ is. Put it back.
 #
 # ## Does it find the digit?
 #
-# Nobody tells the model where the digit is. We train a small one here, and have measured larger ones:
+# Nobody tells the model where the digit is. We train a small one here, and have stored what larger ones do:
 #
 # | | field | clutter | patches | looks | steps |
 # | --- | --- | --- | --- | --- | --- |
 # | trained here | 24×24 | none | 2 | 2 | 2,000 |
-# | five seeds, in a table | 32×32 | none | 3 | 1 to 4 | 5,000 |
-# | among clutter, in a table | 32×32 | four pieces | 3 | 4 | 5,000 |
+# | stored, five seeds | 32×32 | none | 3 | 1 to 4 | 5,000 |
+# | stored, among clutter | 32×32 | four pieces | 3 | 4 | 5,000 |
 
 
 # %%
@@ -359,7 +359,7 @@ _ = right.set_yticks([])
 #
 # ## What if one look is not enough?
 #
-# There a coarse patch shows one spot, and one next look finds it. Among clutter it shows several. The course has stored where a model with four looks, trained among clutter, looks in a few test fields. What should it do after a look at a piece of clutter?
+# In such fields a coarse patch shows one spot, and one next look finds it. Among clutter it shows several. The course has stored where a model with four looks, trained among clutter, looks in a few test fields. What should it do after a look at a piece of clutter?
 
 # %%
 FIELDS = (3, 4, 6)  # change these: eight fields are stored, 0 to 7
@@ -376,11 +376,11 @@ rows = {
 table(rows, [f"look {n}" for n in range(1, 5)], corner="in the digit's box, share of 1,000 fields", digits=2)
 
 # %% [markdown]
-# In field 3 the second look lands on clutter, and the third returns to the digit. In field 4 the second one misses, and the third finds it. In field 6 the model finds the 5 and reads a 0. The second look finds four digits out of ten, and the next two find a third of all. So *next* has a meaning here: a look at clutter is not the last.
+# In field 3 the second look lands on clutter, and the third returns to the digit. In field 4 the second one misses, and the third finds it. In field 6 the model finds the 5 and reads a 0. The second look is the first to find the digit in four fields out of ten, the third or fourth in another third of all. So *next* has a meaning here.
 #
 # ## What does a look cost?
 #
-# A **convolutional network** slides small filters over all pixels. We take one with three layers, and time both on pictures of growing size (on this machine; yours differs). How does each curve rise?
+# A **convolutional network** slides small filters over all pixels. We time one with three layers, and ours, on pictures of growing size (on this machine; yours differs). How does each curve rise?
 
 # %%
 looking, convolution = ram.RecurrentAttentionModel(), ram.convolutional()

@@ -26,7 +26,7 @@ def drawn(seed):
 #
 # > tolo 2, karu 0, bime 4, sedi 1, karu 0, tolo
 #
-# You read, and say 2. Large language models can do this, too, and no weight changes: **in-context learning** (Brown et al. 2020). Until now each network of this course has learned a single task. Can a small one learn to learn a new task from what it reads? Here are pictures instead of words, of five classes. Each class has a label from 0 to 4, drawn by chance, above its pictures. What is the last label?
+# You read, and say 2. Large language models can do this, too, and no weight changes: **in-context learning** (Brown et al. 2020). Until now each network of this course has learned a single task. Can a small one learn to learn a new task from what it reads? Here are pictures in place of words. They are of five classes, and each class has a label from 0 to 4, drawn by chance, which stands above its pictures. What is the last label?
 
 # %%
 shown = episodes.character_episodes(1, "held out", drawn(2484))
@@ -82,7 +82,7 @@ _ = ax.legend(loc="lower right")
 # %% [markdown]
 # Trained on one label, the network is undecided about the other: its score is 0. Trained on both, it says what it has read. Trained on three 1s and one -1, it remembers a little and still reads.
 #
-# So what is the same in all tasks goes into the weights: here the rule *say what you have read*. They do not change in a new task: there it learns what it reads.
+# So what is the same in all tasks goes into the weights: here the rule *say what you have read*. In a new task they stay, and what is new is read.
 #
 # ## What does our model read?
 #
@@ -110,7 +110,7 @@ print(read(torch.zeros(1, 3, 64), y)[0, :, 64:])
 # | label read | none | 2 (of A) | 0 (of B) |
 # | label to predict | 2 | 0 | 2 |
 #
-# To learn how to compare, a network needs many classes. Mishra et al. (2018) have 1,200 characters of many alphabets (Omniglot), and their rotations. We have the digits 0 to 4: we turn or mirror two of them, cut both along a line and join one side of each. What does a turned 4 joined with a mirrored 3 look like?
+# To learn how to compare, a network should see many classes. Mishra et al. (2018) have 1,200 characters of many alphabets (Omniglot), and their rotations. We have the digits 0 to 4: we turn or mirror two of them, cut both along a line and join one side of each. What does a turned 4 joined with a mirrored 3 look like?
 
 # %%
 drawings, digit = digits()  # N 8 8, N
@@ -130,7 +130,7 @@ for (title, part), ax in zip(parts.items(), plots.axes(4, width=1.8, height=2), 
 #
 # $$\text{attention}(x)_t = \Big[x_t;\ \sum_{s \le t} \alpha_{ts} v_s\Big] \qquad \alpha_{t} = \underset{s \le t}{\text{softmax}} \frac{q_t \cdot k_s}{\sqrt K}$$
 #
-# A linear layer makes a score for each label of it. Will this beat a rule that sees no picture and always says the most frequent label so far?
+# From this, a linear layer makes a score for each label. Will it beat a rule that sees no picture and always says the most frequent label so far?
 
 
 # %%
@@ -217,7 +217,7 @@ diagrams.snail(new=["convolution"])
 #
 # $$\text{dense}(x)_t = [x_t;\ \tanh(f_t) \odot \sigma(g_t)]$$
 #
-# SNAIL stacks such blocks with the dilations 1, 2, 4 and so on, each of which reads what the one before it has made. Change the dilations below until the last of 16 steps sees all of them. With how few does it work?
+# SNAIL stacks such blocks with the dilations 1, 2, 4 and so on, each of which reads what the one before it has made. Change the dilations below until the last of 16 steps sees all of them. How few are enough?
 
 
 # %%
@@ -280,7 +280,7 @@ plots.dots(rows, "share of right labels, digits 5 to 9, minus SNAIL's", "", ax, 
 print(f"SNAIL: {after(1, 'SNAIL').mean():.2f} after one example, {after(5, 'SNAIL').mean():.2f} after five")
 
 # %% [markdown]
-# One convolution replaces all five after five examples, but not after one. Convolutions alone are far worse. In one layer of attention, nothing tells which steps are neighbours; in four it does better: perhaps the mask hints at the order. With positions (lesson 11) it comes close to SNAIL, and with pairs it beats SNAIL.
+# One convolution replaces all five after five examples, but not after one. Convolutions alone are far worse. In one layer of attention, nothing tells which steps are neighbours; four layers do better: perhaps the mask hints at the order. With positions (lesson 11) they come close to SNAIL, and with pairs they beat SNAIL.
 #
 # ## Where does it look?
 #
@@ -316,7 +316,7 @@ look_explorer
 #
 # ## What do the weights bring?
 #
-# Is SNAIL's share good? A rule without training copies the label of the most similar picture so far, by the squared distance of pixels. We train SNAIL on five classes (0 to 4), forty (these turned and mirrored) and many (joined), and last **in any light**: a number from -1 to 1 is added to all pixels of a picture, in the test as well. Which labels more digits from 5 to 9 right after one example, SNAIL trained on many classes or the rule?
+# Is SNAIL's share good? A rule without training copies the label of the most similar picture so far, by the squared distance of pixels. We train SNAIL on five classes (0 to 4), forty (these turned and mirrored) and many (joined), and at last on many **in any light**: a number from -1 to 1 is added to all pixels of a picture, in the test as well. Which labels more digits from 5 to 9 right after one example, SNAIL trained on many classes or the rule?
 
 # %%
 predict("19.one_example", ...)
@@ -344,9 +344,9 @@ ax.axvline(0, color="0.6", linewidth=1)
 plots.dots(rows, "share of right labels after one example, minus the rule's", "", ax, (-0.6, 0.6))
 
 # %% [markdown]
-# Trained on five classes, SNAIL knows more after one example than pixels tell: the look of these classes is in its weights. On new digits the rule is better. More classes lessen both.
+# Trained on five classes, SNAIL gets far more from one example of them than the rule: their look is in its weights. On new digits the rule is better. More classes lessen both.
 #
-# In any light, the rule finds pictures in similar light. SNAIL has learned to ignore light, and beats it on new digits, too. That is its use: a rule must be told what *similar* means, a network can learn it.
+# In any light, the rule finds pictures in similar light. SNAIL has learned to ignore light, and wins on new digits, too. That is its use: a rule must be told what *similar* means, a network can learn it.
 #
 # ## Too good to be true?
 #
@@ -376,7 +376,7 @@ for name, steps, reads in (("five classes", 400, read), ("leaking", 60, leaking_
 #
 # ## So: can it learn from five examples?
 #
-# Yes, if it has learned how from many tasks. After five examples of a new digit, three out of four labels are right, and no weight has changed. Weights hold what tasks share: what is similar, and to say the label beside it. For that, picture and label must meet, through a convolution or, in a Transformer, a head that looks one token back (lesson 21). A later layer finds *tolo* and its 2.
+# Yes, if it has learned how from many tasks. After five examples of a new digit, three out of four labels are right, and no weight has changed. The weights hold what tasks share: what is similar, and to say its label. For that, picture and label must meet, through a convolution or, in a Transformer, a head that looks one token back (lesson 21). A later layer finds *tolo* and its 2.
 #
 # ## Questions
 
