@@ -150,7 +150,7 @@ class AttentionBlock(nn.Module):
 predict("19.without", ...)
 
 # %% tags=["reveals"]
-print("One attention block, trained for 400 steps, and the rule:")
+print("Attention alone, and the rule:")
 unseen = episodes.character_episodes(400, "held out", drawn(1))  # digits 5 to 9
 lines = {"most frequent label": [snail.by_examples(episodes.most_frequent(unseen), unseen)]}
 
