@@ -825,7 +825,7 @@ def snail(new=()) -> Diagram:
         arrows.append(Arrow(((x, middle), (x, high + 50))))
         if step:
             back = x - width - gap + 34
-            arrows.append(Arrow(((back, low), (back, turn), (x - 34, turn), (x - 34, middle + 54)), "", "", "back"))
+            arrows.append(Arrow(((back, low), (back, turn), (x - 34, turn), (x - 34, middle + 54))))
     in_words = (
         "Four steps read a picture and the label before: step 0 reads A, no label; step 1 B, label of A; step 2 C, label of B; step 3 A, label of C. "
         "A convolution joins each step with the one before it: z₀ holds A, z₁ B; A and its label, z₂ C; B and its label, z₃ A; C and its label. "
