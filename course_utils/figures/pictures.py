@@ -9,7 +9,7 @@ import torch
 from course_utils.figures import plots
 
 INK = "#d7630a"  # of what is drawn over a grey picture; read beside it in light and dark
-SHADE = {"facecolor": "black", "edgecolor": "none", "alpha": 0.65, "pad": 0.4}  # behind a number on a grey picture
+SHADE = {"facecolor": "black", "edgecolor": "none", "alpha": 0.85, "pad": 0.4}  # behind a number on a grey picture
 SQUARES = (INK, "#2f8fd0", "#3f9b4f")  # of a glimpse's patches, from the finest
 
 
