@@ -147,6 +147,7 @@ class AttentionBlock(nn.Module):
         return torch.cat([x, self.weights @ v], -1)  # B T D+E
 
 
+# %%
 predict("19.without", ...)
 
 # %% tags=["reveals"]
