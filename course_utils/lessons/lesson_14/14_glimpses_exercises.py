@@ -123,12 +123,12 @@ check("14.next_look", next_look)
 # %% [markdown]
 # ## 14.hybrid_loss
 #
-# The hybrid loss (section 3.2) has three terms: cross-entropy, REINFORCE for the looks, and the squared error of the baseline. This one runs, and has three faults:
+# The hybrid loss (section 3.2) has three terms: cross-entropy, REINFORCE for the looks, and the squared error of the baseline. This one runs, and has four faults:
 #
 # ```python
 # def hybrid_loss(logits, label, log_probability, reward, baseline):
 #     surprise = reward[:, None] - baseline
-#     look = (surprise * log_probability).mean()
+#     look = (surprise.mean(1, keepdim=True) * log_probability).mean()
 #     guess = surprise.detach().square().mean()
 #     return F.cross_entropy(logits, label) + look + guess
 # ```
@@ -136,7 +136,7 @@ check("14.next_look", next_look)
 # Repair it, so that it keeps these promises:
 #
 # 1. Looks that earned more than expected become more probable, the others less.
-# 2. All looks of an image share its reward, as in `08.reinforce_loss`: sum over T, mean over B.
+# 2. All looks of an image share its reward, as in `08.reinforce_loss`, and each has its own baseline: sum over T, mean over B.
 # 3. The baseline learns from its mean squared error over B and T, and from nothing else.
 #
 # The reward is given, and the check does not look at its gradient.
