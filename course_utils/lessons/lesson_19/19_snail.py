@@ -298,7 +298,8 @@ print(f"weight on the right label: {share[again].mean():.2f}; equal weights: {eq
 
 
 def looked_back(step):
-    labels, shown, ax = unseen.labels[0], unseen.pictures[0].view(-1, 8, 8), plots.axes(1, 1.4 + 0.7 * step, 2.1)
+    labels, shown = unseen.labels[0], unseen.pictures[0].view(-1, 8, 8).numpy()
+    ax = plots.axes(1, 1.4 + 0.7 * step, 2.1)
     framed = [(0, t) for t in range(step) if labels[t] == labels[step]]
     plots.weights(weights[0, step, 1 : step + 1][None], None, ["weight"], "", ax, "label", "", framed)
     places = [*range(step), step + 0.4]  # the last picture apart, as its label is asked for
