@@ -4,6 +4,9 @@
 
 Trains each setup once for each seed, on fields of 32×32 pixels (`course_utils/data/digit_fields.py`). The rows go to the table
 glimpses.csv in course_utils/data/measured_tables, which lesson 14 shows; what is in it already is not run again.
+
+The tables looks.csv and found.csv are of a model that takes four glimpses among clutter: where they look in the first eight of the 1,000
+fields on which they are measured, and by look, how often it lies in the digit's box, and how often it is the first that does.
 """
 
 import argparse
@@ -13,7 +16,7 @@ from functools import partial
 import torch
 
 from course_utils.data.digit_fields import digit_fields
-from course_utils.data.measured import fill
+from course_utils.data.measured import append, fill, known
 from course_utils.models.glimpses import (
     RecurrentAttentionModel,
     convolutional,
@@ -21,9 +24,11 @@ from course_utils.models.glimpses import (
     fit,
     fit_convolutional,
     hybrid_loss,
+    in_box,
 )
 
 SIDE = 32
+LOOKS, FOUND = ("seed", "field", "answer", "look", "x", "y"), ("seed", "look", "in_box", "first")
 COLUMNS = ("setup", "seed", "clutter", "steps", "right", "in_box", "cpu_seconds")
 
 
@@ -90,6 +95,26 @@ def measure(setup, seed):
     return [(setup, seed, clutter, told["steps"], round(right, 4), in_box, round(time.process_time() - began, 1))]
 
 
+def looks_among_clutter(seed):
+    """Train one model; return where it looks in a few fields, and how often each look finds the digit."""
+    torch.manual_seed(seed)
+    model = RecurrentAttentionModel()
+    fit(model, SIDE, 4, seed=seed, **SETUPS["clutter, 4 glimpses"][2])
+    fields, _, boxes = digit_fields(1000, SIDE, 4, torch.Generator().manual_seed(10_000), "test")
+    with torch.no_grad():
+        seen = model(fields, 4)
+    answers, there = (
+        seen.logits.argmax(-1).tolist(),
+        torch.stack([in_box(l, boxes, SIDE) for l in seen.locations.unbind(1)]),
+    )
+    first = there & (there.cumsum(0) == 1)  # looks × fields
+    found = [(seed, t + 1, *(round(one[t].float().mean().item(), 4) for one in (there, first))) for t in range(4)]
+    places = seen.locations[:8].tolist()
+    return [
+        (seed, i, answers[i], t + 1, round(x, 3), round(y, 3)) for i in range(8) for t, (x, y) in enumerate(places[i])
+    ], found
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--seeds", type=int, default=5)
@@ -97,6 +122,10 @@ def main():
     options = parser.parse_args()
     torch.set_num_threads(1)
     fill("glimpses", COLUMNS, ((setup, seed) for seed in range(options.seeds) for setup in options.only), measure)
+    done = known("looks", LOOKS, "seed"), known("found", FOUND, "seed")
+    if not all(done):
+        for table, rows in zip(("looks", "found"), looks_among_clutter(seed=0), strict=True):
+            append(table, rows)
 
 
 if __name__ == "__main__":

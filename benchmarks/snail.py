@@ -12,7 +12,7 @@ import time
 
 import torch
 
-from course_utils.data.episodes import WAYS, character_episodes
+from course_utils.data.episodes import WAYS, character_episodes, in_any_light
 from course_utils.data.measured import fill
 from course_utils.models.snail import (
     SETUPS,
@@ -28,6 +28,7 @@ CHARACTERS = {  # the kind of characters in training, and what a model is made o
     **{setup: ("joined", setup) for setup in SETUPS},
     "five classes": ("upright", "SNAIL"),
     "forty classes": ("turned", "SNAIL"),
+    "any light": ("joined", "SNAIL"),  # each picture is read brighter or darker
 }
 
 
@@ -39,10 +40,13 @@ def characters(setup, seed):
     """Train on one kind of characters; return a row for each number of examples."""
     kind, blocks = CHARACTERS[setup]
     torch.manual_seed(seed)
-    (model, reads), began = made(blocks, 64, WAYS, STEPS), time.process_time()
-    fit_characters(model, kind, seed, read=reads)
+    (model, reads), began, light = made(blocks, 64, WAYS, STEPS), time.process_time(), drawn(seed)
+    lit = setup == "any light"
+    fit_characters(model, kind, seed, read=(lambda x, y: reads(in_any_light(x, light), y)) if lit else reads)
     seconds = round(time.process_time() - began, 1)
     unseen = [character_episodes(1000, of, drawn(10_000)) for of in ("held out", kind)]
+    if lit:
+        unseen = [episodes._replace(pictures=in_any_light(episodes.pictures, drawn(1))) for episodes in unseen]
     held_out, own = (by_examples(predict_labels(model, episodes, reads), episodes) for episodes in unseen)
     return [(setup, seed, 1500, k + 1, round(held_out[k], 4), round(own[k], 4), seconds) for k in range(5)]
 

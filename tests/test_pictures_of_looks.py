@@ -26,6 +26,15 @@ def test_a_glimpse_is_drawn_around_its_location():
     assert ax.get_xlim() == (-0.5, 9.5) and ax.get_ylim() == (19.5, -0.5)
 
 
+def test_coarse_patches_lie_around_the_first_location_and_numbers_beside_their_squares():
+    pictures.looks(torch.zeros(20, 20), [[0.0, 0.0], [0.0, 0.0]], size=4, wider=(8, 20), number=3)
+    ax = plt.gca()
+    assert squares(ax)[2:] == [(5.5, 5.5, 8, None), (-0.5, -0.5, 20, None)]
+    assert [text.get_text() for text in ax.texts] == ["3", "4"]
+    (x, y), (other_x, other_y) = (text.get_position() for text in ax.texts)
+    assert y == other_y < 7.5 and other_x > x + 2 and ax.get_xlim()[0] < -0.5
+
+
 def test_weights_colour_their_cells_row_by_row():
     pictures.attended(torch.zeros(6, 6), [0.1, 0.2, 0.4, 0.3], cell=2)
     ax = plt.gca()

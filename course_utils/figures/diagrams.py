@@ -805,21 +805,33 @@ def three_parts(new=()) -> Diagram:
 
 
 def snail(new=()) -> Diagram:
-    """SNAIL: causal convolutions and attention, each of which puts what it finds beside what it was given."""
-    y, labels = 62, ("*x*_t, the label before", "dilations 1 2 4 …", "to all steps so far", "*ŷ*_t")
-    names, widths = ("read", "convolutions", "attention", "readout"), (140, 150, 150, 80)
-    gap, x, boxes = (WIDTH - 2 * EDGE - sum(widths)) / 3, EDGE, []
-    for name, label, width in zip(names, labels, widths, strict=True):
-        boxes.append(Box(name, f"{name}: {label}", x, y - 30, width, 60, "data" if name == "read" else "step"))
-        x += width + gap
-    shapes = ("B T D", "B T D′", "B T D″")
-    arrows = [joined(a, b, y, shape=shape) for a, b, shape in zip(boxes, boxes[1:], shapes, strict=False)]
-    in_words = (
-        "First comes read: at each step t, the model reads x_t, the label before (the true label of the last picture) beside it. The convolutions, with the dilations 1 2 4 …, "
-        "put new features beside it, from this step and earlier ones. The attention, to all steps so far, puts a context beside these. The "
-        f"readout turns all of it into an answer, ŷ_t. Shapes: {', '.join(shapes)}, where D grows with each block."
+    """SNAIL in four steps: a convolution joins each step with the one before it, and attention weighs all steps so far."""
+    width, gap, high, middle, low = 136, 16, 24, 116, 224
+    read = ("A, no label", "B, label of A", "C, label of B", "A, label of C")
+    joint = ("A", "B; A and its label", "C; B and its label", "A; C and its label")
+    xs = [EDGE + (width + gap) * step for step in range(4)]
+    given = [
+        Box("read", f"step {t}: {text}", x, low, width, 54, "data")
+        for t, (x, text) in enumerate(zip(xs, read, strict=True))
+    ]
+    after = [Box("convolution", f"*z*{'₀₁₂₃'[t]}: {text}", xs[t], middle, width, 54) for t, text in enumerate(joint)]
+    attention = Box("attention", "attention of step 3: to all steps so far", EDGE, high, xs[-1] + width - EDGE, 50)
+    answer = Box(
+        "answer", "answer: label of A", attention.right + 26, high, WIDTH - EDGE - attention.right - 26, 50, "data"
     )
-    return _diagram("SNAIL", in_words, boxes, arrows, new)
+    arrows, turn = [joined(attention, answer, high + 25)], (middle + 54 + low) / 2
+    for step, x in enumerate(x + width / 2 for x in xs):
+        arrows.append(Arrow(((x, low), (x, middle + 54))))
+        arrows.append(Arrow(((x, middle), (x, high + 50))))
+        if step:
+            back = x - width - gap + 34
+            arrows.append(Arrow(((back, low), (back, turn), (x - 34, turn), (x - 34, middle + 54))))
+    in_words = (
+        "Four steps read a picture and the label before: step 0 reads A, no label; step 1 B, label of A; step 2 C, label of B; step 3 A, label of C. "
+        "A convolution joins each step with the one before it: z₀ holds A, z₁ B; A and its label, z₂ C; B and its label, z₃ A; C and its label. "
+        "The attention of step 3 goes to all steps so far. It finds A at z₁, and so the answer is the label of A."
+    )
+    return _diagram("SNAIL", in_words, [*given, *after, attention, answer], arrows, new)
 
 
 def _stack(read, attentions, middle, last):

@@ -9,16 +9,20 @@ import torch
 from course_utils.figures import plots
 
 INK = "#d7630a"  # of what is drawn over a grey picture; read beside it in light and dark
+SHADE = {"facecolor": "black", "edgecolor": "none", "alpha": 0.85, "pad": 0.4}  # behind a number on a grey picture
+SQUARES = (INK, "#2f8fd0", "#3f9b4f")  # of a glimpse's patches, from the finest
 
 
-def picture(image, title="", ax=None):
-    """Show a grey picture, Y×X numbers from 0 (black) to 1 (white)."""
+def picture(image, title="", ax=None, frame=None):
+    """Show a grey picture, Y×X numbers from 0 (black) to 1 (white), in a frame of this colour if there is one."""
     ax = plots.axes(width=2.6, height=2.6) if ax is None else ax
     ax.imshow(torch.as_tensor(image).numpy(), cmap="gray", vmin=0, vmax=1)
     ax.set(xticks=[], yticks=[], title=title)
+    if frame is not None:
+        ax.spines[:].set(visible=True, color=frame, linewidth=3)
 
 
-def looks(image, locations, size, corner=None, title="", ax=None):
+def looks(image, locations, size, corner=None, title="", ax=None, wider=(), number=1):
     """Show a picture, and on it where glimpses lie, numbered in their order.
 
     Args:
@@ -26,19 +30,40 @@ def looks(image, locations, size, corner=None, title="", ax=None):
         locations: T×2, (x, y) from -1 to 1.
         size: side of the square drawn for each, in pixels.
         corner: row and column of the upper left corner of a box to mark with dashes, such as a digit's 8×8 pixels.
+        wider: sides of the squares of coarser patches around the first location.
+        number: of the first location.
     """
     ax = plots.axes(width=2.6, height=2.6) if ax is None else ax
     picture(image, title, ax)
     height, width = torch.as_tensor(image).shape
     centres = [((x + 1) / 2 * width - 0.5, (y + 1) / 2 * height - 0.5) for x, y in torch.as_tensor(locations).tolist()]
-    ax.plot(*zip(*centres, strict=True), color=INK, linewidth=1.5)
-    for i, (x, y) in enumerate(centres, 1):
-        ax.add_patch(plt.Rectangle((x - size / 2, y - size / 2), size, size, fill=False, color=INK, linewidth=1.5))
-        ax.text(x - size / 2 + 0.6, y - size / 2 + 0.6, i, color=INK, va="top", ha="left", fontweight="bold")
+    ways = [(x, y, end_x - x, end_y - y) for (x, y), (end_x, end_y) in zip(centres, centres[1:], strict=False)]
+    if ways:
+        ax.quiver(*zip(*ways, strict=True), angles="xy", scale_units="xy", scale=1, color=INK, width=0.012, zorder=3)
+    places = []  # of the numbers: outside their squares, and beside each other where squares coincide
+    for i, (x, y) in enumerate(centres, number):
+        _square(ax, x, y, size, INK)
+        left, top = max(x - size / 2, 0), y - size / 2
+        above = top > 3
+        place = (left, top - 0.3 if above else y + size / 2 + 0.3)
+        while any(abs(place[0] - x) < 2.5 and abs(place[1] - y) < 2.5 for x, y in places):
+            place = place[0] + 2.5, place[1]
+        places.append(place)
+        ax.text(
+            *place, i, color=INK, va="bottom" if above else "top", ha="left", fontweight="bold", zorder=4, bbox=SHADE
+        )
+    for side, colour in zip(wider, SQUARES[1:], strict=False):
+        _square(ax, *centres[0], side, colour)
     if corner is not None:
         row, column = (float(place) - 0.5 for place in corner)
         ax.add_patch(plt.Rectangle((column, row), 8, 8, fill=False, color="white", linestyle="--", linewidth=1.2))
-    ax.set(xlim=(-0.5, width - 0.5), ylim=(height - 0.5, -0.5))
+    margin = 0.6 if max(wider, default=0) >= min(height, width) else 0  # so that such a square is seen
+    ax.spines[:].set_visible(False)
+    ax.set(xlim=(-0.5 - margin, width - 0.5 + margin), ylim=(height - 0.5 + margin, -0.5 - margin))
+
+
+def _square(ax, x, y, side, colour):
+    ax.add_patch(plt.Rectangle((x - side / 2, y - side / 2), side, side, fill=False, color=colour, linewidth=1.8))
 
 
 def attended(image, weights=None, cell=None, title="", ax=None):

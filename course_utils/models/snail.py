@@ -45,7 +45,6 @@ SETUPS = {  # what the models that lesson 19 compares are made of
     "attention and positions": {"blocks": "AAAA", "positions": 16},
     "attention, pairs given": {"blocks": "AAAA"},
     "dilation 1 only": {"reach": (1,)},
-    "dilations from 2": {"reach": (2, 4, 8, 16)},
 }
 
 

@@ -1,5 +1,5 @@
 # %% [markdown]
-# You mend the sensor of a model that sees only glimpses, take the step from one look to the next, mend the loss, and predict where a step of training moves the mean of the next look. At the end you write a test that finds models which see more than their glimpses. The letters: B images, Y and X their height and width in pixels, T glimpses, D width of a glimpse's features and of the state, V classes.
+# You repair the sensor of a model that sees only glimpses, take the step from one look to the next, repair the loss, and predict where a step of training moves the mean of the next look. At the end you write a test that finds models which see more than their glimpses. The letters: B images, Y and X their height and width in pixels, T glimpses, D width of a glimpse's features and of the state, V classes.
 # **A location is a pair (x, y) of numbers from −1 to 1**: (−1, −1) is the upper left corner of the image, (0, 0) its centre. x runs to the right and y down.
 
 # %%
@@ -27,7 +27,7 @@ from course_utils.models.glimpses import glimpse as reference_glimpse
 #     return torch.stack(patches, 1)
 # ```
 #
-# Mend them, so that the sensor keeps these promises ([lesson 14](../notebooks/14_glimpses.ipynb)):
+# Repair them, so that the sensor keeps these promises ([lesson 14](../notebooks/14_glimpses.ipynb)):
 #
 # 1. Before it is reduced, a patch has the location's pixel in row and column side // 2, also in images that are not square.
 # 2. Beyond the image there are zeros, and they count in the mean.
@@ -51,10 +51,8 @@ def glimpse(image, location, size, scales):
 
     Example:
         >>> image = torch.tensor([[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]]])
-        >>> glimpse(image, torch.tensor([[0.0, 0.0]]), 1, 2)
-        tensor([[[[5.]],
-        <BLANKLINE>
-                 [[3.]]]])
+        >>> glimpse(image, torch.tensor([[0.0, 0.0]]), 1, 2).flatten()
+        tensor([5., 3.])
     """
     ### BEGIN SOLUTION
     patches, (Y, X), batch = [], image.shape[1:], torch.arange(len(image))[:, None, None]
@@ -83,7 +81,7 @@ check("14.glimpse", glimpse)
 #
 # 1. The place that was drawn is no function of the weights, and its density teaches them through $\mu$.
 # 2. The density is that of the place as it was drawn. In the location that you return, numbers beyond -1 or 1 become -1 or 1.
-# 3. Gradients of the returned state reach the core's weights.
+# 3. A loss of the returned state teaches the core's weights, and so does the density.
 
 
 # %%
@@ -125,20 +123,20 @@ check("14.next_look", next_look)
 # %% [markdown]
 # ## 14.hybrid_loss
 #
-# The hybrid loss (section 3.2) has three terms: cross-entropy, REINFORCE for the looks, and the squared error of the baseline. This one runs, and has three faults:
+# The hybrid loss (section 3.2) has three terms: cross-entropy, REINFORCE for the looks, and the squared error of the baseline. This one runs, and has four faults:
 #
 # ```python
 # def hybrid_loss(logits, label, log_probability, reward, baseline):
 #     surprise = reward[:, None] - baseline
-#     look = (surprise * log_probability).mean()
+#     look = (surprise.mean(1, keepdim=True) * log_probability).mean()
 #     guess = surprise.detach().square().mean()
 #     return F.cross_entropy(logits, label) + look + guess
 # ```
 #
-# Mend it, so that it keeps these promises:
+# Repair it, so that it keeps these promises:
 #
 # 1. Looks that earned more than expected become more probable, the others less.
-# 2. All looks of an image share its reward, as in `08.reinforce_loss`: sum over T, mean over B.
+# 2. All looks of an image share its reward, as in `08.reinforce_loss`, and each has its own baseline: sum over T, mean over B.
 # 3. The baseline learns from its mean squared error over B and T, and from nothing else.
 #
 # The reward is given, and the check does not look at its gradient.

@@ -6,24 +6,24 @@ questions = (
     NumberQuestion(
         "14.q1",
         "how many numbers a glimpse has",
-        "A sensor takes three patches of 8×8 cells each from a picture of 128×128 pixels. How many numbers does one glimpse have?",
-        answer=192,
+        "A sensor takes four patches of 6×6 cells each from a picture of 128×64 pixels. How many numbers does one glimpse have?",
+        answer=144,
         tolerance=0.5,
-        why="Three patches of 64 cells each are 192 numbers. The size of the picture does not matter.",
+        why="Four patches of 36 cells each are 144 numbers. The size of the picture does not matter.",
         wrong={
-            64: "That is one patch of 8×8 cells. The sensor takes three.",
-            1344: "You have counted the pixels that the patches span, 8², 16² and 32². Each patch is reduced to 8×8 cells.",
-            16384: "Those are the pixels of the whole picture. A glimpse has only the cells of its patches.",
-            512: "That is 8³. Each of the three patches has 8 · 8 cells.",
+            36: "That is one patch of 6×6 cells. The sensor takes four.",
+            3060: "You have counted the pixels that the patches span, 6², 12², 24² and 48². Each patch is reduced to 6×6 cells.",
+            8192: "Those are the pixels of the whole picture. A glimpse has only the cells of its patches.",
+            1296: "That is 6⁴. Each of the four patches has 6 · 6 cells.",
         },
-        otherwise="Each patch has 8 · 8 cells, however many pixels it spans, and there are three patches.",
+        otherwise="Each patch has 6 · 6 cells, however many pixels it spans, and there are four patches.",
     ),
     Question(
         "14.q2",
         "what each network reads",
         "What does the location network read, and what comes out of it?",
         right=(
-            "It reads the core's state, and gives the mean of the Gaussian from which the next location is drawn.",
+            "It reads the core's state, and gives the mean near which the next location is drawn.",
             "The state is all that the model knows: what it has seen so far, and where. The picture itself is never read.",
         ),
         wrong=(
@@ -46,8 +46,8 @@ questions = (
         "which term moves which weights",
         "In the hybrid loss, which term moves the weights of the location network?",
         right=(
-            "Only the one with the log densities: a place that was drawn is cut off from its mean, so cross-entropy does not reach it.",
-            "What teaches the location network is the reward, through the density of the place that was drawn.",
+            "Only the one with the log densities.",
+            "A place that was drawn is cut off from its mean, so cross-entropy does not reach the location network. What teaches it is the reward, through the density of that place.",
         ),
         wrong=(
             (
@@ -86,7 +86,7 @@ questions = (
         "a model that has seen more",
         "You suspect that a model has read more of a picture than its glimpses show. How do you find out?",
         right=(
-            "Change pixels outside all its glimpses, keep the locations, and see whether its answer changes.",
+            "Change pixels outside all its glimpses, and see whether its answer changes.",
             "A model that keeps to its glimpses can't notice. If the answer changes, it has read something else.",
         ),
         wrong=(

@@ -11,7 +11,7 @@ from course_utils.lessons.shared.shares import USUAL
 
 task = Task(
     "14.hybrid_loss",
-    "a loss with three faults",
+    "a loss with four faults",
     arguments=("logits B×V", "label B", "log_probability B×T", "reward B", "baseline B×T"),
     result="loss",
     gradient_not_asked=("reward",),
@@ -119,6 +119,7 @@ task.changed_each(
     ("sign_of_the_rewards", "The sign of the part with the log probabilities is turned round: it is added, or the reward is subtracted from the baseline in it. A loss should fall where choices that were better than expected become more probable: subtract the products of reward minus baseline with the log probabilities.", {BOTH: add}),
     ("reward_along_the_steps", "reward has B numbers and baseline B×T: aligned from the right, B meets T. That runs only where the two are equal, and it then pairs rewards with steps. Give reward an axis, B×1.", {"the reward with an axis for the steps": left_out}),
     ("baseline_unused", "The baseline has no effect on the part of the locations. Subtract it from the reward there, too.", {PLAIN: lambda advantage, *, baseline: (advantage + baseline).detach()}),
+    ("one_surprise_for_all_looks", "You multiply the log probabilities of all steps by one mean surprise per example. Each step has a baseline of its own: multiply step by step, then sum.", {PLAIN: lambda advantage: advantage.mean(1, keepdim=True).detach()}),
     ("advantage_normalised", "You normalise reward minus baseline before the products: its mean is subtracted, and it is divided by its standard deviation. That is sometimes done, and makes another gradient. Use it as it is.", {PLAIN: lambda advantage: ((advantage - advantage.mean()) / (advantage.var(correction=0) + 1e-12).sqrt()).detach()}),
     ("reward_of_ones_own", "You work the reward out from logits and label, 1 where the largest logit is right. The reward is given: use it.", {"reward": lambda reward, *, logits, label: (logits.argmax(1) == label).to(reward.dtype)}),
     # Sums and means
@@ -134,5 +135,5 @@ task.changed_each(
     ("detached_in_the_wrong_part", "The value is right, but the gradients are exchanged: the baseline gets one through the products, and none through the squares. Cut it off in the products, not in the squares.", LEARNS | NEVER_LEARNS),
     ("locations_never_learn", "The value is right, but no gradient reaches log_probability, so that nothing learns where to look. Cut off reward minus baseline alone, not the log probability.", LOG_P_CUT_OFF),
     ("wrong_factor_detached", "The value is right, but it is the wrong factor of the products that is cut off: the gradient goes to the baseline, and none reaches log_probability. Cut off reward minus baseline.", LEARNS | LOG_P_CUT_OFF),
-    ("as_given", "This is the loss as it was given, with its three faults.", LEARNS | NEVER_LEARNS | {SUMS: left_out, BOTH: add}),
+    ("as_given", "This is the loss as it was given, with its four faults.", NEVER_LEARNS | {PLAIN: lambda advantage: advantage.mean(1, keepdim=True), SUMS: left_out, BOTH: add}),
 )  # fmt: skip

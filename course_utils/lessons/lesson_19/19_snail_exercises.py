@@ -1,5 +1,5 @@
 # %% [markdown]
-# You set the weights of a small SNAIL by hand and let training find them, repair its two blocks, decide how far each layer should look back, and write a test that finds models which see the label that they should predict.
+# You decide how far each layer should look back, set the weights of a small SNAIL by hand and let training find them, repair its two blocks, and write a test that finds models which see the label that they should predict.
 #
 # The letters: B sequences, T steps in each, D features of a step, F new features that a convolution makes, K the width of queries and keys, E that of values, L labels.
 
@@ -18,6 +18,42 @@ def attend(weights, x):  # x B T D
     scores = ((h @ weights["W_q"]) @ (h @ weights["W_k"]).mT).masked_fill(later, -torch.inf)  # B T T
     return scores.softmax(-1), scores.softmax(-1) @ h @ weights["W_v"]
 
+
+# %% [markdown]
+# ## 19.dilations
+#
+# The lesson's convolutions have two weights, so the dilation doubles from layer to layer. A convolution may be wider: with a **kernel** of k weights and a dilation d, each step reads itself and the steps d, 2d, …, (k-1)d before it. Each layer reads the result of the one before. Choose the dilations for any kernel, so that they keep these promises:
+#
+# 1. The last of `steps` steps sees **every** step.
+# 2. There are **as few layers** as possible.
+# 3. The first dilation is 1, and each further one is as large as it can be without leaving a gap, the last one too.
+
+
+# %%
+def dilations(steps, kernel):
+    """Return the dilations of a stack of convolutions through which the last step sees all steps.
+
+    Args:
+        steps: how many steps a sequence has, from 1 to 1,000,000.
+        kernel: how many weights a convolution has, at least 2.
+
+    Returns:
+        A list of whole numbers, which is empty for a single step.
+
+    Example:
+        >>> dilations(10, 2)
+        [1, 2, 4, 8]
+    """
+    ### BEGIN SOLUTION
+    layers, seen = 0, 1
+    while seen < steps:
+        layers, seen = layers + 1, seen * kernel
+    return [kernel**layer for layer in range(layers)]
+    ### END SOLUTION
+
+
+# %%
+check("19.dilations", dilations)
 
 # %% [markdown]
 # ## 19.labels_by_hand
@@ -111,7 +147,7 @@ reveal("19.by_training", (weights * found).sum(-1)[known].mean().item())
 # %% [markdown]
 # ## 19.two_blocks
 #
-# These blocks raise no error but have three faults, so that a step sees later ones:
+# These blocks raise no error but have three faults, and through two of them a step is affected by later ones:
 #
 # ```python
 # padded = F.pad(x.mT, (0, dilation))
@@ -163,42 +199,6 @@ def two_blocks(x, weight_f, weight_g, dilation, weight_q, weight_k, weight_v):
 
 # %%
 check("19.two_blocks", two_blocks)
-
-# %% [markdown]
-# ## 19.dilations
-#
-# The lesson's convolutions have two weights, so the dilation doubles from layer to layer. A convolution may be wider: with a **kernel** of k weights and a dilation d, each step reads itself and the steps d, 2d, …, (k-1)d before it. Each layer reads the result of the one before. Choose the dilations for any kernel, so that they keep these promises:
-#
-# 1. The last of `steps` steps sees **every** step.
-# 2. There are **as few layers** as possible.
-# 3. The first dilation is 1, and each further one is as large as it can be without leaving a gap, the last one too.
-
-
-# %%
-def dilations(steps, kernel):
-    """Return the dilations of a stack of convolutions through which the last step sees all steps.
-
-    Args:
-        steps: how many steps a sequence has, from 1 to 1,000,000.
-        kernel: how many weights a convolution has, at least 2.
-
-    Returns:
-        A list of whole numbers, which is empty for a single step.
-
-    Example:
-        >>> dilations(10, 2)
-        [1, 2, 4, 8]
-    """
-    ### BEGIN SOLUTION
-    layers, seen = 0, 1
-    while seen < steps:
-        layers, seen = layers + 1, seen * kernel
-    return [kernel**layer for layer in range(layers)]
-    ### END SOLUTION
-
-
-# %%
-check("19.dilations", dilations)
 
 # %% [markdown]
 # ## 19.catch_label_leak

@@ -11,7 +11,7 @@ lesson = Lesson(
         "compute a causal dilated convolution by hand, and say how many it takes to see a whole sequence",
         "say what convolutions and attention each bring to SNAIL, and show it by taking one of them out",
         "find out whether a model sees a label that it should predict",
-        "say how the number of classes in training changes what a model does on new ones",
+        "say what a model reads from its examples and what its weights hold, and how the number of classes in training changes this",
     ),
     needs="lesson 11: positions; lesson 09: masks for the future",
     reading=50,

@@ -90,23 +90,24 @@ questions = (
     Question(
         "19.q5",
         "how many tasks",
-        "A model that was trained on five classes only, with new labels each time, labelled them perfectly and other classes badly. Why?",
+        "Trained on five classes, with new labels in each episode, a model gets nearly all of their labels right after one example. "
+        "A rule that compares pixels gets three out of four. On new digits the rule is better. What do the weights of the model hold?",
         right=(
-            "It could learn to recognise these five, and never had to compare.",
-            "Only the labels varied in training, so only they were learned from the episode. What training does not vary may be stored in the weights.",
+            "What these five classes look like, but not their labels.",
+            "From one example it gets more than its pixels tell, and on other classes less. The labels are new in each episode, so it reads them.",
         ),
         wrong=(
             (
-                "It had learned the labels of the five classes by heart.",
-                "The labels were drawn anew for each episode. It is the classes that were always the same.",
+                "The labels of these five classes, so it does not have to read them.",
+                "The labels were drawn anew for each episode, in the test as well. Only the classes were always the same.",
             ),
             (
-                "It was trained for fewer steps than the others.",
-                "All models of the table were trained for 1,500 steps.",
+                "A better way to compare any two pictures than by the distance of their pixels.",
+                "Then it would beat the rule on new digits, too.",
             ),
             (
-                "Five labels are too few to be told apart.",
-                "In each episode of any model there are five labels.",
+                "Nothing about these classes: it sees the label that it should predict.",
+                "A model that sees the answer is right on all classes, even on new ones.",
             ),
         ),
     ),
@@ -115,13 +116,14 @@ questions = (
 predictions = (
     Prediction(
         "19.one_example",
-        "For digits that it has never seen, what share of the labels does it get right after one example?",
-        why="It has learned to compare a picture with those that were labelled. How well it compares depends on what it was trained on.",
+        "After one example of a digit that was not in training, which gets more labels right?",
+        why="It has learned to compare pictures of its own classes. What tells these apart need not tell a 5 from a 6.",
+        choices=("SNAIL", "the rule"),
     ),
     Prediction(
         "19.without",
-        "What share of the labels does the altered model get right after five examples?",
-        why="See what is left: can the model still find a similar picture, and can it still tell which label belongs to that picture?",
+        "With one attention block alone, what share of the labels is right after five examples?",
+        why="See what it reads: can it find a similar picture, and does it read the label of that picture there?",
     ),
     Prediction(
         "19.by_training",
