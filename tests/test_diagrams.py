@@ -106,8 +106,11 @@ def test_a_diagram_is_sound_and_names_itself(shown):
 
 @pytest.mark.parametrize("shown", ALL.values(), ids=ALL)
 def test_every_tip_has_an_area(shown):
-    for (x, y), (end_x, end_y) in (arrow.points[-2:] for arrow in shown.arrows if not arrow.dashed):
-        assert (x == end_x) != (y == end_y)  # a slanted arrow would have a tip without one
+    tips = re.findall(r'class="tip" d="M([^"]+)Z"', shown.svg)
+    assert len(tips) == sum(not arrow.dashed for arrow in shown.arrows)
+    for tip in tips:
+        (x, y), (a, b), (c, d) = (map(float, corner.split()) for corner in tip.split("L"))
+        assert abs((a - x) * (d - y) - (c - x) * (b - y)) / 2 == pytest.approx(36, abs=1.5)  # 8 long, 9 wide
 
 
 @pytest.mark.parametrize("shown", ALL.values(), ids=ALL)

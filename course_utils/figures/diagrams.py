@@ -642,12 +642,8 @@ def best_experts(scores, gates, new=()) -> Diagram:
 def routing(scores, noise, probabilities, kept, loss, new=()) -> Diagram:
     """A batch on its way to experts of which each token asks the likeliest: B×N of scores, noise and probabilities, and B, who finds room."""
     (B, N), tall, step = scores.shape, 44, 54
-    boxes, arrows, sentences, found = (
-        [],
-        [],
-        [],
-        [[] for _ in range(N + 1)],
-    )  # the tokens of each expert, and the others
+    boxes, arrows, sentences = [], [], []
+    found = [[] for _ in range(N + 1)]  # the tokens of each expert, and the others
     for b, expert in enumerate(probabilities.argmax(1).tolist()):
         y = 18 + step * b
         row = [
@@ -667,7 +663,7 @@ def routing(scores, noise, probabilities, kept, loss, new=()) -> Diagram:
         ends.append(Box(name.split()[0], f"{name}: {named}", 626, 18 + each * i, 114, each - 10, kind))
         for place, b in enumerate(tokens):
             end = ends[-1].y + ends[-1].height * (place + 1) / (len(tokens) + 1)
-            arrows.append(Arrow(((528, 18 + step * b + tall / 2), (608, end), (626, end))))  # a tip is drawn straight
+            arrows.append(Arrow(((528, 18 + step * b + tall / 2), (626, end))))
     below = Box("balance", f"balance loss: {loss:.2f}", EDGE, 22 + bottom, WIDTH - 2 * EDGE, tall, "frame")
     in_words = (
         f"Each token goes through these steps, in the order of the batch: {'; '.join(sentences)}. "
