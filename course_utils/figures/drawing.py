@@ -183,9 +183,9 @@ def _tip(before, end):
 
 
 def _text(x, y, text, kind):
-    """Return a line of text around x: *x* is set as a variable, and what follows a _ is set lower."""
+    """Return a line of text around x: *x* is set as a variable, and the word after a _ is set lower."""
     text = re.sub(r"\*([^*]+)\*", r'<tspan class="math">\1</tspan>', escape(text, quote=False))
-    text = re.sub(r"_(\w)", r'<tspan class="math sub" dy="4">\1</tspan><tspan dy="-4">&#8203;</tspan>', text)
+    text = re.sub(r"_(\w+)", r'<tspan class="math sub" dy="4">\1</tspan><tspan dy="-4">&#8203;</tspan>', text)
     return f'    <text class="{kind}" x="{_number(x)}" y="{_number(y)}" text-anchor="middle">{text}</text>'
 
 
