@@ -57,6 +57,7 @@ SHOWN = {
     "memory network, one hop": lambda **more: diagrams.memory_hops(1, **more),
     "captioner": diagrams.captioner,
     "Turing machine": diagrams.turing_machine,
+    "a layer with a switch": diagrams.switch_layer,
     "routing": lambda **more: diagrams.routing(
         *(torch.tensor([[2.0, 0.5], [1.0, -0.5]]), torch.tensor([[0.0, -0.1], [0.2, 0.0]])),
         *(torch.tensor([[0.8, 0.2], [0.9, 0.1]]), torch.tensor([True, False])),

@@ -643,6 +643,32 @@ def best_experts(scores, gates, new=()) -> Diagram:
     return _diagram("Asking the best experts", in_words, boxes, arrows, new)
 
 
+def switch_layer(new=()) -> Diagram:
+    """A Transformer's layer with a switch in the place of its feed-forward network: a token goes to one of three experts."""
+    middle, over, under = 114, 26, 214
+    chain = [Box("token", "token", EDGE, middle - 24, 58, 48, "data")]
+    chain.append(Box("attention", "attention: *x* + *f*(norm(*x*))", 94, middle - 34, 116, 68))
+    chain += [Box("norm", "norm", 236, middle - 24, 50, 48), Box("gate", "gate: softmax", 304, middle - 24, 80, 48)]
+    experts = [Box("experts", f"expert {i + 1}", 424, middle - 70 + 50 * i, 88, 40, "frame") for i in range(3)]
+    asked = experts[1]._replace(kind="step")
+    chain += [asked, Box("factor", "× *p*₂", 546, middle - 20, 50, 40), Box("plus", "+", 624, middle - 14, 28, 28)]
+    chain.append(Box("result", "result", 676, middle - 24, 64, 48, "data"))
+    gate, factor, plus = chain[3], chain[5], chain[6]
+    up, down, fork = gate.x + gate.width / 2, factor.x + factor.width / 2, 223
+    around = ((up, gate.y), (up, over), (down, over), (down, factor.y))
+    past, into = (
+        ((fork, middle), (fork, under), (plus.x + 14, under), (plus.x + 14, plus.y + 28)),
+        "residual connection",
+    )
+    arrows = [joined(a, b, middle) for a, b in zip(chain, chain[1:], strict=False)]
+    arrows += [Arrow(around, "*p*₂, the largest", name="gate"), Arrow(past, into, name="residual")]
+    in_words = (
+        "A token goes through attention, x + f(norm(x)), as before. Then come a norm and the gate, a softmax over expert 1, expert 2 and expert 3. The token goes to expert 2 alone, "
+        "whose probability p₂ is the largest, and what the expert gives is multiplied by it (× p₂). A residual connection leads past all this to a +; the sum is the result."
+    )
+    return _diagram("A layer with a switch", in_words, [*chain, experts[0], experts[2]], arrows, new)
+
+
 def routing(scores, noise, probabilities, kept, loss, new=()) -> Diagram:
     """A batch on its way to experts of which each token asks the likeliest: B×N of scores, noise and probabilities, and B, who finds room."""
     (B, N), tall, step = scores.shape, 44, 54

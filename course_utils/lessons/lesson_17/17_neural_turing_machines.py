@@ -22,7 +22,7 @@ def drawn(seed):
 # %% [markdown]
 # ## Can you repeat what you have heard?
 #
-# In lesson 16 every fact got a memory of its own, before the question came. Now a network must decide for itself what to keep and where. The task: it hears vectors of six random bits, then a delimiter, then silence, in which it should repeat them. In the example below, how many bits does the network have to hold when the delimiter comes?
+# In lesson 16 every fact got a memory of its own, before the question came. Now a network must decide for itself what to keep. Can it learn *where* to write it? The task: it hears vectors of six random bits, then a delimiter, then silence, in which it should repeat them. In the example below, how many bits does the network have to hold when the delimiter comes?
 
 # %%
 example = copy(drawn(0), batch=1, shortest=5, longest=5)
@@ -61,41 +61,58 @@ print("written:", written.detach())
 print("gradient of the first number:", *torch.autograd.grad(written[0, 0, 0], w))
 
 # %% [markdown]
-# Half of the 4 is erased, nothing of the 8, and 1 is added to both: (3, 9). The gradient says that more weight would make the first number smaller. So attention can write, and a write is as differentiable as a read. Can a machine learn *where* to write, well enough to copy more vectors than it has ever seen?
+# Half of the 4 is erased, nothing of the 8, and 1 is added to both: (3, 9). The gradient says that more weight would make the first number smaller. So attention can write, and a write is as differentiable as a read. The question is whether a machine can learn *where* to write, well enough to copy more vectors than it has ever seen.
 #
 # ## Where does a head go?
 #
-# A computer has addresses: write here, then one position further. How can weights do that? In four steps, and the network directs each one.
+# A computer has addresses: write here, then one position further. How can weights do that? In four steps, and the network directs each one. Which of them look at the memory?
 
 # %%
 diagrams.addressing()
 
 # %% [markdown]
-# Only the first step looks at the memory. By **content**, the head finds the position that resembles a key $k$, with lesson 04's cosine and a strength $\beta$. The **gate** $g$ mixes these weights with those of the step before. The **kernel** $s$, a weight for each shift, moves the result along a circle of positions, and $\gamma$ **sharpens** what the shift has blurred (equations 5 to 9):
+# Only the first does. By **content**, the head finds the position that resembles a key $k$, with lesson 04's cosine and a strength $\beta$. The **gate** $g$ mixes these weights with those of the step before (equations 5 to 7):
 #
 # $$w_c = \text{softmax}(\beta \cos(k, M(i))) \qquad w_g = g\, w_c + (1 - g)\, w_\text{before}$$
 #
-# $$\tilde w(i) = \sum_j w_g(j)\, s(i - j) \qquad w(i) = \tilde w(i)^\gamma \big/ \textstyle\sum_j \tilde w(j)^\gamma$$
-#
-# A head is at position 1 of four. The gate is 0, the kernel (0.1, 0, 0.9) for the shifts -1, 0 and +1, and $\gamma$ = 2. Where is it afterwards?
+# Take four positions. The key has a cosine of 1 with position 0 and of 0 with the others, and $\beta$ = ln 7. The head was at position 2, and $g$ = 0.5. How much weight does position 2 have after the gate?
 
 
 # %% tags=["nbval-check-output"]
-def address(M, before, k, beta, g, s, gamma):  # B N W, B N, B W, B 1, B 1, B 3, B 1
+def by_content(M, before, k, beta, g):  # B N W, B N, B W, B 1, B 1
     content = (beta * F.cosine_similarity(M, k[..., None, :], dim=-1)).softmax(-1)  # B N
-    gated = g * content + (1 - g) * before  # B N
-    shifted = sum(s[..., [i]] * gated.roll(i - 1, -1) for i in range(3))  # B N
-    powers = shifted**gamma  # B N
-    return content, gated, shifted, powers / powers.sum(-1, keepdim=True)
+    return content, g * content + (1 - g) * before  # B N, B N
 
 
-before, s = torch.eye(4)[[1]], torch.tensor([[0.1, 0.0, 0.9]])
-one = torch.ones(1, 1)
-steps = address(torch.ones(1, 4, 2), before, torch.ones(1, 2), one, 0 * one, s, 2 * one)
-print("shifted:  ", steps[2], "\nsharpened:", steps[3])
+M, before, half = torch.eye(4)[None], torch.eye(4)[[2]], torch.tensor([[0.5]])
+content, gated = by_content(M, before, M[:, 0], torch.tensor([[7.0]]).log(), half)
+print("w_c:", content, "\nw_g:", gated)
 
 # %% [markdown]
-# It is at position 2, with 0.81 / 0.82 = 0.988 of its weight. Now try all four steps. The head was at position 2 before, and position 5 resembles the key. How do you send it to the position *after* the one that resembles the key?
+# 0.5 · 0.1 + 0.5 · 1 = 0.55. To go one position *further*, the **kernel** $s$, a weight for each shift, moves all weights along a circle of positions. This blurs them, and $\gamma$ **sharpens** them again (equations 8 and 9):
+#
+# $$\tilde w(i) = \sum_j w_g(j)\, s(i - j) \qquad w(i) = \tilde w(i)^\gamma \big/ \textstyle\sum_j \tilde w(j)^\gamma$$
+#
+# The kernel is (0, 0.2, 0.8) for the shifts -1, 0 and +1, and $\gamma$ = 2. How much weight does the shift give to position 3?
+
+
+# %% tags=["nbval-check-output"]
+def by_shift(gated, s, gamma):  # B N, B 3, B 1
+    shifted = sum(s[..., [i]] * gated.roll(i - 1, -1) for i in range(3))  # B N
+    powers = shifted**gamma  # B N
+    return shifted, powers / powers.sum(-1, keepdim=True)  # B N, B N
+
+
+def address(M, before, k, beta, g, s, gamma):
+    content, gated = by_content(M, before, k, beta, g)
+    return content, gated, *by_shift(gated, s, gamma)
+
+
+shifted, sharpened = by_shift(gated, torch.tensor([[0.0, 0.2, 0.8]]), gamma=2)
+print("w̃:", shifted, "\nw:", sharpened)
+
+# %% [markdown]
+# 0.8 · 0.55 + 0.2 · 0.05 = 0.45, and sharpening makes 0.63 of it. Now try all four steps on eight positions. The head was at position 2 before, and position 5 resembles the key. How do you send it to the position *after* the one that resembles the key?
 
 
 # %%
@@ -103,7 +120,7 @@ def steps_of(gate, strength, shift, gamma):
     M, before = torch.eye(8)[None], torch.eye(8)[[2]]
     s = torch.tensor([[max(0.0, -shift), 1 - abs(shift), max(0.0, shift)]])
     steps = address(M, before, M[:, 5], *torch.tensor([strength, gate]), s, gamma)
-    names = ["content", "interpolated", "shifted", "sharpened"]
+    names = ["content", "gated", "shifted", "sharpened"]
     ax = plots.axes(width=5.2, height=2.6)
     plots.weights(torch.cat(steps), range(8), names, "weights after each step", ax, xlabel="position", ylabel="")
     most, place = steps[-1][0].max(0)
@@ -115,7 +132,7 @@ head_explorer = explore(
     steps_of,
     gate=ipywidgets.FloatSlider(value=0.0, min=0, max=1, step=0.1),
     strength=ipywidgets.FloatSlider(value=5.0, min=0.5, max=20, step=0.5),
-    shift=ipywidgets.FloatSlider(value=0.8, min=-0.9, max=0.9, step=0.1),
+    shift=ipywidgets.FloatSlider(value=0.8, min=-0.9, max=0.9, step=0.1, description="shift: -1 back, +1 on"),
     gamma=ipywidgets.FloatSlider(value=2.0, min=1, max=10, step=0.5),
 )
 head_explorer
@@ -125,7 +142,7 @@ head_explorer
 #
 # ## The machine
 #
-# A **controller**, here an LSTM, takes the input and what was read last, and tells both heads what to do. Which routes can a bit take from the input to the output, many steps later?
+# A **controller**, here an LSTM, takes the input and what was read last, and tells both heads what to do; at each step the write head writes first, then the read head reads. Which routes can a bit take from the input to the output, many steps later?
 
 # %%
 diagrams.turing_machine()
@@ -133,7 +150,7 @@ diagrams.turing_machine()
 # %% [markdown]
 # A bit can go through the memory, once the write head has put it there and the read head finds it, or through the LSTM's own state.
 #
-# The controller's commands come out of a linear layer, so they can be any numbers: each is brought into its range. What range does each of the five have?
+# The controller's commands come out of a linear layer, so they can be any numbers: each is brought into its range. Why may $\gamma$ not be below 1, and why is $s$ a softmax?
 
 
 # %%
@@ -142,12 +159,12 @@ def in_range(commands, W):  # B 2 W+6: for the read head and the write head
     return k.tanh(), F.softplus(beta), g.sigmoid(), s.softmax(-1), 1 + F.softplus(gamma)
 
 
-numbers = torch.empty(1000, 2, 8).uniform_(-10, 10, generator=drawn(0))
-for name, command in zip("kβgsγ", in_range(numbers, W=2), strict=True):
-    print(f"{name}: {command.min():.2f} to {command.max():.2f}")
+for gamma in (0.5, 1, 2):
+    print(f"γ = {gamma}:", by_shift(torch.tensor([[0.2, 0.8]]), torch.tensor([[0.0, 1.0, 0.0]]), gamma)[1])
+print("s = (-1, 0, 1):", by_shift(before, torch.tensor([[-1.0, 0.0, 1.0]]), 1)[0])
 
 # %% [markdown]
-# β and γ have no upper limit: they end near 10 here because the numbers drawn do. Here is the whole machine; at each step it first writes, then reads. `w` holds both heads' weights, and the read head's come first. Find the line in which the old $w$ comes in, so that a head can walk.
+# Below 1, $\gamma$ would blur the weights. Without a softmax, weights could be negative, and need not sum to 1. Here is the whole machine. `w` holds both heads' weights, and the read head's come first. Find the line in which the old $w$ comes in, so that a head can walk.
 
 
 # %%
@@ -212,10 +229,10 @@ predict("17.no_shift", ...)
 
 # %% tags=["reveals"]
 print("Share of wrong bits by length:")
-machines = {"with the shift": trained(address), "without": trained(no_shift)}
+machines = {"with the shift": trained(address), "without the shift": trained(no_shift)}
 tests = {f"{n} vectors": copy(drawn(1), 50, n, n) for n in (3, 5, 10, 15)}
 wrong = {name: [turing.wrong_bits(machine, test) for test in tests.values()] for name, machine in machines.items()}
-reveal("17.no_shift", round(wrong["without"][2], 2))
+reveal("17.no_shift", round(wrong["without the shift"][2], 2))
 table(wrong, tests, digits=2)
 
 # %% [markdown]
@@ -237,7 +254,7 @@ for ax, (title, film) in zip(axes, pictures, strict=True):
 bar = axes[0].figure.colorbar(axes[0].images[0], ax=axes, label="weight (square root scale)")
 bar.set_ticks([0, 1 / 32**0.5, 0.5, 1], labels=["0", "1/32", "1/4", "1"])  # so that 1/32, for all alike, can be seen
 print("with the shift, the vectors are written to", films["with the shift"].writes[0, :8].argmax(-1).tolist())
-M = films["without"].memory[0, -1, 1:]  # in the end, without the shift
+M = films["without the shift"].memory[0, -1, 1:]  # in the end, without the shift
 print(f"without, the largest difference between positions 1 to 31 is {(M.amax(0) - M.amin(0)).max():.4f}")
 
 # %% [markdown]
@@ -255,6 +272,8 @@ train = False  # with True, this takes some ten seconds
 if train:
     machine = trained(changed)  # one run is a hint only: try seed=1, too
     print({name: round(turing.wrong_bits(machine, test), 2) for name, test in tests.items()})
+
+# %%
 predict("17.other_step", ...)
 
 
