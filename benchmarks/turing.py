@@ -8,7 +8,8 @@ trains its own, for machines without one of their parts), or, with a memory of 6
 short copies are asked for in between ("series"; its "length" is the number of these copies). "computer" is the differentiable
 neural computer, and "LSTM, longer" has five times the machine's steps. "wrong" is the share of wrong bits, half of them being chance, on 100 sequences of each length: in
 vectors. "learned_after" is the number of steps until the loss is below 0.05. The rows go to the table turing.csv in
-course_utils/data/measured_tables, which lesson 17 shows; what is in it already is not run again.
+course_utils/data/measured_tables, which lesson 17 shows; what is in it already is not run again. recalled.csv holds the heads' weights in
+one recall.
 """
 
 import argparse
@@ -19,7 +20,7 @@ import torch.nn.functional as F
 
 from course_utils.data.measured import fill
 from course_utils.data.sequences import BITS, GIVEN, WANTED, Asked, copy, recall, repeat_copy
-from course_utils.models.turing import Computer, Machine, Recurrent, fit, loss, wrong_bits
+from course_utils.models.turing import Computer, Machine, Recurrent, fit, fit_late, loss, wrong_bits
 
 
 def short_copy(draw, batch=16, shortest=1, longest=5):
@@ -103,20 +104,6 @@ class Fixed(Machine):
         return super().address(memory, previous, commands)
 
 
-def as_the_lesson(model, draw_batch, seed, steps, rate):
-    """Train a model with a rate that falls in the last third only; return the loss of each step."""
-    draw, optimizer, losses = torch.Generator().manual_seed(seed), torch.optim.Adam(model.parameters()), []
-    for step in range(steps):
-        optimizer.param_groups[0]["lr"] = rate * min(1, 3 * (1 - step / steps))
-        batch_loss = (series_loss if draw_batch is series else loss)(model, draw_batch(draw))
-        optimizer.zero_grad()
-        batch_loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        losses.append(batch_loss.item())
-    return losses
-
-
 def measure(setup, task, seed):
     """Train one model; return a row for each length."""
     draw_batch, steps, lengths = TASKS[task]
@@ -135,7 +122,10 @@ def measure(setup, task, seed):
         if setup == "no shifts, random memory":
             model.start = torch.randn(model.start.shape)
     began = time.process_time()
-    losses = (as_the_lesson if task in ("parts", "series") else fit)(model, draw_batch, seed, steps, rate)
+    if task in ("parts", "series"):  # as the lesson trains its own
+        losses = fit_late(model, draw_batch, seed, steps, rate, series_loss if task == "series" else loss)
+    else:
+        losses = fit(model, draw_batch, seed, steps, rate)
     seconds, means = round(time.process_time() - began, 1), [sum(losses[i : i + 50]) / 50 for i in range(0, steps, 50)]
     learned = next((50 * i for i, mean in enumerate(means, 1) if mean < LEARNED), float("nan"))
     rows = []
@@ -146,6 +136,24 @@ def measure(setup, task, seed):
     return rows
 
 
+def recalled(seed):
+    """Train a machine to recall; return where its heads are, at the first 16 places, while it hears six vectors and then the second one again."""
+    torch.manual_seed(seed)
+    model = Machine(GIVEN, WANTED, 64)
+    _, steps, _ = TASKS["recall"]
+    fit(model, recall, seed, steps, 1e-2)
+    given = recall(torch.Generator().manual_seed(1000), 100, 6, 6).given
+    second = given[(given[:, 13] == given[:, 3])[:, :BITS].all(1)][:1]
+    with torch.no_grad():
+        film = model(second)
+    return [
+        (seed, head, step, place, round(weight, 2))
+        for head, weights in (("write", film.writes[0]), ("read", film.reads[0]))
+        for step, places in enumerate(weights[:, :16].tolist())
+        for place, weight in enumerate(places)
+    ]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--seeds", type=int, default=5)
@@ -154,6 +162,7 @@ def main():
     seeds = {shown: min(options.seeds, *(FEWER.get(part, options.seeds) for part in shown)) for shown in SHOWN}
     jobs = [(*shown, seed) for shown, count in seeds.items() for seed in range(count)]
     fill("turing", COLUMNS, jobs, measure)
+    fill("recalled", ("seed", "head", "step", "position", "weight"), [(0,)], recalled)
 
 
 if __name__ == "__main__":

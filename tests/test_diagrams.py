@@ -75,7 +75,7 @@ SHOWN = {
     "where a head goes": diagrams.addressing,
     "allocation": lambda **more: diagrams.allocation([0.9, 0.2, 0.5], [0.01, 0.8, 0.1], **more),
     "links": lambda **more: diagrams.links(
-        [[0, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0], [0, 1, 0, 0]], [1, 1, 1, 1], **more
+        [[0, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0], [0, 1, 0, 0]], ["1", "2, then 4", "3", "5"], **more
     ),
     "a decoder": lambda **more: diagrams.attention("decoder state: *s*_t", HIDDEN, HIDDEN, then="decoder", **more),
 }

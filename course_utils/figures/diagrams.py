@@ -729,12 +729,12 @@ def allocation(usage, weights, new=()) -> Diagram:
     return _diagram("Allocation", in_words, [*boxes, end], arrows, new)
 
 
-def links(link, usage, new=()) -> Diagram:
-    """Positions of a memory with their usage, and an arrow from one to the position written right after it: link N×N, rows written last."""
-    step, y, depth = (WIDTH - 2 * EDGE + 60) / len(usage), 46, 0
+def links(link, held, new=()) -> Diagram:
+    """Positions of a memory with what each has held, and an arrow from one to the position written right after it: link N×N, rows written last."""
+    step, y, depth = (WIDTH - 2 * EDGE + 60) / len(held), 46, 0
     boxes = [
-        Box("positions", f"position {i}: usage {used:.2f}", EDGE + step * i, y - 26, step - 60, 52, "data")
-        for i, used in enumerate(usage)
+        Box("positions", f"position {i}: {text}", EDGE + step * i, y - 26, step - 60, 52, "data")
+        for i, text in enumerate(held)
     ]
     arrows, sentences = [], []
     for i, row in enumerate(link):
