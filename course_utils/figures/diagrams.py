@@ -661,7 +661,7 @@ def switch_layer(new=()) -> Diagram:
         "residual connection",
     )
     arrows = [joined(a, b, middle) for a, b in zip(chain, chain[1:], strict=False)]
-    arrows += [Arrow(around, "*p*₂, the largest", name="gate"), Arrow(past, into, name="residual")]
+    arrows += [Arrow(around, "*p*₂, the largest"), Arrow(past, into, name="residual")]
     in_words = (
         "A token goes through attention, x + f(norm(x)), as before. Then come a norm and the gate, a softmax over expert 1, expert 2 and expert 3. The token goes to expert 2 alone, "
         "whose probability p₂ is the largest, and what the expert gives is multiplied by it (× p₂). A residual connection leads past all this to a +; the sum is the result."

@@ -355,7 +355,7 @@ plots.dots(rows, "share of wrong bits; a mark for each seed", xlim=(-0.03, 0.55)
 #
 # ## So: can it learn where to write?
 #
-# Attention can write: it erases and adds by weights. And a machine can learn where: step by step along the positions. How far it gets depends on the seed: two of five copy forty vectors almost without mistakes, one only guesses. The delta rule of [lesson 20](20_your_own_attention.ipynb) writes by a key.
+# Attention can write: it erases and adds by weights. And a machine can learn where: step by step along the positions. How far it gets depends on the seed: two of five copy forty almost without mistakes, one only guesses. The delta rule of [lesson 20](20_your_own_attention.ipynb) writes by a key.
 #
 # ## Questions
 #

@@ -124,7 +124,7 @@ marks = {name: dict(zip(("weighted sum", "largest gate alone"), both, strict=Tru
 plots.dots(marks, "squared error", "", ax, (0.018, 2))
 ax.set_xscale("log")
 ax.minorticks_off()
-ax.set_xticks([0.03, 0.1, 0.3, 1], ["0.03", "0.1", "0.3", "1"])
+_ = ax.set_xticks([0.03, 0.1, 0.3, 1], ["0.03", "0.1", "0.3", "1"])
 
 # %% [markdown]
 # As a sum, competing experts win with most seeds (20 coins would be as uneven one time in nine), but some of their runs go wrong. After competing, the expert with the largest gate can answer alone, and its error is little above the sum's with every seed. After working together it can hardly ever do so.
@@ -197,11 +197,11 @@ print(f"All learn: at least {torch.stack(learned).min():.2f} of the black digits
 plots.dots(forgotten, "share of white digits forgotten")
 
 # %% [markdown]
-# Look at SGD first: its steps are as tiny as the gradients, and *best two* forgets nothing. Adam makes full steps of the same gradients: with a fixed gate, *all four* and *best two* forget more than the single network with every seed. *Best one* forgets nothing: black digits go to no expert for white ones, and its gate cannot learn, as a softmax of one score is 1.
+# Look at SGD first: its steps are as tiny as the gradients, and *best two* forgets nothing. Adam makes full steps of the same gradients: with a fixed gate, *all four* and *best two* forget more than the single network with every seed; with a gate that learns, less. *Best one* forgets nothing: no black digit goes to an expert for white ones, and its gate, a softmax of one score, cannot learn.
 #
 # ## One expert for each token
 #
-# Asking one expert saves work. A **switch** (Fedus et al. 2021) asks the expert with the largest probability $p_i$. An expert's **capacity** is how many tokens it has room for: here two. Which token finds no room? Which one changes its expert because of the noise?
+# A **switch** (Fedus et al. 2021) asks the expert with the largest probability $p_i$. An expert's **capacity** is how many tokens it has room for: here two. Which token finds no room? Which one changes its expert because of the noise?
 
 
 # %% tags=["nbval-check-output"]
@@ -336,7 +336,7 @@ for times in (1, 20):
 table(rows, ["right words, minus those with nothing"], corner="same seed")
 
 # %% [markdown]
-# All but noise keep nearly all experts at work, and each gains more than a quarter of all words with every seed. Before training, the gate's largest probability is hardly above an eighth; if it is decided, the mixture does not collapse.
+# All but noise keep nearly all experts at work, and each gains more than a quarter of all words with every seed. Before training, the gate's largest probability is hardly above an eighth: no preference. A decided gate prevents the collapse.
 #
 # ## Experts in a Transformer
 #
@@ -372,9 +372,9 @@ columns = "parameters, multiplications per token, right words against 8 experts,
 table(costs, columns.split(", "), digits=2)
 
 # %% [markdown]
-# At nearly equal work per token, experts win: eight get about 33 more of every 100 words right than one network. At nearly equal parameters, the network that is eight times as wide wins with every seed, with seven times as many multiplications. With a **capacity factor** of 1, an expert has room for an eighth of the words only; the others pass by the residual connection, and with every seed fewer words are right.
+# At nearly equal work per token, experts win: eight get about 33 more of every 100 words right than one network. At nearly equal parameters, the network that is eight times as wide wins with every seed, with seven times as many multiplications. With a **capacity factor** of 1, an expert has room, in training, for an eighth of the words only; the others pass by the residual connection, and with every seed fewer words are right.
 #
-# Without a balance loss this layer does not collapse, even if its gate's first weights are divided by 20 (*small gate*). So a decided gate is not the reason; we do not know which one is.
+# Without a balance loss this layer does not collapse, even if its gate's first weights are divided by 20 (*small gate*, which costs some words). So a decided gate is not the reason.
 #
 # What does each expert answer, once it is trained?
 
@@ -402,7 +402,7 @@ rows["after training"] = measured_once("translators", "by_language", "by_word", 
 table(rows, ["in a language", "for a word"], corner="share of the busiest expert", digits=2)
 
 # %% [markdown]
-# Most columns have one colour: a word goes to the same expert in most languages. But this division was not *learned*: five untrained gates divide the words even more strictly. (Perhaps because the vector at a word's place holds mostly that word.) And a language is divided hardly less evenly than by chance. Experts learn what they happen to be asked.
+# Most columns have one colour: a word goes to the same expert in most languages. But this division was not *learned*: five untrained gates divide the words even more strictly. (Perhaps because the vector at a word's place holds mostly that word.) Within a language, words are spread as evenly as by chance. Experts learn what they happen to be asked.
 #
 # ## So: who should answer?
 #
