@@ -46,6 +46,7 @@ TRANSLATORS = {  # what a translator is made with, what weighs the balance
     "8 times as wide": ({"hidden": 256}, 0.0),
     "8 experts": ({"experts": 8}, 0.01),
     "8 experts, no balance": ({"experts": 8}, 0.0),
+    "8 experts, no balance, small gate": ({"experts": 8}, 0.0),
     "8 experts, capacity 1.5": ({"experts": 8, "capacity": 1.5}, 0.01),
     "8 experts, capacity 1": ({"experts": 8, "capacity": 1.0}, 0.01),
 }
@@ -137,6 +138,9 @@ def translators(setup, seed):
     world = dictionaries(seed)
     torch.manual_seed(seed)
     model, began = Translator(LANGUAGES, WORDS, **made), time.process_time()
+    if setup.endswith("small gate"):
+        with torch.no_grad():
+            model.layer.feed_forward.gate.weight /= 20
     fit_translator(model, world.batch, seed, 1200, balance=balance)
     seconds, layer, experts = time.process_time() - began, model.layer.feed_forward, made.get("experts")
     given, wanted = world.batch(torch.Generator().manual_seed(10_000), 1000)

@@ -4,25 +4,66 @@
 
 Each model learns one task (`course_utils/data/sequences.py`): to copy 1 to 10 vectors, to copy them up to five times, to recall the one
 after a given one among 2 to 6, or, for models with a memory of 32 places, to copy 1 to 5 ("short", and "parts" as lesson 17
-trains its own, for machines without one of their parts). "computer" is the differentiable
+trains its own, for machines without one of their parts), or, with a memory of 6 places, to keep two vectors to the end while one to four
+short copies are asked for in between ("series"; its "length" is the number of these copies). "computer" is the differentiable
 neural computer, and "LSTM, longer" has five times the machine's steps. "wrong" is the share of wrong bits, half of them being chance, on 100 sequences of each length: in
 vectors. "learned_after" is the number of steps until the loss is below 0.05. The rows go to the table turing.csv in
-course_utils/data/measured_tables, which lesson 17 shows; what is in it already is not run again.
+course_utils/data/measured_tables, which lesson 17 shows; what is in it already is not run again. recalled.csv holds the heads' weights in
+one recall.
 """
 
 import argparse
 import time
 
 import torch
+import torch.nn.functional as F
 
 from course_utils.data.measured import fill
-from course_utils.data.sequences import GIVEN, WANTED, copy, recall, repeat_copy
-from course_utils.models.turing import Computer, Machine, Recurrent, fit, loss, wrong_bits
+from course_utils.data.sequences import BITS, GIVEN, WANTED, Asked, copy, recall, repeat_copy
+from course_utils.models.turing import Computer, Machine, Recurrent, fit, fit_late, loss, wrong_bits
 
 
 def short_copy(draw, batch=16, shortest=1, longest=5):
     """Copies so short that a lesson can train on them."""
     return copy(draw, batch, shortest, longest)
+
+
+def series(draw, batch=16, fewest=1, most=4):
+    """Two vectors to be kept; then copies of one or two vectors, each with its delimiter and silence; then the two are asked for.
+
+    What is wanted is NaN at steps at which nothing is asked for.
+    """
+
+    def silence(length):
+        return torch.zeros(batch, length, GIVEN), torch.full((batch, length, WANTED), torch.nan)
+
+    kept, parts = torch.randint(2, (batch, 2, BITS), generator=draw).float(), [silence(2)]
+    parts[0][0][:, :, :BITS], parts[0][0][:, :, BITS + 1] = kept, 1.0
+    for _ in range(int(torch.randint(fewest, most + 1, (), generator=draw))):
+        one = copy(draw, batch, 1, 2)
+        length = one.wanted.shape[1]
+        one.given[:, length, BITS + 1] = 0.0
+        parts.append((one.given, torch.cat([silence(length + 1)[1], one.wanted], 1)))
+    end, _ = silence(3)
+    end[:, 0, BITS:] = 1.0
+    parts.append((end, torch.cat([silence(1)[1], kept], 1)))
+    return Asked(*(torch.cat(part, 1) for part in zip(*parts, strict=True)))
+
+
+def asked_only(model, batch):
+    """Return the logits and what is wanted at the steps at which something is asked for."""
+    asked = ~batch.wanted.isnan().any(2).any(0)
+    return model(batch.given).logits[:, asked], batch.wanted[:, asked]
+
+
+def series_loss(model, batch):
+    return F.binary_cross_entropy_with_logits(*asked_only(model, batch))
+
+
+@torch.no_grad()
+def series_wrong(model, batch):
+    logits, wanted = asked_only(model, batch)
+    return ((logits > 0) != wanted.bool()).float().mean().item()
 
 
 TASKS = {  # what is trained on, steps, lengths of the test
@@ -31,6 +72,7 @@ TASKS = {  # what is trained on, steps, lengths of the test
     "recall": (recall, 2000, (2, 4, 6, 8, 10, 12)),
     "short": (short_copy, 800, (5, 10, 15, 20)),
     "parts": (short_copy, 450, (5, 10)),
+    "series": (series, 700, (4, 16)),
 }
 LEARNED = 0.05  # nats for each bit, the mean of 50 steps; ln 2 = 0.69 if nothing is known
 LSTMS = {"LSTM": 2, "LSTM, longer": 5}  # how many times the machine's steps they train
@@ -43,7 +85,9 @@ SHOWN += [("no shifts", "copy")]
 SHOWN += [(setup, "short") for setup in (*COMPUTERS, "machine")]
 SHOWN += [("LSTM, longer", "copy")]
 SHOWN += [(setup, "parts") for setup in ("machine", *FIXED, "no shifts, random memory")]
-FEWER = {"LSTM, longer": 3, "parts": 3}  # seeds of what takes long
+SHOWN += [(setup, "series") for setup in ("machine", "computer")]
+PLACES = {"short": 32, "parts": 32, "series": 6}
+FEWER = {"LSTM, longer": 3, "parts": 3, "series": 3}  # seeds of what takes long
 COLUMNS = ("setup", "task", "seed", "length", "steps", "learned_after", "last_loss", "wrong", "cpu_seconds")
 
 
@@ -60,20 +104,6 @@ class Fixed(Machine):
         return super().address(memory, previous, commands)
 
 
-def as_the_lesson(model, draw_batch, seed, steps, rate):
-    """Train a model with a rate that falls in the last third only; return the loss of each step."""
-    draw, optimizer, losses = torch.Generator().manual_seed(seed), torch.optim.Adam(model.parameters()), []
-    for step in range(steps):
-        optimizer.param_groups[0]["lr"] = rate * min(1, 3 * (1 - step / steps))
-        batch_loss = loss(model, draw_batch(draw))
-        optimizer.zero_grad()
-        batch_loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        losses.append(batch_loss.item())
-    return losses
-
-
 def measure(setup, task, seed):
     """Train one model; return a row for each length."""
     draw_batch, steps, lengths = TASKS[task]
@@ -81,9 +111,9 @@ def measure(setup, task, seed):
     if setup in LSTMS:
         model, steps, rate = Recurrent(GIVEN, WANTED), LSTMS[setup] * steps, 3e-3  # at 1e-2 it does worse
     elif setup in COMPUTERS:
-        model, rate = Computer(GIVEN, WANTED, **COMPUTERS[setup]), 1e-2
+        model, rate = Computer(GIVEN, WANTED, PLACES[task], **COMPUTERS[setup]), 1e-2
     else:
-        places, rate = (32, 2e-2) if task in ("short", "parts") else (64, 1e-2)
+        places, rate = PLACES.get(task, 64), 2e-2 if task in PLACES else 1e-2
         model = (
             Fixed(*FIXED[setup], GIVEN, WANTED, places)
             if setup in FIXED
@@ -92,15 +122,36 @@ def measure(setup, task, seed):
         if setup == "no shifts, random memory":
             model.start = torch.randn(model.start.shape)
     began = time.process_time()
-    losses = (as_the_lesson if task == "parts" else fit)(model, draw_batch, seed, steps, rate)
+    if task in ("parts", "series"):  # as the lesson trains its own
+        losses = fit_late(model, draw_batch, seed, steps, rate, series_loss if task == "series" else loss)
+    else:
+        losses = fit(model, draw_batch, seed, steps, rate)
     seconds, means = round(time.process_time() - began, 1), [sum(losses[i : i + 50]) / 50 for i in range(0, steps, 50)]
     learned = next((50 * i for i, mean in enumerate(means, 1) if mean < LEARNED), float("nan"))
     rows = []
     for length in lengths:
         tests = [draw_batch(torch.Generator().manual_seed(1000 + i), 20, length, length) for i in range(5)]
-        found = sum(wrong_bits(model, test) for test in tests) / 5
+        found = sum((series_wrong if task == "series" else wrong_bits)(model, test) for test in tests) / 5
         rows.append((setup, task, seed, length, steps, learned, round(means[-1], 4), round(found, 4), seconds))
     return rows
+
+
+def recalled(seed):
+    """Train a machine to recall; return where its heads are, at the first 16 places, while it hears six vectors and then the second one again."""
+    torch.manual_seed(seed)
+    model = Machine(GIVEN, WANTED, 64)
+    _, steps, _ = TASKS["recall"]
+    fit(model, recall, seed, steps, 1e-2)
+    given = recall(torch.Generator().manual_seed(1000), 100, 6, 6).given
+    second = given[(given[:, 13] == given[:, 3])[:, :BITS].all(1)][:1]
+    with torch.no_grad():
+        film = model(second)
+    return [
+        (seed, head, step, place, round(weight, 2))
+        for head, weights in (("write", film.writes[0]), ("read", film.reads[0]))
+        for step, places in enumerate(weights[:, :16].tolist())
+        for place, weight in enumerate(places)
+    ]
 
 
 def main():
@@ -111,6 +162,7 @@ def main():
     seeds = {shown: min(options.seeds, *(FEWER.get(part, options.seeds) for part in shown)) for shown in SHOWN}
     jobs = [(*shown, seed) for shown, count in seeds.items() for seed in range(count)]
     fill("turing", COLUMNS, jobs, measure)
+    fill("recalled", ("seed", "head", "step", "position", "weight"), [(0,)], recalled)
 
 
 if __name__ == "__main__":

@@ -57,6 +57,7 @@ SHOWN = {
     "memory network, one hop": lambda **more: diagrams.memory_hops(1, **more),
     "captioner": diagrams.captioner,
     "Turing machine": diagrams.turing_machine,
+    "a layer with a switch": diagrams.switch_layer,
     "routing": lambda **more: diagrams.routing(
         *(torch.tensor([[2.0, 0.5], [1.0, -0.5]]), torch.tensor([[0.0, -0.1], [0.2, 0.0]])),
         *(torch.tensor([[0.8, 0.2], [0.9, 0.1]]), torch.tensor([True, False])),
@@ -74,7 +75,7 @@ SHOWN = {
     "where a head goes": diagrams.addressing,
     "allocation": lambda **more: diagrams.allocation([0.9, 0.2, 0.5], [0.01, 0.8, 0.1], **more),
     "links": lambda **more: diagrams.links(
-        [[0, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0], [0, 1, 0, 0]], [1, 1, 1, 1], **more
+        [[0, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0], [0, 1, 0, 0]], ["1", "2, then 4", "3", "5"], **more
     ),
     "a decoder": lambda **more: diagrams.attention("decoder state: *s*_t", HIDDEN, HIDDEN, then="decoder", **more),
 }
@@ -106,8 +107,11 @@ def test_a_diagram_is_sound_and_names_itself(shown):
 
 @pytest.mark.parametrize("shown", ALL.values(), ids=ALL)
 def test_every_tip_has_an_area(shown):
-    for (x, y), (end_x, end_y) in (arrow.points[-2:] for arrow in shown.arrows if not arrow.dashed):
-        assert (x == end_x) != (y == end_y)  # a slanted arrow would have a tip without one
+    tips = re.findall(r'class="tip" d="M([^"]+)Z"', shown.svg)
+    assert len(tips) == sum(not arrow.dashed for arrow in shown.arrows)
+    for tip in tips:
+        (x, y), (a, b), (c, d) = (map(float, corner.split()) for corner in tip.split("L"))
+        assert abs((a - x) * (d - y) - (c - x) * (b - y)) / 2 == pytest.approx(36, abs=1.5)  # 8 long, 9 wide
 
 
 @pytest.mark.parametrize("shown", ALL.values(), ids=ALL)

@@ -15,6 +15,7 @@ from course_utils.models.turing import (
     allocation,
     content_weights,
     fit,
+    fit_late,
     follow_link,
     interpolate,
     loss,
@@ -173,11 +174,13 @@ def test_bits_are_counted_where_an_answer_is_wanted():
     assert loss(Says(), asked).item() == pytest.approx(9 * asked.wanted.mean().item(), abs=0.01)
 
 
-@pytest.mark.parametrize("kind", extent.usually([Machine, Recurrent, Computer], 1))
-def test_training_lowers_the_loss(kind):
+@pytest.mark.parametrize(
+    ("kind", "train"), extent.usually([(Machine, fit), (Machine, fit_late), (Recurrent, fit), (Computer, fit)], 2)
+)
+def test_training_lowers_the_loss(kind, train):
     torch.manual_seed(0)
     model = kind(GIVEN, WANTED)
-    losses = fit(model, lambda draw: copy(draw, 16, 1, 2), steps=60, rate=1e-2)
+    losses = train(model, lambda draw: copy(draw, 16, 1, 2), steps=60, rate=1e-2)
     assert sum(losses[-10:]) < 0.9 * sum(losses[:10])
 
 

@@ -19,6 +19,7 @@ looks.csv, found.csv                    benchmarks/glimpses.py        where one 
 captions.csv, emptied.csv               benchmarks/captions.py        naming and pointing, softly, hard, with a penalty, and with a cell emptied
 memory.csv                              benchmarks/memory.py          hops, by kind of question, and where each hop looks
 turing.csv                              benchmarks/turing.py          copying and recalling with a memory, by length
+recalled.csv                            benchmarks/turing.py          where the heads are in one recall
 forgetting.csv, balance.csv             benchmarks/experts.py         what experts forget, and how many of them get work
 lines.csv, translators.csv              benchmarks/experts.py         experts that compete or not, and those of a Transformer
 characters.csv                          benchmarks/snail.py           learning from examples, with and without each half

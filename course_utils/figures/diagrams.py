@@ -568,9 +568,9 @@ def turing_machine(new=()) -> Diagram:
     inputs = Box("given", "given: now", EDGE, high - 26, 92, 52, "data")
     controller = Box("controller", "controller: an LSTM", 222, high - 26, 336, 52)
     output = Box("said", "output: now", WIDTH - EDGE - 92, high - 26, 92, 52, "data")
-    write = Box("write", "write head: weights, erase, add", 222, middle - 26, 200, 52)
-    read = Box("read", "read head: weights", 438, middle - 26, 120, 52)
-    memory = Box("memory", "memory: *N* positions", 222, low - 26, 336, 52, "data")
+    write = Box("write", "write head: weights *w*, erase *e*, add *a*", 222, middle - 26, 200, 52)
+    read = Box("read", "read head: weights *w*", 438, middle - 26, 120, 52)
+    memory = Box("memory", "memory *M*: *N* positions", 222, low - 26, 336, 52, "data")
     down, up = write.x + write.width / 2, read.x + read.width / 2
     steers = up - 30
     arrows = [joined(inputs, controller, high), joined(controller, output, high)]
@@ -578,34 +578,38 @@ def turing_machine(new=()) -> Diagram:
     arrows += [Arrow(((steers, high + 26), (steers, middle - 26))), Arrow(((up, low - 26), (up, middle + 26)))]
     arrows.append(Arrow(((up + 30, middle - 26), (up + 30, high + 26))))
     out = output.x + output.width / 2
-    arrows.append(Arrow(((read.right, middle), (out, middle), (out, high + 26))))
+    arrows.append(Arrow(((read.right, middle - 16), (out, middle - 16), (out, high + 26))))
+    for side, away in ((write.x, -1), (read.right, 1)):
+        start, far = side + 8 * away, side + 78 * away
+        loop = ((side, middle + 18), (start, middle + 18), (far, middle + 18), (far, middle - 4), (side, middle - 4))
+        arrows.append(Arrow(loop, "old *w*"))
     in_words = (
-        "At each step the controller, an LSTM, gets what is given now and what was read before. It steers two heads. The write head (weights, erase, add) changes "
-        "some of the N positions of the memory. The read head has weights of its own; what it reads goes to the output now, "
-        "and back to the controller for the next step."
+        "At each step the controller, an LSTM, gets what is given now and what was read before. It steers two heads, and each also gets its old w, from the step before. "
+        "The write head (weights w, erase e, add a) changes some of the N positions of the memory M. Then the read head (weights w, its own) reads; "
+        "what it reads goes to the output now, and back to the controller for the next step."
     )
     return _diagram("A neural Turing machine", in_words, [inputs, controller, output, write, read, memory], arrows, new)
 
 
 def addressing(new=()) -> Diagram:
     """The four steps from what a controller says to the weights of a head."""
-    above, below = ("key,\nstrength", "gate", "kernel", "gamma"), ("memory", "previous\nweights", "", "")
-    names, step, high, middle, low = ("content", "interpolate", "shift", "sharpen"), 154, 42, 126, 210
-    boxes = [Box(name, name, EDGE + step * i, middle - 26, 104, 52) for i, name in enumerate(names)]
-    end = Box("weights", "weights", EDGE + step * 4, middle - 22, WIDTH - 2 * EDGE - step * 4, 44, "data")
-    arrows = [joined(a, b, middle) for a, b in zip(boxes, [*boxes[1:], end], strict=True)]
-    inputs = []
-    for box, over, under in zip(boxes, above, below, strict=True):
-        x = box.x + box.width / 2
-        inputs.append(Box("said", over, box.x, high - 22, box.width, 44, "data"))
-        arrows.append(Arrow(((x, high + 22), (x, box.y))))
-        if under:
-            inputs.append(Box("there", under, box.x, low - 22, box.width, 44, "data"))
-            arrows.append(_upward(inputs[-1], box))
+    above = ("key *k*,\nstrength *β*", "gate *g*", "kernel *s*", "sharpness *γ*")
+    names, step, high, middle, low = ("content", "gate", "shift", "sharpen"), 154, 48, 134, 218
+    boxes = [Box(name, name, EDGE + step * i, middle - 26, 108, 52) for i, name in enumerate(names)]
+    end = Box("weights", "weights *w*", EDGE + step * 4, middle - 22, WIDTH - 2 * EDGE - step * 4, 44, "data")
+    results = ("*w*_c", "*w*_g", "*w̃*", "*w*")
+    arrows = [joined(*pair, middle, words) for *pair, words in zip(boxes, [*boxes[1:], end], results, strict=True)]
+    inputs = [
+        Box("said", text, box.x, high - 28, box.width, 56, "data") for text, box in zip(above, boxes, strict=True)
+    ]
+    arrows += [Arrow(((over.x + 54, over.y + 56), (over.x + 54, middle - 26))) for over in inputs]
+    for text, box in zip(("memory *M*", "old weights\n*w*_before"), boxes, strict=False):
+        inputs.append(Box("there", text, box.x, low - 22, box.width, 44, "data"))
+        arrows.append(_upward(inputs[-1], box))
     in_words = (
-        "The controller says key, strength, gate, kernel and gamma. First come weights by content: the memory is compared with the key. "
-        "The gate interpolates between them and the previous weights. The kernel shifts the result along the positions, and gamma sharpens it. "
-        "These are the weights of the head."
+        "The controller says key k, strength β, gate g, kernel s and sharpness γ. First come weights by content, w_c: the memory M is compared with the key. "
+        "The gate mixes them with the old weights w_before, which gives w_g. The shift moves these along the positions by the kernel, which gives w̃, and to sharpen "
+        "them by γ gives the weights w of the head."
     )
     return _diagram("Where a head goes", in_words, [*boxes, end, *inputs], arrows, new)
 
@@ -639,15 +643,37 @@ def best_experts(scores, gates, new=()) -> Diagram:
     return _diagram("Asking the best experts", in_words, boxes, arrows, new)
 
 
+def switch_layer(new=()) -> Diagram:
+    """A Transformer's layer with a switch in the place of its feed-forward network: a token goes to one of three experts."""
+    middle, over, under = 114, 26, 214
+    chain = [Box("token", "token", EDGE, middle - 24, 58, 48, "data")]
+    chain.append(Box("attention", "attention: *x* + *f*(norm(*x*))", 94, middle - 34, 116, 68))
+    chain += [Box("norm", "norm", 236, middle - 24, 50, 48), Box("gate", "gate: softmax", 304, middle - 24, 80, 48)]
+    experts = [Box("experts", f"expert {i + 1}", 424, middle - 70 + 50 * i, 88, 40, "frame") for i in range(3)]
+    asked = experts[1]._replace(kind="step")
+    chain += [asked, Box("factor", "× *p*₂", 546, middle - 20, 50, 40), Box("plus", "+", 624, middle - 14, 28, 28)]
+    chain.append(Box("result", "result", 676, middle - 24, 64, 48, "data"))
+    gate, factor, plus = chain[3], chain[5], chain[6]
+    up, down, fork = gate.x + gate.width / 2, factor.x + factor.width / 2, 223
+    around = ((up, gate.y), (up, over), (down, over), (down, factor.y))
+    past, into = (
+        ((fork, middle), (fork, under), (plus.x + 14, under), (plus.x + 14, plus.y + 28)),
+        "residual connection",
+    )
+    arrows = [joined(a, b, middle) for a, b in zip(chain, chain[1:], strict=False)]
+    arrows += [Arrow(around, "*p*₂, the largest"), Arrow(past, into, name="residual")]
+    in_words = (
+        "A token goes through attention, x + f(norm(x)), as before. Then come a norm and the gate, a softmax over expert 1, expert 2 and expert 3. The token goes to expert 2 alone, "
+        "whose probability p₂ is the largest, and what the expert gives is multiplied by it (× p₂). A residual connection leads past all this to a +; the sum is the result."
+    )
+    return _diagram("A layer with a switch", in_words, [*chain, experts[0], experts[2]], arrows, new)
+
+
 def routing(scores, noise, probabilities, kept, loss, new=()) -> Diagram:
     """A batch on its way to experts of which each token asks the likeliest: B×N of scores, noise and probabilities, and B, who finds room."""
     (B, N), tall, step = scores.shape, 44, 54
-    boxes, arrows, sentences, found = (
-        [],
-        [],
-        [],
-        [[] for _ in range(N + 1)],
-    )  # the tokens of each expert, and the others
+    boxes, arrows, sentences = [], [], []
+    found = [[] for _ in range(N + 1)]  # the tokens of each expert, and the others
     for b, expert in enumerate(probabilities.argmax(1).tolist()):
         y = 18 + step * b
         row = [
@@ -667,7 +693,7 @@ def routing(scores, noise, probabilities, kept, loss, new=()) -> Diagram:
         ends.append(Box(name.split()[0], f"{name}: {named}", 626, 18 + each * i, 114, each - 10, kind))
         for place, b in enumerate(tokens):
             end = ends[-1].y + ends[-1].height * (place + 1) / (len(tokens) + 1)
-            arrows.append(Arrow(((528, 18 + step * b + tall / 2), (608, end), (626, end))))  # a tip is drawn straight
+            arrows.append(Arrow(((528, 18 + step * b + tall / 2), (626, end))))
     below = Box("balance", f"balance loss: {loss:.2f}", EDGE, 22 + bottom, WIDTH - 2 * EDGE, tall, "frame")
     in_words = (
         f"Each token goes through these steps, in the order of the batch: {'; '.join(sentences)}. "
@@ -703,12 +729,12 @@ def allocation(usage, weights, new=()) -> Diagram:
     return _diagram("Allocation", in_words, [*boxes, end], arrows, new)
 
 
-def links(link, usage, new=()) -> Diagram:
-    """Positions of a memory with their usage, and an arrow from one to the position written right after it: link N×N, rows written last."""
-    step, y, depth = (WIDTH - 2 * EDGE + 60) / len(usage), 46, 0
+def links(link, held, new=()) -> Diagram:
+    """Positions of a memory with what each has held, and an arrow from one to the position written right after it: link N×N, rows written last."""
+    step, y, depth = (WIDTH - 2 * EDGE + 60) / len(held), 46, 0
     boxes = [
-        Box("positions", f"position {i}: usage {used:.2f}", EDGE + step * i, y - 26, step - 60, 52, "data")
-        for i, used in enumerate(usage)
+        Box("positions", f"position {i}: {text}", EDGE + step * i, y - 26, step - 60, 52, "data")
+        for i, text in enumerate(held)
     ]
     arrows, sentences = [], []
     for i, row in enumerate(link):

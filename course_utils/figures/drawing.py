@@ -7,6 +7,7 @@ import base64
 import hashlib
 import re
 from html import escape
+from math import hypot
 from typing import NamedTuple
 
 from course_utils.base.errors import CourseError
@@ -172,17 +173,19 @@ def _arrow(arrow):
 
 
 def _tip(before, end):
-    """Return the head of an arrow that ends here, straight across or straight down."""
-    across, down = _sign(end[0] - before[0]), _sign(end[1] - before[1])
-    back, wide = (end[0] - 8 * across, end[1] - 8 * down), (4.5 * down, 4.5 * across)
-    corners = (end, (back[0] + wide[0], back[1] + wide[1]), (back[0] - wide[0], back[1] - wide[1]))
+    """Return the head of an arrow that ends here, in the direction from which it comes."""
+    across, down = end[0] - before[0], end[1] - before[1]
+    far = hypot(across, down)
+    across, down = across / far, down / far
+    back, side = (end[0] - 8 * across, end[1] - 8 * down), 4.5 if abs(across) > abs(down) else -4.5
+    corners = (end, *((back[0] - by * down, back[1] + by * across) for by in (side, -side)))
     return f'    <path class="tip" d="M{"L".join(f"{_number(x)} {_number(y)}" for x, y in corners)}Z"/>'
 
 
 def _text(x, y, text, kind):
-    """Return a line of text around x: *x* is set as a variable, and what follows a _ is set lower."""
+    """Return a line of text around x: *x* is set as a variable, and the word after a _ is set lower."""
     text = re.sub(r"\*([^*]+)\*", r'<tspan class="math">\1</tspan>', escape(text, quote=False))
-    text = re.sub(r"_(\w)", r'<tspan class="math sub" dy="4">\1</tspan><tspan dy="-4">&#8203;</tspan>', text)
+    text = re.sub(r"_(\w+)", r'<tspan class="math sub" dy="4">\1</tspan><tspan dy="-4">&#8203;</tspan>', text)
     return f'    <text class="{kind}" x="{_number(x)}" y="{_number(y)}" text-anchor="middle">{text}</text>'
 
 
@@ -192,7 +195,3 @@ def _place(x, y, width, height):
 
 def _number(value):
     return f"{value:.1f}".removesuffix(".0")
-
-
-def _sign(value):
-    return (value > 0) - (value < 0)

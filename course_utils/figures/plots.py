@@ -49,6 +49,21 @@ def weights(matrix, keys=None, queries=None, title="", ax=None, xlabel=KEYS, yla
         ax.add_patch(plt.Rectangle((column - 0.47, row - 0.47), 0.94, 0.94, fill=False, color=COLOURS[1], linewidth=2))
 
 
+def heads(weights, line):
+    """Where the heads of a machine are at each step: `weights` maps a title to steps×positions; a dashed line at the step `line`."""
+    across, shares = axes(len(weights), width=2.6, height=3.6), {"cmap": "Blues", "vmin": 0, "vmax": 1}
+    for ax, (title, matrix) in zip(across, weights.items(), strict=True):
+        steps, positions = matrix.shape
+        _matrix(matrix.T.sqrt(), None, None, title, ax, "step", "position" if ax is across[0] else "", **shares)
+        ax.axvline(line, color="0.4", linestyle="--", linewidth=1)
+        ax.set_xticks(range(0, steps, 4), range(0, steps, 4))
+        ax.set_yticks(
+            range(0, positions, 10 if positions > 20 else 5), range(0, positions, 10 if positions > 20 else 5)
+        )
+    bar = across[0].figure.colorbar(across[0].images[0], ax=across, label="weight (square root scale)")
+    bar.set_ticks([0, 1 / 32**0.5, 0.5, 1], labels=["0", "1/32", "1/4", "1"])  # 1/32 is that of all 32 alike
+
+
 def scores(matrix, keys=None, queries=None, title="", ax=None, xlabel=KEYS, ylabel=QUERIES):
     """Scores as a picture, diverging around 0: red below, blue above."""
     most = max(torch.as_tensor(matrix).abs().max().item(), 1e-6)

@@ -139,11 +139,9 @@ check("17.backwards", backwards)
 # %% [markdown]
 # ## 17.dnc_write
 #
-# Where does a differentiable neural computer write? The last write $w$ and the read heads, with their free gates $f_r$, change the usage. Positions are then allocated from the freest, $\phi_1$, to the fullest. An allocation gate $g_a$ decides between this and content, and a write gate $g_w$ says how much is written at all (Methods):
+# Where does a differentiable neural computer write? First its usage changes. The last write $w$ fills, at each position, its share of what was still free. Then each read head, with its free gate $f_r$, frees the share $f_r\, w_r$ of what is full. Write this down as an equation for $u'$. Positions are then allocated from the freest, $\phi_1$, to the fullest. An allocation gate $g_a$ decides between this and content $c$, and a write gate $g_w$ says how much is written at all (Methods):
 #
-# $$u' = (u + w - u \circ w) \circ \prod_r (1 - f_r\, w_r) \qquad a[\phi_j] = (1 - u'[\phi_j]) \prod_{i<j} u'[\phi_i]$$
-#
-# $$w' = g_w \big(g_a\, a + (1 - g_a)\, c\big)$$
+# $$a[\phi_j] = (1 - u'[\phi_j]) \prod_{i<j} u'[\phi_i] \qquad w' = g_w \big(g_a\, a + (1 - g_a)\, c\big)$$
 #
 # Of equally free positions, the first comes first. The gradient flows through the usage, and takes the order as given.
 
@@ -189,9 +187,7 @@ check("17.dnc_write", dnc_write)
 #
 # $$L'_{ij} = (1 - w_i - w_j)\, L_{ij} + w_i\, p_j, \quad L'_{ii} = 0 \qquad p' = \Big(1 - \sum_i w_i\Big)\, p + w$$
 #
-# A head that read with weights $r$ then reads where its three modes $\pi$ send it, along the new link or by content $c$:
-#
-# $$r' = \pi_1\, L'^\top r + \pi_2\, c + \pi_3\, L' r$$
+# A head that read with weights $r$ then mixes three ways, as its three modes $\pi$ say: back to what was written right before, by content $c$, and on to what was written right after. Decide which product of $L'$ and $r$ leads where.
 
 
 # %%
@@ -284,3 +280,5 @@ progress()
 
 # %% [markdown]
 # Stuck on one? `hint("17.write")` gives the next hint, and `solution("17.write")` shows an answer after a try.
+#
+# Next, lesson 18: several networks, and attention chooses among them.

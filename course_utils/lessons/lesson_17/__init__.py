@@ -11,7 +11,7 @@ lesson = Lesson(
         "compute by hand where a head goes: content, interpolation, shift and sharpening",
         "take a part out of such a machine, predict what it can no longer learn, and check it",
         "say what the neural Turing machine lacks that allocation and temporal links add",
-        "judge from several seeds how reliably such machines go further than their training",
+        "judge from several seeds how reliably such machines go beyond the lengths of their training",
     ),
     needs="lesson 04: cosine scores; lesson 16: memories and hops",
     reading=60,

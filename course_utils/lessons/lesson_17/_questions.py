@@ -47,20 +47,20 @@ questions = (
         "why longer copies succeed",
         "Why can a machine copy sequences of twenty vectors, although it has seen ten at most?",
         right=(
-            "It writes to the next position and later reads from the next position, and these steps are the same at each position.",
+            "It writes and reads in steps, and each step to the next position is the same.",
             "The shift does not depend on the position. Without shifts, no machine learned to copy ten.",
         ),
         wrong=(
             (
-                "Its memory has more numbers than the state of the LSTM.",
+                "It has a memory, and this has more numbers than the state of the LSTM.",
                 "Without shifts it had as many and failed. What matters is that the same step is repeated.",
             ),
             (
-                "Its controller has learned each of the twenty positions separately.",
+                "Its controller has learned each of the twenty positions, one at a time.",
                 "It has never seen a vector after the tenth, so it cannot have learned anything of its own about that position.",
             ),
             (
-                "It finds each vector by content, since the vectors differ.",
+                "It finds each of the vectors by its content, since no two are the same.",
                 "In the silence nothing tells it which vector comes next, so there is nothing to look for by content.",
             ),
         ),
@@ -85,7 +85,7 @@ questions = (
         "hard to train",
         "One run of a neural Turing machine copies forty vectors almost without a mistake. What may you conclude?",
         right=(
-            "That such a machine can learn it. How often it does can only be seen from several runs with other seeds.",
+            "That such a machine can learn this, but not how many seeds do.",
             "All five of our machines learned to copy ten, but from twenty on they differ, and at forty widely.",
         ),
         wrong=(
@@ -94,7 +94,7 @@ questions = (
                 "Another seed may fail there: one run shows what is possible, not what is usual.",
             ),
             (
-                "That this run was trained on forty vectors.",
+                "That this run was trained on forty vectors, or on more than that.",
                 "It may have been trained on ten: what it has learned is a loop, and a loop can run longer.",
             ),
             (

@@ -199,3 +199,5 @@ progress()
 
 # %% [markdown]
 # Stuck on one? `hint("18.at_risk")` gives the next hint, and `solution("18.at_risk")` shows an answer after a try.
+#
+# Next, lesson 19: a network that learns from a few examples.

@@ -6,23 +6,23 @@ questions = (
     Question(
         "18.q1",
         "gates as attention",
-        "In a mixture of experts, an input has a gate of exactly 0 for the third expert. What does this expert learn from this input?",
+        "Read a mixture of experts as attention. What are its values, and what does an expert learn from an input for which its gate is exactly 0?",
         right=(
-            "Nothing, since its gradient is exactly 0.",
+            "The experts' outputs. It learns nothing: its gradient is exactly 0.",
             "An output that is multiplied by 0 can change without any effect. That is why experts that get no attention keep what they know.",
         ),
         wrong=(
             (
-                "A little, since a softmax never gives exactly 0.",
+                "The experts' outputs. It learns a little: a softmax never gives exactly 0.",
                 "A softmax over all experts does not, but here the gate is exactly 0: only the best k were kept.",
             ),
             (
-                "To give 0 for such inputs, since that is its share of the answer.",
-                "Its output is multiplied by 0, whatever it is. No loss asks it to be 0.",
+                "The rows of W. It learns to give 0 for such inputs: that is its share.",
+                "The rows of W are the keys: the input is compared with them. And no loss asks the output to be 0, since it is multiplied by 0 anyway.",
             ),
             (
-                "As much as the others, since all experts read the same input.",
-                "They read it, but only those that are attended to take part in the answer.",
+                "The inputs. It learns as much as the others: all experts read the same x.",
+                "The input is the query. All experts read it, but only those that are attended to take part in the answer.",
             ),
         ),
     ),

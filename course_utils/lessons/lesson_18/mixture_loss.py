@@ -20,7 +20,7 @@ task = Task(
     "a loss for each expert by itself",
     arguments=("outputs B×N×D", "gates B×N", "target B×D"),
     result="loss",
-    difficulty=4,
+    difficulty=3,
     importance=4,
     minutes=20,
     rows_sum_to_one=("gates",),  # torch.distributions divides them by their sum
