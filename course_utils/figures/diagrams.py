@@ -168,9 +168,9 @@ def positions(new=()) -> Diagram:
     """Self-attention, and the two points at which it can be told the order: added to the words, or by turning queries and keys."""
     low, high = ROWS["queries"] - HALF, ROWS["values"] + HALF
     words = Box("words", "word\nvectors", EDGE, low, 70, high - low, "data")
-    added = Box("added", "add a\nposition", 112, low, 76, high - low)
+    added = Box("added", "either: add\na position", 112, low, 76, high - low)
     matrices = {role: Box("projections", f"*W*_{role[0]}", 212, y - 20, 40, 40) for role, y in ROWS.items()}
-    turns = {role: Box("turned", "turn: by position", 278, ROWS[role] - 26, 84, 52) for role in ("queries", "keys")}
+    turns = {role: Box("turned", "or: turn by position", 278, ROWS[role] - 26, 84, 52) for role in ("queries", "keys")}
     score = Box("score", "score: *q* · *k*", 392, low, 60, ROWS["keys"] + HALF - low)
     softmax = Box("softmax", "softmax", 474, CHAIN - 24, 70, 48)
     total = Box("sum", "weighted\nsum", 566, CHAIN - 24, 82, high - CHAIN + 24)
