@@ -345,15 +345,15 @@ head_explorer
 # Head 2 of layer 2 does. But this is one sentence. Here is the mean weight at each distance from the word, over 300 captions. (Spread evenly over the 15 tokens of our sentence, each would get 0.07.) Which head looks at the words *after*?
 
 # %%
-seen = {}
+nearby = {}
 for layer in range(3):
     for head in range(4):
         distances, runs = measured("near", "weight", "distance", attention=f"encoder {layer}", head=head)
-        seen[f"layer {layer}, head {head}"] = runs[0]
+        nearby[f"layer {layer}, head {head}"] = runs[0]
 names = [f"{by:+g}" if by else "itself" for by in distances]
 ax = plots.axes(width=6.4, height=5)
 shape = {"xlabel": "distance in words", "ylabel": "", "most": 0.5, "unit": "mean weight"}
-plots.amounts(torch.tensor([*seen.values()]), names, list(seen), ax=ax, **shape)
+plots.amounts(torch.tensor([*nearby.values()]), names, list(nearby), ax=ax, **shape)
 
 # %% [markdown]
 # Layer 2 has a head for the word before (head 2) and one for the words after (head 1). In layer 1, heads 2 and 3 look back, too. Voita et al. 2019 found such heads in larger models.

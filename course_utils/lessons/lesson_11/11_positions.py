@@ -225,7 +225,7 @@ for layer, ax in enumerate(plots.axes(2, width=5.2, height=3.7)):
 #
 # $$(a\cos\varphi - b\sin\varphi,\;\; a\sin\varphi + b\cos\varphi) = r_q\,(\cos(\alpha + \varphi),\;\; \sin(\alpha + \varphi))$$
 #
-# **Rotary positions** turn the query at position $m$ by $m\theta$ and the key (angle $\beta$) at $n$ by $n\theta$, with a speed $\theta$ for each pair. A pair adds to the score
+# **Rotary positions** turn the query at position $m$ by $m\theta$ and the key (with $\beta$, $r_k$) at $n$ by $n\theta$, with a speed $\theta$ for each pair. A pair adds to the score
 #
 # $$\begin{aligned}& r_q\,r_k\,\big(\cos(\alpha + m\theta)\cos(\beta + n\theta) + \sin(\alpha + m\theta)\sin(\beta + n\theta)\big)\\ ={}& r_q\,r_k\,\cos\big(\alpha - \beta + (m - n)\,\theta\big)\end{aligned}$$
 #
@@ -250,7 +250,7 @@ for (m, n), ax in zip(((3, 1), (13, 11), (13, 1)), plots.axes(3, width=2.8, heig
 # %% [markdown]
 # By hand the product is -0.990 · 0.540 + 0.141 · 0.841 = -0.416, which is cos 2. At 13 and 11 both hands have moved on together and are still 2 radians apart. At a distance of 12 it is cos 12 = 0.844.
 #
-# ## Move all positions by five
+# ## Move all positions
 #
 # We train a model that turns instead of adding (for 1,500 steps, because with this seed it learns more slowly), and test both on texts of 12 words whose first word is at position 1, 5 or 20 instead of 0. Remember which positions occurred in training. Which answers will each model lose?
 
@@ -268,7 +268,7 @@ sinus.add, rotary.turn = add, turn  # back to where they were
 table(rows, [f"moved by {moved}" for moved in (0, 1, 5, 20)], corner="share right", digits=2)
 
 # %% [markdown]
-# The rotary model answers as before, since every distance is the same. The sinusoidal one loses some answers as soon as one position is new, and many when the positions 13 to 17 are.
+# The rotary model answers as before, since every distance is the same. The sinusoidal one loses some answers as soon as one position is new, many when the positions 13 to 17 are, and still more when all are.
 #
 # ## What happens beyond the trained lengths?
 #
@@ -302,7 +302,7 @@ plots.curves(range(1, 25), before, "position of the query", "weight on the word 
 _ = ax.axvline(12, color="0.5", linestyle=":")  # the last position that occurred in training
 
 # %% [markdown]
-# With sinusoidal positions, layer 0 loses the word before after position 12, and begins to lose it earlier. But is that the cause? Our head by hand, with its matrix M, works at any position. We put it in the place of layer 0 and change nothing else. What happens in texts of 24 words?
+# With sinusoidal positions, layer 0 loses the word before after position 12, and begins to lose it earlier. But is that the cause? Our head by hand, with its matrix M, works at any position. We put it in place of the weights of layer 0 and change nothing else. What happens in texts of 24 words?
 
 
 # %%
@@ -315,6 +315,7 @@ lengths, rows = (12, 16, 24, 32), {}
 for name, weights in {"as trained": sinus.weights, "layer 0 by hand": by_hand}.items():
     sinus.weights = weights
     rows[name] = [share_right(sinus, length) for length in lengths]
+del sinus.weights  # back to those of its class
 table(rows, [f"{length} words" for length in lengths], corner="share right", digits=2)
 
 # %% [markdown]
@@ -349,7 +350,7 @@ check("11.q5", ...)
 # - Where does the order come from? From positions that are added to the words or that turn queries and keys, and in a decoder perhaps partly from the mask.
 # - Without them an encoder cannot tell two orders of the same words apart.
 # - Sinusoidal positions are clocks: fast pairs tell neighbours apart, and slow pairs tell near from far. A shift by k is one matrix for all positions, so a head can look at the word before.
-# - Turning queries and keys makes a score depend on positions only through their distance, m - n: if all positions move on by five, nothing changes.
+# - Turning queries and keys makes a score depend on positions only through their distance, m - n: if all positions move on together, nothing changes.
 # - In our task, models with sinusoidal positions fail at positions beyond the trained lengths, as those with learned positions do: their first layer no longer finds the word before. Those with rotary positions hold up longer.
 #
 # **Exercises**: [open them](../exercises/11_positions_exercises.ipynb)
