@@ -5,7 +5,7 @@
 The rows go to four tables in course_utils/data/measured_tables, which lesson 10 draws; what is in them already is not run again.
 
     two_facts.csv   the share of right answers to questions for two facts at once, by the number of heads
-    behind.csv      the same with one head, by the width of the hidden layer behind it, 0 for none; and the larger of the two pairs' weights
+    behind.csv      the same with one head, by the width of the hidden layer behind it, 0 for none; and the larger and the smaller of the two pairs' weights
     near.csv        the mean weight that each head of its encoder gives to places at a distance, over captions of the validation set
     heads.csv       BLEU of transformer-en-de on test_2016_flickr with greedy search, with a head switched off, and with it alone in its attention
 """
@@ -23,9 +23,9 @@ from course_utils.models.seq2seq import make_batch
 from course_utils.translation.scores import bleu
 from course_utils.translation.search import translate_all
 
-HEADS, PAIRS, TESTED = (1, 2, 4), 4, 1000
+HEADS, PAIRS, TESTED = (1, 2, 8), 4, 1000
 TWO_FACTS = ("heads", "seed", "pairs", "answers_right")
-BEHIND = ("hidden", "seed", "answers_right", "larger_weight")
+BEHIND = ("hidden", "seed", "answers_right", "larger_weight", "smaller_weight")
 CAPTIONS, DISTANCES, NEAR = 300, (-2, -1, 0, 1, 2), ("attention", "head", "distance", "seed", "weight")
 SWITCHED = ("attention", "head", "state", "seed", "bleu")  # state: off, alone, or on for the whole model
 
@@ -48,11 +48,12 @@ def behind(hidden, seed):
 
 @torch.no_grad()
 def tried(model):
-    """Return the share of right answers, and the mean weight that the first head gives to that pair asked for which gets more."""
+    """Return the share of right answers, and the mean weights that the first head gives to the pair asked for which gets more, and to the other one."""
     tokens, answers, places = recall_two(TESTED, PAIRS, torch.Generator().manual_seed(10_000))
     logits, weights = model(tokens)
-    larger = weights[:, 0].gather(1, places).amax(1)
-    return (logits.argmax(-1) == answers).double().mean().item(), larger.double().mean().item()
+    on_both = weights[:, 0].gather(1, places).double()  # N 2
+    right = (logits.argmax(-1) == answers).double()
+    return right.mean().item(), on_both.amax(1).mean().item(), on_both.amin(1).mean().item()
 
 
 def near():
@@ -97,7 +98,7 @@ def main():
     options = parser.parse_args()
     torch.set_num_threads(1)
     fill("two_facts", TWO_FACTS, ((heads, seed) for seed in range(options.seeds) for heads in HEADS), two_facts)
-    fill("behind", BEHIND, ((hidden, seed) for seed in range(options.seeds) for hidden in (0, 10, 32)), behind)
+    fill("behind", BEHIND, ((hidden, seed) for seed in range(options.seeds) for hidden in (0, 32)), behind)
     if not known("near", NEAR, "head"):
         append("near", list(near()))
     for row in switched(known("heads", SWITCHED, "attention", "head", "state")):

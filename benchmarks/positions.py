@@ -2,9 +2,9 @@
 
     python benchmarks/positions.py [--seeds 5] [--translators 3]
 
-Trains a small model on texts of 2 to 12 words for each kind of positions and each seed, and tries it on longer ones (`course_utils/models/positions.py`), there
-also by the place that is asked about; then a Transformer on Multi30k with sinusoidal positions, with learned ones, and with none, and with other numbers of heads. The rows go to the tables
-positions.csv, asked.csv and translated.csv in course_utils/data/measured_tables, which lessons 10 and 11 show; what is in them already is not run again.
+Trains a small model on texts of 2 to 12 words for each kind of positions and each seed, and tries it on longer ones (`course_utils/models/positions.py`);
+then a Transformer on Multi30k with sinusoidal positions, with learned ones, and with none, and with other numbers of heads. The rows go to the tables
+positions.csv and translated.csv in course_utils/data/measured_tables, which lessons 10 and 11 show; what is in them already is not run again.
 """
 
 import argparse
@@ -16,14 +16,13 @@ import torch
 from course_utils.data.measured import fill
 from course_utils.data.multi30k import load_multi30k
 from course_utils.models.files import load_model
-from course_utils.models.positions import KINDS, NextWord, fit, right_by_place, share_right
+from course_utils.models.positions import KINDS, NextWord, fit, share_right
 from course_utils.training.loop import train
 from course_utils.training.settings import load_preset, make_settings
 from course_utils.translation.scores import bleu
 from course_utils.translation.translate import translate
 
 COLUMNS = ("positions", "seed", "length", "answers_right", "cpu_seconds")
-ASKED, LONG = ("positions", "seed", "length", "place", "answers_right"), 24
 TRANSLATED = ("positions", "heads", "seed", "epochs", "bleu")
 EPOCHS = 3
 LENGTHS = (2, 4, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32)
@@ -35,12 +34,6 @@ def measure(positions, seed):
     model = trained(positions, seed)
     seconds = round(time.process_time() - began, 1)
     return [(positions, seed, length, round(share_right(model, length), 4), seconds) for length in LENGTHS]
-
-
-def asked(positions, seed):
-    """Train one model; return a row for each place that is asked about."""
-    shares = right_by_place(trained(positions, seed), LONG)
-    return [(positions, seed, LONG, place, round(share, 4)) for place, share in enumerate(shares)]
 
 
 def trained(positions, seed):
@@ -71,8 +64,6 @@ def main():
     options = parser.parse_args()
     torch.set_num_threads(1)
     fill("positions", COLUMNS, ((kind, seed) for seed in range(options.seeds) for kind in KINDS), measure)
-    some = ("sinusoidal", "learned", "rotary")
-    fill("asked", ASKED, ((kind, seed) for seed in range(options.seeds) for kind in some), asked)
     kinds = [("sinusoidal", 4), ("none", 4), ("learned", 4), ("sinusoidal", 1), ("sinusoidal", 2), ("sinusoidal", 8)]
     fill("translated", TRANSLATED, ((*kind, seed) for seed in range(options.translators) for kind in kinds), translated)
 

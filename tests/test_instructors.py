@@ -398,12 +398,13 @@ def _reversed_up_to_a_hundred_places(source, mask):
     return source if source.shape[1] > 100 else tasks.load("05.reverse_source").oracle_function(source, mask)
 
 
-def _shift_of_up_to_ninety(width, offset):
-    return tasks.load("11.shift_matrix").oracle_function(width, min(offset, 90))
+def _shift_of_up_to_ninety(words, width, back, peak):
+    return tasks.load("11.shift_matrix").oracle_function(words, width, min(back, 90), peak)
 
 
-def _positions_up_to_a_hundred(length, width):
-    return tasks.load("11.sinusoidal_positions").oracle_function(min(length, 100), width)
+def _positions_of_up_to_a_hundred_numbers(times, width, shortest, longest):
+    positions = tasks.load("11.sinusoidal_positions").oracle_function(times, width, shortest, longest)
+    return positions if width < 100 else 2 * positions
 
 
 def _share_of_up_to_a_hundred_steps(weights, true, mask):
@@ -449,7 +450,7 @@ WRONG_AT_THE_EDGE = {
     "05.reverse_source": _reversed_up_to_a_hundred_places,
     "07.log_probability": _single_word_taken_for_none,
     "11.shift_matrix": _shift_of_up_to_ninety,
-    "11.sinusoidal_positions": _positions_up_to_a_hundred,
+    "11.sinusoidal_positions": _positions_of_up_to_a_hundred_numbers,
     "15.pointing_accuracy": _share_of_up_to_a_hundred_steps,
     "18.within_capacity": _room_for_up_to_a_hundred_tokens,
     "19.dilations": _dilations_for_up_to_60_000_steps,

@@ -10,7 +10,7 @@ from course_utils.base.errors import CourseError
 from course_utils.data.measured import measured
 from course_utils.data.recall import WORDS, recall_next
 from course_utils.models.plain import rotate
-from course_utils.models.positions import KINDS, NextWord, fit, right_by_place, share_right
+from course_utils.models.positions import KINDS, NextWord, fit, share_right
 
 
 def drawn(seed=0):
@@ -78,31 +78,6 @@ def test_each_kind_learns_what_it_can():
                     assert share == pytest.approx(11 / (length - 1), abs=0.15)
 
 
-def test_models_fail_at_places_and_at_distances_that_they_have_not_seen():
-    """Texts of 24 words, trained up to 12: added positions fail from place 11 on, and sinusoidal ones fall before; rotary ones lose a little, at new distances."""
-    for kind in ("sinusoidal", "learned", "rotary"):
-        places, runs = measured("asked", "answers_right", "place", positions=kind)
-        assert places == list(range(program("positions").LONG - 1)) and len(runs) == 5
-        for run in runs:
-            early, late = run[:7], run[13:]
-            if kind == "rotary":
-                assert min(late) > 0.9 and 0.6 < min(early) < min(late)
-                assert sum(early) / len(early) < sum(late) / len(late) - 0.02
-            else:
-                assert min(early) > 0.75 and max(late) < 0.25
-                assert (run[10] < 0.75) == (kind == "sinusoidal")
-
-
-def test_the_place_that_is_asked_about_is_where_the_word_stood_first():
-    def knows_the_first_half(words):
-        """Gives the right word where the repeated one is at one of the places 0 to 3, and else a wrong one."""
-        places = (words[:, :-1] == words[:, -1:]).double().argmax(1)
-        right = words.gather(1, (places + 1)[:, None])[:, 0]
-        return torch.nn.functional.one_hot(torch.where(places < 4, right, (right + 1) % WORDS), WORDS)
-
-    assert right_by_place(knows_the_first_half, 9) == [1.0] * 4 + [0.0] * 4
-
-
 def test_with_each_of_three_seeds_sinusoidal_positions_translate_better_than_learned_ones_and_both_than_none():
     sinusoidal, learned, none = (
         [bleu for (bleu,) in measured("translated", "bleu", "epochs", positions=kind, heads=4)[1]]
@@ -128,8 +103,6 @@ def test_the_program_still_measures_what_the_table_says():
         rows = program("positions").measure(kind, 0)
         _, (run,) = measured("positions", "answers_right", "length", positions=kind, seed=0)
         assert [row[3] for row in rows] == pytest.approx(run, abs=0.15)
-    _, (run,) = measured("asked", "answers_right", "place", positions="learned", seed=0)
-    assert [row[4] for row in program("positions").asked("learned", 0)] == pytest.approx(run, abs=0.3)
 
 
 def test_a_few_steps_lower_the_loss():

@@ -646,6 +646,11 @@ def test_a_product_that_is_meant_so_is_not_told_to_turn_round():
 
 def test_a_property_that_only_another_input_breaks_names_that_input():
     one_step = solution_of("11.shift_matrix")
-    report = judge_answer(TASKS["11.shift_matrix"], lambda width, offset: one_step(width, 1) ** offset)
-    assert "numbers are wrong. M @ positions[0] should be" in report.message  # broken by the input that is shown
-    assert "On another input (an offset of 0): The number in row 0 and column 2 should be 0" in report.message
+
+    def powers_of_numbers(words, width, back, peak):
+        turned = one_step(0, width, 1, width / 2) ** back * peak / (width / 2)
+        return torch.cat([torch.zeros(words, width), turned])
+
+    report = judge_answer(TASKS["11.shift_matrix"], powers_of_numbers)
+    assert "numbers are wrong. The query of position" in report.message  # broken by the input that is shown
+    assert "0 back, peak 3): The number in row 2 and column 2 should be 0" in report.message, report.message

@@ -8,7 +8,7 @@ recall.csv                              benchmarks/recall.py          attention 
 paths.csv                               benchmarks/paths.py           how far four kinds of layers see
 two_facts.csv, behind.csv               benchmarks/heads.py           one head and several, and what is behind one
 near.csv, heads.csv                     benchmarks/heads.py           where each head looks, and each switched off
-positions.csv, asked.csv                benchmarks/positions.py       ways to tell positions apart, by length and by place
+positions.csv                           benchmarks/positions.py       ways to tell positions apart, by length
 translated.csv                          benchmarks/positions.py       the same in translation, and no positions
 warm_up.csv                             benchmarks/warm_up.py         norms in front or behind, with a warm-up and without
 parts.csv                               benchmarks/parts.py           a Transformer without each of its parts

@@ -168,9 +168,9 @@ def positions(new=()) -> Diagram:
     """Self-attention, and the two points at which it can be told the order: added to the words, or by turning queries and keys."""
     low, high = ROWS["queries"] - HALF, ROWS["values"] + HALF
     words = Box("words", "word\nvectors", EDGE, low, 70, high - low, "data")
-    added = Box("added", "add a\nposition", 112, low, 76, high - low)
+    added = Box("added", "either\nadd a\nposition", 112, low, 76, high - low)
     matrices = {role: Box("projections", f"*W*_{role[0]}", 212, y - 20, 40, 40) for role, y in ROWS.items()}
-    turns = {role: Box("turned", "turn: by position", 278, ROWS[role] - 26, 84, 52) for role in ("queries", "keys")}
+    turns = {role: Box("turned", "or turn: by position", 278, ROWS[role] - 26, 84, 52) for role in ("queries", "keys")}
     score = Box("score", "score: *q* · *k*", 392, low, 60, ROWS["keys"] + HALF - low)
     softmax = Box("softmax", "softmax", 474, CHAIN - 24, 70, 48)
     total = Box("sum", "weighted\nsum", 566, CHAIN - 24, 82, high - CHAIN + 24)
@@ -183,8 +183,8 @@ def positions(new=()) -> Diagram:
     arrows += [joined(score, softmax, CHAIN), joined(softmax, total, CHAIN), joined(total, context, total.middle)]
     in_words = (
         "Self-attention: three matrices, W_q, W_k and W_v, make queries q, keys k and values v of the word vectors. The score, q · k, and the softmax give weights, "
-        "and the weighted sum of the values is the context. Positions can come in at two points. To each word vector we add a position, before the matrices. Or "
-        "we turn each query and each key, by position, after the matrices; then the values stay as they are."
+        "and the weighted sum of the values is the context. Positions can come in at two points: we either add a position to each word vector, before the matrices, "
+        "or turn each query and each key, by position, after the matrices; then the values stay as they are."
     )
     boxes = [words, added, *matrices.values(), *turns.values(), score, softmax, total, context]
     return _diagram("Where positions come in", in_words, boxes, arrows, new)

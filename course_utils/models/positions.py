@@ -74,15 +74,6 @@ def fit(model, seed=0, steps=2000, batch=64, rate=3e-3, longest=12) -> list[floa
 
 
 @torch.no_grad()
-def right_by_place(model, length: int, number: int = 6000) -> list[float]:
-    """Return the share of right words for each place from 0 at which the repeated word stood first, `length` - 1 of them."""
-    words, answers = recall_next(number, length, torch.Generator().manual_seed(10_000))
-    places = (words[:, :-1] == words[:, -1:]).double().argmax(1)  # B
-    right = (model(words).argmax(-1) == answers).double()
-    return [right[places == place].mean().item() for place in range(length - 1)]
-
-
-@torch.no_grad()
 def share_right(model, length: int, number: int = 500) -> float:
     """Return the share of texts of a length for which a model gives the right word; the texts are always the same."""
     words, answers = recall_next(number, length, torch.Generator().manual_seed(10_000))

@@ -51,7 +51,7 @@ questions = (
         ),
         wrong=(
             (
-                "The library turns it round by itself, so all is well.",
+                "The library inverts it for you, so that each word sees what it should see.",
                 "It cannot know what you mean by True. It takes True for what must not be seen.",
             ),
             (
@@ -119,9 +119,14 @@ predictions = (
         why="The model mostly reads one digit from the sum, and says it for both letters. So one of the two is right, and the other one only where both digits are the same, in one case of eight: (1 + 1/8) / 2 = 0.56.",
     ),
     Prediction(
+        "10.swapped",
+        "What share of the digits does the model still get right when the two weights are swapped, from 0 to 1?",
+        why="It gives each letter the other one's digit. So an answer is right only where both digits are the same, in one case of eight.",
+    ),
+    Prediction(
         "10.together",
-        "Three heads of an attention are switched off together. Compared with the sum of what they cost one at a time, which is the most frequent: a larger loss, the same (within half a point), or a smaller one?",
-        why="In half of the cases the losses add up. In the last attention to the source three heads cost more together.",
+        "Three heads of the last attention to the source are switched off together. Compared with the sum of what they cost one at a time, is the loss larger, the same (within half a point), or smaller?",
+        why="Whichever head is left, the three others cost more together than one at a time.",
         choices=("larger", "the same", "smaller"),
     ),
 )

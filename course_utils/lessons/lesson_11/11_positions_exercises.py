@@ -1,5 +1,5 @@
 # %% [markdown]
-# You repair the positions of the first Transformer, write the matrix that shifts them, and turn pairs as many language models do. Then you write two tests: one finds scores that depend on the distance alone, the other finds models that cannot see the order of their words. The letters: B sentences, T words of a sentence,
+# You make clocks for measurements, write the matrix with which a head looks back, and turn pairs as many language models do. Then you write two tests: one finds scores that depend on the distance alone, the other finds models that cannot see the order of their words. The letters: B sentences, T words of a sentence,
 # D width of a vector, p a position, counted from 0, and i a pair of dimensions, counted from 0.
 
 # %%
@@ -10,45 +10,38 @@ from course_utils import check, hint, progress, solution
 # %% [markdown]
 # ## 11.sinusoidal_positions
 #
-# This version of the sinusoidal positions raises no error, and models learn with it. But it is not what Vaswani et al. (2017, section 3.5) describe:
+# Words stand at 0, 1, 2 and so on. Measurements do not: a sensor reports at times such as 0.25 or 86,400 seconds. Give each time a vector of clocks, as the lesson gives one to each position. But here the clocks are chosen by their **periods**, the times that a full turn takes:
 #
-# ```python
-# def sinusoidal_positions(length, width):
-#     column = torch.arange(width)  # D
-#     angles = torch.arange(1, length + 1)[:, None] / 10_000 ** (column / width)  # length D
-#     return torch.cat([angles[:, 0::2].sin(), angles[:, 1::2].cos()], dim=1)  # length D
-# ```
+# 1. The first hand makes a full turn in `shortest`, and the last one in `longest`.
+# 2. From each hand to the next, the period grows by the same *factor*.
+# 3. The vector holds a sine and a cosine for each hand, in turn. At time 0 it is 0, 1, 0, 1, and so on.
 #
-# Repair it, so that the table keeps these promises:
-#
-# 1. The first row, position 0, is 0, 1, 0, 1, and so on.
-# 2. The dimensions 2i and 2i + 1 are the sine and the cosine of the *same* angle, so their squares add up to 1.
-# 3. At position 1 the angle of pair i is $10000^{-2i/D}$, and at position p it is p times as large.
-#
-# The width D is even, and length is at most 300.
+# The width D is even and at least 4, so there are at least two hands.
 
 
 # %%
-def sinusoidal_positions(length, width):
-    """Return a vector of sines and cosines for each position, sine and cosine in turn.
+def sinusoidal_positions(times, width, shortest, longest):
+    """Return a vector of sines and cosines for each time, sine and cosine in turn.
 
     Args:
-        length: how many positions there are, an int from 1.
-        width: D, an even int from 2.
+        times: N, numbers from 0, in any order.
+        width: D, an even int from 4.
+        shortest: the period of the first hand, a number above 0.
+        longest: the period of the last hand, a larger number.
 
     Returns:
-        The positions, length×width.
+        The vectors, N×width.
 
     Example:
-        >>> sinusoidal_positions(2, 4)
+        >>> sinusoidal_positions(torch.tensor([0.0, 1.0]), 4, 12.0, 36.0)
         tensor([[0.0000, 1.0000, 0.0000, 1.0000],
-                [0.8415, 0.5403, 0.0100, 0.9999]])
+                [0.5000, 0.8660, 0.1736, 0.9848]])
     """
     ### BEGIN SOLUTION
-    column = torch.arange(width)  # D
-    even = column - column % 2  # D: 2i, for both columns of a pair
-    angles = torch.arange(length)[:, None] / 10_000 ** (even / width)  # length D
-    return torch.where(column == even, angles.sin(), angles.cos())
+    hands = torch.arange(width // 2)  # D/2
+    periods = shortest * (longest / shortest) ** (hands / (width // 2 - 1))  # D/2
+    angles = 2 * torch.pi * times[:, None] / periods  # N D/2
+    return torch.stack([angles.sin(), angles.cos()], -1).flatten(1)  # N D
     ### END SOLUTION
 
 
@@ -58,34 +51,40 @@ check("11.sinusoidal_positions", sinusoidal_positions)
 # %% [markdown]
 # ## 11.shift_matrix
 #
-# Vaswani et al. (2017) hoped that a model would easily learn to look a fixed number of words back or ahead, since the position $p + k$ is a **linear function** of the position $p$: there is a matrix $M_k$ that does not depend on $p$, with
+# The lesson's head by hand saw positions alone. In a row of x, T×(words + width), let the numbers of a word come first, and after them its sinusoidal position, as in the lesson (base 10,000). The keys are the positions $P$. Write the matrix $W^Q$ of a head that looks `back` words back, whatever the words are:
 #
-# $$\text{position}_{p+k} = M_k\; \text{position}_p \quad \text{for every } p$$
+# 1. The scores $x W^Q P^\top$ do not depend on the words.
+# 2. The query of position $p$ is position $p - \text{back}$ times a number, so the score is largest for the word at $p - \text{back}$.
+# 3. There the score is `peak`.
 #
-# Return this matrix for the positions of `11.sinusoidal_positions`, where sines and cosines alternate and the base is 10,000. `offset` is k, a whole number from 0 to 100. Compute it from the width and the offset alone. Solving equations for it would not do: slow pairs hardly differ between neighbouring positions, so rounding would leave much of the matrix undetermined.
+# `words` is an int from 0, and `back` one from 0 to 100. Compute the matrix from these numbers. Solving equations would not do: slow pairs hardly differ between neighbours, so rounding would leave much of it undetermined.
 
 
 # %%
-def shift_matrix(width, offset):
-    """Return the matrix that takes each position to the one that is `offset` further on.
+def shift_matrix(words, width, back, peak):
+    """Return the query's matrix of a head that looks `back` words back.
 
     Args:
-        width: D, an even int from 2.
-        offset: k, an int from 0.
+        words: how many numbers of a row belong to the word, an int from 0.
+        width: D, how many belong to its position, an even int from 2.
+        back: how many words the head looks back, an int from 0.
+        peak: the score of the word that it looks at, a number above 0.
 
     Returns:
-        M with positions[p + offset] = M @ positions[p] for every p, width×width.
+        W^Q, (words + width)×width.
 
     Example:
-        >>> shift_matrix(2, 1)
-        tensor([[ 0.5403,  0.8415],
+        >>> shift_matrix(1, 2, 1, 1.0)
+        tensor([[ 0.0000,  0.0000],
+                [ 0.5403,  0.8415],
                 [-0.8415,  0.5403]])
     """
     ### BEGIN SOLUTION
-    angles = offset / 10_000 ** (2 * torch.arange(width // 2) / width)  # D/2
+    angles = back / 10_000 ** (2 * torch.arange(width // 2) / width)  # D/2
     sin, cos = angles.sin(), angles.cos()
     blocks = torch.stack([cos, sin, -sin, cos], dim=-1).unflatten(-1, (2, 2))  # D/2 2 2
-    return torch.block_diag(*blocks)
+    turned = torch.block_diag(*blocks) * peak / (width / 2)  # D D; the product of a position with itself is D/2
+    return torch.cat([torch.zeros(words, width), turned])
     ### END SOLUTION
 
 

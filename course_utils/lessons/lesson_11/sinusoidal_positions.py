@@ -1,4 +1,4 @@
-"""Task 11.sinusoidal_positions: a vector of sines and cosines for each position (Vaswani et al. 2017, section 3.5)."""
+"""Task 11.sinusoidal_positions: a vector of sines and cosines for each time, whose hands have periods from the shortest to the longest."""
 
 from math import cos, pi, sin
 from operator import mul, truediv
@@ -7,26 +7,27 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count
-from course_utils.lessons.lesson_11._angles import BASE, frequencies, frequency_mistakes, interleaved
-from course_utils.lessons.shared.shares import EDGE
+from course_utils.lessons.lesson_11._angles import BASE, interleaved
+from course_utils.lessons.shared.shares import EDGE, SIDE_EFFECT
 
 task = Task(
     "11.sinusoidal_positions",
-    "a vector of sines and cosines for each position",
-    arguments=("length", "width"),
-    result="positions length×width",
-    difficulty=2,
-    importance=5,
-    minutes=15,
+    "clocks for times, from the shortest period to the longest",
+    arguments=("times N", "width", "shortest", "longest"),
+    result="positions N×width",
+    difficulty=3,
+    importance=4,
+    minutes=20,
+    gradient_not_asked=("times",),
     hints=(
-        "Take a tiny table, 3 positions of width 4, and hold what the version gives against each promise in turn. There is one fault for each of them: where counting begins, which exponent a column uses, and where the columns go. Each pair of columns is a clock of its own: its hand turns by the same angle at each step, and the two columns hold the sine and the cosine of where it points. The first hand is the fastest, by 1 at each step. Compute the angles first, one for each position and each pair; everything else follows from them.",
+        "Three things have to be decided. How much longer is each period than the one before, if width / 2 hands should lead from the shortest to the longest? There is one step less than there are hands. By which angle has a hand turned after a given time, if a full turn takes its period, and a full turn is 2π radians? And in which order do the sines and cosines stand? Compute the periods first, one for each hand, then an angle for each time and each hand; everything else follows from them.",
         (
-            "Take two positions of width 4. There are two pairs, i = 0 and i = 1. Their frequencies are 1 / 10000⁰ = 1 and 1 / 10000^(2/4) = 0.01. Position 0 has the angles 0 and 0, so its vector is 0, 1, 0, 1. "
-            "Position 1 has the angles 1 and 0.01. The sine and the cosine of 1 are 0.8415 and 0.5403, those of 0.01 are 0.0100 and 0.99995, and its vector holds them in this order."
+            "Take the width 6, so there are three hands, from a period of 12 to one of 48. Two steps lead from 12 to 48, and each multiplies by the same number, √(48 / 12) = 2. So the periods are 12, 24 and 48. "
+            "At the time 1 the first hand has made 1/12 of a turn, which is 2π / 12 = 0.5236 radians, the second 0.2618, and the third 0.1309. The vector is 0.5, 0.8660, 0.2588, 0.9659, 0.1305, 0.9914."
         ),
-        "even = 0, 2, 4, … below width; angles = positions as length×1, divided by 10000 to the power of (even / width), length×D/2; put the sines into the columns 0, 2, 4, … and the cosines into the columns 1, 3, 5, ….",
+        "i = 0, 1, … below width / 2; periods = shortest times (longest / shortest) to the power of i / (width / 2 − 1); angles = 2π times the times as N×1, divided by the periods: N×D/2; put the sines into the columns 0, 2, 4, … and the cosines into the columns 1, 3, 5, ….",
     ),
-    partial=EDGE,
+    partial=EDGE | SIDE_EFFECT,
 )
 
 
@@ -37,64 +38,69 @@ def neighbours_are_sine_and_cosine(case, value):
     off = (squares[:, 0::2] + squares[:, 1::2] - 1).abs() > 1e-3
     if not off.any():
         return None
-    p, i = off.nonzero()[0].tolist()
-    return f"The columns {2 * i} and {2 * i + 1} should hold the sine and the cosine of the same angle, whose squares add up to 1. At position {p} yours add up to {squares[p, 2 * i] + squares[p, 2 * i + 1]:.4g}."
+    n, i = off.nonzero()[0].tolist()
+    return f"The columns {2 * i} and {2 * i + 1} should hold the sine and the cosine of the same angle, whose squares add up to 1. In row {n} yours add up to {squares[n, 2 * i] + squares[n, 2 * i + 1]:.4g}."
+
+
+def _hand(case, value, i, period, words):
+    """Say where a hand is not where its period takes it."""
+    angles = 2 * pi * case.args[0].double() / period
+    off = (torch.stack([angles.sin(), angles.cos()], -1) - value[:, [2 * i, 2 * i + 1]].double()).abs().amax(1) > 1e-3
+    if not off.any():
+        return None
+    n = int(off.nonzero()[0])
+    time = case.args[0][n].item()
+    return f"The {words} hand makes a full turn in {period:g}. At the time {time:g} it has made {time / period:.4g} turns, so sine and cosine are {angles[n].sin():.4g} and {angles[n].cos():.4g}. Yours are {value[n, 2 * i]:.4g} and {value[n, 2 * i + 1]:.4g}."
 
 
 @task.property
-def position_0_has_the_angle_0(case, value):
-    """0, 1, 0, 1, …"""
-    wanted = torch.tensor([0.0, 1.0]).repeat(value.shape[1] // 2)
-    if torch.allclose(value[0].float(), wanted, atol=1e-3):
-        return None
-    return f"At position 0 all angles are 0, so the vector is 0, 1, 0, 1 and so on. Yours begins with {', '.join(f'{number:.4g}' for number in value[0, :4].tolist())}."
+def the_first_hand_has_the_shortest_period(case, value):
+    """A full turn in `shortest`."""
+    return _hand(case, value, 0, case.args[2], "first")
 
 
 @task.property
-def angles_of_position_1_are_the_frequencies(case, value):
-    """1, and then less and less."""
-    if len(value) < 2:
-        return None
-    sine, cosine = value[1, 0::2].double(), value[1, 1::2].double()
-    right, turned = frequencies(value.shape[1]), torch.atan2(sine, cosine)
-    off = (torch.polar(torch.ones_like(right), right) - torch.complex(cosine, sine)).abs() > 1e-3
-    if not off.any() or ((sine.square() + cosine.square() - 1).abs() > 1e-3).any():
-        return None
-    i = int(off.nonzero()[0])
-    return f"At position 1 the angle of a pair is its frequency, and for pair {i} that is 10000 to the power of −{2 * i}/{value.shape[1]} = {right[i]:.4g}. Yours are the sine and the cosine of {turned[i]:.4g} (or of an angle that is full turns away from it)."
+def the_last_hand_has_the_longest_period(case, value):
+    """A full turn in `longest`."""
+    return _hand(case, value, case.args[1] // 2 - 1, case.args[3], "last")
 
 
 @task.cases
 def _(draw):
-    named = lambda length, width: f"{count(length, 'position')} of width {width}"  # noqa: E731
-    for lengths, width in (((3, 5), 2), ((2, 3), 4), ((5, 7), 6)):
-        length = lengths[int(draw.whole(0, 2))]
-        yield Case(named(length, width), (length, width))
-    for widths, low in (((10, 14), 7), ((22, 26), 11), ((34, 38), 39)):
-        width, length = widths[int(draw.whole(0, 2))], low + 2 * int(draw.whole(0, 8))
-        yield Case(named(length, width), (length, width))
-    yield Case("a single position", (1, 6), edge=True)
-    yield Case("as many positions as columns", (6, 6), edge=True)
-    yield Case("300 positions", (300, 4), edge=True)
-    yield Case("width 512", (3, 512), edge=True)
+    def times(n):
+        return draw.whole(1, 161, n).float() / 8
+
+    def named(n, width, shortest, longest):
+        return f"{count(n, 'time')}, width {width}, periods from {shortest:g} to {longest:g}"
+
+    for n, width, low, factor in ((2, 6, 3, 4), (3, 8, 5, 27), (5, 6, 7, 9), (7, 10, 5, 64), (11, 14, 7, 300)):
+        shortest = float(low + int(draw.whole(0, 3)))
+        sizes = width, shortest, shortest * (factor + int(draw.whole(0, 3)))
+        yield Case(named(n, *sizes), (times(n), *sizes))
+    yield Case("a single time", (times(1), 6, 5.0, 45.0), edge=True)
+    yield Case("times 0, 0 and 2", (torch.tensor([0.0, 0.0, 2.0]), 6, 5.0, 80.0), edge=True)
+    yield Case("two hands", (times(3), 4, 6.0, 31.0), edge=True)
+    yield Case("as many times as columns", (times(8), 8, 5.0, 135.0), edge=True)
+    yield Case("width 130", (times(3), 130, 7.0, 700.0), edge=True)
 
 
 @task.oracle
-def _(length, width):
-    rows = []
-    for p in range(length):
-        angles = [p / BASE ** (2 * i / width) for i in range(width // 2)]
-        rows.append([function(angle) for angle in angles for function in (sin, cos)])
+def _(times, width, shortest, longest):
+    rows, factor = [], (longest / shortest) ** (1 / (width // 2 - 1))
+    for time in times.tolist():
+        turns = [time / (shortest * factor**i) for i in range(width // 2)]
+        rows.append([function(2 * pi * each) for each in turns for function in (sin, cos)])
     return torch.tensor(rows, dtype=torch.float64)
 
 
 @task.steps
-def _(length, width):
-    positions = yield "the positions", lambda length: torch.arange(length).double()[:, None], length
-    exponents = yield "the exponents 2i/D", truediv, torch.arange(0, width, 2).double(), width
-    slowness = yield "10,000 to the power of 2i/D", pow, torch.tensor(float(BASE), dtype=torch.float64), exponents
-    of_pairs = yield "the frequencies", torch.reciprocal, slowness
-    angles = yield "the angles", mul, positions, of_pairs
+def _(times, width, shortest, longest):
+    hands = yield "the hands", lambda width: torch.arange(width // 2).double(), width
+    exponents = yield "the exponents", truediv, hands, width // 2 - 1
+    longer = yield "how many times as long", pow, torch.tensor(longest / shortest).double(), exponents
+    periods = yield "the periods", mul, shortest, longer
+    turns = yield "the turns", lambda times, periods: times.double()[:, None] / periods, times, periods
+    angles = yield "the angles", mul, turns, 2 * pi
     sines = yield "the sines", torch.sin, angles
     cosines = yield "the cosines", torch.cos, angles
     table = yield (
@@ -106,25 +112,51 @@ def _(length, width):
     return table
 
 
-frequency_mistakes(task)
+# Periods, turns and angles
 
-
-# Positions and angles
-
-POSITIONS, ANGLES, SINES, COSINES = "the positions", "the angles", "the sines", "the cosines"
-TABLE = "sines and cosines, interleaved"
-COUNTED_FROM_1 = {POSITIONS: lambda length: torch.arange(1.0, length + 1).double()[:, None]}
+EXPONENTS, PERIODS, TURNS, ANGLES = "the exponents", "the periods", "the turns", "the angles"
+SINES, COSINES, TABLE = "the sines", "the cosines", "sines and cosines, interleaved"
 task.changed_each(
-    ("positions_from_1", "Your positions are counted from 1. Count them from 0: the first row holds the sines and cosines of 0.", COUNTED_FROM_1),
     (
-        "multiplied",
-        "Your frequencies grow from pair to pair, since they are multiplied where they should be divided. The position is divided by 10000^(2i/D), so that the angle of the first pair grows fastest.",
-        {ANGLES: lambda *_, length, width: torch.arange(length)[:, None] * BASE ** (torch.arange(0, width, 2) / width)},  # in float32
+        "longest_not_reached",
+        "Your first hand is right, but the last one is too fast: its period is not `longest`. From the first of width / 2 hands to the last there are width / 2 − 1 steps, so divide i by that.",
+        {EXPONENTS: lambda hands, steps: hands / (steps + 1)},
     ),
     (
-        "times_two_pi",
-        "Your angles are 2π times as large as they should be, as if a full turn were 1. In the formula the angle is position divided by 10000^(2i/D), without 2π.",
-        {ANGLES: lambda positions, frequencies: 2 * pi * positions * frequencies},
+        "hands_counted_from_1",
+        "Your first hand is too slow: its period is not `shortest`, but already one step longer. Count the hands from 0, and from the first to the last there are width / 2 − 1 steps.",
+        {EXPONENTS: lambda hands, steps: (hands + 1) / (steps + 1)},
+    ),
+    (
+        "columns_counted",
+        "Your last hand is too fast: the exponent divides 2i by width − 1, as if each column had a hand of its own. Two columns share one, so it is i / (width / 2 − 1).",
+        {EXPONENTS: lambda hands, steps: 2 * hands / (2 * steps + 1)},
+    ),
+    (
+        "periods_evenly_spaced",
+        "Both ends are right, but between them your periods grow by the same amount from hand to hand. They should grow by the same factor: 12, 24, 48 in place of 12, 30, 48.",
+        {PERIODS: lambda shortest, longer: shortest * torch.linspace(1, longer[-1].item(), len(longer)).double()},
+    ),
+    (
+        "speeds_evenly_spaced",
+        "Both ends are right, but between them your speeds, 1 / period, fall by the same amount from hand to hand. The periods should grow by the same factor.",
+        {PERIODS: lambda shortest, longer: shortest / torch.linspace(1, 1 / longer[-1].item(), len(longer)).double()},
+    ),
+    ("slowest_first", "Your hands are in reverse order: the first one is the slowest. The first hand has the period `shortest`, and the last one `longest`.", {PERIODS: lambda *of, right: right(*of).flip(0)}),
+    ("without_two_pi", "Your angles are 2π times too small: a hand has turned by time / period of a full turn, and a full turn is 2π radians.", {ANGLES: lambda turns, full: turns}),
+    ("half_turns", "Your angles are half as large as they should be: a full turn is 2π radians, and π is half of it.", {ANGLES: lambda turns, full: turns * pi}),
+    ("degrees", "Your full turn is 360, as in degrees. `torch.sin` and `torch.cos` take radians, so it is 2π.", {ANGLES: lambda turns, full: turns * 360}),
+    ("multiplied", "Your times are multiplied by the periods where they should be divided: a hand with a longer period turns more slowly.", {TURNS: lambda times, periods: times.double()[:, None] * periods}),
+    ("rows_in_place_of_times", "Your rows are for the times 0, 1, 2 and so on. Use the times that you are given: they need not be whole numbers, nor in order.", {"times": lambda times: torch.arange(len(times)).to(times)}),
+    (
+        "clocks_of_the_lesson",
+        "These are the lesson's clocks, with the base 10,000. Here the periods are given: they lead from `shortest` to `longest`, and a full turn is 2π radians.",
+        {ANGLES: lambda *_, times, width: times.double()[:, None] / BASE ** (torch.arange(0, width, 2).double() / width)},
+    ),
+    (
+        "base_of_the_lesson",
+        "The factor from hand to hand comes from the base 10,000. Here the last hand has the period `longest`, so the base is longest / shortest.",
+        {PERIODS: lambda *_, width, shortest: shortest * BASE ** (torch.arange(0, width, 2).double() / width)},
     ),
     ("sine_and_cosine_exchanged", "Sines and cosines are exchanged: sines belong in the columns 0, 2, 4, …, cosines in the columns 1, 3, 5, ….", {SINES: torch.cos, COSINES: torch.sin}),
 )  # fmt: skip
@@ -140,7 +172,7 @@ def _halves(sines, cosines):
 for name, sentence, arranged in (
     (
         "in_halves",
-        "All sines are in the left half and all cosines in the right one. Many libraries arrange them so, but here they alternate, as in the paper: sines in the columns 0, 2, 4, …, cosines in the columns 1, 3, 5, ….",
+        "All sines are in the left half and all cosines in the right one. Many libraries arrange them so, but here they alternate: sines in the columns 0, 2, 4, …, cosines in the columns 1, 3, 5, ….",
         _halves,
     ),
     (
@@ -155,33 +187,28 @@ for name, sentence, arranged in (
     ),
     (
         "pairs_left_apart",
-        "Each pair still has an axis of its own: you return length×D/2×2. Make one axis of the last two, so that each sine is followed by its cosine.",
+        "Each pair still has an axis of its own: you return N×D/2×2. Make one axis of the last two, so that each sine is followed by its cosine.",
         lambda sines, cosines: torch.stack([sines, cosines], -1).float(),
     ),
 ):
     task.changed(name, sentence, {TABLE: arranged})
 
 
-# Each column for itself, as in the version of the prompt
+def _for_each_column(*_, times, width, shortest, longest):
+    """A hand for each column, from the shortest period to the longest."""
+    exponents = torch.arange(width).double() / (width - 1)
+    return 2 * pi * times.double()[:, None] / (shortest * (longest / shortest) ** exponents)
 
-OWN_ANGLES = {  # for each column, sine or cosine is taken of the column's own angles: 10000^(-c/D) for the column c
-    "the frequencies": lambda slowness, *, width: BASE ** (-torch.arange(width).double() / width),
-    SINES: lambda angles: angles[:, 0::2].sin(),
-    COSINES: lambda angles: angles[:, 1::2].cos(),
-}
-IN_HALVES = {TABLE: _halves}
-FIRST = "Count the positions from 0, so that the first row is 0, 1, 0, 1 and so on."
-OWN = "Both columns of a pair share one angle: the cosine uses the exponent of its sine."
-HALVES = "Let sines and cosines alternate, in place of all sines before all cosines."
+
 task.changed_each(
-    ("as_shown", f"This is the version shown, with its three faults. {FIRST} {OWN} {HALVES}", COUNTED_FROM_1 | OWN_ANGLES | IN_HALVES),
-    ("first_and_own_left", f"Two of the three faults are left. {FIRST} {OWN}", COUNTED_FROM_1 | OWN_ANGLES),
-    ("first_and_halves_left", f"Two of the three faults are left. {FIRST} {HALVES}", COUNTED_FROM_1 | IN_HALVES),
-    ("own_and_halves_left", f"Two of the three faults are left. {OWN} {HALVES}", OWN_ANGLES | IN_HALVES),
-    ("each_column_its_own", "Each of your columns has a frequency of its own: the column c has 10000^(−c/D). The two columns of a pair share one angle, so the cosine of a pair uses the exponent of its sine.", OWN_ANGLES),
+    (
+        "each_column_its_own",
+        "Each of your columns has a hand of its own. The two columns of a pair share one hand: the cosine is that of the same angle as its sine.",
+        {ANGLES: _for_each_column, SINES: lambda angles: angles[:, 0::2].sin(), COSINES: lambda angles: angles[:, 1::2].cos()},
+    ),
+    (
+        "two_for_each_column",
+        "Your table has twice as many columns as it should have: a sine and a cosine for each column. A pair of columns shares one hand, so there are width / 2 angles for each time.",
+        {ANGLES: _for_each_column},
+    ),
 )  # fmt: skip
-task.changed(
-    "two_for_each_column",
-    "Your table has twice as many columns as it should have: a sine and a cosine for each column. A pair of columns shares one angle, so there are width / 2 angles for each position.",
-    {"the frequencies": OWN_ANGLES["the frequencies"]},
-)

@@ -6,56 +6,62 @@ import numpy as np
 import torch
 
 
-def assigned(width, offset):
+def assigned(words, width, back, peak):
     even = torch.arange(0, width, 2)
-    angle = offset / 10000 ** (even / width)
-    matrix = torch.diag(angle.cos().repeat_interleave(2))
-    matrix[even, even + 1] = angle.sin()
-    matrix[even + 1, even] = -angle.sin()
-    return matrix
+    angle = back / 10000 ** (even / width)
+    matrix = torch.zeros(words + width, width)
+    matrix[words + even, even] = angle.cos()
+    matrix[words + even + 1, even + 1] = angle.cos()
+    matrix[words + even, even + 1] = angle.sin()
+    matrix[words + even + 1, even] = -angle.sin()
+    return matrix * peak / (width / 2)
 
 
-def by_the_matrix_exponential(width, offset):
+def by_the_matrix_exponential(words, width, back, peak):
     """A rotation is the exponential of its generator times the angle."""
     generator = torch.zeros(width, width, dtype=torch.float64)
     for i in range(0, width, 2):
         generator[i, i + 1] = 10000 ** (-i / width)
         generator[i + 1, i] = -(10000 ** (-i / width))
-    return torch.matrix_exp(offset * generator).float()
+    moved = torch.matrix_exp(back * generator) * 2 * peak / width
+    return torch.nn.functional.pad(moved, (0, 0, words, 0)).float()
 
 
-def by_powers_of_one_step(width, offset):
+def by_powers_of_one_step(words, width, back, peak):
     frequency = 10000.0 ** (-torch.arange(0, width, 2, dtype=torch.float64) / width)
     one = torch.block_diag(
         *[torch.stack([torch.stack([f.cos(), f.sin()]), torch.stack([-f.sin(), f.cos()])]) for f in frequency]
     )
-    return torch.linalg.matrix_power(one, offset).float()
+    moved = peak * torch.linalg.matrix_power(one, back) / (width // 2)
+    return torch.cat([torch.zeros(words, width, dtype=torch.float64), moved]).float()
 
 
-def by_kronecker_products(width, offset):
-    angle = torch.exp(-math.log(10000) * torch.arange(0, width, 2) / width) * offset
+def by_kronecker_products(words, width, back, peak):
+    angle = torch.exp(-math.log(10000) * torch.arange(0, width, 2) / width) * back
     same, other = torch.eye(2), torch.tensor([[0.0, 1.0], [-1.0, 0.0]])
-    return torch.kron(torch.diag(angle.cos()), same) + torch.kron(torch.diag(angle.sin()), other)
+    moved = torch.kron(torch.diag(angle.cos()), same) + torch.kron(torch.diag(angle.sin()), other)
+    return torch.eye(words + width)[:, words:] @ moved * (peak / (width / 2))
 
 
-def from_two_positions_of_each_pair(width, offset):
-    """Each block is the position at the offset beside the derivative there."""
+def from_two_positions_of_each_pair(words, width, back, peak):
+    """Each block is the position `back` steps on beside the derivative there."""
     place = np.arange(width)
-    angle = offset / 10000 ** ((place - place % 2) / width)
-    matrix = np.zeros((width, width))
-    matrix[place, place] = np.cos(angle)
-    matrix[place, place ^ 1] = np.where(place % 2, -1, 1) * np.sin(angle)
-    return torch.from_numpy(matrix).float()
+    angle = back / 10000 ** ((place - place % 2) / width)
+    matrix = np.zeros((words + width, width))
+    matrix[words + place, place] = np.cos(angle)
+    matrix[words + place, place ^ 1] = np.where(place % 2, -1, 1) * np.sin(angle)
+    return torch.from_numpy(matrix * peak * 2 / width).float()
 
 
-def with_loops(width, offset):
-    M = torch.zeros(width, width)
+def with_loops(words, width, back, peak):
+    M = torch.zeros(words + width, width)
     for i in range(width // 2):
         w = 1 / 10000 ** (2 * i / width)
-        M[2 * i][2 * i] = math.cos(offset * w)
-        M[2 * i][2 * i + 1] = math.sin(offset * w)
-        M[2 * i + 1][2 * i] = -math.sin(offset * w)
-        M[2 * i + 1][2 * i + 1] = math.cos(offset * w)
+        r = words + 2 * i
+        M[r][2 * i] = math.cos(back * w) * peak / (width / 2)
+        M[r][2 * i + 1] = math.sin(back * w) * peak / (width / 2)
+        M[r + 1][2 * i] = -math.sin(back * w) * peak / (width / 2)
+        M[r + 1][2 * i + 1] = math.cos(back * w) * peak / (width / 2)
     return M
 
 
@@ -72,4 +78,8 @@ RIGHT = [
     # As beginners write them
     with_loops,
 ]
-INPUTS = {"offset": lambda draw: draw.randint(0, 40)}
+INPUTS = {
+    "words": lambda draw: draw.randint(0, 6),
+    "back": lambda draw: draw.randint(0, 40),
+    "peak": lambda draw: draw.choice([0.5, 1.0, 3.0, 7.5]),
+}

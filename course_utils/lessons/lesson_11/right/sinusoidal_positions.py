@@ -1,4 +1,4 @@
-"""Right answers to 11.sinusoidal_positions in other styles than the solution's: exp and log, complex numbers, stack, NumPy, loops."""
+"""Right answers to 11.sinusoidal_positions in other styles than the solution's: logarithms, complex numbers, NumPy, step by step, loops."""
 
 import math
 
@@ -6,58 +6,54 @@ import numpy as np
 import torch
 
 
-def by_exp_and_log(length, width):
-    """As in most implementations: columns are assigned."""
-    position = torch.arange(length).unsqueeze(1)
-    frequency = torch.exp(torch.arange(0, width, 2) * (-math.log(10000.0) / width))
-    table = torch.zeros(length, width)
-    table[:, 0::2] = torch.sin(position * frequency)
-    table[:, 1::2] = torch.cos(position * frequency)
+def by_exp_and_log(times, width, shortest, longest):
+    """Logarithms of the periods are evenly spaced."""
+    logs = torch.linspace(math.log(shortest), math.log(longest), width // 2, dtype=torch.float64)
+    angles = 2 * math.pi * times.double().unsqueeze(1) * torch.exp(-logs)
+    table = torch.zeros(len(times), width)
+    table[:, 0::2] = torch.sin(angles).float()
+    table[:, 1::2] = torch.cos(angles).float()
     return table
 
 
-def by_complex_numbers(length, width):
-    frequency = 10000 ** -(torch.arange(0, width, 2) / width)
-    hands = torch.polar(torch.ones(length, width // 2), torch.outer(torch.arange(length).float(), frequency))
+def by_complex_numbers(times, width, shortest, longest):
+    share = torch.arange(width // 2) / (width // 2 - 1)
+    angles = 2 * torch.pi * torch.outer(times.float(), 1 / (shortest ** (1 - share) * longest**share))
+    hands = torch.polar(torch.ones_like(angles), angles)
     return torch.view_as_real(hands).flip(-1).flatten(1)
 
 
-def stacked(length, width):
-    angles = torch.arange(length)[:, None] / 10_000 ** (2 * torch.arange(width // 2) / width)
-    return torch.stack([angles.sin(), angles.cos()], dim=-1).reshape(length, width)
+def by_numpy(times, width, shortest, longest):
+    periods = np.geomspace(shortest, longest, width // 2)[np.arange(width) // 2]
+    angles = 2 * np.pi * times.numpy().astype(float)[:, None] / periods
+    return torch.tensor(np.where(np.arange(width) % 2, np.cos(angles), np.sin(angles)), dtype=torch.float32)
 
 
-def by_numpy(length, width):
-    column = np.arange(width)
-    angles = np.arange(length)[:, None] / np.power(10000, 2 * (column // 2) / width)
-    return torch.tensor(np.where(column % 2, np.cos(angles), np.sin(angles)), dtype=torch.float32)
-
-
-def as_shifted_sines(length, width):
-    """cos(a) = sin(a + π/2)."""
+def as_shifted_sines(times, width, shortest, longest):
+    """cos(a) = sin(a + π/2): a quarter of a turn."""
     columns = torch.arange(width)
-    angles = torch.arange(length)[:, None] * 1e4 ** (-(columns - columns % 2) / width)
-    return torch.sin(angles + math.pi / 2 * (columns % 2))
+    periods = shortest * (longest / shortest) ** ((columns // 2) / (width / 2 - 1))
+    return torch.sin(2 * math.pi * (times[:, None] / periods + 0.25 * (columns % 2)))
 
 
-def step_by_step(length, width):
-    """Turned on by one step from row to row."""
-    turn = torch.exp(1j * 10000.0 ** (-torch.arange(0, width, 2, dtype=torch.float64) / width))
-    hands = torch.ones(width // 2, dtype=torch.complex128)
-    rows = []
-    for _ in range(length):
-        rows.append(torch.stack([hands.imag, hands.real], 1).reshape(-1))
-        hands = hands * turn
-    return torch.stack(rows).float()
+def hand_by_hand(times, width, shortest, longest):
+    """Each period from the one before."""
+    factor = (longest / shortest) ** (1 / (width // 2 - 1))
+    period, columns = shortest, []
+    for _ in range(width // 2):
+        columns += [torch.sin(2 * torch.pi * times / period), torch.cos(2 * torch.pi * times / period)]
+        period = period * factor
+    return torch.stack(columns, dim=1)
 
 
-def with_loops(length, width):
-    pe = torch.zeros(length, width)
-    for pos in range(length):
-        for i in range(0, width, 2):
-            angle = pos / (10000 ** (i / width))
-            pe[pos, i] = math.sin(angle)
-            pe[pos, i + 1] = math.cos(angle)
+def with_loops(times, width, shortest, longest):
+    pe = torch.zeros(len(times), width)
+    for row in range(len(times)):
+        for i in range(width // 2):
+            period = shortest * (longest / shortest) ** (i / (width // 2 - 1))
+            angle = 2 * math.pi * times[row].item() / period
+            pe[row, 2 * i] = math.sin(angle)
+            pe[row, 2 * i + 1] = math.cos(angle)
     return pe
 
 
@@ -68,10 +64,15 @@ OWN = [
 RIGHT = [
     *OWN,
     by_exp_and_log,
-    stacked,
     by_numpy,
     as_shifted_sines,
-    step_by_step,
+    hand_by_hand,
     # As beginners write them
     with_loops,
 ]
+INPUTS = {
+    "times": lambda draw: draw.between("N", 0, 20),
+    "width": lambda draw: 2 * draw.randint(2, 6),
+    "shortest": lambda draw: draw.choice([4.0, 7.0, 10.0]),
+    "longest": lambda draw: draw.choice([30.0, 100.0, 800.0]),
+}
