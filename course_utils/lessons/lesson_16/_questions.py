@@ -116,7 +116,7 @@ predictions = (
         "16.hardest",
         "With two hops, which kind of question gets the fewest right answers?",
         why="It rests on one fact only, so it is not another hop that is missing. The lesson comes back to the reason.",
-        choices=("three facts", "north of", "yes or no", "counting"),
+        choices=("two facts", "three facts", "north of", "yes or no"),
     ),
     Prediction(
         "16.hidden",
