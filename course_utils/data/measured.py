@@ -16,6 +16,7 @@ ablations.csv, recipe.csv               benchmarks/ablations.py       a recipe's
 caption_words.csv                       benchmarks/ablations.py       how many captions it has read with a word
 glimpses.csv                            benchmarks/glimpses.py        finding a digit with few glimpses, and without each part
 captions.csv, emptied.csv               benchmarks/captions.py        naming and pointing, softly, hard, with a penalty, and with a cell emptied
+relations.csv                           benchmarks/captions.py        relations, with the cell of a thing emptied
 memory.csv                              benchmarks/memory.py          hops, by kind of question, and where each hop looks
 turing.csv                              benchmarks/turing.py          copying and recalling with a memory, by length
 forgetting.csv, balance.csv             benchmarks/experts.py         what experts forget, and how many of them get work

@@ -47,7 +47,7 @@ questions = (
         "soft and hard",
         "What does the hard captioner read for a word, and what teaches its weights?",
         right=(
-            "It reads one annotation, drawn with the weights, and the word's log probability is the reward.",
+            "It reads one drawn annotation; the word's log probability is the reward.",
             "A draw has no gradient, so REINFORCE has to estimate it. Batches with soft attention in between keep the noise low.",
         ),
         wrong=(
