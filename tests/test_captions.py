@@ -278,3 +278,4 @@ def test_the_table_has_five_seeds_of_everything():
         assert len(runs) == 5, setup
     for setup in program("captions").PENALTIES:
         assert len(measured_once("emptied", "whole", setup=setup)[0]) == 5, setup
+    assert len(measured_once("relations", "whole", setup="soft")[0]) == 5

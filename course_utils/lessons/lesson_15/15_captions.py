@@ -146,7 +146,7 @@ shares = {kind: right[where].float().mean() for kind, where in kinds(unseen).ite
 table({"share right": [*shares.values(), found.captions]}, [*shares, "whole captions"], digits=2)
 
 # %% [markdown]
-# The largest weight lies on the thing for nearly all names, although nothing in the training asks for it. So most names are right. Most wrong words are relations, and one wrong word spoils a caption: to find each thing is not yet to compare two.
+# The largest weight lies on the thing for nearly all names, although nothing in the training asks for it. Most names are right, too. Relations are wrong most often, and one wrong word spoils a caption: to find each thing is not yet to compare two.
 #
 # What does the captioner write when it reads its own words? Here are the three scenes of the beginning, and under each map the word that it writes. The ink is black, the colour shows the weights, and dashes frame the thing to be named. Move the slider: where does it look when it writes a wrong name?
 
@@ -189,7 +189,7 @@ rows = by_kind(told, unseen) | {"a random cell": ["", *[1 / 25] * 3]}
 table(rows, columns, corner="mean, after the first name", digits=2)
 
 # %% [markdown]
-# The gate stays open even for "a": an open gate does not say that a word needs the picture. And for a relation, the two things get little more than a random cell. How then does it know "below"? We come back to this.
+# The gate stays open even for "a": an open gate does not say that a word needs the picture. And for a relation, each of the two things gets a small weight. How then does the captioner know "below"? We come back to this.
 #
 # ## A penalty for overlooking
 #
@@ -362,15 +362,15 @@ plots.dots(marks, "share right, if we empty it; no penalty, 1,200 steps, five se
 print("weights on the things:", f"{on_before.mean():.2f} before, {on_after.mean():.2f} after; equal weights: 0.04")
 
 # %% [markdown]
-# XXREL
+# "Below" needs both things. In every run the relation is lost most often with the thing named before, although that gets hardly any weight by then: perhaps the state has kept it since its name.
 #
 # ## Draw one cell
 #
-# Soft weights mix the cells. With **hard attention** a word reads one annotation $a_s$ alone, and the weights are the probabilities with which the cell $s$ is drawn. They learn by REINFORCE (lesson 08): the reward is the word's log probability, $b$ the mean of past ones. For one word (equations 11 and 12, no entropy term):
+# Soft weights mix the cells. **Hard attention** reads one annotation $a_s$ alone, drawn with the weights as probabilities. These learn by REINFORCE (lesson 08): the reward is the word's log probability, $b$ the mean of past rewards (equations 11 and 12, no entropy term).
 #
 # $$s \sim \alpha \qquad \hat z = a_s \qquad \text{loss} = -\log p(y \mid \hat z) - \big(\log p(y \mid \hat z) - b\big) \log \alpha_s$$
 #
-# No gradient flows through the bracket. Does a drawn cell lie on the thing? We train a copy of our first captioner for 50 more steps, now with one drawn cell per word. In the two draws below, a ring marks the drawn cell.
+# No gradient flows through the bracket. We train a copy of our first captioner for 50 more steps, with one drawn cell per word; a ring marks it. Does it lie on the thing?
 
 
 # %%
@@ -402,11 +402,11 @@ print("right words, run by run: soft minus hard in half:", (soft - half)[:, 0])
 print("hard in half of the batches minus hard in all:", (half - draws_alone)[:, 0])
 
 # %% [markdown]
-# Mixing in soft batches helps hard attention in every run. With draws alone, three of five runs point better than chance, none at more than a third of the things, and about as many words are right as with the average. Soft attention gets most right in every run; on photographs the two came out close (BLEU-4 24.3 with soft and 25.0 with hard attention; Xu et al. 2015, COCO).
+# Mixing in soft batches helps hard attention in every run. With draws alone, no run points at more than a third of the things, and about as many words are right as with the average. Soft attention gets most right in every run.
 #
 # ## So: which part of the picture is this word?
 #
-# The part without which the word is lost: for a name the thing itself, for a relation both things. In our first model a name's weight lies on its thing; in the penalised one it lies elsewhere. For a relation the weights show the two things in neither.
+# The part without which the word is lost: for a name the thing itself, for a relation both things. The weights may show it, as for the names of our first model, or lie elsewhere, as with the penalty, and for a relation.
 #
 # ## Questions
 #
