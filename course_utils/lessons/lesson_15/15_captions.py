@@ -324,11 +324,8 @@ print("Names that are right:")
 where, rows = unseen.named, {}
 largest = [one.weights[where].argmax(-1) for one in (told, elsewhere)]  # of each name
 anywhere = [torch.randint(25, largest[0].shape, generator=draw)] * 2
-for name, cells in {
-    "nothing": [None, None],
-    "the cell with the largest weight": largest,
-    "a random cell": anywhere,
-}.items():
+tries = {"nothing": [None] * 2, "the cell with the largest weight": largest, "a random cell": anywhere}
+for name, cells in tries.items():
     pairs = zip(models.values(), cells, strict=True)
     rows[name] = [words_kept(one, unseen_annotations, unseen, where, cell, empty) for one, cell in pairs]
 reveal("15.emptied", round(100 * rows["the cell with the largest weight"][1]))
@@ -350,19 +347,24 @@ plots.dots(lost, "share of the right names that are lost; five seeds", xlim=(-0.
 # %% [markdown]
 # The mean hardly matters. Without the penalty, names are lost with the look at the word, where the weight lies. With the penalty, most runs lose more with the look one word before: the state has kept it. So a map says where a context came from, but not *necessarily* what a word depends on.
 #
-# And a relation, whose weights are spread? We empty the thing named before it, or the one named after. Which one does "below" need?
+# And a relation, such as "below"? Choose it in the menu above. Does it need the thing named before it, the one named after, or both? We ask captioners that were trained for twice as long.
 
-# %%
+# %% tags=["nbval-check-output"]
+predict("15.relation", ...)
+
+# %% tags=["reveals"]
 ways = {"whole": "nothing", "random": "a random cell", "largest": "the cell with the largest weight"}
 ways |= {"before": "the thing named before", "after": "the thing named after"}
 *kept, on_before, on_after = runs("relations", "soft", [*ways, "on_before", "on_after"]).T  # 5 each
-marks = {way: {"relations right": found_by_seed} for way, found_by_seed in zip(ways.values(), kept, strict=True)}
+marks = {way: {"right": found_by_seed} for way, found_by_seed in zip(ways.values(), kept, strict=True)}
 guess = "guessing", [10 / 25] * 5  # of 25 pairs of rows, 10 are “above”
-plots.dots(marks, "share right, if we empty it; no penalty, 1,200 steps, five seeds", guess=guess)
+plots.dots(marks, "relations right, if we empty it; 1,200 steps, up to four things, five seeds", guess=guess)
+before, after = (marks[f"the thing named {way}"]["right"].mean() for way in ("before", "after"))
+reveal("15.relation", "before" if before < after else "after")
 print("weights on the things:", f"{on_before.mean():.2f} before, {on_after.mean():.2f} after; equal weights: 0.04")
 
 # %% [markdown]
-# "Below" needs both things. In every run the relation is lost most often with the thing named before, although that gets hardly any weight by then: perhaps the state has kept it since its name.
+# It needs both. In every run most relations are lost with the thing named before, although that gets hardly any weight by then: perhaps the state has kept it since its name. (Below guessing, perhaps as some captions then end.)
 #
 # ## Draw one cell
 #
@@ -402,11 +404,11 @@ print("right words, run by run: soft minus hard in half:", (soft - half)[:, 0])
 print("hard in half of the batches minus hard in all:", (half - draws_alone)[:, 0])
 
 # %% [markdown]
-# Mixing in soft batches helps hard attention in every run. With draws alone, no run points at more than a third of the things, and about as many words are right as with the average. Soft attention gets most right in every run.
+# Soft batches help hard attention in every run. With draws alone, no run points at more than a third of the things. Soft attention gets most right.
 #
 # ## So: which part of the picture is this word?
 #
-# The part without which the word is lost: for a name the thing itself, for a relation both things. The weights may show it, as for the names of our first model, or lie elsewhere, as with the penalty, and for a relation.
+# The part without which the word is lost: for a name the thing itself, for a relation both things. The weights may lie there, as for the names of our first model, or elsewhere, as with the penalty. The same test fits models of today, which read a picture by cross-attention (Flamingo; Alayrac et al. 2022) or as tokens among words (LLaVA-1.5; Liu et al. 2023).
 #
 # ## Questions
 #
@@ -430,11 +432,10 @@ check("15.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Which part of the picture is this word? The part without which the word is lost. To find it, empty one cell after another.
+# - Which part of the picture is this word? The part without which it is lost. To find it, empty one cell after another.
 # - A captioner attends to annotations, one vector for each cell, with its position beside what is seen. A gate says how much of the context a word gets; ours stays open, even for "a".
 # - Hard attention reads one annotation, and learns from a reward. Mixing in soft batches helped it in every run.
 # - A map of weights shows where a context came from. It passed our test without the penalty, and failed with it in four of five runs.
-# - Today's models read a picture by cross-attention (Flamingo: 64 vectors; Alayrac et al. 2022) or as tokens among words (LLaVA-1.5: 576; Liu et al. 2023).
 #
 # **Exercises**: [open them](../exercises/15_captions_exercises.ipynb)
 #

@@ -121,4 +121,10 @@ predictions = (
         "With the penalty: of 100 names, how many are still right when, for each of them, the cell with the largest weight is emptied?",
         why="At the name this model has its weight on cells that it does not need for the name. What it needs was read earlier, and its state has kept it.",
     ),
+    Prediction(
+        "15.relation",
+        "Most relations are lost when one thing is emptied: the one named before or the one named after the relation, or are both needed alike?",
+        why="The relation says where the thing named before stands. The captioner has looked at it for its name already, and then hardly looks again.",
+        choices=("before", "after", "alike"),
+    ),
 )
