@@ -364,7 +364,7 @@ reveal("15.relation", "before" if before < after else "after")
 print("weights on the things:", f"{on_before.mean():.2f} before, {on_after.mean():.2f} after; equal weights: 0.04")
 
 # %% [markdown]
-# It needs both. In every run most relations are lost with the thing named before, although that gets hardly any weight by then: perhaps the state has kept it since its name. (Below guessing, perhaps as some captions then end.)
+# It needs both. In every run most relations are lost with the thing named before, although that gets little weight by then: perhaps the state has kept it since its name. (Below guessing, perhaps as some captions then end.)
 #
 # ## Draw one cell
 #
