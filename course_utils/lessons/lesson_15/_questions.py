@@ -123,7 +123,7 @@ predictions = (
     ),
     Prediction(
         "15.relation",
-        "Most relations are lost when one thing is emptied: the one named before or the one named after the relation, or are both needed alike?",
+        "When are more relations lost: without the thing named before, without the one named after, or alike in both cases?",
         why="The relation says where the thing named before stands. The captioner has looked at it for its name already, and now looks more at the thing named after.",
         choices=("before", "after", "alike"),
     ),
