@@ -8,7 +8,9 @@ course_utils/data/measured_tables, which lesson 15 shows; what is in it already 
 
 The table emptied.csv is of captioners like those that the lesson trains itself, with its 3,000 scenes of two or three things (and an
 encoder that has seen twice as many single things as the lesson's): how many names are right when a cell of the picture is emptied,
-everywhere, or in the mean annotation or one look alone, with the penalty and without.
+everywhere, or in the mean annotation or one look alone, with the penalty and without. The table relations.csv is of the soft
+captioners of captions.csv: how many relations are right when a random cell is emptied, the one with the largest weight, or that of the
+thing named before or after.
 """
 
 import argparse
@@ -20,7 +22,7 @@ import torch
 from course_utils.data.measured import fill
 from course_utils.data.scenes import scenes
 from course_utils.data.subwords import PAD
-from course_utils.models.captions import Captioner, Encoder, Look, fit, names_kept, score, soft_loss
+from course_utils.models.captions import Captioner, Encoder, Look, fit, kinds, score, soft_loss, words_kept
 
 STEPS, STEPS_OF_LESSON = 1200, 600
 COLUMNS = ("setup", "seed", "steps", "words", "captions", "pointing", "one_earlier", "on_thing", "cpu_seconds")
@@ -61,15 +63,22 @@ EMPTIED = (
     "look_before",
     "look",
 )
+RELATIONS = ("setup", "seed", "steps", "whole", "random", "largest", "before", "after", "on_before", "on_after")
 PENALTIES = {"no penalty": 0.0, "penalty 0.01": 0.01}
+
+
+@cache
+def encoder_of(seed):
+    torch.manual_seed(seed)
+    encoder = Encoder()
+    encoder.fit(seed, steps=600)
+    return encoder
 
 
 @cache
 def annotated(seed, places):
     """Return training and test scenes, each with its annotations."""
-    torch.manual_seed(seed)
-    encoder, draw = Encoder(), torch.Generator().manual_seed(seed)
-    encoder.fit(seed, steps=600)
+    encoder, draw = encoder_of(seed), torch.Generator().manual_seed(seed)
     found = scenes(4000, draw), scenes(1000, torch.Generator().manual_seed(10_000), "test")
     return [(encoder(part.images, places), part) for part in found]
 
@@ -118,10 +127,25 @@ def empty_cells(setup, seed):
     anywhere = torch.randint(25, word.shape, generator=torch.Generator().manual_seed(seed))
     thing = seen.true[picture, word]
     cells = (None, weights[picture, word].argmax(-1), anywhere, thing)
-    kept = [names_kept(model, annotations, seen, cell, empty) for cell in cells]
-    kept += [names_kept(model, annotations, seen, thing, empty, only) for only in ("start", 1, 0)]
+    kept = [words_kept(model, annotations, seen, seen.named, cell, empty) for cell in cells]
+    kept += [words_kept(model, annotations, seen, seen.named, thing, empty, only) for only in ("start", 1, 0)]
     row = *found[:4], in_all[picture, seen.true[picture, word]].mean().item(), *kept
     return [(setup, seed, STEPS_OF_LESSON, *(round(value, 4) for value in row))]
+
+
+def empty_things(setup, seed):
+    """Return the row of one captioner for relations: the name before comes one word earlier, the name after two words later."""
+    model, (annotations, seen) = trained(setup, seed)[0], annotated(seed, True)[1]
+    empty, where = encoder_of(seed)(torch.zeros(1, 50, 50))[0], kinds(seen)["relations"]
+    picture, word = where.nonzero(as_tuple=True)
+    before, after = seen.true[picture, word - 1], seen.true[picture, word + 2]
+    with torch.no_grad():
+        weights = model(annotations, seen.given).weights[picture, word]  # relations L
+    anywhere = torch.randint(25, word.shape, generator=torch.Generator().manual_seed(seed))
+    cells = (None, anywhere, weights.argmax(-1), before, after)
+    row = [words_kept(model, annotations, seen, where, cell, empty) for cell in cells]
+    row += [weights.gather(1, thing[:, None]).mean().item() for thing in (before, after)]
+    return [(setup, seed, STEPS, *(round(value, 4) for value in row))]
 
 
 def main():
@@ -131,6 +155,7 @@ def main():
     torch.set_num_threads(1)
     fill("captions", COLUMNS, ((setup, seed) for seed in range(options.seeds) for setup in SETUPS), measure)
     fill("emptied", EMPTIED, ((setup, seed) for seed in range(options.seeds) for setup in PENALTIES), empty_cells)
+    fill("relations", RELATIONS, (("soft", seed) for seed in range(options.seeds)), empty_things)
 
 
 if __name__ == "__main__":

@@ -19,9 +19,9 @@ from course_utils.models.captions import (
     by_kind,
     fit,
     hard_loss,
-    names_kept,
     score,
     soft_loss,
+    words_kept,
 )
 
 
@@ -211,7 +211,7 @@ def test_each_kind_of_word_by_hand():
     for kind, expected in (
         ("relations", [2, 0.4, 0.2, 0.4]),  # the first names have nothing before them
         ("“a”", [3, 0.3, 0.3, 0.3]),
-        ("things", [4, 0.5, 0.5, 0.2]),
+        ("names", [4, 0.5, 0.5, 0.2]),
     ):
         assert [float(value) for value in rows[kind]] == pytest.approx(expected), kind
     assert float(rows["end"][0]) == 5 and float(rows["end"][1]) == pytest.approx(0.1)
@@ -231,10 +231,10 @@ def test_a_name_is_lost_where_its_cell_is_emptied():
         return Told(wanted * whole[:, None, None], None, None)
 
     true = made.true[picture, word]
-    assert names_kept(reads, annotations, made, None, empty) == 1.0
-    assert names_kept(reads, annotations, made, true, empty) == 0.0
+    assert words_kept(reads, annotations, made, made.named, None, empty) == 1.0
+    assert words_kept(reads, annotations, made, made.named, true, empty) == 0.0
     elsewhere = (annotations[picture, :, 0] == 0).float().argmax(1)  # a cell without a thing
-    assert names_kept(reads, annotations, made, elsewhere, empty) == 1.0
+    assert words_kept(reads, annotations, made, made.named, elsewhere, empty) == 1.0
     assert annotations.sum() == len(word), "the annotations stay as they are"
 
 
@@ -269,7 +269,7 @@ def test_a_cell_is_emptied_in_one_place_alone(only):
         }
         return Told(F.one_hot(made.wanted[picture], len(WORDS)).float(), None, None)
 
-    assert names_kept(reads, annotations, made, true, empty, only) == 1.0
+    assert words_kept(reads, annotations, made, made.named, true, empty, only) == 1.0
 
 
 def test_the_table_has_five_seeds_of_everything():
@@ -278,3 +278,4 @@ def test_the_table_has_five_seeds_of_everything():
         assert len(runs) == 5, setup
     for setup in program("captions").PENALTIES:
         assert len(measured_once("emptied", "whole", setup=setup)[0]) == 5, setup
+    assert len(measured_once("relations", "whole", setup="soft")[0]) == 5

@@ -17,8 +17,11 @@ from course_utils.data.stories import (
     VOCABULARY,
     Stories,
     Story,
+    encode,
+    most_visited,
     stories,
     story,
+    takers,
     trails,
 )
 from course_utils.models.memory import (
@@ -104,6 +107,27 @@ def test_a_trail_tells_the_thing_from_the_person_who_took_it():
     )
     assert found.taken.tolist() == [1, 1] and [ANSWERS[place] for place in found.person_at] == ["office", "garden"]
     assert found.dropped.tolist() == [True, True] and found.went_on.tolist() == [True, False]
+
+
+def test_votes_and_takers_of_stories():
+    facts = ["mary went to the garden", "john went to the office", "mary took the ball", "mary went to the office"]
+    made = [
+        Story(facts, "where is the ball", "office", [2, 3]),
+        Story(facts[:3], "where is the ball", "garden", [2, 0]),
+    ]
+    assert most_visited(made) == [["office"], ["garden", "office"]] and takers(made) == [{"mary"}, {"mary"}]
+
+
+def test_a_story_of_ones_own_is_read_like_the_others():
+    made, told = stories("two facts", 20, seed=3)
+    width = told.facts.shape[-1]
+    for row, one in enumerate(made):
+        facts, mask, question = encode([f"{fact.capitalize()}." for fact in one.facts], f"{one.question}?", width)
+        there = len(one.facts)
+        assert torch.equal(facts[0], told.facts[row, :there]) and mask.tolist() == [[True] * there]
+        assert torch.equal(question[0], told.question[row])
+    with pytest.raises(CourseError, match="no story has the word 'cellar'"):
+        encode(["mary went to the cellar"], "where is mary")
 
 
 def test_tensors_hold_the_words_of_their_stories():

@@ -218,6 +218,17 @@ def _trail(one):
     return taken, ANSWERS.index(one.facts[moves[-1]].split()[-1]), dropped, dropped and moves[-1] > one.support[0]
 
 
+def most_visited(made: list[Story]) -> list[list[str]]:
+    """Return the place to which most moves of each story lead; all of them, if there are several."""
+    moves = [[fact.split()[-1] for fact in one.facts if " went to " in fact] for one in made]
+    return [[place for place in PLACES if went and went.count(place) == max(map(went.count, went))] for went in moves]
+
+
+def takers(made: list[Story]) -> list[set[str]]:
+    """Return who takes something in each story."""
+    return [{fact.split()[0] for fact in one.facts if " took " in fact} for one in made]
+
+
 class Stories(NamedTuple):
     """Stories as a network reads them; `mask` is True at facts. If an answer rests on fewer facts, the rest of `support` is -1."""
 
@@ -243,6 +254,21 @@ def stories(kind: str, number: int, seed: int, shortest=2, longest=10) -> tuple[
         support[row, : len(one.support)] = torch.tensor(one.support, dtype=torch.long)
     answer = torch.tensor([ANSWERS.index(one.answer) for one in made])
     return made, Stories(facts, (facts > 0).any(-1), question, answer, support)
+
+
+def encode(facts: list[str], question: str, width=0) -> tuple[Tensor, Tensor, Tensor]:
+    """Return one story as a network reads it: facts 1×M×J, mask 1×M, question 1×J; J is the longest sentence, `width` if that is more.
+
+    Raises:
+        CourseError: for a word that no story has.
+    """
+    texts = [text.lower().rstrip("?. ").split() for text in (*facts, question)]
+    if unknown := sorted({word for text in texts for word in text} - set(VOCABULARY)):
+        raise CourseError(f"no story has the word {unknown[0]!r}; the words are: {', '.join(VOCABULARY[1:])}")
+    ids = torch.zeros(len(texts), max(width, *map(len, texts)), dtype=torch.long)
+    for row, text in zip(ids, texts, strict=True):
+        row[: len(text)] = _ids(" ".join(text))
+    return ids[None, :-1], torch.ones(1, len(facts), dtype=torch.bool), ids[-1:]
 
 
 def _ids(text):

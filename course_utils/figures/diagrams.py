@@ -548,17 +548,20 @@ def captioner(new=()) -> Diagram:
     gate = Box("gate", "gate: *β*, 0 to 1", 444, 128, 88, 52)
     word = Box("word", "previous word", 410, 232, 122, 36, "data")
     cell = Box("LSTM", "LSTM", 592, 44, 58, 224)
-    after = Box("after", "new\nstate", 682, 132, 58, 48, "data")
-    arrows = [joined(cells, total, 32, "values"), joined(cells, score, 76), joined(score, total, 76, "weights")]
+    after = Box("after", "new\nstate", 678, 148, 62, 48, "data")
+    logits = Box("logits", "next\nword", 678, 48, 62, 52, "data")
+    arrows = [joined(cells, total, 32, "values"), joined(cells, score, 88, "keys"), joined(score, total, 76, "weights")]
     arrows += [Arrow(((state.right, 140), (230, 140), (230, 100))), joined(state, gate, 160)]
     arrows += [joined(total, times, 60), Arrow(((488, 128), (488, 76))), joined(times, cell, 60, "context")]
-    arrows += [joined(state, cell, 200), joined(word, cell, 250), joined(cell, after, 156)]
+    arrows += [joined(state, cell, 200), joined(word, cell, 250), joined(cell, after, 172)]
+    arrows += [Arrow(((709, 148), (709, 100))), Arrow(((580, 60), (580, 24), (709, 24), (709, 48)))]
+    arrows += [Arrow(((562, 250), (562, 284), (750, 284), (750, 74), (740, 74)))]
     in_words = (
         f"The {plain(state.text)} is compared with the {plain(cells.text)} by a {plain(score.text)}; these weights make the weighted sum of the values, which are "
         f"the annotations again. From the state also comes a {plain(gate.text)}. The weighted sum × the gate is the context. "
-        "An LSTM makes the new state of the state, the context and the previous word."
+        "An LSTM makes the new state of the state, the context and the previous word. New state, context and previous word give the next word."
     )
-    boxes = [cells, state, score, total, times, gate, word, cell, after]
+    boxes = [cells, state, score, total, times, gate, word, cell, after, logits]
     return _diagram("Show, Attend and Tell", in_words, boxes, arrows, new)
 
 

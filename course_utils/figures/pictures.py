@@ -66,13 +66,14 @@ def _square(ax, x, y, side, colour):
     ax.add_patch(plt.Rectangle((x - side / 2, y - side / 2), side, side, fill=False, color=colour, linewidth=1.8))
 
 
-def attended(image, weights=None, cell=None, title="", ax=None):
+def attended(image, weights=None, cell=None, title="", ax=None, drawn=None):
     """Show a picture in black on white, with lines between its cells, and how much each of them is attended to: no colour at 0, the strongest at 1.
 
     Args:
         image: Y×X.
         weights: one for each of 5×5 cells (or other squares), row by row; with None the picture shows no weights.
-        cell: the number of a cell to mark with dashes, such as the one of the thing that a word names.
+        cell: the number of a cell to mark with dashes: the one of the thing that a word names.
+        drawn: the number of a cell to mark with a ring: the one that was drawn.
     """
     ax = plots.axes(width=2.2, height=2.4) if ax is None else ax
     picture(1 - torch.as_tensor(image), title, ax)
@@ -80,7 +81,11 @@ def attended(image, weights=None, cell=None, title="", ax=None):
     grid = round(len(weights) ** 0.5)
     side = torch.as_tensor(image).shape[0] / grid
     if weights.max() > 0:
-        ax.set_xlabel(f"largest {weights.max():.2f}" + (f"\ndashes {weights[cell]:.2f}" if cell is not None else ""))
+        told = {"largest": weights.max(), "on the thing": cell, "drawn": drawn}
+        told = {
+            name: value if name == "largest" else weights[value] for name, value in told.items() if value is not None
+        }
+        ax.set_xlabel("\n".join(f"{name} {value:.2f}" for name, value in told.items()), fontsize=9)
     ax.spines[:].set(visible=True, color="0.85")
     lines = [side * line - 0.5 for line in range(1, grid)]
     ax.hlines(lines, *ax.get_xlim(), color="0.85", linewidth=0.6)
@@ -91,14 +96,30 @@ def attended(image, weights=None, cell=None, title="", ax=None):
         ax.add_patch(plt.Rectangle(place, side, side, color=INK, alpha=0.75 * weight, linewidth=0))
         if number == cell:
             ax.add_patch(plt.Rectangle(place, side, side, fill=False, color="black", linestyle="--", linewidth=1.4))
+        if number == drawn:
+            centre = (side * (column + 0.5) - 0.5, side * (row + 0.5) - 0.5)
+            ax.add_patch(plt.Circle(centre, 0.42 * side, fill=False, color=plots.COLOURS[0], linewidth=2))
 
 
-def each_word(image, words, rows, *cells, width=1.4):
-    """Show a map for each word: `rows` maps the name of a row to its weights, T×L; `cells` are the cells to mark with dashes, T for all rows or for each row."""
-    cells = cells * len(rows) if len(cells) == 1 else cells
-    size = (width * len(words) + 0.3, 1.9 * len(rows) + 0.2)
+def each_word(image, words, rows, cells, width=1.4, drawn=None):
+    """Show a map for each word: `rows` maps the name of a row to its weights, T×L; `cells` are the cells to mark with dashes, T, and `drawn` those to mark with a ring, T for each row."""
+    size = (width * len(words) + 0.3, 1.9 * len(rows) + 0.3)
     _, grid = plt.subplots(len(rows), len(words), figsize=size, squeeze=False)
-    for line, (name, weights), marked in zip(grid, rows.items(), cells, strict=True):
+    for number, (line, (name, weights)) in enumerate(zip(grid, rows.items(), strict=True)):
         for place, ax in enumerate(line):
-            attended(image, weights[place], marked[place], words[place], ax)
+            ring = None if drawn is None else drawn[number][place]
+            attended(image, weights[place], cells[place], "" if number else words[place], ax, ring)
         line[0].set_ylabel(name)
+
+
+def written(images, captions, weights, cells):
+    """Show what was written of each picture: a row for each, a map for each word, and the word below it; `cells` are those to mark with dashes."""
+    longest = max(map(len, captions))
+    _, grid = plt.subplots(len(images), longest, figsize=(1.3 * longest, 1.65 * len(images)), squeeze=False)
+    for line, image, words, maps, marked in zip(grid, images, captions, weights, cells, strict=True):
+        for place, ax in enumerate(line):
+            if place < len(words):
+                attended(image, maps[place], marked[place], ax=ax)
+                ax.set_xlabel(words[place], fontsize=12)
+            else:
+                ax.set_visible(False)

@@ -57,11 +57,20 @@ def heads(weights, line):
         _matrix(matrix.T.sqrt(), None, None, title, ax, "step", "position" if ax is across[0] else "", **shares)
         ax.axvline(line, color="0.4", linestyle="--", linewidth=1)
         ax.set_xticks(range(0, steps, 4), range(0, steps, 4))
-        ax.set_yticks(
-            range(0, positions, 10 if positions > 20 else 5), range(0, positions, 10 if positions > 20 else 5)
-        )
+        places = range(0, positions, 10 if positions > 20 else 5)
+        ax.set_yticks(places, places)
     bar = across[0].figure.colorbar(across[0].images[0], ax=across, label="weight (square root scale)")
     bar.set_ticks([0, 1 / 32**0.5, 0.5, 1], labels=["0", "1/32", "1/4", "1"])  # 1/32 is that of all 32 alike
+
+
+def reading(looks, facts, question, answer, support=()):
+    """Draw how much each hop looks at each fact, looks hops×M, with frames at the facts of `support`, one for each hop; return a sentence."""
+    hops, ax = [f"hop {k}" for k in range(1, len(looks) + 1)], axes(width=5, height=0.7 + 0.3 * len(facts))
+    frames = [(fact, hop) for hop, fact in enumerate(support)]
+    weights(looks.T, hops, facts, f"{question}?", ax, f"It says: {answer}", "", marked=frames)
+    ax.set_xticks(range(len(hops)), hops, rotation=0, ha="center")
+    most = " and ".join(f"{hop} at “{facts[row.argmax()]}”" for hop, row in zip(hops, looks, strict=True))
+    return f"{question}? It looks most with {most}, and says {answer}."
 
 
 def scores(matrix, keys=None, queries=None, title="", ax=None, xlabel=KEYS, ylabel=QUERIES):
@@ -419,8 +428,11 @@ def ranked(names, values, xlabel, title=""):
     ax.set(xlabel=xlabel, title=title, ylim=(len(names) - 0.5, -0.5))
 
 
-def dots(rows, xlabel, title="", ax=None, xlim=(-0.03, 1.03)):
-    """A mark for each run: `rows` maps a label to one series or several, each a name with its runs; a name has one marker in all rows."""
+def dots(rows, xlabel, title="", ax=None, xlim=(-0.03, 1.03), guess=None):
+    """A mark for each run: `rows` maps a label to one series or several, each a name with its runs; a name has one marker in all rows.
+
+    `guess` is (name, levels): a level for each row, drawn as an upright grey line, such as what guessing would reach.
+    """
     names = list(next(iter(rows.values())))
     ax = axes(width=8, height=1.3 + 0.14 * len(rows) * len(names)) if ax is None else ax
     for place, (name, (colour, _, marker)) in enumerate(zip(names, LOOKS, strict=False)):
@@ -430,7 +442,12 @@ def dots(rows, xlabel, title="", ax=None, xlim=(-0.03, 1.03)):
             label = f"{list(rows)[row]}, {name}"  # for those who can't see the picture
             ax.scatter(values, [height] * len(values), color=colour, marker=marker, alpha=0.65, label=label)
     above = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "ncols": len(names), "frameon": False}
-    ax.legend(ax.collections[:: len(rows)], names, **above)
+    handles = ax.collections[:: len(rows)]
+    if guess:
+        levels, heights = list(map(float, guess[1])), torch.arange(len(rows)).numpy()
+        handles.append(ax.vlines(levels, heights - 0.4, heights + 0.4, color="0.6", linewidth=3, zorder=0))
+        names, above["ncols"] = [*names, guess[0]], len(names) + 1
+    ax.legend(handles, names, **above)
     ax.hlines([row + 0.5 for row in range(len(rows) - 1)], *xlim, color="0.88", linewidth=1)
     ax.set_yticks(range(len(rows)), rows)
     ax.set(xlabel=xlabel, title=title, xlim=xlim, ylim=(len(rows) - 0.45, -0.55))

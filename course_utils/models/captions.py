@@ -201,32 +201,40 @@ def score(model: Captioner, annotations: Tensor, seen: Scenes, hard=False) -> Sc
     return Score(words, captions, pointing, one_earlier, on_thing)
 
 
-def by_kind(output: Told, seen: Scenes) -> dict[str, list[Tensor]]:
+def kinds(seen: Scenes) -> dict[str, Tensor]:
+    """Return where the wanted words of each kind are, B×T each."""
+    a, wanted = WORDS.index("a"), seen.wanted
+    return {"names": seen.named, "relations": (wanted > a) & (wanted < FIRST), "“a”": wanted == a, "end": wanted == EOS}
+
+
+def by_kind(output: Told, seen: Scenes) -> dict[str, list]:
     """Return, for each kind of word, means of its gate, of its largest weight, and of its weights on the thing named next and on the one named last."""
-    wanted, a, rows = seen.wanted, WORDS.index("a"), {}
-    kinds = {"things": (wanted >= FIRST, 0), "“a”": (wanted == a, 1), "relations": ((wanted > a) & (wanted < FIRST), 2)}
-    # the next name comes `ahead` words later; the last one came three words before that
-    for kind, (where, ahead) in kinds.items():
-        scene, word = (where & (torch.arange(wanted.shape[1]) + ahead >= 3)).nonzero(as_tuple=True)
+    rows, steps = {}, torch.arange(seen.wanted.shape[1])
+    where = kinds(seen)
+    for kind, ahead in {"names": 0, "relations": 2, "“a”": 1}.items():  # the next name comes so many words later
+        scene, word = (where[kind] & (steps + ahead >= 3)).nonzero(
+            as_tuple=True
+        )  # the last one came three words before it
         on = [output.weights[scene, word, seen.true[scene, word + way]].mean() for way in (ahead, ahead - 3)]
         rows[kind] = [output.gates[scene, word].mean(), output.weights[scene, word].amax(-1).mean(), *on]
-    end = wanted == EOS
+    end = where["end"]
     rows["end"] = [output.gates[end].mean(), output.weights[end].amax(-1).mean(), "", ""]
     return rows
 
 
 @torch.no_grad()
-def names_kept(model, annotations: Tensor, seen: Scenes, cells: Tensor | None, empty: Tensor, only=None) -> float:
-    """Return the share of names that are right when one cell is emptied for each of them.
+def words_kept(model, annotations: Tensor, seen: Scenes, where: Tensor, cells, empty: Tensor, only=None) -> float:
+    """Return the share of words that are right when one cell is emptied for each of them.
 
     Args:
         annotations: N×L×E.
-        cells: one for each name, in the order of `seen.named.nonzero()`; with None nothing is emptied.
+        where: N×T, True at the words that are looked at, such as `seen.named`.
+        cells: one for each of these words, in the order of `where.nonzero()`; with None nothing is emptied.
         empty: L×E, the annotations of an empty picture.
         only: where the cell is emptied: for the "start", that is the mean annotation alone, or for a single look, 0 for the one at the
-            name and 1 for the one a word before; with None everywhere.
+            word and 1 for the one a word before; with None everywhere.
     """
-    picture, word = seen.named.nonzero(as_tuple=True)
+    picture, word = where.nonzero(as_tuple=True)
     rows, whole, given = torch.arange(len(word)), annotations[picture], seen.given[picture]
     changed = whole.clone()
     if cells is not None:
@@ -234,7 +242,7 @@ def names_kept(model, annotations: Tensor, seen: Scenes, cells: Tensor | None, e
     if only is None:
         told = model(changed, given)
     else:
-        looks = whole[:, None].repeat(1, given.shape[1], 1, 1)  # names T L E
+        looks = whole[:, None].repeat(1, given.shape[1], 1, 1)  # words T L E
         if only != "start":
             looks[rows, word - only] = changed
         told = model(changed if only == "start" else whole, given, looks=looks)

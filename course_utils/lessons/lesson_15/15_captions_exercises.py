@@ -12,7 +12,7 @@ from course_utils import check, hint, progress, solution
 #
 # Does a map show what a word is about? Where the true cell of each word is known, this can be counted. A word **points** to the cell of its largest weight, and it is right if that is the true cell. Return the share of right words, from 0 to 1, among all real words of the batch.
 #
-# `mask` is True at real words. At False steps, `true` may be any number, even one that is no cell of the picture, and the weights may be any numbers. False may be before True. At real words no two weights are equal. The result may be a Python number or a tensor.
+# `mask` is True at real words. At False steps, `true` may be any number, even one that is no cell of the picture, and the weights may be any numbers. Padding may come before real words. At real words no two weights are equal. The result may be a Python number or a tensor.
 
 
 # %%
@@ -58,7 +58,7 @@ check("15.pointing_accuracy", pointing_accuracy)
 #
 # Repair it. It should compute the lesson's equations and keep four promises:
 #
-# 1. With each cell there twice, the result stays the same.
+# 1. If every cell occurs twice, the result stays the same.
 # 2. The cells' weights depend on the state (lesson 04's perceptron).
 # 3. No picture affects another one's result.
 # 4. The gate lies between 0 and 1, and is 1/2 for a state of zeros.
@@ -101,7 +101,7 @@ check("15.first_look", first_look)
 #
 # $$\sum_{i=1}^{L} \Big(1 - \sum_{t} \alpha_{ti}\Big)^2$$
 #
-# where $t$ runs over the steps at which `mask` is True, the real words. Return the mean over the B captions; here the weights are B×T×L. What is at False steps has no effect on the penalty or its gradient. False may be before True. A caption without words counts like any other: all its sums are 0, so it costs L.
+# where $t$ runs over the steps at which `mask` is True, the real words. Return the mean over the B captions; here the weights are B×T×L. What is at False steps has no effect on the penalty or its gradient. Padding may come before real words. A caption without words counts like any other: all its sums are 0, so it costs L.
 
 
 # %%

@@ -9,7 +9,7 @@ lesson = Lesson(
     goals=(
         "say what an annotation of a picture is, and how a decoder of captions begins and looks",
         "compute by hand how much of the context a gate lets through, and what the penalty on overlooked cells costs",
-        "tell soft attention from hard attention by what the next word is made of and by how each is trained",
+        "say what soft and hard attention each read for a word, and how each is trained",
         "measure how often a word's weights point to the thing that it names, and compare that with chance",
         "say what a map of weights shows and what it does not, and test what a word depends on by emptying a cell",
     ),

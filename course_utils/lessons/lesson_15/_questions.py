@@ -47,7 +47,7 @@ questions = (
         "soft and hard",
         "What does the hard captioner read for a word, and what teaches its weights?",
         right=(
-            "It reads one annotation, drawn with the weights, and the word's log probability is the reward.",
+            "It reads one drawn annotation; the word's log probability is the reward.",
             "A draw has no gradient, so REINFORCE has to estimate it. Batches with soft attention in between keep the noise low.",
         ),
         wrong=(
@@ -120,5 +120,11 @@ predictions = (
         "15.emptied",
         "With the penalty: of 100 names, how many are still right when, for each of them, the cell with the largest weight is emptied?",
         why="At the name this model has its weight on cells that it does not need for the name. What it needs was read earlier, and its state has kept it.",
+    ),
+    Prediction(
+        "15.relation",
+        "When are more relations lost: without the thing named before, without the one named after, or alike in both cases?",
+        why="The relation says where the thing named before stands. The captioner has looked at it for its name already, and now looks more at the thing named after.",
+        choices=("before", "after", "alike"),
     ),
 )

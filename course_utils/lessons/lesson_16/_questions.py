@@ -48,21 +48,21 @@ questions = (
         "why two hops",
         "“John took the milk. John went to the office. Where is the milk?” Why can't one hop find the second fact?",
         right=(
-            "Nothing in the question resembles the second fact more than facts about other people.",
+            "Nothing in the question resembles it more than other people's moves.",
             "The question does not mention John. Only what the first hop reads brings him in, and then the second hop can look for him.",
         ),
         wrong=(
             (
-                "One hop can give weight to one fact only.",
+                "One hop can give weight to one fact only, and it needs two.",
                 "A hop's weights can be spread over many facts. The trouble is that one question compares all of them with the same vector.",
             ),
             (
-                "The second fact has a different age from the first one.",
+                "The second fact is younger, and a hop looks for one age alone.",
                 "Each fact has its age, and a hop may look for an age. But the last move in a story need not be John's.",
             ),
             (
-                "One hop reads keys and never values.",
-                "A hop compares with the keys and reads the values. With one hop, both happen once.",
+                "One hop compares keys, but only the second hop reads values.",
+                "A hop compares with the keys and reads the values. With one hop, both happen, once each.",
             ),
         ),
     ),
@@ -86,7 +86,7 @@ questions = (
         "where it fails, and why",
         "Yes-or-no questions were answered badly with one hop. How did we find out that the readout was the reason?",
         right=(
-            "We put a ReLU between two layers of the readout, and nearly all answers were right.",
+            "We put a ReLU into the readout, and nearly all answers were right.",
             "The claim was that a linear readout can't compare the place asked for with the place read. The claim was tested by changing only that, and two layers without the ReLU did not help.",
         ),
         wrong=(
@@ -116,7 +116,7 @@ predictions = (
         "16.hardest",
         "With two hops, which kind of question gets the fewest right answers?",
         why="It rests on one fact only, so it is not another hop that is missing. The lesson comes back to the reason.",
-        choices=("three facts", "north of", "yes or no", "counting"),
+        choices=("two facts", "three facts", "north of", "yes or no"),
     ),
     Prediction(
         "16.hidden",
