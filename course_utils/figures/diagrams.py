@@ -379,18 +379,19 @@ def soft_and_hard(new=()) -> Diagram:
 
 
 def transformer(new=()) -> Diagram:
-    """The whole Transformer: the encoder above, the decoder below, and the three attentions in their layers."""
-    encoder, memory, arrows = _stack("source", [("encoder", "self-attention")], 70, ("memory", "memory"))
+    """The whole Transformer: the encoder above, the decoder below, the residual stream of each as a line, and the three attentions beside it."""
+    encoder, memory, arrows = _stack("source", [("encoder", "self-attention")], 134, ("memory", "memory"))
     steps = [("causal", "causal\nself-attention"), ("cross", "attention\nto the source")]
-    decoder, out, more = _stack("target\nso far", steps, 266, ("readout", "readout: next word"))
+    decoder, out, more = _stack("target\nso far", steps, 390, ("readout", "readout: next word"))
     cross = next(box for box in decoder if box.name == "cross")
     down, over = memory.x + memory.width / 2, cross.x + cross.width / 2
-    way = ((down, memory.y + memory.height), (down, 189), (over, 189), (over, cross.y))
+    way = ((down, memory.y + memory.height), (down, 236), (over, 236), (over, cross.y))
     arrows = [*arrows, *more, Arrow(way, "keys and values", name="memory")]
     in_words = (
-        "Above, the words of the source get an embedding + positions. N layers follow, of self-attention and feed-forward, each x + f(norm(x)), and a norm after the last of them. "
-        "The result is the memory. Below, the words of the target so far get an embedding + positions, too. N layers of causal self-attention, attention to the source "
-        "and feed-forward follow, each x + f(norm(x)), and again a norm after the last. The attention to the source takes its keys and values from the memory. "
+        "Above, the words of the source get an embedding + positions. A thick line leads on through N layers: one residual stream. Beside it are self-attention and feed-forward: "
+        "each reads the stream through its norm, f(norm(x)), and at a + its result is added to the stream. A norm follows the last layer, and the result is the memory. "
+        "Below, the words of the target so far get an embedding + positions, too. Their residual stream leads through N layers of causal self-attention, attention to the source "
+        "and feed-forward, each f(norm(x)), added at a +, and again to a norm after the last. The attention to the source takes its keys and values from the memory. "
         "The readout gives probabilities of the next word."
     )
     return _diagram("The Transformer", in_words, [*encoder, memory, *decoder, out], arrows, new)
@@ -462,11 +463,11 @@ def sublayers(new=()) -> Diagram:
 def decoder_only(new=()) -> Diagram:
     """The decoder of a Transformer without a source: what GPT and the models after it are made of."""
     boxes, out, arrows = _stack(
-        "text\nso far", [("causal", "causal\nself-attention")], 70, ("readout", "readout: next letter")
+        "text\nso far", [("causal", "causal\nself-attention")], 134, ("readout", "readout: next letter")
     )
     in_words = (
-        "The characters of the text so far get an embedding + positions. N layers follow, each of causal self-attention and feed-forward, "
-        "each of these x + f(norm(x)), and a norm after the last layer. The readout gives logits of the next letter."
+        "The characters of the text so far get an embedding + positions. A thick line leads on through N layers: one residual stream. Beside it are causal self-attention and feed-forward: "
+        "each reads the stream through its norm, f(norm(x)), and at a + its result is added to the stream. A norm follows the last layer. The readout gives logits of the next letter."
     )
     return _diagram("A decoder without a source", in_words, [*boxes, out], arrows, new)
 
@@ -823,20 +824,28 @@ def snail(new=()) -> Diagram:
 
 
 def _stack(read, attentions, middle, last):
-    """Return the boxes of one side of a Transformer with pre-norm, from what it reads to its layers in a frame and the last norm; what comes last; and the arrows between."""
-    chain = [Box("input", read, EDGE, middle - 24, 62, 48, "data")]
-    chain.append(Box("embedding", "embedding: + positions", 94, middle - 24, 98, 48))
-    x = 214
+    """Return the boxes of one side of a Transformer with pre-norm, from what it reads to the last norm; what comes last; and the arrows between.
+
+    At the height `middle` its residual stream passes below its functions, which read it and add to it.
+    """
+    first = Box("input", read, EDGE, middle - 24, 62, 48, "data")
+    embedding = Box("embedding", "embedding: + positions", 94, middle - 24, 98, 48)
+    x, functions, pluses, arrows = 214, [], [], []
     for name, text in [*attentions, ("feed-forward", "feed-forward")]:
-        chain.append(Box(name, f"{text}: *x* + *f*(norm(*x*))", x, middle - 34, 116, 68))
+        function = Box(name, f"{text}: *f*(norm(*x*))", x, middle - 100, 116, 64)
+        plus = Box("+", "+", x + 82, middle - 12, 24, 24)
+        arrows.append(Arrow(((x + 22, middle), (x + 22, middle - 36))))
+        arrows.append(Arrow(((x + 94, middle - 36), (x + 94, middle - 12))))
+        functions.append(function)
+        pluses.append(plus)
         x += 116 + 10
-    frame = Box("", "", 204, middle - 48, x - 204, 132, "frame")
-    count = Box("layers", "*N* layers", frame.x + 10, middle + 44, frame.width - 20, 28, "data")
+    frame = Box("", "", 204, middle - 112, x - 204, 184, "frame")
+    count = Box("layers", "*N* layers: one residual stream", frame.x + 10, middle + 20, frame.width - 20, 44, "data")
     norm = Box("norm", "norm", frame.right + 12, middle - 20, 48, 40)
     end = Box(*last, norm.right + 12, middle - 24, 76, 48, "data" if last[0] == "memory" else "step")
-    steps = [*chain, norm, end]
-    boxes = [*chain, frame, count, norm]
-    return boxes, end, [joined(a, b, middle) for a, b in zip(steps, steps[1:], strict=False)]
+    stream = Arrow(((embedding.right, middle), (norm.x, middle)), name="stream", stream=True)
+    ways = [joined(first, embedding, middle), stream, joined(norm, end, middle), *arrows]
+    return [first, embedding, *functions, *pluses, frame, count, norm], end, ways
 
 
 def _upward(start, end):

@@ -12,7 +12,7 @@ from course_utils.models.assembled import share_right
 from course_utils.models.attention import causal_mask
 from course_utils.models.conversion import from_lesson
 from course_utils.models.plain import sinusoidal_positions
-from course_utils.models.residual import first_steps, likeness, spreads
+from course_utils.models.residual import likeness, spreads
 from course_utils.models.seq2seq import fit, make_batch
 from course_utils.translation.scores import exact_shares
 
@@ -37,13 +37,19 @@ plots.curves(range(13), alike, "layers", "mean cosine of two words", legend="abo
 # %% [markdown]
 # After two layers of attention alone all words point in nearly the same direction. (Dong et al. 2021 have the theory.) If each attention *adds* its context to the word, x + f(x), they become alike more slowly. This is the residual connection of lesson 09 (He et al. 2016).
 #
+# Here is the whole Transformer (Vaswani et al. 2017). Its residual connections form a line, the **residual stream**, from the embedding to the last norm. Each box beside it reads the stream and adds to it. The encoder's result is the **memory**. We build these boxes one by one. Which of them lets words exchange what they know?
+
+# %%
+diagrams.transformer()
+
+# %% [markdown]
 # ## The attentions
 #
-# We now write a whole Transformer (Vaswani et al. 2017). All its attentions are those of lesson 10:
+# Words meet in the three attentions only. These are those of lesson 10:
 #
 # $$\text{head}_i = \text{softmax}\!\left(\frac{Q_i K_i^\top}{\sqrt{d}}\right) V_i \qquad [\text{head}_0, \dots, \text{head}_{H-1}]\, W_O^\top$$
 #
-# With D = 8 and two heads, which shape does Q have for 3 sentences of 5 words? (In the drawing below the cell, f is what a box names; its norm comes later.)
+# The code also has a mask and biases. With D = 8 and two heads, which shape does Q have for 3 sentences of 5 words?
 
 
 # %%
@@ -67,10 +73,9 @@ class MultiHeadAttention(nn.Module):
 attention, x = MultiHeadAttention(D=8, H=2), torch.randn(3, 5, 8)
 print("Q:     ", *attention.split(attention.W_Q(x)).shape)
 print("result:", *attention(x, causal_mask(5)).shape)
-diagrams.transformer()
 
 # %% [markdown]
-# Q has 3 sentences, 2 heads, 5 words and 8 / 2 = 4 numbers. In the drawing, the attention to the source takes its keys and values from the **memory**, which is the encoder's result.
+# Q has 3 sentences, 2 heads, 5 words and 8 / 2 = 4 numbers for each. The result has the shape of x, so it can be added to the stream.
 #
 # ## A network for each word
 #
@@ -124,7 +129,7 @@ print("variance:", x.var(correction=0), "  norm:", norm(x).detach())
 #
 # $$\text{post: } \text{norm}(x + f(x)) \qquad\qquad \text{pre: } x + f(\text{norm}(x))$$
 #
-# What does each make of [1, 2, 6] if f returns what it is given? Predict it, then change the line in `PostNorm`. In which of the two drawings can x pass without going through a norm?
+# What does each make of [1, 2, 6] if f returns what it is given? Work it out, then change the line in `PostNorm` and compare.
 
 
 # %%
@@ -143,11 +148,11 @@ class PostNorm(SubLayer):
 
 
 print("pre: ", SubLayer(3, nn.Identity())(x).detach())
-print("post:", PostNorm(3, nn.Identity())(x).detach(), "should be", norm(x + x).detach())
+print("post:", PostNorm(3, nn.Identity())(x).detach())
 diagrams.sublayers()
 
 # %% [markdown]
-# (With f(x) = x, the sum is 2x, and its norm is that of x.) In pre-norm x passes freely from layer to layer. This is the **residual stream**, which is only ever added to.
+# Post-norm gives the norm of 2x, which is that of x: [-0.926, -0.463, 1.389]. In the drawing, its residual stream goes through a norm in every sub-layer. With pre-norm the stream is only ever added to.
 #
 # ## Two kinds of layers
 #
@@ -198,7 +203,7 @@ for (title, (allowed, keys, queries)), ax in zip(masks.items(), plots.axes(3, wi
 #
 # ## The whole model
 #
-# What goes in is a word's embedding, from one matrix E for both languages, times √D, plus its position. What comes out are logits: dot products of the last layer's result $h_t$, after one more norm, with the embeddings of all words, so that E is also the **readout**. In the second cell, which method computes the memory, and which one reads it?
+# What goes in is a word's embedding, from one matrix E for both languages, times √D, plus its position. What comes out are logits: dot products of the last layer's result $h_t$, after one more norm, with the embeddings of all words, so that E is also the **readout**.
 #
 # $$x_t = \sqrt{D}\, E_{w_t} + P_t \qquad\qquad \text{logits}_t = E\, \text{norm}(h_t)$$
 
@@ -245,7 +250,7 @@ class Transformer(EmbeddingAndReadout):
 
 
 # %% [markdown]
-# `encode` computes the memory, once for a sentence. `decode` reads it, and runs again for each word that is written. With pre-norm no norm lies on the residual stream, so one more follows the last layer of each side.
+# With pre-norm no norm lies on the residual stream, so one more follows the last layer of each side. In `translate` below, how often do `encode` and `decode` run for a sentence of ten words?
 #
 # We train the model in the small world of lesson 06, where verbs go to the end, in 200 steps of lesson 05's loop: 64 pairs, Adam, gradients clipped to length 1, and a rate that falls from 0.01. Given the right words before, what share of the words will it get right?
 
