@@ -725,43 +725,6 @@ def links(link, usage, new=()) -> Diagram:
     return _diagram("Links", in_words, boxes, arrows, new)
 
 
-def delta_write(key="", value="", memory="", old="", difference="", written="", result="", new=()) -> Diagram:
-    """One write of a delta rule: the memory is read with the key, and only what is missing is added. The texts are numbers to show."""
-    high, middle, low, under = 48, 128, 222, 282
-
-    def box(name, text, number, *place, kind="step"):
-        return Box(name, text + (f": {number}" if number else ""), *place, kind)
-
-    keys = box("key", "key *k*", key, EDGE, high - 28, 100, 56, kind="data")
-    held = box("memory", "memory *S*", memory, EDGE, low - 28, 100, 56, kind="data")
-    read = box("read", "read *S*ᵀ*k*", old, 160, low - 28, 110, 56)
-    values = box("value", "value *v*", value, 222, middle - 28, 84, 56, kind="data")
-    minus = box("difference", "*v* − *S*ᵀ*k*", difference, 340, middle - 28, 96, 56)
-    write = box("write", "*β* *k* (…)ᵀ", written, 478, high - 28, 112, 136)
-    plus = Box("add", "+", 630, low - 14, 28, 28)
-    after = box("after", "new *S*", result, 682, low - 38, 58, 76, kind="data")
-    fork, turn, down = 211, minus.x + minus.width / 2, plus.x + plus.width / 2
-    left = held.x + held.width / 2
-    arrows = [
-        joined(keys, write, high),
-        Arrow(((fork, high), (fork, read.y))),
-        joined(held, read, low),
-        joined(values, minus, middle),
-        Arrow(((read.right, low), (turn, low), (turn, minus.y + minus.height))),
-        joined(minus, write, middle),
-        Arrow(((write.right, middle), (down, middle), (down, plus.y))),
-        Arrow(((left, held.y + held.height), (left, under), (down, under), (down, plus.y + plus.height))),
-        joined(plus, after, low),
-    ]
-    boxes = [keys, held, read, values, minus, write, plus, after]
-    parts = "; ".join(plain(part.text) for part in boxes if part is not plus)
-    in_words = (
-        "The memory is read with the key, which gives the old value; this is subtracted from the value. The difference, times β, is written under the key: it is "
-        f"added (+) to the memory. The boxes: {parts}."
-    )
-    return _diagram("What a delta rule writes", in_words, boxes, arrows, new)
-
-
 def three_parts(new=()) -> Diagram:
     """Attention as a score, a normaliser and a memory, and what lesson 20 puts in each one's place."""
     over, row, under, lowest = 26, 92, 186, 268
