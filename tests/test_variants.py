@@ -310,6 +310,20 @@ def test_what_the_lesson_says_of_the_variants(seed):
 
 
 @pytest.mark.parametrize("seed", range(3))
+def test_what_the_lesson_says_of_strengths(seed):
+    """Each run by itself, at 128 steps: the worse of the two worlds."""
+    worse = {
+        name: [
+            min(share(seed, f"{name}, near first" + f", strength {s}" * (s != 0.3), world) for world in compared.WORLDS)
+            for s in (0.1, 0.3, 1, 3)
+        ]
+        for name in ("softmax", "sparsemax")
+    }
+    assert worse["softmax"].index(max(worse["softmax"])) == 2 and 0.65 < max(worse["softmax"]) < 0.78
+    assert worse["sparsemax"].index(max(worse["sparsemax"])) == 1 and max(worse["sparsemax"]) > 0.85
+
+
+@pytest.mark.parametrize("seed", range(3))
 def test_what_the_lesson_says_of_what_is_taken_out(seed):
     """Each run by itself."""
     of = partial(share, seed)
