@@ -806,7 +806,7 @@ def _stack(read, attentions, middle, last):
     count = Box("layers", "*N* layers: one residual stream", frame.x + 10, middle + 20, frame.width - 20, 44, "data")
     norm = Box("norm", "norm", frame.right + 12, middle - 20, 48, 40)
     end = Box(*last, norm.right + 12, middle - 24, 76, 48, "data" if last[0] == "memory" else "step")
-    stream = Arrow(((embedding.right, middle), (norm.x, middle)), name="stream", stream=True)
+    stream = Arrow(((embedding.right, middle), (norm.x, middle)), stream=True)
     ways = [joined(first, embedding, middle), stream, joined(norm, end, middle), *arrows]
     return [first, embedding, *functions, *pluses, frame, count, norm], end, ways
 

@@ -267,7 +267,7 @@ ax.plot([1, 0.36], [0, 0.48], "k:")  # from the key (1, 0) straight onto the new
 _ = ax.text(0.02, 0.33, "0.6"), ax.set(xlim=(-0.2, 1.6), ylim=(-0.2, 1.3))
 
 # %% [markdown]
-# With β = 1 the new key reads 5, with β = 0.5 it reads 3.6, half-way between the old 2.2 and 5. But the other two no longer read 1 and 2. The key (1, 0) **overlaps** with the new one: 0.6 of it lies in the new key's direction (up to the dotted line), which is their dot product, so it reads $0.6 \cdot 2.8 = 1.68$ more. Only keys at right angles leave each other alone, and in two dimensions there are no more than two of these.
+# With β = 1 the new key reads 5, with β = 0.5 it reads 3.6, half-way between the old 2.2 and 5. But the other two no longer read 1 and 2. The key (1, 0) **overlaps** with the new one: 0.6 of it lies in the new key's direction (up to the dotted line), which is their dot product, so it reads $0.6 \cdot 2.8 = 1.68$ more. Only keys at right angles leave each other alone, and in two dimensions only two keys can be so.
 #
 # Here is the rule as a loop. Does each of our five attentions give what the course's version gives, padding included? And which promises do they break?
 
@@ -429,11 +429,11 @@ for one in both:
     print(f"{one}: strength {strengths[worse.argmax()]} gets at least {worse.max():.2f} right in both worlds")
 
 # %% [markdown]
-# With $s = 0.3$, softmax gives the latest 0.11, and 14 older ones share 0.89 among eight values: one often gathers more. Sparsemax gives it 0.47; it loses only if the next three share another value. A strength of 1 also helps softmax in *latest*, but costs *once*, which asks for old keys; 3 makes all four worse. So the strength is a trade. Sparsemax makes the better one, with 0.3.
+# With $s = 0.3$, softmax gives the latest 0.11, and 14 older ones share 0.89 among eight values: one often gathers more. Sparsemax gives it 0.47; it loses only if the next three share another value. A strength of 1 also helps softmax in *latest*, but costs *once*, which asks for old keys; 3 makes all four worse. The strength is a trade, and sparsemax makes the better one, with 0.3.
 #
 # ## So: what will your own attention be?
 #
-# One that changes a part for a reason. The penalty wins *latest* and loses *once*, so why should all heads have it? Below, every other head of softmax has strength 2, the rest 0. Is this better than one strength for all?
+# One that changes a part for a reason. The penalty wins *latest* and loses *once*, so why should all heads have it? Below, every other head of softmax has strength 2, the rest 0. Does this beat one strength for all?
 
 
 # %%
@@ -447,7 +447,7 @@ print("dot product", own)
 print("mine", trained(mine, "once", "latest"))
 
 # %% [markdown]
-# It is, with one seed: at 128 steps, both worlds get more right than softmax with any single strength does in its worse one. Start here: what if sparsemax has such heads? A claim needs more seeds.
+# It does, with one seed: at 128 steps, both worlds get more right than softmax with any single strength does in its worse one. Start here: what if sparsemax has such heads? A claim needs more seeds.
 #
 # ## Questions
 #
