@@ -4,6 +4,7 @@
 
 Reads the model, and what it means to take a part out, from the lesson's page, so that the table is about no other model. The rows go to the
 table parts.csv in course_utils/data/measured_tables, which the lesson shows; what is in it already is not run again. About ten seconds a row.
+Two more comparisons are in it: with the translator of lesson 06, read from its page, and of six layers with norms and without, at a lower rate.
 
 In the world "plain" verbs go to the end, as in lesson 06. In "endings" words of the target also end as the gender and the number of a noun ask.
 """
@@ -24,7 +25,8 @@ from course_utils.models.assembled import share_right
 from course_utils.models.seq2seq import fit, make_batch
 from course_utils.translation.scores import exact_shares
 
-LESSON = Path(__file__).parents[1] / "course_utils/lessons/lesson_12/12_transformer.py"
+LESSONS = Path(__file__).parents[1] / "course_utils/lessons"
+LESSON, BEFORE = LESSONS / "lesson_12/12_transformer.py", LESSONS / "lesson_06/06_seq2seq_attention.py"
 COLUMNS = ("world", "part", "seed", "loss", "given_right", "written_right", "alone_right", "parameters", "cpu_seconds")
 SIZES = (20_000, 1), (300, 2)  # how many pairs, and their seed
 NOTHING = "nothing"
@@ -35,18 +37,22 @@ PARTS = (
 DEEPER = "feed-forward networks, with three layers"  # in place of two, so that there are about as many parameters as in the whole
 COPYING = "causal mask and attention to the source"  # so that the next word can only be copied from where it stands
 TAKEN_OUT = {DEEPER: PARTS[:1], COPYING: ("causal mask", "attention to the source")}
+WHOLE, RIVAL = "nothing, 200 steps", "lesson 06's translator, 200 steps"
+DEEP = {"nothing, six layers, 200 steps": NOTHING, "norms, six layers, 200 steps": "norms"}
 SETUPS = [("plain", part) for part in (NOTHING, *PARTS, COPYING)]
 SETUPS += [("endings", part) for part in (NOTHING, *PARTS[:2], DEEPER)]
+SETUPS += [("plain", part) for part in (WHOLE, RIVAL, *DEEP)]
+FEWER = dict.fromkeys((WHOLE, RIVAL, *DEEP), 3)  # seeds of what takes long
 STEPS, ALONE = 300, 100  # steps of training; sentences that are also translated one at a time
 
 
-def page() -> SimpleNamespace:
-    """Return what the lesson's page defines: its classes and functions."""
+def page(lesson=LESSON, **known) -> SimpleNamespace:
+    """Return what a lesson's page defines, its classes and functions; they also know what is given by name."""
     kinds = (ast.Import, ast.ImportFrom, ast.ClassDef, ast.FunctionDef)
-    tree = ast.parse(LESSON.read_text(encoding="utf-8"))
+    tree = ast.parse(lesson.read_text(encoding="utf-8"))
     tree.body = [node for node in tree.body if isinstance(node, kinds)]
-    found = {}
-    exec(compile(tree, LESSON.name, "exec"), found)
+    found = dict(known)
+    exec(compile(tree, lesson.name, "exec"), found)
     return SimpleNamespace(**found)
 
 
@@ -62,16 +68,29 @@ def pairs_of(world):
 
 def measure(world, part, seed, steps=STEPS, alone=ALONE):
     """Train one model without a part; return its row: the loss of the last 20 steps, and shares of right words."""
-    lesson, (pairs, test) = page(), pairs_of(world)
+    pairs, test = pairs_of(world)
+    lesson, before = page(pairs=pairs), page(BEFORE, pairs=pairs)
     torch.manual_seed(seed)
-    model = lesson.Transformer(len(pairs.words), N=3 if part == DEEPER else 2)
-    for taken in TAKEN_OUT.get(part, (part,)):
-        lesson.take_out(model, taken)
+    if part == RIVAL:
+        model = before.LookingBack(len(pairs.words))
+    elif part in DEEP:
+        model = lesson.six_layers(DEEP[part], seed)
+    else:
+        model = lesson.Transformer(len(pairs.words), N=3 if part == DEEPER else 2)
+        for taken in TAKEN_OUT.get(part, (part,)):
+            lesson.take_out(model, taken)
+
+    def translate(texts):
+        if part == RIVAL:
+            return before.translate(model, texts, longest=40)
+        return lesson.translate(model, test.words, texts, longest=40)
+
     began = time.process_time()
-    losses = fit(model, *pairs.ids(), seed=seed, steps=steps)
+    rate = 3e-3 if part in DEEP else 1e-2
+    losses = fit(model, *pairs.ids(), seed=seed, steps=min(steps, 200) if "200" in part else steps, rate=rate)
     seconds = time.process_time() - began
-    written = lesson.translate(model, test.words, test.sources, longest=40)
-    single = [lesson.translate(model, test.words, [text], longest=40)[0] for text in test.sources[:alone]]
+    written = translate(test.sources)
+    single = [translate([text])[0] for text in test.sources[:alone]]
     shares = (
         share_right(model, *make_batch(*test.ids())),
         exact_shares(written, test.targets)[1],
@@ -86,7 +105,8 @@ def main():
     parser.add_argument("--seeds", type=int, nargs="+", default=range(5), help="which seeds")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    fill("parts", COLUMNS, ((*setup, seed) for seed in options.seeds for setup in SETUPS), measure)
+    jobs = [(*setup, seed) for seed in options.seeds for setup in SETUPS if seed < FEWER.get(setup[1], 5)]
+    fill("parts", COLUMNS, jobs, measure)
 
 
 if __name__ == "__main__":

@@ -105,6 +105,23 @@ def test_the_program_for_warm_up_measures_a_row():
     assert (*setup, seed) == ("post", 200, 3e-3, 0) and 0 <= share < 0.5
 
 
+def test_the_table_of_first_steps_shows_what_the_lesson_says():
+    def of(value, norm, warmup):
+        steps, runs = measured("first_steps", value, "step", norm=norm, warmup=warmup)
+        assert len(runs) == 3 and steps == [1, 2, 3, 5, 10, 20, 50, *[100, 200, 250] * (warmup == 200)]
+        return torch.tensor(runs).T  # steps, seeds
+
+    assert of("unlike", "post", 0)[3].max() < 1e-4 and of("gradient", "post", 0)[3:].max() < 1e-3
+    for way in (("pre", 0), ("post", 200)):
+        assert of("unlike", *way).amin(0).max() < 0.1 and of("unlike", *way)[-1].min() > 0.7
+        assert of("gradient", *way).min() > 0.02
+
+
+def test_the_program_for_warm_up_measures_first_steps():
+    rows = program("warm_up").steps_of("pre", 0, 0, shown=(1, 3))
+    assert [row[:4] for row in rows] == [("pre", 0, 0, 1), ("pre", 0, 0, 3)] and 0 < float(rows[0][4]) < 1
+
+
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.thorough) for seed in range(1, 5))])
 def test_at_a_high_rate_post_norm_makes_all_words_alike_and_then_gets_no_gradient(seed):
     (pre, _), (post, gradients), (warm, others) = (
@@ -197,3 +214,7 @@ def test_the_table_of_parts_shows_what_the_lesson_says():
     lost, still_lost = whole - of("endings", "feed-forward networks")[1], whole - of("endings", deeper)[1]
     assert lost.mean() > still_lost.mean() > 0.02 and min(lost.min(), still_lost.min()) > 0.005
     assert (whole - of("endings", "norms")[1]).mean().abs() < 0.02
+    before, now = of("plain", "lesson 06's translator, 200 steps"), of("plain", "nothing, 200 steps")
+    assert (before - now)[:2].min() > 0.01 and now.shape == (3, 3)
+    with_norms, without = (of("plain", f"{part}, six layers, 200 steps")[0] for part in ("nothing", "norms"))
+    assert with_norms.min() > 0.5 and without.max() < 0.2

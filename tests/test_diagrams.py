@@ -66,10 +66,6 @@ SHOWN = {
     "best experts": lambda **more: diagrams.best_experts(
         torch.tensor([1.0, 3.0, 2.0]), torch.tensor([0.0, 0.73, 0.27]), **more
     ),
-    "a delta rule": diagrams.delta_write,
-    "a delta rule in numbers": lambda **more: diagrams.delta_write(
-        "0.6, 0.8", "5", "1, 2", "2.2", "2.8", "1.68, 2.24", "2.68\n4.24", **more
-    ),
     "three parts": diagrams.three_parts,
     "SNAIL": diagrams.snail,
     "where a head goes": diagrams.addressing,

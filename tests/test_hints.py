@@ -228,12 +228,13 @@ def test_the_example_of_blindness_is_right():
         assert mean == 3 and rows[0] * rows[-1] + mean == came
 
 
-def test_the_example_of_two_orders_is_right():
+def test_the_example_of_three_orders_is_right():
     x, said, worked = torch.tensor([[[0.0, 2.0, 4.0]]]), TASKS["12.sublayer"].hints[1], solution_of("12.sublayer")
     assert solution_of("12.layer_norm")(x, torch.ones(3), torch.zeros(3), 1e-5).flatten().tolist() == pytest.approx(
         [-1.2247, 0, 1.2247], abs=6e-5
     )
-    for order, came in (("pre", [-2.4495, 2, 6.4495]), ("post", [-1.2247, 0, 1.2247])):
+    orders = {"pre": [-2.4495, 2, 6.4495], "post": [-1.2247, 0, 1.2247], "late": [-1.2247, 2, 5.2247]}
+    for order, came in orders.items():
         assert numbers(worked(x, lambda y: 2 * y, torch.ones(3), torch.zeros(3), order)) == pytest.approx(
             came, abs=6e-5
         )

@@ -10,7 +10,7 @@ two_facts.csv, behind.csv               benchmarks/heads.py           one head a
 near.csv, heads.csv                     benchmarks/heads.py           where each head looks, and each switched off
 positions.csv                           benchmarks/positions.py       ways to tell positions apart, by length
 translated.csv                          benchmarks/positions.py       the same in translation, and no positions
-warm_up.csv                             benchmarks/warm_up.py         norms in front or behind, with a warm-up and without
+warm_up.csv, first_steps.csv            benchmarks/warm_up.py         norms in front or behind, with a warm-up and without, and their first steps
 parts.csv                               benchmarks/parts.py           a Transformer without each of its parts
 ablations.csv, recipe.csv               benchmarks/ablations.py       a recipe's ingredients, in the small world and for the translator
 caption_words.csv                       benchmarks/ablations.py       how many captions it has read with a word or a sentence

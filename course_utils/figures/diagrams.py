@@ -379,18 +379,19 @@ def soft_and_hard(new=()) -> Diagram:
 
 
 def transformer(new=()) -> Diagram:
-    """The whole Transformer: the encoder above, the decoder below, and the three attentions in their layers."""
-    encoder, memory, arrows = _stack("source", [("encoder", "self-attention")], 70, ("memory", "memory"))
+    """The whole Transformer: the encoder above, the decoder below, the residual stream of each as a line, and the three attentions beside it."""
+    encoder, memory, arrows = _stack("source", [("encoder", "self-attention")], 134, ("memory", "memory"))
     steps = [("causal", "causal\nself-attention"), ("cross", "attention\nto the source")]
-    decoder, out, more = _stack("target\nso far", steps, 266, ("readout", "readout: next word"))
+    decoder, out, more = _stack("target\nso far", steps, 390, ("readout", "readout: next word"))
     cross = next(box for box in decoder if box.name == "cross")
     down, over = memory.x + memory.width / 2, cross.x + cross.width / 2
-    way = ((down, memory.y + memory.height), (down, 189), (over, 189), (over, cross.y))
+    way = ((down, memory.y + memory.height), (down, 236), (over, 236), (over, cross.y))
     arrows = [*arrows, *more, Arrow(way, "keys and values", name="memory")]
     in_words = (
-        "Above, the words of the source get an embedding + positions. N layers follow, of self-attention and feed-forward, each x + f(norm(x)), and a norm after the last of them. "
-        "The result is the memory. Below, the words of the target so far get an embedding + positions, too. N layers of causal self-attention, attention to the source "
-        "and feed-forward follow, each x + f(norm(x)), and again a norm after the last. The attention to the source takes its keys and values from the memory. "
+        "Above, the words of the source get an embedding + positions. A thick line leads on through N layers: one residual stream. Beside it are self-attention and feed-forward: "
+        "each reads the stream through its norm, f(norm(x)), and at a + its result is added to the stream. A norm follows the last layer, and the result is the memory. "
+        "Below, the words of the target so far get an embedding + positions, too. Their residual stream leads through N layers of causal self-attention, attention to the source "
+        "and feed-forward, each f(norm(x)), added at a +, and again to a norm after the last. The attention to the source takes its keys and values from the memory. "
         "The readout gives probabilities of the next word."
     )
     return _diagram("The Transformer", in_words, [*encoder, memory, *decoder, out], arrows, new)
@@ -462,11 +463,11 @@ def sublayers(new=()) -> Diagram:
 def decoder_only(new=()) -> Diagram:
     """The decoder of a Transformer without a source: what GPT and the models after it are made of."""
     boxes, out, arrows = _stack(
-        "text\nso far", [("causal", "causal\nself-attention")], 70, ("readout", "readout: next letter")
+        "text\nso far", [("causal", "causal\nself-attention")], 134, ("readout", "readout: next letter")
     )
     in_words = (
-        "The characters of the text so far get an embedding + positions. N layers follow, each of causal self-attention and feed-forward, "
-        "each of these x + f(norm(x)), and a norm after the last layer. The readout gives logits of the next letter."
+        "The characters of the text so far get an embedding + positions. A thick line leads on through N layers: one residual stream. Beside it are causal self-attention and feed-forward: "
+        "each reads the stream through its norm, f(norm(x)), and at a + its result is added to the stream. A norm follows the last layer. The readout gives logits of the next letter."
     )
     return _diagram("A decoder without a source", in_words, [*boxes, out], arrows, new)
 
@@ -753,43 +754,6 @@ def links(link, held, new=()) -> Diagram:
     return _diagram("Links", in_words, boxes, arrows, new)
 
 
-def delta_write(key="", value="", memory="", old="", difference="", written="", result="", new=()) -> Diagram:
-    """One write of a delta rule: the memory is read with the key, and only what is missing is added. The texts are numbers to show."""
-    high, middle, low, under = 48, 128, 222, 282
-
-    def box(name, text, number, *place, kind="step"):
-        return Box(name, text + (f": {number}" if number else ""), *place, kind)
-
-    keys = box("key", "key *k*", key, EDGE, high - 28, 100, 56, kind="data")
-    held = box("memory", "memory *S*", memory, EDGE, low - 28, 100, 56, kind="data")
-    read = box("read", "read *S*ᵀ*k*", old, 160, low - 28, 110, 56)
-    values = box("value", "value *v*", value, 222, middle - 28, 84, 56, kind="data")
-    minus = box("difference", "*v* − *S*ᵀ*k*", difference, 340, middle - 28, 96, 56)
-    write = box("write", "*β* *k* (…)ᵀ", written, 478, high - 28, 112, 136)
-    plus = Box("add", "+", 630, low - 14, 28, 28)
-    after = box("after", "new *S*", result, 682, low - 38, 58, 76, kind="data")
-    fork, turn, down = 211, minus.x + minus.width / 2, plus.x + plus.width / 2
-    left = held.x + held.width / 2
-    arrows = [
-        joined(keys, write, high),
-        Arrow(((fork, high), (fork, read.y))),
-        joined(held, read, low),
-        joined(values, minus, middle),
-        Arrow(((read.right, low), (turn, low), (turn, minus.y + minus.height))),
-        joined(minus, write, middle),
-        Arrow(((write.right, middle), (down, middle), (down, plus.y))),
-        Arrow(((left, held.y + held.height), (left, under), (down, under), (down, plus.y + plus.height))),
-        joined(plus, after, low),
-    ]
-    boxes = [keys, held, read, values, minus, write, plus, after]
-    parts = "; ".join(plain(part.text) for part in boxes if part is not plus)
-    in_words = (
-        "The memory is read with the key, which gives the old value; this is subtracted from the value. The difference, times β, is written under the key: it is "
-        f"added (+) to the memory. The boxes: {parts}."
-    )
-    return _diagram("What a delta rule writes", in_words, boxes, arrows, new)
-
-
 def three_parts(new=()) -> Diagram:
     """Attention as a score, a normaliser and a memory, and what lesson 20 puts in each one's place."""
     over, row, under, lowest = 26, 92, 186, 268
@@ -864,20 +828,28 @@ def snail(new=()) -> Diagram:
 
 
 def _stack(read, attentions, middle, last):
-    """Return the boxes of one side of a Transformer with pre-norm, from what it reads to its layers in a frame and the last norm; what comes last; and the arrows between."""
-    chain = [Box("input", read, EDGE, middle - 24, 62, 48, "data")]
-    chain.append(Box("embedding", "embedding: + positions", 94, middle - 24, 98, 48))
-    x = 214
+    """Return the boxes of one side of a Transformer with pre-norm, from what it reads to the last norm; what comes last; and the arrows between.
+
+    At the height `middle` its residual stream passes below its functions, which read it and add to it.
+    """
+    first = Box("input", read, EDGE, middle - 24, 62, 48, "data")
+    embedding = Box("embedding", "embedding: + positions", 94, middle - 24, 98, 48)
+    x, functions, pluses, arrows = 214, [], [], []
     for name, text in [*attentions, ("feed-forward", "feed-forward")]:
-        chain.append(Box(name, f"{text}: *x* + *f*(norm(*x*))", x, middle - 34, 116, 68))
+        function = Box(name, f"{text}: *f*(norm(*x*))", x, middle - 100, 116, 64)
+        plus = Box("+", "+", x + 82, middle - 12, 24, 24)
+        arrows.append(Arrow(((x + 22, middle), (x + 22, middle - 36))))
+        arrows.append(Arrow(((x + 94, middle - 36), (x + 94, middle - 12))))
+        functions.append(function)
+        pluses.append(plus)
         x += 116 + 10
-    frame = Box("", "", 204, middle - 48, x - 204, 132, "frame")
-    count = Box("layers", "*N* layers", frame.x + 10, middle + 44, frame.width - 20, 28, "data")
+    frame = Box("", "", 204, middle - 112, x - 204, 184, "frame")
+    count = Box("layers", "*N* layers: one residual stream", frame.x + 10, middle + 20, frame.width - 20, 44, "data")
     norm = Box("norm", "norm", frame.right + 12, middle - 20, 48, 40)
     end = Box(*last, norm.right + 12, middle - 24, 76, 48, "data" if last[0] == "memory" else "step")
-    steps = [*chain, norm, end]
-    boxes = [*chain, frame, count, norm]
-    return boxes, end, [joined(a, b, middle) for a, b in zip(steps, steps[1:], strict=False)]
+    stream = Arrow(((embedding.right, middle), (norm.x, middle)), stream=True)
+    ways = [joined(first, embedding, middle), stream, joined(norm, end, middle), *arrows]
+    return [first, embedding, *functions, *pluses, frame, count, norm], end, ways
 
 
 def _upward(start, end):

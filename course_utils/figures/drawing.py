@@ -81,6 +81,7 @@ class Arrow(NamedTuple):
     name: str = ""
     new: bool = False
     dashed: bool = False  # a line without a tip, which relates two boxes
+    stream: bool = False  # a thick line, the way that vectors take from layer to layer
 
 
 class Diagram:
@@ -157,7 +158,8 @@ def _badge(x, y):
 
 def _arrow(arrow):
     path = "M" + "L".join(f"{_number(x)} {_number(y)}" for x, y in arrow.points)
-    drawn = [f'    <path class="way{" dashed" * arrow.dashed}" d="{path}"/>']
+    wide = ' style="stroke-width: 5"' * arrow.stream
+    drawn = [f'    <path class="way{" dashed" * arrow.dashed}"{wide} d="{path}"/>']
     if not arrow.dashed:
         drawn.append(_tip(*arrow.points[-2:]))
     (x, y), (next_x, _) = arrow.points[1:3] if len(arrow.points) > 2 else arrow.points

@@ -50,9 +50,11 @@ def _distance(query: Tensor) -> Tensor:
     return (place[:, None] - place).abs()
 
 
-def near(query: Tensor, key: Tensor, value: Tensor, mask: Tensor, normalise=masked_softmax) -> tuple[Tensor, Tensor]:
-    """Another score, and another normaliser if given: qᵀk / √D less 0.3 ln(1 + distance). Ours, as an example; no paper's."""
-    weights = normalise(scaled_dot(query, key) - 0.3 * _distance(query).log1p(), mask)
+def near(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor, normalise=masked_softmax, strength=0.3
+) -> tuple[Tensor, Tensor]:
+    """Another score, and another normaliser if given: qᵀk / √D less strength · ln(1 + distance). Ours, as an example; no paper's."""
+    weights = normalise(scaled_dot(query, key) - strength * _distance(query).log1p(), mask)
     return weights @ value, weights
 
 

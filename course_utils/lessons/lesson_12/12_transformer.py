@@ -1,4 +1,6 @@
 # %%
+from statistics import fmean
+
 import torch
 from torch import nn
 
@@ -12,7 +14,7 @@ from course_utils.models.assembled import share_right
 from course_utils.models.attention import causal_mask
 from course_utils.models.conversion import from_lesson
 from course_utils.models.plain import sinusoidal_positions
-from course_utils.models.residual import first_steps, likeness, spreads
+from course_utils.models.residual import likeness, spreads
 from course_utils.models.seq2seq import fit, make_batch
 from course_utils.translation.scores import exact_shares
 
@@ -37,13 +39,19 @@ plots.curves(range(13), alike, "layers", "mean cosine of two words", legend="abo
 # %% [markdown]
 # After two layers of attention alone all words point in nearly the same direction. (Dong et al. 2021 have the theory.) If each attention *adds* its context to the word, x + f(x), they become alike more slowly. This is the residual connection of lesson 09 (He et al. 2016).
 #
+# Here is the whole Transformer (Vaswani et al. 2017). Its residual connections form a line, the **residual stream**, from the embedding to the last norm. Each box beside it reads the stream and adds to it. The encoder's result is the **memory**. We build these boxes one by one: f is what a box does, and the norm comes below. Which of them lets words exchange what they know?
+
+# %%
+diagrams.transformer()
+
+# %% [markdown]
 # ## The attentions
 #
-# We now write a whole Transformer (Vaswani et al. 2017). All its attentions are those of lesson 10:
+# Words meet in the three attentions only. These are those of lesson 10:
 #
 # $$\text{head}_i = \text{softmax}\!\left(\frac{Q_i K_i^\top}{\sqrt{d}}\right) V_i \qquad [\text{head}_0, \dots, \text{head}_{H-1}]\, W_O^\top$$
 #
-# With D = 8 and two heads, which shape does Q have for 3 sentences of 5 words? (In the drawing below the cell, f is what a box names; its norm comes later.)
+# The code also has a mask and biases. With D = 8 and two heads, which shape does Q have for 3 sentences of 5 words?
 
 
 # %%
@@ -67,10 +75,9 @@ class MultiHeadAttention(nn.Module):
 attention, x = MultiHeadAttention(D=8, H=2), torch.randn(3, 5, 8)
 print("Q:     ", *attention.split(attention.W_Q(x)).shape)
 print("result:", *attention(x, causal_mask(5)).shape)
-diagrams.transformer()
 
 # %% [markdown]
-# Q has 3 sentences, 2 heads, 5 words and 8 / 2 = 4 numbers. In the drawing, the attention to the source takes its keys and values from the **memory**, which is the encoder's result.
+# Q has 3 sentences, 2 heads, 5 words and 8 / 2 = 4 numbers for each. The result has the shape of x, so it can be added to the stream.
 #
 # ## A network for each word
 #
@@ -103,28 +110,19 @@ with torch.no_grad():
     print("without max: ", x @ (network.W_2.weight @ network.W_1.weight).T)
 
 # %% [markdown]
-# The products are 1, -2, -1 and 1, and those below 0 become 0. Without this step the two matrices would amount to a single one, their product, and the output would be that of the last line.
+# The products are 1, -2, -1 and 1, and those below 0 become 0. Without this step a single matrix would do, their product: see the last line.
 #
 # ## Norm and sub-layer
 #
-# **Layer normalisation** (Ba et al. 2016) brings the numbers of every vector to mean 0 and variance 1. The gain g and the bias b are learned, and a tiny ε keeps it from dividing by 0:
+# **Layer normalisation** (Ba et al. 2016) brings the numbers of every vector to mean 0 and variance 1. Gain g and bias b are learned; ε is tiny:
 #
 # $$\text{norm}(x) = g \cdot \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + b$$
 #
-# Take x = [1, 2, 6]. The mean is 3. What is the variance, and what comes out?
-
-# %% tags=["nbval-check-output"]
-x, norm = torch.tensor([1.0, 2.0, 6.0]), nn.LayerNorm(3)  # it begins with g = 1 and b = 0
-print("variance:", x.var(correction=0), "  norm:", norm(x).detach())
-
-# %% [markdown]
-# The variance is (4 + 1 + 9) / 3 = 4.667 and its root 2.16, so the first number is -2 / 2.16 = -0.926.
-#
-# We call a function f (an attention or a feed-forward network), together with its residual connection and its norm, a **sub-layer**. In Vaswani et al. 2017 the norm comes *after* the addition, **post-norm**. In most models today it comes *before* the function, **pre-norm** (compared by Xiong et al. 2020), and we do the same:
+# A function f (attention or feed-forward) with residual connection and norm is a **sub-layer**. Vaswani et al. 2017 have **post-norm**, the norm after the addition; most models today have **pre-norm**, and so do we:
 #
 # $$\text{post: } \text{norm}(x + f(x)) \qquad\qquad \text{pre: } x + f(\text{norm}(x))$$
 #
-# What does each make of [1, 2, 6] if f returns what it is given? Predict it, then change the line in `PostNorm`. In which of the two drawings can x pass without going through a norm?
+# By hand: what is the norm of [1, 2, 6]? What do both make of it if f returns what it gets? Then change the line in `PostNorm`.
 
 
 # %%
@@ -142,12 +140,14 @@ class PostNorm(SubLayer):
         return x + self.f(self.norm(x), *others)  # still pre-norm: change it
 
 
+x, norm = torch.tensor([1.0, 2.0, 6.0]), nn.LayerNorm(3)  # it begins with g = 1 and b = 0
+print("variance:", x.var(correction=0), "  norm:", norm(x).detach())
 print("pre: ", SubLayer(3, nn.Identity())(x).detach())
-print("post:", PostNorm(3, nn.Identity())(x).detach(), "should be", norm(x + x).detach())
+print("post:", PostNorm(3, nn.Identity())(x).detach())
 diagrams.sublayers()
 
 # %% [markdown]
-# (With f(x) = x, the sum is 2x, and its norm is that of x.) In pre-norm x passes freely from layer to layer. This is the **residual stream**, which is only ever added to.
+# The variance is (4 + 1 + 9) / 3 = 4.667 and its root 2.16, so the norm begins with -2 / 2.16 = -0.926. Post-norm should give the norm of 2x, which is the same as that of x. In the drawing, its stream goes through a norm in every sub-layer; with pre-norm the stream is only ever added to.
 #
 # ## Two kinds of layers
 #
@@ -198,7 +198,7 @@ for (title, (allowed, keys, queries)), ax in zip(masks.items(), plots.axes(3, wi
 #
 # ## The whole model
 #
-# What goes in is a word's embedding, from one matrix E for both languages, times √D, plus its position. What comes out are logits: dot products of the last layer's result $h_t$, after one more norm, with the embeddings of all words, so that E is also the **readout**. In the second cell, which method computes the memory, and which one reads it?
+# What goes in is a word's embedding, from one matrix E for both languages, times √D, plus its position. What comes out are logits: dot products of the last layer's result $h_t$, after one more norm, with the embeddings of all words, so that E is also the **readout**.
 #
 # $$x_t = \sqrt{D}\, E_{w_t} + P_t \qquad\qquad \text{logits}_t = E\, \text{norm}(h_t)$$
 
@@ -245,11 +245,13 @@ class Transformer(EmbeddingAndReadout):
 
 
 # %% [markdown]
-# `encode` computes the memory, once for a sentence. `decode` reads it, and runs again for each word that is written. With pre-norm no norm lies on the residual stream, so one more follows the last layer of each side.
+# With pre-norm no norm lies on the residual stream, so one more follows the last layer of each side. In `translate` below, how often do `encode` and `decode` run for a sentence of ten words?
 #
-# We train the model in the small world of lesson 06, where verbs go to the end, in 200 steps of lesson 05's loop: 64 pairs, Adam, gradients clipped to length 1, and a rate that falls from 0.01. Given the right words before, what share of the words will it get right?
+# We train the model in the small world of lesson 06, where verbs go to the end, in 200 steps of lesson 05's loop: 64 pairs, Adam, gradients clipped to length 1, and a rate that falls from 0.01. The next cell prints how lesson 06's recurrent translator does after the same steps. Will the model get more words right, given the right words before?
 
 # %% tags=["nbval-check-output"]
+others = measured_once("parts", "given_right", "written_right", part="lesson 06's translator, 200 steps")
+print("lesson 06: {:.3f} given the right words before, {:.3f} reading its own".format(*map(fmean, others)))
 predict("12.share", ...)
 
 
@@ -278,17 +280,16 @@ for text, right, ours in zip(tried, truth(tried, "verb-last"), translate(model, 
 reveal("12.share", round(given_right, 2))
 
 # %% [markdown]
-# So a model that fits on a page learns to translate in 200 steps. Given the right words, it gets nearly all of them right. The second share is strict, as in lesson 05: if the model leaves a word out, all later ones stand at the wrong position.
+# A model that fits on a page learns to translate in 200 steps, without any recurrent network. Lesson 06's is even a little better here. The Transformer's gain is another one: while it learns, no word waits for the one before (lesson 09). When it translates, `encode` runs once and `decode` eleven times, with EOS, and reads all words so far each time.
 #
 # ## Take one part out
 #
-# What is each part for? We take it out, train the rest in the same way, and look:
+# What is each part for? We take it out and train the rest in the same way:
 #
 # - a sub-layer that is taken out passes x on unchanged;
 # - a norm becomes the identity;
 # - without residual connections, f(norm(x)) remains;
-# - positions become 0;
-# - a mask becomes True everywhere.
+# - positions become 0, and a mask becomes True everywhere.
 
 
 # %%
@@ -334,19 +335,17 @@ without = take_out(Transformer(len(pairs.words)), part)
 its_losses = fit(without, *pairs.ids(), steps=200)
 given_right = share_right(without, *make_batch(*test.ids()))
 _, written_right = exact_shares(translate(without, test.words, test.sources), test.targets)
-text = tried[1]
 print(f"Without its {part} the model learns this:")
 print(f"loss in the last steps  {sum(its_losses[-20:]) / 20:.2f} (whole model: {sum(losses[-20:]) / 20:.2f})")
 print(f"share right             {given_right:.2f} given the right words, {written_right:.2f} reading its own")
-print(f"source                  {text}")
-print(f"right                   {truth([text], 'verb-last')[0]}")
-print(f"this model              {translate(without, test.words, [text])[0] or '(nothing)'}")
+print(f"right                   {truth(tried[1:], 'verb-last')[0]}")
+print(f"this model              {translate(without, test.words, tried[1:])[0] or '(nothing)'}")
 reveal("12.part", round(written_right, 2))
 
 # %% [markdown]
-# Without the causal mask the model may look at the word that it should predict, as in lesson 05 without the shift. Given the right words, it gets nearly all right. When it translates, that word is not there yet. But why is its loss not far below the whole model's, if it sees the answer?
+# Without the causal mask the model may look at the word that it should predict, and when it translates, that word is not there yet. But why is its loss not far below the whole model's, if it sees the answer?
 #
-# Choose another part: change the line, predict, and run. Then look at all, with five seeds and 300 steps. The last row is a model that can only copy: it has neither a causal mask nor an attention to the source. In the third series each sentence is translated by itself, without padding. Which parts can this world do without?
+# Choose another part: change the line, predict, and run. Then look at all, with five seeds and 300 steps. The model of the last row can only copy. In the third series each sentence is translated by itself, without padding. Predict first: which three of the seven parts will cost the most words when the model translates, and which can this world do without?
 
 
 # %%
@@ -368,9 +367,9 @@ for part in ("nothing", "source mask", "causal mask", copying):
     print(f"loss at the end {min(found):.2f} to {max(found):.2f}: {' '.join(names[part].split())}")
 
 # %% [markdown]
-# Without positions, attention to the source, residual connections or the causal mask, fewer than half of the words are right when the model translates. (Rates were not tuned for each model.) Of these four, only the missing causal mask goes unnoticed given the right words. The loss does not show it: copying has to be learned, too, and here the source settles nearly every word, so the whole model's loss also nears 0. In real texts, words are less certain: a loss far too low is a warning. Without the source mask only sentences by themselves suffer.
+# Without positions, attention to the source, residual connections or the causal mask, fewer than half of the words are right when the model translates. Of these four, only the missing causal mask goes unnoticed given the right words, and the loss does not show it: copying has to be learned, too, and in this world the source settles nearly every word, so the whole model's loss also nears 0. In real text a word is less certain: there a loss too good to be true is the first sign of a missing causal mask. Without the source mask only sentences by themselves suffer.
 #
-# Feed-forward networks and norms seem to do little. Also where words have endings for gender and number, and verbs take their subject's?
+# Feed-forward networks and norms seem to do little. Also where words have endings that must agree?
 
 
 # %%
@@ -390,7 +389,7 @@ print("parameters: {:,.0f} in the whole model, {:,.0f} with a third layer but no
 # %% [markdown]
 # Without feed-forward networks the model gets fewer words right: with four of five seeds in the plain world, and with every seed where words have endings. A third layer brings it to nine tenths of the whole model's parameters, and it still gets fewer right.
 #
-# What about the norms? Their marks lie on both sides of 0. Perhaps two layers with small weights do not need them. We build six on each side, whose weights start larger, in the way of Glorot & Bengio (2010). How large do the numbers in the decoder's stream become, and the first loss? (Guessing would give ln V, less than 5.)
+# What about the norms? Their marks lie on both sides of 0. Perhaps two layers with small weights do not need them. We build six on each side, whose weights start larger, in the way of Glorot & Bengio (2010). How large do the numbers in the decoder's stream become, and the first loss? (Guessing would give ln V, less than 5.) Do they learn?
 
 
 # %%
@@ -404,22 +403,23 @@ def six_layers(part, seed):
 
 
 source, given, wanted = make_batch(*(side[:64] for side in test.ids()))
-both = {"with norms": "nothing", "without norms": "norms"}
-runs, ax = {}, plots.axes()
-for name, part in both.items():
+runs = {}
+for name, part in {"with norms": "nothing", "without norms": "norms"}.items():
     runs[name] = torch.stack([spreads(six_layers(part, seed), source, given) for seed in range(3)])
-plots.curves(range(7), runs, "layers of the decoder", "standard deviation of x", ax=ax, legend="above")
-ax.set(yscale="log")
-for name, part in both.items():
     first = [fit(six_layers(part, seed), *pairs.ids(), seed=seed, steps=1)[0] for seed in range(3)]
     print(f"{name}: the first losses are", *(f"{loss:.1f}" for loss in first))
+    (right,) = measured_once("parts", "given_right", part=f"{part}, six layers, 200 steps")
+    print("    share right given the right words, after 200 steps at 0.003:", *(f"{share:.2f}" for share in right))
+ax = plots.axes()
+plots.curves(range(7), runs, "layers of the decoder", "standard deviation of x", ax=ax, legend="above")
+_ = ax.set(yscale="log")
 
 # %% [markdown]
-# With norms each sub-layer reads numbers of one size, and the stream grows slowly. Without any norm, not even the one before the readout, it grows a hundredfold or more, and training starts at a huge loss.
+# With norms each sub-layer reads numbers of one size, and the stream grows slowly. Without any norm, not even the one before the readout, it grows a hundredfold or more. Training starts at a huge loss, and after 200 steps hardly any word is right.
 #
 # ## Does it matter where the norm stands?
 #
-# The paper has post-norm. We have trained wider models, of six layers on each side: with either norm, with and without a **warm-up**, in which the learning rate begins near 0 and rises for 200 steps. A rate of 0.003 is high for these models. One of five ways fails. Which one?
+# The paper has post-norm. We have trained wider models, of six layers on each side, at a rate of 0.003, which is high for these models: with either norm, with and without a **warm-up**, in which the rate begins near 0 and rises for 200 steps; and once more post-norm at 0.001. One of these five ways fails. Which one?
 
 # %% tags=["nbval-check-output"]
 predict("12.fails", ...)
@@ -437,26 +437,26 @@ plots.dots(rows, "share of words right; a mark for each of five seeds", ax=ax)
 ax.get_legend().remove()
 
 # %% [markdown]
-# Post-norm without a warm-up fails with every seed. What goes wrong in its first steps? We repeat five of them in three of these ways, with three seeds (gradients clipped to length 1). How different do the words of the decoder stay, as 1 less their mean cosine? And how large is the gradient that reaches its first layer?
+# Post-norm without a warm-up fails with every seed. What goes wrong in its first steps? Here are three of these ways, with three seeds. How different are the decoder's words, as 1 less their mean cosine, and how large is the gradient that reaches its first layer? At the dotted line the warm-up has reached the full rate. Are the words different then?
 
 # %%
 runs = {"pre": ("pre", 0), "post": ("post", 0), "post, warm-up": ("post", 200)}
-unlike, gradients = {}, {}
-for way, (norm, warmup) in runs.items():
-    alike, gradients[way] = zip(*(first_steps(norm, warmup, steps=5, seed=seed) for seed in range(3)), strict=True)
-    unlike[way] = 1 - torch.stack(alike)
-    gradients[way] = torch.stack(gradients[way])
-left, right = plots.axes(2, width=5.2)
-plots.curves(range(1, 6), unlike, "step", "1 - mean cosine of two words", ax=left)
-plots.curves(range(1, 6), gradients, "step", "gradient of the first layer", ax=right)
-_ = left.set(yscale="log"), right.set(yscale="log")
+titles = {"unlike": "1 - mean cosine of two words", "gradient": "gradient of the first layer"}
+for (value, title), ax in zip(titles.items(), plots.axes(2, width=5.2), strict=True):
+    lines = {}
+    for way, (norm, warmup) in runs.items():
+        steps, found = measured("first_steps", value, "step", norm=norm, warmup=warmup)
+        lines[way] = nn.functional.pad(torch.tensor(found), (0, 10 - len(steps)), value=torch.nan)  # to ten points
+    plots.curves(steps, lines, "step", title, ax=ax)
+    ax.axvline(200, color="0.5", linestyle=":")
+    ax.set(xscale="log", yscale="log", ylim=(1e-7, 2))
 
 # %% [markdown]
-# With post-norm and no warm-up, a few steps make all words alike with every seed, as attention alone did at the top of this page, and hardly any gradient reaches the first layer. With a warm-up, or with pre-norm, words stay further apart and gradients arrive. (In these steps the warm-up allows at most a fortieth of the rate.) Why does post-norm suffer more? Xiong et al. 2020 point to large gradients near the output, Liu et al. 2020 to a stronger dependence on each f.
+# With post-norm and no warm-up, five steps make all words alike, and hardly any gradient reaches the first layer. It does not come back, even where words become different again. The other two ways also make words more alike at first, but gradients keep coming, and words are apart when the warm-up reaches the full rate. Why post-norm? Xiong et al. 2020 find its gradients near the output large at the start. Liu et al. 2020 find that its layers depend more on f, so that changes of weights add up.
 #
 # ## Is it right?
 #
-# A wrong mask raises no error, so we test for it: neither later words nor padding may change the logits of a word. Which of these three models keep which promise?
+# A wrong mask raises no error, so we test: neither later words nor padding may change a word's logits. Which of three models keep which promise?
 
 
 # %% tags=["nbval-check-output"]
@@ -475,16 +475,16 @@ rows["the model of this page"] = promises(model, *ours)
 for part in ("causal mask", "source mask"):
     untrained = take_out(Transformer(len(pairs.words)), part).double()
     rows[f"without its {part}, untrained"] = promises(untrained, *ours)
-fast = from_lesson(model)  # the course's Transformer, which is faster, with copies of our weights
+fast = from_lesson(model)  # with copies of our weights
 print("The course's Transformer agrees:", torch.allclose(fast(*ours), model(*ours), rtol=0, atol=1e-5))
 table(rows, ["safe from later words", "safe from padding"])
 
 # %% [markdown]
-# The whole model keeps both promises, and each missing mask breaks one, even before training.
+# The whole model keeps both promises, and each missing mask breaks one, even before training. The course's own Transformer, which is faster, gives the same logits.
 #
 # ## So: what else does attention need?
 #
-# To become a translator, attention needs residual connections, positions and a second attention, to the source: without any one of them most words were wrong. It needs masks, although in this world the training loss is about as low without them. Feed-forward networks help, with nine of ten seeds. Norms keep numbers small: without them a deep model with large weights starts far off. Where norms stand decides whether a high rate needs a warm-up.
+# Residual connections, positions and a second attention, to the source: without any one of these, most words were wrong. Masks, too, although in this world the training loss is about as low without them. Feed-forward networks help, with nine of ten seeds. Norms keep numbers small: without them our six layers hardly learn. Where norms stand decides whether a high rate needs a warm-up.
 #
 # ## Questions
 #
@@ -510,8 +510,8 @@ check("12.q5", ...)
 #
 # - Attention alone makes words alike. With residual connections, x + f(x), that happens more slowly.
 # - A sub-layer is x + f(norm(x)). An encoder layer has two: self-attention and feed-forward. A decoder layer has three, with an attention to the source in between.
-# - Three attentions, three masks. The training loss need not show a missing mask, so we test that neither later words nor padding change anything.
-# - With pre-norm no norm lies on the residual stream. With post-norm large first steps make all words alike: at a high rate it needs a warm-up.
+# - Three attentions, three masks. In a world as certain as ours the training loss does not show a missing mask; on real text a loss too good to be true is the first sign of a missing causal mask. So we test that neither later words nor padding change anything.
+# - With pre-norm no norm lies on the residual stream. With post-norm large first steps cut the first layers off from the gradient: at a high rate it needs a warm-up.
 #
 # **Exercises**: [open them](../exercises/12_transformer_exercises.ipynb)
 #

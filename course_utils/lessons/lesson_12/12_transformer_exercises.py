@@ -1,5 +1,5 @@
 # %% [markdown]
-# You mend three wrong parts of a Transformer that nobody noticed, and then write whole layers, which give the same numbers as PyTorch's own with the same weights. At the end you write a test that finds models in which padding, other sentences or later words reach what they should not. The letters:
+# You mend two parts of a Transformer whose mistakes nobody noticed, decide where norms stand, and then write whole layers, which give the same numbers as PyTorch's own with the same weights. At the end you write a test that finds models in which padding, other sentences or later words reach what they should not. The letters:
 # B sentences, S words of the source, T words of the target, D width of a word, F width between the two layers of the feed-forward network, H heads, V vocabulary. A mask is True at words and False at padding.
 
 # %%
@@ -104,29 +104,25 @@ check("12.layer_norm", layer_norm)
 # %% [markdown]
 # ## 12.sublayer
 #
-# Mend this sub-layer, which should be post-norm or pre-norm, as `order` says:
+# Write a sub-layer in three orders. Two are the lesson's. The third, which Swin Transformer V2 has (Liu et al. 2022), is not on its page. In each, x as it came in is added, and there is one norm. Find its place from what holds before gain and bias:
 #
-# ```python
-# y = norm(x)
-# y = y + function(y)
-# return norm(y) if order == "post" else y
-# ```
-#
-# The shapes fit, and a model of such layers trains. But in neither order does x itself reach the sum. Look at the two drawings of the lesson: where does each of them lead x?
+# - `"post"`: each vector **that comes out** has mean 0 and variance 1, whatever $f$ gives.
+# - `"pre"`: if $f$ gives zeros, x comes out as it came in; and $f$ **reads** vectors with mean 0 and variance 1.
+# - `"late"`: $f$ reads x as it came in, and what is **added to x** has mean 0 and variance 1, however large the numbers are that $f$ gives.
 #
 # `function` is $f$. It takes B×T×D and gives B×T×D; call it once, with that as its only argument. Only values are compared, and no gradients. `norm` is the layer norm of `12.layer_norm` with the given gain and bias and $\varepsilon = 10^{-5}$. You may use `torch.nn.functional.layer_norm` for it.
 
 
 # %%
 def sublayer(x, function, gain, bias, order):
-    """Put a residual connection and a layer norm around a function.
+    """Put a residual connection and a layer norm around a function, in one of three orders.
 
     Args:
         x: B×T×D.
         function: f, from B×T×D to B×T×D.
         gain: D, of the layer norm.
         bias: D, of the layer norm.
-        order: "pre" or "post".
+        order: "pre", "post" or "late".
 
     Returns:
         The result, B×T×D.
@@ -143,7 +139,9 @@ def sublayer(x, function, gain, bias, order):
 
     if order == "pre":
         return x + function(norm(x))
-    return norm(x + function(x))
+    if order == "post":
+        return norm(x + function(x))
+    return x + norm(function(x))
     ### END SOLUTION
 
 
@@ -155,7 +153,7 @@ check("12.sublayer", sublayer)
 #
 # Write `forward` for a layer of the encoder. Its sub-layers are self-attention and the feed-forward network. `__init__` is given, with the names that PyTorch uses: keep it as it is. The result equals that of `nn.TransformerEncoderLayer` with the same weights and without dropout. `norm_first` says where the norms stand: `True` is pre-norm, as in the lesson, and `False` post-norm.
 #
-# `self.self_attn` is `nn.MultiheadAttention`, and it returns two things, the contexts and the weights. Its `key_padding_mask` is True at **what must not be attended to**, while your `mask` is True at words. Each sentence has one word at least. What comes out at padding is not compared. What is in `x` at padding must not reach any word.
+# `self.self_attn` is `nn.MultiheadAttention`, and it returns two things, the contexts and the weights. Its `key_padding_mask` is True at **what must not be attended to**, while your `mask` is True at words. Each sentence has one word at least. What comes out at padding is not compared. What is in `x` at padding must not reach any word; NaN there costs no point.
 
 
 # %%
@@ -212,7 +210,7 @@ check("12.encoder_layer", EncoderLayer)
 #
 # Now a layer of the decoder: self-attention, in which a word sees **itself and the words before it**; attention to the source, with keys and values made from `memory`, which is what the encoder made of the source; and the feed-forward network. The result equals that of `nn.TransformerDecoderLayer` with the same weights, without dropout, with a causal mask for the target and a padding mask for the source.
 #
-# `self.norm1`, `self.norm2` and `self.norm3` belong to these three, in this order. `memory` goes through no norm. The target needs no padding mask, as its padding is at the end. `memory_mask` is True at words, but in `attn_mask`, T×T, and `key_padding_mask`, B×S, True means **hidden**. What is in `memory` at padding must not reach any word, nor any gradient.
+# `self.norm1`, `self.norm2` and `self.norm3` belong to these three, in this order. `memory` goes through no norm. The target needs no padding mask, as its padding is at the end. `memory_mask` is True at words, but in `attn_mask`, T×T, and `key_padding_mask`, B×S, True means **hidden**. What is in `memory` at padding must not reach any word, and gets no gradient; NaN there costs no point.
 
 
 # %%

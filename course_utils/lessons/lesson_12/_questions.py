@@ -91,24 +91,24 @@ questions = (
     ),
     Question(
         "12.q5",
-        "a part that is missing",
-        "A Transformer gets 99 of 100 words right, given the right words before. When it translates, 4 of 100 are right. Which part does it lack?",
+        "parts that are missing",
+        "Three Transformers lack one part each. Shares of right words, given the right words, reading its own, and one sentence at a time: A 0.99, 0.05, 0.05. B 0.99, 0.95, 0.62. C 0.76, 0.36, 0.35. What do they lack?",
         right=(
-            "The causal mask.",
-            "While it learns it reads the word that it should predict, and in translating that word is not there yet. To test for this, change the later words: no earlier logits may change.",
+            "A the causal mask, B the source mask, C the positions.",
+            "A reads the word that it should predict, and in translating that word is not there yet. B suffers only without padding beside a sentence. C gets a quarter wrong even given the right words.",
         ),
         wrong=(
             (
-                "The mask of the source.",
-                "Then padding matters. In a batch like those of training it would translate well, and a sentence alone would come out worse.",
+                "A the source mask, B the causal mask, C the positions.",
+                "Without a causal mask a model fails in every translation, alone or not. Without the source mask only sentences by themselves suffer.",
             ),
             (
-                "The positions.",
-                "Then words in the wrong order cost it a quarter of the words even when it is given the right ones before.",
+                "A the causal mask, B the positions, C the source mask.",
+                "What the source mask hides is padding, which does no harm in batches like those of training: there such a model gets nearly all right.",
             ),
             (
-                "The attention to the source.",
-                "Then it knows nothing of the source, and even with the right words before it can only guess the next one.",
+                "A the source attention, B the source mask, C the norms.",
+                "Without the attention to the source a model does not know what to say, even given the right words. And norms hardly matter in this world.",
             ),
         ),
     ),

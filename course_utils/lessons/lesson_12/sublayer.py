@@ -1,4 +1,4 @@
-"""Task 12.sublayer: a function with its residual connection and its layer norm, in either order."""
+"""Task 12.sublayer: a function with its residual connection and its layer norm, in three orders."""
 
 from operator import add
 
@@ -40,7 +40,7 @@ FUNCTIONS = tuple(
     )
 )
 NOTHING, BACKWARDS, BY_ITSELF, AMONG_WORDS = range(4)
-ORDERS = ("pre", "post")
+ORDERS = ("pre", "post", "late")
 
 task = Task(
     "12.sublayer",
@@ -49,16 +49,17 @@ task = Task(
     result="y B×T×D",
     candidates=FUNCTIONS,
     suspects=False,
-    difficulty=2,
+    difficulty=3,
     importance=5,
-    minutes=15,
+    minutes=20,
     hints=(
-        "There are two ways. In both, what comes in is added to what the function gives: that is the residual connection. The question is where the layer norm comes. Post-norm, as in the paper, normalises the sum. Pre-norm normalises what the function reads, and nothing is normalised on the way on which x itself goes on.",
+        "In each order x as it came in is added: that is the residual connection. And in each there is one norm. There are three places where it can stand: before the function, between the function and the addition, and after the addition. Which place makes which sentence true?",
         (
             "Take one word x = [0, 2, 4], a gain of ones, a bias of zeros, and the function that doubles. Its mean is 2 and its variance 2.6667, so norm(x) is [-1.2247, 0, 1.2247]. Pre: the function gives [-2.4495, 0, 2.4495], and with x added it is [-2.4495, 2, 6.4495]. "
-            "Post: the function gives [0, 4, 8], the sum is [0, 6, 12], and its norm is [-1.2247, 0, 1.2247]."
+            "Post: the function gives [0, 4, 8], the sum is [0, 6, 12], and its norm is [-1.2247, 0, 1.2247]. "
+            "Late: the function gives [0, 4, 8], the norm of that is [-1.2247, 0, 1.2247], and with x added it is [-1.2247, 2, 5.2247]."
         ),
-        "For order pre: x plus the function of the normalised x. For order post: the norm of (x plus the function of x). The norm: less the mean over the features, divided by the root of (the variance with D below + 1e-5), times gain, plus bias.",
+        "For order pre: x plus the function of the normalised x. For order post: the norm of (x plus the function of x). For order late: x plus the norm of the function of x. The norm: less the mean over the features, divided by the root of (the variance with D below + 1e-5), times gain, plus bias.",
     ),
 )
 
@@ -89,21 +90,28 @@ def _(draw):
 @task.oracle
 def _(x, function, gain, bias, order):
     norm = lambda x: F.layer_norm(x, gain.shape, gain, bias, 1e-5)  # noqa: E731
-    return x + function(norm(x)) if order == "pre" else norm(x + function(x))
+    if order == "pre":
+        return x + function(norm(x))
+    return norm(x + function(x)) if order == "post" else x + norm(function(x))
 
 
 @task.property
 def each_order_ends_as_it_should(case, value):
-    """Post-norm ends in a norm; pre-norm adds x to what the function gives."""
+    """Post-norm ends in a norm; the others add x to what the function gives, which in "late" is normalised."""
     x, candidate, gain, bias, order = case.args
     f, norm = task.candidate(candidate.key), lambda y: F.layer_norm(y, gain.shape, gain, bias, 1e-5)
-    right = x + f(norm(x)) if order == "pre" else norm(x + f(x))
+    added = f(norm(x)) if order == "pre" else norm(f(x))
+    right = norm(x + f(x)) if order == "post" else x + added
     off = (value - right).abs()
     if case.edge or not off.isfinite().all() or off.max() < 1e-3 * (1 + right.abs().max()):
         return None
-    if order == "pre":
+    if order != "post":
         place = tuple((off == off.max()).nonzero()[0].tolist())
-        return f'With order "pre", your result less x should be what the function gives for the normalised x. At {list(place)} it is {(value - x)[place]:.4g}, and the function gives {f(norm(x))[place]:.4g}.'
+        what = {
+            "pre": "what the function gives for the normalised x",
+            "late": "the norm of what the function gives for x",
+        }
+        return f'With order "{order}", your result less x should be {what[order]}. At {list(place)} it is {(value - x)[place]:.4g} and should be {added[place]:.4g}.'
     normal = (value - bias) / gain
     mean, variance = normal.mean(-1).flatten(), normal.var(-1, unbiased=False).flatten()
     apart = mean.abs() + (variance - 1).abs()
@@ -122,6 +130,10 @@ def _(x, function, gain, bias, order):
         read = yield "the norm before the function", normal, x
         branch = yield "what the function gives, with pre", function, read
         return (yield "the sum, with pre", add, x, branch)
+    if order == "late":
+        branch = yield "what the function gives, with late", function, x
+        branch = yield "the norm of what the function gives", normal, branch
+        return (yield "the sum, with late", add, x, branch)
     branch = yield "what the function gives, with post", function, x
     total = yield "the sum, with post", add, x, branch
     return (yield "the norm after the sum", normal, total)
@@ -136,6 +148,11 @@ def _norm(x, gain, bias, axis=-1, unbiased=False, root=lambda variance: (varianc
 
 PRE_NORM, PRE_SUM = "the norm before the function", "the sum, with pre"
 POST_GIVEN, POST_SUM, POST_NORM = "what the function gives, with post", "the sum, with post", "the norm after the sum"
+LATE_GIVEN, LATE_SUM, LATE_NORM = (
+    "what the function gives, with late",
+    "the sum, with late",
+    "the norm of what the function gives",
+)
 
 
 def _sum_normed(x, branch, *, gain, bias):
@@ -152,32 +169,35 @@ ALWAYS_PRE = POST_READS_THE_NORM | {POST_NORM: left_out}
 NORMALISED_X_ADDED = {PRE_SUM: lambda x, branch, *, done: done[PRE_NORM] + branch}
 PRE_BRANCH_NORMED = {PRE_NORM: left_out, PRE_SUM: lambda x, branch, *, gain, bias: x + _norm(branch, gain, bias)}
 POST_BRANCH_NORMED = {POST_SUM: _branch_alone, POST_NORM: lambda branch, *, x, right: x + right(branch)}
-NOT_ADDED_IN_PRE, NOT_ADDED_IN_POST = {PRE_SUM: _branch_alone}, {POST_SUM: _branch_alone}
+NOT_ADDED_IN_PRE, NOT_ADDED_IN_POST, NOT_ADDED_IN_LATE = (
+    {name: _branch_alone} for name in (PRE_SUM, POST_SUM, LATE_SUM)
+)
+LATE_READS_THE_NORM = {LATE_GIVEN: lambda x, *, gain, bias, right: right(_norm(x, gain, bias))}
+LATE_AS_PRE, LATE_AS_POST = LATE_READS_THE_NORM | {LATE_NORM: left_out}, {LATE_NORM: left_out, LATE_SUM: _sum_normed}
+SUM_ADDED = {LATE_NORM: lambda branch, *, x, gain, bias: _norm(x + branch, gain, bias)}
 
 task.changed_each(
     ("orders_exchanged", "Pre and post are exchanged. With pre, the norm comes before the function: x + f(norm(x)); with post, after the addition.", ALWAYS_POST | ALWAYS_PRE),
-    ("always_post", 'You normalise the sum in both orders. With order "pre", only what the function reads is normalised.', ALWAYS_POST),
-    ("always_pre", 'You normalise what the function reads in both orders. With order "post", the function reads x itself, and the sum is normalised.', ALWAYS_PRE),
+    ("always_post", 'You normalise the sum in all orders. With "pre" only what the function reads is normalised, with "late" only what it gives.', ALWAYS_POST | LATE_AS_POST),
+    ("always_pre", 'You normalise what the function reads in all orders. With "post" and "late" the function reads x itself.', ALWAYS_PRE | LATE_AS_PRE),
+    ("late_as_pre", 'With order "late" you normalise what the function reads. There it reads x itself, and what it gives is normalised.', LATE_AS_PRE),
+    ("late_as_post", 'With order "late" you normalise the sum. There x goes on as it came in, and what is added to it is normalised.', LATE_AS_POST),
+    ("late_twice", 'With order "late" there are two norms: what the function reads is normalised, and what it gives as well. It should read x itself.', LATE_READS_THE_NORM),
+    ("late_adds_the_normed_sum", 'With order "late" you add the norm of x + f(x) to x. What is added is the norm of what the function gives, without x.', SUM_ADDED),
     ("normalised_x_added", 'With order "pre" you add the normalised x to what the function gives. The residual connection passes by the norm: add x as it came in.', NORMALISED_X_ADDED),
     ("norm_of_the_branch", 'With order "post" you normalise what the function gives, and add x afterwards. The sum is normalised: first add x, then normalise.', POST_BRANCH_NORMED),
-    ("norm_of_the_branch_in_both", "You normalise what the function gives, and add x afterwards, in both orders. With pre, what the function reads is normalised; with post, the sum of x and what it gives.", PRE_BRANCH_NORMED | POST_BRANCH_NORMED),
+    ("norm_of_the_branch_in_both", "You normalise what the function gives, and add x afterwards, in all orders. That is right for late. With pre, what the function reads is normalised; with post, the sum of x and what it gives.", PRE_BRANCH_NORMED | POST_BRANCH_NORMED),
     ("pre_norm_after_the_function", 'With order "pre" you normalise what the function gives. The norm comes before the function: it normalises what the function reads.', PRE_BRANCH_NORMED),
-    ("residual_forgotten", "x is not added to what the function gives. That addition is the residual connection, and it belongs to both orders.", NOT_ADDED_IN_PRE | NOT_ADDED_IN_POST),
+    ("residual_forgotten", "x is not added to what the function gives. That addition is the residual connection, and it belongs to all orders.", NOT_ADDED_IN_PRE | NOT_ADDED_IN_POST | NOT_ADDED_IN_LATE),
     ("residual_forgotten_in_pre", 'With order "pre", x is not added to what the function gives.', NOT_ADDED_IN_PRE),
     ("residual_forgotten_in_post", 'With order "post", x is not added to what the function gives before the sum is normalised.', NOT_ADDED_IN_POST),
-    ("no_norm", "Nothing is normalised: x is added to what the function makes of it, and that is all.", {PRE_NORM: left_out, POST_NORM: left_out}),
+    ("residual_forgotten_in_late", 'With order "late", x is not added to the norm of what the function gives.', NOT_ADDED_IN_LATE),
+    ("no_norm", "Nothing is normalised: x is added to what the function makes of it, and that is all.", {PRE_NORM: left_out, POST_NORM: left_out, LATE_NORM: left_out}),
     ("norm_twice_in_post", 'With order "post" there are two norms: what the function reads is normalised, and the sum as well. Only the sum should be.', POST_READS_THE_NORM),
     ("norm_twice_in_pre", 'With order "pre" there are two norms: what the function reads is normalised, and the sum as well. Nothing is normalised after the addition.', {PRE_SUM: _sum_normed}),
-    ("norm_twice_in_both", "There are two norms in both orders: what the function reads is normalised, and the sum as well. Pre has only the first of the two, post only the second.", {PRE_SUM: _sum_normed} | POST_READS_THE_NORM),
+    ("norm_twice_in_both", "There are two norms in pre and in post: what the function reads is normalised, and the sum as well. Pre has only the first of the two, post only the second.", {PRE_SUM: _sum_normed} | POST_READS_THE_NORM),
     ("x_added_twice_in_post", 'With order "post" you add x once more after the norm. The normalised sum is the result.', {POST_NORM: lambda total, *, x, right: x + right(total)}),
 )  # fmt: skip
-task.changed(
-    "as_it_was",
-    "This is still the version to mend: in both orders the normalised x is added to what the function gives. x as it came in should be added, and with post the function should read it, too.",
-    NORMALISED_X_ADDED
-    | POST_READS_THE_NORM
-    | {POST_SUM: lambda x, branch, *, gain, bias: _norm(x, gain, bias) + branch},
-)
 
 
 # The norm itself
@@ -200,4 +220,4 @@ for name, sentence, options in (
     ("over_words", "The norm runs over the words of a sentence. It runs over the features of one vector, the last axis.", {"axis": 1}),
 ):  # fmt: skip
     changed = lambda x, *, gain, bias, options=options: _norm(x, gain, bias, **options)  # noqa: E731
-    task.changed(name, sentence, {PRE_NORM: changed, POST_NORM: changed})
+    task.changed(name, sentence, {PRE_NORM: changed, POST_NORM: changed, LATE_NORM: changed})

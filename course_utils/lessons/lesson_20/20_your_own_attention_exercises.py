@@ -144,8 +144,7 @@ check("20.mean_rates", mean_rates)
 def catch_broken_attention(attend, order_matters):
     """Tell whether an attention keeps the promises of all attentions.
 
-    T = 1 and T = 8, with three sentences of random numbers of about 1 and a random mask for each, show every fault;
-    at both let some row see nothing, and some row something. Rounding stays below 1e-5. A thousand calls may take too long.
+    Give it random numbers of about 1, and T of 20 at most. Rounding stays below 1e-5. A thousand calls may take too long.
 
     Args:
         attend: a function (query B×2×T×4, key B×2×T×4, value B×2×T×4, mask B×1×T×T) → contexts B×2×T×4, weights B×2×T×T;

@@ -14,9 +14,9 @@ task = Task(
     "a memory that replaces what it held",
     arguments=("key B×T×D", "value B×T×E", "query B×T×D", "rate B×T"),
     result="read B×T×E",
-    difficulty=4,
+    difficulty=3,
     importance=4,
-    minutes=20,
+    minutes=15,
     hints=(
         "The memory is a matrix that answers a key with a value: a vector times the matrix. Before a step writes, it asks the memory with its own key what is there already. It then writes only the difference to what should be there, times the rate, and at last it reads with its query.",
         "Take D = 2 and E = 1, the key [1, 0] at two steps, with the values 4 and 10, the query [1, 0] and the rates 1 and 0.5. At step 0 the memory holds nothing, so the difference is 4, and [1, 0] times 4 is added: the memory is [4, 0], and the query reads 4. At step 1 the key finds 4. The difference is 10 - 4 = 6, half of it is 3, so the memory becomes [7, 0] and the query reads 7. A memory that only adds would read 4 + 0.5·10 = 9.",

@@ -17,9 +17,9 @@ task = Task(
     "weights of which many are 0",
     arguments=("scores B×T×S", "mask B×T×S"),
     result="weights B×T×S",
-    difficulty=4,
+    difficulty=3,
     importance=4,
-    minutes=20,
+    minutes=15,
     hints=(
         "All weights above 0 are their score less one number, the threshold of the row, and all others are 0. So the work is to find the threshold, and for that you need to know how many weights are above 0. Sort the scores from the largest down: it is always the first few of them.",
         "Take the scores 0.2, 1 and 0.7, nothing masked. From the largest down they are 1, 0.7 and 0.2, and their running sums are 1, 1.7 and 1.9. Compare 1 + k·score with the running sum: 2 > 1 and 2.4 > 1.7, but 1.6 is not above 1.9. So k = 2 weights are above 0, and the threshold is (1.7 - 1) / 2 = 0.35. The weights are 0, 0.65 and 0.35.",

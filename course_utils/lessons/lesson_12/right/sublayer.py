@@ -9,22 +9,29 @@ def by_hand(x, function, gain, bias, order):
         var, mean = torch.var_mean(y, -1, correction=0, keepdim=True)
         return (y - mean) * (var + 1e-5).rsqrt() * gain + bias
 
-    return {"pre": lambda: x + function(norm(x)), "post": lambda: norm(function(x) + x)}[order]()
+    ways = {
+        "pre": lambda: x + function(norm(x)),
+        "post": lambda: norm(function(x) + x),
+        "late": lambda: norm(function(x)) + x,
+    }
+    return ways[order]()
 
 
 def through_both(x, function, gain, bias, order):
-    """The same two steps for both orders, one of them left out in each."""
+    """The same three steps for all orders, two of them left out in each."""
     norm = torch.nn.LayerNorm(x.shape[-1], dtype=x.dtype)
     with torch.no_grad():
         norm.weight.copy_(gain)
         norm.bias.copy_(bias)
-        before, after = (norm, torch.nn.Identity()) if order == "pre" else (torch.nn.Identity(), norm)
-        return after(torch.add(function(before(x)), x))
+        before, late, after = (norm if order == place else torch.nn.Identity() for place in ("pre", "late", "post"))
+        return after(torch.add(late(function(before(x))), x))
 
 
 def in_one_expression(x, function, gain, bias, order):
     norm = lambda y: F.layer_norm(y, (len(gain),), gain, bias)  # noqa: E731
-    return norm(x + function(x)) if order == "post" else x + function(norm(x))
+    return (
+        norm(x + function(x)) if order == "post" else x + (function(norm(x)) if order == "pre" else norm(function(x)))
+    )
 
 
 def in_steps(x, function, gain, bias, order):
@@ -33,6 +40,9 @@ def in_steps(x, function, gain, bias, order):
         x = (x - x.mean(dim=2, keepdim=True)) / torch.sqrt(x.var(dim=2, keepdim=True, unbiased=False) + 0.00001)
         x = x * gain + bias
     x = function(x)
+    if order == "late":
+        x = (x - x.mean(dim=2, keepdim=True)) / torch.sqrt(x.var(dim=2, keepdim=True, unbiased=False) + 0.00001)
+        x = x * gain + bias
     x = residual + x
     if order == "post":
         x = (x - x.mean(dim=2, keepdim=True)) / torch.sqrt(x.var(dim=2, keepdim=True, unbiased=False) + 0.00001)
@@ -59,4 +69,4 @@ def function(draw):
 
 
 SIZES = {"D": lambda draw: draw.randint(3, 6)}
-INPUTS = {"function": function, "order": lambda draw: draw.choice(["pre", "post"])}
+INPUTS = {"function": function, "order": lambda draw: draw.choice(["pre", "post", "late"])}
