@@ -191,7 +191,7 @@ for name, rule in rules.items():
         reveal("07.stop", "0 to 2" if worse < 3 else "3 to 5" if worse < 6 else "6 to 10")
 
 # %% [markdown]
-# The translation that ends first need not be the best: an open one may still end with a higher probability. The second rule is safe, because every further token only lowers the sum. It needs only a few rounds more than the first rule, and loses nothing.
+# The translation that ends first need not be the best: an open one may still end with a higher probability. It is safe to stop when none can win, because every further token only lowers the sum. That needs only a few rounds more than stopping at the first end, and loses nothing.
 #
 # ## Is a wider beam better?
 #
@@ -253,7 +253,7 @@ library = bleu([" ".join(translation)], [" ".join(reference)])
 print(f"sacrebleu {library.score:.2f}   {library.signature}")
 
 # %% [markdown]
-# The library agrees. Its **signature** says how the text was split, whether case counts and how zeros are treated. Two BLEU scores can be compared only if these agree: Post 2018 found differences of up to 1.8 between common settings. For a test set, the counts of all sentences are added up before they are divided. **Your turn**: let the translation be "the the the". Only two of its words count, as the reference has no more.
+# The library agrees. Its **signature** says how the text was split, whether case counts and how zeros are treated. Two BLEU scores can be compared only if these agree: Post 2018 found differences of up to 1.8 between common settings. For a test set, the counts of all sentences are added up before they are divided. **Your turn**: let the translation be "the the the the". Only two of its words count, as the reference has no more.
 #
 # BLEU compares words, not meaning. The reference is "The black dog is not sleeping on the sofa." Which does BLEU prefer: "… is now sleeping on the sofa." or "… lies awake on the sofa."?
 
@@ -270,11 +270,11 @@ for value, translation in zip(found, pair, strict=True):
 reveal("07.meaning", ("now sleeping", "lies awake")[found.index(max(found))])
 
 # %% [markdown]
-# It prefers the one that says the opposite. So a high BLEU does not say that the meaning is right, and a single sentence's BLEU means little.
+# It prefers the one that says the opposite. So a high BLEU does not say that the meaning is right.
 #
 # ## How wide?
 #
-# Now we translate the whole test set, 1,000 captions, into French. We try three models with different seeds, each at seven widths, without a penalty and with $\alpha$ = 1 as an example. Which widths are best without it?
+# The course has translated a whole test set, 1,000 captions, into French, with three models of different seeds, each at seven widths, without a penalty and with $\alpha$ = 1 as an example. Which widths are best without it?
 
 # %% tags=["nbval-check-output"]
 predict("07.width", ...)
@@ -304,7 +304,7 @@ best = widths[torch.tensor(runs).mean(0).argmax()]
 reveal("07.width", "1 or 2" if best < 3 else "3 or 5" if best < 10 else "10 or more")
 
 # %% [markdown]
-# Without a penalty, the widths 3 and 5 are about level, and then BLEU falls sharply: at 50 the translations have lost a quarter of their length. Koehn and Knowles 2017 described this; Yang et al. 2018 call it the **beam-search curse**.
+# Without a penalty, the widths 3 and 5 are about level. Beyond 10 BLEU falls sharply: at 50 the translations have lost a quarter of the length that they have at 1. Koehn and Knowles 2017 described this; Yang et al. 2018 call it the **beam-search curse**.
 #
 # With the penalty BLEU hardly falls; the translations still get shorter, but slowly. Does a wide beam find more probable translations at all, and what does it cost?
 
@@ -312,11 +312,11 @@ reveal("07.width", "1 or 2" if best < 3 else "3 or 5" if best < 10 else "10 or m
 draw_by_width({"log_probability": "mean log probability", "cpu_seconds": "seconds for 1,000 captions, one core"})
 
 # %% [markdown]
-# A wider beam finds more probable translations: the search does what it is asked, and that is the problem. Time grows about as the width does, and with the penalty the search takes longer.
+# A wider beam finds more probable translations: the search does what it is asked, and that is the problem. Fifty times the width takes about forty times as long, and with the penalty, where stopping is harder, longer.
 #
 # ## After its own errors
 #
-# So far we have blamed only the search. But in training the decoder read the right words, and now it reads its own, errors included. No search mends that. What does one error do to later words?
+# So far we have looked for faults in the search and its score. But in training the decoder read the right words, and now it reads its own, errors included. What does one error do to later words?
 #
 # Lesson 05's one-vector model translates sentences of 12 words from the small world. It reads only right words; only its own; or right words except at position 4, where we put its most likely wrong word. Does it recover?
 
@@ -333,11 +333,11 @@ for place in (5, 8, 12):
 plots.curves(at, curves, "position in the translation", "share of right words", ax=plots.axes(width=6.4, height=3.8))
 
 # %% [markdown]
-# It recovers in part: even eight positions later fewer words are right, for every seed. With its own words alone, hardly any of the last ones are right. This is **exposure bias** (Ranzato et al. 2016).
+# It recovers in part: even eight positions later fewer words are right, for every seed. With its own words alone, hardly any of the last ones are right (a word moved by one position counts as wrong). This is **exposure bias** (Ranzato et al. 2016).
 #
 # ## So: which translation is best?
 #
-# On the bench, the more probable translation was better, and a beam of three found it where greedy search did not. With the rope, the more probable one had lost most of the caption. A beam of five with a length penalty does well, as far as BLEU sees. What BLEU misses, people judge, or models trained on their judgements, such as COMET (Rei et al. 2020).
+# On the bench, the more probable translation was better, and a beam of three found it. With the rope, the more probable one had lost most of the caption. A beam of five with $\alpha$ = 1 does well, as far as BLEU sees. What it misses, people judge, or models trained on their judgements, such as COMET (Rei et al. 2020).
 #
 # ## Questions
 #
