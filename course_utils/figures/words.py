@@ -12,6 +12,7 @@ from math import floor, isfinite, log10
 from matplotlib.collections import PathCollection, QuadMesh
 from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
 from numpy import ma
 
 NUMBERS_AT_MOST = 40  # of a grid: what is larger is told row by row, or by its range
@@ -162,7 +163,9 @@ def _points(line):
         last = len(points) - 1
         points = [points[round(i * last / (POINTS_AT_MOST - 1))] for i in range(POINTS_AT_MOST)]
     decimals = None if line.axes.get_yscale() == "log" else _decimals([y for _, y in points], 4)
-    return ", ".join(f"{_number(y, decimals)} at {_number(x)}" for x, y in points)
+    across = line.axes.xaxis
+    names = _ticks(across) if isinstance(across.get_major_formatter(), FuncFormatter) else {}
+    return ", ".join(f"{_number(y, decimals)} at {names.get(round(float(x), 6), _number(x))}" for x, y in points)
 
 
 def _texts(ax):

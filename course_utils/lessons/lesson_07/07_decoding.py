@@ -333,11 +333,11 @@ for place in (5, 8, 12):
 plots.curves(at, curves, "position in the translation", "share of right words", ax=plots.axes(width=6.4, height=3.8))
 
 # %% [markdown]
-# It recovers in part: even eight positions later fewer words are right, for every seed. With its own words alone, hardly any of the last ones are right (a word moved by one position counts as wrong). This is **exposure bias** (Ranzato et al. 2016).
+# It recovers in part: eight positions later fewer words are still right, with every seed. With its own words alone, hardly any of the last ones are right (a word moved by one position counts as wrong). This is **exposure bias** (Ranzato et al. 2016).
 #
 # ## So: which translation is best?
 #
-# On the bench, the more probable translation was better, and a beam of three found it. With the rope, the more probable one had lost most of the caption. A beam of five with $\alpha$ = 1 does well, as far as BLEU sees. What it misses, people judge, or models trained on their judgements, such as COMET (Rei et al. 2020).
+# On the bench, the more probable translation was better, and a beam of three found it. With the rope, it had lost most of the caption. A beam of five with $\alpha$ = 1 does well, as far as BLEU sees. What it misses, people judge, or models trained on their judgements, such as COMET (Rei et al. 2020).
 #
 # ## Questions
 #
