@@ -352,7 +352,7 @@ plots.dots(rows, "share of right labels after one example, minus the rule's", ""
 #
 # ## Too good to be true?
 #
-# With five classes, nearly all labels are right. Are they seen? We train a smaller model (one convolution), and one that reads labels beside their *own* pictures. Which answers may change with the label at step 10?
+# With five classes, nearly all labels are right. Does SNAIL see them? We train a smaller model (one convolution), and one that reads labels beside their *own* pictures. Which answers may change with the label at step 10?
 
 
 # %%
