@@ -69,7 +69,7 @@ print("the package's sensor, which takes many pictures at once, agrees:", torch.
 # %% [markdown]
 # Three patches of 64 cells are 192 numbers, however large the picture is. Here is the glimpse at a place beside the second digit, each patch in the colour of its square. Which patch shows what things look like, and which one where they are?
 #
-# Move the glimpse with the sliders until patch 0 holds the whole digit. Then move it away, and set `scales` to 1. What still tells you which way to go?
+# Move the glimpse with the sliders until patch 0 holds the whole digit. Then move it away, and set `scales` to 1. What could still tell a model, which does not see the field, which way to go?
 
 
 # %%
@@ -92,7 +92,7 @@ glimpse_explorer = explore(
 glimpse_explorer
 
 # %% [markdown]
-# Patch 0 shows a part of the digit sharply; the coarse patches show the rest, further down and right. At the centre, patch 2 covers the whole field: the first look sees a coarse map of everything. (Of 256×256 pixels, it would cover 1/64.)
+# Patch 0 shows a part of the digit sharply; the coarse patches show the rest, further down and right. Once patch 0 is empty, only they tell the way. At the centre, patch 2 is a coarse map of the whole field. (Of 256×256 pixels, it would cover 1/64.)
 #
 # ## Four networks
 #
@@ -102,7 +102,7 @@ glimpse_explorer
 #
 # $$h_t = \text{core}(g_t, h_{t-1}) \qquad \mu = \tanh(\text{location}(h_t)) \qquad \text{logits} = \text{action}(h_T)$$
 #
-# The GRU (lesson 05) as the core and the tanh, which keeps $\mu$ within the picture, are ours. Why does the glimpse network need the location?
+# The GRU (lesson 05) and the tanh, which keeps $\mu$ within the picture, are ours. Why does the glimpse network need the location?
 
 
 # %%
@@ -189,7 +189,7 @@ print("where it looked in the first field:", *[f"({x:.2f}, {y:.2f})" for x, y in
 # %% [markdown]
 # The one with `.detach()` does.
 #
-# What reward was expected? The layer `value` predicts the reward $R$ from the state before each look: this is the **learned baseline** $b_t$. The loss has three terms (section 3.2):
+# What reward was expected? The layer `value` predicts the reward $R$ from the state before each look: this is the **learned baseline** $b_t$. For each field the loss has three terms (section 3.2), where $t$ counts the looks after the first:
 #
 # $$\text{cross-entropy} \;-\; \sum_t (R - b_t) \log p(l_t) \;+\; \text{mean of } (R - b_t)^2$$
 #
@@ -269,7 +269,7 @@ reveal("14.found", round(100 * after[1]))
 table({"before": before, "after 2,000 steps": after}, columns, corner="share of fields")
 
 # %% [markdown]
-# The first look is at the centre, where patch 1 (blue) touches every possible box of the digit, some only at the edge. The second look mostly lies on or near the dashed box. The model finds most digits, although it was only ever told which digit it is. A digit that it has found can still be misread.
+# The first look is at the centre, where patch 1 (blue) covers at least a quarter of every possible box of the digit (4×4 of its pixels). The second look mostly lies on or near the dashed box. The model finds most digits, although it was only ever told which digit it is. A digit that it has found can still be misread.
 #
 # ## Take out one part
 #
@@ -300,10 +300,10 @@ torch.manual_seed(0)
 other = (Anywhere if part == "choice" else Looker)(size=8, scales=1 if part == "coarse patch" else 2, D=64)
 found = train(f"without the {part}", other, loss_without)
 reveal("14.without", round(100 * found[1]))
-table({"whole": after, f"without the {part}": found}, columns, corner="share of fields")
 means = {name: [torch.tensor(rewards).view(-1, 50).mean(1).tolist()] for name, rewards in learning.items()}
 ax = plots.axes(width=6.5)
 plots.curves(range(50, 2001, 50), means, "training step", "mean reward of 50 steps", ax=ax)
+table({"whole": after, f"without the {part}": found}, columns, corner="share of fields")
 
 # %% [markdown]
 # Without the reward for looking, the second look misses most digits, and fewer answers are right. At first the rewards of both rise alike; then that of the whole model draws ahead.
@@ -326,7 +326,7 @@ for (name, one), ax in zip(models.items(), plots.axes(3, width=3.6, height=3.6),
 # %% [markdown]
 # Only in the whole model do the second looks follow the digit everywhere; without the reward they stay in one region. Without patch 1 they follow it only around the centre; at both ends, where patch 0 never touches it, x stays the same. So the model looks where patch 1 shows a spot. Could it learn to do without patch 1?
 #
-# Set `part` to another one, predict and run again.
+# Go back to the cell that sets `part`, put in another one, predict, and run from there.
 #
 # ## Does it hold for other seeds?
 #
@@ -341,9 +341,9 @@ def runs(setup, *values):
 
 
 CHANGES = {"looks go anywhere": "looks anywhere", "no reward for looking": "no reward for looking"}
-CHANGES |= {"no baseline": "no baseline", "location does not teach the state": "no gradient to the state"}
+CHANGES |= {"no baseline": "no baseline", "log density does not teach the core": "no gradient to the state"}
 CHANGES |= {"patch 0 alone": "one patch", "reward 1 or 0, as in the paper": "reward 1 or 0"}
-CHANGES |= {"σ = 0.1 in all steps": "narrow from the start", "one look": "learned, 1 glimpse"}
+CHANGES |= {"σ = 0.1 from the start, not 0.5": "narrow from the start", "one look": "learned, 1 glimpse"}
 CHANGES |= {f"{n} looks{', unchanged' * (n == 2)}": f"learned, {n} glimpses" for n in (2, 3, 4)}
 whole = runs("learned, 2 glimpses", "right")[0]
 gained = {name: {"five seeds": runs(setup, "right")[0] - whole} for name, setup in CHANGES.items()}
@@ -355,11 +355,11 @@ left.axvline(0, color="0.6")
 _ = right.set_yticks([])
 
 # %% [markdown]
-# Patch 0 alone, a single look, looks that go anywhere and no reward cost most. Patch 0 of the first look touches the digit's box in $(15/25)^2$, or 36 of 100 fields, and alone it finds no more. The baseline helps with every seed. If the location does not teach the state, far fewer digits are found: reward teaches the state, too.
+# Patch 0 alone, a single look, looks anywhere and no reward cost most. The first patch 0 touches the digit's box in $(15/25)^2 = 0.36$ of the fields; alone it finds no more. The baseline helps with every seed. If the log density does not teach the core, far fewer digits are found. Rewards of 1 or 0 and a small σ from the start make no clear difference. Four looks beat two with every seed.
 #
 # ## What if one look is not enough?
 #
-# In such fields a coarse patch shows one spot, and one next look finds it. Among clutter it shows several. The course has stored where a model with four looks, trained among clutter, looks in a few test fields. What should it do after a look at a piece of clutter?
+# Without clutter a coarse patch shows one spot, and one next look mostly finds it. Clutter shows several. Below, a model trained among clutter looks four times (patch 2 is not drawn). What does it do after a miss?
 
 # %%
 FIELDS = (3, 4, 6)  # change these: eight fields are stored, 0 to 7
@@ -376,7 +376,7 @@ rows = {
 table(rows, [f"look {n}" for n in range(1, 5)], corner="in the digit's box, share of 1,000 fields", digits=2)
 
 # %% [markdown]
-# In field 3 the second look lands on clutter, and the third returns to the digit. In field 4 the second one misses, and the third finds it. In field 6 the model finds the 5 and reads a 0. The second look is the first to find the digit in four fields out of ten, the third or fourth in another third of all. So *next* has a meaning here.
+# In field 3 the second look leaves the digit for clutter, and the third returns. In field 4 two miss, and the third hits. In field 6 the model finds the 5 and reads a 0. The third or fourth look is the first to find the digit in a third of all fields. But the model does not always stay: some look is in the box in 86 of 100 fields (the second row's sum), the last one in 64.
 #
 # ## What does a look cost?
 #
@@ -402,7 +402,7 @@ plots.curves(sides, times, "side of the picture in pixels", "milliseconds for 16
 _ = ax.set_xticks(sides, sides)
 
 # %% [markdown]
-# The convolutional network reads every pixel, and its time rises steeply with the picture; that of the glimpses hardly changes. So for a fixed number of looks, glimpses are cheap. Are they also as good? Here are both networks on fields of 32×32 pixels: without clutter, where our model takes two glimpses, and with four pieces of it, where it takes four. The last columns say how long each network was trained.
+# The convolutional network reads every pixel, and its time rises steeply with the picture; the time of the glimpses hardly changes. So for a fixed number of looks, glimpses are cheap. Are they also as good? Here are both networks on fields of 32×32 pixels: without clutter, where our model takes two glimpses, and with four pieces of it, where it takes four. The last columns say how long each network was trained.
 
 # %%
 rows = {}
@@ -427,7 +427,7 @@ table(rows, columns, corner="right answers, five seeds", digits=2)
 #
 # ## Has it seen more than its glimpses?
 #
-# A model may be told by accident where the digit is. Here is one that first subtracts the mean of the field. We replace all pixels outside its glimpses by noise. In how many of 1,000 fields do the logits stay?
+# A model may by accident be told about pixels at which it has not looked. Here is one that first subtracts the mean of the field. We replace all pixels outside its glimpses by noise. In how many of 1,000 fields do the logits stay?
 
 
 # %%
@@ -455,15 +455,13 @@ for name, one in (("our model", model), ("peeking", peeking)):
 # %% [markdown]
 # Our model cannot notice. The other one **peeks**: pixels outside all glimpses change its logits. The last exercise asks for such a test.
 #
-# Vision transformers (Dosovitskiy et al. 2020) do not choose: they read a grid of patches, all glimpses at once. Some choose again: DeepEyes (Zheng et al. 2025) cuts out a part and looks again; rewards teach where.
+# Vision transformers (Dosovitskiy et al. 2020) do not choose: they read a grid of patches, all glimpses at once. Newer models choose again: DeepEyes (Zheng et al. 2025) cuts out a part of the picture and looks at it once more; rewards teach it which part.
 #
 # ## So: where should it look next?
 #
-# Where looks have earned most reward after glimpses like these: at a spot in a coarse patch, and if that is clutter, at another one.
+# Where looks have earned most reward after glimpses like these: at a spot in a coarse patch. Among clutter the second look hits fewer than half of the digits; later ones find many of the others, and lose some.
 #
 # ## Questions
-#
-# These five questions test the goals at the top. Run a cell to see its question, then replace the dots with a letter in quotes or a number.
 
 # %%
 check("14.q1", ...)

@@ -62,7 +62,7 @@ for labels in ([1.0], [-1.0], [1.0, -1.0]):
 # %% [markdown]
 # By hand: where $s = 0$, the loss has the slope $-y/2$ in $s$. So $w$ has the gradient $-y/2$, and $c$ has $-y/2 \cdot y$, which is -1/2 for both labels.
 #
-# If both labels occur, the gradients of $w$ cancel, and those of $c$ add up: reading the label is right in every episode, remembering one is not. Which way will the two weights go if we train on one label, on both, and on four episodes, three of them with the label 1? Put a list of your own into the loop, too.
+# If both labels occur, the gradients of $w$ cancel, and those of $c$ agree: reading the label is right in every episode, remembering one is not. Which way will the two weights go if we train on one label, on both, and on four episodes, three of them with the label 1? Put a list of your own into the loop, too.
 
 # %%
 ax = plots.axes(width=5.5)
@@ -122,7 +122,7 @@ for (title, part), ax in zip(parts.items(), plots.axes(4, width=1.8, height=2), 
     pictures.picture(part, title, ax)
 
 # %% [markdown]
-# Each picture of the new class joins other drawings of 4 and 3. An episode has 26 pictures of five such classes, in random order. We test on the digits 5 to 9, which occur in none of the training classes.
+# Each picture of the new class joins other drawings of 4 and 3. An episode has 26 pictures, the class of each drawn among five such classes. We test on the digits 5 to 9, which occur in none of the training classes, and count separately the pictures whose class came once before, twice, and so on.
 #
 # ## Is attention enough?
 #
@@ -261,7 +261,7 @@ model = Snail(64 + 5, 5)
 train_and_show("SNAIL", model)
 
 # %% [markdown]
-# SNAIL gets most labels right after five examples, though fewer than attention that is given the pairs. Does this hold for five seeds and 1,500 steps? Below, models without convolutions have four layers of attention. All use one learning rate; some might do better with another. Each dot is the difference from SNAIL with the same seed (lesson 13). Does one convolution of dilation 1 replace all five?
+# SNAIL gets most labels right after five examples, though fewer than attention that is given the pairs. Does this hold for other seeds and longer training? The course has stored five seeds with 1,500 steps each. The models with attention in their names have four layers of it and no convolutions. All use one learning rate; some might do better with another. Each dot is the difference from SNAIL with the same seed (lesson 13). Does one convolution of dilation 1 replace all five?
 
 
 # %%
@@ -281,7 +281,7 @@ plots.dots(rows, "share of right labels, digits 5 to 9, minus SNAIL's", "", ax, 
 print(f"SNAIL: {after(1, 'SNAIL').mean():.2f} after one example, {after(5, 'SNAIL').mean():.2f} after five")
 
 # %% [markdown]
-# One convolution replaces all five after five examples, but not after one. Convolutions alone are far worse. In one layer of attention, nothing tells which steps are neighbours; four layers do better: perhaps the mask hints at the order. With positions (lesson 11) they come close to SNAIL, and with pairs they beat SNAIL.
+# One convolution replaces all five after five examples, but not after one. Convolutions alone are far worse. In one layer of attention, nothing tells which steps are neighbours. Four layers, trained longer than our single one, get more right: perhaps the mask hints at the order. With positions (lesson 11) they come close to SNAIL, and with pairs they beat SNAIL.
 #
 # ## Where does it look?
 #
@@ -314,11 +314,11 @@ look_explorer = explore(looked_back, step=ipywidgets.IntSlider(value=10, min=1, 
 look_explorer
 
 # %% [markdown]
-# Most of the weight at step 10 lies on the right label. On average, it gets nearly twice as much as with equal weights.
+# Most of the weight at step 10 lies on the right label; on average, nearly twice as much as with equal weights.
 #
 # ## What do the weights bring?
 #
-# Is SNAIL's share good? A rule without training copies the label of the most similar picture so far, by the squared distance of pixels. We train SNAIL on five classes (0 to 4), forty (these turned and mirrored) and many (joined), and at last on many **in any light**: a number from -1 to 1 is added to all pixels of a picture, in the test as well. Which labels more digits from 5 to 9 right after one example, SNAIL trained on many classes or the rule?
+# Is 0.50 after one example good? An untrained rule copies the label of the most similar picture so far, by the squared distance of pixels. The course has stored SNAILs trained on five classes (0 to 4), forty (these turned and mirrored), many (joined), and many **in any light**: a number from -1 to 1 is added to all pixels of a picture, also in the test. After one example of a digit from 5 to 9, which is right more often, SNAIL trained on many classes or the rule?
 
 # %%
 predict("19.one_example", ...)
@@ -346,13 +346,13 @@ ax.axvline(0, color="0.6", linewidth=1)
 plots.dots(rows, "share of right labels after one example, minus the rule's", "", ax, (-0.6, 0.6))
 
 # %% [markdown]
-# Trained on five classes, SNAIL gets far more from one example of them than the rule: their look is in its weights. On new digits the rule is better. More classes lessen both.
+# Trained on five classes, SNAIL beats the rule on them by far: their look is in its weights. On new digits it loses. With forty, both differences shrink; with many, the first is gone, the second larger again.
 #
-# In any light, the rule finds pictures in similar light. SNAIL has learned to ignore light, and wins on new digits, too. That is its use: a rule must be told what *similar* means, a network can learn it.
+# In any light, the rule finds pictures in similar light, and SNAIL wins on new digits, too. A rule must be told to subtract each picture's mean, which removes the light; a network can learn what *similar* means.
 #
 # ## Too good to be true?
 #
-# With five classes, nearly all labels are right after one example. Does it see the answers? We train such a model, and one that reads labels beside their *own* pictures, and change the label at step 10. Which answers may change?
+# With five classes, nearly all labels are right. Does SNAIL see them? We train a smaller model (one convolution), and one that reads labels beside their *own* pictures. Which answers may change with the label at step 10?
 
 
 # %%
@@ -374,11 +374,11 @@ for name, steps, reads in (("five classes", 400, read), ("leaking", 60, leaking_
     print(f"    share moved at steps 0 to 9: {moved[:10].max():.2f}, at 10: {moved[10]:.2f}, at 11: {moved[11]:.2f}")
 
 # %% [markdown]
-# One cheats: its answer at step 10 changes with that step's label. The other's stay up to step 10, and some change at step 11, when the label has been read. Even with five classes, labels are read.
+# One cheats: its answer at step 10 changes with that step's label. The other's answers stay the same up to step 10; some change at 11, when the label has been read.
 #
 # ## So: can it learn from five examples?
 #
-# Yes, if it has learned how from many tasks. After five examples of a new digit, three out of four labels are right, and no weight has changed. The weights hold what tasks share: what is similar, and to say its label. For that, picture and label must meet, through a convolution or, in a Transformer, a head that looks one token back (lesson 21). A later layer finds *tolo* and its 2.
+# Yes, if many tasks have taught it how. After five examples of a new digit, three out of four labels are right, and no weight has changed. The weights hold what tasks share: what is similar, and to say its label. For that, picture and label must meet, through a convolution or, in a Transformer, a head that looks one token back, so that a later layer finds *tolo* and its 2 (lesson 21).
 #
 # ## Questions
 
@@ -402,8 +402,8 @@ check("19.q5", ...)
 #
 # - A network can learn from five examples if its training tasks varied enough: what is the same in all goes into the weights, and the rest has to be read. It helps if classes, like words, are many, rare and bursty (Chan et al. 2022, for Transformers).
 # - A causal convolution with a dilation joins two steps. Through the dilations 1, 2, 4 and so on the last step sees all steps.
-# - Attention finds the example, and convolutions bring its label to it. Without convolutions, positions or pairs of picture and label can do the same.
-# - A rule without training shows what a share is worth. The label of the most similar picture beats SNAIL on new digits, but not in any light: what *similar* means can be learned.
+# - A convolution brings a picture to the step where its label is read, and attention finds that step. Without convolutions, positions or pairs of picture and label can do the same.
+# - A rule without training shows what a share is worth. Copying the label of the most similar picture beats SNAIL on new digits, but not in any light, unless the rule is told to ignore it: what *similar* means can be learned.
 # - Change one label and see what moves. This shows whether a model sees the answers.
 #
 # **Exercises**: [open them](../exercises/19_snail_exercises.ipynb)

@@ -117,7 +117,7 @@ predictions = (
     Prediction(
         "19.one_example",
         "After one example of a digit that was not in training, which gets more labels right?",
-        why="It has learned to compare pictures of its own classes. What tells these apart need not tell a 5 from a 6.",
+        why="Even on classes like those of its training SNAIL only equals the rule. What tells these apart need not tell a 5 from a 6.",
         choices=("SNAIL", "the rule"),
     ),
     Prediction(
