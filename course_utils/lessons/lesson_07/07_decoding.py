@@ -253,7 +253,7 @@ library = bleu([" ".join(translation)], [" ".join(reference)])
 print(f"sacrebleu {library.score:.2f}   {library.signature}")
 
 # %% [markdown]
-# The library agrees. Its **signature** says how the text was split, whether case counts and how zeros are treated. Two BLEU scores can be compared only if these agree: Post 2018 found differences of up to 1.8 between common settings. For a test set, the counts of all sentences are added up before they are divided. **Your turn**: let the translation be "the the the the". Only two of its words count, as the reference has no more.
+# The library agrees. Its **signature** says how the text was split, whether case counts and how zeros are treated. Two BLEU scores can be compared only if these agree: Post 2018 found differences of up to 1.8 between common settings. For a test set, the counts of all sentences are added up before they are divided. **Your turn**: let the translation be `the the the the`. Only two of its words count, as the reference has no more.
 #
 # BLEU compares words, not meaning. The reference is "The black dog is not sleeping on the sofa." Which does BLEU prefer: "… is now sleeping on the sofa." or "… lies awake on the sofa."?
 
