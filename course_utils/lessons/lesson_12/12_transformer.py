@@ -7,7 +7,7 @@ from torch import nn
 from course_utils import check, predict, reveal
 from course_utils.data.measured import measured, measured_once
 from course_utils.data.small_world import small_world, truth
-from course_utils.data.subwords import PAD
+from course_utils.data.subwords import EOS, PAD
 from course_utils.figures import diagrams, plots
 from course_utils.figures.tables import table
 from course_utils.models.assembled import share_right
@@ -37,9 +37,9 @@ reveal("12.alike", (alike["attention alone"].mean(0) > 0.99).tolist().index(True
 plots.curves(range(13), alike, "layers", "mean cosine of two words", legend="above")
 
 # %% [markdown]
-# After two layers of attention alone all words point in nearly the same direction. (Dong et al. 2021 have the theory.) If each attention *adds* its context to the word, x + f(x), they become alike more slowly. This is the residual connection of lesson 09 (He et al. 2016).
+# After two layers of attention alone all words point in nearly the same direction (theory: Dong et al. 2021). If each attention *adds* its context, x + f(x), they become alike more slowly: the residual connection of lesson 09 (He et al. 2016).
 #
-# Here is the whole Transformer (Vaswani et al. 2017). Its residual connections form a line, the **residual stream**, from the embedding to the last norm. Each box beside it reads the stream and adds to it. The encoder's result is the **memory**. We build these boxes one by one: f is what a box does, and the norm comes below. Which of them lets words exchange what they know?
+# Here is the whole Transformer (Vaswani et al. 2017), with its norms where they mostly are today. Its residual connections form a line, the **residual stream**, from the embedding to the last norm. Each box beside it reads the stream and adds to it. The encoder's result is the **memory**. We build them one by one: f is what a box does; the norm comes below. Which of them lets words exchange what they know?
 
 # %%
 diagrams.transformer()
@@ -47,9 +47,9 @@ diagrams.transformer()
 # %% [markdown]
 # ## The attentions
 #
-# Words meet in the three attentions only. These are those of lesson 10:
+# Words meet only in the three attentions, which are those of lesson 10:
 #
-# $$\text{head}_i = \text{softmax}\!\left(\frac{Q_i K_i^\top}{\sqrt{d}}\right) V_i \qquad [\text{head}_0, \dots, \text{head}_{H-1}]\, W_O^\top$$
+# $$\text{head}_i = \text{softmax}\!\left(\frac{Q_i K_i^\top}{\sqrt{d}}\right) V_i \qquad [\text{head}_0, \dots, \text{head}_{H-1}]\, W_O$$
 #
 # The code also has a mask and biases. With D = 8 and two heads, which shape does Q have for 3 sentences of 5 words?
 
@@ -118,7 +118,7 @@ with torch.no_grad():
 #
 # $$\text{norm}(x) = g \cdot \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + b$$
 #
-# A function f (attention or feed-forward) with residual connection and norm is a **sub-layer**. Vaswani et al. 2017 have **post-norm**, the norm after the addition; most models today have **pre-norm**, and so do we:
+# A function f (attention or feed-forward) with residual connection and norm is a **sub-layer**. Vaswani et al. 2017 use **post-norm**, the norm after the addition; most models today use **pre-norm**, and so do we:
 #
 # $$\text{post: } \text{norm}(x + f(x)) \qquad\qquad \text{pre: } x + f(\text{norm}(x))$$
 #
@@ -180,7 +180,7 @@ class DecoderLayer(nn.Module):
 
 
 # %% [markdown]
-# So there are three attentions, and each has its own mask. Take a source of 3 words and EOS, padded to 5 positions, and a target of BOS and 3 words, padded as well. Where may each attention look? Draw the masks on paper first.
+# So there are three attentions, and each gets a mask. Take a source of 3 words and EOS, padded to 5 positions, and a target of BOS and 3 words, padded as well. Where may each attention look? Draw the masks on paper first: how many different ones are there?
 
 # %%
 there = torch.tensor([True, True, True, True, False])
@@ -194,7 +194,7 @@ for (title, (allowed, keys, queries)), ax in zip(masks.items(), plots.axes(3, wi
     plots.mask(allowed, keys, queries, title=title, ax=ax)
 
 # %% [markdown]
-# No word may look at padding. The target's padding needs no mask: it comes last, so the causal mask hides it from all words. (Nobody reads the rows of PAD.) Only the decoder's attention to itself is causal: the source is known as a whole.
+# There are two: the source's mask, which hides its padding, serves twice. The target's padding needs no mask: it comes last, so the causal mask hides it from all words. (Nobody reads the rows of PAD.) Only the decoder's attention to itself is causal: the source is known as a whole.
 #
 # ## The whole model
 #
@@ -208,7 +208,7 @@ class EmbeddingAndReadout(nn.Module):
     def __init__(self, V, D, longest):
         super().__init__()
         self.D, self.embedding = D, nn.Embedding(V, D)
-        nn.init.normal_(self.embedding.weight, std=D**-0.5)  # times √D, its entries are as large as positions
+        nn.init.normal_(self.embedding.weight, std=D**-0.5)  # times √D, its entries are about as large as positions
         self.register_buffer("P", sinusoidal_positions(longest, D))  # T D; buffers are not trained
 
     def embed(self, words):  # B T
@@ -245,7 +245,7 @@ class Transformer(EmbeddingAndReadout):
 
 
 # %% [markdown]
-# With pre-norm no norm lies on the residual stream, so one more follows the last layer of each side. In `translate` below, how often do `encode` and `decode` run for a sentence of ten words?
+# With pre-norm no norm lies on the residual stream, so one more follows the last layer of each side. In `translate` below, how often do `encode` and `decode` run for a translation of ten words?
 #
 # We train the model in the small world of lesson 06, where verbs go to the end, in 200 steps of lesson 05's loop: 64 pairs, Adam, gradients clipped to length 1, and a rate that falls from 0.01. The next cell prints how lesson 06's recurrent translator does after the same steps. Will the model get more words right, given the right words before?
 
@@ -260,7 +260,7 @@ predict("12.share", ...)
 def translate(model, words, texts, longest=20):
     source, y, _ = make_batch(words.encode(texts), [[]] * len(texts))  # B S, B 1: BOS
     memory, mask = model.encode(source)
-    for _ in range(longest):
+    while y.shape[1] <= longest and not (y == EOS).any(1).all():  # until each sentence has its EOS
         likeliest = model.decode(y, memory, mask)[:, -1:].argmax(-1)  # B 1
         y = torch.cat([y, likeliest], 1)  # B T
     return words.decode(y[:, 1:].tolist())  # each up to its EOS
@@ -280,11 +280,11 @@ for text, right, ours in zip(tried, truth(tried, "verb-last"), translate(model, 
 reveal("12.share", round(given_right, 2))
 
 # %% [markdown]
-# A model that fits on a page learns to translate in 200 steps, without any recurrent network. Lesson 06's is even a little better here. The Transformer's gain is another one: while it learns, no word waits for the one before (lesson 09). When it translates, `encode` runs once and `decode` eleven times, with EOS, and reads all words so far each time.
+# A model that fits on a page learns to translate, without any recurrent network. Is any word missing in its second sentence? Lesson 06's translator makes fewer mistakes here (its mean of three runs, our one run). The Transformer gains something else: while it learns, no word waits for the one before (lesson 09). When it translates, `encode` runs once and `decode` eleven times, with EOS, and reads all words so far each time.
 #
 # ## Take one part out
 #
-# What is each part for? We take it out and train the rest in the same way:
+# We take out each part, and train the rest in the same way:
 #
 # - a sub-layer that is taken out passes x on unchanged;
 # - a norm becomes the identity;
@@ -345,7 +345,7 @@ reveal("12.part", round(written_right, 2))
 # %% [markdown]
 # Without the causal mask the model may look at the word that it should predict, and when it translates, that word is not there yet. But why is its loss not far below the whole model's, if it sees the answer?
 #
-# Choose another part: change the line, predict, and run. Then look at all, with five seeds and 300 steps. The model of the last row can only copy. In the third series each sentence is translated by itself, without padding. Predict first: which three of the seven parts will cost the most words when the model translates, and which can this world do without?
+# Choose another part: change the line, predict, and run. Then look at all, with five seeds and 300 steps. The model of the last row can only copy. In the third series each sentence is translated by itself, without padding. Predict first: without which four of the seven parts will fewer than half of the words be right when the model translates?
 
 
 # %%
@@ -367,9 +367,9 @@ for part in ("nothing", "source mask", "causal mask", copying):
     print(f"loss at the end {min(found):.2f} to {max(found):.2f}: {' '.join(names[part].split())}")
 
 # %% [markdown]
-# Without positions, attention to the source, residual connections or the causal mask, fewer than half of the words are right when the model translates. Of these four, only the missing causal mask goes unnoticed given the right words, and the loss does not show it: copying has to be learned, too, and in this world the source settles nearly every word, so the whole model's loss also nears 0. In real text a word is less certain: there a loss too good to be true is the first sign of a missing causal mask. Without the source mask only sentences by themselves suffer.
+# Without positions, attention to the source, residual connections or the causal mask, fewer than half of the words are right when the model translates. Of these four, only the missing causal mask goes unnoticed given the right words, and the loss does not show it: copying has to be learned, too, and in this world the source settles nearly every word, so the whole model's loss also nears 0. (In real text a word is less certain; there we would expect a loss too good to be true.) Without the source mask only sentences by themselves suffer.
 #
-# Feed-forward networks and norms seem to do little. Also where words have endings that must agree?
+# Feed-forward networks and norms seem to do little. Is this also true where words have endings that must agree?
 
 
 # %%
@@ -389,7 +389,7 @@ print("parameters: {:,.0f} in the whole model, {:,.0f} with a third layer but no
 # %% [markdown]
 # Without feed-forward networks the model gets fewer words right: with four of five seeds in the plain world, and with every seed where words have endings. A third layer brings it to nine tenths of the whole model's parameters, and it still gets fewer right.
 #
-# What about the norms? Their marks lie on both sides of 0. Perhaps two layers with small weights do not need them. We build six on each side, whose weights start larger, in the way of Glorot & Bengio (2010). How large do the numbers in the decoder's stream become, and the first loss? (Guessing would give ln V, less than 5.) Do they learn?
+# What about the norms? Their marks lie on both sides of 0. Perhaps two layers with small weights do not need them. We build six on each side, whose weights start larger, in the way of Glorot & Bengio (2010). How large do the numbers in the decoder's stream become, and the first loss? (An even guess would give ln V = ln 86 = 4.5.) Do they learn?
 
 
 # %%
@@ -419,7 +419,7 @@ _ = ax.set(yscale="log")
 #
 # ## Does it matter where the norm stands?
 #
-# The paper has post-norm. We have trained wider models, of six layers on each side, at a rate of 0.003, which is high for these models: with either norm, with and without a **warm-up**, in which the rate begins near 0 and rises for 200 steps; and once more post-norm at 0.001. One of these five ways fails. Which one?
+# The paper has post-norm. We trained models of width 64, with six layers on each side, for 600 steps at a rate of 0.003, which is high for these models: with either norm, with and without a **warm-up**, in which the rate begins near 0 and rises for 200 steps; and once more post-norm at 0.001. One of these five ways fails. Which one?
 
 # %% tags=["nbval-check-output"]
 predict("12.fails", ...)
@@ -433,30 +433,30 @@ for way, (norm, warmup, rate) in ways.items():
     rows[way] = {"trained models": [run[0] for run in runs]}
 reveal("12.fails", min(rows, key=lambda way: sum(rows[way]["trained models"])))
 ax = plots.axes(width=8, height=2)
-plots.dots(rows, "share of words right; a mark for each of five seeds", ax=ax)
+plots.dots(rows, "share right, given the right words; a mark for each of five seeds", ax=ax)
 ax.get_legend().remove()
 
 # %% [markdown]
-# Post-norm without a warm-up fails with every seed. What goes wrong in its first steps? Here are three of these ways, with three seeds. How different are the decoder's words, as 1 less their mean cosine, and how large is the gradient that reaches its first layer? At the dotted line the warm-up has reached the full rate. Are the words different then?
+# Post-norm without a warm-up fails with every seed. What goes wrong in its first steps? Here are three of these ways, with three seeds. How different are the decoder's words, as 1 minus their mean cosine, and how large is the gradient that reaches its first layer? At the dotted line the warm-up has reached the full rate. Are the words different then?
 
 # %%
 runs = {"pre": ("pre", 0), "post": ("post", 0), "post, warm-up": ("post", 200)}
 titles = {"unlike": "1 - mean cosine of two words", "gradient": "gradient of the first layer"}
-for (value, title), ax in zip(titles.items(), plots.axes(2, width=5.2), strict=True):
+for (value, title), ax in zip(titles.items(), plots.axes(2, width=5.2, height=4), strict=True):
     lines = {}
     for way, (norm, warmup) in runs.items():
         steps, found = measured("first_steps", value, "step", norm=norm, warmup=warmup)
         lines[way] = nn.functional.pad(torch.tensor(found), (0, 10 - len(steps)), value=torch.nan)  # to ten points
-    plots.curves(steps, lines, "step", title, ax=ax)
+    plots.curves(steps, lines, "step", title, ax=ax, legend="above")
     ax.axvline(200, color="0.5", linestyle=":")
     ax.set(xscale="log", yscale="log", ylim=(1e-7, 2))
 
 # %% [markdown]
-# With post-norm and no warm-up, five steps make all words alike, and hardly any gradient reaches the first layer. It does not come back, even where words become different again. The other two ways also make words more alike at first, but gradients keep coming, and words are apart when the warm-up reaches the full rate. Why post-norm? Xiong et al. 2020 find its gradients near the output large at the start. Liu et al. 2020 find that its layers depend more on f, so that changes of weights add up.
+# With post-norm and no warm-up, ten steps make all words alike, and hardly any gradient reaches the first layer. By step 50 it has not come back, though with two of three seeds words differ again. The other two ways keep their gradients, and words are apart when the warm-up reaches the full rate. We have not measured why: Xiong et al. 2020 find post-norm's gradients near the output large at the start, Liu et al. 2020 that its layers depend more on f.
 #
 # ## Is it right?
 #
-# A wrong mask raises no error, so we test: neither later words nor padding may change a word's logits. Which of three models keep which promise?
+# A wrong mask raises no error, so we test: neither later words nor padding may change a word's logits. Which promise breaks without the causal mask, and which without the source mask?
 
 
 # %% tags=["nbval-check-output"]
@@ -480,11 +480,11 @@ print("The course's Transformer agrees:", torch.allclose(fast(*ours), model(*our
 table(rows, ["safe from later words", "safe from padding"])
 
 # %% [markdown]
-# The whole model keeps both promises, and each missing mask breaks one, even before training. The course's own Transformer, which is faster, gives the same logits.
+# The whole model keeps both promises, and each missing mask breaks one, even before training. The course's own Transformer agrees.
 #
 # ## So: what else does attention need?
 #
-# Residual connections, positions and a second attention, to the source: without any one of these, most words were wrong. Masks, too, although in this world the training loss is about as low without them. Feed-forward networks help, with nine of ten seeds. Norms keep numbers small: without them our six layers hardly learn. Where norms stand decides whether a high rate needs a warm-up.
+# Residual connections, positions, a causal mask and a second attention, to the source: without any one of these, most words were wrong. Without the source mask, sentences by themselves suffered. In this world the training loss is about as low without either mask. Feed-forward networks help, with nine of ten seeds. Norms keep numbers small: without them our six layers hardly learn. Where norms stand decides whether a high rate needs a warm-up.
 #
 # ## Questions
 #
@@ -510,7 +510,7 @@ check("12.q5", ...)
 #
 # - Attention alone makes words alike. With residual connections, x + f(x), that happens more slowly.
 # - A sub-layer is x + f(norm(x)). An encoder layer has two: self-attention and feed-forward. A decoder layer has three, with an attention to the source in between.
-# - Three attentions, three masks. In a world as certain as ours the training loss does not show a missing mask; on real text a loss too good to be true is the first sign of a missing causal mask. So we test that neither later words nor padding change anything.
+# - Three attentions, two masks: one hides the source's padding and serves twice, one is causal. In a world as certain as ours the training loss does not show a missing mask. So we test that neither later words nor padding change anything.
 # - With pre-norm no norm lies on the residual stream. With post-norm large first steps cut the first layers off from the gradient: at a high rate it needs a warm-up.
 #
 # **Exercises**: [open them](../exercises/12_transformer_exercises.ipynb)

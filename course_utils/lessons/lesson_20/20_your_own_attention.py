@@ -58,7 +58,7 @@ broken({"attend": attend} | faulty_attention.FAULTS)
 # %% [markdown]
 # `mask_after_softmax` even breaks `leak`: the later scores are still in the sum that softmax divides by, so a row adds up to less than 1, and how much less depends on later steps.
 #
-# `mask_ends_early` keeps all eight, and yet it is wrong: it lets every step see the keys from 20 on. The promises are tested with 7 steps. A promise is a function, so we can add one. How must it differ from the others?
+# `mask_ends_early` keeps all eight, and yet it is wrong: it sets the mask to True for the keys from 20 on, so that every step sees them. The eight promises are tested with 7 steps. A promise is a function, so we can add one. How must it differ from the others?
 
 
 # %%
@@ -76,7 +76,7 @@ for name, one in {"attend": attend, "mask_ends_early": faulty_attention.FAULTS["
     print(name, "breaks", list(properties.broken(one, more)) or "none")
 
 # %% [markdown]
-# It must try more than 20 steps. The new promise tries 40: it finds the fault, and `attend` keeps it. Trust a promise more once it has found a fault.
+# It must try more than 20 steps. The new promise tries 40: it finds the fault, and `attend` keeps it. Trust a promise more once it has found a fault: `shape` has found none yet.
 #
 # ## What should another one do better?
 #
@@ -132,7 +132,7 @@ print(f"the value that came most often with the key: {most:.2f}")
 reveal("20.latest", own["latest"][0])
 
 # %% [markdown]
-# At 32 steps, the model answers everything right in *once*, but not at 128. In *latest* it answers fewer than half, hardly more than by always giving the key's most frequent value: only the mask depends on the order, and it hides no earlier step. So there is something to win in both worlds.
+# At 32 steps, the model answers nearly everything right in *once*, but not at 128. In *latest* it answers fewer than half, hardly more than if it always gave the key's most frequent value: only the mask depends on the order, and it hides no earlier step. So there is something to win in both worlds.
 #
 # ## Another normaliser
 #
@@ -192,7 +192,7 @@ lines = {f"head {h}, slope {m:.3g}": -m * distance[None] for h, m in enumerate(s
 plots.curves(distance, lines, "distance in steps", "added to the score", ax=plots.axes(width=5.6))
 
 # %% [markdown]
-# For 10 steps the first head subtracts 2.5, so it sees mostly recent ones; the last subtracts only 0.04.
+# For 10 steps the first head subtracts 2.5, so it prefers recent ones; the last subtracts only 0.04.
 #
 # ## Another memory
 #
@@ -228,7 +228,7 @@ for name, phi in {"x": lambda x: x, "elu(x) + 1": positive}.items():
 
 # %%
 def linear_in_chunks(query, key, value, size):
-    query, key, value = positive(query), positive(key), F.pad(value, (0, 1), value=1.0)  # B H T E+1
+    query, key, value = positive(query), positive(key), F.pad(value, (0, 1), value=1.0)  # B H T E+1: ones last
     memory, contexts = torch.zeros(query.shape[-1], value.shape[-1]), []  # D E+1: Σ φ(k) vᵀ and Σ φ(k)
     for q, k, v in zip(query.split(size, 2), key.split(size, 2), value.split(size, 2), strict=True):
         read = (q @ k.mT).tril() @ v + q @ memory  # B H size E+1: this chunk, and all before it
@@ -246,7 +246,7 @@ times = {way: measured("cost", "milliseconds", "length", way=way)[1] for way in 
 plots.curves((256, 1024, 4096), times, "steps", "CPU milliseconds, three runs", ax=plots.axes(width=5.6), log=True)
 
 # %% [markdown]
-# The time of the chunks grows no faster than the number of steps; softmax's time grows faster, and at 4,096 steps the chunks are the fastest. Their memory holds 8 × 9 = 72 numbers, however many steps there are: 8 × 8 for the values, and one column that adds up the keys.
+# The time of the chunks grows no faster than the number of steps; softmax's time grows faster. At 256 steps PyTorch's own is the fastest, at 4,096 the chunks. Their memory holds 8 × 9 = 72 numbers, however many steps there are: 8 × 8 for the values, one column for the sum of keys.
 #
 # This memory only adds. The **delta rule** (Schlag et al. 2021) first reads what the memory holds for a key, and writes a share $\beta$ of the difference:
 #
@@ -267,7 +267,7 @@ ax.plot([1, 0.36], [0, 0.48], "k:")  # from the key (1, 0) straight onto the new
 _ = ax.text(0.02, 0.33, "0.6"), ax.set(xlim=(-0.2, 1.6), ylim=(-0.2, 1.3))
 
 # %% [markdown]
-# With β = 1 the new key reads 5, with β = 0.5 it reads 3.6, half-way between the old 2.2 and 5. But the other two no longer read 1 and 2. The key (1, 0) **overlaps** with the new one: 0.6 of it lies in the new key's direction (up to the dotted line), which is their dot product, so it reads $0.6 \cdot 2.8 = 1.68$ more. Only keys at right angles leave each other alone, and in two dimensions only two keys can be so.
+# With β = 1 the new key reads 5, with β = 0.5 it reads 3.6, half-way between the old 2.2 and 5. But the other two no longer read 1 and 2. The key (1, 0) **overlaps** with the new one: 0.6 of it lies in the new key's direction (up to the dotted line), which is their dot product, so it reads $0.6 \cdot 2.8 = 1.68$ more. Only keys at right angles leave each other alone, and in two dimensions only two can be at right angles.
 #
 # Here is the rule as a loop. Does each of our five attentions give what the course's version gives, padding included? And which promises do they break?
 
@@ -290,11 +290,11 @@ print("each gives what the course's version gives:", all(same))
 broken(ours, more)
 
 # %% [markdown]
-# ALiBi breaks `order`: in another order, the same keys get other weights. So does the delta rule, which overwrites; without weights, it also breaks `rows`. An attention may do so on purpose. That `linear` breaks `large` is a fault: where φ is 0 in the computer's numbers, 0 / 0 is NaN. Mend it: change a line of `linear` so that nothing is divided by 0 (with `Tensor.where`), and run both cells again.
+# ALiBi breaks `order`: in another order, the same keys get other weights. So does the delta rule: it overwrites, and goes from step to step whatever the mask. Without weights, it also breaks `rows`. Both may do so on purpose. But `linear` has a fault: below -18, φ is 0 in the computer's numbers, and 0 / 0 is NaN. Mend the division (`Tensor.where`), and run its cell and the last one again: nothing breaks `large`.
 #
 # ## Which one wins?
 #
-# Five models of each learned each world. Our delta rule has β = 1, where Schlag et al. learn a β for each step. Each of its four heads has its own memory of 16 dimensions. How many keys can be at right angles there? How many does each world write?
+# Five models of each learned each world. Our delta rule has β = 1 (Schlag et al. learn it), and each of its four heads a memory of 16 dimensions. How many keys can be at right angles there? How many does each world write?
 
 # %% tags=["nbval-check-output"]
 predict("20.wins", ...)
@@ -313,7 +313,7 @@ compared.draw_accuracy(*variants.VARIANTS)
 reveal("20.wins", max(variants.VARIANTS, key=lambda name: shares(name)[:, 2:].mean()))
 
 # %% [markdown]
-# The delta rule wins *latest*, with eight keys for each head's 16 dimensions. *Once* writes 32 to 128 keys, and there it loses at every length. ALiBi, second in *latest*, loses in long sequences of *once*; linear attention loses everywhere. In *once* softmax was at fault: sparsemax gets 1.00 at 128 steps. In *latest* it gains little.
+# The delta rule wins *latest*, with eight keys for each head's 16 dimensions. *Once* writes 32 to 128 keys, and there it gets fewer right than softmax at every length. ALiBi, second in *latest*, falls behind in long sequences of *once*; linear attention loses everywhere. In *once* softmax was at fault: sparsemax gets 1.00 at 128 steps. In *latest* it gains little.
 #
 # ## Take one part out
 #
@@ -335,13 +335,15 @@ print(f"Without {part}, by the length of the sequences:")
 its_own = trained(without[part], world)
 print(its_own)
 reveal("20.part", its_own[world][0])
-keys = 12 * F.normalize(torch.randn(200, 1, 32, 16, generator=drawn(0)), dim=-1)
-for name, one in {"φ": linear, "softmax": attend}.items():
-    weight = one(keys[:, :, :1], keys, keys, torch.ones(1, 32, dtype=torch.bool))[1][..., 0].mean()
-    print(f"One of 32 random keys of length 12 is asked for. {name} gives it {weight:.2f} of the weight.")
+print("One of 32 random keys is asked for. What weight does it get?")
+for length in (4, 12):
+    keys = length * F.normalize(torch.randn(200, 1, 32, 16, generator=drawn(0)), dim=-1)
+    for name, one in {"φ": linear, "softmax": attend}.items():
+        weight = one(keys[:, :, :1], keys, keys, torch.ones(1, 32, dtype=torch.bool))[1][..., 0].mean()
+        print(f"keys of length {length}: {weight:.2f} by {name}")
 
 # %% [markdown]
-# Without φ and the division, *once* is nearly solved at 32 steps, with a memory no larger, so its size was not to blame. With φ the right key gets less than a tenth of the weight, since the 31 others have positive products, too. Softmax gives it nearly all.
+# Without φ and the division, *once* is nearly solved at 32 steps, with a memory no larger, so its size was not to blame. With φ the right key gets less than a tenth of the weight, since the 31 others have positive products, too. Softmax gives it about half if keys have length 4, and nearly all if they are longer.
 #
 # Now try another part. Which one helps one world and harms the other? Here are all of them, with three seeds; *both* are φ and the division.
 
@@ -387,11 +389,11 @@ plots.curves(since, runs, "keys written since", "share of right answers", ax=ax)
 _ = ax.axhline(1 / 8, color="0.6", linewidth=1), ax.set(ylim=(0, 1.05))  # grey: guessing
 
 # %% [markdown]
-# In 16 dimensions the delta rule knows the latest keys; after 60 more it only guesses (grey line). One that only adds blurs all of them equally, and gets more right: perhaps this helps in *once*, which asks for old keys, too.
+# In 16 dimensions the delta rule knows most of the latest eight keys; after 60 more it only guesses (grey line). One that only adds blurs all equally, and gets more right: perhaps this helps in *once*, which also asks for old keys.
 #
 # ## Two changes at once
 #
-# Can an attention have both worlds? We take sparsemax, and subtract from each score a penalty that grows with the logarithm of the distance, $s \ln(1 + |i - j|)$. Say a key came at 15 steps, eight apart: to a dot product they are equal. With $s = 0.3$ and $s = 1$, how often does the latest value gather the most weight? The second cell has both normalisers at the same strengths, with three seeds. Draw its four curves first.
+# Can an attention have both worlds? We take sparsemax, and subtract from each score a penalty that grows with the logarithm of the distance, $s \ln(1 + |i - j|)$. Say a key came at 15 steps, eight apart: to a dot product they are equal. With $s = 0.3$ and $s = 1$, how often does the latest value gather the most weight? The second cell has both normalisers at strengths from 0 to 3, with three seeds. Draw the four curves first.
 
 
 # %%
@@ -429,11 +431,11 @@ for one in both:
     print(f"{one}: strength {strengths[worse.argmax()]} gets at least {worse.max():.2f} right in both worlds")
 
 # %% [markdown]
-# With $s = 0.3$, softmax gives the latest 0.11, and 14 older ones share 0.89 among eight values: one often gathers more. Sparsemax gives it 0.47; it loses only if the next three share another value. A strength of 1 also helps softmax in *latest*, but costs *once*, which asks for old keys; 3 makes all four worse. The strength is a trade, and sparsemax makes the better one, with 0.3.
+# With $s = 0.3$, softmax gives the latest 0.11, and 14 older ones share 0.89 among eight values: one often gathers more. Sparsemax gives it 0.47; it loses only if the next three share another value. A strength of 1 also helps softmax in *latest*, but costs *once*, which asks for old keys; 3 is worse than 1 everywhere. Sparsemax with 0.3 strikes the best balance, though it loses some of *once*.
 #
 # ## So: what will your own attention be?
 #
-# One that changes a part for a reason. The penalty wins *latest* and loses *once*, so why should all heads have it? Below, every other head of softmax has strength 2, the rest 0. Does this beat one strength for all?
+# One that changes a part for a reason. The penalty helps *latest* and harms *once*: must all heads have it? Below, every other head of softmax has strength 2, the rest 0. Does this beat softmax with one strength?
 
 
 # %%
@@ -447,7 +449,7 @@ print("dot product", own)
 print("mine", trained(mine, "once", "latest"))
 
 # %% [markdown]
-# It does, with one seed: at 128 steps, both worlds get more right than softmax with any single strength does in its worse one. Start here: what if sparsemax has such heads? A claim needs more seeds.
+# It does, with one seed: at 128 steps, both worlds get more right than softmax with any of our five strengths does in its worse one. (Between 0.3 and 1 we tried none.) Sparsemax with 0.3 for all heads is still ahead. So start here: what if sparsemax has such heads? A claim needs more seeds. That `mine` breaks `order` is on purpose.
 #
 # ## Questions
 #
@@ -472,8 +474,8 @@ check("20.q5", ...)
 # ## Recap
 #
 # - An attention can be changed in its score, its normaliser and its memory. What it promises comes first, and can be tested: trust a promise more once it has found a fault.
-# - In our worlds sparsemax gains in both. ALiBi and the delta rule win *latest*; ALiBi loses in long sequences of *once*, the delta rule in *once* at every length. Linear attention needs no list of keys, but loses in both.
-# - To see what a part is for, take it out and compare seed by seed. What it does depends on the other parts: in linear attention, leaving out only one of φ and the division makes it worse, leaving out both makes it much better; a mild penalty wins *latest* only with sparsemax. A strong one costs *once*, unless some heads do without it.
+# - In our worlds sparsemax gains in both. ALiBi and the delta rule win *latest*; ALiBi falls behind in long sequences of *once*, the delta rule in *once* at every length. Linear attention needs no list of keys, but loses in both.
+# - To see what a part is for, take it out and compare seed by seed. What it does depends on the other parts: in linear attention, leaving out only one of φ and the division makes it worse, leaving out both makes it much better; a mild penalty wins *latest* only with sparsemax. A strong one costs *once*; whether it helps to spare some heads, one run cannot say.
 # - A memory of fixed size forgets or blurs. Today's [Qwen3-Next](https://huggingface.co/Qwen/Qwen3-Next-80B-A3B-Instruct) and [Kimi Linear](https://arxiv.org/abs/2510.26692) have a delta rule in three of four layers, which saves cache, and softmax in the fourth.
 #
 # **Exercises**: [open them](../exercises/20_your_own_attention_exercises.ipynb)
