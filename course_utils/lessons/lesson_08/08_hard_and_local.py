@@ -38,7 +38,7 @@ print("values that are read:", *(int((row > 0).sum()) for row in (soft, hard, lo
 print("20 draws:", *(sentence[k] for k in drawn))
 
 # %% [markdown]
-# Soft attention reads all eleven values, hard attention one, and local attention five. Most of hard attention's 20 draws are "barks", but not all.
+# Soft attention reads all eleven values, hard attention one, and local attention five. (It is values that are saved: to draw, all eleven scores are needed.) Most of hard attention's 20 draws are "barks", but not all.
 #
 # ## One value instead of all
 #
@@ -101,11 +101,11 @@ rows["exact gradient"] = ["", "", *(p * (rewards - p @ rewards))]
 table(rows, ["probability", "reward", "at score 0", "at score 1"], digits=2)
 
 # %% [markdown]
-# The mean is 0.7 · 0.3 = 0.21 and -0.21: the exact gradient. Now add 1 to both rewards in the cell. Before you run it again, say which numbers at the two scores will change.
+# The mean is 0.7 · 0.3 = 0.21 and -0.21: the exact gradient. Now add 1 to both rewards in the cell. Before you run it again, say which numbers at the two scores will change. (The answer follows the next picture.)
 #
 # ## A gradient from rewards
 #
-# With both rewards larger by 1, the draws give 0.6 and -0.6, or -0.7 and 0.7, but their mean is unchanged. For any rewards, the mean of the estimates is the gradient, since $\nabla p_i = p_i \nabla \log p_i$:
+# For any rewards, the mean of the estimates is the gradient, since $\nabla p_i = p_i \nabla \log p_i$:
 #
 # $$\nabla \sum_i p_i R_i = \sum_i p_i\, R_i\, \nabla \log p_i = \mathbb{E}_{k \sim p}\left[R_k \nabla \log p_k\right]$$
 #
@@ -138,7 +138,7 @@ for row, value in enumerate(exact):
     ax.plot([value, value], [row - 0.45, row + 0.45], color="0.4", linewidth=2)
 
 # %% [markdown]
-# The means lie around the exact gradient, those of 10 draws so widely that even the sign can be wrong.
+# The means lie around the exact gradient, those of 10 draws so widely that even the sign can be wrong. (By hand, with both rewards larger by 1, the draws give 0.6 and -0.6, or -0.7 and 0.7; their mean is unchanged.)
 #
 # ## Better than expected?
 #
@@ -208,9 +208,9 @@ ways = {
 }
 
 # %% [markdown]
-# Why is `soft` soft attention? If colours are one-hot vectors, their weighted sum holds, at the right colour, the weights of all positions with that colour: this is the expected reward.
+# Why is `soft` soft attention? If colours are one-hot vectors, their weighted sum holds, at the right colour, the weights of all positions with that colour: this is the expected reward. Colours are drawn anew for each question, so only the right position earns the reward every time.
 #
-# `learn_to_look` trains lesson 04's score $s^\top W h$ with Adam, on 8 new questions per step. The baseline is a running mean of the rewards, from 0. Soft attention reads ten values for each question, hard attention one. What if hard attention gets 80 questions per step, and so reads as many values? We train five models in each way.
+# `learn_to_look` trains lesson 04's score $s^\top W h$ with Adam, on 8 new questions per step. The baseline is a running mean of the rewards, from 0. Soft attention reads ten values for each question, hard attention one. What if hard attention gets 80 questions per step, and so reads as many values? We train five models in each way; a band is from the lowest to the highest.
 
 # %% tags=["nbval-check-output"]
 predict("08.values_read", ...)
@@ -233,13 +233,13 @@ near = "about equal" if gained.mean().abs() < 0.1 else "ahead" if gained.mean() 
 reveal("08.values_read", near)
 
 # %% [markdown]
-# With equally many *values* hard attention learns about as fast, but from ten times as many questions. (Soft attention with 80 is faster still, so step size is not the limit.) After training one draws, or takes the largest weight; either way one value is read.
+# With equally many *values* hard attention learns about as fast, here a little faster, but from ten times as many questions. From those soft attention learns more: draws are noisy.
 #
-# What makes the third curve slow, the + 1 or the missing baseline? Add a way with each alone to `ways`. Both should end near the second curve.
+# What makes the third curve slow, the + 1 or the missing baseline? Add a way with each alone to `ways`. Both should end near the second: reward 0 pushes nothing, and a baseline takes the + 1 away. With both every draw pushes its score up.
 #
 # ## Look near one position
 #
-# Can we read less and keep the exact gradient? **Local attention** (Luong et al. 2015) looks at most $D$ positions away from a centre $c$; nearer ones get more weight:
+# Can we read less without draws? **Local attention** (Luong et al. 2015) looks at most $D$ positions away from a centre $c$, and more at near ones:
 #
 # $$\alpha_s = \text{softmax}_{|s - c| \le D}(e)_s \cdot \exp\left(-\frac{(s - c)^2}{2\sigma^2}\right) \qquad \sigma = D / 2$$
 #
@@ -256,9 +256,11 @@ def local_weights(scores, centre, window):
 
 weights = local_weights(torch.zeros(7), centre=3.0, window=2.0)
 print(weights, "sum", round(weights.sum().item(), 3))
+learns = local_weights(torch.zeros(7, requires_grad=True), 3.0, 2.0).requires_grad
+print("the weights depend on the scores, for PyTorch:", learns)
 
 # %% [markdown]
-# 0.2 · 0.607 = 0.121 is left one position away, and 0.027 two positions away. The weights no longer add up to 1: they are not normalised again.
+# 0.2 · 0.607 = 0.121 is left one position away, and 0.027 two positions away. The weights no longer add up to 1, as nothing rescales them. Nothing is drawn, so a gradient reaches the scores.
 #
 # Back to the sentence. Move the centre to 2: how large must $D$ be before "barks" gets any weight? Then find a window of six words in which it gets more than 0.7.
 
@@ -285,17 +287,17 @@ window_explorer = explore(
 window_explorer
 
 # %% [markdown]
-# From position 2 "barks" is six positions away, so $D$ must be 6 or more. Around "barks" itself $D = 3$ gives six words.
+# From position 2 "barks" is six positions away, so $D$ must be 6 or more. Around "barks" itself $D = 3$ gives six words, and "barks" 0.76.
 #
 # Where does the centre come from? **local-m** takes the position of the word that is being written: word 5 of the translation looks around word 5 of the source, and there is no Gaussian. **local-p** lets the decoder's state $h_t$ predict it for $S$ words: $c = S \cdot \text{sigmoid}(v^\top \tanh(W h_t))$.
 #
-# We train Luong's decoder of lesson 06 with either, window 2, on at most 12 words in three word orders; one decoder has no attention, only the encoder's last states. Given the right words before, which is best on 20 words in monotone order?
+# We train Luong's decoder of lesson 06 in four kinds: global, local-m and local-p with window 2, and one without attention, which has the encoder's last states alone. They see at most 12 words, in three word orders. With the right earlier words given, which is best on 20 words in monotone order?
 
 # %% tags=["nbval-check-output"]
 predict("08.window", ...)
 
 # %% tags=["reveals"]
-print("Beside each order: how many words have their source word in local-m's window.")
+print("Below each order: how many words have their source word in local-m's window.")
 kinds, best = ("global", "local-m", "local-p", "none"), {}
 for length, ax in zip((12, 20), plots.axes(2, width=5.2, height=3.4), strict=True):
     marks = {}
@@ -312,15 +314,11 @@ for length, ax in zip((12, 20), plots.axes(2, width=5.2, height=3.4), strict=Tru
 reveal("08.window", best[20])
 
 # %% [markdown]
-# In the reversed order local-m's rule is wrong: it gets little more right than no attention. local-p has learned where to look in 12 words, but in 20 it is no better there than no attention.
-#
-# ## So: must attention be soft?
-#
-# No. Where values are costly, hard attention reads one and learns from draws, but needs more questions. Where the source word is at nearly the same position, a local window suffices, and did best in long sentences. Otherwise soft global attention is the safe choice.
+# Even in monotone order some source words lie outside the window: words become two or none, and the rest shift. So on 12 words local-m is a little behind global attention; on 20 it is best. In reversed order its rule is wrong: on 12 words it is far behind, on 20 little better than no attention. local-p has learned where to look in 12 words, but falls far behind global attention in 20.
 #
 # ## And one's own past?
 #
-# An LSTM can also attend to its *own* earlier states (Cheng et al. 2016). Three LSTMs read letters with digits, `a 6 d 4`, then say each letter's digit, `d? a?`.
+# An LSTM can also attend to its *own* earlier states (Cheng et al. 2016): ours puts a weighted sum of them beside each state. Does this help to remember? Three LSTMs read letters with digits, `a 6 d 4`, then say each letter's digit, `d? a?`.
 
 # %%
 marks = {
@@ -333,7 +331,11 @@ marks = {
 plots.dots(marks, "share of digits right, five seeds")
 
 # %% [markdown]
-# The LSTM that looks back gets every digit right. The other two have to hold all pairs in one state, and forget, even with twice the width.
+# The LSTM that looks back gets every digit right. The other two have to hold all pairs in one state, and from two pairs on nearly all of them miss some. Twice the width helps on average; how much, depends on the seed.
+#
+# ## So: must attention be soft?
+#
+# No. Where values are costly, hard attention reads one and learns from draws, but needs more questions. Where a rule says where the source word is, a local window did best in sentences longer than in training, though on 12 words it misses some. Otherwise soft global attention is the safe choice.
 #
 # ## Questions
 #
@@ -357,10 +359,10 @@ check("08.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Hard attention draws one position and estimates its gradient; local attention reads a window and keeps an exact gradient.
+# - Hard attention draws one position and estimates its gradient; local attention reads a window, draws nothing, and keeps its gradient.
 # - The mean of hard attention over many draws is what soft attention returns.
 # - The score-function estimator learns from the rewards of draws alone. A baseline leaves its mean unchanged, unless it contains the draw's own reward. The best one lies near the mean reward, if no position has a much larger gradient of log p than the others.
-# - A window helps where a rule says where to put it. A learned centre failed on sentences longer than those in training.
+# - A window helps where a rule says where to put it. A learned centre fell far behind on sentences longer than those in training.
 #
 # **Exercises**: [open them](../exercises/08_hard_and_local_exercises.ipynb)
 #

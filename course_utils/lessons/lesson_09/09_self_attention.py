@@ -42,7 +42,7 @@ print("they agree:", torch.allclose(contexts, matrix) and torch.allclose(matrix,
 # %% [markdown]
 # ## What a word asks for is not what it is
 #
-# With one vector for everything, words look mostly at words like themselves. But "it" should look at a thing, not at another pronoun. So three matrices turn a word's vector into its query, its key and its value (Vaswani et al. 2017); $d$ is the width of queries and keys:
+# With one vector for everything, words look mostly at words like themselves, or with long vectors. But "it" should look at a thing, not at another pronoun. So three matrices turn a word's vector into its query, its key and its value (Vaswani et al. 2017); $d$ is the width of queries and keys:
 #
 # $$Q = X W_Q \qquad K = X W_K \qquad V = X W_V \qquad \text{contexts} = \text{softmax}\left(\frac{Q K^\top}{\sqrt{d}}\right) V$$
 #
@@ -58,7 +58,7 @@ weights = scores.softmax(-1)  # T T
 diagrams.same_words(["dog", "ball", "it"], X, (Q, K, V), scores, weights, weights @ V)
 
 # %% [markdown]
-# The 6 turns "pronoun" into a query for "thing": in the third row of weights, "it" looks at "dog" and "ball". The others ask for nothing, so their weight is spread evenly. Change one more entry of `W_Q`, so that things look for pronouns, and run the cell again: then "dog" looks at "it".
+# The 6 turns "pronoun" into a query for "thing": in the third row of weights, "it" looks at "dog" and "ball". The others ask for nothing, so their weight is spread evenly. Change one more entry of `W_Q`, so that things look for pronouns, and run the cell again: then "dog" and "ball" look at "it".
 #
 # Here is the same as a layer, with matrices that can be trained. It adds each word's own vector to its context: with this **residual connection** (lesson 03) a word keeps what it is. The mask is True where a word (row) may see a word (column). Which line is the score of the equation, which the weighted sum?
 
@@ -86,6 +86,8 @@ shipped.load_state_dict(layer.state_dict())
 print("the package's layer agrees:", torch.allclose(layer(x), shipped(x), atol=1e-5))
 
 # %% [markdown]
+# The line `scores = ...` is the score of the equation; the product in the last line is the weighted sum.
+#
 # ## What does it learn to look at?
 #
 # In a trained model nobody chooses features or matrices. In "the sleepy dog took the wooden ball", "sleepy" and "took" are about the animal, "wooden" is about the thing. We train one layer to say for each word, except "the", which of eight nouns it is about. Where will "wooden" have to look?
@@ -150,7 +152,7 @@ one, other = outputs("sleepy dog took hungry cat"), outputs("sleepy cat took hun
 table({"change": [(one[word] - other[word]).abs().max() for word in one]}, list(one), corner="word", digits=2)
 
 # %% [markdown]
-# Nothing changes: which animal is sleepy is lost. Self-attention is **permutation equivariant**: if words change places, their contexts change places with them, and that is all. A sum over all words does not depend on their order, and a score depends on two vectors alone. Now write the line that is missing in the cell (`x = x + torch.arange(len(words))[:, None]`), and the order matters. Lesson 11 looks for better positions.
+# Nothing changes: which animal is sleepy is lost. Self-attention is **permutation equivariant**: if words change places, their contexts change places with them, and that is all. A sum over all words does not depend on their order, and a score depends on two vectors alone. So "sleepy" and "hungry" cannot tell which animal is the nearer one: whichever suits their queries better gets most of the weight, wherever it stands. Now write the line that is missing in the cell (`x = x + torch.arange(len(words))[:, None]`), and the order matters: now every word's output changes. Lesson 11 looks for better positions.
 #
 # ## Who may see whom?
 #
@@ -179,7 +181,7 @@ def depends(mask, layers):  # T T: which words (columns) the output of each word
 
 distance = (torch.arange(12)[:, None] - torch.arange(12)).abs()  # T T
 mine = distance <= 3  # your own mask
-shown = {f"radius 2, {layers} layers": depends(distance <= 2, layers) for layers in (2, 4, 6)}
+shown = {f"radius 2, {layers} layers": depends(distance <= 2, layers) for layers in (2, 5, 6)}
 shown["your mask, 2 layers"] = depends(mine, 2)
 for ax, (name, seen) in zip(plots.axes(4, width=2.9, height=3), shown.items(), strict=True):
     plots.mask(seen, title=name, ax=ax, xlabel="keys: words", ylabel="outputs" if name == "radius 2, 2 layers" else "")
@@ -212,7 +214,7 @@ diagrams.paths()
 # | convolution | $k n d^2$ | 1 | $\log_k n$, if gaps grow from layer to layer |
 # | restricted self-attention | $r n d$ | 1 | $n / r$ |
 #
-# For 50 words of width 512, by what factor does the recurrent layer need more multiplications? And will PyTorch, which can count what a layer really multiplies, agree?
+# By these formulas, by what factor is the recurrent layer's work larger than self-attention's, for 50 words of width 512? Will PyTorch, which counts what a layer multiplies, agree?
 
 # %% tags=["nbval-check-output"]
 predict("09.cheaper", ...)
@@ -241,7 +243,7 @@ rows |= {"2,000 words, by the formulas": by_the_formulas(2000), "2,000 words, co
 table(rows, names, corner="millions", digits=1)
 
 # %% [markdown]
-# By the formulas self-attention is cheaper than the recurrent layer if a sentence has fewer words than its vectors have dimensions. Counted, it needs *more*, in fact for every $n$: $3 n d^2 + 2 n^2 d$ against $2 n d^2$. A formula without constants says how work *grows*, not what a layer costs: it leaves out the three projections, $3 n d^2$, nearly all of the work for 50 words (in the restricted layer even for 2,000).
+# By the formulas self-attention is cheaper than the recurrent layer if a sentence has fewer words than its vectors have dimensions. Counted, it needs *more*, in fact for every $n$: $3 n d^2 + 2 n^2 d$ against $2 n d^2$. The formulas say how work *grows*, not what a layer costs. They leave out constant factors, and a whole term, the three projections: $3 n d^2$, nearly all of the work for 50 words (in the restricted layer even for 2,000).
 #
 # Does the layer that multiplies least also take the least time? We double the number of words, again and again, at width 64.
 
@@ -253,17 +255,18 @@ left, right = plots.axes(2, height=3.6)
 for ax, numbers, label in ((left, work, "millions of multiplications"), (right, seconds, "seconds")):
     runs = {name: numbers[i][None] for i, name in enumerate(names)}
     plots.curves(sizes, runs, "words", label, log=True, ax=ax)
+    ax.set_xticks(sizes, [f"{size:,}" for size in sizes])
 W = torch.randn(64, 64)
 products = (lambda x: x @ W), (lambda x: [word @ W for word in x[0]])
 large, small = (min(package.seconds_of(product, 64, [1024])[0] for _ in range(15)) for product in products)
 print(f"1,024 words times a matrix: 1,024 small products take {small / large:.0f} times as long as one large product")
 
 # %% [markdown]
-# No: the recurrent layer multiplies least, and yet it takes longer than the convolution. Its $n$ small products take longer than one large one, as the printed line shows, and cannot be joined, as each step needs the one before. The work of self-attention grows fastest. (The times depend on what else the computer is doing.)
+# No: the recurrent layer multiplies least, yet it takes longer than the convolution and the restricted layer, and in short texts the longest of all. Its $n$ small products take longer than one large one, as printed, and cannot be joined: each step needs the one before. Self-attention's work grows fastest. (Times depend on what else runs.)
 #
 # ## How far can it see?
 #
-# A model reads three pairs of letter and digit, then filler words, then one letter, and must say its digit. The number of filler words is the distance. Unless its name says otherwise, a model was trained on all distances from 0 to 32. There are five seeds of each. (Order does not matter: a pair is one token.)
+# A model reads three pairs of letter and digit, then filler words, then one letter, and must say its digit. The number of filler words is the distance. Unless its name says otherwise, a model was trained on distances 0 to 32, with five seeds; bands show their spread. (A pair is one token, so order does not matter.)
 
 # %% tags=["nbval-check-output"]
 predict("09.reach", ...)
@@ -281,9 +284,9 @@ for ax, kinds in zip(plots.axes(2, width=5.4, height=4.2), (left, right), strict
     ax.set_ylim(0, 1.02)
 
 # %% [markdown]
-# The dotted line is a guess. Left: the restricted layer loses one pair at distance 2 and all three at distance 4. No training helps: nothing reaches the last position. Two layers see farther, but even at distance 4, with all pairs in reach, they miss many.
+# The dotted line is a guess. Left: the restricted layer loses one pair at distance 2 and all three at distance 4: nothing reaches the last position, and no training helps. Two layers see farther, but miss many at distance 4, with all pairs in reach.
 #
-# Right: the LSTM's path is as long as the text, yet it does as well. (Distance 0 is rare in training; trained there alone, it does better.) So *reach* decides here, not path length. Yet long paths can be hard to *learn* (Vaswani et al.): a tanh cell learns little, but much without filler words.
+# Right: the LSTM's path is as long as the text, yet it does as well. (Distance 0 is one of 33 in training; trained there alone, it does better.) So path length alone does not decide. Long paths can be hard to *learn* (Vaswani et al.): a tanh cell learns little, but much without filler words.
 #
 # Why does self-attention not answer everything? How much weight does each of the 64 pairs get when needed?
 
@@ -293,22 +296,28 @@ answerer = Answerer(SelfAttention(32), width=32)
 fit(answerer, seed=2, steps=1500)
 tokens, answers = recall_at_distance(2000, 3, 4, torch.Generator().manual_seed(0))  # 3 pairs, 4 fillers, a letter
 with torch.no_grad():
-    right = (answerer(tokens).argmax(-1) == answers).float()  # N
+    given = answerer(tokens).argmax(-1)  # N
+    right = (given == answers).float()  # N
     weights = answerer.layers[0].weights(answerer.embedding(tokens))[:, -1]  # N T: where the last position looks
 needed = 8 * (tokens[:, -1] - 64) + answers  # a pair's token is 8 · letter + digit, a question's 64 + letter
 weight = (weights * (tokens == needed[:, None])).sum(1)  # N
 number = needed.bincount(minlength=64)
+without = {
+    name: {1 + digit for digit in given[(weight < 0.1) & (tokens[:, -1] == 64 + i)].tolist()}
+    for i, name in enumerate("abcdefgh")
+}
+print("digits given where the needed pair has no weight:", without)
 pictures = {"weight of the needed pair": weight, "share of answers right": right}
 for ax, (title, values) in zip(plots.axes(2, height=3.8), pictures.items(), strict=True):
     means = (needed.bincount(values, minlength=64) / number).view(8, 8)  # letter digit
     plots.weights(means, range(1, 9), list("abcdefgh"), title, ax, "digit", "letter")
 
 # %% [markdown]
-# Most pairs get nearly all the weight, some get none. If a letter has one such digit, it is still answered: the model gives it when it finds nothing. If it has several, only one is right.
+# Most pairs get nearly all the weight, some get none. For those a letter always gets the same digit, as printed: of several such pairs, one is right.
 #
 # ## So: what if every word looks at every word at once?
 #
-# Then each word can find the one it needs, by what it asks for: any two are one step apart, and no step waits for another. But the work grows with the square of the length, the order is lost, and a decoder needs a mask that hides what comes later.
+# Then any two words are one step apart, no step waits for another, and each word can learn to find the one it needs, as ours did for most pairs. But the work grows with the square of the length, the order is lost, and a decoder needs a mask that hides what comes later.
 #
 # ## Questions
 #

@@ -107,8 +107,8 @@ questions = (
 predictions = (
     Prediction(
         "09.cheaper",
-        "For 50 words of width 512 the recurrent layer needs more multiplications than self-attention. By what factor?",
-        why="n d² over n² d is d / n, so 512 / 50.",
+        "By the formulas, by what factor does the recurrent layer need more multiplications than self-attention, for 50 words of width 512?",
+        why="By the formulas: n d² over n² d is d / n, so 512 / 50. What PyTorch counts is in the table.",
     ),
     Prediction(
         "09.reach",
