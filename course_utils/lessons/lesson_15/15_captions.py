@@ -29,7 +29,7 @@ for number, ax in enumerate(axes, 1):
     pictures.attended(unseen.images[number], title=" a ".join([first + "\n", *others]), ax=ax)
 
 # %% [markdown]
-# Each scene holds two or three things in different cells of a 5×5 grid, and the last word names the one furthest to the right. In lesson 06 a decoder looked back at a vector for each source word. What are the "words" of a picture?
+# Each scene holds two or three things in different columns of a 5×5 grid, and the last word names the one furthest to the right. In lesson 06 a decoder looked back at a vector for each source word. What are the "words" of a picture?
 #
 # ## A vector for each cell
 #
@@ -52,7 +52,7 @@ print("the first 64 dimensions stay the same:", torch.allclose(here[at, :64], mo
 print("the last ten:", here[at, 64:], "and", moved[at + 1, 64:])
 
 # %% [markdown]
-# The first 64 dimensions say what is seen, wherever it is. The position is put beside them, where lesson 11 added it: the last ten hold the row and the column, as ones among zeros. (The paper uses no positions.)
+# The first 64 dimensions say what is seen, wherever it is. The position is put beside them, whereas lesson 11 added it to them: the last ten hold the row and the column, as ones among zeros. (The paper uses no positions.)
 #
 # ## A decoder that looks before each word
 #
@@ -125,7 +125,7 @@ told = Captioner()(annotations[:8], training.given[:8])
 print("logits, weights and gates of eight captions:", *(tuple(part.shape) for part in told[:3]))
 
 # %% [markdown]
-# Each word has 25 weights, one for each cell. Now we train the decoder for 600 steps, always reading the right words so far (as in our measurements). Nothing tells it where a thing stands: it sees pictures and captions alone.
+# Each word has 25 weights, one for each cell. Now we train the decoder for 600 steps, always reading the right words so far (the measurements below do the same). Nothing tells it where a thing stands: it sees pictures and captions alone.
 #
 # Afterwards we look at the words that name things. The **pointing accuracy**, or "pointing" in our tables, is the share of them for which the largest weight lies on the thing. A random cell would be right in 1 of 25 cases.
 
@@ -146,7 +146,7 @@ shares = {kind: right[where].float().mean() for kind, where in kinds(unseen).ite
 table({"share right": [*shares.values(), found.captions]}, [*shares, "whole captions"], digits=2)
 
 # %% [markdown]
-# The largest weight lies on the thing for nearly all names, although nothing in the training asks for it. Most names are right, too. Relations are wrong most often, and one wrong word spoils a caption: to find each thing is not yet to compare two.
+# The largest weight lies on the thing for nearly all names, although nothing in the training asks for it. Most names are right, too. Relations are wrong most often, and one wrong word spoils a caption: perhaps finding a thing is easier than comparing two.
 #
 # What does the captioner write when it reads its own words? Here are the three scenes of the beginning, and under each map the word that it writes. The ink is black, the colour shows the weights, and dashes frame the thing to be named. Move the slider: where does it look when it writes a wrong name?
 
@@ -181,6 +181,8 @@ written_explorer = explore(written, first=ipywidgets.IntSlider(value=1, min=0, m
 written_explorer
 
 # %% [markdown]
+# At the wrong "eight" of the third scene, most of the weight lies on the eight further right, and little on the framed thing: here the map follows what is *said*.
+#
 # Which words need the picture at all? For each kind of word, here are the gate, the largest weight, and the weights on the thing to be named and on the one named before. After a relation comes "a", whatever the picture shows. Does the gate close for it?
 
 # %%
@@ -189,7 +191,7 @@ rows = by_kind(told, unseen) | {"a random cell": ["", *[1 / 25] * 3]}
 table(rows, columns, corner="mean, after the first name", digits=2)
 
 # %% [markdown]
-# The gate stays open even for "a": an open gate does not say that a word needs the picture. And for a relation, each of the two things gets a small weight. How then does the captioner know "below"? We come back to this.
+# The gate stays open even for "a", which is the same in every picture, and falls a little at the end. So an open gate does not say that the *word* needs the picture; the look may serve the name to come. And for a relation, each of the two things gets a small weight. How then does the captioner know "below"? We come back to this.
 #
 # ## A penalty for overlooking
 #
@@ -240,7 +242,7 @@ columns = ["right words", "pointing", "pointing one word earlier"]
 table({name: [one.words, one.pointing, one.one_earlier] for name, one in rows.items()}, columns, digits=2)
 
 # %% [markdown]
-# The pointing accuracy falls to almost nothing. Where does this model look instead?
+# The pointing accuracy falls to almost nothing. (In the last column, the largest weight of the word *before* has to lie on the thing.) Where does this model look instead?
 
 # %%
 looking = {"no penalty": told, "penalty": elsewhere}
@@ -258,7 +260,7 @@ both_explorer = explore(looks_at, scene=ipywidgets.IntSlider(value=1, min=0, max
 both_explorer
 
 # %% [markdown]
-# With the penalty, most things get their weight one word *before* their name, at the "a". But fewer words are right, too: is this only a bad map of a bad model? Here are five captioners trained for twice as long, and λ = 1 as in the authors' code (which sums the loss over words, where we take the mean).
+# With the penalty, about three quarters of the things are pointed to one word *before* their name, at the "a" (in this scene the square, not the nine). But fewer words are right, too: is this only a bad map of a bad model? Here are five captioners trained for twice as long, on up to four things, and λ = 1 as in the authors' code (which sums the loss over words, where we take the mean).
 
 
 # %%
@@ -281,11 +283,11 @@ for name in ("λ = 1", "no penalty"):
 table(rows, [f"seed {seed}" for seed in range(5)], corner="after 1,200 steps", digits=2)
 
 # %% [markdown]
-# Without the penalty, pointing is near 1. With λ = 0.01 it is 0 in four of five runs, with λ = 1 in all. With either λ, every run gets fewer words right. But the map can fail where most words are right: with λ = 0.01, seed 0 has 0.92 of them right, and looks at nearly every thing one word before its name.
+# Without the penalty, pointing is near 1 (one word earlier: 0.36 to 0.53). With λ = 0.01 it is 0 in four of five runs, with λ = 1 in all. With either, every run gets fewer words right than the same seed without it. But a map can fail where most words are right: with λ = 0.01, seed 0 has 0.92 right, and points at nearly every thing one word early.
 #
 # ## Is the map an explanation?
 #
-# What does a name *depend* on? An **intervention** can tell us: we empty one cell after another, by giving it the annotation of an empty cell. Each time we see how much probability the name loses (a gain counts as 0). Does it lose most where the weight lies?
+# What does a name *depend* on? An **intervention** can tell: we empty one cell after another (its annotation becomes an empty cell's). Does the name's probability fall most where the weight lies (a gain counts as 0)?
 
 # %%
 empty = encoder(torch.zeros(1, 50, 50))[0]  # 25 74
@@ -332,22 +334,24 @@ reveal("15.emptied", round(100 * rows["the cell with the largest weight"][1]))
 table(rows, ["no penalty", "penalty"], corner="names right, if we empty", digits=2)
 
 # %% [markdown]
-# Without the penalty, most names are lost with the cell that has the largest weight. With it, that cell matters no more than a random one. So where does the penalised model get the name from: the mean annotation that starts the state, the look one word before, or the look at the word? We empty the thing's cell in one of these alone, for five seeds of each model.
+# Without the penalty, most names are lost with the cell that has the largest weight. With it, that cell matters no more than a random one. So where does the penalised model get the name from: the mean annotation that starts the state, the look one word before, or the look at the word? We empty the thing's cell everywhere, and in one of these alone, for five seeds of each model.
 
 # %%
-ways = {"largest": "largest weight, everywhere", "start": "thing, in the mean alone"}
-ways |= {"look_before": "thing, in the look one word before alone", "look": "thing, in the look at the word alone"}
+ways = {"largest": "the cell with the largest weight, everywhere", "thing": "the thing's cell, everywhere"}
+ways |= {"start": "the thing's cell, in the mean only"}
+ways |= {"look_before": "the thing's cell, in the look one word before only"}
+ways |= {"look": "the thing's cell, in the look at the word only"}
 lost = {way: {} for way in ways.values()}
 for setup in ("no penalty", "penalty 0.01"):
     whole, *kept = runs("emptied", setup, ["whole", *ways]).T  # 5 each
     for way, left in zip(lost, kept, strict=True):
         lost[way][setup] = 1 - left / whole
-plots.dots(lost, "share of the right names that are lost; five seeds", xlim=(-0.08, 1.03))
+plots.dots(lost, "share of the right names that are lost; 600 steps, five seeds", xlim=(-0.08, 1.03))
 
 # %% [markdown]
-# The mean hardly matters. Without the penalty, names are lost with the look at the word, where the weight lies. With the penalty, most runs lose more with the look one word before: the state has kept it. So a map says where a context came from, but not *necessarily* what a word depends on.
+# Most names are lost if the thing's cell is emptied everywhere; the mean hardly matters. Without the penalty, emptying it in the look at the word loses most, where the weight lies. With it, four of five runs lose more without the look one word before (0.37 to 0.82): the state has kept what that look read. So a map says where a context came from, but not *necessarily* what a word depends on.
 #
-# And a relation, such as "below"? Choose it in the menu above. Does it need the thing named before it, the one named after, or both? We ask captioners that were trained for twice as long.
+# And a relation, such as "below"? Choose it in the menu above. Does it need the thing named before it, the one named after, or both? We ask captioners that were trained for twice as long, on up to four things.
 
 # %% tags=["nbval-check-output"]
 predict("15.relation", ...)
@@ -364,13 +368,13 @@ reveal("15.relation", "before" if before < after else "after")
 print("weights on the things:", f"{on_before.mean():.2f} before, {on_after.mean():.2f} after; equal weights: 0.04")
 
 # %% [markdown]
-# It needs both. In every run most relations are lost with the thing named before, although that gets little weight by then: perhaps the state has kept it since its name. (Below guessing, perhaps as some captions then end.)
+# It needs both. In every run most relations are lost with the thing named before, although that gets little weight by then: perhaps the state has kept it. (It even falls below guessing, perhaps because captions end early.)
 #
 # ## Draw one cell
 #
-# Soft weights mix the cells. **Hard attention** reads one annotation $a_s$ alone, drawn with the weights as probabilities. These learn by REINFORCE (lesson 08): the reward is the word's log probability, $b$ the mean of past rewards (equations 11 and 12, no entropy term).
+# **Hard attention** reads one annotation $a_s$ alone, drawn with the weights as probabilities. They are learned by REINFORCE (lesson 08): the reward is the word's log probability (the paper's is the caption's), $b$ the mean of past rewards (equations 11, 12; our code adds their entropy term).
 #
-# $$s \sim \alpha \qquad \hat z = a_s \qquad \text{loss} = -\log p(y \mid \hat z) - \big(\log p(y \mid \hat z) - b\big) \log \alpha_s$$
+# $$s \sim \alpha \qquad \hat z = \beta\, a_s \qquad \text{loss} = -\log p(y \mid \hat z) - \big(\log p(y \mid \hat z) - b\big) \log \alpha_s$$
 #
 # No gradient flows through the bracket. We train a copy of our first captioner for 50 more steps, with one drawn cell per word; a ring marks it. Does it lie on the thing?
 
@@ -390,7 +394,7 @@ on_thing = (draws[0].places == unseen.true)[unseen.named].float().mean()
 print(f"share of the names for which the drawn cell is the thing's: {on_thing:.2f}")
 
 # %% [markdown]
-# For most names it does. But this captioner had learned to look before it drew. The paper trains with draws from the start, and reads softly in half of the batches, to lower the noise. What do these soft batches change? The last row reads the average of all cells.
+# For most names it does. But this captioner had learned to look before it drew. The paper trains with draws from the start, and reads softly for half of the pictures, which makes it more robust; we do so in half of the batches. What do these soft batches change? The last row reads the average of all cells.
 
 
 # %%
@@ -404,11 +408,11 @@ print("right words, run by run: soft minus hard in half:", (soft - half)[:, 0])
 print("hard in half of the batches minus hard in all:", (half - draws_alone)[:, 0])
 
 # %% [markdown]
-# Soft batches help hard attention in every run. With draws alone, no run points at more than a third of the things. Soft attention gets most right.
+# Soft batches help hard attention in every run. With draws alone, no run points at more than a third of the things, and words are right about as often as with the average. Soft attention gets most words right in every run, twice by less than 0.01.
 #
 # ## So: which part of the picture is this word?
 #
-# The part without which the word is lost: for a name the thing itself, for a relation both things. The weights may lie there, as for the names of our first model, or elsewhere, as with the penalty. The same test fits models of today, which read a picture by cross-attention (Flamingo; Alayrac et al. 2022) or as tokens among words (LLaVA-1.5; Liu et al. 2023).
+# The part without which the word is lost: for a name the thing itself, for a relation both things. The weights may lie there, as for the names of our first model, or elsewhere, as with the penalty.
 #
 # ## Questions
 #

@@ -119,12 +119,12 @@ predictions = (
     Prediction(
         "15.emptied",
         "With the penalty: of 100 names, how many are still right when, for each of them, the cell with the largest weight is emptied?",
-        why="At the name this model has its weight on cells that it does not need for the name. What it needs was read earlier, and its state has kept it.",
+        why="At the name this model has its weight on cells that it does not need for the name. Where the name comes from is tested next.",
     ),
     Prediction(
         "15.relation",
         "When are more relations lost: without the thing named before, without the one named after, or alike in both cases?",
-        why="The relation says where the thing named before stands. The captioner has looked at it for its name already, and now looks more at the thing named after.",
+        why="So it needs the thing named before most, although at the relation it looks more at the thing named after.",
         choices=("before", "after", "alike"),
     ),
 )

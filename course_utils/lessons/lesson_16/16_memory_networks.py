@@ -113,7 +113,7 @@ class MemoryNetwork(nn.Module):
         memories = [self.encode(facts, k) + self.ages[k][age] for k in range(len(self.ages))]  # each B M D
         u, weights = self.encode(question, 0), []  # B D
         for m, c in pairwise(memories):
-            u, p = (linear_hop if linear else self.hop)(u, m, c, mask)  # linear_hop: for the start of training
+            u, p = (linear_hop if linear else self.hop)(u, m, c, mask)  # linear_hop (below) starts the training
             weights.append(p)
         return Answered(self.readout(u), torch.stack(weights, 1))  # B V, B hops M
 
@@ -142,14 +142,14 @@ marks, levels = {}, [runs("linear start", kind, 2, "commonest").mean() for kind,
 for row, (kind, without) in rows.items():
     marks[row] = {"whole network": runs("linear start", kind, 2), "as the row says": runs(without, kind, 2)}
 guessing = "the most frequent answer"
-plots.dots(marks, "right answers with two hops, five networks each", guess=(guessing, levels))
+plots.dots(marks, "right answers with two hops, 1,500 steps, five networks each", guess=(guessing, levels))
 
 # %% [markdown]
-# Without ages the network cannot tell the last move from earlier ones. Without word order, a question about "north of" is answered correctly half of the time, as two places remain possible.
+# Without ages the network cannot tell the last move from earlier ones, and must guess among several. Without word order, a question about "north of" is answered correctly half of the time: two places remain.
 #
 # ## Take a hop out
 #
-# We train two hops on 4,000 stories. In the first 150 steps the scores themselves are the weights: this **linear start** (section 4.2) is meant to avoid poor local minima. The network learns from answers only: nobody tells it which fact to look at. Then we ask it about the story at the top, which is not among the 4,000. Does each hop find the fact it needs? Frames mark the two facts.
+# We train two hops on 4,000 stories. In the first 150 steps the scores themselves are the weights: this **linear start** (section 4.2) is meant to avoid poor local minima (not tested here). The network learns from answers only: nobody tells it which fact to look at. Then we ask it about the story at the top, which is not among the 4,000. Does each hop find the fact it needs? Frames mark the two facts.
 
 
 # %%
@@ -213,9 +213,9 @@ print(f"right answers if we always name such a place: {right:.2f}")
 print(f"right answers if we always name one and the same place: {unseen.answer.bincount().max() / len(often):.2f}")
 
 # %% [markdown]
-# It is less than half, as the hop gives almost no weight to who had the thing. The question holds "milk" and not "Daniel", so Daniel's moves look no different from Mary's. Still, it is far more than one and the same place would get: the moves vote, and in short stories the place with most of them is quite often right.
+# It is less than half. The hop gives almost no weight to who had the thing, which names no place; and the question holds "milk" and not "Daniel", so Daniel's moves look no different from Mary's. Still, one and the same place would get far less: each move counts as a vote for its place, and in short stories the place with most votes is quite often right.
 #
-# In a new cell, try `look(train(hops=3))`, then the same with `seed=1`. Does a third hop, one more than the story needs, help or harm?
+# In a new cell, try `look(train(hops=3))`, then the same with `seed=1`. Does a third hop help or harm?
 #
 # ## Does it follow the story?
 #
@@ -261,14 +261,15 @@ short, marks = [two_hops, train(hops=2, seed=1), train(hops=2, seed=2)], {}
 for name in ("dropped, and stayed", "dropped, and went on"):
     right, last_place, take, drop = torch.stack([follows(network, groups[name]) for network in short]).T  # 3 each
     row = f"{groups[name].sum()} stories: {name}"
-    marks[row] = {"right answers": right, "weight of hop 1 on the take": take, "on the drop": drop}
+    marks[row] = {"right answers": right, "weight of hop 1 on the take": take, "weight of hop 1 on the drop": drop}
 plots.dots(marks, "right answers, or weight; three networks, 600 steps")
 print("dropped, and went on: share of answers that name the person's last place, by network:", last_place)
+print("the weight of hop 1 on the drop, by network:", drop)
 
 # %% [markdown]
-# Where the person went on, most answers are the person's last place. Where the person stayed, hop 1 looks at the take no less, but this place is right. So the shortcut goes wrong only in the stories of the second row, and the good result on all 4,000 hides it.
+# Where the person went on, most answers are the person's last place. The third network already looks mostly at the drop, yet 0.67 of its answers are that place: hop 2 must also stop at the move *before* the drop. Where the person stayed, the last place is right. So the shortcut goes wrong only in the 122 stories of the second row, and the good result on all 4,000 hides it.
 #
-# Is this the best that the network can do, or has it not finished learning? All three go on training on the same 4,000 stories, for two more rounds of 300 steps, each starting at the full learning rate, and we look at the stories of the second row. Which lines will rise, and which will fall?
+# Have they finished learning? All three go on training on the same stories, for two rounds of 300 steps, each starting at the full learning rate, and we look at the second row. Which lines will rise, and which will fall?
 
 
 # %%
@@ -322,7 +323,7 @@ plots.dots(marks, "three networks, 600 steps", guess=(guessing, [levels[1]] * 3)
 reveal("16.nearest", round(marks["the nearest alone"]["right answers"].mean().item(), 2))
 
 # %% [markdown]
-# One fact per hop is enough, and without it few answers are right: for most of these stories the weights can be trusted (lesson 15). Today's systems retrieve only the nearest passages of text: RAG (Lewis et al. 2020) with the question, MDR (Xiong et al. 2021) in several hops, with the question *and the passages found so far*.
+# One fact per hop is enough, and if both hops go without it, only about a quarter of the answers are right: for most of these stories the weights can be trusted (lesson 15). Today's systems retrieve only the nearest passages of text: RAG (Lewis et al. 2020) with the question, MDR (Xiong et al. 2021) in several hops, with the question *and the passages found so far*.
 #
 # ## How many hops for which question?
 #
@@ -345,7 +346,7 @@ plots.dots(marks, "right answers, after 1,500 steps, five networks each", guess=
 reveal("16.hardest", min(marks, key=lambda kind: marks[kind]["2 hops"].mean()))
 
 # %% [markdown]
-# "Yes or no" has the fewest right answers with two hops, and we come back to it. "Two facts" and "three facts" need a second hop. A third one is too much for "two facts": two of five networks fail. And why does "three facts" need no third hop? How can two hops *without a question* beat one hop with it?
+# "Yes or no" has the fewest right answers with two hops. "Two facts" and "three facts" need a second hop. With a third one, "two facts" becomes unreliable: two of five networks fail. And why does "three facts" need no third hop? How can two hops *without a question* beat one hop with it, for instance at "two facts"?
 
 # %%
 for k in (1, 2):
@@ -357,11 +358,11 @@ hop_2, equal = (runs("no question", "two facts", 2, of).mean() for of in ("hop2_
 print(f"without a question, weight of hop 2 on where the thing is: {hop_2:.2f}; equal weights: {equal:.2f}")
 
 # %% [markdown]
-# Two hops hardly look at the move to the place that the question names, perhaps because it is named. And where only one person takes anything, "who had it?" needs no question: hop 1 reads the mean of all facts, and perhaps hop 2 finds the taker in it. So compare each score with one without the question (Kaushik & Lipton 2018).
+# Two hops hardly look at the move to the place that the question names, perhaps because it is named. And where only one person takes anything, "who had it?" needs no question: with $u=0$ hop 1 reads the mean of all facts, and perhaps hop 2 finds the taker in it. So compare each score with one without the question (Kaushik & Lipton 2018).
 #
 # ## Why is "yes or no" so hard?
 #
-# If a hop has found the fact that answers "Is Mary in the kitchen?", $u'$ is the place asked for plus the place read. A linear readout gives "yes" a lead over "no" of $a$(asked) + $b$(read). Can you make the lead positive where the places are the same (the diagonal), and negative elsewhere?
+# If a hop has found the fact for "Is Mary in the kitchen?", $u'$ is the place asked for plus the place read. A linear readout gives "yes" a lead over "no" of $a$(asked) + $b$(read). Can you make the lead positive where the places are the same (the diagonal), and negative elsewhere?
 
 # %%
 a = torch.tensor([2.0, -3.0])  # asked: kitchen, garden; change them
@@ -406,7 +407,7 @@ plots.dots(marks, "one hop, 1,500 steps, five seeds", guess=(guessing, levels[-1
 #
 # ## So: can it reason over what it read?
 #
-# A chain of two facts is no harder to follow in a longer story. But our training stories have at most 10 facts, so ages above 9 were never learned. How many answers are right with 12 to 20 facts? In the last row, the oldest facts all get the vector of age 9.
+# In a longer story, too, the chain has two facts. But our training stories have at most 10 facts, so ages above 9 were never learned. How many answers are right with 12 to 20 facts? In the last row, the oldest facts all get the vector of age 9.
 
 # %%
 _, longer = stories("two facts", 1000, seed=2, shortest=12, longest=20)
@@ -420,9 +421,9 @@ marks = {row: {"right answers": found} for row, found in marks.items()}
 plots.dots(marks, "three networks, 600 steps", guess=(guessing, common))
 
 # %% [markdown]
-# Far fewer than in short stories. With a learned age in place of new ones every network gets more right: the ages are one reason, not the only one.
+# Far fewer are right than in short stories. With a learned age in place of new ones every network gets more right: the ages are one reason, not the only one.
 #
-# Can it reason, then? It follows a chain of facts, with a hop for each step that depends on what was read before: two hops nearly always say where a thing is, one hop does less than half the time. Against it: a shortcut is learned first, a linear readout cannot compare two places, and in a longer story the chain often breaks. So yes, in stories like those of its training.
+# Can it reason, then? It follows a chain of facts, with a hop for each step: two hops nearly always say where a thing is, one hop less than half the time. Three things speak against it: a shortcut is learned first, a linear readout cannot compare two places, and in longer stories many more answers are wrong. So yes, in most stories like those of its training.
 #
 # ## Questions
 #
@@ -446,7 +447,7 @@ check("16.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Can it reason over what it read? It can follow a chain, with a hop for each step that depends on what was read before. But a shortcut comes first, and in stories longer than in training the chain often breaks.
+# - Can it reason over what it read? It can follow a chain, with a hop for each step that depends on what was read before. But a shortcut comes first, and in stories longer than in training many more answers are wrong.
 # - A memory is a sum of word vectors weighted by position, with a vector for its age added.
 # - A hop attends, reads, and adds what it has read to the question, which then asks again.
 # - We can measure whether hops look at the supporting facts, and test it: let them read only the nearest fact, or all the others.

@@ -115,7 +115,7 @@ predictions = (
     Prediction(
         "16.hardest",
         "With two hops, which kind of question gets the fewest right answers?",
-        why="It rests on one fact only, so it is not another hop that is missing. The lesson comes back to the reason.",
+        why="It rests on one fact only, and even a third hop does not help much: something else is missing. The lesson comes back to it.",
         choices=("two facts", "three facts", "north of", "yes or no"),
     ),
     Prediction(
