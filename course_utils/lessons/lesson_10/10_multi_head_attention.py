@@ -37,7 +37,7 @@ print("dog bites man:", 0.5 * dog + 0.5 * man, "   man bites dog:", 0.5 * man + 
 #
 # $$\text{MultiHead}(Q, K, V) = \text{Concat}(\text{head}_0, \dots, \text{head}_{H-1})\, W^O \qquad \text{head}_i = \text{Attention}(Q W_i^Q, K W_i^K, V W_i^V)$$
 #
-# Below, $D = 4$ and $H = 2$. A word's four numbers stand for "dog", for "man", for the verb, and for a place before it (-1) or after it (1); lesson 11 shows where that comes from. What does each head find for "bites"? ($4 / \sqrt 2 = 2.83$, $e^{2.83} = 16.9$.)
+# Below, $D = 4$ and $H = 2$. A word's four numbers stand for "dog", for "man", for the verb, and for a place before it (-1) or after it (1; see lesson 11). The query of "bites" is [4, 0] in head 0, [0, 4] in head 1; a key is [1, -1] before the verb, [-1, 1] after it; a value is the first two numbers. What does each head find? ($4 / \sqrt 2 = 2.83$, $e^{2.83} = 16.9$.)
 
 # %% tags=["nbval-check-output"]
 dog_first = torch.tensor([[4.0, 0, 0, -1], [0, 0, 1, 0], [0, 8, 0, 1]])  # S D: dog bites man
@@ -71,7 +71,7 @@ shares = [part[0].tolist() for part in weights]
 diagrams.several_heads(["man", "bites", "dog"], 1, numbers[0], shares, numbers[1:3], numbers[3], ["split", "merge"])
 
 # %% [markdown]
-# Each head finds its own noun, and the two contexts stay side by side, so the two sentences differ. So far $W^O$ has changed nothing. What is it for? Let its third row be [-1, 0, 1, 0] and its fourth [0, -1, 0, 1], so that the first two numbers of the output are head_0 minus head_1. What are they for each sentence?
+# Each head finds its own noun, and the two contexts stay side by side, so the two sentences differ. (The picture shows "man bites dog", with the queries of both heads side by side.) So far $W^O$ has changed nothing. What is it for? Let its third row be [-1, 0, 1, 0] and its fourth [0, -1, 0, 1], so that the first two numbers of the output are head_0 minus head_1. What are they for each sentence?
 
 # %% tags=["nbval-check-output"]
 W_O[2:, :2] = -torch.eye(2)  # head_1 is subtracted where head_0 stands
@@ -140,7 +140,7 @@ print("the library agrees:", torch.allclose(library, ours, atol=1e-5))
 print("with our mask as it is, the last word gets", theirs(x, x, x, attn_mask=may_see)[0][0, -1, 0].item())
 
 # %% [markdown]
-# All three agree, if the library's mask is inverted. If it is not, nothing warns us: the last word may then see nothing, and its output is NaN.
+# Ours agrees with both, if the library's mask is inverted. If it is not, nothing warns us: the last word may then see nothing, and its output is NaN.
 #
 # Here is a shorter `split`, without `transpose`, and its shape is right. Does it still equal the library? What does it make of two words?
 
@@ -202,11 +202,11 @@ for H, longer in zip((1, 2, 8), five, strict=True):
     losses = fit(models[H], steps=500, rate=2e-2)
     rows[f"H = {H}"] = [sum(p.numel() for p in models[H].parameters()), *right(models[H]), longer]
 reveal("10.one_head", round(five[0].mean().item(), 2))
-columns = ["parameters", "digits right", "first digit", "second digit", "says one twice", "digits right, five models"]
+columns = ["parameters", "digits right", "first digit", "second digit", "same digit twice", "digits right, five models"]
 table(rows, columns, digits=2)
 
 # %% [markdown]
-# With one head, the model gets one of the two digits right and mostly gives it as both answers. With two heads it gets both right, with no more parameters, since each head is half as wide.
+# With one head, the model mostly gets one of the two digits right (the columns show which) and gives it as both answers. With two heads it gets both right, with no more parameters, since each head is half as wide.
 #
 # Where do they look? Frames mark the two pairs that are asked for.
 
@@ -221,11 +221,11 @@ for H, ax in zip((1, 2), plots.axes(2, width=4.6, height=2.6), strict=True):
     plots.weights(weights, names, [f"head {h}" for h in range(H)], f"H = {H}", ax, "the tokens", "", marked=marks)
 
 # %% [markdown]
-# The single head divides its weight between both pairs. With two heads, each looks at one of them.
+# The single head divides its weight between both pairs. A linear layer then adds up the scores of both digits, and the question adds the same whatever the digits. So the digit with more weight mostly wins in both answers. With two heads, each looks at one pair.
 #
 # ## Is one head always too few?
 #
-# Below, a hidden layer of 32 units comes between the head and the readout. How many digits will the model get right? (Then try 8 units, and 2.)
+# Below, a hidden layer of 32 units comes between the head and the linear layer. How many digits will the model get right? (Then try 8 units, and 2.)
 
 # %%
 torch.manual_seed(0)
@@ -233,9 +233,9 @@ hidden = TwoFacts(H=1)
 units = 32
 hidden.readout = nn.Sequential(nn.Linear(32, units), nn.ReLU(), nn.Linear(units, 2 * VALUES))
 losses = fit(hidden, steps=1000, rate=1e-2)
-print("digits right:", [f"{share:.2f}" for share in right(hidden)[:3]])
+print("digits right: {:.2f}, first digit {:.2f}, second digit {:.2f}".format(*right(hidden)[:3]))
 rows = {}
-for width, name in ((0, "a linear layer alone"), (32, "a hidden layer of 32, too")):
+for width, name in ((0, "a linear layer alone"), (32, "a hidden layer of 32, then a linear layer")):
     rows[name] = measured_once("behind", "answers_right", "larger_weight", "smaller_weight", hidden=width)
 table(rows, ["digits right", "larger weight", "smaller weight"], corner="one head, then … (five models)", digits=2)
 
@@ -264,7 +264,7 @@ table(rows, ["the right digit", "the other letter's digit"], corner="the two wei
 # %% [markdown]
 # It does. With equal weights it is no better than a linear layer, and with swapped weights it gives each letter the other one's digit.
 #
-# In a Transformer, a hidden layer follows every attention. So why does everybody use several heads? What do they cost? We count the multiplications in all matrix products, for 16 words of width 256. And how many BLEU points does a translator gain by them, compared with one head as wide as all of them?
+# In a Transformer's layers, a hidden layer comes after the attention. So why does everybody use several heads? What do they cost? We count the multiplications in all matrix products, for 16 words of width 256. And how many BLEU points does a translator gain by them after three epochs, compared with one head as wide as all of them?
 
 # %%
 x, rows = torch.randn(1, 16, 256), {}  # B T D
@@ -272,12 +272,13 @@ bleu = {H: measured("translated", "bleu", "epochs", positions="sinusoidal", head
 for H, runs in bleu.items():
     with FlopCounterMode(display=False) as counter:
         MultiHead(256, H)(x, x, x)
-    gained = [f"{run[0] - one[0]:+.1f}" if H > 1 else "" for run, one in zip(runs, bleu[1], strict=True)]
+    gained = [f"{run[0] - one[0]:+.1f}" if H > 1 else f"({one[0]:.1f})" for run, one in zip(runs, bleu[1], strict=True)]
     rows[f"H = {H}"] = [f"{counter.get_total_flops() // 2:,}", *gained]  # it counts additions, too
-table(rows, ["multiplications", "BLEU more than one head, seed 0", "seed 1", "seed 2"])
+columns = ["multiplications", "BLEU more than one head, seed 0", "seed 1", "seed 2"]
+table(rows, columns, corner="(in brackets: BLEU of one head)")
 
 # %% [markdown]
-# Several heads cost no more products. Do they help? Here no seed gains with 8 heads; with 2 or 4 half a point could still hide. In a wider model, one head was 0.9 BLEU worse than the best number (Vaswani et al. 2017, table 3). Today's language models have many heads, though some share keys and values to save memory: 32 share 8 in Llama 3 8B (Grattafiori et al. 2024).
+# Several heads cost no more products. Do they help? Here 2 or 4 heads gain with some seeds and lose with others; 8 lose with two of three. In a larger model, one head was 0.9 BLEU worse than the best number (Vaswani et al. 2017, table 3). Today's language models have many heads: Llama 3 8B has 32, which share 8 sets of keys and values (Grattafiori et al. 2024).
 #
 # ## Switch off a head
 #
@@ -304,8 +305,9 @@ table(rows, ["first", "second"], digits=2)
 # One digit falls to chance (1/8), and the other stays right: each head carries one fact. Is that so with eight heads, too? We switch off each head, and then together all that look more at the first letter's pair. For comparison we switch off as many of the others, and then all of those. When will most first digits be lost?
 
 # %%
+tokens, _, asked = recall_two(1000, 4, torch.Generator().manual_seed(99))  # B S, _, B 2
 weights = models[8](tokens)[1]  # B H S
-on_asked = weights.gather(2, asked.expand(-1, 8, -1)).mean(0)  # H 2: on each pair that is asked for
+on_asked = weights.gather(2, asked[:, None].expand(-1, 8, -1)).mean(0)  # H 2: on each pair that is asked for
 looking = [head for head in range(8) if on_asked[head, 0] > on_asked[head, 1]]
 others = [head for head in range(8) if head not in looking]
 marks = {}
@@ -317,11 +319,11 @@ for off in ([], *([head] for head in range(8)), looking, others[: len(looking)],
 plots.dots(marks, "share of digits that are right (one model with eight heads)")
 
 # %% [markdown]
-# Whichever single head is missing, most digits are still right. Without all that look at the first letter's pair, most first digits are wrong; without as many of the others, they stay right. So what a head is worth depends on what the others can do.
+# Whichever single head is missing, most digits are still right. Without all that look at one letter's pair, most of its digits are lost, far more than the single losses add up to. So what a head is worth depends on what the others can do.
 #
 # ## What do trained heads do?
 #
-# The course ships a Transformer, which lesson 12 will build. It has nine attentions of four heads each: three in its encoder, three in its decoder, and three from the decoder to the source. Which head of its encoder looks mostly at the word before? Move the sliders to find the largest number below the picture. (The line marks the word before, and ▁ the beginning of a word.)
+# The course ships a Transformer, which lesson 12 will build. It has nine attentions of four heads: three in its encoder, three in its decoder, three from there to the source. Which head of its encoder looks mostly at the word before? Move the sliders to find the largest number below the picture. (Frames mark the token before, and ▁ the beginning of a word.)
 
 # %%
 model, subwords = load_pretrained("transformer-en-de")
@@ -333,7 +335,8 @@ def head_at(layer, head):
     weights = seen[f"encoder {layer}"][0, head]
     ax = plots.axes(width=8, height=5.4)
     plots.amounts(weights, pieces, pieces, ax=ax, unit="weight", most=0.5)
-    ax.plot(range(len(pieces) - 1), range(1, len(pieces)), color=plots.COLOURS[1], linewidth=0.8)
+    before = range(len(pieces) - 1), range(1, len(pieces))  # columns, rows
+    ax.plot(*before, "s", color=plots.COLOURS[1], fillstyle="none", markersize=17)
     return f"Encoder, layer {layer}, head {head}: the word before gets {weights.diagonal(-1).mean():.2f} on average."
 
 
@@ -342,7 +345,7 @@ head_explorer = explore(head_at, **controls)
 head_explorer
 
 # %% [markdown]
-# Head 2 of layer 2 does. But this is one sentence. Here is the mean weight at each distance from the word, over 300 captions. (Spread evenly over the 15 tokens of our sentence, each would get 0.07.) Which head looks at the words *after*?
+# Head 2 of layer 2 does (0.46). But this is one sentence. Here is the mean weight at each distance, counted in tokens, over 300 captions. (Spread evenly over the 15 tokens of our sentence, each would get 0.07.) Which head looks at the words *after*?
 
 # %%
 nearby = {}
@@ -352,11 +355,11 @@ for layer in range(3):
         nearby[f"layer {layer}, head {head}"] = runs[0]
 names = [f"{by:+g}" if by else "itself" for by in distances]
 ax = plots.axes(width=6.4, height=5)
-shape = {"xlabel": "distance in words", "ylabel": "", "most": 0.5, "unit": "mean weight"}
+shape = {"xlabel": "distance in tokens", "ylabel": "", "most": 0.5, "unit": "mean weight"}
 plots.amounts(torch.tensor([*nearby.values()]), names, list(nearby), ax=ax, **shape)
 
 # %% [markdown]
-# Layer 2 has a head for the word before (head 2) and one for the words after (head 1). In layer 1, heads 2 and 3 look back, too. Voita et al. 2019 found such heads in larger models.
+# Layer 2 has a head for the word before (head 2) and one for the words after (head 1). Heads 2 and 3 of layer 1 and head 3 of layer 2 look back, too. Voita et al. 2019 found such heads in larger models.
 #
 # How much are they worth? We switch off each of the 36 heads and translate the test set again. Where is a head missed most?
 
@@ -371,7 +374,7 @@ plots.amounts(lost["off"], heads, names, "without this head", plots.axes(width=5
 print(f"{int((lost['off'] < 1).sum())} of the 36 heads cost less than 1 of the whole model's {whole:.1f} BLEU.")
 
 # %% [markdown]
-# Most heads cost less than 1 BLEU, even the clearest one for the word before. Of the others named above, head 2 of layer 1 and head 1 of layer 2 cost the most in the encoder. (In a single model, a few tenths mean little.) The three dearest belong to `source 2`, the last attention to the source.
+# Most heads cost less than 1 BLEU, even the clearest one for the word before. Two others named above, head 2 of layer 1 and head 1 of layer 2, are the costliest of the encoder. The three costliest of all belong to `source 2`, the last attention to the source.
 #
 # Now we switch off three of its four heads together, so that one is left. Compared with the sum of what these three cost one at a time, will the loss be larger, the same (within half a point), or smaller? And in `decoder 2`, the decoder's last self-attention?
 
@@ -390,11 +393,11 @@ reveal("10.together", "larger" if (together > one_by_one + 0.5).all() else "the 
 table(rows, [f"head {head} left" for head in range(4)], digits=1)
 
 # %% [markdown]
-# In `source 2`, three heads cost more together: perhaps they can stand in for each other as long as one alone is missing. In `decoder 2` they cost less. So a head's worth is not one number.
+# In `source 2`, three heads cost more together: perhaps they can stand in for each other. In `decoder 2` they cost less, or about the same (with head 3 left); we do not know why. So a head's worth is not one number.
 #
 # ## So: why several heads?
 #
-# One head makes one weighted sum. If a linear layer follows, two facts stay mixed in it, and two heads keep them apart. If a hidden layer follows, as in a Transformer, unequal weights in one head can be enough. But several heads cost no more products, and in some models they help. How many is a setting to try.
+# One head makes one weighted sum. If a linear layer follows, two facts stay mixed in it, and two heads keep them apart. If a hidden layer comes after it, as in a Transformer's layers, unequal weights in one head can be enough. But several heads cost no more products, and in some models they help.
 #
 # ## Questions
 #
@@ -419,7 +422,7 @@ check("10.q5", ...)
 # ## Recap
 #
 # - Why several heads? One head makes one weighted sum, in which two facts are mixed. Two heads keep them apart, without further parameters.
-# - A hidden layer can take a single head's sum apart by its unequal weights, and in our translator three seeds show no clear gain from several heads. They need no more parameters or multiplications.
+# - A hidden layer can take a single head's sum apart by its unequal weights, and in our translator three seeds show no clear gain from several heads. They need no more parameters, and no more multiplications in the matrix products.
 # - Each head has projections of its own, and $W^O$ combines what they found. In the library's mask True means "must not be seen".
 # - What a head looks at can be measured over many sentences. One that is not missed alone may be missed together with others.
 #

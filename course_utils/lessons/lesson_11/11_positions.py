@@ -86,7 +86,7 @@ reveal("11.blind", round(shares["without positions"][-1], 2))
 table(shares, [f"{length} words" for length in lengths], corner="share right", digits=2)
 
 # %% [markdown]
-# Without positions the model guesses among the other T - 1 words: here it cannot learn to do without. And in translation? With positions, a Transformer reaches about 32 BLEU after three epochs on captions. How many points does one reach that is *trained* without them?
+# Without positions the model guesses among the other T - 1 words: here it cannot learn to do without. And in translation? With positions, a Transformer reaches about 32 BLEU after three epochs on captions. How many points does one reach if it is *trained* without them?
 
 # %% tags=["nbval-check-output"]
 predict("11.translated", ...)
@@ -100,7 +100,7 @@ reveal("11.translated", round(sum(rows["without positions"]) / 3, 1))
 table(rows, ["seed 0", "seed 1", "seed 2"], corner="BLEU", digits=1)
 
 # %% [markdown]
-# Positions bring about six points with each seed, and most of the score is reached without any. Perhaps words often suffice, and this decoder's causal mask can tell it where it is (Haviv et al. 2022): the first word sees one word, the second two.
+# Positions bring about six points with each seed. For the rest, perhaps words often suffice, and this decoder's causal mask can tell it where it is (Haviv et al. 2022): the first word sees one word, the second two.
 #
 # Back to our task. At two points self-attention could be told the order: a position can be added to each word vector, or it can turn each query and each key.
 
@@ -131,7 +131,7 @@ print(sinusoidal(length=3, D=4))
 # %% [markdown]
 # The second row is position 1. Pair 0 has turned by 1 / 10000⁰ = 1 radian, so the row begins with sin 1 and cos 1. Pair 1 has turned by 1 / 10000^(2/4) = 0.01: sin 0.01 = 0.010 and cos 0.01 ≈ 1.
 #
-# Here are four of the 32 clocks for D = 64. The ticks count radians, and a full turn has 6.28 of them. Move the slider. At which position has pair 0 first passed a full turn, and where is pair 12 then?
+# Here are four of the 32 clocks for D = 64. The ticks count radians, and a full turn has 6.28 of them. How far the tip is to the right is the cosine, and how far up, the sine. Move the slider. At which position has pair 0 first passed a full turn, and where is pair 12 then?
 
 
 # %%
@@ -148,7 +148,7 @@ clocks
 # %% [markdown]
 # At position 7 pair 0 has begun its second turn, while pair 12 has moved by only 0.22 radians. A fast hand tells neighbours apart, but it repeats. A slow one tells near from far, but hardly neighbours. So we need both, as a clock needs hands for seconds and for hours.
 #
-# Here are the vectors for D = 8, one per column: on the left 30 neighbours, on the right every hundredth position. In which rows do neighbours differ most? Which rows tell position 0 from position 500?
+# Here are the vectors for D = 8, one per column: on the left 30 neighbours, on the right every hundredth position. In which rows do neighbours differ most? Which rows change steadily from position 0 to 500?
 
 # %%
 for step, ax in zip((1, 100), plots.axes(2, width=6, height=3.2), strict=True):
@@ -157,15 +157,15 @@ for step, ax in zip((1, 100), plots.axes(2, width=6, height=3.2), strict=True):
 _ = ax.figure.colorbar(ax.images[0], ax=ax, label="entry")
 
 # %% [markdown]
-# The rows at the top change from neighbour to neighbour. Those at the bottom hardly do, but tell 0 from 500: the slowest pair takes 10000^(6/8) = 1,000 positions for one radian. Each pair has a sine, which begins with 0, and a cosine, which begins with 1.
+# The rows at the top change from neighbour to neighbour. The two at the bottom hardly do, but change steadily from 0 to 500, where the others go up and down: the slowest pair takes 10000^(6/8) = 1,000 positions for one radian. In each pair the sine begins with 0, the cosine with 1.
 #
 # ## How can a head find the word before?
 #
-# When we go k positions further, a hand turns by the same angle wherever it stood. So one matrix $M_k$ turns each position into the one that is k further on:
+# In k positions a hand turns by the same angle wherever it stood. So one matrix $M_k$ turns each position into the one k further on:
 #
 # $$P_{p+k} = M_k\,P_p \quad \text{for every } p$$
 #
-# It rotates each pair by k times the pair's angle. (The sine comes first here, so the signs differ from the usual ones.) We build M for k = 1 and D = 4.
+# It turns each pair by k times its angle. (As the sine comes first, the signs differ from the usual ones.) We build M for k = 1 and D = 4.
 
 
 # %% tags=["nbval-check-output"]
@@ -181,17 +181,17 @@ print("M moves every position by one:", torch.allclose(P[:-1] @ M.T, P[1:], atol
 print("its transpose moves it back:  ", torch.allclose(P[1:] @ M, P[:-1], atol=1e-4))
 
 # %% [markdown]
-# Lesson 10 left the question how a head can look at the word before. Here is the answer. Let the query be the word's position moved *back* by one, and the keys the positions. Then the score is highest at the word before. We do it for D = 64, without any training. Where will the weights lie for one step back, and for two? Try -1 in place of 2.
+# Lesson 10 left the question how a head can look at the word before. Here is one way. Let the query be the word's position moved *back* by one, and the keys the positions. Then the score is highest at the word before. We do it for D = 64, without any training. Where will the weights lie for one step back, and for two? Try -1 in place of 2.
 
 # %%
 P, M = sinusoidal(7, 64), one_further(64)  # T D, D D
 for steps, ax in zip((1, 2), plots.axes(2, width=4.6, height=3.4), strict=True):
-    queries = P @ torch.linalg.matrix_power(M, steps)  # T D: each position moved back
+    queries = P @ torch.linalg.matrix_power(M, steps)  # T D: a row times M is one step back
     weights = (3 * queries @ P.T).softmax(-1)  # T T; the 3 concentrates the weights
     plots.weights(weights, title=f"{steps} back", ax=ax, xlabel="keys: positions", ylabel="queries: positions")
 
 # %% [markdown]
-# Each position gives most of its weight to the one before it, or two before. Where there is none, it goes to the nearest one that there is.
+# Each position gives most of its weight to the one before it, or two before. Where there is none, position 0 gets it.
 #
 # Will a model find this by training? Now we give ours positions. The function `add` below is all it takes. What share do you expect?
 
@@ -217,7 +217,7 @@ for layer, ax in enumerate(plots.axes(2, width=5.2, height=3.7)):
     plots.weights(sinus.seen[layer][0], names, names, f"layer {layer}", ax, "keys: words", "queries: words")
 
 # %% [markdown]
-# In layer 0 each word looks mostly at the word before, and takes it along. In layer 1 the last word, 27, looks at 2, which has taken along a 27. So does the first 27.
+# In layer 0 each word but the first looks mostly at the word before, and can take it along. In layer 1 the last word, 27, looks at 2, the word that has looked at a 27. So does the first 27.
 #
 # ## Rotary positions
 #
@@ -225,7 +225,7 @@ for layer, ax in enumerate(plots.axes(2, width=5.2, height=3.7)):
 #
 # $$(a\cos\varphi - b\sin\varphi,\;\; a\sin\varphi + b\cos\varphi) = r_q\,(\cos(\alpha + \varphi),\;\; \sin(\alpha + \varphi))$$
 #
-# **Rotary positions** turn the query at position $m$ by $m\theta$ and the key (with $\beta$, $r_k$) at $n$ by $n\theta$, with a speed $\theta$ for each pair. A pair adds to the score
+# **Rotary positions** turn the query at position $m$ by $m\theta$ and the key (with $\beta$, $r_k$) at $n$ by $n\theta$, with a speed $\theta$ for each pair. As $\cos x\cos y + \sin x\sin y = \cos(x - y)$, a pair adds to the score
 #
 # $$\begin{aligned}& r_q\,r_k\,\big(\cos(\alpha + m\theta)\cos(\beta + n\theta) + \sin(\alpha + m\theta)\sin(\beta + n\theta)\big)\\ ={}& r_q\,r_k\,\cos\big(\alpha - \beta + (m - n)\,\theta\big)\end{aligned}$$
 #
@@ -252,7 +252,7 @@ for (m, n), ax in zip(((3, 1), (13, 11), (13, 1)), plots.axes(3, width=2.8, heig
 #
 # ## Move all positions
 #
-# We train a model that turns instead of adding (for 1,500 steps, because with this seed it learns more slowly), and test both on texts of 12 words whose first word is at position 1, 5 or 20 instead of 0. Remember which positions occurred in training. Which answers will each model lose?
+# We train a model that turns instead of adding (for 1,500 steps instead of 1,000), and test both on texts of 12 words whose first word is at position 1, 5 or 20 instead of 0. Remember which positions occurred in training. How many answers will each model lose?
 
 # %%
 torch.manual_seed(0)
@@ -268,11 +268,11 @@ sinus.add, rotary.turn = add, turn  # back to where they were
 table(rows, [f"moved by {moved}" for moved in (0, 1, 5, 20)], corner="share right", digits=2)
 
 # %% [markdown]
-# The rotary model answers as before, since every distance is the same. The sinusoidal one loses some answers as soon as one position is new, many when the positions 13 to 17 are, and still more when all are.
+# The rotary model answers as before, since every distance is the same. The sinusoidal one loses some answers when one position is new, many when five are (13 to 17), and still more when all are. Even this is far above a guess, 1 / 11 = 0.09: some of what it learned holds at new positions.
 #
 # ## What happens beyond the trained lengths?
 #
-# **Learned positions** are the third way: one vector per position, begun at random and trained, as rows of `nn.Embedding(length, D).weight`. A row whose position never occurs in training stays random. Sinusoidal positions can be computed for any position. Vaswani et al. chose them because they hoped that they might hold in longer texts. What share will their model get right in texts of 24 words?
+# **Learned positions** are the third way: one trained vector per position, the rows of `nn.Embedding(length, D).weight`. A row whose position never occurs in training stays random, as it began. Sinusoidal positions can be computed for any position. Vaswani et al. hoped that they might hold in longer texts. What share will their model get right in texts of 24 words?
 
 # %% tags=["nbval-check-output"]
 predict("11.beyond", ...)
@@ -287,22 +287,25 @@ reveal("11.beyond", round(at_24.mean().item(), 2))
 plots.curves(numbers, right, "words of the text, T", "share right", legend="above")
 
 # %% [markdown]
-# Here the hope fails: beyond 12 words, sinusoidal positions do no better than learned ones, which are still random there. Rotary positions hold up for much longer texts.
+# Here the hope fails: beyond 12 words, sinusoidal positions do about as badly as learned ones, which are still random there. Rotary positions hold up for much longer, though they lose some answers, too.
 #
-# Which layer fails? Layer 0 looks for the word before. In texts of 24 words, how much weight does it give to it, from each position? The dotted line marks the last position that occurred in training.
+# Which answers are lost, and which layer fails? Layer 0 looks for the word before. In texts of 24 words, how much weight does it give to it, from each position? The dotted line marks the last position that occurred in training.
 
 # %%
-longer, _ = recall_next(500, 24, torch.Generator().manual_seed(1))
+longer, answers = recall_next(500, 24, torch.Generator().manual_seed(1))
+late = (longer[:, :-1] == answers[:, None]).int().argmax(1) >= 12  # B: the answer stands after the twelfth word
 before = {}
 for name, model in (("rotary", rotary), ("sinusoidal", sinus)):
-    model(longer)
+    is_right = (model(longer).argmax(-1) == answers).float()  # B
+    early, later = is_right[~late].mean(), is_right[late].mean()
+    print(f"{name}: right {early:.2f} where the answer is among the first 12 words, {later:.2f} where it is later")
     before[name] = [model.seen[0].diagonal(-1, 1, 2).mean(0).tolist()]  # T
 ax = plots.axes(width=6.5, height=3.4)
 plots.curves(range(1, 25), before, "position of the query", "weight on the word before", ax=ax)
 _ = ax.axvline(12, color="0.5", linestyle=":")  # the last position that occurred in training
 
 # %% [markdown]
-# With sinusoidal positions, layer 0 loses the word before after position 12, and begins to lose it earlier. But is that the cause? Our head by hand, with its matrix M, works at any position. We put it in place of the weights of layer 0 and change nothing else. What happens in texts of 24 words?
+# With sinusoidal positions, hardly any answer that stands later is found, and layer 0 loses the word before after position 12, beginning earlier. But is that the cause? Our head by hand, with its matrix M, works at any position. We put it in place of the weights of layer 0 and change nothing else. What happens in texts of 24 words?
 
 
 # %%
@@ -319,11 +322,11 @@ del sinus.weights  # back to those of its class
 table(rows, [f"{length} words" for length in lengths], corner="share right", digits=2)
 
 # %% [markdown]
-# Nearly all texts come out right again. So the positions themselves are good for longer texts: one matrix finds the word before at all of them. What training found works only at those that it has seen.
+# Nearly all texts come out right again. So the positions themselves are good for longer texts, and the rest of the model copes with new ones, too. What fails is what training has found for layer 0.
 #
 # ## So: where does the order come from?
 #
-# Not from attention itself, but from positions that are added or that turn, and in a decoder perhaps partly from the mask. Added positions tell where each word is; in our task, the trained model fails at new ones. Rotary positions tell how far apart two words are, and much less is lost in longer texts.
+# Not from attention itself, but from positions that are added or that turn, and in a decoder perhaps partly from the mask. Added positions tell where each word is; in our task, the trained model loses many answers at new ones. Rotary positions tell how far apart two words are, and much less is lost in longer texts.
 #
 # ## Questions
 #
@@ -351,7 +354,7 @@ check("11.q5", ...)
 # - Without them an encoder cannot tell two orders of the same words apart.
 # - Sinusoidal positions are clocks: fast pairs tell neighbours apart, and slow pairs tell near from far. A shift by k is one matrix for all positions, so a head can look at the word before.
 # - Turning queries and keys makes a score depend on positions only through their distance, m - n: if all positions move on together, nothing changes.
-# - In our task, models with sinusoidal positions fail at positions beyond the trained lengths, as those with learned positions do: their first layer no longer finds the word before. Those with rotary positions hold up longer.
+# - In our task, models with sinusoidal positions lose many answers beyond the trained lengths, as those with learned positions do. In the sinusoidal one that we opened, the first layer no longer finds the word before. Those with rotary positions hold up longer.
 #
 # **Exercises**: [open them](../exercises/11_positions_exercises.ipynb)
 #

@@ -82,7 +82,7 @@ questions = (
     Question(
         "11.q5",
         "beyond the trained lengths",
-        "A model with sinusoidal positions was trained on texts of at most 12 words. In longer texts it answered hardly any question about a word after the twelfth. Why?",
+        "A model with sinusoidal positions was trained on texts of at most 12 words. In texts of 24 words it found hardly any answer that stands after the twelfth word. Why?",
         right=(
             "Its first layer does not find the word before at new positions.",
             "With a first layer made by hand, it answered nearly all: the vectors of later positions can be computed, but in training none of them ever occurred.",
@@ -107,7 +107,7 @@ questions = (
 predictions = (
     Prediction(
         "11.translated",
-        "With positions, a Transformer reaches about 32 BLEU after three epochs on captions. What does one reach that is trained without any?",
+        "With positions, a Transformer reaches about 32 BLEU after three epochs on captions. What does one reach if it is trained without any?",
         why="Most of the score is reached without them, and about six points are lost with each seed.",
     ),
     Prediction(
@@ -118,6 +118,6 @@ predictions = (
     Prediction(
         "11.beyond",
         "What share of the texts of 24 words does the model with sinusoidal positions get right, from 0 to 1?",
-        why="Positions after 12 never occurred in training. The model still answers questions about early words, where its first layer works.",
+        why="Positions after 12 never occurred in training. Which answers the model still finds, we look at next.",
     ),
 )
