@@ -66,7 +66,7 @@ questions = (
     NumberQuestion(
         "11.q4",
         "rotary positions and distance",
-        "With rotary positions of width 2 and θ = 1, what is the product of q = [1, 0] at position 4 and k = [1, 0] at position 6? (cos 2 = -0.416, cos 4 = -0.654, cos 6 = 0.960, cos 10 = -0.839.)",
+        "You may need one of cos 2 = -0.416, cos 4 = -0.654, cos 6 = 0.960 and cos 10 = -0.839. With rotary positions of width 2 and θ = 1, what is the product of q = [1, 0] at position 4 and k = [1, 0] at position 6?",
         answer=-0.416,
         tolerance=0.005,
         why="Only the distance counts: the angle between the turned vectors is 2 radians, and the cosine does not ask which of them is ahead.",
