@@ -243,6 +243,10 @@ IN_WORDS = [
         ["Dots; across: share. one hop, right: 0.25 to 0.50. two hops, right: 0.75 to 1.00."],
     ),
     (
+        lambda: plots.dots({"one hop": {"right": [0.5], "wrong": []}}, "share"),
+        ["one hop, right: 0.50 to 0.50. one hop, wrong: none."],
+    ),
+    (
         lambda: plots.training({"SGD": (torch.tensor([[4.0, 2.0, 1.0, 1.0]]), [0.5])}, every=2),
         ["SGD: 3 at 2, 1 at 4.", "SGD, a dot for each seed: 0.5"],
     ),

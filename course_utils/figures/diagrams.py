@@ -612,7 +612,7 @@ def addressing(new=()) -> Diagram:
         arrows.append(_upward(inputs[-1], box))
     in_words = (
         "The controller says key k, strength β, gate g, kernel s and sharpness γ. First come weights by content, w_c: the memory M is compared with the key. "
-        "The gate mixes them with the old weights w_before, which gives w_g. The shift moves these along the positions by the kernel, which gives w̃, and to sharpen "
+        "The gate mixes them with the old weights w_before, which gives w_g. The shift moves these along the positions by the kernel, which gives w̃, and sharpening "
         "them by γ gives the weights w of the head."
     )
     return _diagram("Where a head goes", in_words, [*boxes, end, *inputs], arrows, new)

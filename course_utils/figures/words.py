@@ -146,7 +146,8 @@ def _all_dots(ax):
 def _dots(ax):
     """Tell from where to where the dots of each series with a name reach."""
     reach = {_plain(dots.get_label()): sorted(float(x) for x, _ in dots.get_offsets()) for dots in _all_dots(ax)}
-    return [f"{name}: {xs[0]:.2f} to {xs[-1]:.2f}" for name, xs in reach.items() if not name.startswith("_")]
+    told = {name: f"{xs[0]:.2f} to {xs[-1]:.2f}" if xs else "none" for name, xs in reach.items()}
+    return [f"{name}: {extent}" for name, extent in told.items() if not name.startswith("_")]
 
 
 def _lines(ax):

@@ -108,7 +108,7 @@ for ax, name in zip(plots.axes(2, width=4, height=3), ("work together", "compete
     ax.legend(loc="lower center", ncols=2, fontsize=9, edgecolor="none")
 
 # %% [markdown]
-# On the left, the experts work together: their lines miss most of the points, and only the weighted sum follows them. On the right the experts compete, and each follows one piece.
+# On the left, the experts work together: their lines miss most of the points, and only the weighted sum roughly follows them. On the right the experts compete, and each follows one piece.
 #
 # Is one loss better? Each of 20 seeds is trained with both. A circle is the error of the weighted sum, a square the error if only the expert with the largest gate answers.
 
@@ -127,7 +127,7 @@ ax.minorticks_off()
 _ = ax.set_xticks([0.03, 0.1, 0.3, 1], ["0.03", "0.1", "0.3", "1"])
 
 # %% [markdown]
-# As a sum, competing experts win with most seeds (20 coins would be as uneven one time in nine), but some of their runs go wrong. After competing, the expert with the largest gate can answer alone, and its error is little above the sum's with every seed. After working together it can hardly ever do so.
+# As a sum, competing experts win with most seeds (20 coins would be as uneven one time in nine), but some of their runs go wrong. After competing, the expert with the largest gate can answer alone, and its error is at most 1.3 times the sum's. Experts that worked together can hardly ever do without each other.
 #
 # ## What is not attended to does not change
 #
@@ -159,7 +159,7 @@ means = {colour: mixture(written(colour, "test").x).gates.mean(0).tolist() for c
 table({f"{colour} digits": gates for colour, gates in means.items()}, columns, corner="mean gate", digits=2)
 
 # %% [markdown]
-# It does: no expert has large gates for both kinds of digits. But the second loss has not kept all four experts at work: one has hardly any gate left, for white digits or for black ones. Now the labels of black digits are shifted by one, so a 3 should be called “four”. Which experts get a gradient from these digits if the best two answer, and which if only the best one does?
+# (With $k$ = 1 the gate is 1.) It does: no expert has large gates for both kinds of digits. But the second loss has not kept all four experts at work: one has hardly any gate left, for white digits or for black ones. Now the labels of black digits are shifted by one, so a 3 should be called “four”. Which experts get a gradient from these digits if the best two answer, and which if only the best one does?
 
 # %%
 moved, rows = (black.digit + 1) % 10, {}
@@ -171,11 +171,11 @@ for k in (2, 1):
 table(rows, columns, corner="size of the gradient")
 
 # %% [markdown]
-# If two answer, the experts for white digits get a tiny gradient from black ones. If only the best one answers, it is exactly 0: an expert learns nothing from an input that it does not answer.
+# If two answer, the experts for white digits get a tiny gradient from black ones. If only the best one answers, it is exactly 0: it learns nothing from an input that it does not answer.
 #
 # ## Does it forget less?
 #
-# For 300 more steps there are only black digits, with new labels. Four networks learn them: one with a hidden layer; a mixture whose four experts all answer; one whose best two answer; the same one if now only the best answers. They learn with plain gradient steps (SGD), with Adam and a fixed gate, and with Adam and a gate that learns. Of all white digits, what share will *best two* forget with Adam and a fixed gate?
+# For 300 more steps there are only black digits, with new labels. These learn them: one with a hidden layer; a mixture whose four experts all answer; one whose best two answer; and the same one when only the best answers. They learn with plain gradient steps (SGD) or Adam and a fixed gate, and with Adam and a gate that learns. Of all white digits, what share will *best two* forget with Adam and a fixed gate?
 
 # %% tags=["nbval-check-output"]
 predict("18.forgetting", ...)
@@ -197,11 +197,11 @@ print(f"All learn: at least {torch.stack(learned).min():.2f} of the black digits
 plots.dots(forgotten, "share of white digits forgotten")
 
 # %% [markdown]
-# Look at SGD first: its steps are as tiny as the gradients, and *best two* forgets nothing. Adam makes full steps of the same gradients: with a fixed gate, *all four* and *best two* forget more than the single network with every seed; with a gate that learns, less. *Best one* forgets nothing: no black digit goes to an expert for white ones, and its gate, a softmax of one score, cannot learn.
+# With SGD, steps are as tiny as the gradients, and *best two* forgets nothing. Adam turns the same gradients into full steps: with a fixed gate, *all four* and *best two* forget more than the single network with every seed. With a gate that learns they forget less than that; why is open. *Best one* forgets nothing: no black digit goes to an expert for white ones, and its gate, always 1, cannot learn.
 #
 # ## One expert for each token
 #
-# A **switch** (Fedus et al. 2021) asks the expert with the largest probability $p_i$. An expert's **capacity** is how many tokens it has room for: here two. Which token finds no room? Which one changes its expert because of the noise?
+# A **switch** (Fedus et al. 2021) asks the expert with the largest probability $p_i$. An expert's **capacity** is how many tokens it has room for: here two. Which token finds no room? Which changes its expert because of the noise?
 
 
 # %% tags=["nbval-check-output"]
@@ -307,7 +307,7 @@ reveal("18.without_balance", round(show(left_alone, "without the balance loss", 
 plots.shares_of_choices(asked[:50], "experts in the first 50 steps", meanwhile, "step", "share of the batch")
 
 # %% [markdown]
-# Each cell has the number and colour of the expert that computes the answer; the curves are the experts' shares of a batch. With the balance loss nearly all experts have work, and most languages go to several of them: the loss asks only for equal shares. Without it few experts do all the work: the mixture has **collapsed**. These few cannot know all languages, since a linear expert adds a score for the word to one for the language. Can you prevent this? Write a line for `mine` that uses `p.mean(0)` alone.
+# Each cell has the number and colour of the expert that computes the answer; the curves are the experts' shares of a batch. With the balance loss nearly all experts have work, and most languages go to several of them: the loss asks only for equal shares. Without it, few experts do all the work: the mixture has **collapsed**. These few cannot know all languages, since a linear expert adds a score for the word to one for the language. Can you prevent this? Write a line for `mine` that uses `p.mean(0)` alone.
 
 
 # %%
@@ -320,7 +320,7 @@ _ = show(train(mine)[0], "with mine")
 # %% [markdown]
 # With 0.0 a few experts do all the work, as above. (Only `p` passes a gradient; choosing does not.) One line that helps is `8 * p.mean(0).square().sum()`: it is smallest if all experts have the same mean probability. How many have work then, and how many with a tenth of it?
 #
-# What else helps? Noise is meant to help. An **offset** (Wang et al. 2024) is added to an expert's score in choosing, not in the gate; after each batch it rises if the expert got too few tokens, and falls if it got too many. A *decided gate* has first weights that are 20 times as large. Which of these keep all experts at work?
+# What else might help? Noise was meant to. An **offset** (Wang et al. 2024) is added to an expert's score in choosing, not in the gate; after each batch it rises if the expert got too few tokens, and falls if it got too many. A *decided gate* has first weights that are 20 times as large. Which of these keep all experts at work?
 
 # %%
 setups = ("nothing", "noise", "balance loss", "offsets", "decided gate")
@@ -336,11 +336,11 @@ for times in (1, 20):
 table(rows, ["right words, minus those with nothing"], corner="same seed")
 
 # %% [markdown]
-# All but noise keep nearly all experts at work, and each gains more than a quarter of all words with every seed. Before training, the gate's largest probability is hardly above an eighth: no preference. A decided gate prevents the collapse.
+# In `mine`, the squares keep all experts at work, a tenth of them about half. All but noise keep nearly all at work, and gain more than a quarter of all words with every seed; noise mostly costs words. An undecided gate starts almost without preference.
 #
 # ## Experts in a Transformer
 #
-# For each token, Mixtral 8x7B (Jiang et al. 2024) uses 13 of its 47 billion parameters. Below, a switch takes the place of lesson 12's feed-forward network. Attention brings a language to its words, and each word goes to an expert. 64 words in 32 languages make 2,048 translations. Which way does a word without room take? And what share would a single network of an expert's size, 2,112 parameters, get right?
+# In Mixtral 8x7B (Jiang et al. 2024), a token uses 13 of 47 billion parameters. Below, a switch with a balance loss, and room for all, replaces lesson 12's feed-forward network. Attention brings a language to its words. 64 words in 32 languages make 2,048 translations. Which way would a word without room take? What share would a single network of an expert's size, 2,112 parameters, get right?
 
 # %%
 many = dictionaries(0)
@@ -368,13 +368,13 @@ for setup, sizes in made.items():
     costs[setup] = [parameters, work, right[setup] - right["8 experts"], busy]
 reveal("18.translators", round(right["no experts"].mean().item(), 2))
 plots.dots({setup: {"five seeds": runs} for setup, runs in right.items()}, "share of right words")
-columns = "parameters, multiplications per token, right words against 8 experts, share of the busiest expert"
+columns = "parameters, multiplications per token, right words minus those of 8 experts, share of the busiest expert"
 table(costs, columns.split(", "), digits=2)
 
 # %% [markdown]
-# At nearly equal work per token, experts win: eight get about 33 more of every 100 words right than one network. At nearly equal parameters, the network that is eight times as wide wins with every seed, with seven times as many multiplications. With a **capacity factor** of 1, an expert has room, in training, for an eighth of the words only; the others pass by the residual connection, and with every seed fewer words are right.
+# At nearly equal work per token, eight experts get about 33 more words in 100 right than one network of an expert's size. At nearly equal parameters, the network that is eight times as wide wins with every seed, with seven times the multiplications. With a **capacity factor** of 1, an expert has room, in training, for an eighth of the words; others pass by the residual connection, and fewer are right with every seed.
 #
-# Without a balance loss this layer does not collapse, even if its gate's first weights are divided by 20 (*small gate*, which costs some words). So a decided gate is not the reason.
+# Without a balance loss this layer does not collapse, even if its gate's first weights are divided by 20 (*small gate*, which costs some words): the reason is no decided gate, and unknown.
 #
 # What does each expert answer, once it is trained?
 
@@ -392,21 +392,23 @@ def busiest(chosen):  # L W
 reveal("18.specialists", "some of the words, in all languages")
 chosen = experts.sent(translator, LANGUAGES, WORDS)  # L W
 plots.choices(chosen[:8, :24], "Which expert computes the token", xlabel="word", ylabel="language")
-untrained = []
+before = []
 for seed in range(5):
     torch.manual_seed(seed)
-    untrained.append(busiest(experts.sent(experts.Translator(LANGUAGES, WORDS, experts=8).eval(), LANGUAGES, WORDS)))
+    before.append(experts.sent(experts.Translator(LANGUAGES, WORDS, experts=8).eval(), LANGUAGES, WORDS))
 rows = {"by chance": busiest(torch.randint(8, chosen.shape, generator=drawn(0)))}
-rows["before training"] = torch.tensor(untrained)
+rows["before training"] = torch.tensor([busiest(each) for each in before])
 rows["after training"] = measured_once("translators", "by_language", "by_word", setup="8 experts")
+same = (before[0] == chosen).float().mean()
+print(f"the model of the picture: {same:.2f} of the translations have the expert that they had before training")
 table(rows, ["in a language", "for a word"], corner="share of the busiest expert", digits=2)
 
 # %% [markdown]
-# Most columns have one colour: a word goes to the same expert in most languages. But this division was not *learned*: five untrained gates divide the words even more strictly. (Perhaps because the vector at a word's place holds mostly that word.) Within a language, words are spread as evenly as by chance. Experts learn what they happen to be asked.
+# In most columns one colour prevails: a word goes to the same expert in most languages. (One seed; the table has five, trained longer.) That words are divided need not have been *learned*: untrained gates divide them even more strictly, perhaps because the vector at a word's place holds mostly that word. But about half of the translations change expert. Within a language, words are spread as evenly as by chance.
 #
 # ## So: who should answer?
 #
-# Does the gate ask the right expert? For each input we now ask *all* experts, and see which comes nearest to the target. Before you run the cell, guess: how often is it the one that the gate prefers, after working together, after competing, with the balance loss, and after the collapse?
+# Does the gate ask the right expert? For each input we now ask *all* experts, and see which comes nearest to the target. Guess first: how often is it the one that the gate prefers, after working together, competing, the balance loss, and the collapse?
 
 # %%
 rows = {}
@@ -420,15 +422,16 @@ with torch.no_grad():
         _, _, chosen = model(x)
         outputs = torch.stack([expert(x).log_softmax(-1) for expert in model.experts], 1)  # B N D
         best = outputs.gather(2, translation[:, None, None].expand(-1, 8, 1))[..., 0].argmax(1)  # B
-        rows[f"languages, {name}"] = [(chosen == best).float().mean().item(), 1 / 8]
-table(rows, ["the best expert is asked", "by chance"], corner="share of inputs", digits=2)
+        work = (F.one_hot(chosen, 8).float().mean(0) > 0.01).sum().item()  # how many experts have work
+        rows[f"languages, {name}"] = [(chosen == best).float().mean().item(), 1 / work]
+table(rows, ["the best expert is asked", "by chance, of those with work"], corner="share of inputs", digits=2)
 
 # %% [markdown]
-# Nearly always in the languages, mostly on the lines if the experts have competed. Even after a collapse the gate asks the best expert, and yet most words are wrong. That is no contradiction: gate and experts have grown together, and the others were never asked. So a good choice among experts is not enough: they become good only at what they are asked *in training*. A balance loss or offsets give each expert its chance, and a gate of exactly 0 protects what an expert knows.
+# Nearly always in the languages, mostly on the lines if the experts have competed (in one run, which went well). Even after a collapse the gate asks the best expert, and yet most words are wrong. That is no contradiction: gate and experts have grown together, and the others were hardly asked after the first steps. So a good choice among experts is not enough: they become good only at what they are asked *in training*. A balance loss or offsets give each expert its chance, and a gate of exactly 0 protects what an expert knows.
 #
 # ## Questions
 #
-# These five questions test the goals at the top. Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+# Run a cell to see its question, then replace the dots with a letter in quotes or a number.
 
 # %%
 check("18.q1", ...)
