@@ -378,7 +378,7 @@ print("the same German with and without not:", sum(map(str.__eq__, affirmed, den
 print("with a German negation:", sum(not negations.isdisjoint(text.strip(".").split()) for text in denied))
 
 # %% [markdown]
-# None. Rarity alone does not explain that: "not" is in 29 captions, "elephants" in 5 and "elephant" in 15. Has it learned nothing from the 29?
+# None. Rarity alone does not explain that: "not" is in 29 captions, "elephants" in 5 and its singular in 15. Has it learned nothing from the 29?
 #
 # A translation shows only what wins. So we give the translator its own German without "not", and look for the place where *nicht* is most probable as the next word. How many times as probable does "not" in the English make it? As a control, three other words take its place.
 
