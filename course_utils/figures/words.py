@@ -104,7 +104,8 @@ def _grid(ax):
             there = [(column, value) for column, value in zip(columns, row, strict=True) if value is not ma.masked]
             numbers = ", ".join(f"{column} {_number(value, decimals)}" for column, value in there)
         else:
-            numbers = f"the largest is {_number(row.max(), decimals)}, at {columns[row.argmax()]}"
+            at = columns[row.argmax()]
+            numbers = f"the largest is {_number(row.max(), decimals)}" + (f", at {at}" if at else "")
         sentences.append(f"Row {name}: {numbers}" if name else numbers.capitalize())
     return sentences
 

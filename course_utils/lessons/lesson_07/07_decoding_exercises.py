@@ -263,7 +263,7 @@ check("07.bleu", bleu)
 # %% [markdown]
 # ## 07.catch_wrong_beam
 #
-# The check hands your function **candidates** that claim to do `07.beam_search`. Call each as `candidate(step, bos, eos, width, longest)`, with searches that you make up. Return `True` if it always keeps these promises, and `False` otherwise:
+# The check hands your function **candidates** that claim to do `07.beam_search`. Call each as `candidate(step, bos, eos, width, longest)`, with searches that you make up. Return `True` if it keeps these promises, else `False`:
 #
 # 1. It returns the pairs that `reference`, the course's own search, returns, in the same order.
 # 2. Log probabilities agree up to $10^{-5}$.

@@ -314,7 +314,7 @@ for length, ax in zip((12, 20), plots.axes(2, width=5.2, height=3.4), strict=Tru
 reveal("08.window", best[20])
 
 # %% [markdown]
-# Even in monotone order some source words lie outside the window: words become two or none, and the rest shift. So on 12 words local-m is a little behind global attention; on 20 it is best. In reversed order its rule is wrong: on 12 words it is far behind, on 20 little better than no attention. local-p has learned where to look in 12 words, but falls far behind global attention in 20.
+# Even in monotone order some source words lie outside the window. On 12 words local-m is right more often than that, as the encoder's states carry the rest, and a little behind global attention; on 20 it is best. In reversed order its rule is wrong: on 12 words it is far behind, on 20 little better than no attention. local-p has learned where to look in 12 words, but falls far behind global in 20.
 #
 # ## And one's own past?
 #

@@ -22,7 +22,7 @@ torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 #
 # In lesson 09 each word had one query, and so one weighted sum. But a word may need two things at once: a verb needs to know who is acting, and on whom.
 #
-# Suppose that in "dog bites man" attention gives each noun the weight 0.5. The value of "dog" is [4, 0], that of "man" is [0, 8]. What is the context, on paper? And what is it in "man bites dog"?
+# Suppose that in "dog bites man" attention gives each noun the weight 0.5. The value of "dog" is [4, 0], that of "man" is [0, 8]. Work out the context on paper. And what is it in "man bites dog"?
 
 # %% tags=["nbval-check-output"]
 dog, bites, man = torch.tensor([[4.0, 0.0], [0.0, 0.0], [0.0, 8.0]])

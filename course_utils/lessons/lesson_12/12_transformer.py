@@ -419,7 +419,7 @@ _ = ax.set(yscale="log")
 #
 # ## Does it matter where the norm stands?
 #
-# The paper has post-norm. We trained models of width 64, with six layers on each side, for 600 steps at a rate of 0.003, which is high for these models: with either norm, with and without a **warm-up**, in which the rate begins near 0 and rises for 200 steps; and once more post-norm at 0.001. One of these five ways fails. Which one?
+# The paper has post-norm. We trained models of width 64, with six layers on each side, by Adam with clipped gradients, for 600 steps at a high rate, 0.003: with either norm, with and without a **warm-up**, in which the rate begins near 0 and rises for 200 steps; and once more post-norm at 0.001. One of these five ways fails. Which one?
 
 # %% tags=["nbval-check-output"]
 predict("12.fails", ...)

@@ -307,7 +307,7 @@ plots.dots(marks, "worse  ←  BLEU gained by the change, a mark for each seed  
 # %% [markdown]
 # Dropout is worth most here, then smoothing. Muon gains with every seed, and so do batches of sentences: batches by tokens cost 5.5 BLEU, and we do not know why.
 #
-# For warm-up and tying the seeds disagree: five runs do not tell. The translator has one or two runs of each: 1 to 3 BLEU may be real, 0.2 may be chance.
+# For warm-up and tying the seeds disagree. The translator (width 128, 11 epochs, beam of 5) has one or two runs each: 1 to 3 BLEU may be real, 0.2 may be chance.
 #
 # ## How does it write?
 #
@@ -344,7 +344,7 @@ diagrams.cached(new=["projected"])
 #
 # ## What does it know?
 #
-# The translator has read 29,000 captions and nothing else. Beside each sentence stands how many of them hold one of its words, and how many hold the whole sentence: only the fifth has been read. Which translations will be right?
+# Lesson 10 has looked at the translator's heads. It has read 29,000 captions and nothing else. Beside each sentence stands how many of them hold one of its words, and how many hold the whole sentence: only the fifth has been read. Which translations will be right?
 
 # %%
 texts = {  # English, one of its words, and what the German says

@@ -331,15 +331,15 @@ check("13.cache_bytes", cache_bytes)
 # %% [markdown]
 # ## 13.catch_wrong_step
 #
-# A training loop is the same for a whole Transformer and for its readout alone, which is quick to test. Return `True` for a candidate `train(weight, batches, rate, clip)`, with a D×V weight, that keeps all promises:
+# A training loop is the same for a whole Transformer and for its readout, which is quick to test. Return `True` for a candidate `train(weight, batches, rate, clip)`, with a D×V weight, that keeps all promises:
 #
 # 1. A batch is `(x, target, mask)`: N vectors, ids, truth values; N varies. The loss is the mean cross-entropy of `x @ weight` where the mask is True.
 # 2. A gradient whose norm exceeds `clip` is scaled down to it.
 # 3. `rate` times the gradient is subtracted before the next batch.
 # 4. A list of the weights after each step is returned.
-# 5. `weight` itself stays unchanged.
+# 5. `weight` stays unchanged.
 #
-# Use float32 numbers, masks with a True, and `rate` up to 1. Rounding stays below $10^{-5}$. A candidate that raises an error is wrong.
+# Use float32, masks with a True, `rate` up to 1. Rounding stays below $10^{-5}$. A candidate that raises an error is wrong.
 
 
 # %%

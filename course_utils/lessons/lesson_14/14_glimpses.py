@@ -417,13 +417,13 @@ columns = ["glimpses", "convolutional", "convolutional gains", "training, glimps
 table(rows, columns, corner="right answers, five seeds", digits=2)
 
 # %% [markdown]
-# Here the convolutional network is right more often with every seed, above all among clutter. Each of its steps takes longer, but it had fewer. In the paper glimpses won, among clutter on 60×60 pixels (MNIST; table 2, errors in percent):
+# Here the convolutional network is right more often with every seed, most among clutter. Each of its steps takes longer, but it had fewer. In the paper, glimpses won among clutter on 60×60 pixels (MNIST; table 2, errors in percent):
 #
 # | convolutional, 2 layers | 8 glimpses | 8 glimpses at random locations |
 # | --- | --- | --- |
 # | 8.09 | 4.04 | 14.4 |
 #
-# Its digits have 28×28 pixels, ours 8×8; it looks eight times, and its training differs. We have not tested which of these matters.
+# Its digits have 28×28 pixels (a download), ours 8×8; it looks eight times, and its training differs. Which of these matters is not tested.
 #
 # ## Has it seen more than its glimpses?
 #

@@ -223,10 +223,10 @@ check("14.next_mean", next_mean)
 #
 # The check hands your function one **model** after another, called as `model(image, locations, size, scales)`: an image Y×X and locations T×2, float32. It returns V numbers, through which no gradient passes. Return `True` if it keeps these promises, else `False`:
 #
-# 1. Pixels that lie in none of its T glimpses, made as in `14.glimpse`, have **no effect** on its numbers, whatever the image's shape and the locations.
+# 1. Pixels that lie in none of its T glimpses, made as in `14.glimpse`, have **no effect** on its numbers.
 # 2. None of its numbers is NaN, and it raises no error.
 #
-# Thirty random settings show a broken promise: sides of 5 to 30 pixels, 1 to 4 locations, `size` and `scales` from 1 to 3, pixels of about 1. Peeking then moves a number by more than $10^{-4}$; rounding stays below $10^{-5}$. `reference_glimpse` is `14.glimpse`; `reference_corner(location, height, width, side)` returns top rows and left columns.
+# Thirty random settings show it: sides of 5 to 30 pixels, 1 to 4 locations, `size` and `scales` from 1 to 3, pixels of about 1. Peeking then moves a number by more than $10^{-4}$; rounding stays below $10^{-5}$. `reference_glimpse` is `14.glimpse`; `reference_corner(location, height, width, side)` returns top rows and left columns.
 
 
 # %%

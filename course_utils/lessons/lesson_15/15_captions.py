@@ -440,6 +440,7 @@ check("15.q5", ...)
 # - A captioner attends to annotations, one vector for each cell, with its position beside what is seen. A gate says how much of the context a word gets; ours stays open, even for "a".
 # - Hard attention reads one annotation, and learns from a reward. Mixing in soft batches helped it in every run.
 # - A map of weights shows where a context came from. It passed our test without the penalty, and failed with it in four of five runs.
+# - Today's models look at pictures by attention, too: Flamingo's words attend to the picture in layers of their own (Alayrac et al. 2022), LLaVA reads its patches as if they were words (Liu et al. 2023). Whether a map explains an answer has to be tested there as well.
 #
 # **Exercises**: [open them](../exercises/15_captions_exercises.ipynb)
 #

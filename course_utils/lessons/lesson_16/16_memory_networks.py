@@ -149,7 +149,7 @@ plots.dots(marks, "right answers with two hops, 1,500 steps, five networks each"
 #
 # ## Take a hop out
 #
-# We train two hops on 4,000 stories. In the first 150 steps the scores themselves are the weights: this **linear start** (section 4.2) is meant to avoid poor local minima (not tested here). The network learns from answers only: nobody tells it which fact to look at. Then we ask it about the story at the top, which is not among the 4,000. Does each hop find the fact it needs? Frames mark the two facts.
+# We train two hops on 4,000 stories. In the first 150 steps the scores themselves are the weights: this **linear start** (section 4.2) should avoid poor local minima ([tested here](../docs/measurements.md#what-memories-can-do)). The network learns from answers only: nobody tells it which fact to look at. Then we ask it about the story at the top, which is not among the 4,000. Does each hop find the fact it needs? Frames mark the two facts.
 
 
 # %%

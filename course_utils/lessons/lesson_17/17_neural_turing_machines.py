@@ -390,6 +390,7 @@ check("17.q5", ...)
 # - A head goes where the content fits, or stays where it was. Then it shifts and sharpens. So it can jump and walk.
 # - Without the shift, from positions that are alike or random, no machine learned to copy ten vectors. With it, all five that trained on up to ten did, and from twenty on they differ. Of five that trained on up to five, one did not learn even these.
 # - Usage says which positions are free, allocation where to write, and temporal links in which order positions were written, until one is written anew.
+# - Writable memories live on: in linear attention (lesson 20) each token writes into a matrix, and its delta rule erases before it adds, as a head does (Schlag et al. 2021).
 #
 # **Exercises**: [open them](../exercises/17_neural_turing_machines_exercises.ipynb)
 #

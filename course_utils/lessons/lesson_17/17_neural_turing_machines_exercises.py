@@ -230,7 +230,7 @@ check("17.link_step", link_step)
 # %% [markdown]
 # ## 17.catch_wrong_write
 #
-# A machine that writes wrongly still learns something, so its loss does not show what is wrong. The check hands your function **candidates**: `candidate(memory, weights, erase, add)`. Return `True` for one that keeps these promises, else `False`:
+# A machine that writes wrongly still learns, so its loss does not show it. The check hands your function **candidates**: `candidate(memory, weights, erase, add)`. Return `True` for one that keeps these promises, else `False`:
 #
 # 1. It returns the new memory, as the equations of `17.write` give it.
 # 2. Each row of the batch uses its own weights, erase and add.

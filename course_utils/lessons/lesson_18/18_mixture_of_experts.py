@@ -143,7 +143,7 @@ diagrams.best_experts(scores[0], gates[0])
 # %% [markdown]
 # The first expert gets 0, the others the softmax of 3 and 2. Change the line to $k$ = 1: which gate does the best expert get now, whatever its score?
 #
-# Can such experts keep what they know while others learn? For this we need two kinds of inputs: the cell shows one digit in white and in black. Four linear experts learn both kinds, and the best two answer. (As in that paper, a second loss asks that all experts be used, and noise is added to the scores in training. Both come back below.) Will the gate tell white digits from black ones?
+# Can such experts keep what they know while others learn? For this we need two kinds of inputs: the cell shows one digit in white and in black. Four linear experts learn both kinds, and the best two answer. (As in that paper, a second loss asks that all experts be used, and noise is added to the scores in training, there of a size learned for each input, here of a fixed one. Both come back below.) Will the gate tell white digits from black ones?
 
 # %%
 white, black = written("white"), written("black")
@@ -454,7 +454,7 @@ check("18.q5", ...)
 # - Who should answer? The expert that has been asked such inputs in training: it becomes good at them, and the gate, which is attention over networks, finds it.
 # - Experts that compete can answer one at a time. As a sum they beat experts that work together in most runs, but not in all.
 # - An expert with a gate of exactly 0 gets no gradient. With a gate near 0 it still changes, with Adam even by full steps.
-# - Without a balance loss, one to three of eight linear experts did all the work, and at least a third of the words were lost. Offsets, or a gate that is decided from the start, prevent this, too.
+# - Without a balance loss, one to three of eight linear experts did all the work, and at least a third of the words were lost. Offsets, or a gate that is decided from the start, prevent this, too. DeepSeek-V3 has offsets; 37 of its 671 billion parameters compute a token (DeepSeek-AI 2024).
 # - At nearly equal work per token, a layer of experts knows more than one network; at equal parameters, it knows less. Its gate divided the words before it had learned anything.
 #
 # **Exercises**: [open them](../exercises/18_mixture_of_experts_exercises.ipynb)

@@ -474,9 +474,9 @@ check("20.q5", ...)
 # ## Recap
 #
 # - An attention can be changed in its score, its normaliser and its memory. What it promises comes first, and can be tested: trust a promise more once it has found a fault.
-# - In our worlds sparsemax gains in both. ALiBi and the delta rule win *latest*; ALiBi falls behind in long sequences of *once*, the delta rule in *once* at every length. Linear attention needs no list of keys, but loses in both.
+# - In our worlds sparsemax gains in both. The delta rule wins *latest*, and ALiBi comes second; ALiBi falls behind in long sequences of *once*, the delta rule in *once* at every length. Linear attention needs no list of keys, but loses in both.
 # - To see what a part is for, take it out and compare seed by seed. What it does depends on the other parts: in linear attention, leaving out only one of φ and the division makes it worse, leaving out both makes it much better; a mild penalty wins *latest* only with sparsemax. A strong one costs *once*; whether it helps to spare some heads, one run cannot say.
-# - A memory of fixed size forgets or blurs. Today's [Qwen3-Next](https://huggingface.co/Qwen/Qwen3-Next-80B-A3B-Instruct) and [Kimi Linear](https://arxiv.org/abs/2510.26692) have a delta rule in three of four layers, which saves cache, and softmax in the fourth.
+# - A memory of fixed size forgets or blurs. But softmax keeps 2·heads·d numbers more for each token and layer, the delta rule always heads·d². So today's [Qwen3-Next](https://huggingface.co/Qwen/Qwen3-Next-80B-A3B-Instruct) and [Kimi Linear](https://arxiv.org/abs/2510.26692) have a delta rule in three of four layers and softmax in the fourth.
 #
 # **Exercises**: [open them](../exercises/20_your_own_attention_exercises.ipynb)
 #
