@@ -262,6 +262,7 @@ IN_WORDS = [
     (draw_two_panels, ["Panel 1 of 2: A grid, “red”. It is one colour: red 1, green 0, blue 0. Panel 2 of 2: "]),
     (lambda: plt.plot([1, 2], [3, 4]), ["Lines. 3 at 1, 4 at 2."]),
     (lambda: (plt.plot([0, 1], [3, 4]), plt.xticks([0, 1], ["0.1", "3"])), ["3 at 0.1, 4 at 3."]),
+    (lambda: plt.plot([1, 2, 3], [3, float("nan"), 4]), ["Lines. 3 at 1, 4 at 3."]),
     (lambda: plt.scatter([1, 2, 3], [3, 4, 5]), ["3 points."]),
     (lambda: plt.plot(["a", "b"], [1, 3]), ["1 at 0, 3 at 1."]),
     (lambda: plots.weights(torch.tensor([[1e-9, 1 - 1e-9]]), ["a", "b"], ["q"]), ["Row q: a 0, b 1."]),

@@ -160,7 +160,9 @@ def _lines(ax):
 
 
 def _points(line):
-    points = list(zip(line.get_xdata(orig=False), line.get_ydata(orig=False), strict=True))
+    points = [
+        (x, y) for x, y in zip(line.get_xdata(orig=False), line.get_ydata(orig=False), strict=True) if isfinite(y)
+    ]
     if len(points) > POINTS_AT_MOST:
         last = len(points) - 1
         points = [points[round(i * last / (POINTS_AT_MOST - 1))] for i in range(POINTS_AT_MOST)]
