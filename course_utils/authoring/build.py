@@ -44,7 +44,7 @@ MAX_TOTAL_BYTES = 10_000_000  # all notebooks together
 ANSWERS = f"{LESSONS}/answers.json"
 TOOLS = ("jupytext", "nbformat", "nbclient", "ipykernel")  # only the extra "lab" brings them
 
-TABLE = re.compile(r"""\bmeasured(?:_once|_at)?\(\s*["'](\w+)["']""")  # a table that a lesson shows
+TABLE = re.compile(r"""\b(?:measured(?:_once|_at)?|by_seed)\(\s*["'](\w+)["']""")  # a table that a lesson shows
 ASKS = re.compile(r"\b(check|predict|reveal)\(")
 
 
