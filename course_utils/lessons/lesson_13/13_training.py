@@ -307,7 +307,7 @@ plots.dots(marks, "worse  ←  BLEU gained by the change, a mark for each seed  
 # %% [markdown]
 # Dropout is worth most here, then smoothing. Muon gains with every seed, and so do batches of sentences: batches by tokens cost 5.5 BLEU, and we do not know why.
 #
-# For warm-up and tying the seeds disagree. The translator (width 128, 11 epochs, beam of 5), too, gains from dropout, Muon and smoothing with each of its five seeds, and from tying as well. The kind of batches makes no difference to it: what a small world shows need not hold elsewhere.
+# For warm-up and tying the seeds disagree. The translator (width 128, 11 epochs, beam of 5) gains from dropout, Muon, smoothing and tying with each of five seeds, but nothing from batches of sentences.
 #
 # ## How does it write?
 #
