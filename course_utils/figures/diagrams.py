@@ -398,7 +398,7 @@ def transformer(new=()) -> Diagram:
 
 
 def transformer_calls(written=(), new=()) -> Diagram:
-    """The Transformer as the calls of lesson 12's code, one after the other: parts that are `written` are blue, those that are `new` too are marked, the rest is grey."""
+    """The Transformer as the calls of lesson 12's code, one after the other: blue where they are `written`, marked where `new`, else grey."""
     ends = ("embedding", "embed", 58), ("norm", "norm", 48)
     between = (
         ("self-attention", "self-attention", 118),
@@ -431,6 +431,8 @@ def transformer_calls(written=(), new=()) -> Diagram:
         "In the lower row the target so far passes through embed; then through N layers of causal self-attention, attention to the source, which also reads the memory, "
         "and feed-forward; and through a norm and the readout."
     )
+    if written:
+        in_words += f" Written before: {', '.join(plain(named[name].text) for name in written)}."
     return _diagram("The Transformer, call by call", in_words, boxes, arrows, new)
 
 
