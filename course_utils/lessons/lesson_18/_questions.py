@@ -126,4 +126,10 @@ predictions = (
         why="Nobody told the gate what to divide. Was it divided by training?",
         choices=("some of the languages, with all words", "some of the words, in all languages", "a bit of everything"),
     ),
+    Prediction(
+        "18.own",
+        "After training with your loss, what is the weighted sum of both experts at x = 1?",
+        why="Each expert follows one of the targets. But x does not tell which one will come, so the gate cannot prefer either, and 6 and -6 cancel.",
+        choices=("near 6 or near -6", "near 0"),
+    ),
 )
