@@ -118,7 +118,7 @@ predictions = (
     Prediction(
         "18.translators",
         "What share of the words, from 0 to 1, does the layer with one feed-forward network of an expert's size get right?",
-        why="All 2,048 translations have to share the parameters of one small network. With eight experts there are eight times as many.",
+        why="All 64 · 32 = 2,048 translations have to share the parameters of one small network. With eight experts there are eight times as many.",
     ),
     Prediction(
         "18.specialists",
