@@ -326,12 +326,12 @@ check("13.cache_bytes", cache_bytes)
 # %% [markdown]
 # ## When the loss falls all the same
 #
-# A training loop with a mistake in it hardly ever stops, and its loss falls all the same: somewhat more slowly, or not quite as far. Dropout that is still on when the loss is measured stops nothing, either. Nobody notices, unless somebody compares what comes out with what should.
+# A training loop with a mistake in it hardly ever stops, and its loss falls all the same: somewhat more slowly, or not quite as far. The same holds for a loop that forgets to turn dropout off when it measures the loss. Nobody notices, unless somebody compares what comes out with what should.
 
 # %% [markdown]
 # ## 13.catch_wrong_step
 #
-# A candidate `train(model, weights, batches, held_out, rate, clip)` is a training loop. You write the model that it trains: `model(weights, batch, training)` returns the loss and a list of its gradients, one for each tensor in `weights`, with dropout on if `training` is True. Return `True` for a candidate that keeps all promises:
+# A candidate `train(model, weights, batches, held_out, rate, clip)` is a training loop. You write the model that it trains, as small as you like: `model(weights, batch, training)` returns the loss and a list of its gradients, one for each tensor in `weights`, with dropout on if `training` is True. Return `True` for a candidate that keeps all promises:
 #
 # 1. For each batch in turn, it computes gradients at the current weights, with dropout on.
 # 2. If the norm of all gradients together exceeds `clip`, they are scaled down to it.
