@@ -207,7 +207,7 @@ plots.dots(forgotten, "share of white digits forgotten")
 
 # %% [markdown]
 # - SGD (circles) makes steps as tiny as the gradients: *best two* forgets nothing.
-# - Adam makes full steps even then: with a fixed gate (squares), *all four* and *best two* forget more than the single network. If the gate learns (triangles), less; why is open.
+# - Adam makes full steps: with a fixed gate (squares), *all four* and *best two* forget more than the single network. If the gate learns (triangles), they forget less; why is open.
 # - *Best one* never forgets: no black digit goes to an expert for white ones.
 #
 # ## One expert for each token
@@ -216,7 +216,7 @@ plots.dots(forgotten, "share of white digits forgotten")
 #
 # $$N \sum_i f_i P_i$$
 #
-# $f_i$ is the share of the tokens that choose expert $i$, $P_i$ its mean probability. Which token finds no room? Which changes its expert because of noise?
+# $f_i$ is the share of the tokens that choose expert $i$, $P_i$ its mean probability. Which token finds no room? Which changes experts because of noise?
 
 
 # %% tags=["nbval-check-output"]
@@ -339,7 +339,7 @@ _ = show(train(mine)[0], "with mine")
 # %% [markdown]
 # With 0.0 a few experts do all the work, as above. (Only `p` passes a gradient; choosing does not.) One line that helps is `8 * p.mean(0).square().sum()`: it is smallest if all experts have the same mean probability. How many have work then, and how many with a tenth of it?
 #
-# What else might help? Noise was meant to. An **offset** (Wang et al. 2024) is added to an expert's score in choosing, not in the gate; after each batch it rises if the expert got too few tokens, and falls if it got too many. A *decided gate* has first weights that are 20 times as large. Which of these keep all experts at work?
+# What else might help? Noise was meant to. An **offset** (Wang et al. 2024) is added to an expert's score in choosing, not in the gate; after each batch it rises if the expert got too few tokens, and falls if it got too many. A *decided gate* has first weights that are 20 times as large, so it starts with clear preferences. Which of these keep all experts at work?
 
 # %%
 setups = ("nothing", "noise", "balance loss", "offsets", "decided gate")
@@ -355,7 +355,7 @@ for times in (1, 20):
 table(rows, ["right words, minus those with nothing"], corner="same seed")
 
 # %% [markdown]
-# In `mine`, the squares keep all experts at work, a tenth of them about half. In the picture, all but noise keep nearly all at work, and gain more than a quarter of all words with every seed. Noise mostly costs words.
+# In `mine`, the squares keep all experts at work, a tenth of them about half. Of the four others, all but noise keep nearly all at work, and gain more than a quarter of all words with every seed. Noise mostly costs words.
 #
 # ## Experts in a Transformer
 #
