@@ -326,7 +326,7 @@ look_explorer
 #
 # ## What do the weights bring?
 #
-# Is 0.50 after one example good? An untrained rule copies the label of the most similar picture so far, by the squared distance of pixels. We compare it with SNAILs trained on five classes (the digits 0 to 4), forty (these turned and mirrored) and many (joined). In the last row, *in any light*, a number from -1 to 1 is added to all pixels of a picture, also in the test. After one example of a digit from 5 to 9, which is right more often, SNAIL trained on many classes or the rule?
+# Is the 0.50 of SNAIL after one example good? An untrained rule copies the label of the most similar picture so far, by the squared distance of pixels. We compare it with SNAILs trained on five classes (the digits 0 to 4), forty (these turned and mirrored) and many (joined). In the last row, *in any light*, a number from -1 to 1 is added to all pixels of a picture, also in the test. After one example of a digit from 5 to 9, which is right more often, SNAIL trained on many classes or the rule?
 
 # %%
 predict("19.one_example", ...)
@@ -356,11 +356,11 @@ plots.dots(rows, "share of right labels after one example, minus the rule's", ""
 # %% [markdown]
 # On classes as in training (circles), SNAIL beats the rule by far if there were five: their look is in its weights. With many, it only equals the rule. On new digits (squares), the rule is better in the first three rows.
 #
-# In any light, the rule finds pictures in similar light, and SNAIL wins in both tests. The rule must be told to subtract each picture's mean; a network can learn what *similar* means.
+# In any light, the rule finds pictures in similar light, and SNAIL wins both tests. The rule must be told to subtract each picture's mean; a network can learn what *similar* means.
 #
 # ## Too good to be true?
 #
-# With five classes, nearly all labels are right. Does SNAIL see them? We train a smaller model (one convolution), and one that reads labels beside their *own* pictures. Which answers may change with the label at step 10?
+# With five classes, nearly all labels are right. Does SNAIL see what it should predict? We train a smaller model (one convolution), and one that reads labels beside their *own* pictures. Which answers may change with the label at step 10?
 
 
 # %%
