@@ -20,7 +20,7 @@ import torch.nn.functional as F
 
 from course_utils.data.measured import fill
 from course_utils.data.sequences import BITS, GIVEN, WANTED, Asked, copy, recall, repeat_copy
-from course_utils.models.turing import Computer, Machine, Recurrent, fit, fit_late, loss, wrong_bits
+from course_utils.models.turing import Computer, Machine, Recurrent, fit, loss, wrong_bits
 
 
 def short_copy(draw, batch=16, shortest=1, longest=5):
@@ -122,10 +122,8 @@ def measure(setup, task, seed):
         if setup == "no shifts, random memory":
             model.start = torch.randn(model.start.shape)
     began = time.process_time()
-    if task in ("parts", "series"):  # as the lesson trains its own
-        losses = fit_late(model, draw_batch, seed, steps, rate, series_loss if task == "series" else loss)
-    else:
-        losses = fit(model, draw_batch, seed, steps, rate)
+    late = task in ("parts", "series")  # as the lesson trains its own
+    losses = fit(model, draw_batch, seed, steps, rate, late, series_loss if task == "series" else loss)
     seconds, means = round(time.process_time() - began, 1), [sum(losses[i : i + 50]) / 50 for i in range(0, steps, 50)]
     learned = next((50 * i for i, mean in enumerate(means, 1) if mean < LEARNED), float("nan"))
     rows = []

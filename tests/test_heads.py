@@ -1,15 +1,21 @@
 """What lesson 10 shows: questions for two facts, the heads of a Transformer taken apart, and the tables about them."""
 
+import runpy
+from pathlib import Path
+
 import pytest
 import torch
 from programs import program
 
+from course_utils.authoring.sources import read_source
+from course_utils.base.edits import edited
 from course_utils.base.errors import CourseError
-from course_utils.data.measured import measured
+from course_utils.data.measured import by_seed, measured
 from course_utils.data.recall import KEYS, TWO_AT_ONCE, VALUES, recall_two
 from course_utils.models.heads import TwoFacts, attentions, switched_off, weights_of_heads
 from course_utils.models.transformer import Transformer
 
+ROOT = Path(__file__).parents[1]
 SOURCE, TARGET = torch.tensor([[4, 5, 6, 2], [7, 2, 0, 0]]), torch.tensor([[1, 8, 9], [1, 10, 0]])
 
 
@@ -100,6 +106,48 @@ def test_the_tables_hold_all_that_their_program_measures():
         for state in ("off", "alone"):
             along, runs = measured("heads", "bleu", "head", attention=name, state=state)
             assert along == [0, 1, 2, 3] and len(runs) == 1
+
+
+def test_two_heads_with_the_same_scores_are_no_better_than_one():
+    """After the long training; the short one leaves some of the other changes unfinished, too."""
+    heads = program("heads")
+    for change in heads.CHANGES:
+        for steps, rate in heads.TRAININGS:
+            runs = by_seed("changed", "answers_right", change=change, steps=steps, rate=rate)
+            assert list(runs) == [0, 1, 2, 3, 4]
+            if change == "scores of head 0 for all":
+                assert max(runs.values()) < 0.65
+            elif steps == 2000:
+                assert sorted(runs.values())[1] > 0.97 and min(runs.values()) > (
+                    0.75 if change == "no scaling" else 0.97
+                )
+
+
+@pytest.mark.parametrize(
+    ("change", "old", "new"),
+    [
+        ("scores of head 0 for all", "Q @ K.mT", "Q[:, :1] @ K[:, :1].mT"),
+        ("queries of head 0 for all", "Q @ K.mT", "Q[:, :1] @ K.mT"),
+        ("keys of head 0 for all", "Q @ K.mT", "Q @ K[:, :1].mT"),
+        ("values of head 0 for all", "weights @ V", "weights @ V[:, :1]"),
+        ("no scaling", " / K.shape[-1] ** 0.5", ""),
+        ("no W_O", "self.W_O(self.merge(weights @ V))", "self.merge(weights @ V)"),
+    ],
+)
+def test_the_program_changes_what_the_lesson_changes_in_a_line(tmp_path, change, old, new):
+    """With the same weights, the lesson's own class with its line edited computes what the program's does."""
+    lesson = "course_utils/lessons/lesson_10/10_multi_head_attention.py"
+    (cell,) = (cell.text for cell in read_source(ROOT, lesson) if "class MultiHead(" in cell.text)
+    (tmp_path / "lesson.py").write_text(f"import torch\nfrom torch import nn\n{cell}\n", encoding="utf-8")
+    MultiHead = runpy.run_path(str(tmp_path / "lesson.py"))["MultiHead"]
+    Edited = type("Edited", (MultiHead,), {"forward": edited(MultiHead.forward, old, new)})
+    theirs, ours, x = program("heads").Changed(8, 2, change), Edited(8, 2), torch.randn(3, 5, 8)
+    for name, layer in (("W_Q", theirs.query), ("W_O", theirs.output)):
+        if change != "no W_O" or name == "W_Q":
+            getattr(ours, name).load_state_dict(layer.state_dict())
+    for layer, part in ((ours.W_K, 0), (ours.W_V, 1)):
+        layer.weight.data, layer.bias.data = (p.chunk(2)[part] for p in theirs.key_value.parameters())
+    torch.testing.assert_close(ours(x, x, x)[0], theirs(x, theirs.project(x))[0])
 
 
 def test_a_hidden_layer_behind_one_head_takes_its_sum_apart():

@@ -120,7 +120,7 @@ def test_what_does_not_reach_a_place_does_not_answer():
     """Five seeds of everything; out of reach the share is that of guessing one of eight, within 500 questions' chance."""
     paths = program("paths")
     reaches = {"restricted, radius 4": 4, "two restricted, radius 4": 8, "convolution, kernel 9": 4}
-    reaches["two convolutions, dilated"] = 20
+    reaches |= {"two convolutions, dilated": 20, "restricted, radius 4, rate 0.01": 4}
     for setup in paths.SETUPS:
         distances, runs = measured("paths", "answers_right", "distance", setup=setup)
         assert distances == list(paths.DISTANCES) and len(runs) == 5

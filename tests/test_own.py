@@ -1,36 +1,30 @@
-"""PyTorch's own function, layer or optimizer, or the standard library's, is among the right answers of every task that there is one for.
+"""What exercises end with: a learner's own functions are trained, once they pass their checks."""
 
-Each file in a lesson's `right/` names them in OWN, or says in NONE_OF_ITS_OWN why there is none. Whoever writes a task cannot forget to look.
+from test_tasks import solution_of
 
-Not here: the first right answer of each task, which `test_tasks.py` tries in every run, and all of them in many seeds, as a thorough run does.
-"""
+from course_utils.learner.own import train_own
 
-import extent
-import pytest
-from right_answers import HELD, OWN, RIGHT
-from test_tasks import TASKS, judge_briefly
-
-from course_utils.checks.expected import Expected
-
-NOT_FIRST = [task_id for task_id, own in OWN.items() if RIGHT[task_id][0] is not own[0]]
+ENCODER, DECODER = "12.encoder_layer", "12.decoder_layer"
 
 
-@pytest.mark.parametrize("task_id", TASKS)
-def test_a_task_has_an_answer_of_pytorchs_own_or_says_why_not(task_id):
-    held = HELD[task_id]
-    assert ("OWN" in held) != ("NONE_OF_ITS_OWN" in held), f"one of the two is in right/ for {task_id}"
-    if "OWN" in held:
-        assert held["OWN"] and all(any(answer is own for answer in held["RIGHT"]) for own in held["OWN"])
-    else:
-        why = held["NONE_OF_ITS_OWN"]
-        assert why[-1] == "." and 5 < len(why.split()) < 25, f"a sentence: {why}"
+def test_answers_that_pass_are_handed_on_in_their_order():
+    encoder, decoder = solution_of(ENCODER), solution_of(DECODER)
+    assert train_own(lambda *layers: layers, {ENCODER: encoder, DECODER: decoder}) == (encoder, decoder)
 
 
-@pytest.mark.parametrize("task_id", NOT_FIRST)
-def test_pytorchs_own_answer_passes_where_it_is_not_the_first(task_id):
-    task = TASKS[task_id]
-    for seed in extent.seeds(1, 3):
-        expected = Expected(task, task.make_cases(seed))
-        for answer in OWN[task_id]:
-            report = judge_briefly(task, answer, expected)
-            assert report.state == "passed", f"seed {seed}: {answer} is refused.\n{report}"
+def test_nothing_is_trained_with_an_answer_that_does_not_pass():
+    encoder, decoder = solution_of(ENCODER), solution_of(DECODER)
+
+    class Unfinished(decoder):
+        def forward(self, x, memory, memory_mask):
+            raise NotImplementedError
+
+    def train(*layers):
+        raise AssertionError("trained all the same")
+
+    for layers, name, task in (
+        ((encoder, Unfinished), "DecoderLayer", DECODER),
+        ((decoder, decoder), "EncoderLayer", ENCODER),
+    ):
+        said = f"{name} does not pass its check yet: check({task!r}, {name}) says why. Once it passes, run this cell again."
+        assert repr(train_own(train, dict(zip((ENCODER, DECODER), layers, strict=True)))) == said

@@ -5,7 +5,6 @@ import torch
 from test_tasks import solution_of
 
 from course_utils.base.errors import CourseError
-from course_utils.learner import own
 from course_utils.models import speaking
 
 
@@ -50,19 +49,3 @@ def test_a_right_gpt_writes_sentences_of_the_stories(seed):
     words = {word for sentence in speaking.stories_as_text(200, seed=3).split(". ") for word in sentence.split()}
     written = speaking.go_on(model, "mary went to the ", seed=seed).replace(".", "").split()[:-1]
     assert bits < 0.3 and sum(word in words for word in written) > 0.9 * len(written)
-
-
-def test_only_a_gpt_that_passes_its_check_is_trained(monkeypatch):
-    gpt = solution_of("21.gpt")
-
-    class Unfinished(gpt):
-        def forward(self, ids):
-            raise NotImplementedError
-
-    monkeypatch.setattr(own, "train_speaker", lambda gpt: (None, 0.5))
-    monkeypatch.setattr(own, "go_on", lambda model, prompt: f"{prompt}garden.")
-    said = "Your GPT needs 0.50 bits per letter of stories that it has not seen. It writes: mary went to the garden."
-    assert repr(own.speak_own(gpt)) == said
-    assert repr(own.speak_own(Unfinished)).startswith("Gpt does not pass its check yet: check('21.gpt', Gpt) says why.")
-    with pytest.raises(CourseError):
-        own.speak_own(gpt, prompt="Mary")

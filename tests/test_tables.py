@@ -105,6 +105,11 @@ def test_a_difference_marks_what_is_new_and_what_is_gone():
     assert html.count("<div") == 9 and "a &lt; b" in html and "transparent" in html
 
 
+def test_a_method_and_its_edited_copy_differ_in_the_edited_line_alone():
+    again = edited(After.step, "return 2", "return 4")
+    assert repr(difference(After.step, again)).split("\n") == ["  def step(self):", "-     return 2", "+     return 4"]
+
+
 def counts(step):
     total = 0
     for each in range(step):

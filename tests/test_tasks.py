@@ -572,17 +572,22 @@ def test_the_width_is_told_also_where_shares_are_asked_that_no_width_reaches():
     assert report.state == "failed" and report.mistake is None, str(report)
 
 
-def test_a_test_of_training_steps_that_breaks_the_rules_is_told_so():
-    x, target, mask = torch.ones(2, 3), torch.tensor([0, 1]), torch.tensor([True, False])
+def test_a_test_of_training_loops_that_breaks_the_rules_is_told_so():
+    def model(weights, batch, training):
+        return 0.5, [batch * each for each in weights]
+
+    weights, one = [torch.ones(2)], torch.tensor(1.0)
     for given, says in (
-        ((torch.ones(3, 1), [(x, target, mask)], 0.1, 1), "V of 2 or more"),
-        ((torch.ones(3, 2), [], 0.1, 1), "no list of 1 to 100 batches"),
-        ((torch.ones(3, 2), [(x, target)], 0.1, 1), "no tuple of three tensors"),
-        ((torch.ones(2, 2), [(x, target, mask)], 0.1, 1), "an `x` that is no float32 tensor"),
-        ((torch.ones(3, 2), [(x, target, mask & False)], 0.1, 1), "one of which at least is True"),
-        ((torch.ones(3, 2), [(x, target + 1, mask)], 0.1, 1), "other ids than those from 0 to V - 1"),
-        ((torch.ones(3, 2), [(x, target.float(), mask)], 0.1, 1), "no tensor of N ids"),
-        ((torch.ones(3, 2), [(x, target, mask)], 2, 1), "another `rate` than a number above 0"),
+        ((3, weights, [one], one, 0.1, 1), "a `model` that is no function"),
+        ((model, torch.ones(2), [one], one, 0.1, 1), "no list of float32 tensors"),
+        ((model, [torch.ones(2).long()], [one], one, 0.1, 1), "no list of float32 tensors"),
+        ((model, [torch.ones(2) * torch.nan], [one], one, 0.1, 1), "NaN or infinity"),
+        ((model, weights, [], one, 0.1, 1), "no list of 1 to 100 batches"),
+        ((model, weights, [{"x": "a"}], one, 0.1, 1), "something else than tensors and numbers"),
+        ((model, weights, [one], one, 2, 1), "another `rate` than a number above 0"),
+        ((lambda *call: model(*call)[1], weights, [one], one, 0.1, 1), "Your `model` should return two things"),
+        ((lambda *call: (model(*call)[1], 0.5), weights, [one], one, 0.1, 1), "Your `model` should return two things"),
+        ((lambda *call: (0.5, [one]), weights, [one], one, 0.1, 1), "of the shape of its weight"),
     ):
         report = judge_answer(TASKS["13.catch_wrong_step"], lambda train, given=given: len(train(*given)) == 1)
         assert report.state == "error" and says in report.message, str(report)

@@ -7,6 +7,7 @@ local.csv                               benchmarks/local.py           attention 
 recall.csv                              benchmarks/recall.py          attention of a network to its own past
 paths.csv                               benchmarks/paths.py           how far four kinds of layers see
 two_facts.csv, behind.csv               benchmarks/heads.py           one head and several, and what is behind one
+changed.csv                             benchmarks/heads.py           two heads with one line changed
 near.csv, heads.csv                     benchmarks/heads.py           where each head looks, and each switched off
 positions.csv                           benchmarks/positions.py       ways to tell positions apart, by length
 translated.csv                          benchmarks/positions.py       the same in translation, and no positions

@@ -81,11 +81,9 @@ def attended(image, weights=None, cell=None, title="", ax=None, drawn=None):
     grid = round(len(weights) ** 0.5)
     side = torch.as_tensor(image).shape[0] / grid
     if weights.max() > 0:
-        told = {"largest": weights.max(), "on the thing": cell, "drawn": drawn}
-        told = {
-            name: value if name == "largest" else weights[value] for name, value in told.items() if value is not None
-        }
-        ax.set_xlabel("\n".join(f"{name} {value:.2f}" for name, value in told.items()), fontsize=9)
+        cells = {"largest": weights.argmax(), "on the thing": cell, "drawn": drawn}
+        lines = [f"{name} {weights[number]:.2f}" for name, number in cells.items() if number is not None]
+        ax.set_xlabel("\n".join(lines), fontsize=9)
     ax.spines[:].set(visible=True, color="0.85")
     lines = [side * line - 0.5 for line in range(1, grid)]
     ax.hlines(lines, *ax.get_xlim(), color="0.85", linewidth=0.6)

@@ -461,7 +461,7 @@ def training(runs, share="share of words right", every=10, xlim=(0.3, 1.0)):
     left, right = axes(2, width=5, height=3.4)
     means = {name: torch.as_tensor(losses).unflatten(1, (-1, every)).mean(2) for name, (losses, _) in runs.items()}
     steps = torch.arange(1, len(next(iter(means.values()))[0]) + 1) * every
-    curves(steps, means, "step", "loss", ax=left)
+    curves(steps, means, "step", f"loss (means of {every} steps)", ax=left, legend="above")
     dots({name: {"a dot for each seed": shares} for name, (_, shares) in runs.items()}, share, ax=right, xlim=xlim)
 
 

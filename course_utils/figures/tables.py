@@ -7,6 +7,7 @@ from collections.abc import Callable
 from difflib import ndiff
 from html import escape
 from inspect import getsource, isfunction
+from textwrap import dedent
 
 import torch
 
@@ -115,6 +116,7 @@ def difference(before: Callable, after: Callable, around: int | None = None) -> 
 
 
 def _code(piece):
-    """The lines of a function, or of a class's methods."""
-    pieces = [piece] if isfunction(piece) else [part for part in vars(piece).values() if isfunction(part)]
-    return "\n".join(map(getsource, pieces)).splitlines()
+    """The lines of a function, from the left edge even if it is a method, or of a class's methods."""
+    if isfunction(piece):
+        return dedent(getsource(piece)).splitlines()
+    return "\n".join(getsource(part) for part in vars(piece).values() if isfunction(part)).splitlines()

@@ -124,24 +124,16 @@ class Recurrent(nn.Module):
         return MachineOutput(self.readout(self.lstm(sequences)[0]))
 
 
-def fit(model: nn.Module, draw_batch, seed=0, steps=2000, rate=1e-3) -> list[float]:
-    """Train a model; `draw_batch(generator)` draws a batch. Returns the loss of each step, in nats per bit."""
-    return train_model(model, lambda draw: loss(model, draw_batch(draw)), seed, steps, rate)
+def fit(model: nn.Module, draw_batch, seed=0, steps=2000, rate=1e-3, falls_late=False, loss_of=None) -> list[float]:
+    """Train a model; `draw_batch(generator)` draws a batch. Returns the loss of each step.
 
-
-def fit_late(model: nn.Module, draw_batch, seed=0, steps=450, rate=2e-2, measure=None) -> list[float]:
-    """Train as `fit` does, but with a rate that falls in the last third only; `measure(model, batch)` takes the place of `loss`."""
-    measure = measure or loss
-    draw, optimizer, losses = torch.Generator().manual_seed(seed), torch.optim.Adam(model.parameters()), []
-    for step in range(steps):
-        optimizer.param_groups[0]["lr"] = rate * min(1, 3 * (1 - step / steps))
-        batch_loss = measure(model, draw_batch(draw))
-        optimizer.zero_grad()
-        batch_loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        losses.append(batch_loss.item())
-    return losses
+    Args:
+        falls_late: the rate falls in the last third of the steps only.
+        loss_of: function(model, batch) → a scalar; `loss`, in nats per bit, if none is given.
+    """
+    schedule = (lambda step: min(1, 3 * (1 - step / steps))) if falls_late else None
+    loss_of = loss_of or loss
+    return train_model(model, lambda draw: loss_of(model, draw_batch(draw)), seed, steps, rate, schedule=schedule)
 
 
 def loss(model: nn.Module, batch: Asked) -> Tensor:

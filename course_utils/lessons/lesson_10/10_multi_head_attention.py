@@ -1,14 +1,16 @@
 # %%
 import ipywidgets
 import torch
+from IPython.display import display
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from course_utils import check, predict, reveal
-from course_utils.data.measured import measured, measured_once
+from course_utils.base.edits import edited
+from course_utils.data.measured import by_seed, measured, measured_once
 from course_utils.data.recall import TWO_AT_ONCE, VALUES, recall_two
 from course_utils.figures import diagrams, plots
-from course_utils.figures.tables import table
+from course_utils.figures.tables import difference, table
 from course_utils.figures.widgets import explore
 from course_utils.models.attention import causal_mask
 from course_utils.models.files import load_pretrained
@@ -29,7 +31,7 @@ dog, bites, man = torch.tensor([[4.0, 0.0], [0.0, 0.0], [0.0, 8.0]])
 print("dog bites man:", 0.5 * dog + 0.5 * man, "   man bites dog:", 0.5 * man + 0.5 * dog)
 
 # %% [markdown]
-# The context is [2, 4] both times. A sum shows what was found, but not where.
+# The context is [2, 4] both times. A sum does not show which word is which.
 #
 # ## Several heads, each with projections of its own
 #
@@ -71,16 +73,17 @@ shares = [part[0].tolist() for part in weights]
 diagrams.several_heads(["man", "bites", "dog"], 1, numbers[0], shares, numbers[1:3], numbers[3], ["split", "merge"])
 
 # %% [markdown]
-# Each head finds its own noun, and the two contexts stay side by side, so the two sentences differ. (The picture shows "man bites dog", with the queries of both heads side by side.) So far $W^O$ has changed nothing. What is it for? Let its third row be [-1, 0, 1, 0] and its fourth [0, -1, 0, 1], so that the first two numbers of the output are head_0 minus head_1. What are they for each sentence?
+# Each head finds its own noun, and the two contexts stay side by side, so the two sentences differ. (The picture shows "man bites dog", with the queries of both heads side by side.) So far $W^O$ has changed nothing. What is it for? Let its third row be [1, 0, 1, 0] and its fourth [0, 1, 0, 1]: then the first two numbers of the output are head_0 plus head_1. With -1 for the first 1 in both rows they are head_0 minus head_1. Work out both for each sentence. Which of them tells who bites?
 
 # %% tags=["nbval-check-output"]
-W_O[2:, :2] = -torch.eye(2)  # head_1 is subtracted where head_0 stands
-for words, x in (("dog bites man", dog_first), ("man bites dog", man_first)):
-    output, _, _ = multi_head(x[1:2], x, x)
-    print(words, output[0])
+for name, part in (("plus", torch.eye(2)), ("minus", -torch.eye(2))):
+    W_O[2:, :2] = part  # what head_1 adds to the first two numbers
+    for words, x in (("dog bites man", dog_first), ("man bites dog", man_first)):
+        output, _, _ = multi_head(x[1:2], x, x)
+        print(f"{words}, head_0 {name} head_1: {output[0, :2]}")
 
 # %% [markdown]
-# Now the sign of a single number tells who bites: the first one is positive if it is the dog. Without $W^O$, each head could only write into its own part of the output. With it, each can write anywhere, and they can be compared.
+# The sum is the same both times, as with the single head that divided its weight equally. With the minus, the sign of a single number tells who bites: the first one is positive if it is the dog. Without $W^O$, each head could only write into its own part of the output. With it, one number of the output can compare them. **Your turn**: write a $W^O$ whose output is head_1, then head_0.
 #
 # ## All heads at once
 #
@@ -142,24 +145,28 @@ print("with our mask as it is, the last word gets", theirs(x, x, x, attn_mask=ma
 # %% [markdown]
 # Ours agrees with both, if the library's mask is inverted. If it is not, nothing warns us: the last word may then see nothing, and its output is NaN.
 #
-# Here is a shorter `split`, without `transpose`, and its shape is right. Does it still equal the library? What does it make of two words?
-
+# Does `split` need its `transpose`? We take it out, and ask `view` for the shape B H T d at once. `edited` writes that into a copy of the function. Two words come in, and there are two heads.
 
 # %% tags=["nbval-check-output"]
+predict("10.split", ...)
+
+
+# %% tags=["nbval-check-output", "reveals"]
 class ViewAtOnce(MultiHead):
-    def split(self, x):
-        B, T, D = x.shape
-        return x.view(B, self.H, T, D // self.H)  # B H T d
+    split = edited(MultiHead.split, "T, self.H, D // self.H).transpose(1, 2)", "self.H, T, D // self.H)")
 
 
-shorter = with_parameters(*blocks, H=3, Kind=ViewAtOnce)(x, x, x, may_see[None])[0]
-print("it equals the library:", torch.allclose(shorter, library, atol=1e-5))
+print("The line that changes, and what the second head gets:")
 two_words = torch.arange(8.0).view(1, 2, 4)  # B T D: word 0 has the numbers 0 to 3, word 1 has 4 to 7
-for Kind in (MultiHead, ViewAtOnce):
-    print(f"{Kind.__name__:10} head 1 gets", Kind(4, 2).split(two_words)[0, 1].tolist())
+right_part, part = (Kind(4, 2).split(two_words)[0, 1].tolist() for Kind in (MultiHead, ViewAtOnce))
+reveal("10.split", "all of the second word" if part == [[4, 5], [6, 7]] else "a part of each word")
+display(difference(MultiHead.split, ViewAtOnce.split, around=0))  # "+" is new, "-" is gone
+print("with transpose:", right_part, "  without:", part)
+shorter = with_parameters(*blocks, H=3, Kind=ViewAtOnce)(x, x, x, may_see[None])[0]
+print("it still equals the library:", torch.allclose(shorter, library, atol=1e-5))
 
 # %% [markdown]
-# It does not. Head 1 should get a part of each word. With `view` alone it gets all of the second word, cut in two. No error is raised, since the shape is right.
+# Head 1 should get a part of each word. With `view` alone it gets all of the second word, cut in two. No error is raised, since the shape is right. **Your turn**: write a `split` that gives head 1 every second number of each word, [[1, 3], [5, 7]].
 #
 # ## Does one head give both facts?
 #
@@ -171,10 +178,10 @@ predict("10.one_head", ...)
 
 # %%
 class TwoFacts(nn.Module):
-    def __init__(self, H, D=32):
+    def __init__(self, H, D=32, Kind=MultiHead):
         super().__init__()
         self.embedding = nn.Embedding(TWO_AT_ONCE, D)
-        self.attention = MultiHead(D, H)
+        self.attention = Kind(D, H)
         self.readout = nn.Linear(D, 2 * VALUES)
 
     def forward(self, tokens):  # B S: the question is the last token
@@ -195,13 +202,13 @@ def right(model):
 # %% tags=["reveals"]
 print("One model with each number of heads, and in the last column five that were trained for longer:")
 rows, models = {}, {}
-five = torch.tensor(measured("two_facts", "answers_right", "heads")[1]).T  # three numbers of heads, seeds
-for H, longer in zip((1, 2, 8), five, strict=True):
+for H in (1, 2):
+    five = measured_once("two_facts", "answers_right", heads=H)[0]
     torch.manual_seed(0)
     models[H] = TwoFacts(H)
     losses = fit(models[H], steps=500, rate=2e-2)
-    rows[f"H = {H}"] = [sum(p.numel() for p in models[H].parameters()), *right(models[H]), longer]
-reveal("10.one_head", round(five[0].mean().item(), 2))
+    rows[f"H = {H}"] = [sum(p.numel() for p in models[H].parameters()), *right(models[H]), five]
+reveal("10.one_head", round(sum(measured_once("two_facts", "answers_right", heads=1)[0]) / 5, 2))
 columns = ["parameters", "digits right", "first digit", "second digit", "same digit twice", "digits right, five models"]
 table(rows, columns, digits=2)
 
@@ -222,6 +229,41 @@ for H, ax in zip((1, 2), plots.axes(2, width=4.6, height=2.6), strict=True):
 
 # %% [markdown]
 # The single head divides its weight between both pairs. A linear layer then adds up the scores of both digits, and the question adds the same whatever the digits. So the digit with more weight mostly wins in both answers. With two heads, each looks at one pair.
+#
+# Which line of `forward` makes that possible? We replace one expression (`old`) by another (`new`) and train again: first, both heads get the scores of head 0. A table compares six such changes, with five models each. Which one leaves two heads no better than one, even after 2,000 steps?
+
+# %% tags=["nbval-check-output"]
+predict("10.changed", ...)
+
+# %% tags=["reveals"]
+old, new = "Q @ K.mT", "Q[:, :1] @ K[:, :1].mT"  # all heads take the scores of head 0
+
+
+class Changed(MultiHead):
+    forward = edited(MultiHead.forward, old, new)
+
+
+print("The line that changes, and the share of digits right:")
+display(difference(MultiHead.forward, Changed.forward, around=0))
+torch.manual_seed(0)
+changed = TwoFacts(H=2, Kind=Changed)
+losses = fit(changed, steps=500, rate=2e-2)
+rows = {"your change (one model)": [right(changed)[0], "-"]}
+changes = (
+    "nothing",
+    *(f"{part} of head 0 for all" for part in ("scores", "queries", "keys", "values")),
+    "no scaling",
+    "no W_O",
+)
+for name in changes:
+    rows[name] = [[*by_seed("changed", "answers_right", change=name, steps=steps).values()] for steps in (500, 2000)]
+reveal("10.changed", next(name for name in changes if max(rows[name][1]) < 0.75))
+table(rows, ["500 steps", "2,000 steps"], corner="what is changed (two heads, five models)", digits=2)
+
+# %% [markdown]
+# With shared scores both heads have the same weights, and so the same mixture: they are as poor as one. With every other change all five models answer everything after 2,000 steps, except for one without the division by √d. (The longer runs have the rate 0.005, the shorter ones 0.02.) Perhaps the linear layer does the work of $W^O$ here.
+#
+# **Your turn**: write `old` and `new` for another row of the table. And what if the softmax is left out?
 #
 # ## Is one head always too few?
 #
@@ -262,9 +304,9 @@ reveal("10.swapped", round(rows["swapped"][0].item(), 2))
 table(rows, ["the right digit", "the other letter's digit"], corner="the two weights", digits=2)
 
 # %% [markdown]
-# It does. With equal weights it is no better than a linear layer, and with swapped weights it gives each letter the other one's digit.
+# The layer does tell the digits apart by their weights. With equal weights it is no better than a linear layer, and with swapped weights it gives each letter the other one's digit.
 #
-# In a Transformer's layers, a hidden layer comes after the attention. So why does everybody use several heads? What do they cost? We count the multiplications in all matrix products, for 16 words of width 256. And how many BLEU points does a translator gain by them after three epochs, compared with one head as wide as all of them?
+# In a Transformer's layers, a hidden layer comes after the attention. So why does everybody use several heads? What do they cost? We count the multiplications in all matrix products, for 16 words of width 256. And how many BLEU points does a translator gain by them after three epochs, compared with one head as wide as all of them? (All learn at the rate of the course's translator, which has four heads.)
 
 # %%
 x, rows = torch.randn(1, 16, 256), {}  # B T D
@@ -278,11 +320,11 @@ columns = ["multiplications", "BLEU more than one head, seed 0", "seed 1", "seed
 table(rows, columns, corner="(in brackets: BLEU of one head)")
 
 # %% [markdown]
-# Several heads cost no more products. Do they help? Here 2 or 4 heads gain with some seeds and lose with others; 8 lose with two of three. In a larger model, one head was 0.9 BLEU worse than the best number (Vaswani et al. 2017, table 3). Today's language models have many heads: Llama 3 8B has 32, which share 8 sets of keys and values (Grattafiori et al. 2024).
+# Several heads need no more multiplications. Do they help? Here two or four heads score higher with some seeds and lower with others; eight score lower with two of three. In a larger model, one head was 0.9 BLEU worse than the best number (Vaswani et al. 2017). Today's language models have many heads: Llama 3 8B has 32, which share 8 sets of keys and values (Grattafiori et al. 2024).
 #
 # ## Switch off a head
 #
-# What head $i$ finds meets its own $d$ rows of $W^O$ (in `nn.Linear`, columns). With zeros there, the head adds nothing (Michel et al. 2019). We switch off head 0 of our model with two heads. What happens to the two digits? And without head 1?
+# What head $i$ finds is multiplied by its own $d$ rows of $W^O$ (in `nn.Linear`, columns). With zeros there, the head adds nothing (Michel et al. 2019). We switch off head 0 of our model with two heads. What happens to the two digits? And without head 1?
 
 
 # %%
@@ -302,24 +344,7 @@ rows = {"all heads": right(models[2])[1:3]} | {f"without head {head}": without(m
 table(rows, ["first", "second"], digits=2)
 
 # %% [markdown]
-# One digit falls to chance (1/8), and the other stays right: each head carries one fact. Is that so with eight heads, too? We switch off each head, and then together all that look more at the first letter's pair. For comparison we switch off as many of the others, and then all of those. When will most first digits be lost?
-
-# %%
-tokens, _, asked = recall_two(1000, 4, torch.Generator().manual_seed(99))  # B S, _, B 2
-weights = models[8](tokens)[1]  # B H S
-on_asked = weights.gather(2, asked[:, None].expand(-1, 8, -1)).mean(0)  # H 2: on each pair that is asked for
-looking = [head for head in range(8) if on_asked[head, 0] > on_asked[head, 1]]
-others = [head for head in range(8) if head not in looking]
-marks = {}
-for off in ([], *([head] for head in range(8)), looking, others[: len(looking)], others):
-    first, second = without(models[8], *off)
-    kind = " (first letter)" if off == looking else " (second letter)" if len(off) > 1 else ""
-    name = f"without {', '.join(map(str, off))}{kind}" if off else "all heads"
-    marks[name] = {"first digit": first, "second digit": second}
-plots.dots(marks, "share of digits that are right (one model with eight heads)")
-
-# %% [markdown]
-# Whichever single head is missing, most digits are still right. Without all that look at one letter's pair, most of its digits are lost, far more than the single losses add up to. So what a head is worth depends on what the others can do.
+# One digit falls to chance (1/8), and the other stays right: each head carries one fact.
 #
 # ## What do trained heads do?
 #
@@ -345,7 +370,7 @@ head_explorer = explore(head_at, **controls)
 head_explorer
 
 # %% [markdown]
-# Head 2 of layer 2 does (0.46). But this is one sentence. Here is the mean weight at each distance, counted in tokens, over 300 captions. (Spread evenly over the 15 tokens of our sentence, each would get 0.07.) Which head looks at the words *after*?
+# Head 2 of layer 2 does. But this is one sentence. Here is the mean weight at each distance, counted in tokens, over 300 captions. (Spread evenly over the 15 tokens of our sentence, each would get 0.07.) Which head looks at the words *after*?
 
 # %%
 nearby = {}
@@ -361,7 +386,7 @@ plots.amounts(torch.tensor([*nearby.values()]), names, list(nearby), ax=ax, **sh
 # %% [markdown]
 # Layer 2 has a head for the word before (head 2) and one for the words after (head 1). Heads 2 and 3 of layer 1 and head 3 of layer 2 look back, too. Voita et al. 2019 found such heads in larger models.
 #
-# How much are they worth? We switch off each of the 36 heads and translate the test set again. Where is a head missed most?
+# How much are they worth? We switch off each of the 36 heads and translate the test set again. Where does the loss of a head hurt most?
 
 # %%
 whole, names = measured("heads", "bleu", "head", state="on")[1][0][0], list(attentions(model))
@@ -374,7 +399,7 @@ plots.amounts(lost["off"], heads, names, "without this head", plots.axes(width=5
 print(f"{int((lost['off'] < 1).sum())} of the 36 heads cost less than 1 of the whole model's {whole:.1f} BLEU.")
 
 # %% [markdown]
-# Most heads cost less than 1 BLEU, even the clearest one for the word before. Two others named above, head 2 of layer 1 and head 1 of layer 2, are the costliest of the encoder. The three costliest of all belong to `source 2`, the last attention to the source.
+# Most heads cost less than 1 BLEU in this one model, even the clearest one for the word before. Two others named above, head 2 of layer 1 and head 1 of layer 2, are the costliest of the encoder. The three costliest of all belong to `source 2`, the last attention to the source.
 #
 # Now we switch off three of its four heads together, so that one is left. Compared with the sum of what these three cost one at a time, will the loss be larger, the same (within half a point), or smaller? And in `decoder 2`, the decoder's last self-attention?
 
@@ -393,11 +418,11 @@ reveal("10.together", "larger" if (together > one_by_one + 0.5).all() else "the 
 table(rows, [f"head {head} left" for head in range(4)], digits=1)
 
 # %% [markdown]
-# In `source 2`, three heads cost more together: perhaps they can stand in for each other. In `decoder 2` they cost less, or about the same (with head 3 left); we do not know why. So a head's worth is not one number.
+# In `source 2`, three heads cost more together: perhaps they can stand in for each other. In `decoder 2` they cost less, or about the same; we do not know why. A head's worth depends on the others.
 #
 # ## So: why several heads?
 #
-# One head makes one weighted sum. If a linear layer follows, two facts stay mixed in it, and two heads keep them apart. If a hidden layer comes after it, as in a Transformer's layers, unequal weights in one head can be enough. But several heads cost no more products, and in some models they help.
+# One head makes one weighted sum. If a linear layer follows, two facts stay mixed in it, and two heads keep them apart, if each has scores of its own. If a hidden layer comes after it, as in a Transformer's layers, unequal weights in one head can be enough. Several heads need no more multiplications, and in some models they help.
 #
 # ## Questions
 #
@@ -424,7 +449,7 @@ check("10.q5", ...)
 # - Why several heads? One head makes one weighted sum, in which two facts are mixed. Two heads keep them apart, without further parameters.
 # - A hidden layer can take a single head's sum apart by its unequal weights, and in our translator three seeds show no clear gain from several heads. They need no more parameters, and no more multiplications in the matrix products.
 # - Each head has projections of its own, and $W^O$ combines what they found. In the library's mask True means "must not be seen".
-# - What a head looks at can be measured over many sentences. One that is not missed alone may be missed together with others.
+# - What a head looks at can be measured over many sentences. What it is worth depends on which others are there.
 #
 # **Exercises**: [open them](../exercises/10_multi_head_attention_exercises.ipynb)
 #

@@ -114,9 +114,28 @@ questions = (
 
 predictions = (
     Prediction(
+        "10.split",
+        "Without `transpose`, what does head 1 of two heads get of two words?",
+        why="In memory the numbers of a word stand together. Without `transpose`, `view` cuts the row of all numbers into heads before it cuts it into words.",
+        choices=("a part of each word", "all of the second word", "an error is raised"),
+    ),
+    Prediction(
         "10.one_head",
         "What share of the digits does the model with one head get right, from 0 to 1?",
         why="The model mostly reads one digit from the sum, and says it for both letters. So one of the two is right, and the other one only where both digits are the same, in one case of eight: (1 + 1/8) / 2 = 0.56.",
+    ),
+    Prediction(
+        "10.changed",
+        "Which change leaves two heads no better than one, however they are trained: the scores, the queries, the keys or the values of head 0 for all heads, no division by √d, or no W^O?",
+        why="Then both heads have the same weights, and so each finds a weighted sum with the same mixture of the two pairs.",
+        choices=(
+            "scores of head 0 for all",
+            "queries of head 0 for all",
+            "keys of head 0 for all",
+            "values of head 0 for all",
+            "no scaling",
+            "no W_O",
+        ),
     ),
     Prediction(
         "10.swapped",

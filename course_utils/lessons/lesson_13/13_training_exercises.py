@@ -1,6 +1,6 @@
 # %% [markdown]
-# You write the parts of a Transformer's training: you mend a schedule and a step of Adam, measure how far a smoothed loss is from the best one, and count batches in tokens. You decide what runs with the same seeds show. Then you let a trained model write word by word with a cache, and say how large the cache is. At the end you write a test that finds steps of training that are wrong although the loss falls. The letters:
-# B sentences, T words of a sentence, t words that are there already, D width of a word, H heads, d = D/H width of a head, V vocabulary, N positions of a batch.
+# You write the parts of a Transformer's training: you mend a schedule and a step of Adam, measure how far a smoothed loss is from the best one, and count batches in tokens. You decide what runs with the same seeds show. Then you compute one step of attention with a cache, and say how large the cache is. At the end you write a test that finds training loops that are wrong although their loss falls. The letters:
+# B sentences, T words of a sentence, t words that are there already, D width of a word, H heads, d = D/H width of a head, V vocabulary.
 
 # %%
 import torch
@@ -116,7 +116,7 @@ check("13.adam_step", adam_step)
 # %% [markdown]
 # ## 13.label_smoothing_loss
 #
-# A smoothed loss never reaches 0, so two models that learn with different smoothing cannot be compared by it. A fairer measure: how far is the loss above the **lowest** that any logits could reach with this smoothing and this vocabulary?
+# A smoothed loss never reaches 0, so it does not tell how much a model could still gain. This measure does: how far is the loss above the **lowest** that any logits could reach with this smoothing and this vocabulary?
 #
 # Write it: the mean smoothed loss over all tokens whose target is not `pad`, minus that lowest loss. Decide when the lowest loss is reached, and so how large it is. With $\varepsilon = 0.1$ and $V = 5$ it is 0.39, as in the lesson.
 #
@@ -326,61 +326,69 @@ check("13.cache_bytes", cache_bytes)
 # %% [markdown]
 # ## When the loss falls all the same
 #
-# A training loop with a mistake in it hardly ever stops, and its loss falls all the same: somewhat more slowly, or not quite as far. Nobody notices, unless somebody compares the weights with those that should come out.
+# A training loop with a mistake in it hardly ever stops, and its loss falls all the same: somewhat more slowly, or not quite as far. The same holds for a loop that forgets to turn dropout off when it measures the loss. Nobody notices, unless somebody compares what comes out with what should.
 
 # %% [markdown]
 # ## 13.catch_wrong_step
 #
-# A training loop is the same for a whole Transformer and for its readout, which is quick to test. Return `True` for a candidate `train(weight, batches, rate, clip)`, with a D×V weight, that keeps all promises:
+# A candidate `train(model, weights, batches, held_out, rate, clip)` is a training loop. You write the model that it trains, as small as you like: `model(weights, batch, training)` returns the loss and a list of its gradients, one for each tensor in `weights`, with dropout on if `training` is True. Return `True` for a candidate that keeps all promises:
 #
-# 1. A batch is `(x, target, mask)`: N vectors, ids, truth values; N varies. The loss is the mean cross-entropy of `x @ weight` where the mask is True.
-# 2. A gradient whose norm exceeds `clip` is scaled down to it.
-# 3. `rate` times the gradient is subtracted before the next batch.
-# 4. A list of the weights after each step is returned.
-# 5. `weight` stays unchanged.
+# 1. For each batch in turn, it computes gradients at the current weights, with dropout on.
+# 2. If the norm of all gradients together exceeds `clip`, they are scaled down to it.
+# 3. `rate` times the gradients is subtracted.
+# 4. Then it computes the loss on `held_out`, with dropout off.
+# 5. It returns the last weights and all these losses.
 #
-# Use float32, masks with a True, `rate` up to 1. Rounding stays below $10^{-5}$. A candidate that raises an error is wrong.
+# Rounding stays below $10^{-5}$. A candidate that raises an error is wrong.
 
 
 # %%
 def catch_wrong_step(train):
-    """Tell whether a candidate takes right steps of gradient descent.
+    """Tell whether a candidate trains a model as it should.
 
     Args:
-        train: a function (weight D×V, batches, rate, clip) → list of weights, which may be wrong and may raise.
+        train: a function (model, weights, batches, held_out, rate, clip) → list of weights, list of losses, which may be wrong
+            and may raise. `weights` is a list of float32 tensors, with numbers of about 1. `held_out` and each batch in the list
+            `batches` hold what your model reads: tensors or numbers. `rate` is above 0 and at most 1, `clip` above 0.
 
     Returns:
         True if it is right, False if it is wrong.
 
     Example:
-        >>> catch_wrong_step(lambda weight, batches, rate, clip: [weight for batch in batches])
+        >>> catch_wrong_step(lambda model, weights, batches, held_out, rate, clip: (weights, [0.0 for batch in batches]))
         False
     """
 
     ### BEGIN SOLUTION
-    def right(weight, batches, rate, clip):
-        weights = []
-        for x, target, mask in batches:
-            weight = weight.clone().requires_grad_()
-            loss = F.cross_entropy(x[mask] @ weight, target[mask])
-            (gradient,) = torch.autograd.grad(loss, weight)
-            scale = min(1.0, clip / gradient.norm().item())
-            weight = weight.detach() - rate * scale * gradient
-            weights.append(weight)
-        return weights
+    def model(weights, batch, training):
+        x, target = batch
+        weights = [weight.detach().requires_grad_() for weight in weights]
+        keep = torch.tensor([2.0, 0.0, 2.0, 0.0]) if training else torch.ones(4)  # it drops the same ones each time
+        loss = F.cross_entropy((x @ weights[0]).tanh() * keep @ weights[1], target)
+        return loss.item(), torch.autograd.grad(loss, weights)
+
+    def right(model, weights, batches, held_out, rate, clip):
+        losses = []
+        for batch in batches:
+            _, gradients = model(weights, batch, True)
+            norm = torch.cat([gradient.flatten() for gradient in gradients]).norm().item()
+            step = rate * min(1.0, clip / norm)
+            weights = [weight - step * gradient for weight, gradient in zip(weights, gradients, strict=True)]
+            losses.append(model(weights, held_out, False)[0])
+        return weights, losses
 
     draw = torch.Generator().manual_seed(0)
-    weight, batches = torch.randn(3, 5, generator=draw), []
-    for mask in ([True, False, True, True], [False, True], [True, True, False, True, False]):
-        x = torch.randn(len(mask), 3, generator=draw)
-        target = torch.randint(0, 5, (len(mask),), generator=draw)
-        batches.append((x, target, torch.tensor(mask)))
+    start = [torch.randn(3, 4, generator=draw), torch.randn(4, 5, generator=draw)]
+    xs, targets = torch.randn(4, 6, 3, generator=draw), torch.randint(0, 5, (4, 6), generator=draw)
+    *batches, held_out = zip(xs, targets, strict=True)
+
+    def numbers(loop, clip):
+        weights, losses = loop(model, start, batches, held_out, 0.5, clip)
+        return torch.cat([*(weight.flatten() for weight in weights), torch.tensor(losses)])
 
     def agrees(clip):
-        given, expected = weight.clone(), torch.stack(right(weight, batches, 0.5, clip))
-        came = torch.stack(train(given, batches, 0.5, clip))
-        alike = came.shape == expected.shape and torch.allclose(came, expected, atol=1e-5)
-        return alike and torch.equal(given, weight)
+        result, expected = numbers(train, clip), numbers(right, clip)
+        return result.shape == expected.shape and torch.allclose(result, expected, atol=1e-5)
 
     try:
         return all(agrees(clip) for clip in (0.1, 100.0))  # one that always clips, one that never does

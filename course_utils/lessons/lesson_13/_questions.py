@@ -121,7 +121,7 @@ predictions = (
     Prediction(
         "13.warm_up",
         "How many words will the model get right that learns without a warm-up, but with the same rates from step 40 on?",
-        why="The first step moves nearly every weight by 0.18. From step 40 on the rates are the same, and these 60 steps do not repair what the first ones have done.",
+        why="The first step moves nearly every weight by 0.18, and many steps after it are too large, too. From step 40 on the rates are the same, but these 60 steps do not repair what the first ones have done.",
         choices=("fewer than half", "as many as with SGD", "as many as with Adam"),
     ),
     Prediction(

@@ -1,213 +1,172 @@
-"""What 13.catch_wrong_step tries a learner's test on: functions that train a matrix of weights. No task is declared here.
+"""What 13.catch_wrong_step tries a learner's test on: loops that train a model of the test's own. No task is declared here.
 
-Each is train(weight D×V, batches, rate, clip) → a list with the weights after each step, where a batch is x N×D, target N and
-mask N, which is True at real rows.
+Each is train(model, weights, batches, held_out, rate, clip) → the last weights, a list of tensors, and the losses on held_out, where
+model(weights, batch, training) → the loss of a batch and a list of its gradients.
 """
 
 import torch
-import torch.nn.functional as F
 from torch import nn
 
 # Right ones, written differently
 
 
-def by_autograd(weight, batches, rate, clip):
-    weights = []
-    for x, target, mask in batches:
-        weight = weight.detach().clone().requires_grad_()
-        loss = F.cross_entropy(x[mask] @ weight, target[mask])
-        (gradient,) = torch.autograd.grad(loss, weight)
-        weight = weight.detach() - rate * _clipped(gradient, clip)
-        weights.append(weight)
-    return weights
+def norm_of(tensors):
+    """The norm of all numbers together."""
+    return torch.cat([tensor.flatten() for tensor in tensors]).norm()
 
 
-def by_hand(weight, batches, rate, clip):
-    """The gradient written out: the words' vectors times what is predicted too much."""
-    weights = [weight]
-    for x, target, mask in batches:
-        x, target = x[mask], target[mask]
-        error = (x @ weights[-1]).softmax(-1)
-        error[torch.arange(len(target)), target] -= 1
-        weights.append(weights[-1] - rate * _clipped(x.T @ error / len(target), clip))
-    return weights[1:]
+def _scaled(tensors, factor):
+    return [factor * tensor for tensor in tensors]
 
 
-def by_the_optimizer(weight, batches, rate, clip):
-    parameter = nn.Parameter(weight.detach().clone())
-    optimizer, weights = torch.optim.SGD([parameter], lr=rate), []
-    for x, target, mask in batches:
-        optimizer.zero_grad()
-        F.cross_entropy((x @ parameter)[mask], target[mask]).backward()
-        nn.utils.clip_grad_norm_([parameter], clip)
-        optimizer.step()
-        weights.append(parameter.detach().clone())
-    return weights
+def _minus(weights, changes):
+    return [weight - change for weight, change in zip(weights, changes, strict=True)]
 
 
-def in_float64(weight, batches, rate, clip):
-    batches = [(x.double(), target, mask) for x, target, mask in batches]
-    return [each.float() for each in by_hand(weight.double(), batches, rate, clip)]
+def _clipped(gradients, clip):
+    return _scaled(gradients, (clip / norm_of(gradients)).clamp(max=1.0))
 
 
-def by_a_layer(weight, batches, rate, clip):
-    """An nn.Linear, whose weight is V×D; padding is ignored by its target."""
-    layer = nn.Linear(*weight.shape, bias=False)
-    layer.weight.data = weight.detach().T.clone()
-    weights = []
-    for x, target, mask in batches:
-        layer.weight.grad = None
-        F.cross_entropy(layer(x), target.masked_fill(~mask, -100)).backward()
-        scale = min(1.0, clip / max(float(layer.weight.grad.norm()), 1e-12))
-        layer.weight.data -= rate * scale * layer.weight.grad
-        weights.append(layer.weight.detach().T.clone())
-    return weights
+def by_hand(model, weights, batches, held_out, rate, clip):
+    losses = []
+    for batch in batches:
+        _, gradients = model(weights, batch, True)
+        weights = _minus(weights, _scaled(_clipped(gradients, clip), rate))
+        losses.append(model(weights, held_out, False)[0])
+    return weights, losses
+
+
+def by_parameters(model, weights, batches, held_out, rate, clip):
+    """As an optimizer does it: parameters with a `grad`, which change in place."""
+    parameters, losses = [nn.Parameter(weight) for weight in weights], []
+    for batch in batches:
+        for parameter, gradient in zip(parameters, model(parameters, batch, True)[1], strict=True):
+            parameter.grad = gradient
+        nn.utils.clip_grad_norm_(parameters, clip)
+        for parameter in parameters:
+            parameter -= rate * parameter.grad
+        losses.append(model(parameters, held_out, False)[0])
+    return parameters, losses
+
+
+def in_float64(model, weights, batches, held_out, rate, clip):
+    def in_float32(weights, *others):
+        loss, gradients = model([weight.float() for weight in weights], *others)
+        return loss, [gradient.double() for gradient in gradients]
+
+    last, losses = by_hand(in_float32, [weight.double() for weight in weights], batches, held_out, rate, clip)
+    return [weight.float() for weight in last], losses
+
+
+def as_one_vector(model, weights, batches, held_out, rate, clip):
+    """All weights as one vector, which changes in place."""
+    vector, losses = nn.utils.parameters_to_vector(weights), []
+    for batch in batches:
+        parts = vector.split([weight.numel() for weight in weights])
+        weights = [part.view_as(weight) for part, weight in zip(parts, weights, strict=True)]
+        gradient = nn.utils.parameters_to_vector(model(weights, batch, True)[1])
+        vector -= gradient * (rate * clip / max(clip, float(gradient.norm())))
+        losses.append(model(weights, held_out, False)[0])
+    return weights, losses
 
 
 # A right one, of which the wrong ones change one part
 
 
-def _gradient(weight, x, target, mask):
-    """The gradient of the mean cross-entropy over the real rows."""
-    return _gradient_of_the_sum(weight, x, target, mask) / mask.sum()
-
-
-def _gradient_of_the_sum(weight, x, target, mask):
-    x, target = x[mask], target[mask]
-    return x.T @ ((x @ weight).softmax(-1) - F.one_hot(target.long(), weight.shape[1]))
-
-
-def _clipped(gradient, clip):
-    return gradient * (clip / gradient.norm()).clamp(max=1.0)
-
-
-def _steps(
-    gradient=_gradient,
-    clipped=_clipped,
+def _loop(
     choose=lambda batches, t: batches[t],
-    rate_at=lambda rate, t, batches: rate,
+    at=lambda path: path[-1],
+    dropped=lambda t: True,
     whole=lambda new, earlier: new,
-    at=lambda weights: weights[-1],
-    move=lambda weight, change, clip: weight - change,
-    ending=lambda weights: weights[1:],
+    clipped=_clipped,
+    rate_at=lambda rate, t: rate,
+    move=lambda weights, changes, clip: _minus(weights, changes),
+    measured=lambda path, batch, held_out: (path[-1], held_out),
+    dropped_then=lambda left: False,
+    ending=lambda path, losses: (path[-1], losses),
 ):
-    """Return a function that trains as it should, but for the parts that are given. `weights` begins with the given one."""
+    """Return a loop that trains as it should, but for the parts that are given. `path` holds the weights after each step, and begins with the given ones."""
 
-    def train(weight, batches, rate, clip):
-        weights, gradients = [weight], []
-        for t in range(len(batches)):
-            new = gradient(at(weights), *choose(batches, t))
-            new = whole(new, gradients)
-            gradients.append(new)
-            weights.append(move(weights[-1], rate_at(rate, t, batches) * clipped(new, clip), clip))
-        return ending(weights)
+    def train(model, weights, batches, held_out, rate, clip):
+        path, earlier, losses = [weights], [], []
+        for t, batch in enumerate(batches):
+            new = whole(model(at(path), choose(batches, t), dropped(t))[1], earlier)
+            earlier.append(new)
+            path.append(move(path[-1], _scaled(clipped(new, clip), rate_at(rate, t)), clip))
+            losses.append(model(*measured(path, batch, held_out), dropped_then(len(batches) - 1 - t))[0])
+        return ending(path, losses)
 
     return train
 
 
-def _all_rows(weight, x, target, mask):
-    return _gradient(weight, x, target, torch.ones_like(mask))
+def _plus(new, earlier, factor=1.0):
+    """New gradients with those of the step before added."""
+    return _minus(new, _scaled(earlier[-1], -factor)) if earlier else new
 
 
-def _over_the_wrong_axis(weight, x, target, mask):
-    x, target = x[mask], target[mask]
-    return x.T @ ((x @ weight).softmax(0) - F.one_hot(target.long(), weight.shape[1])) / len(x)
+def _running_means(losses):
+    return [sum(losses[: n + 1]) / (n + 1) for n in range(len(losses))]
 
 
-def _softmax_twice(weight, x, target, mask):
-    with torch.enable_grad():
-        leaf = weight.detach().clone().requires_grad_()
-        F.cross_entropy((x[mask] @ leaf).softmax(-1), target[mask]).backward()
-    return leaf.grad
+def training_losses(model, weights, batches, held_out, rate, clip):
+    """Returns the losses that it trains with."""
+    losses = []
+    for batch in batches:
+        loss, gradients = model(weights, batch, True)
+        losses.append(loss)
+        weights = _minus(weights, _scaled(_clipped(gradients, clip), rate))
+        model(weights, held_out, False)
+    return weights, losses
 
 
-def _one_batch(batches, t):
-    return tuple(torch.cat(parts) for parts in zip(*batches, strict=True))
-
-
-def no_snapshots(weight, batches, rate, clip):
-    """One tensor, which later steps go on changing, stands in the list again and again."""
-    weight, weights = weight.detach().clone(), []
-    for x, target, mask in batches:
-        weight -= rate * _clipped(_gradient(weight, x, target, mask), clip)
-        weights.append(weight)
-    return weights
-
-
-def given_weight_altered(weight, batches, rate, clip):
-    """Right, but each step is taken in the tensor that was given."""
-    weights = []
-    for x, target, mask in batches:
-        weight -= rate * _clipped(_gradient(weight, x, target, mask), clip)
-        weights.append(weight.clone())
-    return weights
-
-
-def stops_at_the_first_padding(weight, batches, rate, clip):
-    """Takes padding to stand at the end, and counts the real rows."""
-    cut = [(x[: mask.sum()], target[: mask.sum()], mask[: mask.sum()] | True) for x, target, mask in batches]
-    return by_hand(weight, cut, rate, clip)
-
-
-def needs_equal_batches(weight, batches, rate, clip):
-    """Stops where batches have different numbers of rows."""
-    torch.stack([x for x, _, _ in batches])
-    return by_hand(weight, batches, rate, clip)
+def one_step_more(model, weights, batches, held_out, rate, clip):
+    """Takes a last step with held_out."""
+    weights, losses = by_hand(model, weights, [*batches, held_out], held_out, rate, clip)
+    return weights, losses[:-1]
 
 
 RIGHT = {
-    by_autograd: "a right one, with autograd",
-    by_hand: "a right one, with the gradient by hand",
-    by_the_optimizer: "a right one, with torch.optim.SGD and clip_grad_norm_",
+    by_hand: "a right one, by hand",
+    by_parameters: "a right one, with nn.Parameter and clip_grad_norm_",
     in_float64: "a right one, in float64",
-    by_a_layer: "a right one, with nn.Linear",
+    as_one_vector: "a right one, with all weights in one vector",
 }
 WRONG = {
-    _steps(_all_rows): "a wrong one: the mask has no effect",
-    _steps(lambda weight, x, target, mask: _gradient_of_the_sum(weight, x, target, mask) / len(mask)): "a wrong one: it divides by the number of all rows, padding included",
-    _steps(lambda weight, x, target, mask: _all_rows(weight, x * mask[:, None], target, mask)): "a wrong one: padding becomes vectors of zeros, which count in the mean",
-    _steps(_gradient_of_the_sum): "a wrong one: its loss is the sum over the real rows, and not their mean",
-    stops_at_the_first_padding: "a wrong one: it takes padding to stand at the end",
-    needs_equal_batches: "a wrong one: it fails where batches have different numbers of rows",
-    _steps(_over_the_wrong_axis): "a wrong one: its softmax runs over the rows, and not over the vocabulary",
-    _steps(_softmax_twice): "a wrong one: its softmax is applied twice",
-    _steps(clipped=lambda gradient, clip: gradient): "a wrong one: nothing is clipped",
-    _steps(clipped=lambda gradient, clip: gradient.clamp(-clip, clip)): "a wrong one: each number of the gradient is clipped, and not its norm",
-    _steps(clipped=lambda gradient, clip: gradient, move=lambda weight, change, clip: _clipped(weight - change, clip)): "a wrong one: the norm of the weights is clipped, and not that of the gradient",
-    _steps(clipped=lambda gradient, clip: gradient, move=lambda weight, change, clip: (weight - change).clamp(-clip, clip)): "a wrong one: each weight is clipped, and not the gradient",
-    _steps(clipped=lambda gradient, clip: gradient, move=lambda weight, change, clip: weight - _clipped(change, clip)): "a wrong one: the gradient is clipped when it has been multiplied by the rate",
-    _steps(clipped=lambda gradient, clip: gradient * clip / gradient.norm()): "a wrong one: the gradient is scaled to the norm `clip` where it is smaller, too",
-    _steps(clipped=lambda gradient, clip: gradient * (clip / gradient.norm()).clamp(min=1.0)): "a wrong one: small gradients are scaled up, and large ones are not scaled down",
-    _steps(clipped=lambda gradient, clip: gradient * (clip / gradient.square().sum()).clamp(max=1.0)): "a wrong one: it takes the squared norm for the norm",
-    _steps(clipped=lambda gradient, clip: gradient * (clip / gradient.abs().sum()).clamp(max=1.0)): "a wrong one: it takes the sum of magnitudes for the norm",
-    _steps(clipped=lambda gradient, clip: gradient * (clip / gradient.abs().max()).clamp(max=1.0)): "a wrong one: it takes the largest magnitude for the norm",
-    _steps(clipped=lambda gradient, clip: gradient * (clip / gradient.norm(dim=0)).clamp(max=1.0)): "a wrong one: each column of the gradient is clipped by itself",
-    _steps(clipped=lambda gradient, clip: gradient * (clip / gradient.norm(dim=1, keepdim=True)).clamp(max=1.0)): "a wrong one: each row of the gradient is clipped by itself",
-    _steps(clipped=lambda gradient, clip: gradient * (gradient.norm() <= clip)): "a wrong one: gradients above the limit are left out, and not scaled down",
-    _steps(clipped=lambda gradient, clip: gradient * (clip / (gradient.norm() + 0.05)).clamp(max=1.0)): "a wrong one: it adds 0.05 to the norm before it divides",
-    _steps(whole=lambda new, earlier: new + (earlier[-1] if earlier else 0)): "a wrong one: gradients add up over batches",
-    _steps(whole=lambda new, earlier: new + 0.9 * earlier[-1] if earlier else new): "a wrong one: nine tenths of the gradient before are added",
-    _steps(whole=lambda new, earlier: (new + (earlier[-1] if earlier else new)) / 2): "a wrong one: the mean of the gradient and the one before",
-    _steps(at=lambda weights: weights[0]): "a wrong one: it takes all gradients at the first weight",
-    _steps(choose=lambda batches, t: batches[0]): "a wrong one: it uses the first batch again and again",
-    _steps(choose=_one_batch): "a wrong one: it uses all batches at once, in every step",
-    _steps(choose=lambda batches, t: batches[-1 - t]): "a wrong one: it begins with the last batch",
-    _steps(choose=lambda batches, t: batches[max(t - 1, 0)]): "a wrong one: it uses the batch before, and the first one twice",
-    _steps(rate_at=lambda rate, t, batches: rate / len(batches)): "a wrong one: the rate is divided by the number of batches",
-    _steps(rate_at=lambda rate, t, batches: -rate): "a wrong one: it adds the gradient, and does not subtract it",
-    _steps(rate_at=lambda rate, t, batches: rate / (t + 1)): "a wrong one: the rate falls from step to step",
-    _steps(move=lambda weight, change, clip: 0.99 * weight - change): "a wrong one: the weights shrink by a hundredth in each step",
-    _steps(move=lambda weight, change, clip: (weight - change).bfloat16().float()): "a wrong one: its weights have three digits only",
-    _steps(ending=lambda weights: weights[:-1]): "a wrong one: its weights are those before each step",
-    _steps(ending=lambda weights: weights): "a wrong one: the given weight stands in its list, too",
-    _steps(ending=lambda weights: weights[-1:]): "a wrong one: it returns the last weight alone",
-    _steps(ending=lambda weights: weights[1:-1]): "a wrong one: it leaves out the last weight",
-    _steps(ending=lambda weights: [*weights[1:], weights[-1]]): "a wrong one: it returns the last weight twice",
-    _steps(ending=lambda weights: weights[:1:-1] + weights[1:2]): "a wrong one: its weights come in the opposite order",
-    _steps(ending=lambda weights: [weight.T for weight in weights[1:]]): "a wrong one: its weights are V×D",
-    _steps(ending=lambda weights: [weight * torch.nan for weight in weights[1:]]): "a wrong one: its weights are NaN",
-    _steps(ending=lambda weights: weights[1:-1] + [weights[-1] * torch.nan]): "a wrong one: its last weight is NaN",
-    no_snapshots: "a wrong one: the same tensor stands in its list after each step, as it is in the end",
-    given_weight_altered: "a wrong one: it alters the weight that it is given",
+    _loop(dropped=lambda t: False): "a wrong one: it trains with dropout off",
+    _loop(dropped=lambda t: t == 0): "a wrong one: dropout stays off once the first loss has been measured",
+    _loop(dropped_then=lambda left: True): "a wrong one: it measures with dropout on",
+    _loop(dropped_then=lambda left: left > 0): "a wrong one: it turns dropout off for the last loss alone",
+    _loop(dropped=lambda t: False, dropped_then=lambda left: True): "a wrong one: it trains with dropout off and measures with dropout on",
+    _loop(measured=lambda path, batch, held_out: (path[-2], held_out)): "a wrong one: it measures each loss before the step, and not after it",
+    _loop(measured=lambda path, batch, held_out: (path[-1], batch)): "a wrong one: it measures the loss on the batch that it has learned from, and not on `held_out`",
+    training_losses: "a wrong one: it returns the losses that it trains with, and not those on `held_out`",
+    one_step_more: "a wrong one: it learns from `held_out` as well, in a last step",
+    _loop(ending=lambda path, losses: (path[-1], losses[-1:])): "a wrong one: it returns the last loss alone",
+    _loop(ending=lambda path, losses: (path[-1], losses[:-1])): "a wrong one: it leaves out the last loss",
+    _loop(ending=lambda path, losses: (path[-1], _running_means(losses))): "a wrong one: its losses are the means of all so far",
+    _loop(ending=lambda path, losses: (path[-2], losses)): "a wrong one: it returns the weights before the last step",
+    _loop(clipped=lambda gradients, clip: gradients): "a wrong one: nothing is clipped",
+    _loop(clipped=lambda gradients, clip: [gradient.clamp(-clip, clip) for gradient in gradients]): "a wrong one: each number of the gradients is clipped, and not their norm",
+    _loop(clipped=lambda gradients, clip: [_clipped([gradient], clip)[0] for gradient in gradients]): "a wrong one: the gradient of each tensor is clipped by itself",
+    _loop(clipped=lambda gradients, clip: _scaled(gradients, (clip / max(map(torch.norm, gradients))).clamp(max=1.0))): "a wrong one: it takes the largest norm of a tensor for the norm of all",
+    _loop(clipped=lambda gradients, clip: _scaled(gradients, (clip / sum(map(torch.norm, gradients))).clamp(max=1.0))): "a wrong one: it adds up the norms of the tensors",
+    _loop(clipped=lambda gradients, clip: _scaled(gradients, (clip / norm_of(gradients) ** 2).clamp(max=1.0))): "a wrong one: it takes the squared norm for the norm",
+    _loop(clipped=lambda gradients, clip: _scaled(gradients, clip / norm_of(gradients))): "a wrong one: the gradients are scaled to the norm `clip` where it is smaller, too",
+    _loop(clipped=lambda gradients, clip: _scaled(gradients, norm_of(gradients) <= clip)): "a wrong one: gradients above the limit are left out, and not scaled down",
+    _loop(clipped=lambda gradients, clip: gradients, move=lambda weights, changes, clip: _minus(weights, _clipped(changes, clip))): "a wrong one: the gradients are clipped when they have been multiplied by the rate",
+    _loop(clipped=lambda gradients, clip: gradients, move=lambda weights, changes, clip: _clipped(_minus(weights, changes), clip)): "a wrong one: the norm of the weights is clipped, and not that of the gradients",
+    _loop(whole=_plus): "a wrong one: nothing sets the gradients back to 0, so they add up over the batches",
+    _loop(whole=lambda new, earlier: _plus(new, earlier, 0.9)): "a wrong one: it has momentum, so nine tenths of the step before are added",
+    _loop(at=lambda path: path[0]): "a wrong one: it takes all gradients at the first weights",
+    _loop(choose=lambda batches, t: batches[0]): "a wrong one: it uses the first batch again and again",
+    _loop(choose=lambda batches, t: batches[-1 - t]): "a wrong one: it begins with the last batch",
+    _loop(choose=lambda batches, t: batches[max(t - 1, 0)]): "a wrong one: it uses the batch before, and the first one twice",
+    _loop(rate_at=lambda rate, t: rate / (t + 1)): "a wrong one: the rate falls from step to step",
+    _loop(rate_at=lambda rate, t: -rate): "a wrong one: it adds the gradients, and does not subtract them",
+    _loop(move=lambda weights, changes, clip: [*weights[:-1], *_minus(weights[-1:], changes[-1:])]): "a wrong one: the last tensor alone is trained",
+    _loop(move=lambda weights, changes, clip: _minus(_scaled(weights, 0.99), changes)): "a wrong one: the weights shrink by a hundredth in each step",
+    _loop(move=lambda weights, changes, clip: [weight.bfloat16().float() for weight in _minus(weights, changes)]): "a wrong one: its weights have three digits only",
 }  # fmt: skip
-RARE = {_steps(rate_at=lambda rate, t, batches: min(1.0, 2 * rate)): "a wrong one: it doubles the rate, up to 1"}
+RARE = {
+    _loop(ending=lambda path, losses: (path[1 + losses.index(min(losses))], losses)): "a wrong one: it returns the weights with the lowest loss, and not the last ones",
+}  # fmt: skip

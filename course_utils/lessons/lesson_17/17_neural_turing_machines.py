@@ -208,7 +208,7 @@ def mine(M, before, k, beta, g, s, gamma):
 def trained(address, seed=0):
     torch.manual_seed(seed)
     machine = Machine(address, M=torch.full((32, 16), 1e-6))  # 32 positions, all alike
-    turing.fit_late(machine, lambda draw: copy(draw, 16, 1, 5), seed, steps=450, rate=0.02)
+    turing.fit(machine, lambda draw: copy(draw, 16, 1, 5), seed, steps=450, rate=0.02, falls_late=True)
     return machine.requires_grad_(False)
 
 

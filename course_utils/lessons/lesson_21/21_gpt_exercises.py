@@ -8,7 +8,8 @@ import torch.nn.functional as F
 from torch import nn
 
 from course_utils import check, hint, progress, solution
-from course_utils.learner.own import speak_own
+from course_utils.learner.own import train_own
+from course_utils.models.speaking import go_on, train_speaker
 
 # %% [markdown]
 # ## 21.next_token_loss
@@ -356,8 +357,15 @@ check("21.catch_wrong_cache", catch_wrong_cache)
 #
 # The next cell trains your `Gpt` for ten to twenty seconds on stories that are made up, such as "mary went to the kitchen. mary took the ball." It reads and writes letters, and knows nothing of words. Then it goes on from a beginning that you may change.
 
+
 # %% tags=["own-machine"]
-speak_own(Gpt, prompt="mary went to the ")
+def speak(gpt, prompt="mary went to the "):
+    model, bits = train_speaker(gpt)
+    print(f"Your GPT needs {bits:.2f} bits per letter of stories that it has not seen. It writes:")
+    print(go_on(model, prompt))
+
+
+train_own(speak, {"21.gpt": Gpt})
 
 # %% [markdown]
 # What is right in what it writes: the spelling, the sentences, or also who has what?

@@ -1,106 +1,133 @@
-"""Right answers to 13.catch_wrong_step in other styles than the solution's: by hand in NumPy, by torch.optim, one question after another."""
+"""Right answers to 13.catch_wrong_step in other styles than the solution's: a module with real dropout, a record of all calls, gradients by hand."""
 
-import numpy as np
 import torch
+from torch import nn
 
 
-def by_numpy(train):
-    """The gradient written out, in float64."""
-    rng = np.random.default_rng(0)
-    first = rng.normal(size=(4, 3)).astype(np.float32)
-    batches = []
-    for rows in (6, 3, 5, 4):
-        x, target = rng.normal(size=(rows, 4)).astype(np.float32), rng.integers(0, 3, rows)
-        mask = rng.random(rows) < 0.6
-        mask[0], mask[-1] = False, True
-        batches.append((x, target, mask))
-    for rate, clip in ((0.3, 0.2), (0.7, 50.0), (1.0, 0.8)):
-        weight, expected = first.astype(float), []
-        for x, target, mask in batches:
-            p = np.exp(x[mask] @ weight)
-            p /= p.sum(1, keepdims=True)
-            gradient = x[mask].T @ (p - np.eye(3)[target[mask]]) / mask.sum()
-            weight = weight - rate * gradient * min(1, clip / np.linalg.norm(gradient))
-            expected.append(weight)
-        given = torch.tensor(first)
-        try:
-            came = train(given, [tuple(map(torch.tensor, batch)) for batch in batches], rate, clip)
-            numbers = np.stack([each.detach().numpy() for each in came])
-        except Exception:
-            return False
-        if numbers.shape != (4, 4, 3) or not np.all(np.abs(numbers - np.stack(expected)) < 2e-5):
-            return False
-        if not np.array_equal(given.numpy(), first):
-            return False
-    return True
+class Network(nn.Module):
+    """Words' vectors, dropout and a readout."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedding, self.dropout, self.readout = nn.Embedding(7, 8), nn.Dropout(0.5), nn.Linear(8, 7)
+
+    def forward(self, source):
+        return self.readout(self.dropout(self.embedding(source)))
 
 
-def by_the_optimizer(train):
+def by_a_module(train):
+    """Its dropout is drawn from a generator that begins anew, and its own loop uses torch.optim."""
     torch.manual_seed(1)
-    weight = torch.randn(2, 6)
-    batches = [
-        (torch.randn(n, 2), torch.randint(6, (n,)), torch.tensor([False] * (n - k) + [True] * k))
-        for n, k in ((7, 2), (3, 3), (5, 1))
-    ]
+    network = Network()
+    optimizer = torch.optim.SGD(network.parameters(), lr=0.4)
+    start = [parameter.detach().clone() for parameter in network.parameters()]
+    *batches, held_out = [(torch.randint(1, 7, (n, 3)), torch.randint(0, 7, (n, 3))) for n in (4, 2, 5, 6)]
+
+    def load(weights):
+        with torch.no_grad():
+            nn.utils.vector_to_parameters(nn.utils.parameters_to_vector(weights), network.parameters())
+
+    def loss_of(batch, training):
+        source, target = batch
+        network.train(training)
+        return nn.functional.cross_entropy(network(source).transpose(1, 2), target, ignore_index=0)
+
+    def model(weights, batch, training):
+        load(weights)
+        network.zero_grad()
+        loss = loss_of(batch, training)
+        loss.backward()
+        return loss, [parameter.grad for parameter in network.parameters()]
 
     def mine(clip):
-        parameter = weight.clone().requires_grad_()
-        sgd = torch.optim.SGD([parameter], lr=0.4)
-        for x, target, mask in batches:
-            loss = torch.nn.functional.nll_loss((x @ parameter)[mask].log_softmax(1), target[mask])
-            sgd.zero_grad()
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(parameter, clip)
-            sgd.step()
-            yield parameter.detach().clone()
+        load(start)
+        losses = []
+        for batch in batches:
+            optimizer.zero_grad()
+            loss_of(batch, True).backward()
+            nn.utils.clip_grad_norm_(network.parameters(), clip)
+            optimizer.step()
+            losses.append(loss_of(held_out, False).item())
+        return [parameter.detach().clone() for parameter in network.parameters()], losses
 
     try:
         for clip in (0.05, 1e3):
-            given = weight.clone()
-            for came, expected in zip(train(given, batches, 0.4, clip), mine(clip), strict=True):
-                torch.testing.assert_close(came.detach(), expected, atol=1e-5, rtol=1e-5)
-            assert torch.equal(given, weight)
+            torch.manual_seed(2)
+            expected = mine(clip)
+            torch.manual_seed(2)
+            weights, losses = train(model, start, batches, held_out, 0.4, clip)
+            torch.testing.assert_close(list(weights), expected[0], atol=1e-5, rtol=1e-5)
+            torch.testing.assert_close(list(losses), expected[1], atol=1e-5, rtol=1e-5)
     except Exception:
         return False
     return True
 
 
+def by_a_record(train):
+    """Each call is asked about by itself: the model knows what it should be called with, and gives gradients that it has ready."""
+    draw = torch.Generator().manual_seed(0)
+    first = [torch.randn(2, 3, generator=draw), torch.randn(4, generator=draw)]
+    for size, clip in ((1.0, 0.3), (0.01, 0.3), (1.0, 1e3)):
+        ready = [[size * torch.randn(w.shape, generator=draw) for w in first] for _ in range(3)]
+        after = [first]
+        for gradients in ready:
+            norm = sum(float((g**2).sum()) for g in gradients) ** 0.5
+            after.append([w - 0.5 * g * min(1, clip / norm) for w, g in zip(after[-1], gradients, strict=True)])
+        calls = []
+
+        def model(weights, batch, training, calls=calls, ready=ready):
+            calls.append((weights, int(batch), training))
+            return 1.0 + len(calls), ready[batch] if batch < 3 else ready[0]
+
+        try:
+            weights, losses = train(model, first, [0, 1, 2], 9, 0.5, clip)
+        except Exception:
+            return False
+        expected = [call for t in range(3) for call in ((after[t], t, True), (after[t + 1], 9, False))]
+        if [call[1:] for call in calls] != [call[1:] for call in expected] or list(losses) != [3.0, 5.0, 7.0]:
+            return False
+        pairs = [*zip(calls, expected, strict=True), ((weights,), (after[-1],))]
+        for (came, *_), (right, *_) in pairs:
+            if not all(a.shape == b.shape and (a - b).abs().max() < 1e-5 for a, b in zip(came, right, strict=True)):
+                return False
+    return True
+
+
 def as_beginners_write(train):
     torch.manual_seed(3)
-    W = torch.randn(3, 4)
-    data = []
-    for n in [4, 6, 5]:
-        m = torch.ones(n).bool()
-        m[1] = False
-        if n > 4:
-            m[3] = False
-        data.append((torch.randn(n, 3), torch.randint(0, 4, (n,)), m))
-    for limit in [0.1, 1000]:
-        W_copy = W.clone()
+    w1 = torch.randn(3)
+    w2 = torch.randn(3)
+    data = [torch.randn(3), torch.randn(3), torch.randn(3), torch.randn(3)]
+    test = torch.randn(3)
+
+    def my_model(weights, batch, training):
+        a = weights[0] - batch
+        b = weights[1] + batch
+        if training:
+            a = a * torch.tensor([0.0, 1.0, 1.0])
+            b = b * torch.tensor([1.0, 0.0, 1.0])
+        return 0.5 * (a**2).sum() + 0.5 * (b**2).sum(), [a, b]
+
+    for limit in [0.2, 1000]:
         try:
-            result = train(W_copy, data, 0.5, limit)
-            if len(result) != 3:
+            result, losses = train(my_model, [w1, w2], data, test, 0.3, limit)
+            if len(result) != 2 or len(losses) != 4:
                 return False
-            if not torch.equal(W_copy, W):
-                return False
-            w = W
-            for i in range(3):
-                x, y, m = data[i]
-                grad = torch.zeros(3, 4)
-                for j in range(len(x)):
-                    if m[j]:
-                        p = torch.softmax(x[j] @ w, 0)
-                        p[y[j]] -= 1
-                        grad += x[j][:, None] * p[None, :]
-                grad = grad / m.sum()
-                norm = torch.sqrt((grad**2).sum())
+            a = w1
+            b = w2
+            for i in range(4):
+                loss, (grad_a, grad_b) = my_model([a, b], data[i], True)
+                norm = torch.sqrt((grad_a**2).sum() + (grad_b**2).sum())
                 if norm > limit:
-                    grad = grad * limit / norm
-                w = w - 0.5 * grad
-                if result[i].shape != w.shape:
+                    grad_a = grad_a * limit / norm
+                    grad_b = grad_b * limit / norm
+                a = a - 0.3 * grad_a
+                b = b - 0.3 * grad_b
+                loss, _ = my_model([a, b], test, False)
+                if abs(losses[i] - loss) > 1e-5:
                     return False
-                if not (result[i] - w).abs().max() < 1e-5:
-                    return False
+            if (result[0] - a).abs().max() > 1e-5 or (result[1] - b).abs().max() > 1e-5:
+                return False
         except Exception:
             return False
     return True
@@ -108,11 +135,11 @@ def as_beginners_write(train):
 
 # PyTorch's own
 OWN = [
-    by_the_optimizer,
+    by_a_module,
 ]
 RIGHT = [
     *OWN,
-    by_numpy,
+    by_a_record,
     # As beginners write them
     as_beginners_write,
 ]
