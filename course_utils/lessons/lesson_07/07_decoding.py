@@ -170,11 +170,11 @@ for name, (old, new) in changes.items():
 table(rows, ["tree", "… sur un banc"], corner="copy", left=("tree", "… sur un banc"))
 
 # %% [markdown]
-# "Ends stay open" only fills places: with more tokens, what has ended becomes less probable. With one word each, the first round keeps one beginning, and there is never a second: this is greedy search, whatever the width. The second copy forgets what earlier words have cost, the third what ended before its last round. **Your turn**: add a change, say what it will find, and run both cells.
+# "Ends stay open" only fills places: with more tokens, what has ended becomes less probable. With one word each there is never a second beginning: this is greedy search, whatever the width. The second copy forgets what earlier words have cost, the third what ended before its last round. In the tree neither mistake shows. **Your turn**: add a change, say what it will find, and run both cells.
 #
 # ## When may the search stop?
 #
-# Our search mostly goes on to its limit of 25 tokens. May it stop at the first end, at the second, as in `mine`, or when no open beginning can win? How many of ten results become worse with the first rule?
+# Our search mostly goes on to its limit of 25 tokens. May it stop at the first end, at the second, as in `mine`, or when no open beginning can win? How many of ten results become less probable with the first rule?
 
 # %% tags=["nbval-check-output"]
 rope = "A girl jumping rope on a sidewalk near a parking garage."
@@ -229,7 +229,7 @@ table(rows, ["log probability", "tokens with EOS"], digits=2)
 #
 # $$s(y) = \frac{\log p(y \mid x)}{lp(y)} \qquad lp(y) = \left(\frac{5 + |y|}{6}\right)^{\alpha}$$
 #
-# Our stopping rule is then no longer safe. For which of these $\alpha$ does the longer translation win? And does it with `mine`, a reward of 0.01 for each token, like that of Murray & Chiang 2018 for each word?
+# Our stopping rule is then no longer safe. For which of these $\alpha$ does the longer translation win? Does it also win with `mine`, a reward of 0.01 for each token, like that of Murray & Chiang 2018 for each word?
 
 
 # %%
@@ -249,11 +249,11 @@ for name, score in scores.items():
 table(rows, ["score", "log probability"], corner="best of the translations found with width 20", digits=2)
 
 # %% [markdown]
-# At 0.02 the short one wins, at 0.1 a longer one, at 4 one that says twice where the girl is. Choose $\alpha$ on validation captions. With `mine`, eleven more tokens earn 0.11, but they cost 0.15, or 0.014 each. **Your turn**: how much is too much?
+# At 0.02 the short one wins, at 0.1 a longer one, at 4 one that says twice where the girl is. So choose $\alpha$ on validation captions. With `mine`, eleven more tokens earn 0.11, but cost 0.15. **Your turn**: which reward lets the longer one win?
 #
 # ## BLEU by hand
 #
-# **BLEU** (Papineni et al. 2002) compares a translation with a human reference. $p_n$ is the share of its **n-grams**, runs of n words, that occur there, too, each counted at most as often as there. If it has $c$ words and the reference more, $r$, a **brevity penalty** lowers the score:
+# **BLEU** (Papineni et al. 2002) compares a translation with a human reference. $p_n$ is the share of its **n-grams**, runs of n words, that also occur there, each counted at most as often as it occurs there. Where its $c$ words are fewer than the reference's $r$, a **brevity penalty** lowers the score:
 #
 # $$\text{BLEU} = 100 \cdot \min(1, e^{1 - r/c}) \cdot (p_1\, p_2\, p_3\, p_4)^{1/4}$$
 #
@@ -350,6 +350,7 @@ for fed in ("right words", "one wrong word", "own words"):
     at, runs = measured("exposure", "right", "place", fed=fed)
     curves[f"after {fed}"] = torch.tensor(runs)
 lost = curves["after one wrong word"] - curves["after right words"]
+print("Share of right words after one wrong word, minus that after right words:")
 for place in (5, 8, 12):
     of_seeds = lost[:, place - 1]
     low, high = of_seeds.min(), of_seeds.max()
@@ -357,7 +358,7 @@ for place in (5, 8, 12):
 plots.curves(at, curves, "position in the translation", "share of right words", ax=plots.axes(width=6.4, height=3.8))
 
 # %% [markdown]
-# It recovers in part: eight positions later fewer words are still right, with every seed. With its own words alone, hardly any of the last ones are right (a word moved by one position counts as wrong). This is **exposure bias** (Ranzato et al. 2016).
+# It recovers in part: eight positions later still fewer words are right, with every seed. With its own words alone, hardly any of the last ones are right (a word moved by one position counts as wrong). This is **exposure bias** (Ranzato et al. 2016).
 #
 # ## So: which translation is best?
 #
