@@ -4,7 +4,8 @@
 
 Reads the model, and what it means to take a part out, from the lesson's page, so that the table is about no other model. The rows go to the
 table parts.csv in course_utils/data/measured_tables, which the lesson shows; what is in it already is not run again. About ten seconds a row.
-Two more comparisons are in it: with the translator of lesson 06, read from its page, and of six layers with norms and without, at a lower rate.
+Two more comparisons are in it: with GRUs that look back at the source, the translator that the course ships for lesson 06, at three rates each; and
+of six layers with norms and without, at a lower rate.
 
 In the world "plain" verbs go to the end, as in lesson 06. In "endings" words of the target also end as the gender and the number of a noun ask.
 """
@@ -22,11 +23,12 @@ from course_utils.data.small_world import SMALL, SmallPairs, small_world
 from course_utils.data.subwords import Subwords
 from course_utils.data.world import generate_translations
 from course_utils.models.assembled import share_right
+from course_utils.models.recurrent import RecurrentTranslator
 from course_utils.models.seq2seq import fit, make_batch
 from course_utils.translation.scores import exact_shares
+from course_utils.translation.translate import translate as search
 
-LESSONS = Path(__file__).parents[1] / "course_utils/lessons"
-LESSON, BEFORE = LESSONS / "lesson_12/12_transformer.py", LESSONS / "lesson_06/06_seq2seq_attention.py"
+LESSON = Path(__file__).parents[1] / "course_utils/lessons/lesson_12/12_transformer.py"
 COLUMNS = ("world", "part", "seed", "loss", "given_right", "written_right", "alone_right", "parameters", "cpu_seconds")
 SIZES = (20_000, 1), (300, 2)  # how many pairs, and their seed
 NOTHING = "nothing"
@@ -37,22 +39,24 @@ PARTS = (
 DEEPER = "feed-forward networks, with three layers"  # in place of two, so that there are about as many parameters as in the whole
 COPYING = "causal mask and attention to the source"  # so that the next word can only be copied from where it stands
 TAKEN_OUT = {DEEPER: PARTS[:1], COPYING: ("causal mask", "attention to the source")}
-WHOLE, RIVAL = "nothing, 200 steps", "lesson 06's translator, 200 steps"
+WHOLE, RIVAL = "Transformer", "GRUs with attention"  # with a state as wide as that of lesson 06's page
+TRIED = {f"{part}, 200 steps, rate {rate}": rate for part in (WHOLE, RIVAL) for rate in (0.003, 0.01, 0.03)}
+TRIED[f"{WHOLE}, 240 steps, rate 0.01"] = 0.01  # a fifth longer
 DEEP = {"nothing, six layers, 200 steps": NOTHING, "norms, six layers, 200 steps": "norms"}
 SETUPS = [("plain", part) for part in (NOTHING, *PARTS, COPYING)]
 SETUPS += [("endings", part) for part in (NOTHING, *PARTS[:2], DEEPER)]
-SETUPS += [("plain", part) for part in (WHOLE, RIVAL, *DEEP)]
-FEWER = dict.fromkeys((WHOLE, RIVAL, *DEEP), 3)  # seeds of what takes long
-STEPS, ALONE = 300, 100  # steps of training; sentences that are also translated one at a time
+SETUPS += [("plain", part) for part in (*TRIED, *DEEP)]
+FEWER = dict.fromkeys((*TRIED, *DEEP), 3)  # seeds of these
+STEPS, RATE, ALONE = 300, 1e-2, 100  # of training; sentences that are also translated one at a time
 
 
-def page(lesson=LESSON, **known) -> SimpleNamespace:
-    """Return what a lesson's page defines, its classes and functions; they also know what is given by name."""
+def page(**known) -> SimpleNamespace:
+    """Return what the lesson's page defines, its classes and functions; they also know what is given by name."""
     kinds = (ast.Import, ast.ImportFrom, ast.ClassDef, ast.FunctionDef)
-    tree = ast.parse(lesson.read_text(encoding="utf-8"))
+    tree = ast.parse(LESSON.read_text(encoding="utf-8"))
     tree.body = [node for node in tree.body if isinstance(node, kinds)]
     found = dict(known)
-    exec(compile(tree, lesson.name, "exec"), found)
+    exec(compile(tree, LESSON.name, "exec"), found)
     return SimpleNamespace(**found)
 
 
@@ -69,10 +73,10 @@ def pairs_of(world):
 def measure(world, part, seed, steps=STEPS, alone=ALONE):
     """Train one model without a part; return its row: the loss of the last 20 steps, and shares of right words."""
     pairs, test = pairs_of(world)
-    lesson, before = page(pairs=pairs), page(BEFORE, pairs=pairs)
+    lesson, recurrent = page(pairs=pairs), part.startswith(RIVAL)
     torch.manual_seed(seed)
-    if part == RIVAL:
-        model = before.LookingBack(len(pairs.words))
+    if recurrent:
+        model = RecurrentTranslator(len(pairs.words), width=32, hidden=64, encoder_hidden=32, dropout=0.0)
     elif part in DEEP:
         model = lesson.six_layers(DEEP[part], seed)
     else:
@@ -81,13 +85,14 @@ def measure(world, part, seed, steps=STEPS, alone=ALONE):
             lesson.take_out(model, taken)
 
     def translate(texts):
-        if part == RIVAL:
-            return before.translate(model, texts, longest=40)
+        if recurrent:
+            return search(model, test.words, texts, width=1)
         return lesson.translate(model, test.words, texts, longest=40)
 
     began = time.process_time()
-    rate = 3e-3 if part in DEEP else 1e-2
-    losses = fit(model, *pairs.ids(), seed=seed, steps=min(steps, 200) if "200" in part else steps, rate=rate)
+    longest = 200 if "200 steps" in part else 240 if "240 steps" in part else STEPS
+    rate = TRIED.get(part, 3e-3 if part in DEEP else RATE)
+    losses = fit(model, *pairs.ids(), seed=seed, steps=min(steps, longest), rate=rate)
     seconds = time.process_time() - began
     written = translate(test.sources)
     single = [translate([text])[0] for text in test.sources[:alone]]

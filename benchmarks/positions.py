@@ -2,9 +2,10 @@
 
     python benchmarks/positions.py [--seeds 5] [--translators 3]
 
-Trains a small model on texts of 2 to 12 words for each kind of positions and each seed, and tries it on longer ones (`course_utils/models/positions.py`);
-then a Transformer on Multi30k with sinusoidal positions, with learned ones, and with none, and with other numbers of heads. The rows go to the tables
-positions.csv and translated.csv in course_utils/data/measured_tables, which lessons 10 and 11 show; what is in them already is not run again.
+Trains a small model on texts of 2 to 12 words for each kind of positions and each seed, and tries it on longer ones (`course_utils/models/positions.py`),
+for texts of 24 words also by the place of the answer; then a Transformer on Multi30k with sinusoidal positions, with learned ones, and with none, and with
+other numbers of heads. The rows go to the tables positions.csv, places.csv and translated.csv in course_utils/data/measured_tables, which lessons 10 and 11
+show; what is in them already is not run again.
 """
 
 import argparse
@@ -15,6 +16,7 @@ import torch
 
 from course_utils.data.measured import fill
 from course_utils.data.multi30k import load_multi30k
+from course_utils.data.recall import recall_next
 from course_utils.models.files import load_model
 from course_utils.models.positions import KINDS, NextWord, fit, share_right
 from course_utils.training.loop import train
@@ -23,9 +25,11 @@ from course_utils.translation.scores import bleu
 from course_utils.translation.translate import translate
 
 COLUMNS = ("positions", "seed", "length", "answers_right", "cpu_seconds")
+PLACES = ("positions", "seed", "place", "answers_right")
 TRANSLATED = ("positions", "heads", "seed", "epochs", "bleu")
 EPOCHS = 3
 LENGTHS = (2, 4, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32)
+LONG, TEXTS = 24, 4000  # words of the texts that are told by place, and how many of them
 
 
 def measure(positions, seed):
@@ -42,6 +46,16 @@ def trained(positions, seed):
     model = NextWord(positions)
     fit(model, seed)
     return model
+
+
+def by_place(positions, seed):
+    """Train one model; return rows that say how often it is right where the answer stands at a place, from 1 to `LONG` - 1."""
+    words, answers = recall_next(TEXTS, LONG, torch.Generator().manual_seed(10_000))
+    places = (words[:, :-1] == answers[:, None]).int().argmax(1)  # B
+    model = trained(positions, seed)
+    with torch.no_grad():
+        right = (model(words).argmax(-1) == answers).double()  # B
+    return [(positions, seed, place, round(right[places == place].mean().item(), 4)) for place in range(1, LONG)]
 
 
 def translated(positions, heads, seed):
@@ -64,6 +78,8 @@ def main():
     options = parser.parse_args()
     torch.set_num_threads(1)
     fill("positions", COLUMNS, ((kind, seed) for seed in range(options.seeds) for kind in KINDS), measure)
+    jobs = [(kind, seed) for seed in range(options.seeds) for kind in ("rotary", "sinusoidal", "learned")]
+    fill("places", PLACES, jobs, by_place)
     kinds = [("sinusoidal", 4), ("none", 4), ("learned", 4), ("sinusoidal", 1), ("sinusoidal", 2), ("sinusoidal", 8)]
     fill("translated", TRANSLATED, ((*kind, seed) for seed in range(options.translators) for kind in kinds), translated)
 

@@ -200,7 +200,11 @@ def test_the_table_of_parts_shows_what_the_lesson_says():
     lost, still_lost = whole - of("endings", "feed-forward networks")[1], whole - of("endings", deeper)[1]
     assert lost.mean() > still_lost.mean() > 0.02 and min(lost.min(), still_lost.min()) > 0.005
     assert (whole - of("endings", "norms")[1]).mean().abs() < 0.02
-    before, now = of("plain", "lesson 06's translator, 200 steps"), of("plain", "nothing, 200 steps")
-    assert (before - now)[:2].min() > 0.01 and now.shape == (3, 3)
+    setups = [f"{{}}, 200 steps, rate {rate}" for rate in (0.01, 0.003, 0.03)]
+    tried = [[of("plain", setup.format(name)) for setup in setups] for name in ("GRUs with attention", "Transformer")]
+    assert all(best[1].min() > other[1].max() + 0.05 for best, *others in tried for other in others)
+    (grus, *_), (ours, *_) = tried
+    assert (grus - ours)[:2].min() > 0.005 and (grus - ours)[1].min() > 0.05 and ours.shape == (3, 3)
+    assert (grus - of("plain", "Transformer, 240 steps, rate 0.01"))[1].min() > 0.02
     with_norms, without = (of("plain", f"{part}, six layers, 200 steps")[0] for part in ("nothing", "norms"))
     assert with_norms.min() > 0.5 and without.max() < 0.2

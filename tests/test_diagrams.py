@@ -49,6 +49,7 @@ SHOWN = {
     "looking back at one word": lambda **more: diagrams.looking_back(["hello"], **more),
     "soft and hard": diagrams.soft_and_hard,
     "transformer": diagrams.transformer,
+    "transformer, call by call": lambda **more: diagrams.transformer_calls(["causal", "memory"], **more),
     "a cache": diagrams.cached,
     "a cache of one word": lambda **more: diagrams.cached(["BOS", "zwei"], "junge", **more),
     "sub-layers": diagrams.sublayers,

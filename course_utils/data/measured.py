@@ -10,6 +10,7 @@ two_facts.csv, behind.csv               benchmarks/heads.py           one head a
 changed.csv                             benchmarks/heads.py           two heads with one line changed
 near.csv, heads.csv                     benchmarks/heads.py           where each head looks, and each switched off
 positions.csv                           benchmarks/positions.py       ways to tell positions apart, by length
+places.csv                              benchmarks/positions.py       the same for texts of 24 words, by the place of the answer
 translated.csv                          benchmarks/positions.py       the same in translation, and no positions
 warm_up.csv, first_steps.csv            benchmarks/warm_up.py         norms in front or behind, with a warm-up and without, and their first steps
 parts.csv                               benchmarks/parts.py           a Transformer without each of its parts

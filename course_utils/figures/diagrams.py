@@ -397,6 +397,45 @@ def transformer(new=()) -> Diagram:
     return _diagram("The Transformer", in_words, [*encoder, memory, *decoder, out], arrows, new)
 
 
+def transformer_calls(written=(), new=()) -> Diagram:
+    """The Transformer as the calls of lesson 12's code, one after the other: blue where they are `written`, marked where `new`, else grey."""
+    ends = ("embedding", "embed", 58), ("norm", "norm", 48)
+    between = (
+        ("self-attention", "self-attention", 118),
+        ("feed-forward", "feed-forward", 108),
+        ("layers", "*N*\nlayers", 52),
+    )
+    causal, cross = ("causal", "causal\nself-attention", 118), ("cross", "attention\nto the source", 112)
+    rows = {
+        "source": (ends[0], between, ends[1], ("memory", "memory", 72)),
+        "target\nso far": (ends[0], (causal, cross, *between[1:]), ends[1], ("readout", "readout", 72)),
+    }
+    boxes, arrows, named = [], [], {}
+    for y, (read, (first, layer, norm, last)) in zip((30, 118), rows.items(), strict=True):
+        before, x = Box("input", read, EDGE, y, 62, 50, "data"), EDGE + 73
+        boxes.append(before)
+        for name, text, width in (first, *layer, norm, last):
+            x += 8 * (name == layer[0][0])
+            box = named[name] = Box(name, text, x, y, width, 50, "step" if name in {*written, *new} else "data")
+            arrows.append(joined(before, box, box.middle))
+            before, x = box, box.right + 11 + 8 * (name == layer[-1][0])
+            boxes.append(box)
+        start = named[layer[0][0]].x - 8
+        boxes.append(Box("", "", start, y - 14, named["layers"].right + 8 - start, 72, "frame"))
+    memory, cross = named["memory"], named["cross"]
+    down, over = memory.x + memory.width / 2, cross.x + cross.width / 2
+    way = ((down, memory.y + 50), (down, 96), (over, 96), (over, cross.y))
+    arrows.append(Arrow(way))
+    in_words = (
+        "In the upper row the source passes through embed; then through N layers of self-attention and feed-forward; and through a norm, which gives the memory. "
+        "In the lower row the target so far passes through embed; then through N layers of causal self-attention, attention to the source, which also reads the memory, "
+        "and feed-forward; and through a norm and the readout."
+    )
+    if written:
+        in_words += f" Written before: {', '.join(plain(named[name].text) for name in written)}."
+    return _diagram("The Transformer, call by call", in_words, boxes, arrows, new)
+
+
 def cached(given=("BOS", "Zwei", "junge", "Männer"), output="spielen", new=()) -> Diagram:
     """One step of a decoder without a cache, which projects all words again, and with one, which projects the newest and keeps the others."""
     step, wide, left, last, numbers = 92, 78, EDGE + 96, len(given) - 1, "₁₂₃₄₅₆₇₈₉"

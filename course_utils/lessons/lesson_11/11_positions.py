@@ -1,13 +1,15 @@
 # %%
 import ipywidgets
 import torch
+from IPython.display import display
 from torch import nn
 
 from course_utils import check, predict, reveal
-from course_utils.data.measured import measured
+from course_utils.base.edits import edited
+from course_utils.data.measured import by_seed, measured
 from course_utils.data.recall import WORDS, recall_next
 from course_utils.figures import diagrams, plots
-from course_utils.figures.tables import table
+from course_utils.figures.tables import difference, table
 from course_utils.figures.widgets import explore
 from course_utils.models.files import load_pretrained
 from course_utils.models.positions import fit, share_right
@@ -40,7 +42,7 @@ for text, answer in zip(words.tolist(), answers.tolist(), strict=True):
     print("text:", text[:-1], "  again:", text[-1], "  next:", answer)
 
 # %% [markdown]
-# Our model has two layers of the self-attention of lesson 09, and keeps the weights of both. It leaves two places open where positions can come in: the function `add` may change the word vectors, and `turn` may change queries and keys. For now both return what they are given.
+# Our model has two layers of the self-attention of lesson 09, and keeps the weights of both. It leaves two places open where positions can come in, as the drawing below shows: the function `add` may change the word vectors, and `turn` may change queries and keys. For now both return what they are given.
 
 
 # %%
@@ -68,6 +70,9 @@ class Reader(nn.Module):
         return self.readout(x[:, -1])  # B V
 
 
+diagrams.positions(new=["added", "turned"])
+
+
 # %% [markdown]
 # In training, texts have 2 to 12 words, so with the repeated word the positions are 0 to 12. If the model can't tell positions apart, it knows which words are there, and that the answer is not the repeated word. What share will it get right in texts of 12 words?
 
@@ -89,30 +94,42 @@ table(shares, [f"{length} words" for length in lengths], corner="share right", d
 # Without positions the model guesses among the other T - 1 words: here it cannot learn to do without. And in translation? With positions, a Transformer reaches about 32 BLEU after three epochs on captions. How many points does one reach if it is *trained* without them?
 
 # %% tags=["nbval-check-output"]
-predict("11.translated", ...)
-
-# %% tags=["reveals"]
-print("After three epochs on captions:")
 rows = {}
 for kind, name in (("sinusoidal", "with positions"), ("none", "without positions")):
     rows[name] = [run[0] for run in measured("translated", "bleu", "epochs", positions=kind, heads=4)[1]]
-reveal("11.translated", round(sum(rows["without positions"]) / 3, 1))
 table(rows, ["seed 0", "seed 1", "seed 2"], corner="BLEU", digits=1)
 
 # %% [markdown]
 # Positions bring about six points with each seed. For the rest, perhaps words often suffice, and this decoder's causal mask can tell it where it is (Haviv et al. 2022): the first word sees one word, the second two.
 #
-# Back to our task. At two points self-attention could be told the order: a position can be added to each word vector, or it can turn each query and each key.
+# Back to our task. We begin with what is added to the word vectors. Is one number enough? In `mine` a tenth of the position p is added to each dimension. What share of the texts of 12 words will be right?
+#
+# Then write a line of your own: give each position a random *vector*. Make `R = torch.randn(13, 64)` once, above `mine`, let `mine` return `x + R[: x.shape[1]]`, predict again, and run both cells.
+
 
 # %%
-diagrams.positions(new=["added", "turned"])
+def mine(x):  # B T D
+    p = torch.arange(x.shape[1])[:, None]  # T 1
+    return x + p / 10  # B T D; later, a line of your own
+
+
+predict("11.mine", ...)
+
+# %% tags=["reveals"]
+print("Trained for twice as many steps, with what `mine` adds:")
+torch.manual_seed(0)
+own = Reader(add=mine)
+fit(own, steps=600, rate=5e-3)
+shares["what mine adds"] = [share_right(own, length) for length in lengths]
+reveal("11.mine", round(shares["what mine adds"][-1], 2))
+table(shares, [f"{length} words" for length in lengths], corner="share right", digits=2)
 
 # %% [markdown]
-# We begin with what is added. Is one number enough, the position p? A query multiplies it by some slope, so its scores only rise or only fall: the largest weight is always at one of the ends. We need *vectors*, so that a product can pick out any position.
+# With p / 10 most answers are wrong. A query multiplies p by some slope, so its scores favour one of the ends, not the word before. A product with a *vector* can pick out any position: with random ones your model should do much better. But can we compute vectors, so that neighbours are related?
 #
 # ## A clock for each pair of dimensions
 #
-# Vaswani et al. 2017 take the D dimensions in pairs. Pair i is the hand of a clock, which turns by the same angle at each step, with a speed of its own. It holds the sine and the cosine of its angle:
+# Vaswani et al. 2017 take the D dimensions in pairs. Pair i is the hand of a clock, which turns by the same angle at each step, with a speed of its own, and holds the sine and the cosine of its angle:
 #
 # $$P_{p,\,2i} = \sin\frac{p}{10000^{2i/D}} \qquad P_{p,\,2i+1} = \cos\frac{p}{10000^{2i/D}}$$
 #
@@ -193,7 +210,7 @@ for steps, ax in zip((1, 2), plots.axes(2, width=4.6, height=3.4), strict=True):
 # %% [markdown]
 # Each position gives most of its weight to the one before it, or two before. Where there is none, position 0 gets it.
 #
-# Will a model find this by training? Now we give ours positions. The function `add` below is all it takes. What share do you expect?
+# Will a model find this by training? The function `add` below gives ours positions. What share do you expect? Then we look at the weights of both layers for the first text from above. Its last word is 27, so the answer is 2. Which layer looks at the word before? What does the last word look at in the other one, and why?
 
 
 # %%
@@ -203,21 +220,16 @@ def add(x):
 
 torch.manual_seed(0)
 sinus = Reader(add=add)
-losses = fit(sinus, steps=1000, rate=5e-3)
+fit(sinus, steps=1000, rate=5e-3)
 shares["sinusoidal positions"] = [share_right(sinus, length) for length in lengths]
-table(shares, [f"{length} words" for length in lengths], corner="share right", digits=2)
-
-# %% [markdown]
-# Now nearly all texts come out right. How does the model do it? We look at the weights of both layers for the first text from above. Its last word is 27, so the answer is 2. Which layer looks at the word before? What does the last word look at in the other one, and why?
-
-# %%
+display(table(shares, [f"{length} words" for length in lengths], corner="share right", digits=2))
 sinus(words[:1])
 names = words[0].tolist()
 for layer, ax in enumerate(plots.axes(2, width=5.2, height=3.7)):
     plots.weights(sinus.seen[layer][0], names, names, f"layer {layer}", ax, "keys: words", "queries: words")
 
 # %% [markdown]
-# In layer 0 each word but the first looks mostly at the word before, and can take it along. In layer 1 the last word, 27, looks at 2, the word that has looked at a 27. So does the first 27.
+# Nearly all texts come out right. In layer 0 each word but the first looks mostly at the word before, and can take it along. In layer 1 the last word, 27, looks at 2, the word that has looked at a 27. So does the first 27.
 #
 # ## Rotary positions
 #
@@ -250,25 +262,31 @@ for (m, n), ax in zip(((3, 1), (13, 11), (13, 1)), plots.axes(3, width=2.8, heig
 # %% [markdown]
 # By hand the product is -0.990 · 0.540 + 0.141 · 0.841 = -0.416, which is cos 2. At 13 and 11 both hands have moved on together and are still 2 radians apart. At a distance of 12 it is cos 12 = 0.844.
 #
-# ## Move all positions
-#
-# We train a model that turns instead of adding (for 1,500 steps instead of 1,000), and test both on texts of 12 words whose first word is at position 1, 5 or 20 instead of 0. Remember which positions occurred in training. How many answers will each model lose?
+# Must we turn both? `edited` copies a function and replaces a piece of its code: here it takes the turning of the keys out of `Reader.weights`. The queries are still turned. What share of the texts of 12 words will such a model get right?
+
 
 # %%
-torch.manual_seed(0)
-rotary = Reader(turn=turn)
-losses = fit(rotary, steps=1500, rate=5e-3)
-rows = {"sinusoidal positions": [], "rotary positions": []}
-for moved in (0, 1, 5, 20):
-    sinus.add = lambda x, moved=moved: x + sinusoidal(x.shape[1] + moved, x.shape[2])[moved:]
-    rotary.turn = lambda x, moved=moved: turn(x, moved)
-    for row, model in zip(rows.values(), (sinus, rotary), strict=True):
-        row.append(share_right(model, 12))
-sinus.add, rotary.turn = add, turn  # back to where they were
-table(rows, [f"moved by {moved}" for moved in (0, 1, 5, 20)], corner="share right", digits=2)
+class HalfTurned(Reader):
+    weights = edited(Reader.weights, "self.turn(self.key[layer](x))", "self.key[layer](x)")
+
+
+predict("11.half", ...)
+
+# %% tags=["reveals"]
+print("Both trained as the model that adds was:")
+found = {}
+for name, Model in {"both are turned": Reader, "after the change": HalfTurned}.items():
+    torch.manual_seed(0)
+    found[name] = Model(turn=turn)
+    fit(found[name], steps=1000, rate=5e-3)
+    shares[name] = [share_right(found[name], length) for length in lengths]
+rotary = found["both are turned"]
+reveal("11.half", round(shares["after the change"][-1], 2))
+display(difference(Reader.weights, HalfTurned.weights, around=0))  # "+" is new, "-" is gone
+table(shares, [f"{length} words" for length in lengths], corner="share right", digits=2)
 
 # %% [markdown]
-# The rotary model answers as before, since every distance is the same. The sinusoidal one loses some answers when one position is new, many when five are (13 to 17), and still more when all are. Even this is far above a guess, 1 / 11 = 0.09: some of what it learned holds at new positions.
+# The model guesses. A key that is not turned is the same wherever its word stands, so in layer 0 no query can ask for the word before. Now edit so that only the keys are turned. Does that help? "Before" needs both: where the key's word stands, and the query's.
 #
 # ## What happens beyond the trained lengths?
 #
@@ -286,28 +304,35 @@ at_24 = torch.tensor(right["sinusoidal"])[:, numbers.index(24)]
 reveal("11.beyond", round(at_24.mean().item(), 2))
 at_32 = {kind: torch.tensor(right[kind])[:, numbers.index(32)] for kind in ("learned", "sinusoidal")}
 print("learned minus sinusoidal at 32 words, seed by seed:", at_32["learned"] - at_32["sinusoidal"])
+bleu = {kind: by_seed("translated", "bleu", positions=kind, heads=4) for kind in ("learned", "sinusoidal")}
+lost = [f"{bleu['learned'][seed] - bleu['sinusoidal'][seed]:.1f}" for seed in bleu["learned"]]
+print("learned minus sinusoidal in the BLEU of our translators, seed by seed:", *lost)
 plots.curves(numbers, right, "words of the text, T", "share right", legend="above")
 
 # %% [markdown]
-# Here the hope fails: beyond 12 words, sinusoidal positions do about as badly as learned ones, which are still random there; at 32 words learned ones are better with every seed. Rotary positions hold up for much longer, though they lose some answers, too, perhaps because more words compete.
+# Here the hope fails: beyond 12 words, sinusoidal positions are about as bad as learned ones, still random there; at 32 words they are worse with every seed. Rotary positions hold up for much longer.
 #
-# Which answers are lost, and which layer fails? Layer 0 looks for the word before. In texts of 24 words, how much weight does it give to it, from each position? The dotted line marks the last position that occurred in training.
+# In translation, Vaswani et al. found "nearly identical results" with both kinds (section 3.5; table 3, row E). Our translators lose about one BLEU with learned ones, with each of three seeds, perhaps because three epochs are few.
+#
+# Which answers are lost in texts of 24 words? On the left, the five seeds by the position of the answer; on the right, the weight that layer 0 of our models gives to the word before. Dotted: the last position that occurred in training.
 
 # %%
-longer, answers = recall_next(500, 24, torch.Generator().manual_seed(1))
-late = (longer[:, :-1] == answers[:, None]).int().argmax(1) >= 12  # B: the answer stands after the twelfth word
+right = {}
+for kind in ("rotary", "sinusoidal", "learned"):
+    places, right[kind] = measured("places", "answers_right", "place", positions=kind)
+longer, _ = recall_next(500, 24, torch.Generator().manual_seed(1))
 before = {}
-for name, model in (("rotary", rotary), ("sinusoidal", sinus)):
-    is_right = (model(longer).argmax(-1) == answers).float()  # B
-    early, later = is_right[~late].mean(), is_right[late].mean()
-    print(f"{name}: right {early:.2f} where the answer is among the first 12 words, {later:.2f} where it is later")
+for name, model in {"rotary": rotary, "sinusoidal": sinus}.items():
+    model(longer)
     before[name] = [model.seen[0].diagonal(-1, 1, 2).mean(0).tolist()]  # T
-ax = plots.axes(width=6.5, height=3.4)
-plots.curves(range(1, 25), before, "position of the query", "weight on the word before", ax=ax)
-_ = ax.axvline(12, color="0.5", linestyle=":")  # the last position that occurred in training
+by_place, by_query = plots.axes(2, width=5.2, height=3.6)
+plots.curves(places, right, "position of the answer", "share right", ax=by_place, legend="above")
+plots.curves(range(1, 25), before, "position of the query", "weight on the word before", ax=by_query, legend="above")
+for ax in (by_place, by_query):
+    ax.axvline(12, color="0.5", linestyle=":")  # the last position that occurred in training
 
 # %% [markdown]
-# With sinusoidal positions, hardly any answer that stands later is found, and layer 0 loses the word before after position 12, beginning earlier. But is that the cause? Our head by hand, with its matrix M, works at any position. We put it in place of the weights of layer 0 and change nothing else. What happens in texts of 24 words?
+# Learned positions fail at once at 12, where training never had an answer, only the repeated word. Sinusoidal ones lose answers from 9 on, and layer 0 of our model loses the word before there, too. (Rotary ones lose some of the first answers, perhaps because more words compete.) But is that the cause? Our head by hand, with its matrix M, works at any position. We put it in place of the weights of layer 0 and change nothing else. What happens in texts of 24 words?
 
 
 # %%

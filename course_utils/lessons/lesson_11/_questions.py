@@ -106,14 +106,19 @@ questions = (
 
 predictions = (
     Prediction(
-        "11.translated",
-        "With positions, a Transformer reaches about 32 BLEU after three epochs on captions. What does one reach if it is trained without any?",
-        why="Most of the score is reached without them, and about six points are lost with each seed.",
-    ),
-    Prediction(
         "11.blind",
         "What share of the texts of 12 words does the model without positions get right, from 0 to 1?",
         why="It can rule out the repeated word, and the other 11 look the same to it: 1 / 11 = 0.09, apart from luck.",
+    ),
+    Prediction(
+        "11.mine",
+        "With what `mine` adds, what share of the texts of 12 words will be right, from 0 to 1?",
+        why="A guess is right in 1 / 11 = 0.09. With p / 10 the model is better than that, but most of its answers are wrong.",
+    ),
+    Prediction(
+        "11.half",
+        "Queries are turned, but keys are not. What share of the texts of 12 words will be right, from 0 to 1?",
+        why="Where keys do not tell where their words stand, the model guesses: 1 / 11 = 0.09, apart from luck.",
     ),
     Prediction(
         "11.beyond",
