@@ -49,7 +49,7 @@ check("16.memories", memories)
 #
 # The question $u_0$ goes through $K$ hops. There are $K + 1$ sets of memories $A_0, \dots, A_K$, and neighbouring hops share one (**adjacent tying**): hop $k$, counted from 0, compares its question with $A_k$ and reads from $A_{k+1}$. The scores are plain dot products. Only facts at which the mask is True get weight; in a story without facts nothing is read. After the last hop, `readout` makes a number for each answer.
 #
-# `memories` is a list of $K + 1$ tensors, with $K$ from 1 on, and the mask is the same in every hop. All numbers are finite, at padding as well.
+# `memories` is a list of $K + 1$ tensors, with $K$ from 1 on, and the mask is the same in every hop.
 
 
 # %%
@@ -153,7 +153,7 @@ check("16.two_hops_by_hand", two_hops_by_hand)
 # 1. When one row's question changes, some number of this row moves.
 # 2. When any single fact changes, some number of its row moves.
 # 3. Whatever is at padding, all numbers of all rows stay.
-# 4. Its numbers are finite, and it raises no error.
+# 4. It raises no error.
 #
 # Use three stories of different lengths, one of seven facts or more, all with padding. Add random numbers of about 1, another to each feature: what is read moves some number by more than $10^{-4}$; rounding stays below $10^{-5}$.
 
@@ -194,7 +194,7 @@ def catch_cheating_memory(model):
                 after = model(question, changed, mask)
                 if same(after[b], before[b]) if mask[b, m] else not same(after, before):
                     return False
-        return bool(before.isfinite().all())
+        return True
     except Exception:
         return False
     ### END SOLUTION
