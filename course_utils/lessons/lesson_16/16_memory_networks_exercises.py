@@ -5,7 +5,10 @@
 # %%
 import torch
 
-from course_utils import check, hint, progress, solution
+from course_utils import check, hint, predict, progress, reveal, solution
+from course_utils.data.stories import stories
+from course_utils.learner.own import train_own
+from course_utils.models.memory import Answered, MemoryNetwork, fit
 
 # %% [markdown]
 # ## 16.memories
@@ -202,6 +205,42 @@ def catch_cheating_memory(model):
 
 # %%
 check("16.catch_cheating_memory", catch_cheating_memory)
+
+# %% [markdown]
+# ## Your own memory network: after each other, or side by side?
+#
+# Two networks learn "two facts" from 4,000 stories, for 1,000 steps, with your `answer`. In the first, the second hop asks with what the first has read. In the second, both hops ask with the question as it came in, and their logits are added: two heads, as in lesson 10, with as many parameters. What share of new questions will the second network answer correctly?
+
+# %%
+predict("16.own", ...)
+
+
+# %% tags=["own-machine"]
+class TwoHops(MemoryNetwork):
+    def forward(self, facts, mask, question, linear=False):
+        A, B, C = (self.memories(facts, mask, k) for k in range(3))  # B M D each
+        u, W = self.encode(question, self.embeddings[0]), self.readout.weight  # B D, V D
+        pairs = [[A, B], [B, C]] if self.side_by_side else [[A, B, C]]
+        return Answered(sum(self.answer(u, pair, mask, W) for pair in pairs), None)
+
+
+def train(answer):
+    (_, training), (_, unseen) = (stories("two facts", number, seed) for number, seed in ((4000, 0), (1000, 1)))
+    for side_by_side in (False, True):
+        torch.manual_seed(0)
+        network = TwoHops(hops=2)
+        network.answer, network.side_by_side = answer, side_by_side
+        fit(network, training, steps=1000, rate=2e-2)
+        guesses = network(unseen.facts, unseen.mask, unseen.question).logits.argmax(-1)
+        right = (guesses == unseen.answer).float().mean().item()
+        print(f"{'side by side' if side_by_side else 'after each other'}: {right:.2f} right")
+    reveal("16.own", round(right, 2))
+
+
+train_own(train, {"16.answer": answer})
+
+# %% [markdown]
+# Side by side, the network gets fewer than half right: neither hop knows whose moves to look for, as the question does not name the person. What counts is not the number of hops, but that one asks with what the other has found.
 
 # %% tags=["own-machine"]
 progress()
