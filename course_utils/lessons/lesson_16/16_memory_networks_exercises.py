@@ -1,5 +1,5 @@
 # %% [markdown]
-# You measure which facts the hops of a memory network (Sukhbaatar et al. 2015) look at, and build its hops. Then you choose the numbers of its embeddings yourself, and at the end you write a test that finds networks which answer without reading. The letters:
+# You measure which facts the hops of a memory network (Sukhbaatar et al. 2015) look at, and build its hops. Then you choose the numbers of its embeddings yourself, write a test that finds networks which answer without reading, and at the end train a network with your hops. The letters:
 # B stories, each with its question, M facts of a story, S facts that an answer rests on at most, D width, K hops, V answers. **A mask is True at what is real and False at padding.**
 
 # %%

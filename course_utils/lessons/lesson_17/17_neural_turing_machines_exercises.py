@@ -1,5 +1,5 @@
 # %% [markdown]
-# You mend a write, put a head together, and let two heads run a program that you write by hand. Then you build the steps of a differentiable neural computer, and at the end a test that tells right writes from wrong ones. The letters:
+# You mend a write, put a head together, and let two heads run a program that you write by hand. Then you build the steps of a differentiable neural computer, write a test that tells right writes from wrong ones, and at the end train a machine with your write. The letters:
 # B rows of the batch, each with a memory of its own, N positions of a memory, W dimensions of each, R heads that read. **Positions are counted from 0.** The equations are those of Graves et al. (2014) and, from 17.dnc_write on, of Graves et al. (2016), for one row of the batch.
 
 # %%
