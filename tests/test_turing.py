@@ -104,6 +104,12 @@ def test_a_machine_step_by_step(moves):
         torch.testing.assert_close(film.memory[:, t], memory)
 
 
+def test_a_machine_writes_with_the_function_that_it_is_given():
+    machine = Machine(4, 3, places=5, width=2, write=lambda memory, weights, erase, add: memory + 1)
+    memory = machine(torch.randn(2, 3, 4, generator=drawn())).memory  # B T N W
+    torch.testing.assert_close(memory[:, :, 0, 0], torch.tensor([1.0, 2.0, 3.0]).expand(2, 3))
+
+
 @pytest.mark.parametrize("kind", [Machine, Recurrent])
 def test_what_comes_out_depends_on_no_later_input(kind):
     torch.manual_seed(0)

@@ -69,6 +69,7 @@ class Machine(nn.Module):
         places, width: N and W of the memory.
         hidden: width of the controller, an LSTM.
         moves: whether heads may shift; without, they find places by content only.
+        write: function as `write`.
 
     `start`, places×width, is the memory in the beginning: all places alike.
 
@@ -76,10 +77,10 @@ class Machine(nn.Module):
         CourseError: for a size below 1.
     """
 
-    def __init__(self, inputs: int, outputs: int, places=64, width=16, hidden=64, moves=True):
+    def __init__(self, inputs: int, outputs: int, places=64, width=16, hidden=64, moves=True, write=write):
         super().__init__()
         check_sizes(1, inputs=inputs, outputs=outputs, places=places, width=width, hidden=hidden)
-        self.places, self.width, self.moves = places, width, moves
+        self.places, self.width, self.moves, self.write = places, width, moves, write
         self.register_buffer("start", torch.full((places, width), 1e-6), persistent=False)
         self.controller = nn.LSTMCell(inputs + width, hidden)
         self.heads = nn.Linear(hidden, 2 * (width + 6))  # of each head: key, strength, gate, kernel, gamma
@@ -97,7 +98,7 @@ class Machine(nn.Module):
             state = self.controller(torch.cat([now, seen], -1), state)
             weights = self.address(memory, weights, self.heads(state[0]).view(B, 2, -1))
             erase, add = self.writer(state[0]).chunk(2, -1)
-            memory = write(memory, weights[:, 1], erase.sigmoid(), add.tanh())
+            memory = self.write(memory, weights[:, 1], erase.sigmoid(), add.tanh())
             seen = read(memory, weights[:, 0])
             steps.append((self.readout(torch.cat([state[0], seen], -1)), *weights.unbind(1), memory))
         return MachineOutput(*(torch.stack(each, 1) for each in zip(*steps, strict=True)))

@@ -1,11 +1,13 @@
 # %%
 from collections import Counter
+from functools import partial
 from math import exp
 
 import ipywidgets
 import torch
 
 from course_utils import check, predict, reveal
+from course_utils.base.edits import edited
 from course_utils.data.measured import measured
 from course_utils.data.subwords import BOS, EOS, PAD
 from course_utils.figures import plots
@@ -132,39 +134,49 @@ def in_words(ids):
     return subwords.decode([ids[1:]])[0] + " EOS" * (ids[-1] == EOS)
 
 
-# %%
 beams, history = beam_search(step_of(river), width=3, longest=25)
 print("the package's search finds the same:", beams[0][0][1:-1] == opening[3].tokens)
-
-
-def round_at(number):
-    names, log_ps = zip(*((in_words(ids), log_p) for ids, log_p in history[number - 1]), strict=True)
-    plots.ranked(
-        [f"… {' '.join(name.split()[-5:])}" for name in names], log_ps, "log probability", f"kept in round {number}"
-    )
-    return f"Round {number}: the best one kept is “{names[0]}”, with {log_ps[0]:.2f}."
-
-
 for number in (10, 11, 14, 15, 16):
     print(f"round {number}:")
     for ids, log_p in history[number - 1]:
         print(f"{log_p:8.2f}  … {' '.join(in_words(ids).split()[7:])}")
-slider = ipywidgets.IntSlider(value=11, min=1, max=len(history), description="round")
-real_explorer = explore(round_at, number=slider)
-real_explorer
 
 # %% [markdown]
 # In round 10 "à" is ahead, and greedy search takes it. One round later "au bord" and "près de" have overtaken it. In round 14 "à la rivière" ends and is set aside. "près de" ends one round later, as the most probable of the three.
 #
-# ## When may the search stop?
+# ## Change a line
 #
-# Our search fills its beam again in each round, so it mostly goes on to the limit of 25 tokens. Can it stop as soon as one translation has ended? Or only when the best one that has ended is more probable than all open ones? We try both on ten captions. How many of the results become less probable if the first end stops the search?
+# What are the lines of `beam_search` for? Each pair below names a piece of its code, and what `edited` writes there instead, in a copy. Only one of the four copies still finds "près de la rivière". Which one?
 
 # %% tags=["nbval-check-output"]
-predict("07.stop", ...)
+changes = {
+    "one word each": ("topk(width)", "topk(1)"),
+    "last word only": ("log_p + of_token", "of_token"),
+    "old ends lost": ("ended += [one", "ended = [one"),
+    "ends stay open": ("open_ones = [one for one in kept if one[0][-1] != EOS]", "open_ones = kept"),
+}
+predict("07.change", ...)
 
 # %% tags=["reveals"]
-print("A beam of five, with three rules for stopping:")
+print("What each copy finds in the tree, with a beam of two, and for the bench, with a beam of three:")
+rows = {}
+for name, (old, new) in changes.items():
+    search = edited(beam_search, old, new)
+    ended = [search(in_the_tree, 2, longest=3)[0], search(step_of(river), 3, longest=25)[0]]
+    in_tree, on_bench = (best[0][0] if best else [BOS] for best in ended)
+    rows[name] = [" ".join(vocabulary[i] for i in in_tree[1:]), in_words(on_bench).split(" banc ")[-1]]
+    if on_bench == beams[0][0]:
+        reveal("07.change", name)
+table(rows, ["tree", "… sur un banc"], corner="copy", left=("tree", "… sur un banc"))
+
+# %% [markdown]
+# "Ends stay open" only fills places: with more tokens, what has ended becomes less probable. With one word each there is never a second beginning: this is greedy search, whatever the width. The second copy forgets what earlier words have cost, the third what ended before its last round. In the tree neither mistake shows. **Your turn**: add a change, say what it will find, and run both cells.
+#
+# ## When may the search stop?
+#
+# Our search mostly goes on to its limit of 25 tokens. May it stop at the first end, at the second, as in `mine`, or when no open beginning can win? How many of ten results become less probable with the first rule?
+
+# %% tags=["nbval-check-output"]
 rope = "A girl jumping rope on a sidewalk near a parking garage."
 captions = [
     "A man in a blue shirt is standing on a ladder cleaning a window.",
@@ -179,8 +191,13 @@ captions = [
 rules = {
     "never": None,
     "at the first end": lambda ended, open_ones: True,
+    "mine": lambda ended, open_ones: len(ended) >= 2,  # a rule of your own
     "when none can win": lambda ended, open_ones: max(p for _, p in ended) >= max(p for _, p in open_ones),
 }
+predict("07.stop", ...)
+
+# %% tags=["reveals"]
+print("A beam of five, with four rules for stopping:")
 found = {}
 for name, rule in rules.items():
     runs = [beam_search(step_of(text), 5, longest=25, may_stop=rule) for text in [*captions, river, rope]]
@@ -191,11 +208,11 @@ for name, rule in rules.items():
         reveal("07.stop", "0 to 2" if worse < 3 else "3 to 5" if worse < 6 else "6 to 10")
 
 # %% [markdown]
-# The translation that ends first need not be the best: an open one may still end with a higher probability. It is safe to stop when none can win, because every further token only lowers the sum. That needs only a few rounds more than stopping at the first end, and loses nothing.
+# What ends first need not be the best: an open one may still end with a higher probability. Waiting for a second end still loses one result. It is safe to stop when none can win, because every further token only lowers the sum, and that takes hardly any more rounds. **Your turn**: for how many ends must `mine` wait to lose none of the ten, and how many rounds does that take?
 #
 # ## Is a wider beam better?
 #
-# A wider beam keeps more beginnings, so it can find a more probable translation. The last of the captions is "A girl jumping rope on a sidewalk near a parking garage." What do beams of 5 and of 20 find?
+# A wider beam keeps more beginnings, so it can find a more probable translation. What do beams of 5 and of 20 find for "A girl jumping rope on a sidewalk near a parking garage."?
 
 # %%
 rows = {}
@@ -206,37 +223,41 @@ for width in (5, 20):
 table(rows, ["log probability", "tokens with EOS"], digits=2)
 
 # %% [markdown]
-# The first says that a girl is jumping rope on a sidewalk near a garage. Width 20 finds a more probable translation, "A girl jumping.", and loses the rope, the sidewalk and the garage. The search is better, but the translation is worse. A log probability is a sum of negative numbers, one for each token, so short translations have an advantage that they have not earned.
+# The first says that a girl is jumping rope on a sidewalk near a garage. Width 20 finds a more probable translation, "A girl jumping.", and loses the rest. The search is better, but the translation is worse. A log probability adds up a negative number for each token, so short translations have an advantage that they have not earned.
 #
-# Wu et al. 2016 divide the log probability by a **length penalty** that grows with the number of tokens; we count EOS:
+# Wu et al. 2016 divide it by a **length penalty** that grows with the number of tokens; we count EOS:
 #
 # $$s(y) = \frac{\log p(y \mid x)}{lp(y)} \qquad lp(y) = \left(\frac{5 + |y|}{6}\right)^{\alpha}$$
 #
-# An open translation may now lose log probability and still win, so our stopping rule is no longer safe. For which of these $\alpha$ does the longer translation win?
+# Our stopping rule is then no longer safe. For which of these $\alpha$ does the longer translation win? Does it also win with `mine`, a reward of 0.01 for each token, like that of Murray & Chiang 2018 for each word?
 
 
 # %%
-def score(ids, log_p, alpha):
-    length = len(ids) - 1  # with EOS, without BOS
+def over_penalty(length, log_p, alpha):  # length: with EOS, without BOS
     return log_p / ((5 + length) / 6) ** alpha
 
 
+def mine(length, log_p):  # a score of your own
+    return log_p + 0.01 * length
+
+
+scores = {f"α = {alpha}": partial(over_penalty, alpha=alpha) for alpha in (0.0, 0.02, 0.1, 1.0, 4.0)} | {"mine": mine}
 rows = {}
-for alpha in (0.0, 0.02, 0.1, 1.0, 4.0):
-    ids, log_p = max(found, key=lambda one: score(*one, alpha))
-    rows[f"α = {alpha}: {in_words(ids)}"] = [score(ids, log_p, alpha), log_p]
+for name, score in scores.items():
+    ids, log_p = max(found, key=lambda one: score(len(one[0]) - 1, one[1]))
+    rows[f"{name}: {in_words(ids)}"] = [score(len(ids) - 1, log_p), log_p]
 table(rows, ["score", "log probability"], corner="best of the translations found with width 20", digits=2)
 
 # %% [markdown]
-# At 0.02 the short one wins, at 0.1 a longer one. Too large an $\alpha$ favours one that says twice where the girl is. So choose $\alpha$ on validation captions.
+# At 0.02 the short one wins, at 0.1 a longer one, at 4 one that says twice where the girl is. So choose $\alpha$ on validation captions. With `mine`, eleven more tokens earn 0.11, but cost 0.15. **Your turn**: which reward lets the longer one win?
 #
 # ## BLEU by hand
 #
-# **BLEU** (Papineni et al. 2002) says from 0 to 100 how much a translation shares with a human reference. $p_n$ is the share of its **n-grams**, runs of n words, that also occur there, each counted at most as often as it occurs there. A **brevity penalty** punishes short translations, with $c$ words in all translations and $r$ in all references:
+# **BLEU** (Papineni et al. 2002) compares a translation with a human reference. $p_n$ is the share of its **n-grams**, runs of n words, that also occur there, each counted at most as often as it occurs there. Where its $c$ words are fewer than the reference's $r$, a **brevity penalty** lowers the score:
 #
 # $$\text{BLEU} = 100 \cdot \min(1, e^{1 - r/c}) \cdot (p_1\, p_2\, p_3\, p_4)^{1/4}$$
 #
-# The translation is "the cat sat on the mat", the reference "the black cat sat on the mat". How many n-grams occur in both, for n = 1 to 4?
+# How many n-grams does "the cat sat on the mat" share with "the black cat sat on the mat"?
 
 # %% tags=["nbval-check-output"]
 translation, reference = "the cat sat on the mat".split(), "the black cat sat on the mat".split()
@@ -253,7 +274,7 @@ library = bleu([" ".join(translation)], [" ".join(reference)])
 print(f"sacrebleu {library.score:.2f}   {library.signature}")
 
 # %% [markdown]
-# The library agrees. Its **signature** says how the text was split, whether case counts and how zeros are treated. Two BLEU scores can be compared only if these agree: Post 2018 found differences of up to 1.8 between common settings. For a test set, the counts of all sentences are added up before they are divided. **Your turn**: let the translation be `the the the the`. Only two of its words count, as the reference has no more.
+# The library agrees. Its **signature** says how the text was split, whether case counts and how zeros are treated. Two scores can be compared only if these agree: Post 2018 found differences of up to 1.8 between common settings. For a test set, counts are added up over all sentences before they are divided. **Your turn**: let the translation be `the the the the`. Only two of its words count, as the reference has no more, and no pair. What does the library make of the zeros?
 #
 # BLEU compares words, not meaning. The reference is "The black dog is not sleeping on the sofa." Which does BLEU prefer: "… is now sleeping on the sofa." or "… lies awake on the sofa."?
 
@@ -298,17 +319,18 @@ def draw_by_width(columns):
             ax.set_yticks([3, 10, 30, 100], ["3", "10", "30", "100"])
 
 
-draw_by_width({"bleu": "BLEU", "length": "words of translation / of reference"})
-widths, runs = measured("beams", "bleu", "width", pair="en-fr", alpha=0.0)
-best = widths[torch.tensor(runs).mean(0).argmax()]
+draw_by_width({"bleu": "BLEU", "length": "tokens of translation / of reference"})
+(widths, runs), (_, others) = (measured("beams", "bleu", "width", pair="en-fr", alpha=alpha) for alpha in (0.0, 1.0))
+without, penalised = torch.tensor(runs).T, torch.tensor(others).T  # 7 widths, 3 seeds
+best = widths[without.mean(1).argmax()]
 reveal("07.width", "1 or 2" if best < 3 else "3 or 5" if best < 10 else "10 or more")
-by_width = dict(zip(widths, torch.tensor(runs).T, strict=True))
-print("seed by seed, 5 minus 3:", by_width[5] - by_width[3], " 50 minus 5:", by_width[50] - by_width[5])
+print("α = 0, seed by seed, 5 minus 3:", without[3] - without[2], " 50 minus 5:", without[6] - without[3])
+print("at 5, seed by seed, α = 1 minus α = 0:", penalised[3] - without[3])
 
 # %% [markdown]
 # Without a penalty, the widths 3 and 5 are about level. Beyond 10 BLEU falls sharply: at 50 the translations have lost a quarter of the length that they have at 1. Koehn and Knowles 2017 described this; Yang et al. 2018 call it the **beam-search curse**.
 #
-# With the penalty BLEU hardly falls; the translations still get shorter, but slowly. Does a wide beam find more probable translations at all, and what does it cost?
+# With the penalty, a beam of 5 is better with each seed, and BLEU hardly falls as the beam grows; the translations still get shorter, but slowly. Does a wide beam find more probable translations at all, and what does it cost?
 
 # %%
 draw_by_width({"log_probability": "mean log probability", "cpu_seconds": "seconds for 1,000 captions, one core"})
@@ -328,6 +350,7 @@ for fed in ("right words", "one wrong word", "own words"):
     at, runs = measured("exposure", "right", "place", fed=fed)
     curves[f"after {fed}"] = torch.tensor(runs)
 lost = curves["after one wrong word"] - curves["after right words"]
+print("Share of right words after one wrong word, minus that after right words:")
 for place in (5, 8, 12):
     of_seeds = lost[:, place - 1]
     low, high = of_seeds.min(), of_seeds.max()
@@ -335,7 +358,7 @@ for place in (5, 8, 12):
 plots.curves(at, curves, "position in the translation", "share of right words", ax=plots.axes(width=6.4, height=3.8))
 
 # %% [markdown]
-# It recovers in part: eight positions later fewer words are still right, with every seed. With its own words alone, hardly any of the last ones are right (a word moved by one position counts as wrong). This is **exposure bias** (Ranzato et al. 2016).
+# It recovers in part: eight positions later still fewer words are right, with every seed. With its own words alone, hardly any of the last ones are right (a word moved by one position counts as wrong). This is **exposure bias** (Ranzato et al. 2016).
 #
 # ## So: which translation is best?
 #

@@ -107,13 +107,13 @@ check("07.greedy", greedy)
 # %% [markdown]
 # ## 07.beam_search
 #
-# The lesson's beam search loses what is still open at the limit, and fails where the beam is wider than the vocabulary. Write one that does neither (Sutskever et al. 2014). It begins with one open hypothesis, `bos` alone, with the log probability 0. Each round:
+# The lesson's beam search loses what is still open at the limit, and fails where the beam is wider than the vocabulary. Write one that does neither. It begins with one open hypothesis, `bos` alone, with the log probability 0. Each round:
 #
 # 1. Continue every open hypothesis by every id, and add the id's log probability.
 # 2. Of all continuations together keep the `width` most probable, or all if they are fewer.
 # 3. Set aside those that end in `eos`. The others stay open.
 #
-# The search ends when nothing is open, or after `longest` rounds; what is open then is set aside, too. Return all that was set aside, the most probable first: pairs of the ids after `bos` and their log probability. No two scores are equal.
+# The search ends when nothing is open, or after `longest` rounds; what is open then is set aside, too. Return pairs of the ids after `bos` and their log probability, the most probable first. No two are equal.
 
 
 # %%
@@ -213,7 +213,7 @@ check("07.tipping_alpha", tipping_alpha)
 # $$p_n = \frac{\text{matching n-grams of all hypotheses}}{\text{n-grams of all hypotheses}} \qquad \text{BLEU} = 100 \cdot \text{bp} \cdot \sqrt[4]{p_1 p_2 p_3 p_4} \qquad \text{bp} = \begin{cases} 1 & c \ge r \\ e^{1 - r/c} & c < r \end{cases}$$
 #
 # Here $c$ is the number of words of all hypotheses and $r$ that of all references: the **brevity penalty** bp keeps short hypotheses from winning. Words are compared as they are: case matters. Each hypothesis has one reference, and may be empty.
-# If for some $n$ no n-gram matches, BLEU is 0. Write it in plain Python, without a library for BLEU.
+# If no n-gram matches for some $n$, BLEU is 0. Write it in plain Python.
 
 
 # %%
@@ -265,14 +265,14 @@ check("07.bleu", bleu)
 #
 # The check hands your function **candidates** that claim to do `07.beam_search`. Call each as `candidate(step, bos, eos, width, longest)`, with searches that you make up. Return `True` if it keeps these promises, else `False`:
 #
-# 1. It returns the pairs that `reference`, the course's own search, returns, in the same order.
+# 1. It returns the same pairs as `reference`, the course's search, in the same order.
 # 2. Log probabilities agree up to $10^{-5}$.
-# 3. It raises no error, also where the beam is wider than the vocabulary.
+# 3. It raises no error, even if the beam is wider than the vocabulary.
 #
 # Your searches keep these:
 #
-# 1. `step` returns a new tensor of V finite log probabilities, V from 2 to 100, and the same ones for the same prefix.
-# 2. They are random and depend on every id of the prefix, so that no two scores are equal.
+# 1. `step` returns a new tensor of V finite log probabilities, V from 2 to 100: the same for the same prefix.
+# 2. They are random and depend on the whole prefix, so that no two scores are equal.
 # 3. A search calls `step` at most 300 times.
 
 

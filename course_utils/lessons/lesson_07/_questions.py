@@ -108,6 +108,12 @@ questions = (
 
 predictions = (
     Prediction(
+        "07.change",
+        "Which change leaves the result for the bench as it was?",
+        why="What has ended is still set aside. What continues it fills places in the beam, but has more tokens and so is less probable.",
+        choices=("one word each", "last word only", "old ends lost", "ends stay open"),
+    ),
+    Prediction(
         "07.stop",
         "How many of ten results become less probable if the search stops at the first end?",
         why="What ends first is only the best of what has ended so far. An open beginning may still be more probable, and end later.",

@@ -13,6 +13,7 @@ from course_utils.figures.tables import table
 from course_utils.figures.widgets import explore
 from course_utils.models.attention import masked_softmax
 from course_utils.models.hard_attention import learn_to_look
+from course_utils.models.intra_attention import LSTM, LookingBack, Recaller
 
 torch.set_printoptions(precision=3, sci_mode=False)
 
@@ -205,12 +206,13 @@ ways = {
     "soft": soft,
     "hard, with baseline": hard,
     "hard, rewards + 1, no baseline": lambda scores, rewards, baseline: hard(scores, rewards + 1, 0.0),
+    "mine": lambda scores, rewards, baseline: hard(scores, rewards + 1, baseline),  # a way of your own
 }
 
 # %% [markdown]
-# Why is `soft` soft attention? If colours are one-hot vectors, their weighted sum holds, at the right colour, the weights of all positions with that colour: this is the expected reward. Colours are drawn anew for each question, so only the right position earns the reward every time.
+# Why is `soft` soft attention? The weighted sum of one-hot colours holds, at the right colour, the weights of all positions with that colour: the expected reward. Colours are drawn anew for each question, so only the right position earns it every time.
 #
-# `learn_to_look` trains lesson 04's score $s^\top W h$ with Adam, on 8 new questions per step. The baseline is a running mean of the rewards, from 0. Soft attention reads ten values for each question, hard attention one. What if hard attention gets 80 questions per step, and so reads as many values? We train five models in each way; a band is from the lowest to the highest.
+# `learn_to_look` trains lesson 04's score $s^\top W h$ with Adam, on 8 new questions per step. The baseline is a running mean of the rewards. Which of the other hard ways will `mine` resemble? And what if hard attention gets 80 questions per step, and so reads as many values as soft attention with 8? We train five models in each way; a band is from the lowest to the highest.
 
 # %% tags=["nbval-check-output"]
 predict("08.values_read", ...)
@@ -233,9 +235,9 @@ near = "about equal" if gained.mean().abs() < 0.1 else "ahead" if gained.mean() 
 reveal("08.values_read", near)
 
 # %% [markdown]
-# With equally many *values* hard attention learns about as fast, here a little faster, but from ten times as many questions. From those soft attention learns more: draws are noisy.
+# With equally many *values* hard attention learns about as fast, but from ten times as many questions. From those soft attention learns more: draws are noisy.
 #
-# What makes the third curve slow, the + 1 or the missing baseline? Add a way with each alone to `ways`. Both should end near the second: reward 0 pushes nothing, and a baseline takes the + 1 away. With both every draw pushes its score up.
+# After a slower start `mine` ends near the second curve: the baseline takes the + 1 away. Without it, every draw pushes its score up. **Your turn**: let `mine` have neither the + 1 nor a baseline. Say first where its curve will end: a reward of 0 pushes nothing.
 #
 # ## Look near one position
 #
@@ -297,7 +299,7 @@ window_explorer
 predict("08.window", ...)
 
 # %% tags=["reveals"]
-print("Below each order: how many words have their source word in local-m's window.")
+print("Below each order in the picture: how many words have their source word in local-m's window.")
 kinds, best = ("global", "local-m", "local-p", "none"), {}
 for length, ax in zip((12, 20), plots.axes(2, width=5.2, height=3.4), strict=True):
     marks = {}
@@ -305,37 +307,39 @@ for length, ax in zip((12, 20), plots.axes(2, width=5.2, height=3.4), strict=Tru
         links = [link for links in small_world(200, 7, order, shortest=length, longest=length).links for link in links]
         near = sum(abs(source - target) <= 2 for source, target in links) / len(links)
         where = {"length": length, "order": order}
-        marks[f"{order}\n{near:.0%}"] = {
-            kind: measured_once("local", "words_right", setup=kind, **where)[0] for kind in kinds
-        }
+        right = {kind: torch.tensor(measured_once("local", "words_right", setup=kind, **where)[0]) for kind in kinds}
+        marks[f"{order}\n{near:.0%}"] = right
+        print(f"{length} words, {order}, local-m minus global, seed by seed:", right["local-m"] - right["global"])
     plots.dots(marks, f"share right, sentences of {length} words, five seeds", ax=ax)
     monotone = next(iter(marks.values()))
     best[length] = max(kinds, key=lambda kind: sum(monotone[kind]))
 reveal("08.window", best[20])
 
 # %% [markdown]
-# Even in monotone order some source words lie outside the window. On 12 words local-m is right more often than that, as the encoder's states carry the rest, and a little behind global attention; on 20 it is best. In reversed order its rule is wrong: on 12 words it is far behind, on 20 little better than no attention. local-p has learned where to look in 12 words, but falls far behind global in 20.
+# Even in monotone order some source words lie outside the window. On 12 words local-m is right more often than that, as the encoder's states carry the rest, but a little behind global attention; on 20 it is ahead with every seed. In reversed order its rule is wrong: on 12 words it is far behind, on 20 little better than no attention. local-p has learned where to look in 12 words, but not in 20.
 #
 # ## And one's own past?
 #
-# An LSTM can also attend to its *own* earlier states (Cheng et al. 2016): ours puts a weighted sum of them beside each state. Does this help to remember? Three LSTMs read letters with digits, `a 6 d 4`, then say each letter's digit, `d? a?`.
+# An LSTM can also attend to its *own* earlier states (Cheng et al. 2016): ours puts a weighted sum of them beside each state. Does this help? Three LSTMs read letters with digits, `a 6 d 4`, then say each letter's digit, `d? a?`.
 
 # %%
-marks = {
-    f"{n} pair{'s' * (n > 1)}": {
-        setup: measured_once("recall", "answers_right", setup=setup, pairs=n)[0]
-        for setup in ("LSTM", "LSTM, twice as wide", "LSTM that looks back")
-    }
-    for n in (1, 2, 4, 8)
-}
+setups, marks = ("LSTM", "LSTM, twice as wide", "LSTM that looks back"), {}
+for n in (1, 2, 4, 8):
+    lstm, wide, back = (torch.tensor(measured_once("recall", "answers_right", setup=one, pairs=n)[0]) for one in setups)
+    marks[f"{n} pair{'s' * (n > 1)}"] = dict(zip(setups, (lstm, wide, back), strict=True))
+    if n > 1:
+        print(f"{n} pairs, seed by seed, twice as wide minus LSTM: {wide - lstm}")
+        print(f"{n} pairs, seed by seed, looks back minus twice as wide: {back - wide}")
+layers = ((LSTM, 32), (LSTM, 64), (LookingBack, 32))  # the width of the states
+print("weights:", *(sum(p.numel() for p in Recaller(layer, hidden=width).parameters()) for layer, width in layers))
 plots.dots(marks, "share of digits right, five seeds")
 
 # %% [markdown]
-# The LSTM that looks back gets every digit right. The other two have to hold all pairs in one state, and from two pairs on nearly all of them miss some. Twice the width helps on average; how much, depends on the seed.
+# The LSTM that looks back gets every digit right. The others must hold all pairs in one state. From two pairs on, twice the width helps with every seed, by amounts that differ widely; from four on, looking back is ahead of it with every seed, and with fewer weights.
 #
 # ## So: must attention be soft?
 #
-# No. Where values are costly, hard attention reads one and learns from draws, but needs more questions. Where a rule says where the source word is, a local window did best in sentences longer than in training, though on 12 words it misses some. Otherwise soft global attention is the safe choice.
+# No. Where values are costly, hard attention reads one and learns from draws, but needs more questions. Where a rule says where the source word is, a local window did best in sentences longer than in training. Otherwise soft global attention is the safe choice.
 #
 # ## Questions
 #

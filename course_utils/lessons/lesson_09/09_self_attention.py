@@ -135,7 +135,7 @@ look("the sleepy dog took the wooden ball", "the sleepy dog took the hungry cat"
 # %% [markdown]
 # On the left each word looks at its noun. Nobody told the model where to look: the labels were enough.
 #
-# On the right there are two animals. "sleepy" and "hungry" look mostly at the same one, and at most one of them can be right. Why? Give `look` a third sentence, in which "dog" and "cat" change places, and compare.
+# On the right there are two animals. "sleepy" and "hungry" look mostly at the same one, and at most one of them can be right. Why? (No sentence in training had two animals. But would more training help?) Give `look` a third sentence, in which "dog" and "cat" change places, and compare.
 #
 # ## Where is the order?
 #
@@ -155,7 +155,7 @@ one, other = outputs("sleepy dog took hungry cat"), outputs("sleepy cat took hun
 table({"change": [(one[word] - other[word]).abs().max() for word in one]}, list(one), corner="word", digits=2)
 
 # %% [markdown]
-# Nothing changes: which animal is sleepy is lost. Self-attention is **permutation equivariant**: if words change places, their contexts change places with them, and that is all. A sum over all words does not depend on their order, and a score depends on two vectors alone. So "sleepy" and "hungry" cannot tell which animal is the nearer one: whichever suits their queries better gets most of the weight, wherever it stands. Now write the line that is missing in the cell (`x = x + torch.arange(len(words))[:, None]`), and the order matters: now every word's output changes. Lesson 11 looks for better positions.
+# Nothing changes: which animal is sleepy is lost. Self-attention is **permutation equivariant**: if words change places, their contexts move with them, and nothing else changes. A sum over all words does not depend on their order, and a score depends on two vectors alone. So "sleepy" and "hungry" cannot tell which animal is the nearer one: whichever suits their queries better gets most of the weight, wherever it stands. Now write the line that is missing in the cell (`x = x + torch.arange(len(words))[:, None]`), and the order matters: now every word's output changes. Lesson 11 looks for better positions.
 #
 # ## Who may see whom?
 #
@@ -192,7 +192,7 @@ for ax, (name, seen) in zip(plots.axes(4, width=2.9, height=3), shown.items(), s
 print(f"Yours: a word sees at most {mine.sum(1).max()}, and two layers reach {int(seen.sum())} of 144 pairs.")
 
 # %% [markdown]
-# With radius 2 it takes six layers: the first and the last word are 11 positions apart, and a layer bridges 2. Now write a better `mine`: each word may see at most seven words, and two layers must reach all 144 pairs. (The answer follows the drawing.)
+# With radius 2 it takes six layers: the first and the last word are 11 positions apart, and a layer bridges 2. Now write a better `mine`: each word may see at most seven words, and two layers must reach all 144 pairs. (An answer follows the drawing.)
 #
 # ## Do other layers need more steps?
 #
@@ -202,9 +202,7 @@ print(f"Yours: a word sees at most {mine.sum(1).max()}, and two layers reach {in
 diagrams.paths()
 
 # %% [markdown]
-# One step for self-attention, eight, three and four for the others: this is the **longest path** between two words.
-#
-# For `mine`, let each word see its block of four, and the words at its own place in the other two blocks.
+# One step for self-attention, eight, three and four for the others: this is the **longest path** between two words. (For `mine`, each word sees its own block of four, and the words at its own place in the other two blocks.)
 #
 # ## What does one step cost?
 #
@@ -228,7 +226,7 @@ print("In millions of multiplications:")
 names = ["self-attention", "recurrent", "convolution", "restricted"]
 
 
-def by_the_formulas(n, d=512, k=3, r=9):
+def by_the_formulas(n, d=512, k=3, r=9):  # a kernel of 3 words, radius 4
     return [n * n * d / 1e6, n * d * d / 1e6, k * n * d * d / 1e6, r * n * d / 1e6]
 
 
@@ -266,11 +264,11 @@ print(f"1,024 words times a matrix: 1,024 small products take {small / large:.0f
 print(f"timed on {date.today()} with {torch.get_num_threads()} thread(s) of a processor {platform.machine()}")
 
 # %% [markdown]
-# No: the recurrent layer multiplies least, yet it takes longer than the convolution and the restricted layer, and in short texts the longest of all. Its $n$ small products take longer than one large one, as printed, and cannot be joined: each step needs the one before. Self-attention's work grows fastest.
+# No: the recurrent layer multiplies least, yet it takes longer than the convolution and the restricted layer, and in short texts the longest of all. Its products with the state must wait for each other, and many small products take longer than one large one: each call has a fixed cost. Self-attention grows fastest.
 #
 # ## How far can it see?
 #
-# A model reads three pairs of letter and digit, then filler words, then one letter, and must say its digit. (A pair is one token, so order does not matter.) The number of filler words is the distance. Unless their names say otherwise, models were trained on distances 0 to 32, all at a rate of 0.005; bands show five seeds.
+# A model reads three pairs of letter and digit, then filler words, then one letter, and must say its digit. (A pair is one token, so order does not matter.) The number of filler words is the distance. Models were trained on distances 0 to 32, unless their names say otherwise, at a rate of 0.005, with five seeds.
 
 # %% tags=["nbval-check-output"]
 predict("09.reach", ...)
@@ -288,11 +286,11 @@ for ax, kinds in zip(plots.axes(2, width=5.4, height=4.2), (left, right), strict
     ax.set_ylim(0, 1.02)
 
 # %% [markdown]
-# The dotted line is a guess. Left: the restricted layer loses one pair at distance 2 and all three at 4: nothing reaches the last position, and no training helps. Two layers see farther, but miss many at 4, with all pairs in reach.
+# The dotted line is a guess. Left: the restricted layer loses one pair at distance 2 and all three at 4, and no training helps. Two layers see farther, but miss many at 4, with all pairs in reach.
 #
-# Right: the LSTM's path is as long as the text, and still it answers: path length alone does not decide. Long paths can be hard to *learn* (Vaswani et al.): a tanh cell learns little, but much without filler words.
+# Right: the LSTM's path is as long as the text, and it still answers, so path length alone does not decide. But long paths can be hard to *learn* (Vaswani et al. 2017). A tanh cell learns hardly anything; trained without filler words, it answers most questions at distance 0.
 #
-# At 0 the restricted layer is above self-attention, at 16 the LSTM is. Are they better? Models with the same seed learn from the same texts, so we subtract seed by seed. And at another rate?
+# At 0 the restricted layer is above self-attention, at 16 the LSTM is. Are they better? We subtract seed by seed, since equal seeds have equal texts. And at another rate?
 
 
 # %% tags=["nbval-check-output"]
@@ -308,7 +306,7 @@ for kind, distance in (("restricted, radius 4", 0), ("LSTM", 16)):
 table(rows, [*(f"seed {seed}" for seed in range(5)), "mean"], corner="share of answers right, minus self-attention's")
 
 # %% [markdown]
-# At the rate 0.005 the restricted layer is better with four seeds and equal with one. At 0.01 it is worse with four. As no rate was tuned for a layer, its lead says more about the rate than about the layer. The LSTM is better with two seeds of five, then with one: no clear lead either.
+# No: at the rate 0.005 the restricted layer is better with four seeds, at 0.01 it is worse with four. No layer had its rate tuned, so this says more about rates than about layers. The LSTM is better with two of five seeds, then with one: no clear lead either.
 #
 # Why does self-attention not answer everything? How much weight does each of the 64 pairs get when it is needed?
 
@@ -335,7 +333,7 @@ for ax, (title, values) in zip(plots.axes(2, height=3.8), pictures.items(), stri
     plots.weights(means, range(1, 9), list("abcdefgh"), title, ax, "digit", "letter")
 
 # %% [markdown]
-# Most pairs get nearly all the weight, some get none. For those a letter always gets the same digit, as printed: of several such pairs, one is right.
+# Most pairs get nearly all the weight, some get none. When the needed pair has none, a letter always gets the same digit, as printed: right for one such pair, wrong for all others.
 #
 # ## So: what if every word looks at every word at once?
 #

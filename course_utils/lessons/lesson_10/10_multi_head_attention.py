@@ -31,7 +31,7 @@ dog, bites, man = torch.tensor([[4.0, 0.0], [0.0, 0.0], [0.0, 8.0]])
 print("dog bites man:", 0.5 * dog + 0.5 * man, "   man bites dog:", 0.5 * man + 0.5 * dog)
 
 # %% [markdown]
-# The context is [2, 4] both times. A sum shows what was found, but not where.
+# The context is [2, 4] both times. A sum does not show which word is which.
 #
 # ## Several heads, each with projections of its own
 #
@@ -83,7 +83,7 @@ for name, part in (("plus", torch.eye(2)), ("minus", -torch.eye(2))):
         print(f"{words}, head_0 {name} head_1: {output[0, :2]}")
 
 # %% [markdown]
-# The sum is the same both times, as with a single head. With the minus, the sign of a single number tells who bites: the first one is positive if it is the dog. Without $W^O$, each head could only write into its own part of the output. With it, each can write anywhere, and they can be compared. **Your turn**: write a $W^O$ whose output is head_1, then head_0.
+# The sum is the same both times, as with the single head that divided its weight equally. With the minus, the sign of a single number tells who bites: the first one is positive if it is the dog. Without $W^O$, each head could only write into its own part of the output. With it, one number of the output can compare them. **Your turn**: write a $W^O$ whose output is head_1, then head_0.
 #
 # ## All heads at once
 #
@@ -230,7 +230,7 @@ for H, ax in zip((1, 2), plots.axes(2, width=4.6, height=2.6), strict=True):
 # %% [markdown]
 # The single head divides its weight between both pairs. A linear layer then adds up the scores of both digits, and the question adds the same whatever the digits. So the digit with more weight mostly wins in both answers. With two heads, each looks at one pair.
 #
-# Which line of `forward` makes that possible? We change one and train again: in place of `old` we write `new`, first the scores of head 0 for both heads. A table compares six such changes, with five models each. Which one leaves two heads no better than one, even after 2,000 steps?
+# Which line of `forward` makes that possible? We replace one expression (`old`) by another (`new`) and train again: first, both heads get the scores of head 0. A table compares six such changes, with five models each. Which one leaves two heads no better than one, even after 2,000 steps?
 
 # %% tags=["nbval-check-output"]
 predict("10.changed", ...)
@@ -261,7 +261,7 @@ reveal("10.changed", next(name for name in changes if max(rows[name][1]) < 0.75)
 table(rows, ["500 steps", "2,000 steps"], corner="what is changed (two heads, five models)", digits=2)
 
 # %% [markdown]
-# With shared scores two heads stay as poor as one: both have the same weights, and so the same mixture. The other changes do no harm after 2,000 steps (at a rate of 0.005; 500 steps had 0.02), except in one model without the division by √d. Perhaps the linear layer does the work of $W^O$ here.
+# With shared scores both heads have the same weights, and so the same mixture: they are as poor as one. With every other change all five models answer everything after 2,000 steps, except for one without the division by √d. (The longer runs have the rate 0.005, the shorter ones 0.02.) Perhaps the linear layer does the work of $W^O$ here.
 #
 # **Your turn**: write `old` and `new` for another row of the table. And what if the softmax is left out?
 #
@@ -304,7 +304,7 @@ reveal("10.swapped", round(rows["swapped"][0].item(), 2))
 table(rows, ["the right digit", "the other letter's digit"], corner="the two weights", digits=2)
 
 # %% [markdown]
-# It does. With equal weights it is no better than a linear layer, and with swapped weights it gives each letter the other one's digit.
+# The layer does tell the digits apart by their weights. With equal weights it is no better than a linear layer, and with swapped weights it gives each letter the other one's digit.
 #
 # In a Transformer's layers, a hidden layer comes after the attention. So why does everybody use several heads? What do they cost? We count the multiplications in all matrix products, for 16 words of width 256. And how many BLEU points does a translator gain by them after three epochs, compared with one head as wide as all of them? (All learn at the rate of the course's translator, which has four heads.)
 
@@ -320,11 +320,11 @@ columns = ["multiplications", "BLEU more than one head, seed 0", "seed 1", "seed
 table(rows, columns, corner="(in brackets: BLEU of one head)")
 
 # %% [markdown]
-# Several heads cost no more products. Do they help? Here 2 or 4 heads gain with some seeds and lose with others; 8 lose with two of three. In a larger model, one head was 0.9 BLEU worse than the best number (Vaswani et al. 2017, table 3). Today's language models have many heads: Llama 3 8B has 32, which share 8 sets of keys and values (Grattafiori et al. 2024).
+# Several heads need no more multiplications. Do they help? Here two or four heads score higher with some seeds and lower with others; eight score lower with two of three. In a larger model, one head was 0.9 BLEU worse than the best number (Vaswani et al. 2017). Today's language models have many heads: Llama 3 8B has 32, which share 8 sets of keys and values (Grattafiori et al. 2024).
 #
 # ## Switch off a head
 #
-# What head $i$ finds meets its own $d$ rows of $W^O$ (in `nn.Linear`, columns). With zeros there, the head adds nothing (Michel et al. 2019). We switch off head 0 of our model with two heads. What happens to the two digits? And without head 1?
+# What head $i$ finds is multiplied by its own $d$ rows of $W^O$ (in `nn.Linear`, columns). With zeros there, the head adds nothing (Michel et al. 2019). We switch off head 0 of our model with two heads. What happens to the two digits? And without head 1?
 
 
 # %%
@@ -370,7 +370,7 @@ head_explorer = explore(head_at, **controls)
 head_explorer
 
 # %% [markdown]
-# Head 2 of layer 2 does (0.46). But this is one sentence. Here is the mean weight at each distance, counted in tokens, over 300 captions. (Spread evenly over the 15 tokens of our sentence, each would get 0.07.) Which head looks at the words *after*?
+# Head 2 of layer 2 does. But this is one sentence. Here is the mean weight at each distance, counted in tokens, over 300 captions. (Spread evenly over the 15 tokens of our sentence, each would get 0.07.) Which head looks at the words *after*?
 
 # %%
 nearby = {}
@@ -386,7 +386,7 @@ plots.amounts(torch.tensor([*nearby.values()]), names, list(nearby), ax=ax, **sh
 # %% [markdown]
 # Layer 2 has a head for the word before (head 2) and one for the words after (head 1). Heads 2 and 3 of layer 1 and head 3 of layer 2 look back, too. Voita et al. 2019 found such heads in larger models.
 #
-# How much are they worth? We switch off each of the 36 heads and translate the test set again. Where is a head missed most?
+# How much are they worth? We switch off each of the 36 heads and translate the test set again. Where does the loss of a head hurt most?
 
 # %%
 whole, names = measured("heads", "bleu", "head", state="on")[1][0][0], list(attentions(model))
@@ -399,7 +399,7 @@ plots.amounts(lost["off"], heads, names, "without this head", plots.axes(width=5
 print(f"{int((lost['off'] < 1).sum())} of the 36 heads cost less than 1 of the whole model's {whole:.1f} BLEU.")
 
 # %% [markdown]
-# Most heads cost less than 1 BLEU, even the clearest one for the word before. Two others named above, head 2 of layer 1 and head 1 of layer 2, are the costliest of the encoder. The three costliest of all belong to `source 2`, the last attention to the source.
+# Most heads cost less than 1 BLEU in this one model, even the clearest one for the word before. Two others named above, head 2 of layer 1 and head 1 of layer 2, are the costliest of the encoder. The three costliest of all belong to `source 2`, the last attention to the source.
 #
 # Now we switch off three of its four heads together, so that one is left. Compared with the sum of what these three cost one at a time, will the loss be larger, the same (within half a point), or smaller? And in `decoder 2`, the decoder's last self-attention?
 
@@ -422,7 +422,7 @@ table(rows, [f"head {head} left" for head in range(4)], digits=1)
 #
 # ## So: why several heads?
 #
-# One head makes one weighted sum. If a linear layer follows, two facts stay mixed in it, and two heads keep them apart, if each has scores of its own. If a hidden layer comes after it, as in a Transformer's layers, unequal weights in one head can be enough. Several heads cost no more products, and in some models they help.
+# One head makes one weighted sum. If a linear layer follows, two facts stay mixed in it, and two heads keep them apart, if each has scores of its own. If a hidden layer comes after it, as in a Transformer's layers, unequal weights in one head can be enough. Several heads need no more multiplications, and in some models they help.
 #
 # ## Questions
 #

@@ -1,5 +1,5 @@
 # %% [markdown]
-# You write the parts of a Transformer's training: you mend a schedule and a step of Adam, measure how far a smoothed loss is from the best one, and count batches in tokens. You decide what runs with the same seeds show. Then you let a trained model write word by word with a cache, and say how large the cache is. At the end you write a test that finds training loops that are wrong although their loss falls. The letters:
+# You write the parts of a Transformer's training: you mend a schedule and a step of Adam, measure how far a smoothed loss is from the best one, and count batches in tokens. You decide what runs with the same seeds show. Then you compute one step of attention with a cache, and say how large the cache is. At the end you write a test that finds training loops that are wrong although their loss falls. The letters:
 # B sentences, T words of a sentence, t words that are there already, D width of a word, H heads, d = D/H width of a head, V vocabulary.
 
 # %%
@@ -116,7 +116,7 @@ check("13.adam_step", adam_step)
 # %% [markdown]
 # ## 13.label_smoothing_loss
 #
-# A smoothed loss never reaches 0, so two models that learn with different smoothing cannot be compared by it. A fairer measure: how far is the loss above the **lowest** that any logits could reach with this smoothing and this vocabulary?
+# A smoothed loss never reaches 0, so it does not tell how much a model could still gain. This measure does: how far is the loss above the **lowest** that any logits could reach with this smoothing and this vocabulary?
 #
 # Write it: the mean smoothed loss over all tokens whose target is not `pad`, minus that lowest loss. Decide when the lowest loss is reached, and so how large it is. With $\varepsilon = 0.1$ and $V = 5$ it is 0.39, as in the lesson.
 #
@@ -326,12 +326,12 @@ check("13.cache_bytes", cache_bytes)
 # %% [markdown]
 # ## When the loss falls all the same
 #
-# A training loop with a mistake in it hardly ever stops, and its loss falls all the same: somewhat more slowly, or not quite as far. Dropout that is still on when the loss is measured stops nothing, either. Nobody notices, unless somebody compares what comes out with what should.
+# A training loop with a mistake in it hardly ever stops, and its loss falls all the same: somewhat more slowly, or not quite as far. The same holds for a loop that forgets to turn dropout off when it measures the loss. Nobody notices, unless somebody compares what comes out with what should.
 
 # %% [markdown]
 # ## 13.catch_wrong_step
 #
-# A candidate `train(model, weights, batches, held_out, rate, clip)` is a training loop. You write the model that it trains: `model(weights, batch, training)` returns the loss and a list of its gradients, one for each tensor in `weights`, with dropout on if `training` is True. Return `True` for a candidate that keeps all promises:
+# A candidate `train(model, weights, batches, held_out, rate, clip)` is a training loop. You write the model that it trains, as small as you like: `model(weights, batch, training)` returns the loss and a list of its gradients, one for each tensor in `weights`, with dropout on if `training` is True. Return `True` for a candidate that keeps all promises:
 #
 # 1. For each batch in turn, it computes gradients at the current weights, with dropout on.
 # 2. If the norm of all gradients together exceeds `clip`, they are scaled down to it.

@@ -123,4 +123,10 @@ predictions = (
         "In how many of 100 fields does the centre of the last glimpse lie within the digit's box now?",
         why="The figure further below has five seeds for each part.",
     ),
+    Prediction(
+        "14.own",
+        "Which model names more digits correctly: the one that is rewarded for the answer, or the one that is rewarded for the look?",
+        why="The reward for the look teaches where to look, and asks nothing of the answer.",
+        choices=("the answer", "the look"),
+    ),
 )

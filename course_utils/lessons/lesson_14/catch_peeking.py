@@ -1,6 +1,6 @@
 """Task 14.catch_peeking: a test that finds models which see more of an image than their glimpses show."""
 
-from functools import cache
+from functools import cache, partial
 
 import torch
 import torch.nn.functional as F
@@ -10,7 +10,6 @@ from course_utils.lessons.lesson_14._models import RARE, RIGHT, WRONG, seen
 from course_utils.lessons.shared.candidates import (
     asking,
     close,
-    mistakes_of_comparing,
     mistakes_of_tests,
     one_case_each,
     tests_without,
@@ -123,15 +122,6 @@ _mistaken = mistakes_of_tests(
 )
 
 
-mistakes_of_comparing(
-    _mistaken,
-    "model",
-    "A right model whose last digits depend on other pixels is refused.",
-    "A model that peeks a little, by less than a thousandth, passes your test",
-    0.003,
-)
-
-
 def _of(part):
     return lambda image, locations, size, scales: seen(image, part(locations), size, scales)
 
@@ -148,8 +138,10 @@ def _reordered(image, kept, draw):
 
 for _name, _sentence, _changes in (
     # What is compared
-    ("runs_at_all", "Every model that gives finite numbers without an error passes your test. Change the pixels outside the glimpses, in a copy, by new random numbers of about 1, and compare what comes out.", {"same": lambda before, after: bool(after.isfinite().all())}),
-    ("classes_compared", "Models whose numbers move while their largest one stays the largest pass your test. Compare the numbers, not the class that they lead to.", {"same": lambda before, after: bool(before.isfinite().all()) and bool(before.argmax() == after.argmax())}),
+    ("no_rounding", "A right model whose last digits depend on other pixels is refused. Leave room for rounding: torch.allclose(…, atol=1e-5), not torch.equal or `==`.", {"same": torch.equal}),
+    ("too_much_room", "A model that peeks a little, by less than a thousandth, passes your test: there is too much room. Rounding stays below 1e-5.", {"same": partial(close, room=0.003)}),
+    ("runs_at_all", "Every model that raises no error passes your test. Change the pixels outside the glimpses, in a copy, by new random numbers of about 1, and compare what comes out.", {"same": lambda before, after: True}),
+    ("classes_compared", "Models whose numbers move while their largest one stays the largest pass your test. Compare the numbers, not the class that they lead to.", {"same": lambda before, after: bool(before.argmax() == after.argmax())}),
     ("sums_compared", "A model that peeks to raise one class by as much as it lowers another one passes your test, since you compare the sum of the numbers, or their mean. Compare number by number.", {"same": lambda before, after: close(before.sum(), after.sum())}),
     # Which pixels stay
     ("nothing_stays", "All right models that look at the image are refused, even one that uses the middle of each glimpse alone. This happens if you change the whole image, or the pixels inside the glimpses instead of those outside. Keep the pixels that lie in a glimpse, and change the others.", {"seen": lambda image, *rest: torch.zeros_like(image, dtype=torch.bool)}),

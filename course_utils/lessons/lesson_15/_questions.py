@@ -127,4 +127,9 @@ predictions = (
         why="So it needs the thing named before most, although at the relation it looks more at the thing named after.",
         choices=("before", "after", "alike"),
     ),
+    Prediction(
+        "15.own",
+        "Of 100 first names, how many does the network get right that reads the average of all cells?",
+        why="The average holds a little of each thing, and hardly says which of them stands furthest to the left.",
+    ),
 )

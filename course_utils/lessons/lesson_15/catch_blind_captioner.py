@@ -115,7 +115,7 @@ def _order_is_nothing(on):
 
 
 for _name, _sentence, _changes in (
-    ("runs_only", "Every captioner that gives finite features of the form B×T×F passes your test. Change what it is given, and see whether its features move or stay.", {"places": None, "future": None}),
+    ("runs_only", "Every captioner that gives features of the form B×T×F passes your test. Change what it is given, and see whether its features move or stay.", {"places": None, "future": None}),
     ("no_rounding", "Right captioners are refused if their last digits differ when later words change, because they add up in another order. Leave room for rounding where features have to stay: torch.allclose(…, atol=1e-5), not torch.equal or `==`.", {"future": partial(_words_to_come_stay, same=torch.equal)}),
     ("too_coarse", "Your test refuses right captioners, since it does not see small changes: what one annotation of many moves may be less than 0.1. Where features move, they move by more than 1e-4, and rounding stays below 1e-5.", {"places": partial(_annotations_move, least=0.1), "future": partial(_words_to_come_stay, same=partial(close, room=0.1))}),
     # Which annotations are changed, and where the test looks

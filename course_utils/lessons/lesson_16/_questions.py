@@ -124,6 +124,11 @@ predictions = (
         why="With the ReLU the readout can compare two places, so it becomes worthwhile for the hop to find the fact.",
     ),
     Prediction(
+        "16.own",
+        "What share of the questions is answered correctly if two hops ask side by side, both with the question as it came in?",
+        why="Neither hop can look for the person who has the thing, since that person is in what the other one reads.",
+    ),
+    Prediction(
         "16.nearest",
         "What share of the questions is answered correctly if each hop reads only the fact with the largest score?",
         why="Each hop needs one fact, and on average that fact has most of the weight already.",

@@ -191,10 +191,6 @@ def _padding_of_other_rows(question, facts, mask):
     return _network(question, facts, mask) + 0.3 * _padding(facts, mask).roll(1, 0) @ READOUT.T * (len(facts) > 1)
 
 
-def _nan_in_padded_stories(question, facts, mask):
-    return _network(question, facts, mask) + torch.where(mask.all(1, keepdim=True), 0.0, torch.nan)
-
-
 WRONG = {
     _asked(torch.zeros_like): "a wrong model: it ignores the question",
     _asked(lambda question: question.roll(1, 0)): "a wrong model: it answers another row's question",
@@ -220,5 +216,4 @@ WRONG = {
     _masked(lambda mask: F.pad(mask[:, :-1], (1, 0), value=True)): "a wrong model: it reads one place too many, which is padding",
     _leaking: "a wrong model: it adds very little of what is at padding",
     _padding_of_other_rows: "a wrong model: padding of one row reaches the next row",
-    _nan_in_padded_stories: "a wrong model: it gives NaN for a story with padding",
 }  # fmt: skip

@@ -53,7 +53,7 @@ task = Task(
     hints=(
         "There is no reference to compare with, so compare the model with itself: call it once, change one thing in what it is given, and call it again. A changed question and a changed fact have to move some number of their own row. Changed padding has to leave all numbers of all rows as they are.",
         "Take a model that returns the question plus the mean of all facts but the last one, and a story with the facts 2, 4 and 9 and the question 1: it returns 1 + 3 = 4. Ask 2 instead and it returns 5, so it hears the question. Add 1 to all three facts and it also returns 5, so it seems to read. Add 1 only to the first and it returns 4.5; add 1 only to the last and it still returns 4. Changing one fact at a time shows what is overlooked.",
-        "In a `try` that returns False on any exception: before = the numbers for random questions and facts of several stories with different numbers of facts, seven or more in one of them, and padding in each. For each row b: on a fresh copy, add random numbers to its question; row b of the new numbers must not be close to row b of before. For each place m of the row: on a fresh copy, add random numbers to what is there. Where mask is True, row b must not be close to what it was; where it is False, all rows must be. Close means torch.allclose(…, atol=1e-5). At the end, all numbers must be finite.",
+        "In a `try` that returns False on any exception: before = the numbers for random questions and facts of several stories with different numbers of facts, seven or more in one of them, and padding in each. For each row b: on a fresh copy, add random numbers to its question; row b of the new numbers must not be close to row b of before. For each place m of the row: on a fresh copy, add random numbers to what is there. Where mask is True, row b must not be close to what it was; where it is False, all rows must be. Close means torch.allclose(…, atol=1e-5).",
     ),
 )
 
@@ -110,7 +110,6 @@ PROMISES = {
     "question": _questions,
     "facts": partial(_places, places=lambda n, M: range(n), holds=_own_row_moves),
     "padding": partial(_places, places=lambda n, M: range(n, M), holds=_all_rows_stay),
-    "finite": lambda on: on.before.isfinite().all(),
 }
 
 
@@ -135,7 +134,7 @@ def _order_is_nothing(on):
 
 
 for _name, _sentence, _changes in (
-    ("runs_only", "Every model that gives finite numbers without an error passes your test. Change what it is given, and see whether its numbers move or stay.", {"question": None, "facts": None, "padding": None}),
+    ("runs_only", "Every model that raises no error passes your test. Change what it is given, and see whether its numbers move or stay.", {"question": None, "facts": None, "padding": None}),
     ("no_rounding", "A right model is refused if its last digits differ when padding changes, because it adds padding up and subtracts it again. Leave room for rounding where numbers have to stay: torch.allclose(…, atol=1e-5), not torch.equal or `==`.", _weaker("padding", holds=partial(_all_rows_stay, same=torch.equal))),
     ("too_much_room", "A model that reads padding a little passes your test, since you allow padding too large an effect. Rounding stays below 1e-5.", _weaker("padding", holds=partial(_all_rows_stay, same=partial(close, room=0.02)))),
     ("too_coarse", "Your test refuses right models, since it does not see small changes: one fact among many may move the numbers by less than 0.1. Where numbers move, they move by more than 1e-4, and rounding stays below 1e-5.", _weaker("question", "facts", holds=partial(_own_row_moves, least=0.1))),

@@ -117,4 +117,9 @@ predictions = (
         why="Perhaps the kernel, a softmax, puts nearly all of its weight on one shift, and so blurs little.",
         choices=("content", "old weights", "sharpening"),
     ),
+    Prediction(
+        "17.own",
+        "With the write as it was before you mended it, what share of the bits is wrong when the machine copies 10 vectors, after training on 1 to 5?",
+        why="What this write adds is gone at once where its weight is 1, so perhaps only the controller's own state is left to remember.",
+    ),
 )

@@ -127,7 +127,7 @@ ax.minorticks_off()
 _ = ax.set_xticks([0.03, 0.1, 0.3, 1], ["0.03", "0.1", "0.3", "1"])
 
 # %% [markdown]
-# As a sum, competing experts win with most seeds (20 coins would be as uneven one time in nine), but some of their runs go wrong. After competing, the expert with the largest gate can answer alone, and its error is at most 1.3 times the sum's. Experts that worked together can hardly ever do without each other.
+# As a sum, competing experts win with most seeds, but not clearly: 20 coins would be as uneven one time in nine. What competing brings is something else. The expert with the largest gate can then answer alone, and its error is at most 1.3 times the sum's. Experts that worked together can hardly ever do without each other.
 #
 # ## What is not attended to does not change
 #
@@ -143,7 +143,7 @@ diagrams.best_experts(scores[0], gates[0])
 # %% [markdown]
 # The first expert gets 0, the others the softmax of 3 and 2. Change the line to $k$ = 1: which gate does the best expert get now, whatever its score?
 #
-# Can such experts keep what they know while others learn? For this we need two kinds of inputs: the cell shows one digit in white and in black. Four linear experts learn both kinds, and the best two answer. (As in that paper, a second loss asks that all experts be used, and noise is added to the scores in training, there of a size learned for each input, here of a fixed one. Both come back below.) Will the gate tell white digits from black ones?
+# Can such experts keep what they know while others learn? For this we need two kinds of inputs: the cell shows one digit in white and in black. Four linear experts learn both kinds, and the best two answer. To keep all four at work, training adds noise to the scores and a second loss, as in that paper; both come back below. Will the gate tell white digits from black ones?
 
 # %%
 white, black = written("white"), written("black")
@@ -159,7 +159,9 @@ means = {colour: mixture(written(colour, "test").x).gates.mean(0).tolist() for c
 table({f"{colour} digits": gates for colour, gates in means.items()}, columns, corner="mean gate", digits=2)
 
 # %% [markdown]
-# (With $k$ = 1 the gate is 1.) It does: no expert has large gates for both kinds of digits. But the second loss has not kept all four experts at work: one has hardly any gate left, for white digits or for black ones. Now the labels of black digits are shifted by one, so a 3 should be called “four”. Which experts get a gradient from these digits if the best two answer, and which if only the best one does?
+# With $k$ = 1, the softmax of a single score is 1, whatever the score. And the gate does tell the colours apart: no expert has large gates for both. But not all four are at work, as they should be.
+#
+# Now the labels of black digits are shifted by one, so a 3 should be called “four”. Which experts get a gradient from these digits if the best two answer, and which if only the best one does?
 
 # %%
 moved, rows = (black.digit + 1) % 10, {}
@@ -171,11 +173,18 @@ for k in (2, 1):
 table(rows, columns, corner="size of the gradient")
 
 # %% [markdown]
-# If two answer, the experts for white digits get a tiny gradient from black ones. If only the best one answers, it is exactly 0: it learns nothing from an input that it does not answer.
+# If two answer, the experts for white digits get a tiny gradient from black ones. If only the best one answers, it is exactly 0: an expert learns nothing from an input that it does not answer.
 #
 # ## Does it forget less?
 #
-# For 300 more steps there are only black digits, with new labels. These learn them: one with a hidden layer; a mixture whose four experts all answer; one whose best two answer; and the same one when only the best answers. They learn with plain gradient steps (SGD) or Adam and a fixed gate, and with Adam and a gate that learns. Of all white digits, what share will *best two* forget with Adam and a fixed gate?
+# Four models learn 300 more steps from black digits only, with new labels:
+#
+# - *one network* with a hidden layer;
+# - *all four*: a mixture whose experts all answer;
+# - *best two*: the mixture above;
+# - *best one*: the same, but only the best expert answers.
+#
+# They learn with plain gradient steps (SGD) or with Adam, and with a fixed gate or with one that learns. Of all white digits, what share will *best two* forget with Adam and a fixed gate?
 
 # %% tags=["nbval-check-output"]
 predict("18.forgetting", ...)
@@ -197,11 +206,17 @@ print(f"All learn: at least {torch.stack(learned).min():.2f} of the black digits
 plots.dots(forgotten, "share of white digits forgotten")
 
 # %% [markdown]
-# With SGD, steps are as tiny as the gradients, and *best two* forgets nothing. Adam turns the same gradients into full steps: with a fixed gate, *all four* and *best two* forget more than the single network with every seed. With a gate that learns they forget less than that; why is open. *Best one* forgets nothing: no black digit goes to an expert for white ones, and its gate, always 1, cannot learn.
+# - SGD (circles) makes steps as tiny as the gradients: *best two* forgets nothing.
+# - Adam makes full steps: with a fixed gate (squares), *all four* and *best two* forget more than the single network. If the gate learns (triangles), they forget less; why is open.
+# - *Best one* never forgets: no black digit goes to an expert for white ones.
 #
 # ## One expert for each token
 #
-# A **switch** (Fedus et al. 2021) asks the expert with the largest probability $p_i$. An expert's **capacity** is how many tokens it has room for: here two. Which token finds no room? Which changes its expert because of the noise?
+# A **switch** (Fedus et al. 2021) asks only the expert with the largest probability $p_i$. An expert's **capacity** is how many tokens it takes: here two. A **balance loss** (equation 4) spreads the tokens:
+#
+# $$N \sum_i f_i P_i$$
+#
+# $f_i$ is the share of the tokens that choose expert $i$, $P_i$ its mean probability. Which token finds no room? Which changes experts because of noise?
 
 
 # %% tags=["nbval-check-output"]
@@ -221,7 +236,7 @@ diagrams.routing(scores, noise, p, kept, balance_loss(p, chosen))
 # %% [markdown]
 # Token 3 is the third at expert 1 and is dropped; token 4 prefers expert 2 only because of the noise. Now take the noise out of `p`, or give each expert room for three: who is dropped then?
 #
-# The last box is the **balance loss** (equation 4 of that paper). With $f_i$ the share of the tokens that choose an expert, and $P_i$ its mean probability, it is $N \sum_i f_i P_i$. A share is a count and passes no gradient, so the loss lowers the probability of experts that get many tokens. It is 1 if all get the same share.
+# A share is a count and passes no gradient. So the balance loss acts through $P_i$: it lowers the probability of experts that get many tokens. It is 1 if all get the same share.
 #
 # A switch answers with
 #
@@ -251,7 +266,9 @@ class Switch(nn.Module):
 #
 # ## Take the balance loss out
 #
-# In a world with eight languages, each of 64 words has its own translation in each language. One language is a table with a column of weights for each word, so a linear expert could hold it, and there are eight experts. First we train with the balance loss. To how many experts will a language go? Then we take the loss out, and everything else stays as it was. What share of the words will be right?
+# In eight languages, each of 64 words has its own translation. One language is a table with a column of weights for each word, so a linear expert could hold it, and there are eight experts. We train once with the balance loss and once without it.
+#
+# In the pictures, each cell has the number and the colour of the expert that computes the answer. With the balance loss, to how many experts will a language go? What share of the words will be right without it?
 
 # %%
 world = dictionaries(0, languages=8)
@@ -307,7 +324,9 @@ reveal("18.without_balance", round(show(left_alone, "without the balance loss", 
 plots.shares_of_choices(asked[:50], "experts in the first 50 steps", meanwhile, "step", "share of the batch")
 
 # %% [markdown]
-# Each cell has the number and colour of the expert that computes the answer; the curves are the experts' shares of a batch. With the balance loss nearly all experts have work, and most languages go to several of them: the loss asks only for equal shares. Without it, few experts do all the work: the mixture has **collapsed**. These few cannot know all languages, since a linear expert adds a score for the word to one for the language. Can you prevent this? Write a line for `mine` that uses `p.mean(0)` alone.
+# The curves are the experts' shares of a batch. With the balance loss nearly all experts have work, and most languages go to several of them: the loss asks only for equal shares. Without it, few experts soon do all the work: the mixture has **collapsed**. These few cannot know all languages, since a linear expert adds a score for the word to one for the language.
+#
+# Can you prevent the collapse? Write a line for `mine` that uses `p.mean(0)` alone.
 
 
 # %%
@@ -320,7 +339,7 @@ _ = show(train(mine)[0], "with mine")
 # %% [markdown]
 # With 0.0 a few experts do all the work, as above. (Only `p` passes a gradient; choosing does not.) One line that helps is `8 * p.mean(0).square().sum()`: it is smallest if all experts have the same mean probability. How many have work then, and how many with a tenth of it?
 #
-# What else might help? Noise was meant to. An **offset** (Wang et al. 2024) is added to an expert's score in choosing, not in the gate; after each batch it rises if the expert got too few tokens, and falls if it got too many. A *decided gate* has first weights that are 20 times as large. Which of these keep all experts at work?
+# What else might help? Noise was meant to. An **offset** (Wang et al. 2024) is added to an expert's score in choosing, not in the gate; after each batch it rises if the expert got too few tokens, and falls if it got too many. A *decided gate* has first weights that are 20 times as large, so it starts with clear preferences. Which of these keep all experts at work?
 
 # %%
 setups = ("nothing", "noise", "balance loss", "offsets", "decided gate")
@@ -336,11 +355,11 @@ for times in (1, 20):
 table(rows, ["right words, minus those with nothing"], corner="same seed")
 
 # %% [markdown]
-# In `mine`, the squares keep all experts at work, a tenth of them about half. All but noise keep nearly all at work, and gain more than a quarter of all words with every seed; noise mostly costs words. An undecided gate starts almost without preference.
+# In `mine`, the squares keep all experts at work, a tenth of them about half. Of the four others, all but noise keep nearly all at work, and gain more than a quarter of all words with every seed. Noise mostly costs words.
 #
 # ## Experts in a Transformer
 #
-# In Mixtral 8x7B (Jiang et al. 2024), a token uses 13 of 47 billion parameters. Below, a switch with a balance loss, and room for all, replaces lesson 12's feed-forward network. Attention brings a language to its words. 64 words in 32 languages make 2,048 translations. Which way would a word without room take? What share would a single network of an expert's size, 2,112 parameters, get right?
+# In Mixtral 8x7B (Jiang et al. 2024), a token uses 13 of 47 billion parameters. Below, a switch replaces lesson 12's feed-forward network, with room for all. What share of 64 words in 32 languages will be right? And with a single network of an expert's size, or eight times as wide? With *capacity 1*, experts have room for an eighth of the words each in training (others pass by the residual connection).
 
 # %%
 many = dictionaries(0)
@@ -372,9 +391,10 @@ columns = "parameters, multiplications per token, right words minus those of 8 e
 table(costs, columns.split(", "), digits=2)
 
 # %% [markdown]
-# At nearly equal work per token, eight experts get about 33 more words in 100 right than one network of an expert's size. At nearly equal parameters, the network that is eight times as wide wins with every seed, with seven times the multiplications. With a **capacity factor** of 1, an expert has room, in training, for an eighth of the words; others pass by the residual connection, and fewer are right with every seed.
-#
-# Without a balance loss this layer does not collapse, even if its gate's first weights are divided by 20 (*small gate*, which costs some words): the reason is no decided gate, and unknown.
+# - At nearly equal work per token, eight experts get about 33 more words in 100 right than one network of an expert's size.
+# - At nearly equal parameters, the network that is eight times as wide wins with every seed, but it needs seven times the multiplications.
+# - With capacity 1 (a **capacity factor** of 1), fewer words are right with every seed.
+# - Without a balance loss this layer does not collapse, not even if its gate's first weights are divided by 20 (*small gate*). So what saves it is no decided gate; we do not know what is.
 #
 # What does each expert answer, once it is trained?
 
@@ -404,11 +424,13 @@ print(f"the model of the picture: {same:.2f} of the translations have the expert
 table(rows, ["in a language", "for a word"], corner="share of the busiest expert", digits=2)
 
 # %% [markdown]
-# In most columns one colour prevails: a word goes to the same expert in most languages. (One seed; the table has five, trained longer.) That words are divided need not have been *learned*: untrained gates divide them even more strictly, perhaps because the vector at a word's place holds mostly that word. But about half of the translations change expert. Within a language, words are spread as evenly as by chance.
+# In most columns one colour prevails: a word goes to the same expert in most languages. (The table has five seeds, trained longer.) Within a language, words are spread as evenly as by chance.
+#
+# But this division need not have been *learned*: untrained gates divide the words even more strictly, perhaps because the vector at a word's place holds mostly that word. Training moves about half of the translations to another expert.
 #
 # ## So: who should answer?
 #
-# Does the gate ask the right expert? For each input we now ask *all* experts, and see which comes nearest to the target. Guess first: how often is it the one that the gate prefers, after working together, competing, the balance loss, and the collapse?
+# Does the gate ask the right expert? For each input we now ask *all* experts, and see which comes nearest to the target. Guess first: how often is it the one that the gate prefers? And after the collapse?
 
 # %%
 rows = {}

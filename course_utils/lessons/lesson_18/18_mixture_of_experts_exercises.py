@@ -7,7 +7,11 @@
 import torch
 import torch.nn.functional as F
 
-from course_utils import check, hint, progress, solution
+from course_utils import check, hint, predict, progress, reveal, solution
+from course_utils.figures import plots
+from course_utils.learner.own import train_own
+from course_utils.models import experts
+from course_utils.models.train_model import train_model
 
 # %% [markdown]
 # ## 18.mixture_loss
@@ -157,8 +161,7 @@ check("18.within_capacity", within_capacity)
 #
 # 1. Each row of y is the sum of its own outputs, weighted by its gates: $y_b = \sum_i g_{b,i}\, o_{b,i}$.
 # 2. This holds for batches of one row, of a few, and of 50, where some layers run out of room.
-# 3. y has the shape B×4 and is finite.
-# 4. It raises no error.
+# 3. y has the shape B×4, and no error is raised.
 #
 # Gates may be any numbers. With random x of about 1, a wrong y is off by more than $10^{-3}$, and rounding stays below $10^{-5}$.
 
@@ -179,13 +182,14 @@ def catch_wrong_routing(layer):
     """
     ### BEGIN SOLUTION
     draw = torch.Generator().manual_seed(0)
+
+    def right(B):
+        y, gates, outputs = layer(torch.randn(B, 4, generator=draw))
+        expected = (gates[:, :, None] * outputs).sum(dim=1)  # B 4
+        return y.shape == (B, 4) and torch.allclose(y, expected, atol=1e-5)
+
     try:
-        for B in (1, 2, 7, 50):
-            y, gates, outputs = layer(torch.randn(B, 4, generator=draw))
-            expected = (gates[:, :, None] * outputs).sum(dim=1)  # B 4
-            if y.shape != (B, 4) or not torch.allclose(y, expected, atol=1e-5):
-                return False
-        return bool(expected.isfinite().all())
+        return all(right(B) for B in (1, 2, 7, 50))
     except Exception:
         return False
     ### END SOLUTION
@@ -193,6 +197,49 @@ def catch_wrong_routing(layer):
 
 # %%
 check("18.catch_wrong_routing", catch_wrong_routing)
+
+# %% [markdown]
+# ## Your own loss, where two answers are right
+#
+# Each x from 0 to 1 now has two right answers, $6\sqrt{x}$ and $-6\sqrt{x}$, and chance decides which of them is the target. Two experts, each with a hidden layer, learn from such targets: once by the squared error of their weighted sum, once by your `mixture_loss`. At x = 1 the targets are 6 and -6. What will the weighted sum be there after training with your loss?
+
+# %%
+predict("18.own", ...)
+
+
+# %% tags=["own-machine"]
+def squared_error(outputs, gates, target):
+    return (experts.mix(outputs, gates) - target).square().mean()
+
+
+def trained(loss):
+    def loss_of_batch(draw):
+        x, coin = torch.rand(64, 1, generator=draw), torch.randint(2, (64, 1), generator=draw)  # B 1 each
+        return loss(*mixture(x), (12 * coin - 6) * x.sqrt())
+
+    torch.manual_seed(0)
+    mixture = experts.Mixture(1, 1, experts=2, hidden=16)
+    train_model(mixture, loss_of_batch, seed=0, steps=600, rate=0.01)
+    return mixture
+
+
+def train(mixture_loss):
+    x = torch.linspace(0, 1, 21)[:, None]  # B 1
+    for ax, loss in zip(plots.axes(2, width=4, height=4), (squared_error, mixture_loss), strict=True):
+        outputs, gates = (each.detach() for each in trained(loss)(x))  # B N 1, B N
+        lines = {"expert 1": outputs[:, 0].mT, "expert 2": outputs[:, 1].mT}
+        lines["weighted sum"] = experts.mix(outputs, gates).mT
+        targets = {"6√x": 6 * x.sqrt(), "-6√x": -6 * x.sqrt()}
+        plots.curves(x[:, 0], lines, "x", "answer", loss.__name__, ax, targets, legend="upper left")
+        ax.set(ylim=(-7, 17))
+        print(f"{loss.__name__}: the gates at x = 1 are {gates[-1, 0]:.2f} and {gates[-1, 1]:.2f}")
+    reveal("18.own", "near 0" if lines["weighted sum"][0, -1].abs() < 3 else "near 6 or near -6")
+
+
+train_own(train, {"18.mixture_loss": mixture_loss})
+
+# %% [markdown]
+# Trained by the squared error, everything stays near 0, half-way between the two targets: an answer that is never right. Your loss gives each target an expert of its own. But nothing in x tells which target will come, so both gates are near 1/2, and the weighted sum is still near 0. Where several answers are right, ask one expert; do not mix.
 
 # %% tags=["own-machine"]
 progress()

@@ -178,12 +178,6 @@ def _gates_left_in_order(gates, outputs, x):
     return _sum(gates[_order(gates)], outputs, x)
 
 
-def _nan_where_nobody_came(gates, outputs, x):
-    """Divided and multiplied by how many rows each expert has."""
-    count = (gates != 0).sum(0)
-    return torch.einsum("bn,bnd->bd", gates * (count / count), outputs.nan_to_num())
-
-
 def _needs_two_rows(y, x):
     if len(x) < 2:
         raise ValueError("expected more than 1 value per channel when training")
@@ -197,10 +191,6 @@ def _last_row_forgotten(y, x):
 def _first_row_forgotten(y, x):
     """Where there are others."""
     return y if len(y) == 1 else torch.cat([torch.zeros_like(y[:1]), y[1:]])
-
-
-def _last_row_is_nan(y, x):
-    return torch.cat([y[:-1], torch.full_like(y[-1:], torch.nan)])
 
 
 def outputs_in_the_order_of_the_experts(x):
@@ -258,7 +248,6 @@ WRONG = {
     _layer(_softmax, 4, lambda gates, outputs, x: _sum(gates, outputs, x) / 4): "a wrong one: it divides by the number of all experts",
     _ending(_last_row_forgotten): "a wrong one: it forgets the last row of the batch",
     _ending(_first_row_forgotten): "a wrong one: it forgets the first row of several",
-    _ending(_last_row_is_nan): "a wrong one: the last row of y is NaN",
     _ending(_needs_two_rows): "a wrong one: it fails on a batch of a single row",
     _ending(lambda y, x: y.squeeze()): "a wrong one: y loses its axis in a batch of a single row",
     _ending(lambda y, x: x + y): "a wrong one: it adds x to y",
@@ -267,8 +256,6 @@ WRONG = {
     _ending(lambda y, x: y.bfloat16().float()): "a wrong one: y has three digits only",
     _ending(lambda y, x: y[:, None]): "a wrong one: y has an axis too many",
     _ending(lambda y, x: y[:1]): "a wrong one: y holds the first row alone",
-    _ending(lambda y, x: y * torch.nan): "a wrong one: y is NaN",
-    _layer(_top_two, 5, _nan_where_nobody_came): "a wrong one: y is NaN in a batch of which no row chose some expert",
     _layer(_top_one, 6, told=lambda gates: gates.sum(1, keepdim=True)): "a wrong one: it returns one gate for each row, without telling whose it is",
     outputs_in_the_order_of_the_experts: "a wrong one: its outputs are in the order of the experts, and y in that of the rows",
     tells_the_k_gates_only: "a wrong one: it returns the gates of the chosen experts only, sorted by size",

@@ -118,12 +118,18 @@ predictions = (
     Prediction(
         "18.translators",
         "What share of the words, from 0 to 1, does the layer with one feed-forward network of an expert's size get right?",
-        why="All 2,048 translations have to share the parameters of one small network. With eight experts there are eight times as many.",
+        why="All 64 · 32 = 2,048 translations have to share the parameters of one small network. With eight experts there are eight times as many.",
     ),
     Prediction(
         "18.specialists",
         "What does each of the eight experts answer, once it is trained?",
         why="Nobody told the gate what to divide. Was it divided by training?",
         choices=("some of the languages, with all words", "some of the words, in all languages", "a bit of everything"),
+    ),
+    Prediction(
+        "18.own",
+        "After training with your loss, what is the weighted sum of both experts at x = 1?",
+        why="Each expert follows one of the targets. But x does not tell which one will come, so the gate cannot prefer either, and 6 and -6 cancel.",
+        choices=("near 6 or near -6", "near 0"),
     ),
 )

@@ -261,7 +261,9 @@ model = Snail(64 + 5, 5)
 train_and_show("SNAIL", model)
 
 # %% [markdown]
-# SNAIL gets most labels right after five examples, though fewer than attention that is given the pairs. Does this hold for other seeds and longer training? The course has stored five seeds with 1,500 steps each. The models with attention in their names have four layers of it and no convolutions. All use one learning rate; some might do better with another. Each dot is the difference from SNAIL with the same seed (lesson 13). Does one convolution of dilation 1 replace all five?
+# SNAIL gets most labels right after five examples, though fewer than attention that is given the pairs.
+#
+# Does this hold for other seeds and longer training? The course has stored five seeds with 1,500 steps each. *Dilation 1 only* is SNAIL with its first convolution alone. The models with attention in their names have four layers of it and no convolutions. Each dot is the difference from SNAIL with the same seed (lesson 13). Which parts can be taken out of SNAIL without loss?
 
 
 # %%
@@ -283,7 +285,11 @@ print(
 )
 
 # %% [markdown]
-# One convolution replaces all five after five examples, but not after one. Convolutions alone are far worse, although they have the most parameters. In one layer of attention, nothing tells which steps are neighbours. Four layers, trained longer than our single one, get more right: perhaps the mask hints at the order. With positions (lesson 11) they come close to SNAIL, and with pairs they beat SNAIL.
+# - Without attention, *convolutions only* are far worse, although they have the most parameters.
+# - Four of the five convolutions can go without loss after five examples, but not after one (*dilation 1 only*).
+# - Without convolutions, *attention only* is worse than SNAIL. With positions (lesson 11) it comes close, and with pairs it beats SNAIL.
+#
+# All share one learning rate; some might do better with another.
 #
 # ## Where does it look?
 #
@@ -316,11 +322,11 @@ look_explorer = explore(looked_back, step=ipywidgets.IntSlider(value=10, min=1, 
 look_explorer
 
 # %% [markdown]
-# Most of the weight at step 10 lies on the right label; on average, nearly twice as much as with equal weights.
+# On average, the right label gets nearly twice as much weight as with equal weights.
 #
 # ## What do the weights bring?
 #
-# Is 0.50 after one example good? An untrained rule copies the label of the most similar picture so far, by the squared distance of pixels. The course has stored SNAILs trained on five classes (0 to 4), forty (these turned and mirrored), many (joined), and many **in any light**: a number from -1 to 1 is added to all pixels of a picture, also in the test. After one example of a digit from 5 to 9, which is right more often, SNAIL trained on many classes or the rule?
+# Is the 0.50 of SNAIL after one example good? An untrained rule copies the label of the most similar picture so far, by the squared distance of pixels. We compare it with SNAILs trained on five classes (the digits 0 to 4), forty (these turned and mirrored) and many (joined). In the last row, *in any light*, a number from -1 to 1 is added to all pixels of a picture, also in the test. After one example of a digit from 5 to 9, which is right more often, SNAIL trained on many classes or the rule?
 
 # %%
 predict("19.one_example", ...)
@@ -348,13 +354,13 @@ ax.axvline(0, color="0.6", linewidth=1)
 plots.dots(rows, "share of right labels after one example, minus the rule's", "", ax, (-0.6, 0.6))
 
 # %% [markdown]
-# Trained on five classes, SNAIL beats the rule on them by far: their look is in its weights. On new digits it loses. With forty, both differences shrink; with many, the first is gone, the second larger again.
+# On classes as in training (circles), SNAIL beats the rule by far if there were five: their look is in its weights. With many, it only equals the rule. On new digits (squares), the rule is better in the first three rows.
 #
-# In any light, the rule finds pictures in similar light, and SNAIL wins on new digits, too. A rule must be told to subtract each picture's mean, which removes the light; a network can learn what *similar* means.
+# In any light, the rule finds pictures in similar light, and SNAIL wins both tests. The rule must be told to subtract each picture's mean; a network can learn what *similar* means.
 #
 # ## Too good to be true?
 #
-# With five classes, nearly all labels are right. Does SNAIL see them? We train a smaller model (one convolution), and one that reads labels beside their *own* pictures. Which answers may change with the label at step 10?
+# With five classes, nearly all labels are right. Does SNAIL see what it should predict? We train a smaller model (one convolution), and one that reads labels beside their *own* pictures. Which answers may change with the label at step 10?
 
 
 # %%

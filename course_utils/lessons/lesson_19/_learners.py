@@ -216,12 +216,6 @@ def _cancelling(inputs, labels):
     return _model()(inputs, labels) + leak
 
 
-def _first_is_nan(inputs, labels):
-    """Step 0 has nothing to attend to: 0/0."""
-    y = _model()(inputs, labels)
-    return torch.cat([torch.full_like(y[:1], torch.nan), y[1:]])
-
-
 def _fails_alone(inputs, labels):
     if len(labels) < 2:
         raise IndexError("index 1 is out of bounds for dimension 0 with size 1")
@@ -288,7 +282,6 @@ WRONG = {
     _model(_previous, blind=_few): "a wrong model: steps from 8 on see no label",
     _model(_running_mean, blind=lambda steps: steps < len(steps) - 1): "a wrong model: only the last step sees the labels before",
     _model(lambda inputs, rows: _running_mean(inputs, rows) * (len(rows) < 9)): "a wrong model: it sees no label, if there are more than eight steps",
-    _first_is_nan: "a wrong model: step 0 has nothing to see, and gets NaN",
     _fails_alone: "a wrong model: it fails on a single step",
 }  # fmt: skip
 RARE = {_model(leak=_where(lambda steps: steps >= 0, weight=0.0006)): "a wrong model: very little of its own label gets through, a two-thousandth"}  # fmt: skip

@@ -23,24 +23,24 @@ def by_a_module(train):
     start = [parameter.detach().clone() for parameter in network.parameters()]
     *batches, held_out = [(torch.randint(1, 7, (n, 3)), torch.randint(0, 7, (n, 3))) for n in (4, 2, 5, 6)]
 
+    def load(weights):
+        with torch.no_grad():
+            nn.utils.vector_to_parameters(nn.utils.parameters_to_vector(weights), network.parameters())
+
     def loss_of(batch, training):
         source, target = batch
         network.train(training)
         return nn.functional.cross_entropy(network(source).transpose(1, 2), target, ignore_index=0)
 
     def model(weights, batch, training):
-        with torch.no_grad():
-            for parameter, weight in zip(network.parameters(), weights, strict=True):
-                parameter.copy_(weight)
+        load(weights)
         network.zero_grad()
         loss = loss_of(batch, training)
         loss.backward()
         return loss, [parameter.grad for parameter in network.parameters()]
 
     def mine(clip):
-        with torch.no_grad():
-            for parameter, weight in zip(network.parameters(), start, strict=True):
-                parameter.copy_(weight)
+        load(start)
         losses = []
         for batch in batches:
             optimizer.zero_grad()

@@ -46,7 +46,7 @@ def by_one_pixel_after_another(model):
             try:
                 before = model(image, locations, size, scales).numpy()
                 after = model(image.where(seen.reshape(Y, X), other), locations, size, scales).numpy()
-                np.testing.assert_allclose(before, after, rtol=1e-5, atol=1e-5, equal_nan=False)
+                np.testing.assert_allclose(before, after, rtol=1e-5, atol=1e-5)
             except Exception:
                 return False
     return True
@@ -65,8 +65,6 @@ def by_zeros_and_noise(model):
                     (gradient,) = torch.autograd.grad(glimpse(counted, locations, size, scales).sum(), counted)
                     seen = gradient.sum(0) > 0
                     before = model(image, locations, size, scales)
-                    if torch.isnan(before).any():
-                        return False
                     for other in (torch.zeros(Y, X), torch.randn(Y, X).clamp(-5, 5)):
                         after = model(torch.where(seen, image, other), locations, size, scales)
                         if (after - before).abs().max() > 1e-5:

@@ -56,7 +56,7 @@ def as_beginners_write(layer):
                 for i in range(outputs.shape[1]):
                     total = total + gates[b, i] * outputs[b, i]
                 for d in range(4):
-                    if not abs(float(y[b, d]) - float(total[d])) < 0.00001:
+                    if abs(float(y[b, d]) - float(total[d])) > 0.00001:
                         return False
         except Exception:
             return False
