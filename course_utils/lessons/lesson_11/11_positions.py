@@ -312,9 +312,9 @@ plots.curves(numbers, right, "words of the text, T", "share right", legend="abov
 # %% [markdown]
 # Here the hope fails: beyond 12 words, sinusoidal positions are about as bad as learned ones, still random there; at 32 words they are worse with every seed. Rotary positions hold up for much longer.
 #
-# In translation, Vaswani et al. found "nearly identical results" with both kinds (section 3.5; table 3, row E). Our translators lose about one BLEU with learned ones, with each of three seeds, perhaps because three epochs are few.
+# In translation, Vaswani et al. found "nearly identical results" with both kinds (section 3.5). Our translators lose about one BLEU with learned ones, with each of three seeds, perhaps because three epochs are few.
 #
-# Which answers are lost in texts of 24 words? On the left, the five seeds by the position of the answer; on the right, the weight that layer 0 of our models gives to the word before. Dotted: the last position that occurred in training.
+# Which answers are lost in texts of 24 words? On the left, the five seeds by the position of the answer; on the right, the weight that layer 0 of our models gives to the word before. The dotted line marks the last position that occurred in training.
 
 # %%
 right = {}
@@ -332,7 +332,7 @@ for ax in (by_place, by_query):
     ax.axvline(12, color="0.5", linestyle=":")  # the last position that occurred in training
 
 # %% [markdown]
-# Learned positions fail at once at 12, where training never had an answer, only the repeated word. Sinusoidal ones lose answers from 9 on, and layer 0 of our model loses the word before there, too. (Rotary ones lose some of the first answers, perhaps because more words compete.) But is that the cause? Our head by hand, with its matrix M, works at any position. We put it in place of the weights of layer 0 and change nothing else. What happens in texts of 24 words?
+# Learned positions fail at once at 12, where training never had an answer, only the repeated word. Sinusoidal ones lose answers from 9 on, and layer 0 of our model loses the word before there, too. (Rotary ones lose some of the first answers; perhaps these are too far from the last word, farther than any in training.) But is that the cause? Our head by hand, with its matrix M, works at any position. We put it in place of the weights of layer 0 and change nothing else. What happens in texts of 24 words?
 
 
 # %%
