@@ -119,6 +119,16 @@ def test_a_cell_may_use_what_its_lesson_offers(grade):
 
 
 @caged
+@pytest.mark.parametrize("lesson", extent.usually(LESSONS, 4))
+def test_a_solution_is_no_reason_for_a_look(grade, lesson):
+    """Its imports are the course's own."""
+    (path,) = (locks.PACKAGE.parent / "solutions").glob(f"{lesson}_*.ipynb")
+    cells = [cell for cell in json.loads(path.read_text(encoding="utf-8"))["cells"] if cell["cell_type"] == "code"]
+    result = grade(lesson, *("".join(cell["source"]) for cell in cells))
+    assert result.suspicions == () and result.remarks == ()
+
+
+@caged
 def test_a_library_that_answers_a_task_is_not_there(grade):
     answer = "def bleu(hypotheses, references):\n    from sacrebleu.metrics import BLEU\n    return BLEU().corpus_score(hypotheses, [references]).score"
     verdicts = {verdict.task: verdict for verdict in grade("07", "import torch", answer).verdicts}

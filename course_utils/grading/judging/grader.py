@@ -163,7 +163,7 @@ class Grader:
                 if attempt == 2:
                     raise
         in_words = tuple(verdict for verdict in notebook.in_words if _is_the_instructors(verdict.task, notebook.lesson))
-        suspicions = (*suspicions, *_suspicions(notebook.cells), *_imports(notebook))
+        suspicions = (*suspicions, *_suspicions(notebook), *_imports(notebook))
         return Result(
             key, found.student, found.file, notebook.lesson, "", (*remarks, *failed),
             tuple(dict.fromkeys(suspicions)), (*verdicts, *in_words), round(time.monotonic() - began, 3),
@@ -296,7 +296,7 @@ def _sentences(note):
 def _imports(notebook):
     """Return the imports of the course's own models that no exercise of the lesson offers, as reasons for a look."""
     offers = [offer for task in tasks.by_lesson()[notebook.lesson] for offer in task.offers]
-    lines = re.findall(r"^.*\bcourse_utils\s*\.\s*models\b.*$", "\n".join(notebook.cells), re.MULTILINE)
+    lines = re.findall(r"^.*\bcourse_utils\s*\.\s*models\b.*$", _own_code(notebook), re.MULTILINE)
     odd = [line.strip() for line in dict.fromkeys(lines) if not any(_is_import_of(offer, line) for offer in offers)]
     return [f"The code imports what no exercise offers: {cut(line, 100)}" for line in odd[:3]]
 
@@ -309,7 +309,21 @@ def _is_import_of(offer, line):
     return re.fullmatch(one, line.strip()) or re.fullmatch(whole, line.strip())
 
 
-def _suspicions(cells):
+def _suspicions(notebook):
     """Why a person should look at the notebook: words that honest answers do not need. Reasons, no verdict."""
-    code = "\n".join(cell.replace(FROM_NBGRADER, "") for cell in cells if "COURSE_SOURCE" not in cell)
+    code = _own_code(notebook)
     return [f"The code {why}." for pattern, why in SUSPICIOUS.items() if re.search(pattern, code)]
+
+
+def _own_code(notebook):
+    """Return a notebook's code without the set-up cell and the imports that the course has put there."""
+    cells = (cell.replace(FROM_NBGRADER, "") for cell in notebook.cells if "COURSE_SOURCE" not in cell)
+    ours = _imports_handed_out(notebook.lesson)
+    return "\n".join(line for cell in cells for line in cell.splitlines() if line.rstrip() not in ours)
+
+
+@cache
+def _imports_handed_out(lesson):
+    files = (locks.PACKAGE / "lessons").glob(f"lesson_{lesson}/[0-9]*_exercises.py")
+    lines = (line for file in files for line in file.read_text(encoding="utf-8").splitlines())
+    return frozenset(line.rstrip() for line in lines if line.startswith("from course_utils"))
