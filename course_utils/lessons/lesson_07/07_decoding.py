@@ -170,11 +170,11 @@ for name, (old, new) in changes.items():
 table(rows, ["tree", "… sur un banc"], corner="copy", left=("tree", "… sur un banc"))
 
 # %% [markdown]
-# "Ends stay open" only fills places: with more tokens, what has ended becomes less probable. With one word each there is never a second beginning: this is greedy search, whatever the width. The second copy forgets what earlier words have cost, the third what ended before its last round. In the tree neither mistake shows. **Your turn**: add a change, say what it will find, and run both cells.
+# "Ends stay open" changes nothing here, but what has ended fills a place, from which it can push out a beginning that would have won. With one word each there is never a second beginning: this is greedy search. The second copy forgets what earlier words have cost, the third what ended before its last round. In the tree neither mistake shows. **Your turn**: add a change of your own.
 #
 # ## When may the search stop?
 #
-# Our search mostly goes on to its limit of 25 tokens. May it stop at the first end, at the second, as in `mine`, or when no open beginning can win? How many of ten results become less probable with the first rule?
+# Our search mostly goes on to its limit of 25 tokens. May it stop at the first end, at the second (`mine`), or when no open beginning can win? How many of ten results become less probable with the first rule?
 
 # %% tags=["nbval-check-output"]
 rope = "A girl jumping rope on a sidewalk near a parking garage."
@@ -208,7 +208,7 @@ for name, rule in rules.items():
         reveal("07.stop", "0 to 2" if worse < 3 else "3 to 5" if worse < 6 else "6 to 10")
 
 # %% [markdown]
-# What ends first need not be the best: an open one may still end with a higher probability. Waiting for a second end still loses one result. It is safe to stop when none can win, because every further token only lowers the sum, and that takes hardly any more rounds. **Your turn**: for how many ends must `mine` wait to lose none of the ten, and how many rounds does that take?
+# What ends first need not be the best: an open one may still end with a higher probability. Waiting for a second end still loses one result. It is safe to stop when none can win, since each further token can only lower the sum, and that takes hardly any more rounds. **Your turn**: for how many ends must `mine` wait to lose none of the ten? Does it then take more rounds than the safe rule?
 #
 # ## Is a wider beam better?
 #
@@ -223,13 +223,13 @@ for width in (5, 20):
 table(rows, ["log probability", "tokens with EOS"], digits=2)
 
 # %% [markdown]
-# The first says that a girl is jumping rope on a sidewalk near a garage. Width 20 finds a more probable translation, "A girl jumping.", and loses the rest. The search is better, but the translation is worse. A log probability adds up a negative number for each token, so short translations have an advantage that they have not earned.
+# The first says that a girl is jumping rope on a sidewalk near a garage. Width 20 finds a more probable translation, "A girl jumping.", and loses the rest. The search is better, but the translation is worse: a log probability adds up a negative number for each token, so short ones have an advantage.
 #
-# Wu et al. 2016 divide it by a **length penalty** that grows with the number of tokens; we count EOS:
+# Wu et al. 2016 divide it by a **length penalty** (we count EOS):
 #
 # $$s(y) = \frac{\log p(y \mid x)}{lp(y)} \qquad lp(y) = \left(\frac{5 + |y|}{6}\right)^{\alpha}$$
 #
-# Our stopping rule is then no longer safe. For which of these $\alpha$ does the longer translation win? Does it also win with `mine`, a reward of 0.01 for each token, like that of Murray & Chiang 2018 for each word?
+# Stopping is then no longer safe: a further token also raises the divisor, so a longer beginning can overtake. For which $\alpha$ does the longer translation win? The second score, `mine`, adds 0.01 for each token, as Murray & Chiang 2018 do for each word. Does the longer win with it?
 
 
 # %%
@@ -249,7 +249,7 @@ for name, score in scores.items():
 table(rows, ["score", "log probability"], corner="best of the translations found with width 20", digits=2)
 
 # %% [markdown]
-# At 0.02 the short one wins, at 0.1 a longer one, at 4 one that says twice where the girl is. So choose $\alpha$ on validation captions. With `mine`, eleven more tokens earn 0.11, but cost 0.15. **Your turn**: which reward lets the longer one win?
+# At 0.02 the short one wins, at 0.1 a longer one, at 4, one that repeats where the girl is. So choose $\alpha$ on validation captions. With `mine`, eleven more tokens earn 0.11, but cost 0.15. **Your turn**: which reward lets the longer one win?
 #
 # ## BLEU by hand
 #
@@ -326,9 +326,14 @@ best = widths[without.mean(1).argmax()]
 reveal("07.width", "1 or 2" if best < 3 else "3 or 5" if best < 10 else "10 or more")
 print("α = 0, seed by seed, 5 minus 3:", without[3] - without[2], " 50 minus 5:", without[6] - without[3])
 print("at 5, seed by seed, α = 1 minus α = 0:", penalised[3] - without[3])
+lengths = torch.tensor(measured("beams", "length", "width", pair="en-fr", alpha=0.0)[1]).T  # 7 widths, 3 seeds
+undone = without / (1 - 1 / lengths).exp().clamp(max=1)  # about, as these lengths are counted in tokens
+print(
+    "α = 0, about without the brevity penalty:", *(f"width {widths[i]:g}: {undone[i].mean():.0f} " for i in (0, 3, 6))
+)
 
 # %% [markdown]
-# Without a penalty, the widths 3 and 5 are about level. Beyond 10 BLEU falls sharply: at 50 the translations have lost a quarter of the length that they have at 1. Koehn and Knowles 2017 described this; Yang et al. 2018 call it the **beam-search curse**.
+# Without a penalty, the widths 3 and 5 are about level. Beyond 10 BLEU falls sharply: at 50 the translations have lost a quarter of the length that they have at 1. Without the brevity penalty their score would be higher than at 1: what is written is right more often, but too much is missing. Koehn and Knowles 2017 described this; Yang et al. 2018 call it the **beam-search curse**.
 #
 # With the penalty, a beam of 5 is better with each seed, and BLEU hardly falls as the beam grows; the translations still get shorter, but slowly. Does a wide beam find more probable translations at all, and what does it cost?
 
@@ -358,11 +363,11 @@ for place in (5, 8, 12):
 plots.curves(at, curves, "position in the translation", "share of right words", ax=plots.axes(width=6.4, height=3.8))
 
 # %% [markdown]
-# It recovers in part: eight positions later still fewer words are right, with every seed. With its own words alone, hardly any of the last ones are right (a word moved by one position counts as wrong). This is **exposure bias** (Ranzato et al. 2016).
+# Even after right words the share falls, as one vector must hold all twelve. After one wrong word the model recovers in part: eight positions later still fewer are right, with every seed. With its own words, hardly any of the last are. This is **exposure bias** (Ranzato et al. 2016).
 #
 # ## So: which translation is best?
 #
-# On the bench, the more probable translation was better, and a beam of three found it. With the rope, it had lost most of the caption. A beam of five with $\alpha$ = 1 does well, as far as BLEU sees. What it misses, people judge, or models trained on their judgements, such as COMET (Rei et al. 2020).
+# On the bench, the more probable translation was better. For the rope caption, it had lost most of the sentence. A beam of five with $\alpha$ = 1 does well, as far as BLEU sees. What it misses needs people, or models trained on their judgements, such as COMET (Rei et al. 2020).
 #
 # ## Questions
 #

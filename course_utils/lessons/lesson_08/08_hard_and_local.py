@@ -69,7 +69,7 @@ ax.set_xticks(numbers, [f"{number:,}" for number in numbers])
 ax.minorticks_off()
 
 # %% [markdown]
-# The mean of many draws is the soft result: soft attention returns the **expectation** of hard attention. A draw costs one value and is right on average, but a single one can be far off.
+# The mean of many draws is the soft result: soft attention returns the **expectation** of hard attention. A draw reads only one value. It is right on average, but any single draw can be far off.
 #
 # But how can a loss change the scores if the value was drawn? We ask PyTorch for the gradient of both results.
 
@@ -212,7 +212,9 @@ ways = {
 # %% [markdown]
 # Why is `soft` soft attention? The weighted sum of one-hot colours holds, at the right colour, the weights of all positions with that colour: the expected reward. Colours are drawn anew for each question, so only the right position earns it every time.
 #
-# `learn_to_look` trains lesson 04's score $s^\top W h$ with Adam, on 8 new questions per step. The baseline is a running mean of the rewards. Which of the other hard ways will `mine` resemble? And what if hard attention gets 80 questions per step, and so reads as many values as soft attention with 8? We train five models in each way; a band is from the lowest to the highest.
+# `learn_to_look` trains lesson 04's score $s^\top W h$ with Adam, five models in each way, on 8 new questions per step; the baseline is a running mean of the rewards. `mine` has both the + 1 and the baseline: which of the other hard ways will it resemble?
+#
+# And what if hard attention gets 80 questions per step, and so reads as many values as soft attention with 8?
 
 # %% tags=["nbval-check-output"]
 predict("08.values_read", ...)
@@ -235,9 +237,9 @@ near = "about equal" if gained.mean().abs() < 0.1 else "ahead" if gained.mean() 
 reveal("08.values_read", near)
 
 # %% [markdown]
-# With equally many *values* hard attention learns about as fast, but from ten times as many questions. From those soft attention learns more: draws are noisy.
+# With equally many *values* hard attention learns a little faster, but from ten times as many questions. From those soft attention learns more: draws are noisy.
 #
-# After a slower start `mine` ends near the second curve: the baseline takes the + 1 away. Without it, every draw pushes its score up. **Your turn**: let `mine` have neither the + 1 nor a baseline. Say first where its curve will end: a reward of 0 pushes nothing.
+# `mine` starts slowly, as its baseline begins at 0, and ends near the second curve: the baseline takes the + 1 away. Without it, every draw pushes its score up. **Your turn**: let `mine` have neither the + 1 nor a baseline. Say first where its curve will end.
 #
 # ## Look near one position
 #
@@ -289,17 +291,17 @@ window_explorer = explore(
 window_explorer
 
 # %% [markdown]
-# From position 2 "barks" is six positions away, so $D$ must be 6 or more. Around "barks" itself $D = 3$ gives six words, and "barks" 0.76.
+# From position 2, $D$ must be 6 or more. Around "barks" itself, $D = 3$ for example gives six words, and "barks" 0.76.
 #
-# Where does the centre come from? **local-m** takes the position of the word that is being written: word 5 of the translation looks around word 5 of the source, and there is no Gaussian. **local-p** lets the decoder's state $h_t$ predict it for $S$ words: $c = S \cdot \text{sigmoid}(v^\top \tanh(W h_t))$.
+# The centre? **local-m** takes the position of the word that is being written: word 5 of the translation looks around word 5 of the source, without the Gaussian. **local-p** lets the decoder's state $h_t$ predict it for $S$ words: $c = S \cdot \text{sigmoid}(v^\top \tanh(W h_t))$.
 #
-# We train Luong's decoder of lesson 06 in four kinds: global, local-m and local-p with window 2, and one without attention, which has the encoder's last states alone. They see at most 12 words, in three word orders. With the right earlier words given, which is best on 20 words in monotone order?
+# We train Luong's decoder of lesson 06 in four kinds: global, local-m and local-p with window 2, and one without attention, which has the encoder's last states alone. We train them on sentences of at most 12 words, in each of three word orders. With the right earlier words given, which is best on 20 words in monotone order?
 
 # %% tags=["nbval-check-output"]
 predict("08.window", ...)
 
 # %% tags=["reveals"]
-print("Below each order in the picture: how many words have their source word in local-m's window.")
+print("The percentage below each order: the share of words whose source word lies in local-m's window.")
 kinds, best = ("global", "local-m", "local-p", "none"), {}
 for length, ax in zip((12, 20), plots.axes(2, width=5.2, height=3.4), strict=True):
     marks = {}
@@ -316,11 +318,11 @@ for length, ax in zip((12, 20), plots.axes(2, width=5.2, height=3.4), strict=Tru
 reveal("08.window", best[20])
 
 # %% [markdown]
-# Even in monotone order some source words lie outside the window. On 12 words local-m is right more often than that, as the encoder's states carry the rest, but a little behind global attention; on 20 it is ahead with every seed. In reversed order its rule is wrong: on 12 words it is far behind, on 20 little better than no attention. local-p has learned where to look in 12 words, but not in 20.
+# On 12 words local-m is right more often than that (even without attention about half of the words are right), but a little behind global attention; on 20 it is ahead with every seed. In reversed order its rule is wrong, and it is far behind. local-p does well on 12 words, but far worse on 20; we have not looked where its centres lie there.
 #
-# ## And one's own past?
+# ## Can a network attend to its own past?
 #
-# An LSTM can also attend to its *own* earlier states (Cheng et al. 2016): ours puts a weighted sum of them beside each state. Does this help? Three LSTMs read letters with digits, `a 6 d 4`, then say each letter's digit, `d? a?`.
+# A network may also look at something else. An LSTM can attend to its *own* earlier states (Cheng et al. 2016): ours puts a weighted sum of them beside each state. Does this help? Three LSTMs read letters with digits, `a 6 d 4`, then say each letter's digit, `d? a?`.
 
 # %%
 setups, marks = ("LSTM", "LSTM, twice as wide", "LSTM that looks back"), {}
@@ -339,7 +341,7 @@ plots.dots(marks, "share of digits right, five seeds")
 #
 # ## So: must attention be soft?
 #
-# No. Where values are costly, hard attention reads one and learns from draws, but needs more questions. Where a rule says where the source word is, a local window did best in sentences longer than in training. Otherwise soft global attention is the safe choice.
+# No. Where values are costly, hard attention reads one and learns from draws, but needs more questions. Where a rule says where the source word is, a window did best in sentences longer than in training. Otherwise soft global attention is the safe choice.
 #
 # ## Questions
 #
@@ -366,7 +368,7 @@ check("08.q5", ...)
 # - Hard attention draws one position and estimates its gradient; local attention reads a window, draws nothing, and keeps its gradient.
 # - The mean of hard attention over many draws is what soft attention returns.
 # - The score-function estimator learns from the rewards of draws alone. A baseline leaves its mean unchanged, unless it contains the draw's own reward. The best one lies near the mean reward, if no position has a much larger gradient of log p than the others.
-# - A window helps where a rule says where to put it. A learned centre fell far behind on sentences longer than those in training.
+# - On sentences longer than those in training, a window helped where a rule says where to put it; on shorter ones it cost a little. A learned centre fell far behind on the longer ones.
 #
 # **Exercises**: [open them](../exercises/08_hard_and_local_exercises.ipynb)
 #

@@ -259,8 +259,9 @@ def catch_biased_gradient(estimator):
 
     ### BEGIN SOLUTION
     p, rewards = torch.tensor([0.5, 0.25, 0.25]), torch.tensor([2.0, -1.0, 0.25])
-    right = p * (rewards - p @ rewards)
-    for N in (2, 3):
+    cases = [(p, rewards, 2), (p, rewards, 3), (p[1:] * 2, rewards[:2], 2)]
+    for p, rewards, N in cases:
+        right = p * (rewards - p @ rewards)
         draws = itertools.product((0.125, 0.375, 0.625, 0.875), repeat=N)  # each as probable as the others
         try:
             came = [estimator(p.log() + 1, rewards.clone(), torch.tensor(uniform)) for uniform in draws]
