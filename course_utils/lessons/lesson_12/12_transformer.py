@@ -387,7 +387,7 @@ for part in ("nothing", "source mask", "causal mask", copying):
     print(f"loss at the end {min(found):.2f} to {max(found):.2f}: {' '.join(names[part].split())}")
 
 # %% [markdown]
-# Without positions, attention to the source, residual connections or the causal mask, fewer than half of the words are right when the model translates. Of these four, only the missing causal mask goes unnoticed given the right words, and in the loss: here the source settles nearly every word, so the whole model's loss also nears 0. (In real text we would expect a loss too good to be true.) Without the source mask, only sentences translated one at a time get worse, perhaps as it has learned with padding beside the words, and now its weights sum over fewer.
+# Without positions, attention to the source, residual connections or the causal mask, fewer than half of the words are right when the model translates. Of these four, only the missing causal mask goes unnoticed given the right words, and in the loss. Copying must be learned, too, and here the source settles nearly every word, so the whole model's loss also nears 0. (In real text it might look too good.) Without the source mask, only sentences translated one at a time get worse: perhaps the model has learned to rely on the padding beside the words.
 #
 # Feed-forward networks and norms seem to do little. Is this also true where words have endings that must agree?
 
