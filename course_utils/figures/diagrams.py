@@ -398,38 +398,42 @@ def transformer(new=()) -> Diagram:
 
 
 def transformer_calls(written=(), new=()) -> Diagram:
-    """The Transformer as the calls of lesson 12's code, one after the other: blue where they are `written`, marked where `new`, else grey."""
+    """The Transformer as the calls of lesson 12's code, one after the other, a frame around what N layers repeat: blue where they are `written`, marked where `new`, else grey."""
     ends = ("embedding", "embed", 58), ("norm", "norm", 48)
     between = (
         ("self-attention", "self-attention", 118),
         ("feed-forward", "feed-forward", 108),
-        ("layers", "*N*\nlayers", 52),
     )
     causal, cross = ("causal", "causal\nself-attention", 118), ("cross", "attention\nto the source", 112)
     rows = {
         "source": (ends[0], between, ends[1], ("memory", "memory", 72)),
         "target\nso far": (ends[0], (causal, cross, *between[1:]), ends[1], ("readout", "readout", 72)),
     }
-    boxes, arrows, named = [], [], {}
-    for y, (read, (first, layer, norm, last)) in zip((30, 118), rows.items(), strict=True):
-        before, x = Box("input", read, EDGE, y, 62, 50, "data"), EDGE + 73
+    boxes, arrows, named, gap = [], [], {}, 20
+    for y, (read, (first, layer, norm, last)) in zip((34, 164), rows.items(), strict=True):
+        before, x = Box("input", read, EDGE, y, 62, 50, "data"), EDGE + 62 + gap
         boxes.append(before)
         for name, text, width in (first, *layer, norm, last):
             x += 8 * (name == layer[0][0])
             box = named[name] = Box(name, text, x, y, width, 50, "step" if name in {*written, *new} else "data")
             arrows.append(joined(before, box, box.middle))
-            before, x = box, box.right + 11 + 8 * (name == layer[-1][0])
+            before, x = box, box.right + gap + 8 * (name == layer[-1][0])
             boxes.append(box)
-        start = named[layer[0][0]].x - 8
-        boxes.append(Box("", "", start, y - 14, named["layers"].right + 8 - start, 72, "frame"))
+        start, end = named[layer[0][0]].x - 8, named["feed-forward"].right + 8
+        boxes.append(Box("", "", start, y - 14, end - start, 92, "frame"))
+        kind = "step" if "layers" in {*written, *new} else "data"
+        named["layers"] = Box("layers", "*N* such layers", end - 136, y + 61, 124, 34, kind)
+        boxes.append(
+            named["layers"]
+        )  # on the frame's border: the frame is repeated, and nothing flows through this box
     memory, cross = named["memory"], named["cross"]
     down, over = memory.x + memory.width / 2, cross.x + cross.width / 2
-    way = ((down, memory.y + 50), (down, 96), (over, 96), (over, cross.y))
+    way = ((down, memory.y + 50), (down, 141), (over, 141), (over, cross.y))
     arrows.append(Arrow(way))
     in_words = (
-        "In the upper row the source passes through embed; then through N layers of self-attention and feed-forward; and through a norm, which gives the memory. "
-        "In the lower row the target so far passes through embed; then through N layers of causal self-attention, attention to the source, which also reads the memory, "
-        "and feed-forward; and through a norm and the readout."
+        "In the upper row the source passes through embed; through self-attention and feed-forward, framed as one of N such layers; and through a norm, which gives the memory. "
+        "In the lower row the target so far passes through embed; through causal self-attention, attention to the source, which also reads the memory, and feed-forward, "
+        "framed as one of N such layers, too; and through a norm and the readout."
     )
     if written:
         in_words += f" Written before: {', '.join(plain(named[name].text) for name in written)}."

@@ -91,7 +91,7 @@ reveal("11.blind", round(shares["without positions"][-1], 2))
 table(shares, [f"{length} words" for length in lengths], corner="share right", digits=2)
 
 # %% [markdown]
-# Without positions the model guesses among the other T - 1 words: here it cannot learn to do without. And in translation? With positions, a Transformer reaches about 32 BLEU after three epochs on captions. How many points does one reach if it is *trained* without them?
+# Without positions the model guesses among the other T - 1 words: so here no training can replace positions. And in translation? With positions, a Transformer reaches about 32 BLEU after three epochs on captions. How many points does one reach if it is *trained* without them?
 
 # %% tags=["nbval-check-output"]
 rows = {}
@@ -100,7 +100,7 @@ for kind, name in (("sinusoidal", "with positions"), ("none", "without positions
 table(rows, ["seed 0", "seed 1", "seed 2"], corner="BLEU", digits=1)
 
 # %% [markdown]
-# Positions bring about six points with each seed. For the rest, perhaps words often suffice, and this decoder's causal mask can tell it where it is (Haviv et al. 2022): the first word sees one word, the second two.
+# Positions bring about six points with each seed. As for the other 26 points, the words alone may often be enough, and this decoder's causal mask can tell it where it is (Haviv et al. 2022): the first word sees one word, the second two.
 #
 # Back to our task. We begin with what is added to the word vectors. Is one number enough? In `mine` a tenth of the position p is added to each dimension. What share of the texts of 12 words will be right?
 #
@@ -125,7 +125,7 @@ reveal("11.mine", round(shares["what mine adds"][-1], 2))
 table(shares, [f"{length} words" for length in lengths], corner="share right", digits=2)
 
 # %% [markdown]
-# With p / 10 most answers are wrong. A query multiplies p by some slope, so its scores favour one of the ends, not the word before. A product with a *vector* can pick out any position: with random ones your model should do much better. But can we compute vectors, so that neighbours are related?
+# With p / 10 most answers are wrong. A query multiplies p by some slope, so its scores favour one of the ends, not the word before. A product with a *vector* can pick out any position: with random ones your model should get most texts right. But can we compute vectors, so that neighbours are related?
 #
 # ## A clock for each pair of dimensions
 #
@@ -174,7 +174,7 @@ for step, ax in zip((1, 100), plots.axes(2, width=6, height=3.2), strict=True):
 _ = ax.figure.colorbar(ax.images[0], ax=ax, label="entry")
 
 # %% [markdown]
-# The rows at the top change from neighbour to neighbour. The two at the bottom hardly do, but change steadily from 0 to 500, where the others go up and down: the slowest pair takes 10000^(6/8) = 1,000 positions for one radian. In each pair the sine begins with 0, the cosine with 1.
+# The rows at the top change from neighbour to neighbour. The two at the bottom hardly do, but change steadily from 0 to 500: this pair takes 10000^(6/8) = 1,000 positions for one radian.
 #
 # ## How can a head find the word before?
 #
@@ -182,7 +182,7 @@ _ = ax.figure.colorbar(ax.images[0], ax=ax, label="entry")
 #
 # $$P_{p+k} = M_k\,P_p \quad \text{for every } p$$
 #
-# It turns each pair by k times its angle. (As the sine comes first, the signs differ from the usual ones.) We build M for k = 1 and D = 4.
+# It turns each pair by k times its angle. (A rotation is usually written for (cos, sin). Our pairs are (sin, cos), so the minus stands below.) We build M for k = 1 and D = 4.
 
 
 # %% tags=["nbval-check-output"]
@@ -198,12 +198,12 @@ print("M moves every position by one:", torch.allclose(P[:-1] @ M.T, P[1:], atol
 print("its transpose moves it back:  ", torch.allclose(P[1:] @ M, P[:-1], atol=1e-4))
 
 # %% [markdown]
-# Lesson 10 left the question how a head can look at the word before. Here is one way. Let the query be the word's position moved *back* by one, and the keys the positions. Then the score is highest at the word before. We do it for D = 64, without any training. Where will the weights lie for one step back, and for two? Try -1 in place of 2.
+# Lesson 10 left the question how a head can look at the word before. Let the query be the word's position moved *back* by one, and the keys the positions. Then the score is highest at the word before. (P holds positions as *rows*, so M acts as `P @ M.T`. Its transpose undoes it, as a rotation's does, so `P @ M` is one step back.) We do it for D = 64, without any training. Where will the weights lie for one step back, and for two? Try -1 in place of 2.
 
 # %%
 P, M = sinusoidal(7, 64), one_further(64)  # T D, D D
 for steps, ax in zip((1, 2), plots.axes(2, width=4.6, height=3.4), strict=True):
-    queries = P @ torch.linalg.matrix_power(M, steps)  # T D: a row times M is one step back
+    queries = P @ torch.linalg.matrix_power(M, steps)  # T D
     weights = (3 * queries @ P.T).softmax(-1)  # T T; the 3 concentrates the weights
     plots.weights(weights, title=f"{steps} back", ax=ax, xlabel="keys: positions", ylabel="queries: positions")
 
@@ -229,7 +229,7 @@ for layer, ax in enumerate(plots.axes(2, width=5.2, height=3.7)):
     plots.weights(sinus.seen[layer][0], names, names, f"layer {layer}", ax, "keys: words", "queries: words")
 
 # %% [markdown]
-# Nearly all texts come out right. In layer 0 each word but the first looks mostly at the word before, and can take it along. In layer 1 the last word, 27, looks at 2, the word that has looked at a 27. So does the first 27.
+# Nearly all texts come out right. In layer 0 each word but the first looks mostly at the word before. In layer 1 the last word, 27, looks at 2: in layer 0, 2 took along the 27 before it, and so matches the query. The first 27 does likewise.
 #
 # ## Rotary positions
 #
@@ -286,11 +286,11 @@ display(difference(Reader.weights, HalfTurned.weights, around=0))  # "+" is new,
 table(shares, [f"{length} words" for length in lengths], corner="share right", digits=2)
 
 # %% [markdown]
-# The model guesses. A key that is not turned is the same wherever its word stands, so in layer 0 no query can ask for the word before. Now edit so that only the keys are turned. Does that help? "Before" needs both: where the key's word stands, and the query's.
+# The model guesses. In layer 0 an unturned key does not show where its word stands. Now edit so that only the keys are turned. Does that help? A little: perhaps turned keys show which word is first, and the first is never the answer. But "before" needs both: where the key's word stands, and the query's.
 #
 # ## What happens beyond the trained lengths?
 #
-# **Learned positions** are the third way: one trained vector per position, the rows of `nn.Embedding(length, D).weight`. A row whose position never occurs in training stays random, as it began. Sinusoidal positions can be computed for any position. Vaswani et al. hoped that they might hold in longer texts. What share will their model get right in texts of 24 words?
+# **Learned positions** are the third way: one trained vector per position, a row of `nn.Embedding(length, D).weight`. A row whose position never occurs in training stays random. Sinusoidal positions can be computed for any position; Vaswani et al. hoped that they might hold in longer texts. What share will be right in texts of 24 words?
 
 # %% tags=["nbval-check-output"]
 predict("11.beyond", ...)
@@ -310,21 +310,25 @@ print("learned minus sinusoidal in the BLEU of our translators, seed by seed:", 
 plots.curves(numbers, right, "words of the text, T", "share right", legend="above")
 
 # %% [markdown]
-# Here the hope fails: beyond 12 words, sinusoidal positions are about as bad as learned ones, still random there; at 32 words they are worse with every seed. Rotary positions hold up for much longer.
+# Here the hope fails: beyond 12 words, sinusoidal positions are about as bad as learned ones, whose rows beyond 12 are still random; at 32 words they are worse with every seed. Rotary positions hold up for much longer.
 #
 # In translation, Vaswani et al. found "nearly identical results" with both kinds (section 3.5). Our translators lose about one BLEU with learned ones, with each of three seeds, perhaps because three epochs are few.
 #
-# Which answers are lost in texts of 24 words? On the left, the five seeds by the position of the answer; on the right, the weight that layer 0 of our models gives to the word before. The dotted line marks the last position that occurred in training.
+# Which answers are lost in texts of 24 words? On the left, the five seeds by the position of the answer; on the right, the weight that layer 0 of our models gives to the word before. Dotted: the last position that occurred in training.
 
 # %%
 right = {}
 for kind in ("rotary", "sinusoidal", "learned"):
     places, right[kind] = measured("places", "answers_right", "place", positions=kind)
-longer, _ = recall_next(500, 24, torch.Generator().manual_seed(1))
-before = {}
-for name, model in {"rotary": rotary, "sinusoidal": sinus}.items():
-    model(longer)
-    before[name] = [model.seen[0].diagonal(-1, 1, 2).mean(0).tolist()]  # T
+shorter, longer = (recall_next(2000, T, torch.Generator().manual_seed(1)) for T in (12, 24))
+shown = {"rotary": (rotary, longer), "sinusoidal": (sinus, longer), "sinusoidal, 12 words": (sinus, shorter)}
+seen = {}
+for name, (model, (texts, _)) in shown.items():
+    model(texts)
+    seen[name] = model.seen[0].detach().mean(0)  # T T
+late = seen["sinusoidal"][9:12, 13:].sum(1).mean()
+print(f"sinusoidal, 24 words: queries 9 to 11 give {late:.2f} of their weight to keys after 12")
+before = {name: [w.diagonal(-1).tolist() + [torch.nan] * (25 - len(w))] for name, w in seen.items()}
 by_place, by_query = plots.axes(2, width=5.2, height=3.6)
 plots.curves(places, right, "position of the answer", "share right", ax=by_place, legend="above")
 plots.curves(range(1, 25), before, "position of the query", "weight on the word before", ax=by_query, legend="above")
@@ -332,32 +336,43 @@ for ax in (by_place, by_query):
     ax.axvline(12, color="0.5", linestyle=":")  # the last position that occurred in training
 
 # %% [markdown]
-# Learned positions fail at once at 12, where training never had an answer, only the repeated word. Sinusoidal ones lose answers from 9 on, and layer 0 of our model loses the word before there, too. (Rotary ones lose some of the first answers; perhaps these are too far from the last word, farther than any in training.) But is that the cause? Our head by hand, with its matrix M, works at any position. We put it in place of the weights of layer 0 and change nothing else. What happens in texts of 24 words?
+# Position 12 did occur in training, but only as the repeated word, never as an answer: learned positions fail from there. (Rotary ones lose some of the first answers, perhaps because these are farther from the last word than any in training.) Sinusoidal ones lose answers from 9 on. Layer 0 gives the word before less weight there, but so it does in texts of 12 words. What is new is the weight on keys after 12. Is that the cause?
+#
+# We try two changes to layer 0 and nothing else. First we hide the keys after 12 from earlier queries. Then our head by hand, whose M works at any position, takes its place. What does each bring back?
 
 
 # %%
+def hide(layer, x):
+    weights = Reader.weights(sinus, layer, x)  # B T T
+    if layer == 0:
+        weights[:, :13, 13:] = 0
+    return weights / weights.sum(-1, keepdim=True)
+
+
 def by_hand(layer, x):
     P = sinusoidal(x.shape[1], 64)  # T D
     return (3 * P @ M @ P.T).softmax(-1) if layer == 0 else Reader.weights(sinus, layer, x)  # T T or B T T
 
 
-lengths, rows = (12, 16, 24, 32), {}
-for name, weights in {"as trained": sinus.weights, "layer 0 by hand": by_hand}.items():
+rows, (texts, answers) = {}, longer
+there = (texts[:, 9:12] == answers[:, None]).any(1)  # the answer is at position 9, 10 or 11
+for name, weights in {"as trained": sinus.weights, "late keys hidden": hide, "layer 0 by hand": by_hand}.items():
     sinus.weights = weights
-    rows[name] = [share_right(sinus, length) for length in lengths]
+    rows[name] = [share_right(sinus, length) for length in (12, 24, 32)]
+    rows[name].append((sinus(texts).argmax(-1) == answers)[there].double().mean().item())
 del sinus.weights  # back to those of its class
-table(rows, [f"{length} words" for length in lengths], corner="share right", digits=2)
+table(rows, ["12 words", "24 words", "32 words", "24, answer at 9 to 11"], corner="share right", digits=2)
 
 # %% [markdown]
-# Nearly all texts come out right again. So the positions themselves are good for longer texts, and the rest of the model copes with new ones, too. What fails is what training has found for layer 0.
+# With the late keys hidden, most answers at 9 to 11 are right again: new positions draw weight as keys before they fail as queries. With the head by hand nearly all texts are right. So the positions are good for longer texts; the trained layer 0 is not.
 #
 # ## So: where does the order come from?
 #
-# Not from attention itself, but from positions that are added or that turn, and in a decoder perhaps partly from the mask. Added positions tell where each word is; in our task, the trained model loses many answers at new ones. Rotary positions tell how far apart two words are, and much less is lost in longer texts.
+# Not from attention itself, but from positions that are added or that turn, and in a decoder perhaps partly from the mask. Added positions tell where each word is; our model loses many answers at new ones. Rotary positions tell how far apart words are, and less is lost.
 #
 # ## Questions
 #
-# Run a cell, then replace the dots with a letter in quotes or a number.
+# Run a cell, then replace the dots with a letter (in quotes) or number.
 
 # %%
 check("11.q1", ...)

@@ -27,7 +27,7 @@ torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 #
 # Attention makes weighted averages. If three values are 2, 4 and 9, then whatever the weights, the context lies between 2 and 9.
 #
-# So what happens to the words if one attention follows another? We send 10 random words through 12 layers of self-attention with random W_Q, W_K and W_V, and measure how alike they are: the mean cosine between two words, which is 1 when all point in the same direction. After how many layers is it above 0.99?
+# So what happens to the words if one attention follows another? We send 10 random words through 12 layers of self-attention whose W_Q, W_K and W_V are random as `nn.Linear` begins, and measure how alike they are: the mean cosine between two words, which is 1 when all point in the same direction. After how many layers is it above 0.99?
 
 # %% tags=["nbval-check-output"]
 predict("12.alike", ...)
@@ -41,7 +41,7 @@ plots.curves(range(13), alike, "layers", "mean cosine of two words", legend="abo
 # %% [markdown]
 # After two layers of attention alone all words point in nearly the same direction (theory: Dong et al. 2021). If each attention *adds* its context, x + f(x), they become alike more slowly: the residual connection of lesson 09 (He et al. 2016).
 #
-# Here is the whole Transformer (Vaswani et al. 2017), with its norms where they mostly are today. Its residual connections form a line, the **residual stream**, from the embedding to the last norm. Each box beside it reads the stream and adds to it. The encoder's result is the **memory**. We build them one by one: f is what a box does; the norm comes below. Which of them lets words exchange what they know?
+# Here is the Transformer (Vaswani et al. 2017), with its norms where most models have them today. Its residual connections form a line, the **residual stream**, from the embedding to the last norm. Each box beside it reads it and adds to it. The encoder's result is the **memory**. We build them one by one: f is what a box does; norms have a section of their own. Which of them lets words exchange what they know?
 
 # %%
 diagrams.transformer()
@@ -152,7 +152,7 @@ print("post:", PostNorm(3, nn.Identity())(x).detach())
 diagrams.sublayers()
 
 # %% [markdown]
-# The variance is (4 + 1 + 9) / 3 = 4.667 and its root 2.16, so the norm begins with -2 / 2.16 = -0.926. Post-norm should give the norm of 2x, which is the same as that of x. In the drawing, its stream goes through a norm in every sub-layer; with pre-norm the stream is only ever added to.
+# The variance is (4 + 1 + 9) / 3 = 4.667 and its root 2.16, so the norm begins with -2 / 2.16 = -0.926. Post-norm should give the norm of 2x, which is that of x: [-0.926, -0.463, 1.389]. In the drawing, in post-norm the stream itself passes through a norm in every sub-layer; in pre-norm it is only ever added to.
 #
 # ## Two kinds of layers
 #
@@ -228,7 +228,7 @@ class EmbeddingAndReadout(nn.Module):
 
 # %%
 class Transformer(EmbeddingAndReadout):
-    def __init__(self, V, D=32, H=4, F=64, N=2, longest=64):  # N layers on each side
+    def __init__(self, V, D=32, H=4, F=64, N=2, longest=64):  # N layers on each side; the paper: 512, 8, 2048 and 6
         super().__init__(V, D, longest)
         self.padding = PAD
         self.register_buffer("causal", causal_mask(longest))  # T T
@@ -257,7 +257,7 @@ diagrams.transformer_calls([*attentions, "feed-forward", "layers"], new=ends)
 
 
 # %% [markdown]
-# With pre-norm no norm lies on the residual stream, so one more follows the last layer of each side. We train the model in the small world of lesson 06, where verbs go to the end, in 200 steps of lesson 05's loop: 64 pairs, Adam, gradients clipped to length 1, and a rate that falls from 0.01. A recurrent translator as in lesson 06, GRUs with attention, learns from the same batches. Which one will be faster, and which one will get more words right? (For both we also tried three rates, with three seeds.) In `translate` below, how often do `encode` and `decode` run for a translation of ten words?
+# With pre-norm no norm lies on the residual stream, so one more follows the last layer of each side. We train the model in the small world of lesson 06, where verbs go to the end, in 200 steps of lesson 05's loop: 64 pairs, Adam, clipped gradients, and a rate that falls from 0.01. A recurrent translator as in lesson 06, GRUs with attention, learns from the same batches. (For both we also tried three rates.) We count in two ways: each word predicted after the *right* words before it, or after the model's *own*. Which model will be faster, and which will get more words right? In `translate` below, how often do `encode` and `decode` run for ten words?
 
 # %% tags=["nbval-check-output"]
 predict("12.share", ...)
@@ -301,7 +301,7 @@ for text, right, ours in zip(tried, truth(tried, "verb-last"), translate(model, 
     print(f"\n{text}\nright  {right}\nmodel  {ours}")
 
 # %% [markdown]
-# A model that fits on a page learns to translate. (`encode` runs once, `decode` eleven times, with EOS.) But at 0.01, the best rate for both, the GRUs get more words right with each seed, even if ours has 240 steps, a fifth more time. So in our small world they are better. On millions of real sentences, Vaswani et al. found the Transformer better after less training, as no word waits for another (lesson 09).
+# A model on one page learns to translate. (`encode` runs once, `decode` eleven times, with EOS.) Your seconds show which was faster. Of the three rates 0.01 is best for both. There the GRUs learn more in 200 steps with each seed, even if ours has 240, a fifth more. (With 300 ours comes close: see below.) On millions of real sentences, Vaswani et al. found the Transformer better after less training.
 #
 # ## Take one part out
 #
@@ -365,7 +365,7 @@ reveal("12.part", round(written_right, 2))
 # %% [markdown]
 # Without the causal mask the model may look at the word that it should predict, and when it translates, that word is not there yet. But why is its loss not far below the whole model's, if it sees the answer?
 #
-# Choose another part: change the line, predict, and run. Then look at all, with five seeds and 300 steps. The model of the last row can only copy. In the third series each sentence is translated by itself, without padding. Predict first: without which four of the seven parts will fewer than half of the words be right when the model translates?
+# Choose another part: change the line, predict, and run. Then look at all, with five seeds and 300 steps. The last row lacks two parts: without causal mask and source, it can only copy the word that it should predict. In the third series each sentence is translated by itself, without padding. Predict first: without which four of the seven parts will fewer than half of the words be right when the model translates?
 
 
 # %%
@@ -387,7 +387,7 @@ for part in ("nothing", "source mask", "causal mask", copying):
     print(f"loss at the end {min(found):.2f} to {max(found):.2f}: {' '.join(names[part].split())}")
 
 # %% [markdown]
-# Without positions, attention to the source, residual connections or the causal mask, fewer than half of the words are right when the model translates. Of these four, only the missing causal mask goes unnoticed given the right words, and the loss does not show it: copying has to be learned, too, and in this world the source settles nearly every word, so the whole model's loss also nears 0. (In real text a word is less certain; there we would expect a loss too good to be true.) Without the source mask only sentences by themselves suffer.
+# Without positions, attention to the source, residual connections or the causal mask, fewer than half of the words are right when the model translates. Of these four, only the missing causal mask goes unnoticed given the right words, and in the loss. Copying must be learned, too, and here the source settles nearly every word, so the whole model's loss also nears 0. (In real text it might look too good.) Without the source mask, only sentences translated one at a time get worse: perhaps the model has learned to rely on the padding beside the words.
 #
 # Feed-forward networks and norms seem to do little. Is this also true where words have endings that must agree?
 
@@ -457,7 +457,7 @@ plots.dots(rows, "share right, given the right words; a mark for each of five se
 ax.get_legend().remove()
 
 # %% [markdown]
-# Post-norm without a warm-up fails with every seed. What goes wrong in its first steps? Here are three of these ways, with three seeds. How different are the decoder's words, as 1 minus their mean cosine, and how large is the gradient that reaches its first layer? At the dotted line the warm-up has reached the full rate. Are the words different then?
+# Post-norm without a warm-up fails with every seed. What goes wrong in its first steps? Here are three of these ways, with three seeds. How different are the decoder's words, as 1 minus their mean cosine, and how large is the gradient that reaches its first layer? (Thin: each seed of "post".) At the dotted line the warm-up has reached the full rate. Are the words different then?
 
 # %%
 runs = {"pre": ("pre", 0), "post": ("post", 0), "post, warm-up": ("post", 200)}
@@ -468,11 +468,12 @@ for (value, title), ax in zip(titles.items(), plots.axes(2, width=5.2, height=4)
         steps, found = measured("first_steps", value, "step", norm=norm, warmup=warmup)
         lines[way] = nn.functional.pad(torch.tensor(found), (0, 10 - len(steps)), value=torch.nan)  # to ten points
     plots.curves(steps, lines, "step", title, ax=ax, legend="above")
+    ax.plot(steps, lines["post"].T, color="0.2", linewidth=1)  # each seed of "post"
     ax.axvline(200, color="0.5", linestyle=":")
     ax.set(xscale="log", yscale="log", ylim=(1e-7, 2))
 
 # %% [markdown]
-# With post-norm and no warm-up, ten steps make all words alike, and hardly any gradient reaches the first layer. By step 50 it has not come back, though with two of three seeds words differ again. The other two ways keep their gradients, and words are apart when the warm-up reaches the full rate. We have not measured why: Xiong et al. 2020 find post-norm's gradients near the output large at the start, Liu et al. 2020 that its layers depend more on f.
+# With post-norm and no warm-up, ten steps make all words alike, and hardly any gradient reaches the first layer. By step 50 it has not come back, although with two of three seeds words differ again, in the third hardly. The other two ways keep their gradients, and words are apart when the warm-up ends. We have not measured why: Xiong et al. 2020 find post-norm's gradients near the output large at the start, Liu et al. 2020 that its layers depend more on f.
 #
 # ## Is it right?
 #
@@ -504,7 +505,7 @@ table(rows, ["safe from later words", "safe from padding"])
 #
 # ## So: what else does attention need?
 #
-# Residual connections, positions, a causal mask and a second attention, to the source: without any one of these, most words were wrong. Without the source mask, sentences by themselves suffered. In this world the training loss is about as low without either mask. Feed-forward networks help, with nine of ten seeds. Norms keep numbers small: without them our six layers hardly learn. Where norms stand decides whether a high rate needs a warm-up.
+# Residual connections, positions, a causal mask and an attention to the source: without any of these, most words were wrong. Without the source mask, sentences translated one at a time got worse. The training loss is about as low without one of the masks. Feed-forward networks help, in nine of ten comparisons. Norms keep numbers small: without them our six layers hardly learn. Where norms stand decides whether a high rate needs a warm-up.
 #
 # ## Questions
 #
@@ -531,7 +532,7 @@ check("12.q5", ...)
 # - Attention alone makes words alike. With residual connections, x + f(x), that happens more slowly.
 # - A sub-layer is x + f(norm(x)). An encoder layer has two: self-attention and feed-forward. A decoder layer has three, with an attention to the source in between.
 # - Three attentions, two masks: one hides the source's padding and serves twice, one is causal. In a world as certain as ours the training loss does not show a missing mask. So we test that neither later words nor padding change anything.
-# - With pre-norm no norm lies on the residual stream. With post-norm large first steps cut the first layers off from the gradient: at a high rate it needs a warm-up.
+# - With pre-norm no norm lies on the residual stream. With post-norm at a high rate and no warm-up, hardly any gradient reached the first layer.
 #
 # **Exercises**: [open them](../exercises/12_transformer_exercises.ipynb)
 #

@@ -154,7 +154,7 @@ check("12.sublayer", sublayer)
 #
 # Write `forward` for a layer of the encoder. Its sub-layers are self-attention and the feed-forward network. `__init__` is given, with the names that PyTorch uses: keep it as it is. The result equals that of `nn.TransformerEncoderLayer` with the same weights and without dropout. `norm_first` says where the norms stand: `True` is pre-norm, as in the lesson, and `False` post-norm.
 #
-# `self.self_attn` is `nn.MultiheadAttention`, and it returns two things, the contexts and the weights. Its `key_padding_mask` is True at **what must not be attended to**, while your `mask` is True at words. Each sentence has one word at least. What comes out at padding is not compared. What is in `x` at padding must not reach any word; NaN there costs no point.
+# `self.self_attn` is `nn.MultiheadAttention`, and it returns two things, the contexts and the weights. Its `key_padding_mask` is True at **what must not be attended to**, while your `mask` is True at words. Each sentence has one word at least. What comes out at padding is not compared. What is in `x` at padding must not reach any word; NaN there does not fail the check.
 
 
 # %%
@@ -211,7 +211,7 @@ check("12.encoder_layer", EncoderLayer)
 #
 # Now a layer of the decoder: self-attention, in which a word sees **itself and the words before it**; attention to the source, with keys and values made from `memory`, which is what the encoder made of the source; and the feed-forward network. The result equals that of `nn.TransformerDecoderLayer` with the same weights, without dropout, with a causal mask for the target and a padding mask for the source.
 #
-# `self.norm1`, `self.norm2` and `self.norm3` belong to these three, in this order. `memory` goes through no norm. The target needs no padding mask, as its padding is at the end. `memory_mask` is True at words, but in `attn_mask`, T×T, and `key_padding_mask`, B×S, True means **hidden**. What is in `memory` at padding must not reach any word, and gets no gradient; NaN there costs no point.
+# `self.norm1`, `self.norm2` and `self.norm3` belong to these three, in this order. `memory` goes through no norm. The target needs no padding mask, as its padding is at the end. `memory_mask` is True at words, but in `attn_mask`, T×T, and `key_padding_mask`, B×S, True means **hidden**. What is in `memory` at padding must not reach any word, and gets no gradient; NaN there does not fail the check.
 
 
 # %%
