@@ -128,7 +128,7 @@ check("14.next_look", next_look)
 # %% [markdown]
 # ## 14.hybrid_loss
 #
-# The hybrid loss (section 3.2) has three terms: cross-entropy, REINFORCE for the looks, and the squared error of the baseline. This one runs, and has four faults:
+# The hybrid loss (section 3.2) has three terms: cross-entropy, REINFORCE for the looks, and the squared error of the baseline. This one runs, and has five faults:
 #
 # ```python
 # def hybrid_loss(logits, label, log_probability, reward, baseline):
