@@ -254,8 +254,8 @@ def catch_peeking(model):
     draw = torch.Generator().manual_seed(0)
 
     def stays(trial):
-        Y, X = torch.randint(4, 31, (2,), generator=draw).tolist()
-        T, size, scales = trial % 5 + 1, trial % 4 + 1, trial % 3 + 1
+        Y, X = torch.randint(5, 31, (2,), generator=draw).tolist()
+        T, size, scales = trial % 4 + 1, trial // 4 % 3 + 1, trial % 3 + 1
         image, other = torch.randn(2, Y, X, generator=draw).clamp(-9, 9)
         locations = 2 * torch.rand(T, 2, generator=draw) - 1
 
