@@ -125,7 +125,7 @@ told = Captioner()(annotations[:8], training.given[:8])
 print("logits, weights and gates of eight captions:", *(tuple(part.shape) for part in told[:3]))
 
 # %% [markdown]
-# Each word has 25 weights, one for each cell. Now we train the decoder for 600 steps, always reading the right words so far (the measurements below do the same). Nothing tells it where a thing stands: it sees pictures and captions alone.
+# Each word has 25 weights, one for each cell: 25·T in all. Now we train the decoder for 600 steps, always reading the right words so far (the measurements below do the same). Nothing tells it where a thing stands: it sees pictures and captions alone.
 #
 # Afterwards we look at the words that name things. The **pointing accuracy**, or "pointing" in our tables, is the share of them for which the largest weight lies on the thing. A random cell would be right in 1 of 25 cases.
 
@@ -148,7 +148,7 @@ table({"share right": [*shares.values(), found.captions]}, [*shares, "whole capt
 # %% [markdown]
 # The largest weight lies on the thing for nearly all names, although nothing in the training asks for it. Most names are right, too. Relations are wrong most often, and one wrong word spoils a caption: perhaps finding a thing is easier than comparing two.
 #
-# What does the captioner write when it reads its own words? Here are the three scenes of the beginning, and under each map the word that it writes. The ink is black, the colour shows the weights, and dashes frame the thing to be named. Move the slider: where does it look when it writes a wrong name?
+# What does the captioner write when it reads its own words? Here are the three scenes of the beginning, and under each map the word that it writes. The drawing is black; the darker the orange, the larger the weight; dashes frame the thing to be named. Move the slider: where does it look when it writes a wrong name?
 
 
 # %%
@@ -181,7 +181,22 @@ written_explorer = explore(written, first=ipywidgets.IntSlider(value=1, min=0, m
 written_explorer
 
 # %% [markdown]
-# At the wrong "eight" of the third scene, most of the weight lies on the eight further right, and little on the framed thing: here the map follows what is *said*.
+# Here are the first five wrong names of all test scenes, each after right words, with the weight on the thing itself and the largest weight on any other cell. Does the map betray the mistake?
+
+# %%
+scene, word = (unseen.named & ~right).nonzero(as_tuple=True)  # N wrong names
+cell, weights = unseen.true[scene, word][:, None], told.weights[scene, word]  # N 1, N L
+on_thing, elsewhere = weights.gather(1, cell)[:, 0], weights.scatter(1, cell, 0.0).amax(1)  # N each
+rows = {}
+for s, t, on, other in zip(scene[:5].tolist(), word[:5].tolist(), on_thing, elsewhere, strict=False):
+    right_name, its_name = (WORDS[ids[s, t]] for ids in (unseen.wanted, told.logits.argmax(-1)))
+    rows[f"scene {s}: {right_name}"] = [its_name, on, other]
+share = (on_thing > elsewhere).float().mean()
+print(f"{len(scene)} wrong names; for {share:.2f} of them, the largest weight lies on the thing")
+table(rows, ["written", "weight on the thing", "largest elsewhere"], corner="the thing", digits=2)
+
+# %% [markdown]
+# For nearly all wrong names, too, the largest weight lies on the thing: the captioner points at the right thing and writes the name of another. So a map that points well does not make the word right.
 #
 # Which words need the picture at all? For each kind of word, here are the gate, the largest weight, and the weights on the thing to be named and on the one named before. After a relation comes "a", whatever the picture shows. Does the gate close for it?
 
@@ -260,7 +275,7 @@ both_explorer = explore(looks_at, scene=ipywidgets.IntSlider(value=1, min=0, max
 both_explorer
 
 # %% [markdown]
-# With the penalty, about three quarters of the things are pointed to one word *before* their name, at the "a" (in this scene the square, not the nine). But fewer words are right, too: is this only a bad map of a bad model? Here are five captioners trained for twice as long, on up to four things, and λ = 1 as in the authors' code (which sums the loss over words, where we take the mean).
+# With the penalty, about three quarters of the things are pointed to one word *before* their name, at the "a" (in this scene the square, not the nine). But fewer words are right, too: is this only a bad map of a bad model? Here are five captioners trained for twice as long, on up to four things, and λ = 1 as in the authors' code. (That code sums the loss over words, sums the penalty over captions and averages it over cells; so the two λ cannot be compared.)
 
 
 # %%
@@ -277,13 +292,11 @@ for name, setup in setups.items():
     marks[name] = dict(zip(columns, found_by_seed.T, strict=True))
 shown = {name: {column: found[column] for column in columns[:2]} for name, found in marks.items()}
 plots.dots(shown, "share of the names; 1,200 steps, up to four things, five seeds")
-rows = {f"{column}, λ = 0.01": marks["λ = 0.01"][column] for column in columns}
-for name in ("λ = 1", "no penalty"):
-    rows[f"right words, {name}"] = marks[name]["right words"]
-table(rows, [f"seed {seed}" for seed in range(5)], corner="after 1,200 steps", digits=2)
+rows = {name: found["right words"] for name, found in marks.items()}
+table(rows, [f"seed {seed}" for seed in range(5)], corner="share of right words", digits=2)
 
 # %% [markdown]
-# Without the penalty, pointing is near 1 (one word earlier: 0.36 to 0.53). With λ = 0.01 it is 0 in four of five runs, with λ = 1 in all. With either, every run gets fewer words right than the same seed without it. But a map can fail where most words are right: with λ = 0.01, seed 0 has 0.92 right, and points at nearly every thing one word early.
+# Without the penalty, pointing is near 1 (one word earlier: 0.36 to 0.53). With λ = 0.01 it is 0 in four of five runs, with λ = 1 in all. With either, every run gets fewer words right than the same seed without it. But a map can fail where most words are right: with λ = 0.01, two runs have more than 0.9 right, and only one run points at things.
 #
 # ## Is the map an explanation?
 #
@@ -331,25 +344,26 @@ for name, cells in tries.items():
     pairs = zip(models.values(), cells, strict=True)
     rows[name] = [words_kept(one, unseen_annotations, unseen, where, cell, empty) for one, cell in pairs]
 reveal("15.emptied", round(100 * rows["the cell with the largest weight"][1]))
-table(rows, ["no penalty", "penalty"], corner="names right, if we empty", digits=2)
+table(rows, ["no penalty", "penalty"], corner="names still right after emptying", digits=2)
 
 # %% [markdown]
-# Without the penalty, most names are lost with the cell that has the largest weight. With it, that cell matters no more than a random one. So where does the penalised model get the name from: the mean annotation that starts the state, the look one word before, or the look at the word? We empty the thing's cell everywhere, and in one of these alone, for five seeds of each model.
+# Without the penalty, most names are lost with the cell that has the largest weight. With it, that cell matters no more than a random one. So when does the penalised model read the thing: at the start, in the mean annotation; one word before the name; or at the name? We empty the thing's cell everywhere, then in one of these places alone, for five seeds of each model.
 
 # %%
-ways = {"largest": "the cell with the largest weight, everywhere", "thing": "the thing's cell, everywhere"}
-ways |= {"start": "the thing's cell, in the mean only"}
-ways |= {"look_before": "the thing's cell, in the look one word before only"}
-ways |= {"look": "the thing's cell, in the look at the word only"}
+ways = {"thing": "everywhere", "start": "only in the mean"}
+ways |= {"look_before": "only one word before the name", "look": "only at the name"}
 lost = {way: {} for way in ways.values()}
 for setup in ("no penalty", "penalty 0.01"):
     whole, *kept = runs("emptied", setup, ["whole", *ways]).T  # 5 each
     for way, left in zip(lost, kept, strict=True):
         lost[way][setup] = 1 - left / whole
-plots.dots(lost, "share of the right names that are lost; 600 steps, five seeds", xlim=(-0.08, 1.03))
+    print(f"{setup}, nothing emptied: names right in five runs:", whole)
+plots.dots(
+    lost, "share of right names lost when the thing's cell is emptied; 600 steps, five seeds", xlim=(-0.08, 1.03)
+)
 
 # %% [markdown]
-# Most names are lost if the thing's cell is emptied everywhere; the mean hardly matters. Without the penalty, emptying it in the look at the word loses most, where the weight lies. With it, four of five runs lose more without the look one word before (0.37 to 0.82): the state has kept what that look read. So a map says where a context came from, but not *necessarily* what a word depends on.
+# Without the penalty, names are lost mainly when the thing's cell is empty *at the name*, where the weight lies. With the penalty, only 0.28 to 0.57 of the names are right at all. In four of five runs, more of these are lost when the cell is empty *one word earlier* (0.37 to 0.82): by the time of the name, the state already holds what was read. So a map says where a context came from, but not *necessarily* what a word depends on.
 #
 # And a relation, such as "below"? Choose it in the menu above. Does it need the thing named before it, the one named after, or both? We ask captioners that were trained for twice as long, on up to four things.
 
@@ -362,13 +376,15 @@ ways |= {"before": "the thing named before", "after": "the thing named after"}
 *kept, on_before, on_after = runs("relations", "soft", [*ways, "on_before", "on_after"]).T  # 5 each
 marks = {way: {"right": found_by_seed} for way, found_by_seed in zip(ways.values(), kept, strict=True)}
 guess = "guessing", [10 / 25] * 5  # of 25 pairs of rows, 10 are “above”
-plots.dots(marks, "relations right, if we empty it; 1,200 steps, up to four things, five seeds", guess=guess)
+plots.dots(
+    marks, "share of relations still right after emptying…; 1,200 steps, up to four things, five seeds", guess=guess
+)
 before, after = (marks[f"the thing named {way}"]["right"].mean() for way in ("before", "after"))
 reveal("15.relation", "before" if before < after else "after")
 print("weights on the things:", f"{on_before.mean():.2f} before, {on_after.mean():.2f} after; equal weights: 0.04")
 
 # %% [markdown]
-# It needs both. In every run most relations are lost with the thing named before, although that gets little weight by then: perhaps the state has kept it. (It even falls below guessing, perhaps because captions end early.)
+# It needs both. In every run most relations are lost with the thing named before, although that gets little weight by then: perhaps the state has kept it. (It even falls below guessing, perhaps because captions end early.) The thing named after gets more weight than in the table for our first model, which had half the training.
 #
 # ## Draw one cell
 #
@@ -394,7 +410,7 @@ on_thing = (draws[0].places == unseen.true)[unseen.named].float().mean()
 print(f"share of the names for which the drawn cell is the thing's: {on_thing:.2f}")
 
 # %% [markdown]
-# For most names it does. But this captioner had learned to look before it drew. The paper trains with draws from the start, and reads softly for half of the pictures, which makes it more robust; we do so in half of the batches. What do these soft batches change? The last row reads the average of all cells.
+# For most names, the drawn cell is the thing's. But this captioner had learned to look before it drew. The paper trains with draws from the start, and reads softly for half of the pictures, which makes it more robust; we do so in half of the batches. What do these soft batches change? (When scored, both hard models read the cell with the largest weight. The last row reads the average of all cells.)
 
 
 # %%
