@@ -233,9 +233,13 @@ table(rows, [name for name, _ in model.named_children()], corner="norm of the gr
 # | trained here | 24×24 | none | 2 | 2 | 2,000 |
 # | stored, five seeds | 32×32 | none | 3 | 1 to 4 | 5,000 |
 # | stored, among clutter | 32×32 | four pieces | 3 | 4 | 5,000 |
+#
+# The digit's box can begin in 17 rows and columns; from 9 of each it holds the field's centre: in $(9/17)^2$, or 28 of 100 fields. In how many will it hold the centre of the last glimpse?
 
+# %% tags=["nbval-check-output"]
+predict("14.found", ...)
 
-# %%
+# %% tags=["reveals"]
 learning = {}  # the mean reward of each step, by the name of the model
 
 
@@ -250,13 +254,6 @@ def train(name, model, loss):
     return ram.evaluate(model, side=24, glimpses=2)  # right answers, last glimpses in the box
 
 
-# %% [markdown]
-# The digit's box can begin in 17 rows and 17 columns. From 9 of each it holds the field's centre: in $(9/17)^2$, or 28 of 100 fields. After training, in how many does it hold the centre of the last glimpse?
-
-# %% tags=["nbval-check-output"]
-predict("14.found", ...)
-
-# %% tags=["reveals"]
 print("On fields with digits that it has not seen, before and after training:")
 torch.manual_seed(0)
 model = Looker(size=8, scales=2, D=64)
@@ -361,7 +358,7 @@ right.set_yticks([])
 right.get_legend().remove()
 
 # %% [markdown]
-# The costliest changes are patch 0 alone, a single look, random looks, and no reward for looking. The first patch 0 touches the digit's box in $(15/25)^2 = 0.36$ of the fields; alone it finds no more. The baseline helps with every seed. If the log density does not teach the core, far fewer digits are found. Rewards of 1 or 0 and a small σ from the start make no clear difference. Four looks beat two with every seed.
+# The costliest changes are patch 0 alone, one look, random looks, and no reward for looking. The first patch 0 touches the digit's box in $(15/25)^2 = 0.36$ of the fields; alone it finds no more. The baseline helps with every seed. If the log density does not teach the core, far fewer digits are found. Rewards of 1 or 0 and a small σ make no clear difference. Four looks beat two with every seed.
 #
 # ## What if one look is not enough?
 #
@@ -385,11 +382,11 @@ print("                     right answers:               ", right)
 table(rows, [f"look {n}" for n in range(1, 5)], corner="in the digit's box, share of 1,000 fields", digits=2)
 
 # %% [markdown]
-# In field 3 the second look leaves the digit for clutter, and the third returns. In field 4 two miss, and the third hits. In field 6 the model finds the 5 and reads a 0. In a third of the fields, the third or fourth look is the first to hit. But it does not always stay: some look hits in 86 of 100 fields (the second row's sum), the last one in 64. And a hit is not yet a right answer: of the five models like it, seed 0 hits in 71 of 100 fields and seed 2 in 32, but they are right in 57 and 52.
+# In field 3 the second look leaves the digit for clutter, and the third returns. In field 6 the model finds the 5 and reads a 0. In a third of the fields, the third or fourth look is the first to hit. Some look hits in 86 of 100 (the second row's sum), the last one in 64. A hit is not yet a right answer: of the five models, seed 0 hits in 0.71 and is right in 0.57, seed 2 in 0.32 and 0.52.
 #
 # ## What does a look cost?
 #
-# A **convolutional network** slides small filters over all pixels. We time one with three layers, and ours, on larger and larger pictures. How does each curve rise?
+# A **convolutional network** slides filters over all pixels. We time one with three layers, and ours, on larger pictures. How does each curve rise?
 
 # %%
 looking, convolution = ram.RecurrentAttentionModel(), ram.convolutional()
@@ -432,7 +429,7 @@ table(rows, columns, corner="right answers, five seeds", digits=2)
 # | --- | --- | --- | --- |
 # | 8.09 | 4.96 | 4.04 | 14.4 |
 #
-# The number of looks is not the reason: four, as many as ours, win there, too. Its digits and pictures are larger, and its training differs. Which of these matters is not tested.
+# Four looks, as many as ours, win there, too. Its digits and pictures are larger, and its training differs: which of these matters is not tested.
 #
 # ## Has it seen more than its glimpses?
 #
@@ -464,7 +461,7 @@ for name, one in (("our model", model), ("peeking", peeking)):
 # %% [markdown]
 # The noise makes no difference to our model. The other one **peeks**: pixels outside all glimpses change its logits. One exercise asks for such a test.
 #
-# Vision transformers (Dosovitskiy et al. 2020) read a grid of patches, all glimpses at once. Others choose again: FoveaTer (Jonnalagadda et al. 2021) sees coarsely around each look, and its attention decides on the next one. DeepEyes (Zheng et al. 2025) cuts out a part and looks at it once more; rewards teach it which part.
+# Vision transformers (Dosovitskiy et al. 2020) read a grid of patches, all glimpses at once. Others choose again: FoveaTer (Jonnalagadda et al. 2021) sees coarsely around each look, and its attention decides on the next one. DeepEyes (Zheng et al. 2025) looks once more at a part; rewards teach it which.
 #
 # ## So: where should it look next?
 #

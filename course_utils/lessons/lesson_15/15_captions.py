@@ -148,7 +148,19 @@ table({"share right": [*shares.values(), found.captions]}, [*shares, "whole capt
 # %% [markdown]
 # The largest weight lies on the thing for nearly all names, although nothing in the training asks for it. Most names are right, too. Relations are wrong most often, and one wrong word spoils a caption: perhaps finding a thing is easier than comparing two.
 #
-# What does the captioner write when it reads its own words? Here are the three scenes of the beginning, and under each map the word that it writes. The drawing is black; the darker the orange, the larger the weight; dashes frame the thing to be named. Move the slider: where does it look when it writes a wrong name?
+# Where does it look when a name is wrong? The next cell takes the first five wrong names, each after right words. In the cell after it, the captioner reads its own words; we begin with the three scenes of the beginning, and the slider shows others. Under each map stands the word that it writes. The drawing is black; the darker the orange, the larger the weight; dashes frame the thing to be named.
+
+# %%
+scene, word = (unseen.named & ~right).nonzero(as_tuple=True)  # N wrong names
+cell, weights = unseen.true[scene, word][:, None], told.weights[scene, word]  # N 1, N L
+on_thing, elsewhere = weights.gather(1, cell)[:, 0], weights.scatter(1, cell, 0.0).amax(1)  # N each
+rows = {}
+for s, t, on, other in zip(scene[:5].tolist(), word[:5].tolist(), on_thing, elsewhere, strict=False):
+    right_name, its_name = (WORDS[ids[s, t]] for ids in (unseen.wanted, told.logits.argmax(-1)))
+    rows[f"scene {s}: {right_name}"] = [its_name, on, other]
+share = (on_thing > elsewhere).float().mean()
+print(f"{len(scene)} wrong names; for {share:.2f} of them, the largest weight lies on the thing")
+table(rows, ["written", "weight on the thing", "largest elsewhere"], corner="the thing", digits=2)
 
 
 # %%
@@ -179,21 +191,6 @@ def written(first):
 
 written_explorer = explore(written, first=ipywidgets.IntSlider(value=1, min=0, max=27))
 written_explorer
-
-# %% [markdown]
-# Here are the first five wrong names of all test scenes, each after right words, with the weight on the thing itself and the largest weight on any other cell. Does the map betray the mistake?
-
-# %%
-scene, word = (unseen.named & ~right).nonzero(as_tuple=True)  # N wrong names
-cell, weights = unseen.true[scene, word][:, None], told.weights[scene, word]  # N 1, N L
-on_thing, elsewhere = weights.gather(1, cell)[:, 0], weights.scatter(1, cell, 0.0).amax(1)  # N each
-rows = {}
-for s, t, on, other in zip(scene[:5].tolist(), word[:5].tolist(), on_thing, elsewhere, strict=False):
-    right_name, its_name = (WORDS[ids[s, t]] for ids in (unseen.wanted, told.logits.argmax(-1)))
-    rows[f"scene {s}: {right_name}"] = [its_name, on, other]
-share = (on_thing > elsewhere).float().mean()
-print(f"{len(scene)} wrong names; for {share:.2f} of them, the largest weight lies on the thing")
-table(rows, ["written", "weight on the thing", "largest elsewhere"], corner="the thing", digits=2)
 
 # %% [markdown]
 # For nearly all wrong names, too, the largest weight lies on the thing: the captioner points at the right thing and writes the name of another. So a map that points well does not make the word right.
@@ -363,9 +360,9 @@ plots.dots(
 )
 
 # %% [markdown]
-# Without the penalty, names are lost mainly when the thing's cell is empty *at the name*, where the weight lies. With the penalty, only 0.28 to 0.57 of the names are right at all. In four of five runs, more of these are lost when the cell is empty *one word earlier* (0.37 to 0.82): by the time of the name, the state already holds what was read. So a map says where a context came from, but not *necessarily* what a word depends on.
+# Without the penalty, names are lost mainly when the thing's cell is empty *at the name*, where the weight lies. With it, only 0.28 to 0.57 of the names are right at all, and four of five runs lose more of these *one word earlier* (0.37 to 0.82): at the name, the state already holds the thing. So a map says where a context came from, but not *necessarily* what a word depends on.
 #
-# And a relation, such as "below"? Choose it in the menu above. Does it need the thing named before it, the one named after, or both? We ask captioners that were trained for twice as long, on up to four things.
+# And a relation, such as "below"? Choose it in the menu above. Does it need the thing named before it, the one named after, or both? We ask captioners trained twice as long, on up to four things (their weights differ, too).
 
 # %% tags=["nbval-check-output"]
 predict("15.relation", ...)
@@ -384,7 +381,7 @@ reveal("15.relation", "before" if before < after else "after")
 print("weights on the things:", f"{on_before.mean():.2f} before, {on_after.mean():.2f} after; equal weights: 0.04")
 
 # %% [markdown]
-# It needs both. In every run most relations are lost with the thing named before, although that gets little weight by then: perhaps the state has kept it. (It even falls below guessing, perhaps because captions end early.) The thing named after gets more weight than in the table for our first model, which had half the training.
+# It needs both. In every run most relations are lost with the thing named before, although that gets little weight by then: perhaps the state has kept it. (It even falls below guessing, perhaps because captions end early.)
 #
 # ## Draw one cell
 #
