@@ -11,7 +11,7 @@ from course_utils.figures import diagrams, pictures, plots
 from course_utils.figures.tables import table
 from course_utils.figures.widgets import explore
 from course_utils.models import captions as package
-from course_utils.models.captions import Encoder, Told, by_kind, fit, kinds, score, soft_loss, words_kept
+from course_utils.models.captions import Encoder, Output, by_kind, fit, kinds, score, soft_loss, words_kept
 
 torch.set_printoptions(precision=3, sci_mode=False)
 
@@ -118,11 +118,11 @@ class Captioner(nn.Module):
             steps.append((h, z, alpha, beta))
         h, z, alpha, beta = (torch.stack(part, 1) for part in zip(*steps, strict=True))  # B T …
         logits = self.readout(torch.tanh(y + self.from_state(h) + self.from_context(z)))  # B T V
-        return Told(logits, alpha, beta)
+        return Output(logits, alpha, beta)
 
 
-told = Captioner()(annotations[:8], training.given[:8])
-print("logits, weights and gates of eight captions:", *(tuple(part.shape) for part in told[:3]))
+output = Captioner()(annotations[:8], training.given[:8])
+print("logits, weights and gates of eight captions:", *(tuple(part.shape) for part in output[:3]))
 
 # %% [markdown]
 # Each word has 25 weights, one for each cell: 25·T in all. Now we train the decoder for 600 steps, always reading the right words so far (the measurements below do the same). Nothing tells it where a thing stands: it sees pictures and captions alone.
@@ -140,8 +140,8 @@ fit(model, annotations, training, steps=600, rate=1e-2)
 found = score(model, unseen_annotations, unseen)
 reveal("15.pointing", round(100 * found.pointing))
 with torch.no_grad():
-    told = model(unseen_annotations, unseen.given)
-right = told.logits.argmax(-1) == unseen.wanted  # B T
+    output = model(unseen_annotations, unseen.given)
+right = output.logits.argmax(-1) == unseen.wanted  # B T
 shares = {kind: right[where].float().mean() for kind, where in kinds(unseen).items()}
 table({"share right": [*shares.values(), found.captions]}, [*shares, "whole captions"], digits=2)
 
@@ -152,15 +152,13 @@ table({"share right": [*shares.values(), found.captions]}, [*shares, "whole capt
 
 # %%
 scene, word = (unseen.named & ~right).nonzero(as_tuple=True)  # N wrong names
-cell, weights = unseen.true[scene, word][:, None], told.weights[scene, word]  # N 1, N L
+cell, weights = unseen.true[scene, word][:, None], output.weights[scene, word]  # N 1, N L
 on_thing, elsewhere = weights.gather(1, cell)[:, 0], weights.scatter(1, cell, 0.0).amax(1)  # N each
-rows = {}
-for s, t, on, other in zip(scene[:5].tolist(), word[:5].tolist(), on_thing, elsewhere, strict=False):
-    right_name, its_name = (WORDS[ids[s, t]] for ids in (unseen.wanted, told.logits.argmax(-1)))
-    rows[f"scene {s}: {right_name}"] = [its_name, on, other]
 share = (on_thing > elsewhere).float().mean()
-print(f"{len(scene)} wrong names; for {share:.2f} of them, the largest weight lies on the thing")
-table(rows, ["written", "weight on the thing", "largest elsewhere"], corner="the thing", digits=2)
+print(f"{len(scene)} wrong names; for {share:.2f} of them, the largest weight lies on the thing. The first five:")
+for s, t, on, other in zip(scene[:5].tolist(), word[:5].tolist(), on_thing, elsewhere, strict=False):
+    named, written_name = (WORDS[ids[s, t]] for ids in (unseen.wanted, output.logits.argmax(-1)))
+    print(f"scene {s}: {named}, written {written_name}; weight on it {on:.2f}, on another cell at most {other:.2f}")
 
 
 # %%
@@ -168,9 +166,9 @@ table(rows, ["written", "weight on the thing", "largest elsewhere"], corner="the
 def write(a):  # 1 L E
     words = [BOS]
     while words[-1] != EOS and len(words) < 9:
-        told = model(a, torch.tensor([words]))
-        words.append(told.logits[0, -1].argmax().item())
-    return words[1:], told.weights[0]  # T, T L
+        output = model(a, torch.tensor([words]))
+        words.append(output.logits[0, -1].argmax().item())
+    return words[1:], output.weights[0]  # T, T L
 
 
 def cells_of(scene):
@@ -199,7 +197,7 @@ written_explorer
 
 # %%
 columns = ["gate", "largest weight", "on the thing to be named", "on the one named before"]
-rows = by_kind(told, unseen) | {"a random cell": ["", *[1 / 25] * 3]}
+rows = by_kind(output, unseen) | {"a random cell": ["", *[1 / 25] * 3]}
 table(rows, columns, corner="mean, after the first name", digits=2)
 
 # %% [markdown]
@@ -237,9 +235,9 @@ LAMBDA = 0.01  # your turn: another λ takes ten seconds
 print("The same captioner, trained in the same way, with the penalty:")
 
 
-def with_penalty(told, wanted):
+def with_penalty(output, wanted):
     real = (wanted != PAD)[..., None]  # B T 1
-    return soft_loss(told, wanted) + LAMBDA * overlooked(told.weights * real).mean()
+    return soft_loss(output, wanted) + LAMBDA * overlooked(output.weights * real).mean()
 
 
 torch.manual_seed(0)
@@ -257,7 +255,7 @@ table({name: [one.words, one.pointing, one.one_earlier] for name, one in rows.it
 # The pointing accuracy falls to almost nothing. (In the last column, the largest weight of the word *before* has to lie on the thing.) Where does this model look instead?
 
 # %%
-looking = {"no penalty": told, "penalty": elsewhere}
+looking = {"no penalty": output, "penalty": elsewhere}
 
 
 def looks_at(scene):
@@ -310,10 +308,10 @@ def depends_on(scene, word):
     emptied[range(25), range(25)] = empty
     for setup, one in models.items():
         with torch.no_grad():
-            told = one(emptied, unseen.given[scene].expand(26, -1))
-        p = told.logits[:, word].softmax(-1)[:, wanted]  # 26
+            output = one(emptied, unseen.given[scene].expand(26, -1))
+        p = output.logits[:, word].softmax(-1)[:, wanted]  # 26
         lost = (p[25] - p[:25]).clamp(min=0)  # 25
-        maps[setup] = torch.stack([told.weights[25, word], lost])
+        maps[setup] = torch.stack([output.weights[25, word], lost])
         texts.append(f"{setup}: most is lost without cell {lost.argmax()}, {lost.max():.2f} of {p[25]:.2f}")
     columns = [f"weights for “{WORDS[wanted]}”", "lost without the cell"]
     pictures.each_word(unseen.images[scene], columns, maps, [cells_of(scene)[word]] * 2, width=2)
@@ -334,7 +332,7 @@ predict("15.emptied", ...)
 # %% tags=["reveals"]
 print("Names that are right:")
 where, rows = unseen.named, {}
-largest = [one.weights[where].argmax(-1) for one in (told, elsewhere)]  # of each name
+largest = [one.weights[where].argmax(-1) for one in (output, elsewhere)]  # of each name
 anywhere = [torch.randint(25, largest[0].shape, generator=draw)] * 2
 tries = {"nothing": [None] * 2, "the cell with the largest weight": largest, "a random cell": anywhere}
 for name, cells in tries.items():
