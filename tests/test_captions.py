@@ -15,7 +15,7 @@ from course_utils.models.captions import (
     WIDTH,
     Captioner,
     Encoder,
-    Told,
+    Output,
     by_kind,
     fit,
     hard_loss,
@@ -43,7 +43,7 @@ def some(B=2, L=6, T=4):
 @pytest.mark.parametrize("hard", [True, False])
 def test_a_captioner_does_what_its_equations_say(gate, hard):
     model, (annotations, given) = a_captioner(gate=gate), some()
-    told = model(annotations, given, hard)
+    output = model(annotations, given, hard)
     for row in range(2):
         a = annotations[row]
         h, c = (torch.tanh(layer(a.sum(0) / 6)) for layer in (model.first_state, model.first_memory))
@@ -51,45 +51,45 @@ def test_a_captioner_does_what_its_equations_say(gate, hard):
             look = model.look
             scores = [look.v(torch.tanh(look.key(a[i]) + look.query(h))).item() for i in range(6)]
             weights = torch.tensor(scores, dtype=torch.float64).softmax(0)
-            torch.testing.assert_close(told.weights[row, t], weights)
+            torch.testing.assert_close(output.weights[row, t], weights)
             context = a[int(weights.argmax())] if hard else sum(weights[i] * a[i] for i in range(6))
             if gate:
                 context = torch.sigmoid(look.gate(h)) * context
-                torch.testing.assert_close(told.gates[row, t], torch.sigmoid(look.gate(h)))
+                torch.testing.assert_close(output.gates[row, t], torch.sigmoid(look.gate(h)))
             word = model.embedding(given[row, t])
             h, c = model.cell(torch.cat([word, context])[None], (h[None], c[None]))
             h, c = h[0], c[0]
             said = model.readout(torch.tanh(word + model.from_state(h) + model.from_context(context)))
-            torch.testing.assert_close(told.logits[row, t], said)
-    assert (told.places is not None) == hard
+            torch.testing.assert_close(output.logits[row, t], said)
+    assert (output.places is not None) == hard
 
 
 def test_words_depend_on_the_picture_and_on_no_later_word():
     model, (annotations, given) = a_captioner(), some()
-    told = model(annotations, given)
+    output = model(annotations, given)
     later = given.clone()
     later[:, 2:] = 1 + given[:, 2:] % 8
-    assert torch.equal(model(annotations, later).logits[:, :2], told.logits[:, :2])
+    assert torch.equal(model(annotations, later).logits[:, :2], output.logits[:, :2])
     for place in range(6):
         moved = annotations.clone()
         moved[:, place] += 1
-        assert (model(moved, given).logits - told.logits).abs().amax((1, 2)).min() > 1e-6
+        assert (model(moved, given).logits - output.logits).abs().amax((1, 2)).min() > 1e-6
 
 
 def test_a_draw_follows_the_weights():
     model = a_captioner()
     annotations = torch.randn(1, 3, 5, generator=drawn(), dtype=torch.float64).expand(3000, -1, -1)
-    told = model(annotations, torch.full((3000, 1), BOS), hard=True, draw=drawn())
-    shares = torch.bincount(told.places[:, 0], minlength=3) / 3000
-    torch.testing.assert_close(shares.double(), told.weights[0, 0], atol=0.04, rtol=0)
+    output = model(annotations, torch.full((3000, 1), BOS), hard=True, draw=drawn())
+    shares = torch.bincount(output.places[:, 0], minlength=3) / 3000
+    torch.testing.assert_close(shares.double(), output.weights[0, 0], atol=0.04, rtol=0)
     again = model(annotations, torch.full((3000, 1), BOS), hard=True, draw=drawn())
-    assert torch.equal(told.places, again.places)
+    assert torch.equal(output.places, again.places)
 
 
 def test_the_penalty_counts_real_words_and_each_place_once():
     weights = torch.tensor([[[1.0, 0.0], [0.5, 0.5], [9.0, 9.0]]])  # the last word is padding
-    told, wanted = Told(torch.zeros(1, 3, 4), weights, None), torch.tensor([[3, EOS, PAD]])
-    without, with_it = soft_loss(told, wanted), soft_loss(told, wanted, penalty=2.0)
+    output, wanted = Output(torch.zeros(1, 3, 4), weights, None), torch.tensor([[3, EOS, PAD]])
+    without, with_it = soft_loss(output, wanted), soft_loss(output, wanted, penalty=2.0)
     assert without.item() == pytest.approx(torch.tensor(4.0).log().item())
     assert (with_it - without).item() == pytest.approx(2 * 0.5)
 
@@ -101,7 +101,7 @@ def test_the_loss_of_hard_attention_word_by_word():
     places = torch.randint(4, (2, 3), generator=generator)
     wanted = torch.tensor([[3, 4, EOS], [4, EOS, PAD]])
     weights = scores.softmax(-1)
-    loss, reward = hard_loss(Told(logits, weights, None, places), wanted, baseline=-1.0, entropy=0.1)
+    loss, reward = hard_loss(Output(logits, weights, None, places), wanted, baseline=-1.0, entropy=0.1)
     said, policy, spread, real = 0.0, 0.0, 0.0, 0
     for b in range(2):
         for t in range(3):
@@ -178,7 +178,7 @@ def test_scores_count_what_they_say():
     looking = F.one_hot(made.true, GRID * GRID).float()  # N T C
     knowing = 9.0 * F.one_hot(made.wanted, len(WORDS)).float()
     for weights, pointing in ((looking, 1.0), (looking.roll(-1, 1), 0.0)):
-        found = score(lambda annotations, given, w=weights: Told(knowing, w, None), None, made)
+        found = score(lambda annotations, given, w=weights: Output(knowing, w, None), None, made)
         assert (found.words, found.captions) == (1.0, 1.0)
         assert found.pointing == pytest.approx(
             pointing, abs=0.05
@@ -207,7 +207,7 @@ def test_each_kind_of_word_by_hand():
         torch.tensor([1, 1, 2, 3, 5, 1]) / 10,
     )
     gates = torch.arange(6.0).view(1, 6, 1)
-    rows = by_kind(Told(None, weights, gates), made)
+    rows = by_kind(Output(None, weights, gates), made)
     for kind, expected in (
         ("relations", [2, 0.4, 0.2, 0.4]),  # the first names have nothing before them
         ("“a”", [3, 0.3, 0.3, 0.3]),
@@ -228,7 +228,7 @@ def test_a_name_is_lost_where_its_cell_is_emptied():
         """Names what is wanted where all of the picture's things are there, and else padding."""
         whole = annotations[..., 0].sum(1) == made.named.sum(1)[picture]
         wanted = F.one_hot(made.wanted[picture], len(WORDS)).float()
-        return Told(wanted * whole[:, None, None], None, None)
+        return Output(wanted * whole[:, None, None], None, None)
 
     true = made.true[picture, word]
     assert words_kept(reads, annotations, made, made.named, None, empty) == 1.0
@@ -241,14 +241,14 @@ def test_a_name_is_lost_where_its_cell_is_emptied():
 def test_looks_of_their_own_change_what_is_read_and_the_annotations_the_start_alone():
     model, (annotations, given) = a_captioner(), some()
     same = annotations[:, None].repeat(1, 4, 1, 1)
-    told = model(annotations, given)
-    torch.testing.assert_close(model(annotations, given, looks=same).logits, told.logits)
+    output = model(annotations, given)
+    torch.testing.assert_close(model(annotations, given, looks=same).logits, output.logits)
     later = same.clone()
     later[:, 2] += 1
     changed = model(annotations, given, looks=later)
-    torch.testing.assert_close(changed.logits[:, :2], told.logits[:, :2])
-    assert (changed.logits - told.logits)[:, 2].abs().max() > 1e-6
-    assert (model(annotations + 1, given, looks=same).logits - told.logits).abs().max() > 1e-6
+    torch.testing.assert_close(changed.logits[:, :2], output.logits[:, :2])
+    assert (changed.logits - output.logits)[:, 2].abs().max() > 1e-6
+    assert (model(annotations + 1, given, looks=same).logits - output.logits).abs().max() > 1e-6
 
 
 @pytest.mark.parametrize("only", ["start", 1, 0])
@@ -267,7 +267,7 @@ def test_a_cell_is_emptied_in_one_place_alone(only):
         assert {place: bool(found.all()) for place, found in lost.items()} == {
             place: place == only for place in ("start", 0, 1)
         }
-        return Told(F.one_hot(made.wanted[picture], len(WORDS)).float(), None, None)
+        return Output(F.one_hot(made.wanted[picture], len(WORDS)).float(), None, None)
 
     assert words_kept(reads, annotations, made, made.named, true, empty, only) == 1.0
 

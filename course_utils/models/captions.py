@@ -56,7 +56,7 @@ class Encoder(nn.Module):
         return torch.cat([seen, (where * places).expand(len(images), -1, -1)], -1)
 
 
-class Told(NamedTuple):
+class Output(NamedTuple):
     """What a captioner says and where it looks: logits B×T×V, weights B×T×L, gates B×T×1; the places that it drew, B×T, or None where it looked softly."""
 
     logits: Tensor
@@ -109,7 +109,7 @@ class Captioner(nn.Module):
 
     def forward(
         self, annotations: Tensor, given: Tensor, hard=False, draw: torch.Generator | None = None, looks=None
-    ) -> Told:
+    ) -> Output:
         """Score each next word, given the right words before it.
 
         Args:
@@ -129,17 +129,17 @@ class Captioner(nn.Module):
             logits = self.readout(torch.tanh(word + self.from_state(state) + self.from_context(context)))
             steps.append((logits, weights, gate, place))
         *parts, places = zip(*steps, strict=True)
-        return Told(*(torch.stack(part, 1) for part in parts), torch.stack(places, 1) if hard else None)
+        return Output(*(torch.stack(part, 1) for part in parts), torch.stack(places, 1) if hard else None)
 
 
-def soft_loss(output: Told, wanted: Tensor, penalty=0.0) -> Tensor:
+def soft_loss(output: Output, wanted: Tensor, penalty=0.0) -> Tensor:
     """Return the cross-entropy of the words, plus `penalty` times what the places are over- or overlooked (equation 14)."""
     loss = F.cross_entropy(output.logits.flatten(0, 1), wanted.flatten(), ignore_index=PAD)
     looked = (output.weights * (wanted != PAD)[..., None]).sum(1)  # B L
     return loss + penalty * (1 - looked).square().sum(1).mean()
 
 
-def hard_loss(output: Told, wanted: Tensor, baseline: float, entropy=0.01) -> tuple[Tensor, float]:
+def hard_loss(output: Output, wanted: Tensor, baseline: float, entropy=0.01) -> tuple[Tensor, float]:
     """Return the loss of hard attention, and the mean reward (equations 11 and 12).
 
     A place is rewarded with the log probability of its own word; the paper rewards all places of a caption with that of all its words,
@@ -207,7 +207,7 @@ def kinds(seen: Scenes) -> dict[str, Tensor]:
     return {"names": seen.named, "relations": (wanted > a) & (wanted < FIRST), "“a”": wanted == a, "end": wanted == EOS}
 
 
-def by_kind(output: Told, seen: Scenes) -> dict[str, list]:
+def by_kind(output: Output, seen: Scenes) -> dict[str, list]:
     """Return, for each kind of word, means of its gate, of its largest weight, and of its weights on the thing named next and on the one named last."""
     rows, steps = {}, torch.arange(seen.wanted.shape[1])
     where = kinds(seen)
@@ -240,11 +240,11 @@ def words_kept(model, annotations: Tensor, seen: Scenes, where: Tensor, cells, e
     if cells is not None:
         changed[rows, cells] = empty[cells]
     if only is None:
-        told = model(changed, given)
+        output = model(changed, given)
     else:
         looks = whole[:, None].repeat(1, given.shape[1], 1, 1)  # words T L E
         if only != "start":
             looks[rows, word - only] = changed
-        told = model(changed if only == "start" else whole, given, looks=looks)
-    predicted = told.logits[rows, word].argmax(-1)
+        output = model(changed if only == "start" else whole, given, looks=looks)
+    predicted = output.logits[rows, word].argmax(-1)
     return (predicted == seen.wanted[picture, word]).float().mean().item()

@@ -121,7 +121,7 @@ predictions = (
     Prediction(
         "14.without",
         "In how many of 100 fields does the centre of the last glimpse lie within the digit's box now?",
-        why="The figure further below has five seeds for each part.",
+        why="The figure further below has five seeds for each part, of larger models.",
     ),
     Prediction(
         "14.own",

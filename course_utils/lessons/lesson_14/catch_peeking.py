@@ -61,7 +61,7 @@ task = Task(
             "Take an image of one row, 3, 5, 7, 9, one glimpse of a single cell with 1 scale, and the location (-0.25, 0), which lies in pixel 1. The glimpse holds the 5 alone. A model that returns the mean of the image gives 6. Change the 9 to 1: now it gives 4, so it peeks. "
             "One that returns what it sees, less 1, gives 4 both times. With 2 scales the second patch begins a pixel earlier and holds 3 and 5, so only 7 and 9 may change."
         ),
-        "For many random settings (Y and X from 4 to 30, different from each other; 1 to 5 locations anywhere; size 1 to 4; scales 1 to 3): seen = Y×X truth values, False at first; for each location and each k: top, left = corner(location, Y, X, side), with side = size times 2 to the power of k; True in the rows top to top + side and columns left to left + side that lie in the image. In a `try` that returns False on any exception: before = model(image, …); changed = image where seen, other random numbers elsewhere; False unless model(changed, …) is before, up to 1e-5. At the end: True.",
+        "For many random settings (Y and X from 5 to 30, different from each other; 1 to 4 locations anywhere; size and scales 1 to 3): seen = Y×X truth values, False at first; for each location and each k: top, left = corner(location, Y, X, side), with side = size times 2 to the power of k; True in the rows top to top + side and columns left to left + side that lie in the image. In a `try` that returns False on any exception: before = model(image, …); changed = image where seen, other random numbers elsewhere; False unless model(changed, …) is before, up to 1e-5. At the end: True.",
     ),
 )
 

@@ -11,7 +11,7 @@ from course_utils.lessons.shared.shares import USUAL
 
 task = Task(
     "14.hybrid_loss",
-    "a loss with four faults",
+    "a loss with five faults",
     arguments=("logits B×V", "label B", "log_probability B×T", "reward B", "baseline B×T"),
     result="loss",
     gradient_not_asked=("reward",),
@@ -135,5 +135,5 @@ task.changed_each(
     ("detached_in_the_wrong_part", "The value is right, but the gradients are exchanged: the baseline gets one through the products, and none through the squares. Cut it off in the products, not in the squares.", LEARNS | NEVER_LEARNS),
     ("locations_never_learn", "The value is right, but no gradient reaches log_probability, so that nothing learns where to look. Cut off reward minus baseline alone, not the log probability.", LOG_P_CUT_OFF),
     ("wrong_factor_detached", "The value is right, but it is the wrong factor of the products that is cut off: the gradient goes to the baseline, and none reaches log_probability. Cut off reward minus baseline.", LEARNS | LOG_P_CUT_OFF),
-    ("as_given", "This is the loss as it was given, with its four faults.", NEVER_LEARNS | {PLAIN: lambda advantage: advantage.mean(1, keepdim=True), SUMS: left_out, BOTH: add}),
+    ("as_given", "This is the loss as it was given, with its five faults.", NEVER_LEARNS | {PLAIN: lambda advantage: advantage.mean(1, keepdim=True), SUMS: left_out, BOTH: add}),
 )  # fmt: skip

@@ -11,7 +11,7 @@ from course_utils.figures import diagrams, pictures, plots
 from course_utils.figures.tables import table
 from course_utils.figures.widgets import explore
 from course_utils.models import captions as package
-from course_utils.models.captions import Encoder, Told, by_kind, fit, kinds, score, soft_loss, words_kept
+from course_utils.models.captions import Encoder, Output, by_kind, fit, kinds, score, soft_loss, words_kept
 
 torch.set_printoptions(precision=3, sci_mode=False)
 
@@ -118,14 +118,14 @@ class Captioner(nn.Module):
             steps.append((h, z, alpha, beta))
         h, z, alpha, beta = (torch.stack(part, 1) for part in zip(*steps, strict=True))  # B T …
         logits = self.readout(torch.tanh(y + self.from_state(h) + self.from_context(z)))  # B T V
-        return Told(logits, alpha, beta)
+        return Output(logits, alpha, beta)
 
 
-told = Captioner()(annotations[:8], training.given[:8])
-print("logits, weights and gates of eight captions:", *(tuple(part.shape) for part in told[:3]))
+output = Captioner()(annotations[:8], training.given[:8])
+print("logits, weights and gates of eight captions:", *(tuple(part.shape) for part in output[:3]))
 
 # %% [markdown]
-# Each word has 25 weights, one for each cell. Now we train the decoder for 600 steps, always reading the right words so far (the measurements below do the same). Nothing tells it where a thing stands: it sees pictures and captions alone.
+# Each word has 25 weights, one for each cell: 25·T in all. Now we train the decoder for 600 steps, always reading the right words so far (the measurements below do the same). Nothing tells it where a thing stands: it sees pictures and captions alone.
 #
 # Afterwards we look at the words that name things. The **pointing accuracy**, or "pointing" in our tables, is the share of them for which the largest weight lies on the thing. A random cell would be right in 1 of 25 cases.
 
@@ -140,15 +140,25 @@ fit(model, annotations, training, steps=600, rate=1e-2)
 found = score(model, unseen_annotations, unseen)
 reveal("15.pointing", round(100 * found.pointing))
 with torch.no_grad():
-    told = model(unseen_annotations, unseen.given)
-right = told.logits.argmax(-1) == unseen.wanted  # B T
+    output = model(unseen_annotations, unseen.given)
+right = output.logits.argmax(-1) == unseen.wanted  # B T
 shares = {kind: right[where].float().mean() for kind, where in kinds(unseen).items()}
 table({"share right": [*shares.values(), found.captions]}, [*shares, "whole captions"], digits=2)
 
 # %% [markdown]
 # The largest weight lies on the thing for nearly all names, although nothing in the training asks for it. Most names are right, too. Relations are wrong most often, and one wrong word spoils a caption: perhaps finding a thing is easier than comparing two.
 #
-# What does the captioner write when it reads its own words? Here are the three scenes of the beginning, and under each map the word that it writes. The ink is black, the colour shows the weights, and dashes frame the thing to be named. Move the slider: where does it look when it writes a wrong name?
+# Where does it look when a name is wrong? The next cell takes the first five wrong names, each after right words. In the cell after it, the captioner reads its own words; we begin with the three scenes of the beginning, and the slider shows others. Under each map stands the word that it writes. The drawing is black; the darker the orange, the larger the weight; dashes frame the thing to be named.
+
+# %%
+scene, word = (unseen.named & ~right).nonzero(as_tuple=True)  # N wrong names
+cell, weights = unseen.true[scene, word][:, None], output.weights[scene, word]  # N 1, N L
+on_thing, elsewhere = weights.gather(1, cell)[:, 0], weights.scatter(1, cell, 0.0).amax(1)  # N each
+share = (on_thing > elsewhere).float().mean()
+print(f"{len(scene)} wrong names; for {share:.2f} of them, the largest weight lies on the thing. The first five:")
+for s, t, on, other in zip(scene[:5].tolist(), word[:5].tolist(), on_thing, elsewhere, strict=False):
+    named, written_name = (WORDS[ids[s, t]] for ids in (unseen.wanted, output.logits.argmax(-1)))
+    print(f"scene {s}: {named}, written {written_name}; weight on it {on:.2f}, on another cell at most {other:.2f}")
 
 
 # %%
@@ -156,9 +166,9 @@ table({"share right": [*shares.values(), found.captions]}, [*shares, "whole capt
 def write(a):  # 1 L E
     words = [BOS]
     while words[-1] != EOS and len(words) < 9:
-        told = model(a, torch.tensor([words]))
-        words.append(told.logits[0, -1].argmax().item())
-    return words[1:], told.weights[0]  # T, T L
+        output = model(a, torch.tensor([words]))
+        words.append(output.logits[0, -1].argmax().item())
+    return words[1:], output.weights[0]  # T, T L
 
 
 def cells_of(scene):
@@ -181,13 +191,13 @@ written_explorer = explore(written, first=ipywidgets.IntSlider(value=1, min=0, m
 written_explorer
 
 # %% [markdown]
-# At the wrong "eight" of the third scene, most of the weight lies on the eight further right, and little on the framed thing: here the map follows what is *said*.
+# For nearly all wrong names, too, the largest weight lies on the thing: the captioner points at the right thing and writes the name of another. So a map that points well does not make the word right.
 #
 # Which words need the picture at all? For each kind of word, here are the gate, the largest weight, and the weights on the thing to be named and on the one named before. After a relation comes "a", whatever the picture shows. Does the gate close for it?
 
 # %%
 columns = ["gate", "largest weight", "on the thing to be named", "on the one named before"]
-rows = by_kind(told, unseen) | {"a random cell": ["", *[1 / 25] * 3]}
+rows = by_kind(output, unseen) | {"a random cell": ["", *[1 / 25] * 3]}
 table(rows, columns, corner="mean, after the first name", digits=2)
 
 # %% [markdown]
@@ -225,9 +235,9 @@ LAMBDA = 0.01  # your turn: another λ takes ten seconds
 print("The same captioner, trained in the same way, with the penalty:")
 
 
-def with_penalty(told, wanted):
+def with_penalty(output, wanted):
     real = (wanted != PAD)[..., None]  # B T 1
-    return soft_loss(told, wanted) + LAMBDA * overlooked(told.weights * real).mean()
+    return soft_loss(output, wanted) + LAMBDA * overlooked(output.weights * real).mean()
 
 
 torch.manual_seed(0)
@@ -245,7 +255,7 @@ table({name: [one.words, one.pointing, one.one_earlier] for name, one in rows.it
 # The pointing accuracy falls to almost nothing. (In the last column, the largest weight of the word *before* has to lie on the thing.) Where does this model look instead?
 
 # %%
-looking = {"no penalty": told, "penalty": elsewhere}
+looking = {"no penalty": output, "penalty": elsewhere}
 
 
 def looks_at(scene):
@@ -260,7 +270,7 @@ both_explorer = explore(looks_at, scene=ipywidgets.IntSlider(value=1, min=0, max
 both_explorer
 
 # %% [markdown]
-# With the penalty, about three quarters of the things are pointed to one word *before* their name, at the "a" (in this scene the square, not the nine). But fewer words are right, too: is this only a bad map of a bad model? Here are five captioners trained for twice as long, on up to four things, and λ = 1 as in the authors' code (which sums the loss over words, where we take the mean).
+# With the penalty, about three quarters of the things are pointed to one word *before* their name, at the "a" (in this scene the square, not the nine). But fewer words are right, too: is this only a bad map of a bad model? Here are five captioners trained for twice as long, on up to four things, and λ = 1 as in the authors' code. (That code sums the loss over words, sums the penalty over captions and averages it over cells; so the two λ cannot be compared.)
 
 
 # %%
@@ -277,13 +287,11 @@ for name, setup in setups.items():
     marks[name] = dict(zip(columns, found_by_seed.T, strict=True))
 shown = {name: {column: found[column] for column in columns[:2]} for name, found in marks.items()}
 plots.dots(shown, "share of the names; 1,200 steps, up to four things, five seeds")
-rows = {f"{column}, λ = 0.01": marks["λ = 0.01"][column] for column in columns}
-for name in ("λ = 1", "no penalty"):
-    rows[f"right words, {name}"] = marks[name]["right words"]
-table(rows, [f"seed {seed}" for seed in range(5)], corner="after 1,200 steps", digits=2)
+rows = {name: found["right words"] for name, found in marks.items()}
+table(rows, [f"seed {seed}" for seed in range(5)], corner="share of right words", digits=2)
 
 # %% [markdown]
-# Without the penalty, pointing is near 1 (one word earlier: 0.36 to 0.53). With λ = 0.01 it is 0 in four of five runs, with λ = 1 in all. With either, every run gets fewer words right than the same seed without it. But a map can fail where most words are right: with λ = 0.01, seed 0 has 0.92 right, and points at nearly every thing one word early.
+# Without the penalty, pointing is near 1 (one word earlier: 0.36 to 0.53). With λ = 0.01 it is 0 in four of five runs, with λ = 1 in all. With either, every run gets fewer words right than the same seed without it. But a map can fail where most words are right: with λ = 0.01, two runs have more than 0.9 right, and only one run points at things.
 #
 # ## Is the map an explanation?
 #
@@ -300,10 +308,10 @@ def depends_on(scene, word):
     emptied[range(25), range(25)] = empty
     for setup, one in models.items():
         with torch.no_grad():
-            told = one(emptied, unseen.given[scene].expand(26, -1))
-        p = told.logits[:, word].softmax(-1)[:, wanted]  # 26
+            output = one(emptied, unseen.given[scene].expand(26, -1))
+        p = output.logits[:, word].softmax(-1)[:, wanted]  # 26
         lost = (p[25] - p[:25]).clamp(min=0)  # 25
-        maps[setup] = torch.stack([told.weights[25, word], lost])
+        maps[setup] = torch.stack([output.weights[25, word], lost])
         texts.append(f"{setup}: most is lost without cell {lost.argmax()}, {lost.max():.2f} of {p[25]:.2f}")
     columns = [f"weights for “{WORDS[wanted]}”", "lost without the cell"]
     pictures.each_word(unseen.images[scene], columns, maps, [cells_of(scene)[word]] * 2, width=2)
@@ -324,34 +332,35 @@ predict("15.emptied", ...)
 # %% tags=["reveals"]
 print("Names that are right:")
 where, rows = unseen.named, {}
-largest = [one.weights[where].argmax(-1) for one in (told, elsewhere)]  # of each name
+largest = [one.weights[where].argmax(-1) for one in (output, elsewhere)]  # of each name
 anywhere = [torch.randint(25, largest[0].shape, generator=draw)] * 2
 tries = {"nothing": [None] * 2, "the cell with the largest weight": largest, "a random cell": anywhere}
 for name, cells in tries.items():
     pairs = zip(models.values(), cells, strict=True)
     rows[name] = [words_kept(one, unseen_annotations, unseen, where, cell, empty) for one, cell in pairs]
 reveal("15.emptied", round(100 * rows["the cell with the largest weight"][1]))
-table(rows, ["no penalty", "penalty"], corner="names right, if we empty", digits=2)
+table(rows, ["no penalty", "penalty"], corner="names still right after emptying", digits=2)
 
 # %% [markdown]
-# Without the penalty, most names are lost with the cell that has the largest weight. With it, that cell matters no more than a random one. So where does the penalised model get the name from: the mean annotation that starts the state, the look one word before, or the look at the word? We empty the thing's cell everywhere, and in one of these alone, for five seeds of each model.
+# Without the penalty, most names are lost with the cell that has the largest weight. With it, that cell matters no more than a random one. So when does the penalised model read the thing: at the start, in the mean annotation; one word before the name; or at the name? We empty the thing's cell everywhere, then in one of these places alone, for five seeds of each model.
 
 # %%
-ways = {"largest": "the cell with the largest weight, everywhere", "thing": "the thing's cell, everywhere"}
-ways |= {"start": "the thing's cell, in the mean only"}
-ways |= {"look_before": "the thing's cell, in the look one word before only"}
-ways |= {"look": "the thing's cell, in the look at the word only"}
+ways = {"thing": "everywhere", "start": "only in the mean"}
+ways |= {"look_before": "only one word before the name", "look": "only at the name"}
 lost = {way: {} for way in ways.values()}
 for setup in ("no penalty", "penalty 0.01"):
     whole, *kept = runs("emptied", setup, ["whole", *ways]).T  # 5 each
     for way, left in zip(lost, kept, strict=True):
         lost[way][setup] = 1 - left / whole
-plots.dots(lost, "share of the right names that are lost; 600 steps, five seeds", xlim=(-0.08, 1.03))
+    print(f"{setup}, nothing emptied: names right in five runs:", whole)
+plots.dots(
+    lost, "share of right names lost when the thing's cell is emptied; 600 steps, five seeds", xlim=(-0.08, 1.03)
+)
 
 # %% [markdown]
-# Most names are lost if the thing's cell is emptied everywhere; the mean hardly matters. Without the penalty, emptying it in the look at the word loses most, where the weight lies. With it, four of five runs lose more without the look one word before (0.37 to 0.82): the state has kept what that look read. So a map says where a context came from, but not *necessarily* what a word depends on.
+# Without the penalty, names are lost mainly when the thing's cell is empty *at the name*, where the weight lies. With it, only 0.28 to 0.57 of the names are right at all, and four of five runs lose more of these *one word earlier* (0.37 to 0.82): at the name, the state already holds the thing. So a map says where a context came from, but not *necessarily* what a word depends on.
 #
-# And a relation, such as "below"? Choose it in the menu above. Does it need the thing named before it, the one named after, or both? We ask captioners that were trained for twice as long, on up to four things.
+# And a relation, such as "below"? Choose it in the menu above. Does it need the thing named before it, the one named after, or both? We ask captioners trained twice as long, on up to four things (their weights differ, too).
 
 # %% tags=["nbval-check-output"]
 predict("15.relation", ...)
@@ -362,7 +371,9 @@ ways |= {"before": "the thing named before", "after": "the thing named after"}
 *kept, on_before, on_after = runs("relations", "soft", [*ways, "on_before", "on_after"]).T  # 5 each
 marks = {way: {"right": found_by_seed} for way, found_by_seed in zip(ways.values(), kept, strict=True)}
 guess = "guessing", [10 / 25] * 5  # of 25 pairs of rows, 10 are “above”
-plots.dots(marks, "relations right, if we empty it; 1,200 steps, up to four things, five seeds", guess=guess)
+plots.dots(
+    marks, "share of relations still right after emptying…; 1,200 steps, up to four things, five seeds", guess=guess
+)
 before, after = (marks[f"the thing named {way}"]["right"].mean() for way in ("before", "after"))
 reveal("15.relation", "before" if before < after else "after")
 print("weights on the things:", f"{on_before.mean():.2f} before, {on_after.mean():.2f} after; equal weights: 0.04")
@@ -394,7 +405,7 @@ on_thing = (draws[0].places == unseen.true)[unseen.named].float().mean()
 print(f"share of the names for which the drawn cell is the thing's: {on_thing:.2f}")
 
 # %% [markdown]
-# For most names it does. But this captioner had learned to look before it drew. The paper trains with draws from the start, and reads softly for half of the pictures, which makes it more robust; we do so in half of the batches. What do these soft batches change? The last row reads the average of all cells.
+# For most names, the drawn cell is the thing's. But this captioner had learned to look before it drew. The paper trains with draws from the start, and reads softly for half of the pictures, which makes it more robust; we do so in half of the batches. What do these soft batches change? (When scored, both hard models read the cell with the largest weight. The last row reads the average of all cells.)
 
 
 # %%

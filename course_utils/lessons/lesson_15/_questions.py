@@ -123,9 +123,9 @@ predictions = (
     ),
     Prediction(
         "15.relation",
-        "When are more relations lost: without the thing named before, without the one named after, or alike in both cases?",
+        "When are more relations lost: without the thing named before, or without the one named after?",
         why="So it needs the thing named before most, although at the relation it looks more at the thing named after.",
-        choices=("before", "after", "alike"),
+        choices=("before", "after"),
     ),
     Prediction(
         "15.own",
