@@ -185,10 +185,8 @@ def look(network):
     rows = [on_facts[:2] for on_facts in found.on_facts] + [[(1 / unseen.mask.sum(1)).mean()] * 2]
     names = [*(f"hop {k}" for k in range(1, len(rows))), "equal weights"]
     print(f"right answers to 4,000 new questions: {found.right:.2f}")
-    facts, ax = (
-        ["fact: who had it last", "fact: where that person was"],
-        plots.axes(width=5.6, height=1 + 0.42 * len(rows)),
-    )
+    facts = ["fact: who had it last", "fact: where that person was"]
+    ax = plots.axes(width=5.6, height=1 + 0.42 * len(rows))
     plots.weights(torch.tensor(rows), facts, names, ax=ax, xlabel="mean weight on the fact", ylabel="")
     _ = ax.set_xticks(range(2), facts, rotation=0, ha="center")
 

@@ -235,7 +235,7 @@ plots.heads(heads, line=8)
 print("with the shift, the vectors are written to", heads["write head,\nwith the shift"][:8].argmax(-1).tolist())
 
 # %% [markdown]
-# With the shift, the write head takes one step at each vector, always in the same direction. In the silence it spreads over all positions, and the read head walks over those that were written. Each step is like the last, so it may go on after five. Without the shift, both heads leave position 0 only to spread over all the others; the read head comes back once, at the delimiter.
+# With the shift, the write head takes one step at each vector, always in the same direction. In the silence it spreads over all positions, and the read head walks over those that were written. Each step is like the last, so it may go on after five. Without the shift, neither head walks: both leave position 0 only to spread over all the others.
 #
 # Which other step can be left out, and most seeds still learn? Try it in `mine`: put `0 * g` for `g` (no content), `torch.ones_like(g)` for `g` (no old weights) or `torch.ones_like(gamma)` for `gamma` (no sharpening). Add `mine` to `variants`, run that cell and the next two, then predict; one run is a hint only.
 
