@@ -60,7 +60,7 @@ def heads(weights, line):
         places = range(0, positions, 10 if positions > 20 else 5)
         ax.set_yticks(places, places)
     bar = across[0].figure.colorbar(across[0].images[0], ax=across, label="weight (square root scale)")
-    bar.set_ticks([0, 1 / 32**0.5, 0.5, 1], labels=["0", "1/32", "1/4", "1"])  # 1/32 is that of all 32 alike
+    bar.set_ticks([0, 0.05**0.5, 0.5, 1], labels=["0", "0.05", "0.25", "1"])
 
 
 def reading(looks, facts, question, answer, support=()):

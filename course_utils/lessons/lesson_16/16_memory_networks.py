@@ -34,7 +34,7 @@ print(f"\n{opening.question}?")
 #
 # ## A sentence becomes a vector
 #
-# A **memory network** (Weston et al. 2014; here in the version of Sukhbaatar et al. 2015) stores each fact as a **memory** $m$, the sum of its word vectors $x_j$. A **position encoding** (section 4.1) gives feature $k$ of $D$ a weight for the word's position $j$ of $J$, the number of words (in a batch, that of the longest sentence):
+# A **memory network** (Weston et al. 2014; here in the version of Sukhbaatar et al. 2015) stores each fact as a **memory** $m$, the sum of its word vectors $x_j$. A **position encoding** (section 4.1) gives feature $k$ of $D$ a weight for the word's position $j$. $J$ is the number of words; in a batch we use the longest sentence's, so that all share one table:
 #
 # $$l_{kj} = \Big(1 - \frac{j}{J}\Big) - \frac{k}{D}\Big(1 - \frac{2j}{J}\Big) \qquad\qquad m_k = \sum_j l_{kj}\, x_{jk}$$
 #
@@ -123,7 +123,7 @@ diagrams.memory_hops()
 # %% [markdown]
 # "Where is the milk" can find "daniel took the milk". The first hop reads the whole fact, and so "daniel"; then the second can ask where Daniel went.
 #
-# A hop adds up the facts, and a sum has no order: without ages the facts are a set. We train networks without ages, and others without word order. What happens to each kind of question?
+# A hop adds up the facts, and a sum has no order: without ages the network sees only a bag of facts. We train networks without ages, and others without word order. What happens to each kind of question?
 
 
 # %%
@@ -145,11 +145,11 @@ guessing = "the most frequent answer"
 plots.dots(marks, "right answers with two hops, 1,500 steps, five networks each", guess=(guessing, levels))
 
 # %% [markdown]
-# Without ages the network cannot tell the last move from earlier ones, and must guess among several. Without word order, a question about "north of" is answered correctly half of the time: two places remain.
+# Without ages the network cannot tell the last move from earlier ones, and must guess among several. Why the second kind of question loses less we have not tested. Without word order, a question about "north of" is answered correctly half of the time: two places remain.
 #
 # ## Take a hop out
 #
-# We train two hops on 4,000 stories. In the first 150 steps the scores themselves are the weights: this **linear start** (section 4.2) should avoid poor local minima ([tested here](../docs/measurements.md#what-memories-can-do)). The network learns from answers only: nobody tells it which fact to look at. Then we ask it about the story at the top, which is not among the 4,000. Does each hop find the fact it needs? Frames mark the two facts.
+# We train two hops on 4,000 stories. In the first 150 steps the scores themselves are the weights: this **linear start** (section 4.2) should avoid poor local minima ([tested here](../docs/measurements.md#what-memories-can-do)). Nobody tells the network which fact to look at. Then we ask it about the story at the top, a new one. Does each hop find the fact it needs? Frames mark the two facts.
 
 
 # %%
@@ -185,7 +185,8 @@ def look(network):
     rows = [on_facts[:2] for on_facts in found.on_facts] + [[(1 / unseen.mask.sum(1)).mean()] * 2]
     names = [*(f"hop {k}" for k in range(1, len(rows))), "equal weights"]
     print(f"right answers to 4,000 new questions: {found.right:.2f}")
-    facts, ax = ["who had it last", "where that was"], plots.axes(width=5.6, height=1 + 0.42 * len(rows))
+    facts = ["fact: who had it last", "fact: where that person was"]
+    ax = plots.axes(width=5.6, height=1 + 0.42 * len(rows))
     plots.weights(torch.tensor(rows), facts, names, ax=ax, xlabel="mean weight on the fact", ylabel="")
     _ = ax.set_xticks(range(2), facts, rotation=0, ha="center")
 
@@ -213,7 +214,7 @@ print(f"right answers if we always name such a place: {right:.2f}")
 print(f"right answers if we always name one and the same place: {unseen.answer.bincount().max() / len(often):.2f}")
 
 # %% [markdown]
-# It is less than half. The hop gives almost no weight to who had the thing, which names no place; and the question holds "milk" and not "Daniel", so Daniel's moves look no different from Mary's. Still, one and the same place would get far less: each move counts as a vote for its place, and in short stories the place with most votes is quite often right.
+# Fewer than half are right. The hop gives almost no weight to who had the thing, which names no place; and the question holds "milk" and not "Daniel", so Daniel's moves look no different from Mary's. Always naming the same place would do far worse: each move counts as a vote for its place, and in short stories the place with most votes is quite often right.
 #
 # In a new cell, try `look(train(hops=3))`, then the same with `seed=1`. Does a third hop help or harm?
 #
@@ -293,7 +294,7 @@ for seed, ax in enumerate(panels):
 _ = panels[0].figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=3, frameon=False)
 
 # %% [markdown]
-# They had not finished: with more steps, and the learning rate raised again, hop 1 moves weight to the drop with every seed, and right answers rise from a few to most. Some answers still follow the person: the shortcut was learned *first*, and fades slowly.
+# They had not finished: with more steps, and the learning rate raised again, hop 1 moves weight to the drop with every seed, and right answers rise from a few to most. Some answers still follow the person: at 600 steps the shortcut was there; the right rule came later.
 #
 # ## Memory networks today: retrieval
 #
@@ -323,7 +324,7 @@ plots.dots(marks, "three networks, 600 steps", guess=(guessing, [levels[1]] * 3)
 reveal("16.nearest", round(marks["the nearest alone"]["right answers"].mean().item(), 2))
 
 # %% [markdown]
-# One fact per hop is enough, and if both hops go without it, only about a quarter of the answers are right: for most of these stories the weights can be trusted (lesson 15). Today's systems retrieve only the nearest passages of text: RAG (Lewis et al. 2020) with the question, MDR (Xiong et al. 2021) in several hops, with the question *and the passages found so far*.
+# One fact per hop is enough, and if each hop must do without its nearest fact, only about a quarter of the answers are right: most answers depend on the facts with most weight. Today's systems retrieve only the nearest passages of text: RAG (Lewis et al. 2020) with the question, MDR (Xiong et al. 2021) in several hops, with the question *and the passages found so far*.
 #
 # ## How many hops for which question?
 #
@@ -349,7 +350,7 @@ for kind in ("two facts", "three facts", "yes or no"):
     print(f"{kind}, seed by seed: what the second hop gains", two - one, "and the third", three - two)
 
 # %% [markdown]
-# "Yes or no" has the fewest right answers with two hops. At "two facts" and "three facts" a second hop gains much with every seed. A third hop changes little, but for two seeds with which "two facts" fails. (Of ten runs, [the authors](../docs/measurements.md#what-memories-can-do) report the one that fits its training best.) At "yes or no", more hops gain with some seeds and lose with others. Why does "three facts" need no third hop? How can two hops *without a question* beat one hop with it, for instance at "two facts"?
+# "Yes or no" has the fewest right answers with two hops. At "two facts" and "three facts" a second hop gains much with every seed. A third hop changes little, except that "two facts" fails with two seeds. (Of ten runs, [the authors](../docs/measurements.md#what-memories-can-do) report the one that fits its training best.) At "yes or no", more hops gain with some seeds and lose with others. Why does "three facts" need no third hop?
 
 # %%
 for k in (1, 2):
@@ -361,11 +362,11 @@ hop_2, equal = (runs("no question", "two facts", 2, of).mean() for of in ("hop2_
 print(f"without a question, weight of hop 2 on where the thing is: {hop_2:.2f}; equal weights: {equal:.2f}")
 
 # %% [markdown]
-# Two hops hardly look at the move to the place that the question names, perhaps because it is named. And where only one person takes anything, "who had it?" needs no question: with $u=0$ hop 1 reads the mean of all facts, and perhaps hop 2 finds the taker in it. So compare each score with one without the question (Kaushik & Lipton 2018).
+# Two hops hardly look at the move that the question names, perhaps because it is named. Why can two hops *without a question* beat one hop? Where only one person takes anything, "who had it?" needs no question: with $u=0$ hop 1 reads the mean of all facts, and perhaps hop 2 finds the taker there. So compare with scores without the question (Kaushik & Lipton 2018).
 #
 # ## Why is "yes or no" so hard?
 #
-# If a hop has found the fact for "Is Mary in the kitchen?", $u'$ is the place asked for plus the place read. A linear readout gives "yes" a lead over "no" of $a$(asked) + $b$(read). Can you make the lead positive where the places are the same (the diagonal), and negative elsewhere?
+# If a hop has found the fact for "Is Mary in the kitchen?", $u'$ is the place asked for plus the one read. A linear readout gives "yes" a lead over "no" of $a$(asked) + $b$(read). Can you make it positive on the diagonal, for equal places, and negative elsewhere?
 
 # %%
 a = torch.tensor([2.0, -3.0])  # asked: kitchen, garden; change them
@@ -374,7 +375,7 @@ lead = a[:, None] + b  # asked read: how far "yes" is ahead of "no"
 same = lead.diag().sum()
 print(f"the two leads where the places are the same add up to {same:.2f}, the two others to {lead.sum() - same:.2f}")
 ax = plots.axes(width=4.8, height=2.2)
-plots.scores(lead, None, ["asked: kitchen", "asked: garden"], ax=ax, xlabel="", ylabel="")
+plots.scores(lead, None, ["asked: kitchen", "asked: garden"], "the lead of “yes” over “no”", ax, xlabel="", ylabel="")
 _ = ax.set_xticks(range(2), ["read: kitchen", "read: garden"])
 
 # %% [markdown]
@@ -423,6 +424,8 @@ for network in short:
 marks["12 to 20 facts, oldest age 9"] = [score(network, longer).right for network in short]
 common = [told.answer.bincount().max() / len(told.answer) for told in (unseen, longer, longer)]
 marks = {row: {"right answers": found} for row, found in marks.items()}
+for network in short:
+    network.oldest = 49  # as it was
 plots.dots(marks, "three networks, 600 steps", guess=(guessing, common))
 
 # %% [markdown]

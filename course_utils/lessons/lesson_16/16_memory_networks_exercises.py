@@ -209,7 +209,7 @@ check("16.catch_cheating_memory", catch_cheating_memory)
 # %% [markdown]
 # ## Your own memory network: after each other, or side by side?
 #
-# Two networks learn "two facts" from 4,000 stories, for 1,000 steps, with your `answer`. In the first, the second hop asks with what the first has read. In the second, both hops ask with the question as it came in, and their logits are added: two heads, as in lesson 10, with as many parameters. What share of new questions will the second network answer correctly?
+# Two networks learn "two facts" from 4,000 stories, for 1,000 steps, with your `answer`. In the first, the second hop asks with what the first has read. In the second, both hops ask with the question as it came in, and their logits are added: two heads, as in lesson 10, with as many parameters. (The package's `encode` takes the embedding itself.) What share of new questions will the second network answer correctly?
 
 # %%
 predict("16.own", ...)
@@ -240,7 +240,7 @@ def train(answer):
 train_own(train, {"16.answer": answer})
 
 # %% [markdown]
-# Side by side, the network gets fewer than half right: neither hop knows whose moves to look for, as the question does not name the person. What counts is not the number of hops, but that one asks with what the other has found.
+# Side by side, the network gets far fewer right: neither hop knows whose moves to look for, as the question does not name the person. What counts is not the number of hops, but that one asks with what the other has found.
 
 # %% tags=["own-machine"]
 progress()

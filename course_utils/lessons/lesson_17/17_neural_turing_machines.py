@@ -59,11 +59,11 @@ print("written:", written.detach())
 print("gradient of the first number:", *torch.autograd.grad(written[0, 0, 0], w))
 
 # %% [markdown]
-# Half of the 4 is erased, nothing of the 8, and 1 is added to both: (3, 9). The gradient says that more weight would make the first number smaller. So attention can write, and a write is as differentiable as a read. The question is whether a machine can learn *where* to write, well enough to copy more vectors than it has ever seen.
+# Half of the 4 is erased, nothing of the 8, and 1 is added to both: (3, 9). The gradient says that more weight would make the first number smaller. So attention can write, and a write is as differentiable as a read. The question is whether a machine can learn *where* to write, well enough to copy more vectors than it saw in training.
 #
 # ## Where does a head go?
 #
-# A computer has addresses: write here, then one position further. How can weights do that? In four steps, and the network directs each one. Which of them look at the memory?
+# A computer has addresses: write here, then one position further. How can weights do that? It takes four steps, and the network controls each one. Which of them look at the memory?
 
 # %%
 diagrams.addressing()
@@ -193,7 +193,7 @@ class Machine(nn.Module):
 #
 # ## Take out the shift
 #
-# We train two machines to copy 1 to 5 vectors, one as it is and one whose kernel is always (0, 1, 0), which moves nothing. Then we ask both for more vectors than they have ever seen. All positions of the memory begin alike, so at first content can't tell them apart. What will the second machine find hard?
+# We train two machines to copy 1 to 5 vectors, one as it is and one whose kernel is always (0, 1, 0), which moves nothing. Then we ask both for more vectors than they saw in training. All positions of the memory begin alike, so at first content can't tell them apart. What will the second machine find hard?
 
 
 # %%
@@ -205,7 +205,7 @@ def mine(M, before, k, beta, g, s, gamma):
     return address(M, before, k, beta, g, s, gamma)  # for later: leave out another step
 
 
-def trained(address, seed=0):
+def trained(address, seed=3):
     torch.manual_seed(seed)
     machine = Machine(address, M=torch.full((32, 16), 1e-6))  # 32 positions, all alike
     turing.fit(machine, lambda draw: copy(draw, 16, 1, 5), seed, steps=450, rate=0.02, falls_late=True)
@@ -224,7 +224,7 @@ reveal("17.no_shift", round(wrong["without the shift"][2], 2))
 table(wrong, tests, digits=2)
 
 # %% [markdown]
-# With the shift, this machine (one seed) copies twice as many vectors as in training almost without mistakes. Without it, there are mistakes within the training range, and many beyond it. Here are the weights of the heads while both machines copy eight vectors: eight steps to hear them, a delimiter at the dashed line, and eight steps of silence. Where do you see the walk?
+# With the shift, this machine (seed 3; [some seeds fail](../docs/measurements.md#what-memories-can-do)) copies twice as many vectors as in training almost without mistakes. Without it, there are mistakes within the training range, and many beyond it. Here are the weights of the heads while both machines copy eight vectors: eight steps to hear them, a delimiter at the dashed line, and eight steps of silence. Where do you see the walk?
 
 # %%
 longer, heads = copy(drawn(2), 1, 8, 8), {}
@@ -235,7 +235,7 @@ plots.heads(heads, line=8)
 print("with the shift, the vectors are written to", heads["write head,\nwith the shift"][:8].argmax(-1).tolist())
 
 # %% [markdown]
-# With the shift, the write head takes one step at each vector, here *backwards*: on the circle, 31 is beside 0. In the silence it spreads over all positions, and the read head walks over those that were written. Each step is like the last, so it may go on after five. Without the shift, both heads leave position 0 only to spread over all the others; the read head comes back once, at the delimiter.
+# With the shift, the write head takes one step at each vector, always in the same direction. In the silence it spreads over all positions, and the read head walks over those that were written. Each step is like the last, so it may go on after five. Without the shift, neither head walks: both leave position 0 only to spread over all the others.
 #
 # Which other step can be left out, and most seeds still learn? Try it in `mine`: put `0 * g` for `g` (no content), `torch.ones_like(g)` for `g` (no old weights) or `torch.ones_like(gamma)` for `gamma` (no sharpening). Add `mine` to `variants`, run that cell and the next two, then predict; one run is a hint only.
 
@@ -257,7 +257,7 @@ reveal("17.other_step", least.removeprefix("no "))
 plots.dots(rows, "share of wrong bits; a mark for each seed", xlim=(-0.03, 0.55))
 
 # %% [markdown]
-# The whole machine makes hardly any mistakes, so each mark is what the missing part costs a seed. Two of three seeds learn without sharpening. Without the old weights none does: a head can't step on from where it was. Without content only shifts move a head, and no seed learns to copy so; why is open, as one can do it by hand (exercise `17.backwards`). Nor does any machine learn it without the shift, even from positions that differ at random.
+# The whole machine makes hardly any mistakes, so a mark's distance from 0 is the cost of the missing part. Two of three seeds learn without sharpening. Without the old weights none does: a head can't step on from where it was. Without content only shifts move a head, and no seed learned to copy that way. We do not know why: it can be done by hand (exercise `17.backwards`). Nor does any learn it without the shift, even from positions that differ at random.
 #
 # ## Five seeds, and LSTMs
 #
@@ -265,7 +265,7 @@ plots.dots(rows, "share of wrong bits; a mark for each seed", xlim=(-0.03, 0.55)
 #
 # | model | memory | training | steps | seeds |
 # | --- | --- | --- | --- | --- |
-# | machine above, also without parts | 32 | copy 1 to 5 | 450 | 1 to 3 |
+# | machine above, also without parts | 32 | copy 1 to 5 | 450 | 1 above, 3 in the dots |
 # | machine, without shifts | 64 | copy 1 to 10 | 1,200 | 5 |
 # | LSTM; longer | none | copy 1 to 10 | 2,400; 6,000 | 5; 3 |
 # | machine; LSTM (later) | 64; none | recall 2 to 6 | 2,000; 4,000 | 5 |
@@ -283,11 +283,11 @@ for n in (20, 40):
     )
 
 # %% [markdown]
-# Without shifts, no machine learns to copy ten. The LSTMs that trained longer make few mistakes at ten, and at fifteen many more than any machine. The machine beats the LSTM of its seed with all five at 20 and with four at 40: two of these are almost perfect, while the fifth guesses.
+# Without shifts, no machine learns to copy ten. The LSTMs that trained longer make few mistakes at ten, and at fifteen many more than any machine. The machine beats the LSTM of its seed with all five at 20 and with four at 40: two of these are almost perfect, and the one that loses (seed 2) guesses.
 #
 # ## Jump and walk
 #
-# In **associative recall**, a machine hears several vectors, a delimiter before each, then one of them again, and should give the one that followed it. Here a trained machine (seed 0; 16 of its 64 positions) hears six, at steps 1, 3, 5 and so on; at step 13, after the dashed line, the second comes again. Where will the read head go?
+# In **associative recall**, a machine hears several vectors, a delimiter before each, then one of them again, and should give the one that followed it. Here a trained machine (seed 0; 16 of its 64 positions) hears six, at steps 1, 3, 5 and so on; at step 13 the second comes again. Where will the read head go?
 
 # %%
 rows = {setup: [torch.tensor(wrong_at(n, setup, "recall")) for n in (6, 12)] for setup in ("machine", "LSTM")}
@@ -301,7 +301,7 @@ print("at steps 13 to 15 the read head is at", heads["read head"][13:].argmax(-1
 table(rows, ("6 vectors", "12 vectors"), corner="recall: share of wrong bits", digits=2)
 
 # %% [markdown]
-# Trained on 2 to 6 vectors, the machines recall among twelve without mistakes; the LSTMs get more than a fifth of the bits wrong among six. The read head **jumps** at step 13, to position 4, after the one where the second vector lies. Then it **walks** one step, to the third vector at position 5, and waits there for the answer.
+# Trained on 2 to 6 vectors, the machines recall among twelve almost without mistakes; the LSTMs get more than a fifth of the bits wrong among six. The read head **jumps** at step 13, to position 4, after the one where the second vector lies. Then it **walks** one step, to the third vector at position 5, and waits there for the answer.
 #
 # ## Room and order
 #
@@ -315,7 +315,7 @@ for number in range(1, 6):
 print("memory:", memory[0, :, 0].tolist())
 
 # %% [markdown]
-# 5 has overwritten 1, and 2, which nobody needs, is still there. A **differentiable neural computer** (DNC, Graves et al. 2016) has two more parts for this. A position's **usage** $u$ grows with a write, and a read can free it. **Allocation** sends a write to the freest position $\phi_1$ first (methods, equation 1):
+# 5 has overwritten 1, and 2, which nobody needs, is still there. A **differentiable neural computer** (DNC, Graves et al. 2016) has two more parts for this. A position's **usage** $u$ says how full it is. A write fills its share of what is free: $u \leftarrow u + w - uw$. A read whose free gate is 1 empties its share: $u \leftarrow u(1 - w_r)$. **Allocation** sends a write to the freest position $\phi_1$ first (methods, equation 1):
 #
 # $$w_a[\phi_j] = (1 - u[\phi_j]) \prod_{i<j} u[\phi_i]$$
 #
@@ -328,7 +328,7 @@ print(weights)
 diagrams.allocation(used.tolist(), weights.tolist())
 
 # %% [markdown]
-# Position 1 is the freest and takes 0.8 of the weight, position 2 half of the 0.2 that is left, and position 0 a tenth of the rest. Writing wherever there is room loses the order, so **temporal links** $L_{ij}$ say whether position $i$ was written right after position $j$. The same five numbers come again; after 3, position 1 is freed. Where do 4 and 5 go, and how do the links lead there?
+# Position 1 is the freest and takes 0.8 of the weight, position 2 half of the 0.2 that is left, and position 0 a tenth of the rest. Writing wherever there is room loses the order, so **temporal links** $L_{ij}$ say whether position $i$ was written right after position $j$. With a write $w$, $L_{ij} \leftarrow (1 - w_i - w_j)L_{ij} + w_i p_j$, where $p$ says which position was written last. The same five numbers come again; after 3, position 1 is freed. Where do 4 and 5 go, and how do the links lead there?
 
 # %% tags=["nbval-check-output"]
 used, nothing, memory = torch.zeros(1, 4), torch.zeros(1, 1, 4), torch.zeros(1, 4, 1)
@@ -342,20 +342,18 @@ for number in range(1, 6):
     link, last = turing.temporal_link(link, last, at)
     held[at.argmax()].append(f"{number}")
 print("memory:", memory[0, :, 0].tolist())
-diagrams.links(link[0].tolist(), ["held " + ", then ".join(numbers) for numbers in held])
+diagrams.links(link[0].tolist(), ["holds " + ", before it ".join(numbers[::-1]) for numbers in held])
 
 # %% [markdown]
-# 4 goes to position 1, which is free again, and 5 to position 3. The links lead from position 2 to 1 and on to 3, as no single shift does: a read head at $r$ goes on to $L\,r$. The link from position 0 was lost when position 1 was written anew.
-#
-# In our runs DNCs need the links to copy; no task of ours needs allocation ([numbers](../docs/measurements.md#what-memories-can-do)).
+# 4 goes to position 1, free again, and 5 to 3. The links lead from 2 to 1 and on to 3, as no single shift does: a read head at $r$ goes on to $L\,r$. Overwriting position 1 lost both its old links, from 0 and to 2. [Without links](../docs/measurements.md#what-memories-can-do), no DNC learned to copy ten.
 #
 # ## So: can it learn where to write?
 #
-# Attention can write: it erases and adds by weights. A machine can learn where, step by step. How far it gets depends on the seed.
+# Yes. A write is a weighted erase and add, so gradients can teach it. The machine learns a *step*, not places. But of five seeds, two are almost perfect at forty and one only guesses: it can be learned, but not reliably.
 #
 # ## Questions
 #
-# Run a cell for its question, then put a letter in quotes or a number for the dots.
+# Run a cell, then replace the dots with a letter in quotes or a number.
 
 # %%
 check("17.q1", ...)
@@ -378,7 +376,7 @@ check("17.q5", ...)
 # - Attention can write: it erases and adds at each position as much as its weight says, and gradients flow through it.
 # - A head goes where the content fits, or stays where it was. Then it shifts and sharpens. So it can jump and walk.
 # - Without the shift, from positions that are alike or random, no machine learned to copy ten vectors. With it, all five that trained on up to ten did, and from twenty on they differ.
-# - Usage says which positions are free, allocation where to write, and temporal links in which order positions were written, until one is written anew.
+# - Usage says which positions are free, allocation where to write, and temporal links in which order positions were written, until one is overwritten.
 # - Writable memories live on: in linear attention (lesson 20) each token writes into a matrix, and its delta rule erases before it adds, as a head does (Schlag et al. 2021).
 #
 # **Exercises**: [open them](../exercises/17_neural_turing_machines_exercises.ipynb)

@@ -282,7 +282,7 @@ check("17.catch_wrong_write", catch_wrong_write)
 # %% [markdown]
 # ## Your own write in a machine
 #
-# Two small machines learn to copy 1 to 5 vectors: one with your `write`, and one with the two lines that you mended, which here leave the old memory as it is, so that training raises no error. What share of the bits will be wrong when the second machine copies ten vectors? A guess has half of them wrong.
+# Two machines of the lesson's size learn to copy 1 to 5 vectors: one with your `write`, and one with the two lines that you mended, which here leave the old memory as it is, so that training raises no error. What share of the bits will be wrong when the second machine copies ten vectors? A guess has half of them wrong.
 
 # %%
 predict("17.own", ...)
@@ -294,10 +294,10 @@ def unmended(memory, weights, erase, add):
     return memory * ((1 - weights[:, :, None]) * erase[:, None])
 
 
-def trained(write, seed=0):
+def trained(write, seed=3):
     torch.manual_seed(seed)
-    machine = turing.Machine(GIVEN, WANTED, places=12, width=10, write=write)
-    turing.fit(machine, lambda draw: copy(draw, 32, 1, 5), seed, steps=300, rate=0.02, falls_late=True)
+    machine = turing.Machine(GIVEN, WANTED, places=32, width=16, write=write)
+    turing.fit(machine, lambda draw: copy(draw, 16, 1, 5), seed, steps=450, rate=0.02, falls_late=True)
     draw = torch.Generator().manual_seed(1)
     return [turing.wrong_bits(machine, copy(draw, 50, n, n)) for n in (3, 5, 10)]
 
@@ -311,7 +311,7 @@ def train(write):
 train_own(train, {"17.write": write})
 
 # %% [markdown]
-# We ran this with five seeds. With the mended write, three machines learned to copy ten vectors almost without mistakes; before mending, none did, and each had about a third of the bits wrong. So if both of yours fail, this says nothing about your write: such machines depend on the seed. Put another one into `trained`.
+# Does your write make the difference? If both machines fail, this says nothing about it: such machines depend on the seed, and [not every seed learns to copy](../docs/measurements.md#what-memories-can-do). Put another one into `trained`.
 
 # %% tags=["own-machine"]
 progress()

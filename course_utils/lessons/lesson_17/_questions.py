@@ -68,14 +68,14 @@ questions = (
     NumberQuestion(
         "17.q4",
         "which position is free",
-        "Three positions have usage 0.9, 0.5 and 1. Which weight does the first one get from the allocation?",
+        "Three positions have usage 0.9, 0.5 and 1. Which weight does position 0 get from the allocation?",
         answer=0.05,
         tolerance=0.0005,
-        why="The second position is the freest and gets 1 - 0.5. The first one comes next and gets (1 - 0.9) · 0.5 = 0.05.",
+        why="Position 1 is the freest and gets 1 - 0.5. Position 0 comes next and gets (1 - 0.9) · 0.5 = 0.05.",
         wrong={
             0.1: "That is how free the position is. The freer position takes its share first, so only 0.5 of it is left.",
             0.45: "You have multiplied both uses. The position itself counts by how free it is, 1 - 0.9.",
-            0.5: "That is the weight of the second position, which is the freest.",
+            0.5: "That is the weight of position 1, which is the freest.",
             0.9: "That is how far the position is in use. Allocation prefers positions that are free.",
         },
         otherwise="Sort the positions by use. Each gets 1 minus its use, times the uses of all positions that are freer.",
