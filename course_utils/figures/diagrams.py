@@ -854,14 +854,14 @@ def snail(new=()) -> Diagram:
     arrows, turn = [joined(attention, answer, high + 25)], (middle + 54 + low) / 2
     for step, x in enumerate(x + width / 2 for x in xs):
         arrows.append(Arrow(((x, low), (x, middle + 54))))
-        arrows.append(Arrow(((x, middle), (x, high + 50))))
+        arrows.append(Arrow(((x, middle), (x, high + 50)), stream=step == 1))
         if step:
             back = x - width - gap + 34
             arrows.append(Arrow(((back, low), (back, turn), (x - 34, turn), (x - 34, middle + 54))))
     in_words = (
         "Four steps read a picture and the label before: step 0 reads A, no label; step 1 B, label of A; step 2 C, label of B; step 3 A, label of C. "
         "A convolution joins each step with the one before it: z₀ holds A, z₁ B; A and its label, z₂ C; B and its label, z₃ A; C and its label. "
-        "The attention of step 3 goes to all steps so far. It finds A at z₁, and so the answer is the label of A."
+        "The attention of step 3 goes to all steps so far. It finds A at z₁ (thick arrow), and so the answer is the label of A."
     )
     return _diagram("SNAIL", in_words, [*given, *after, attention, answer], arrows, new)
 
