@@ -670,7 +670,8 @@ def best_experts(scores, gates, new=()) -> Diagram:
         y = 20 + step * i + tall / 2
         score = Box("scores", f"score {i + 1}: {_listed(scores[i : i + 1])}", 142, y - tall / 2, 98, tall, "data")
         gate = Box("gates", f"gate {i + 1}: {_listed(gates[i : i + 1], 2)}", 434, y - tall / 2, 78, tall, "data")
-        expert = Box("experts", f"expert {i + 1}", 546, y - tall / 2, 84, tall, "step" if used else "frame")
+        name = f"expert {i + 1}" if used else f"expert {i + 1}: not asked"
+        expert = Box("experts", name, 546, y - tall / 2, 84, tall, "step" if used else "frame")
         boxes += [score, gate, expert]
         bend = () if y == read.middle else ((119, read.middle), (119, y))
         arrows.append(Arrow(((read.right, read.middle), *bend, (score.x, y))))
@@ -678,7 +679,7 @@ def best_experts(scores, gates, new=()) -> Diagram:
         if used:
             arrows += [joined(gate, expert, y), joined(expert, total, y)]
         verb = "is asked" if used else "is not asked, and learns nothing"
-        sentences.append(f"{plain(score.text)} gives {plain(gate.text)}, so {expert.text} {verb}")
+        sentences.append(f"{plain(score.text)} gives {plain(gate.text)}, so expert {i + 1} {verb}")
     in_words = (
         f"The gate reads the {plain(read.text)} and gives each expert a score. The {plain(keep.text)} scores makes gates of them: {'; '.join(sentences)}. "
         "The answer is the weighted sum."
