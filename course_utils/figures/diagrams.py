@@ -674,7 +674,8 @@ def best_experts(scores, gates, new=()) -> Diagram:
         y = 20 + step * i + tall / 2
         score = Box("scores", f"score {i + 1}: {_listed(scores[i : i + 1])}", 142, y - tall / 2, 98, tall, "data")
         gate = Box("gates", f"gate {i + 1}: {_listed(gates[i : i + 1], 2)}", 434, y - tall / 2, 78, tall, "data")
-        expert = Box("experts", f"expert {i + 1}", 546, y - tall / 2, 84, tall, "step" if used else "frame")
+        name = f"expert {i + 1}" if used else f"expert {i + 1}: not asked"
+        expert = Box("experts", name, 546, y - tall / 2, 84, tall, "step" if used else "frame")
         boxes += [score, gate, expert]
         bend = () if y == read.middle else ((119, read.middle), (119, y))
         arrows.append(Arrow(((read.right, read.middle), *bend, (score.x, y))))
@@ -682,7 +683,7 @@ def best_experts(scores, gates, new=()) -> Diagram:
         if used:
             arrows += [joined(gate, expert, y), joined(expert, total, y)]
         verb = "is asked" if used else "is not asked, and learns nothing"
-        sentences.append(f"{plain(score.text)} gives {plain(gate.text)}, so {expert.text} {verb}")
+        sentences.append(f"{plain(score.text)} gives {plain(gate.text)}, so expert {i + 1} {verb}")
     in_words = (
         f"The gate reads the {plain(read.text)} and gives each expert a score. The {plain(keep.text)} scores makes gates of them: {'; '.join(sentences)}. "
         "The answer is the weighted sum."
@@ -858,14 +859,14 @@ def snail(new=()) -> Diagram:
     arrows, turn = [joined(attention, answer, high + 25)], (middle + 54 + low) / 2
     for step, x in enumerate(x + width / 2 for x in xs):
         arrows.append(Arrow(((x, low), (x, middle + 54))))
-        arrows.append(Arrow(((x, middle), (x, high + 50))))
+        arrows.append(Arrow(((x, middle), (x, high + 50)), stream=step == 1))
         if step:
             back = x - width - gap + 34
             arrows.append(Arrow(((back, low), (back, turn), (x - 34, turn), (x - 34, middle + 54))))
     in_words = (
         "Four steps read a picture and the label before: step 0 reads A, no label; step 1 B, label of A; step 2 C, label of B; step 3 A, label of C. "
         "A convolution joins each step with the one before it: z₀ holds A, z₁ B; A and its label, z₂ C; B and its label, z₃ A; C and its label. "
-        "The attention of step 3 goes to all steps so far. It finds A at z₁, and so the answer is the label of A."
+        "The attention of step 3 goes to all steps so far. It finds A at z₁ (thick arrow), and so the answer is the label of A."
     )
     return _diagram("SNAIL", in_words, [*given, *after, attention, answer], arrows, new)
 
