@@ -25,7 +25,7 @@ def drawn(seed):
 #
 # Nearly every attention of this course has three parts. A **score** says how well a key fits the query. A **normaliser** turns the scores of a row into weights that are not negative and add up to 1. A **memory** holds the values, and is read with these weights.
 #
-# In the drawing, the upper row is the attention you know; the boxes below show what this lesson puts in place of each part. Linear attention changes all three. So that any attention fits into the same model and the same tests, each is a function of one form:
+# In the drawing, the upper row is the attention you know; the boxes below show what this lesson puts in place of each part. So that any attention fits into the same model and the same tests, each is a function of one form:
 
 
 # %%
@@ -90,7 +90,7 @@ table(rows, [str(t) for t in range(10)], corner="step")
 # %% [markdown]
 # The answer is 0, the value of step 7. Before step 7 it was 2.
 #
-# Our model is one layer, with a readout. A step is the key, its value and the key asked for, as one-hot vectors side by side; a linear layer makes query, key and value of each head from them. Keep in mind while you read: which line depends on the order of the steps?
+# Our model is one layer, with a readout. A step is the key, its value and the key asked for, as one-hot vectors side by side; a linear layer makes query, key and value of each head from them. As you read, ask: which line depends on the order of the steps?
 #
 # It learns from sequences of 32 steps, and we count the answers in the last quarter of each. There are eight values, so a guess is right one time in eight. What share can it get right in `latest`?
 
@@ -132,7 +132,7 @@ print(f"the value that came most often with the key: {most:.2f}")
 reveal("20.latest", own["latest"][0])
 
 # %% [markdown]
-# At 32 steps, the model answers nearly everything right in `once`, and a little less at 128. In `latest` it answers fewer than half, hardly more than if it always gave the key's most frequent value: only the mask depends on the order, and it hides no earlier step. So there is something to win in both worlds.
+# At 32 steps, the model answers nearly everything right in `once`, and a little less at 128. In `latest` it answers fewer than half, hardly more than if it always gave the key's most frequent value: only the mask depends on the order, and it hides no earlier step.
 #
 # ## Another normaliser
 #
@@ -223,7 +223,7 @@ for name, phi in {"x": lambda x: x, "elu(x) + 1": positive}.items():
 # %% [markdown]
 # With $\phi(x) = x$ one weight is negative, and the sum is 0: we cannot divide by it. With elu + 1 all weights are above 0.
 #
-# `linear` still makes T×T weights. But we may also go through the sequence in chunks, and keep only the two sums. How many numbers does this memory hold for each head, if D = E = 8? And how does the time grow, beside softmax with its T×T weights, and PyTorch's own, which never stores them all? (Measured on one core, with chunks of 64.)
+# `linear` still makes T×T weights. But we may go through the sequence in chunks, and keep only two sums. How many numbers does this memory hold for each head, if D = E = 8? And how does the time grow, beside softmax with its T×T weights, and PyTorch's own, which never stores them all? (Measured on one core, with chunks of 64.)
 
 
 # %%
@@ -313,11 +313,10 @@ reveal("20.wins", max(variants.VARIANTS, key=lambda name: shares(name, "latest")
 # %% [markdown]
 # - `latest` writes eight keys, for which each head's 16 dimensions are enough: the delta rule wins, and ALiBi comes second. Sparsemax gains little.
 # - `once` writes 32 to 128 keys. There the delta rule gets fewer right than softmax at every length, and ALiBi falls behind in long sequences. So softmax was at fault: sparsemax gets 1.00 at 128 steps.
-# - Linear attention loses in both.
 #
 # ## Take one part out
 #
-# Why does linear attention lose in both worlds? Its memory is larger than the delta rule's. Take out a part, and predict the share of right answers. The table draws random keys, and asks for one of them: what weight does it get, and what do all others get together?
+# Why does linear attention lose in both worlds? Its memory is larger than the delta rule's. Take out a part, and predict the share of right answers. Below, a query asks for one of 32 or 128 keys: what weight does φ give it?
 
 
 # %% tags=["nbval-check-output"]
@@ -348,7 +347,7 @@ table(rows, ["32 keys: the right one", "all others (mean)", "128 keys: the right
 # %% [markdown]
 # Without φ and the division, `once` is nearly solved at 32 steps, with a memory no larger, so its size was not to blame. With φ the right key gets less than a tenth of the weight, since all others have positive products, too. Softmax gives it nearly all.
 #
-# Now try another part. Which one helps one world and harms the other? Here are all of them, with three seeds; *both* are φ and the division. Can you see in the table why it may not be enough to leave out one of the two?
+# Now try another part. Which one helps one world and harms the other? Here are all of them, with three seeds; *both* are φ and the division.
 
 # %%
 changes = [("linear", "φ"), ("linear", "the division"), ("linear", "both"), ("delta rule", "the reading")]
@@ -359,10 +358,10 @@ for world, ax in zip(compared.WORLDS, plots.axes(2, width=4.6, height=3), strict
         rows[f"{whole} →\nwithout {one}"] = dict(zip(("32 steps", "128 steps"), difference.T, strict=True))
     ax.axvline(0, color="0.6", linewidth=1)
     plots.dots(rows, f"{world}: change in the share right", ax=ax, xlim=(-0.75, 0.65))
-ax.set_yticklabels([])  # the same as on the left
+_ = ax.set_yticklabels([])  # the same as on the left
 
 # %% [markdown]
-# Dots on the right are gains: *linear* gets worse without φ alone or the division alone, but far better without both. The table suggests why. Without φ the products have both signs, and a sum near 0 makes weights huge. Without the division, φ's positive products add up, the more so with more keys. Without both, plus and minus nearly cancel on average.
+# Dots on the right are gains: *linear* gets worse without φ alone or the division alone, but far better without both. The table above suggests why. Without φ the products have both signs, and a sum near 0 makes weights huge. Without the division, φ's positive products add up, the more so with more keys. Without both, plus and minus nearly cancel.
 #
 # Without the reading, the delta rule gains in `once` and loses in `latest`, which the reading wins. Why does it lose in `once`?
 #
@@ -459,7 +458,7 @@ for seed in (0, 1):
         print(f"seed {seed}, {one}, strength {strengths[worse.argmax()]}: {worse.max():.2f}")
 
 # %% [markdown]
-# Compare the worse of the two worlds: at 128 steps, `mine` gets more right there than softmax with the best of our five strengths, with both seeds. (We show no strength but 2 for such heads, and none between 0.3 and 1 for all; two seeds are a hint, not a proof.) Sparsemax with one strength is still ahead. So start here: what if sparsemax has such heads? That `mine` breaks `order` is on purpose.
+# Compare the worse of the two worlds: at 128 steps, `mine` gets more right there than softmax with the best of our five strengths, with both seeds. (We show no other strength of such heads, and two seeds are a hint, not a proof.) Sparsemax with one strength is still ahead. So start here: what if sparsemax has such heads? That `mine` breaks `order` is on purpose.
 #
 # ## Questions
 #
@@ -484,7 +483,7 @@ check("20.q5", ...)
 # ## Recap
 #
 # - An attention can be changed in its score, its normaliser and its memory. What it promises comes first, and can be tested: trust a promise more once it has found a fault.
-# - In our worlds sparsemax gains in both. The delta rule wins `latest`, and ALiBi comes second; ALiBi falls behind in long sequences of `once`, the delta rule in `once` at every length. Linear attention needs no list of keys, but loses in both.
+# - In our worlds sparsemax gains in both. The delta rule wins `latest`, and ALiBi comes second; in `once`, ALiBi falls behind in long sequences, the delta rule at every length. Linear attention needs no list of keys, but loses in both.
 # - To see what a part is for, take it out and compare seed by seed. What it does depends on the other parts: in linear attention, leaving out only one of φ and the division makes it worse, leaving out both makes it much better; a mild penalty helps much in `latest` only with sparsemax. A strong one costs `once`; sparing some heads may help: two seeds say so, which is a hint.
 # - A memory of fixed size forgets or blurs. But softmax keeps 2·heads·d numbers more for each token and layer, the delta rule always heads·d². Today's [Qwen3-Next](https://huggingface.co/Qwen/Qwen3-Next-80B-A3B-Instruct) and [Kimi Linear](https://arxiv.org/abs/2510.26692) combine both: a *gated* delta rule in three of four layers, softmax in the fourth.
 #
