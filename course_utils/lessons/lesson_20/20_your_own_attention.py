@@ -25,7 +25,7 @@ def drawn(seed):
 #
 # Nearly every attention of this course has three parts. A **score** says how well a key fits the query. A **normaliser** turns the scores of a row into weights that are not negative and add up to 1. A **memory** holds the values, and is read with these weights.
 #
-# In the drawing, the upper row is the attention you know; the boxes below show what this lesson puts in place of each part. Linear attention changes all three. So that any attention fits into the same model and the same tests, each is a function of one form:
+# In the drawing, the upper row is the attention you know; the boxes below show what this lesson puts in place of each part. So that any attention fits into the same model and the same tests, each is a function of one form:
 
 
 # %%
@@ -80,7 +80,7 @@ for name, one in {"attend": attend, "mask_ends_early": faulty_attention.FAULTS["
 #
 # ## What should another one do better?
 #
-# To measure that, we need worlds in which we know what is hard. At each step, the model reads a key with its value, and is asked for the value of one of the keys read so far. In the world ***once***, each key comes once. In ***latest***, eight keys come again and again, and the latest value is the answer. Here, key 94 comes at steps 0 and 7. If step 9 asked for it, what would be the answer?
+# To measure that, we need worlds in which we know what is hard. At each step, the model reads a key with its value, and is asked for the value of one of the keys read so far. In the world `once`, each key comes once. In `latest`, eight keys come again and again, and the latest value is the answer. Here, key 94 comes at steps 0 and 7. If step 9 asked for it, what would be the answer?
 
 # %%
 asked = lookups(1, "latest", drawn(0), 10)
@@ -90,9 +90,9 @@ table(rows, [str(t) for t in range(10)], corner="step")
 # %% [markdown]
 # The answer is 0, the value of step 7. Before step 7 it was 2.
 #
-# Our model is one layer, with a readout. A step is the key, its value and the key asked for, as one-hot vectors side by side; a linear layer makes query, key and value of each head from them. Which line depends on the order of the steps?
+# Our model is one layer, with a readout. A step is the key, its value and the key asked for, as one-hot vectors side by side; a linear layer makes query, key and value of each head from them. As you read, ask: which line depends on the order of the steps?
 #
-# It learns from sequences of 32 steps, and we count the answers in the last quarter of each. There are eight values, so a guess is right one time in eight. What share can it get right in *latest*?
+# It learns from sequences of 32 steps, and we count the answers in the last quarter of each. There are eight values, so a guess is right one time in eight. What share can it get right in `latest`?
 
 
 # %% tags=["nbval-check-output"]
@@ -132,11 +132,11 @@ print(f"the value that came most often with the key: {most:.2f}")
 reveal("20.latest", own["latest"][0])
 
 # %% [markdown]
-# At 32 steps, the model answers nearly everything right in *once*, but not at 128. In *latest* it answers fewer than half, hardly more than if it always gave the key's most frequent value: only the mask depends on the order, and it hides no earlier step. So there is something to win in both worlds.
+# At 32 steps, the model answers nearly everything right in `once`, and a little less at 128. In `latest` it answers fewer than half, hardly more than if it always gave the key's most frequent value: only the mask depends on the order, and it hides no earlier step.
 #
 # ## Another normaliser
 #
-# Perhaps softmax is at fault in *once*: it never gives a weight of 0. **Sparsemax** (Martins & Astudillo 2016) subtracts one threshold $\tau$ from all scores and sets negative results to 0:
+# Perhaps softmax is at fault in `once`: it never gives a weight of 0. **Sparsemax** (Martins & Astudillo 2016) subtracts one threshold $\tau$ from all scores and sets negative results to 0:
 #
 # $$p_i = \max(z_i - \tau, 0), \quad \sum_i p_i = 1$$
 #
@@ -223,7 +223,7 @@ for name, phi in {"x": lambda x: x, "elu(x) + 1": positive}.items():
 # %% [markdown]
 # With $\phi(x) = x$ one weight is negative, and the sum is 0: we cannot divide by it. With elu + 1 all weights are above 0.
 #
-# `linear` still makes T×T weights. But we may also go through the sequence in chunks, and keep only the two sums. How many numbers does this memory hold for each head, if D = E = 8? And how does the time grow, beside softmax with its T×T weights, and PyTorch's own, which never stores them all? (Measured on one core, with chunks of 64.)
+# `linear` still makes T×T weights. But we may go through the sequence in chunks, and keep only two sums. How many numbers does this memory hold for each head, if D = E = 8? And how does the time grow, beside softmax with its T×T weights, and PyTorch's own, which never stores them all? (Measured on one core, with chunks of 64.)
 
 
 # %%
@@ -264,7 +264,7 @@ names = [f"{one:.3g} → {other:.3g}" for one, other in zip((keys @ S)[:, 0], (k
 ax = plots.axes(width=4.2, height=3.4)
 plots.directions(keys, names, title="what each key reads, before → after", ax=ax)
 ax.plot([1, 0.36], [0, 0.48], "k:")  # from the key (1, 0) straight onto the new one
-_ = ax.text(0.02, 0.33, "0.6"), ax.set(xlim=(-0.2, 1.6), ylim=(-0.2, 1.3))
+_ = ax.text(0.22, 0.2, "0.6"), ax.set(xlim=(-0.2, 1.6), ylim=(-0.2, 1.3))
 
 # %% [markdown]
 # With β = 1 the new key reads 5, with β = 0.5 it reads 3.6, half-way between the old 2.2 and 5. But the other two no longer read 1 and 2. The key (1, 0) **overlaps** with the new one: 0.6 of it lies in the new key's direction (up to the dotted line), which is their dot product, so it reads $0.6 \cdot 2.8 = 1.68$ more. Only keys at right angles leave each other alone, and in two dimensions only two can be at right angles.
@@ -290,36 +290,33 @@ print("each gives what the course's version gives:", all(same))
 broken(ours, more)
 
 # %% [markdown]
-# ALiBi breaks `order`: in another order, the same keys get other weights. So does the delta rule: it overwrites, and goes from step to step whatever the mask. Without weights, it also breaks `rows`. Both may do so on purpose. But `linear` has a fault: below -18, φ is 0 in the computer's numbers, and 0 / 0 is NaN. Mend the division (`Tensor.where`), and run its cell and the last one again: nothing breaks `large`.
+# ALiBi breaks `order` on purpose, and so does the delta rule, which overwrites; without weights, it also breaks `rows`. But `linear` has a fault: below -18, φ is rounded to 0, and 0 / 0 is NaN. Put a 1 in place of a sum of 0 (`Tensor.where`) *before* you divide; afterwards is too late, as the gradient is then NaN already. Run both cells again: nothing breaks `large`.
 #
 # ## Which one wins?
 #
-# Five models of each learned each world. Our delta rule has β = 1 (Schlag et al. learn it), and each of its four heads a memory of 16 dimensions. How many keys can be at right angles there? How many does each world write?
+# Now we know which promises our five attentions keep. Five models of each learned each world. Our delta rule has β = 1 (Schlag et al. learn it), and each of its four heads a memory of 16 dimensions. How many keys can be at right angles there? How many does each world write?
 
 # %% tags=["nbval-check-output"]
 predict("20.wins", ...)
 
 
 # %% tags=["reveals"]
-def shares(name):
-    """A row for each seed: once at 32 and 128 steps, latest at 32 and 128."""
-    where = [(world, length) for world in compared.WORLDS for length in (32, 128)]
-    runs = [measured_once("variants", "right", variant=name, world=w, length=n)[0] for w, n in where]
-    return torch.tensor(runs).T  # seeds, columns
+def shares(name, world):
+    """A row for each seed: the shares of right answers at 32 and at 128 steps."""
+    runs = [measured_once("variants", "right", variant=name, world=world, length=n)[0] for n in (32, 128)]
+    return torch.tensor(runs).T  # seeds, lengths
 
 
-columns = ["once, 32 steps", "once, 128", "latest, 32", "latest, 128"]
 compared.draw_accuracy(*variants.VARIANTS)
-reveal("20.wins", max(variants.VARIANTS, key=lambda name: shares(name)[:, 2:].mean()))
+reveal("20.wins", max(variants.VARIANTS, key=lambda name: shares(name, "latest").mean()))
 
 # %% [markdown]
-# - *Latest* writes eight keys, for which each head's 16 dimensions are enough: the delta rule wins, and ALiBi comes second. Sparsemax gains little.
-# - *Once* writes 32 to 128 keys. There the delta rule gets fewer right than softmax at every length, and ALiBi falls behind in long sequences. Softmax was indeed at fault: sparsemax gets 1.00 at 128 steps.
-# - Linear attention loses in both.
+# - `latest` writes eight keys, for which each head's 16 dimensions are enough: the delta rule wins, and ALiBi comes second. Sparsemax gains little.
+# - `once` writes 32 to 128 keys. There the delta rule gets fewer right than softmax at every length, and ALiBi falls behind in long sequences. So softmax was at fault: sparsemax gets 1.00 at 128 steps.
 #
 # ## Take one part out
 #
-# Why does linear attention lose in both worlds? Its memory is larger than the delta rule's. Take out a part, and predict the share of right answers. Below, a query asks for one of 32 keys: what weight does φ give it?
+# Why does linear attention lose in both worlds? Its memory is larger than the delta rule's. Take out a part, and predict the share of right answers. Below, a query asks for one of 32 or 128 keys: what weight does φ give it?
 
 
 # %% tags=["nbval-check-output"]
@@ -337,37 +334,40 @@ print(f"Without {part}, by the length of the sequences:")
 its_own = trained(without[part], world)
 print(its_own)
 reveal("20.part", its_own[world][0])
-print("One of 32 random keys is asked for. What weight does it get?")
-for length in (4, 12):
-    keys = length * F.normalize(torch.randn(200, 1, 32, 16, generator=drawn(0)), dim=-1)
-    for name, one in {"φ": linear, "softmax": attend}.items():
-        weight = one(keys[:, :, :1], keys, keys, torch.ones(1, 32, dtype=torch.bool))[1][..., 0].mean()
-        print(f"keys of length {length}: {weight:.2f} by {name}")
+tried = {"softmax": attend, "linear": linear} | {f"linear without {one}": without[one] for one in list(without)[:3]}
+rows = {name: [] for name in tried}
+for T in (32, 128):
+    keys = 8 * F.normalize(torch.randn(200, 1, T, 16, generator=drawn(0)), dim=-1)
+    for name, one in tried.items():
+        weights = one(keys[:, :, :1], keys, keys, torch.ones(1, T, dtype=torch.bool))[1][:, 0, 0]  # 200 T
+        right, others = weights[:, 0], weights[:, 1:].sum(-1).mean()
+        rows[name] += [f"{right.min():.2f} to {right.max():.2f}", f"{others:.2f}"]
+table(rows, ["32 keys: the right one", "all others (mean)", "128 keys: the right one", "all others (mean)"])
 
 # %% [markdown]
-# Without φ and the division, *once* is nearly solved at 32 steps, with a memory no larger, so its size was not to blame. With φ the right key gets less than a tenth of the weight, since the 31 others have positive products, too. Softmax gives it about half if keys have length 4, and nearly all if they are longer.
+# Without φ and the division, `once` is nearly solved at 32 steps, with a memory no larger, so its size was not to blame. With φ the right key gets less than a tenth of the weight, since all others have positive products, too. Softmax gives it nearly all.
 #
 # Now try another part. Which one helps one world and harms the other? Here are all of them, with three seeds; *both* are φ and the division.
 
 # %%
-rows = {}
-for whole, changed in {
-    "linear": ("without φ", "without the division", "without both"),
-    "delta rule": ("without the reading",),
-}.items():
-    for change in changed:
-        difference = shares(f"{whole} {change}") - shares(whole)[:3]  # seed by seed
-        rows[f"{whole} →\n{change}"] = dict(zip(columns, difference.T, strict=True))
-ax = plots.axes(width=8.5, height=3.4)
-ax.axvline(0, color="0.6", linewidth=1)
-plots.dots(rows, "change in the share of right answers", ax=ax, xlim=(-0.75, 0.65))
+changes = [("linear", "φ"), ("linear", "the division"), ("linear", "both"), ("delta rule", "the reading")]
+for world, ax in zip(compared.WORLDS, plots.axes(2, width=4.6, height=3), strict=True):
+    rows = {}
+    for whole, one in changes:
+        difference = shares(f"{whole} without {one}", world) - shares(whole, world)[:3]  # seed by seed
+        rows[f"{whole} →\nwithout {one}"] = dict(zip(("32 steps", "128 steps"), difference.T, strict=True))
+    ax.axvline(0, color="0.6", linewidth=1)
+    plots.dots(rows, f"{world}: change in the share right", ax=ax, xlim=(-0.75, 0.65))
+_ = ax.set_yticklabels([])  # the same as on the left
 
 # %% [markdown]
-# Dots on the right are gains: *linear* gets worse without φ alone or the division alone, but far better without both. Without the reading, the delta rule gains in *once* and loses in *latest*: it is the reading that wins *latest*. Why does reading lose in *once*?
+# Dots on the right are gains: *linear* gets worse without φ alone or the division alone, but far better without both. The table suggests why. Without φ the products have both signs, and a sum near 0 makes weights huge. Without the division, φ's positive products add up, the more so with more keys. Without both, plus and minus nearly cancel.
+#
+# Without the reading, the delta rule gains in `once` and loses in `latest`, which the reading wins. Why does it lose in `once`?
 #
 # ## What can a fixed memory hold?
 #
-# With β = 1 and keys of length 1, the delta rule is $S_t = (I - k k^\top)\, S_{t-1} + k\, v^\top$: it clears one direction of D, that of the key, before it writes. We write 128 random keys, then read all. Which values come back right?
+# With β = 1 and keys of length 1, the delta rule is $S_t = (I - k k^\top)\, S_{t-1} + k\, v^\top$: it clears the key's direction before it writes. We write 128 random keys, then read all. Which values come back right?
 
 
 # %%
@@ -391,11 +391,11 @@ plots.curves(since, runs, "keys written since", "share of right answers", ax=ax)
 _ = ax.axhline(1 / 8, color="0.6", linewidth=1), ax.set(ylim=(0, 1.05))  # grey: guessing
 
 # %% [markdown]
-# In 16 dimensions the delta rule knows most of the latest eight keys; after 60 more it only guesses (grey line). One that only adds blurs all equally, and gets more right: perhaps this helps in *once*.
+# In 16 dimensions the delta rule knows most of the latest eight keys; after 60 more it only guesses (grey line). One that only adds blurs all equally, and gets more right: perhaps this helps in `once`.
 #
 # ## Two changes at once
 #
-# Can an attention have both worlds? We take sparsemax, and subtract from each score a penalty that grows with the logarithm of the distance, $s \ln(1 + |i - j|)$. Say a key came at 15 steps, eight apart: to a dot product they are equal. With $s = 0.3$ and $s = 1$, how often does the latest value gather the most weight? The second cell has models with both normalisers, trained at strengths from 0 to 3 with three seeds. Draw the four curves first.
+# Can an attention have both worlds? We take sparsemax, and subtract a penalty from each score, $s \ln(1 + |i - j|)$. Suppose that a key came 15 times, eight steps apart; without a penalty, a dot product gives all 15 the same score. With $s = 0.3$ and $s = 1$, how often does the latest value gather the most weight? The second cell has models with both normalisers, trained at strengths from 0 to 3 with three seeds. Draw their four curves first.
 
 
 # %%
@@ -434,13 +434,13 @@ for one in both:
 
 # %% [markdown]
 # - With $s = 0.3$, softmax gives the latest 0.11, and 14 older ones share 0.89 among eight values: one often gathers more. Sparsemax gives it 0.47; it loses only if the next three share another.
-# - Trained in *latest*, sparsemax needs a strength of only 0.3, softmax 1. *Once* asks for old keys: there a larger strength costs more. 3 is worse than 1 everywhere.
+# - Trained in `latest`, sparsemax needs a strength of only 0.3, softmax 1. `once` asks for old keys: there a larger strength costs more. 3 is worse than 1 everywhere.
 #
 # Sparsemax with 0.3 has the best balance.
 #
 # ## So: what will your own attention be?
 #
-# One that changes a part for a reason. The penalty helps *latest* and harms *once*: must all heads have it? Below, every other head of softmax has strength 2, the rest 0. Does this beat softmax with one strength?
+# One that changes a part for a reason. The penalty helps `latest` and harms `once`: must all heads have it? Below, every other head of softmax has strength 2, the rest 0. Does this beat softmax with one strength?
 
 
 # %%
@@ -458,7 +458,7 @@ for seed in (0, 1):
         print(f"seed {seed}, {one}, strength {strengths[worse.argmax()]}: {worse.max():.2f}")
 
 # %% [markdown]
-# It does, with both seeds: at 128 steps, `mine` gets more right in its worse world than softmax with the best of our five strengths in its own. (Between 0.3 and 1 we tried none, and two seeds are a hint, not a proof.) Sparsemax with one strength is still ahead. So start here: what if sparsemax has such heads? That `mine` breaks `order` is on purpose.
+# Compare the worse of the two worlds: at 128 steps, `mine` gets more right there than softmax with the best of our five strengths, with both seeds. (We show no other strength of such heads, and two seeds are a hint, not a proof.) Sparsemax with one strength is still ahead. So start here: what if sparsemax has such heads? That `mine` breaks `order` is on purpose.
 #
 # ## Questions
 #
@@ -483,9 +483,9 @@ check("20.q5", ...)
 # ## Recap
 #
 # - An attention can be changed in its score, its normaliser and its memory. What it promises comes first, and can be tested: trust a promise more once it has found a fault.
-# - In our worlds sparsemax gains in both. The delta rule wins *latest*, and ALiBi comes second; ALiBi falls behind in long sequences of *once*, the delta rule in *once* at every length. Linear attention needs no list of keys, but loses in both.
-# - To see what a part is for, take it out and compare seed by seed. What it does depends on the other parts: in linear attention, leaving out only one of φ and the division makes it worse, leaving out both makes it much better; a mild penalty wins *latest* only with sparsemax. A strong one costs *once*; that it helps to spare some heads, two seeds only hint.
-# - A memory of fixed size forgets or blurs. But softmax keeps 2·heads·d numbers more for each token and layer, the delta rule always heads·d². So today's [Qwen3-Next](https://huggingface.co/Qwen/Qwen3-Next-80B-A3B-Instruct) and [Kimi Linear](https://arxiv.org/abs/2510.26692) have a delta rule in three of four layers and softmax in the fourth.
+# - In our worlds sparsemax gains in both. The delta rule wins `latest`, and ALiBi comes second; in `once`, ALiBi falls behind in long sequences, the delta rule at every length. Linear attention needs no list of keys, but loses in both.
+# - To see what a part is for, take it out and compare seed by seed. What it does depends on the other parts: in linear attention, leaving out only one of φ and the division makes it worse, leaving out both makes it much better; a mild penalty helps much in `latest` only with sparsemax. A strong one costs `once`; sparing some heads may help: two seeds say so, which is a hint.
+# - A memory of fixed size forgets or blurs. But softmax keeps 2·heads·d numbers more for each token and layer, the delta rule always heads·d². Today's [Qwen3-Next](https://huggingface.co/Qwen/Qwen3-Next-80B-A3B-Instruct) and [Kimi Linear](https://arxiv.org/abs/2510.26692) combine both: a *gated* delta rule in three of four layers, softmax in the fourth.
 #
 # **Exercises**: [open them](../exercises/20_your_own_attention_exercises.ipynb)
 #

@@ -228,8 +228,16 @@ def my_attention(query, key, value, mask):
         torch.Size([1, 1, 2, 3])
     """
     ### BEGIN SOLUTION
+    # My report, as an example: five seeds, each beside dot products of the same seed.
+    # What I changed: scores less 0.3 · ln(1 + distance), so that the latest of equal keys gets the most weight.
+    # What I expected: in once as much as dot products (1.00 at 32 steps), in latest more than their 0.44.
+    # What came out, at 32 steps: 1.00 in once, no less. In latest 0.63 on average, 0.20 more (0.19 to 0.22 by seed).
+    # Which part does it: without the penalty, these are dot products. So the penalty makes the difference.
+    # What it gives up: it breaks `order`, on purpose, and gets 0.02 less in once at 128 steps (0.02 with each seed).
+    # What I tried that did not work: nothing else yet.
+    # What I do not know yet: whether a stronger penalty gains more than it costs.
     step = torch.arange(query.shape[2])
-    near = -0.5 * ((step[:, None] - step).abs() + 1).log()  # T T
+    near = -0.3 * ((step[:, None] - step).abs() + 1).log()  # T T
     scores = query @ key.mT / query.shape[-1] ** 0.5 + near  # B H T T
     weights = scores.masked_fill(~mask, -torch.inf).softmax(dim=-1).masked_fill(~mask, 0.0)
     return weights @ value, weights
@@ -240,7 +248,7 @@ def my_attention(query, key, value, mask):
 check("20.my_attention", my_attention)
 
 # %% [markdown]
-# How does it do? Write down first which share of right answers you expect at 32 steps; dot products get 1.00 and 0.44. The next cell then tries the lesson's promises, and one of yours if you add it, and trains one model in each world. Use five seeds before you claim anything. To see which part of your attention does it, take that part out and run the cell again.
+# How does it do? Write down first which share of right answers you expect at 32 steps; dot products get 1.00 in `once` and 0.44 in `latest`. The next cell then tries the lesson's promises, and one of yours if you add it, and trains one model in each world. Use five seeds before you claim anything. To see which part of your attention does it, take that part out and run the cell again.
 
 
 # %%
@@ -257,10 +265,10 @@ print(compared.report("mine", my_attention, 1, promises, expected))
 # %% [markdown]
 # ### My report
 #
-# Replace the dots. A page is enough.
+# Replace the dots. A page is enough. The solution of 20.my_attention has a short example.
 #
 # - **What I changed**, and why: …
-# - **What I expected** before the first run, in once and in latest: …
+# - **What I expected** before the first run, in `once` and in `latest`: …
 # - **What came out**, beside dot products of the same seeds: mean, lowest and highest difference: …
 # - **Which part does it**: what came out without it: …
 # - **What it gives up**: promises it breaks on purpose, time, memory: …

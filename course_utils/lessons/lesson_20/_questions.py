@@ -115,13 +115,13 @@ questions = (
 predictions = (
     Prediction(
         "20.wins",
-        "Which of the five gets the most right answers in latest?",
+        "Which of the five gets the most right answers in `latest`?",
         why="This world writes only eight keys, and asks for what came last: a memory that overwrites fits it.",
         choices=("dot product", "sparsemax", "ALiBi", "linear", "delta rule"),
     ),
     Prediction(
         "20.latest",
-        "What share of the answers is right in latest, in sequences of 32 steps, from 0 to 1?",
+        "What share of the answers is right in `latest`, in sequences of 32 steps, from 0 to 1?",
         why="Nothing tells the model which of the steps with the same key is the latest. The value that came most often would be right nearly as often.",
     ),
     Prediction(
