@@ -134,7 +134,7 @@ predict("15.pointing", ...)
 
 # %% tags=["reveals"]
 print("On scenes with other handwritten digits:")
-torch.manual_seed(0)
+torch.manual_seed(1)
 model = Captioner()
 fit(model, annotations, training, steps=600, rate=1e-2)
 found = score(model, unseen_annotations, unseen)
@@ -201,7 +201,7 @@ rows = by_kind(output, unseen) | {"a random cell": ["", *[1 / 25] * 3]}
 table(rows, columns, corner="mean, after the first name", digits=2)
 
 # %% [markdown]
-# The gate stays open even for "a", which is the same in every picture, and falls a little at the end. So an open gate does not say that the *word* needs the picture; the look may serve the name to come. And for a relation, each of the two things gets a small weight. How then does the captioner know "below"? We come back to this.
+# The gate stays open even for "a", which is the same in every picture. So an open gate does not say that the *word* needs the picture; the look may serve the name to come. And for a relation, the two things get only a part of the weight. How then does the captioner know "below"? We come back to this.
 #
 # ## A penalty for overlooking
 #
@@ -240,7 +240,7 @@ def with_penalty(output, wanted):
     return soft_loss(output, wanted) + LAMBDA * overlooked(output.weights * real).mean()
 
 
-torch.manual_seed(0)
+torch.manual_seed(1)
 penalised = Captioner()
 fit(penalised, annotations, training, steps=600, rate=1e-2, loss=with_penalty)
 with torch.no_grad():
@@ -270,7 +270,7 @@ both_explorer = explore(looks_at, scene=ipywidgets.IntSlider(value=1, min=0, max
 both_explorer
 
 # %% [markdown]
-# With the penalty, about three quarters of the things are pointed to one word *before* their name, at the "a" (in this scene the square, not the nine). But fewer words are right, too: is this only a bad map of a bad model? Here are five captioners trained for twice as long, on up to four things, and λ = 1 as in the authors' code. (That code sums the loss over words, sums the penalty over captions and averages it over cells; so the two λ cannot be compared.)
+# With the penalty, most of the things are pointed to one word *before* their name, at the "a". But fewer words are right, too: is this only a bad map of a bad model? Here are five captioners trained for twice as long, on up to four things, and λ = 1 as in the authors' code. (That code sums the loss over words, sums the penalty over captions and averages it over cells; so the two λ cannot be compared.)
 
 
 # %%
@@ -324,7 +324,7 @@ print(f"With the penalty, and nothing emptied, {100 * kept:.0f} of 100 names are
 explore(depends_on, scene=ipywidgets.IntSlider(value=1, min=0, max=29), word=words)
 
 # %% [markdown]
-# Here both models lose the name with the cell of the thing. In the first the weight lies there, too; in the penalised one it lies elsewhere. Now we do this for every name, with the cell that has the largest weight. Of 100 names, how many will the penalised model still get right?
+# The first model loses the name with the cell of the thing, where its weight lies. Does the penalised one need the cell at which it looks most? We empty that cell for every name. Of 100 names, how many will the penalised model still get right?
 
 # %% tags=["nbval-check-output"]
 predict("15.emptied", ...)
