@@ -281,7 +281,7 @@ choice_explorer = explore(
 choice_explorer
 
 # %% [markdown]
-# Nothing is left of them. Together the capitals are most probable, but your model can't tell which one has to come, so each has less than "t" or the end. Move the temperature up: the differences become smaller. With k = 43, a nucleus of 0.9 keeps many capitals here. Where one character has more than 0.9 it keeps that alone; a fixed $k$ can't do both.
+# The line below the picture says it. Together the capitals are most probable, but your model can't tell which one has to come, so each has about as little as "t" or the end: two characters leave no names, or nothing else. Move the temperature up: the differences become smaller. With k = 43, a nucleus of 0.9 keeps many capitals here. Where one character has more than 0.9 it keeps that alone; a fixed $k$ can't do both.
 #
 # Now let it write. The first two texts take the most probable character each time: how will they differ? And what becomes of a king, of whom it has never read?
 
