@@ -185,21 +185,19 @@ def catch_leak(model):
         True
     """
     ### BEGIN SOLUTION
-    draw = torch.Generator().manual_seed(0)
+    draw, kept = torch.Generator().manual_seed(0), []
     try:
         for T in (1, 5, 12):
             x = torch.randn(T, 4, generator=draw)
             before = model(x)
-            if not before.isfinite().all():
-                return False
+            kept.append(before.isfinite().all())
             for t in range(T):
                 later = torch.randn(T - t - 1, 4, generator=draw)
                 after = model(torch.cat([x[: t + 1], later]))
-                if not torch.allclose(after[: t + 1], before[: t + 1], atol=1e-5):
-                    return False
+                kept.append(torch.allclose(after[: t + 1], before[: t + 1], atol=1e-5))
     except Exception:
         return False
-    return True
+    return all(bool(promise) for promise in kept)
     ### END SOLUTION
 
 

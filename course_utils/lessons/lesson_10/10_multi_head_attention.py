@@ -143,7 +143,7 @@ print("the library agrees:", torch.allclose(library, ours, atol=1e-5))
 print("with our mask as it is, the last word gets", theirs(x, x, x, attn_mask=may_see)[0][0, -1, 0].item())
 
 # %% [markdown]
-# Ours agrees with both, if the library's mask is inverted. If it is not, nothing warns us: the last word may then see nothing, and its output is NaN.
+# Ours agrees with both, if the library's mask is inverted. If it is not, nothing warns us: then the last word sees nothing, and its output is NaN.
 #
 # Does `split` need its `transpose`? We take it out, and ask `view` for the shape B H T d at once. `edited` writes that into a copy of the function. Two words come in, and there are two heads.
 
@@ -228,7 +228,7 @@ for H, ax in zip((1, 2), plots.axes(2, width=4.6, height=2.6), strict=True):
     plots.weights(weights, names, [f"head {h}" for h in range(H)], f"H = {H}", ax, "the tokens", "", marked=marks)
 
 # %% [markdown]
-# The single head divides its weight between both pairs. A linear layer then adds up the scores of both digits, and the question adds the same whatever the digits. So the digit with more weight mostly wins in both answers. With two heads, each looks at one pair.
+# The single head divides its weight between both pairs. A linear layer then adds up the scores of both digits, and the question's part does not depend on the digits. So the same digit, probably the heavier one, wins in both answers. With two heads, each looks at one pair.
 #
 # Which line of `forward` makes that possible? We replace one expression (`old`) by another (`new`) and train again: first, both heads get the scores of head 0. A table compares six such changes, with five models each. Which one leaves two heads no better than one, even after 2,000 steps?
 
@@ -384,7 +384,7 @@ shape = {"xlabel": "distance in tokens", "ylabel": "", "most": 0.5, "unit": "mea
 plots.amounts(torch.tensor([*nearby.values()]), names, list(nearby), ax=ax, **shape)
 
 # %% [markdown]
-# Layer 2 has a head for the word before (head 2) and one for the words after (head 1). Heads 2 and 3 of layer 1 and head 3 of layer 2 look back, too. Voita et al. 2019 found such heads in larger models.
+# Layer 2 has a head for the token before (head 2) and one for those after (head 1). Heads 2 and 3 of layer 1 and head 3 of layer 2 look back, too. Voita et al. 2019 found such heads in larger models.
 #
 # How much are they worth? We switch off each of the 36 heads and translate the test set again. Where does the loss of a head hurt most?
 
@@ -418,11 +418,11 @@ reveal("10.together", "larger" if (together > one_by_one + 0.5).all() else "the 
 table(rows, [f"head {head} left" for head in range(4)], digits=1)
 
 # %% [markdown]
-# In `source 2`, three heads cost more together: perhaps they can stand in for each other. In `decoder 2` they cost less, or about the same; we do not know why. A head's worth depends on the others.
+# In `source 2`, three heads cost more together: perhaps they stand in for each other. In `decoder 2` they cost less, or about the same; we do not know why. A head's worth depends on the others.
 #
 # ## So: why several heads?
 #
-# One head makes one weighted sum. If a linear layer follows, two facts stay mixed in it, and two heads keep them apart, if each has scores of its own. If a hidden layer comes after it, as in a Transformer's layers, unequal weights in one head can be enough. Several heads need no more multiplications, and in some models they help.
+# One head makes one weighted sum. If a linear layer follows, two facts stay mixed in it, and two heads keep them apart, if each has scores of its own. If a hidden layer comes after it, as in a Transformer's layers, unequal weights in one head can be enough. Several heads need no more multiplications, and in the paper's model they help.
 #
 # ## Questions
 #

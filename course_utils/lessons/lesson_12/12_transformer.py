@@ -301,7 +301,7 @@ for text, right, ours in zip(tried, truth(tried, "verb-last"), translate(model, 
     print(f"\n{text}\nright  {right}\nmodel  {ours}")
 
 # %% [markdown]
-# A model on one page learns to translate. (`encode` runs once, `decode` eleven times, with EOS.) Your seconds show which was faster. Of the three rates 0.01 is best for both. There the GRUs learn more in 200 steps with each seed, even if ours has 240, a fifth more. (With 300 ours comes close: see below.) On millions of real sentences, Vaswani et al. found the Transformer better after less training.
+# A one-page model learns to translate, mostly. (`encode` runs once, `decode` eleven times, with EOS.) Your seconds show which was faster. Of the three rates 0.01 is best for both. There the GRUs get more words right with each seed, even if ours has 240 steps to their 200. (With 300 ours comes close: see below.) On millions of real sentences, Vaswani et al. found the Transformer better after less training.
 #
 # ## Take one part out
 #
@@ -365,7 +365,7 @@ reveal("12.part", round(written_right, 2))
 # %% [markdown]
 # Without the causal mask the model may look at the word that it should predict, and when it translates, that word is not there yet. But why is its loss not far below the whole model's, if it sees the answer?
 #
-# Choose another part: change the line, predict, and run. Then look at all, with five seeds and 300 steps. The last row lacks two parts: without causal mask and source, it can only copy the word that it should predict. In the third series each sentence is translated by itself, without padding. Predict first: without which four of the seven parts will fewer than half of the words be right when the model translates?
+# Choose another part: change the line, predict, and run. Then look at all, with five seeds and 300 steps. The last row lacks two parts: without causal mask and source, it can only copy the word that it should predict. In the third series 100 sentences are translated singly, without padding. Predict first: without which four of the seven parts will fewer than half of the words be right when the model translates?
 
 
 # %%
@@ -387,7 +387,7 @@ for part in ("nothing", "source mask", "causal mask", copying):
     print(f"loss at the end {min(found):.2f} to {max(found):.2f}: {' '.join(names[part].split())}")
 
 # %% [markdown]
-# Without positions, attention to the source, residual connections or the causal mask, fewer than half of the words are right when the model translates. Of these four, only the missing causal mask goes unnoticed given the right words, and in the loss. Copying must be learned, too, and here the source settles nearly every word, so the whole model's loss also nears 0. (In real text it might look too good.) Without the source mask, only sentences translated one at a time get worse: perhaps the model has learned to rely on the padding beside the words.
+# Without positions, attention to the source, residual connections or the causal mask, fewer than half of the words are right when the model translates. Of these four, only the causal mask is not missed given the right words, nor by the loss. Copying must be learned, too, and here the source settles nearly every word, so the whole model's loss also nears 0. (In real text it might look too good.) Without the source mask, sentences translated one at a time get much worse: perhaps the model has learned to rely on the padding beside the words.
 #
 # Feed-forward networks and norms seem to do little. Is this also true where words have endings that must agree?
 
@@ -435,7 +435,7 @@ plots.curves(range(7), runs, "layers of the decoder", "standard deviation of x",
 _ = ax.set(yscale="log")
 
 # %% [markdown]
-# With norms each sub-layer reads numbers of one size, and the stream grows slowly. Without any norm, not even the one before the readout, it grows a hundredfold or more. Training starts at a huge loss, and after 200 steps hardly any word is right.
+# With norms each sub-layer reads numbers of one size, and the stream grows slowly. Without any norm, not even the one before the readout, it grows a hundredfold or more. Training starts at a huge loss, and after 200 steps few words are right.
 #
 # ## Does it matter where the norm stands?
 #
@@ -473,7 +473,7 @@ for (value, title), ax in zip(titles.items(), plots.axes(2, width=5.2, height=4)
     ax.set(xscale="log", yscale="log", ylim=(1e-7, 2))
 
 # %% [markdown]
-# With post-norm and no warm-up, ten steps make all words alike, and hardly any gradient reaches the first layer. By step 50 it has not come back, although with two of three seeds words differ again, in the third hardly. The other two ways keep their gradients, and words are apart when the warm-up ends. We have not measured why: Xiong et al. 2020 find post-norm's gradients near the output large at the start, Liu et al. 2020 that its layers depend more on f.
+# With post-norm and no warm-up, ten steps make all words alike, and hardly any gradient reaches the first layer. By step 50 it has not come back, although with one of three seeds words differ a little again. The other two ways keep gradients above 0.02, and words are apart when the warm-up ends. We have not measured why: Xiong et al. 2020 find post-norm's gradients near the output large at the start, Liu et al. 2020 that its layers depend more on f.
 #
 # ## Is it right?
 #
@@ -505,7 +505,7 @@ table(rows, ["safe from later words", "safe from padding"])
 #
 # ## So: what else does attention need?
 #
-# Residual connections, positions, a causal mask and an attention to the source: without any of these, most words were wrong. Without the source mask, sentences translated one at a time got worse. The training loss is about as low without one of the masks. Feed-forward networks help, in nine of ten comparisons. Norms keep numbers small: without them our six layers hardly learn. Where norms stand decides whether a high rate needs a warm-up.
+# Residual connections, positions, a causal mask and an attention to the source: without one of these, most words were wrong. Without the source mask, sentences translated one at a time got worse. The training loss hardly shows a missing mask. Feed-forward networks help, in nine of ten comparisons. Norms keep numbers small: without them our six layers hardly learn. Where norms stand decides whether a high rate needs a warm-up.
 #
 # ## Questions
 #

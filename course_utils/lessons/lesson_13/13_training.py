@@ -38,7 +38,7 @@ models = {"random weights": untrained, "trained weights": translator}
 table({name: translate(model, subwords, [caption]) for name, model in models.items()}, ["German"], left=["German"])
 
 # %% [markdown]
-# Only the weights differ. We ask four things: what one step of training does, which ingredients of a recipe pay, how the translator writes, and what it knows in the end.
+# Only the weights differ. We ask four things: what one step of training does, which ingredients of a recipe help, how the translator writes, and what it knows in the end.
 #
 # ## What does one step do?
 #
@@ -147,7 +147,7 @@ for name in ("SGD, 1.0", "SGD divided, 0.005"):
     print(f"Adam minus {name}, seed by seed:", tried["Adam, 0.01"][1] - tried[name][1])
 
 # %% [markdown]
-# SGD gets fewer words right than Adam at every rate: 0.2 is slow, and 1.5 is too large. Divided gradients help, so their unequal sizes are a part of the reason, but Adam is still better with each seed.
+# SGD gets fewer words right than Adam at all four rates: 0.2 is slow, 1.5 too large. Divided gradients, at the one rate tried, are hardly better than SGD's best: their unequal sizes are at most a part of the reason. Adam is better with each seed.
 #
 # ## When should a step be large?
 #
@@ -181,7 +181,7 @@ ax = plots.axes(width=6)
 plots.curves(steps, {"schedule": rates[40], "schedule, no warm-up": rates[1]}, "step", "learning rate", ax=ax)
 _ = ax.set(xticks=[1, 20, 40, 60, 80, 100])
 # %% [markdown]
-# At step 40 both rates are 1 / √(32 · 40) = 0.028, and they stay equal from then on. Without a warm-up the first steps are up to six times as large, and the last 60 steps do not repair what they have done.
+# At step 40 both rates are 1 / √(32 · 40) = 0.028, and they stay equal from then on. Without a warm-up the first rates are up to six times that, and the last 60 steps do not repair what they have done.
 #
 # Does the model need a warm-up, then, or only steps that are not too large? A control: the same rates without a warm-up, but never more than 0.028. How many words will it get right? And how many with 0.01 throughout?
 
@@ -193,7 +193,7 @@ gained = tried["schedule"][1] - tried["no warm-up, at most 0.028"][1]
 print("what the warm-up gains over the control, seed by seed:", gained)
 
 # %% [markdown]
-# The control is nearly as good as the warm-up: here a warm-up only prevents first steps that are far too large. With 0.01 throughout the model is better still, with each seed. (In the paper `warmup` is 4,000. In lesson 12, deep models did need a warm-up.)
+# The control is nearly as good: most of what the warm-up does here is to prevent first steps that are far too large. With 0.01 throughout the model is better still, with each seed. (In the paper `warmup` is 4,000. In lesson 12, post-norm needed one at a high rate.)
 #
 # ## Which sentences should share a batch?
 #
@@ -214,7 +214,7 @@ for by in ("sentences", "tokens"):
 #
 # ## What if there is little to read?
 #
-# A model may learn by heart what it reads often. **Dropout** should prevent that: in training it sets each number after an embedding or sub-layer to zero with probability p. **Label smoothing** (Szegedy et al. 2016) asks for less than certainty: the right word should get 1 - ε, and all V words share the rest. What becomes of ten ones with p = 0.25, and what is asked for with V = 5, ε = 0.1?
+# A model may learn by heart what it reads often. **Dropout** should prevent that: in training it sets each number after an embedding or sub-layer to zero with probability p. **Label smoothing** (Szegedy et al. 2016) asks for less than certainty: the right word should get 1 - ε, and each of the V words ε / V more. What becomes of ten ones with p = 0.25, and what is asked for with V = 5, ε = 0.1?
 
 # %%
 torch.manual_seed(4)
@@ -233,7 +233,7 @@ for name, logits in (("just that", asked.log()), ("more certain", 2 * asked.log(
 # %% [markdown]
 # Dropout drops different numbers each time, scales up what it keeps, and does nothing once the model is used. With smoothing, a model that gives exactly what is asked for has the lowest loss, 0.39. A more certain one has a higher loss, although its most probable word is the same right one. So a smoothed loss cannot be compared with one that is not smoothed.
 #
-# Now our small model learns only 60 sentences, each 40 times. For smoothing we change the line that computes the loss; dropout is part of the model. How far apart are its own sentences and new ones, and which of the two helps?
+# Now our small model learns only 60 sentences, each about 40 times. For smoothing we change the line that computes the loss; dropout is part of the model. How far apart are its own sentences and new ones, and which of the two helps?
 
 # %%
 smoothed = edited(with_adam, "ignore_index=PAD", "ignore_index=PAD, label_smoothing=0.1")
@@ -308,7 +308,7 @@ ax.axvline(0, color="0.3", linewidth=1)
 plots.dots(marks, "worse  ←  BLEU gained by the change, a mark for each seed  →  better", ax=ax, xlim=(-16, 10))
 
 # %% [markdown]
-# Dropout is worth most here. Dropout, smoothing and Muon gain in both models, with each seed. Batches by tokens cost the small model 5.5 BLEU and the translator nothing; we do not know why. Tying gains in the translator only, warm-up in neither. (The translator: width 128, 11 epochs, beam of 5, the mean of three test sets.)
+# Dropout is worth most here. Dropout, smoothing and Muon gain in both models, with each seed. Batches by tokens cost the small model 5.5 BLEU and the translator nothing; we do not know why. Tying gains in the translator only, warm-up in neither. (The translator: AdamW in place of Adam, width 128, 11 epochs, beam of 5, three test sets.)
 #
 # ## How does it write?
 #
@@ -407,7 +407,7 @@ for word, at_most in p.items():
     )
 
 # %% [markdown]
-# All four words make *nicht* more probable, and "not" does so most: 29 times, and more than "happily" in 15 of 20 sentences. So the translator has noticed it, but *nicht* never wins. **Your turn**: translate sentences of your own.
+# By the median all four words make *nicht* more probable, and "not" does so most: 29 times, and more than "happily" in 15 of 20 sentences. So the translator has noticed it, but *nicht* never wins. **Your turn**: translate sentences of your own.
 #
 # ## What if only one half is kept?
 #
@@ -451,7 +451,7 @@ check("13.q5", ...)
 # ## Recap
 #
 # - How is it trained, and what does it know? By a short loop; whether another ingredient pays has to be measured. It knows much of what its captions show; but it may notice a word, such as *not*, and still not translate it.
-# - Adam divides the mean gradient by the root of the mean square, so its first step moves every weight by the rate. A first rate that is too large can spoil a run. A warm-up prevents that, and so does a smaller rate.
+# - Adam divides the mean gradient by the root of the mean square, so its first step moves every weight by the rate. First rates that are too large can spoil a run. A warm-up prevents that, and so do smaller rates.
 # - Runs with the same seed are compared by paired differences. By chance five signs agree one time in 16, three one time in 4.
 # - Where no word sees a later one, keys and values can be kept: a decoder with a cache writes the same words with fewer operations.
 # - GPT keeps the decoder and can write with a cache; BERT keeps the encoder, in which every word sees all others.

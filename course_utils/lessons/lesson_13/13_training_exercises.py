@@ -326,7 +326,7 @@ check("13.cache_bytes", cache_bytes)
 # %% [markdown]
 # ## When the loss falls all the same
 #
-# A training loop with a mistake in it hardly ever stops, and its loss falls all the same: somewhat more slowly, or not quite as far. The same holds for a loop that forgets to turn dropout off when it measures the loss. Nobody notices, unless somebody compares what comes out with what should.
+# A training loop with a mistake in it often runs on, and its loss may fall all the same: somewhat more slowly, or not quite as far. The same holds for a loop that forgets to turn dropout off when it measures the loss. Nobody notices, unless somebody compares what comes out with what should.
 
 # %% [markdown]
 # ## 13.catch_wrong_step

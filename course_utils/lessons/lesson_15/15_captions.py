@@ -33,7 +33,7 @@ for number, ax in enumerate(axes, 1):
 #
 # ## A vector for each cell
 #
-# In **Show, Attend and Tell** (Xu et al. 2015) they are **annotations**, made by a convolutional network that has learned to classify pictures and then stays fixed. Ours has learned to name things that fill one cell; it turns each cell into an annotation. How often is a single thing named correctly? And does its annotation change when the scene moves by one cell?
+# In **Show, Attend and Tell** (Xu et al. 2015) they are **annotations**, made by a convolutional network that has learned to classify pictures and then stays fixed. Ours has learned to name things; it turns each cell, with its neighbours' edges, into an annotation. How often is a single thing named correctly? And does its annotation change when the scene moves by one cell?
 
 # %%
 torch.manual_seed(0)
@@ -191,7 +191,7 @@ written_explorer = explore(written, first=ipywidgets.IntSlider(value=1, min=0, m
 written_explorer
 
 # %% [markdown]
-# For nearly all wrong names, too, the largest weight lies on the thing: the captioner points at the right thing and writes the name of another. So a map that points well does not make the word right.
+# For nearly all wrong names, too, the largest weight lies on the thing: the captioner points at the right thing and writes another name. So a map that points well does not make the word right.
 #
 # Which words need the picture at all? For each kind of word, here are the gate, the largest weight, and the weights on the thing to be named and on the one named before. After a relation comes "a", whatever the picture shows. Does the gate close for it?
 
@@ -270,7 +270,7 @@ both_explorer = explore(looks_at, scene=ipywidgets.IntSlider(value=1, min=0, max
 both_explorer
 
 # %% [markdown]
-# With the penalty, most of the things are pointed to one word *before* their name, at the "a". But fewer words are right, too: is this only a bad map of a bad model? Here are five captioners trained for twice as long, on up to four things, and λ = 1 as in the authors' code. (That code sums the loss over words, sums the penalty over captions and averages it over cells; so the two λ cannot be compared.)
+# With the penalty, most things are pointed to only one word *before* their name, at the "a". But fewer words are right, too: is this only a bad map of a bad model? Here are five seeds: twice the steps, half the rate, up to four things, and also λ = 1 as in the authors' code. (That code's loss and penalty are summed and averaged over other things, so the two λ cannot be compared.)
 
 
 # %%
@@ -291,11 +291,11 @@ rows = {name: found["right words"] for name, found in marks.items()}
 table(rows, [f"seed {seed}" for seed in range(5)], corner="share of right words", digits=2)
 
 # %% [markdown]
-# Without the penalty, pointing is near 1 (one word earlier: 0.36 to 0.53). With λ = 0.01 it is 0 in four of five runs, with λ = 1 in all. With either, every run gets fewer words right than the same seed without it. But a map can fail where most words are right: with λ = 0.01, two runs have more than 0.9 right, and only one run points at things.
+# Without the penalty, pointing is near 1 (one word earlier: 0.36 to 0.53). With λ = 0.01 it is 0 in four of five runs, with λ = 1 in all (one word earlier: below 0.42 in four). With either, every run gets fewer words right than the same seed without it. But a map can fail where most words are right: with λ = 0.01, two runs have more than 0.9 right, and only one run points at things.
 #
 # ## Is the map an explanation?
 #
-# What does a name *depend* on? An **intervention** can tell: we empty one cell after another (its annotation becomes an empty cell's). Does the name's probability fall most where the weight lies (a gain counts as 0)?
+# What does a name *depend* on? An **intervention** can tell: we empty one cell after another. Does the name's probability fall most where the weight lies (a gain counts as 0)?
 
 # %%
 empty = encoder(torch.zeros(1, 50, 50))[0]  # 25 74
@@ -324,7 +324,7 @@ print(f"With the penalty, and nothing emptied, {100 * kept:.0f} of 100 names are
 explore(depends_on, scene=ipywidgets.IntSlider(value=1, min=0, max=29), word=words)
 
 # %% [markdown]
-# The first model loses the name with the cell of the thing, where its weight lies. Does the penalised one need the cell at which it looks most? We empty that cell for every name. Of 100 names, how many will the penalised model still get right?
+# The first model loses the name with the cell of the thing, where its weight lies. Does the penalised one need the cell at which it looks most (or those near the thing, which see its edge)? We empty that cell for every name. Of 100 names, how many will the penalised model still get right?
 
 # %% tags=["nbval-check-output"]
 predict("15.emptied", ...)
@@ -342,7 +342,7 @@ reveal("15.emptied", round(100 * rows["the cell with the largest weight"][1]))
 table(rows, ["no penalty", "penalty"], corner="names still right after emptying", digits=2)
 
 # %% [markdown]
-# Without the penalty, most names are lost with the cell that has the largest weight. With it, that cell matters no more than a random one. So when does the penalised model read the thing: at the start, in the mean annotation; one word before the name; or at the name? We empty the thing's cell everywhere, then in one of these places alone, for five seeds of each model.
+# Without the penalty, most names are lost with the cell that has the largest weight. In this model with it, that cell matters no more than a random one. So when does the penalised model read the thing: at the start, in the mean annotation; one word before the name; or at the name? We empty the thing's cell everywhere, then in one of these places alone, for five seeds of each model.
 
 # %%
 ways = {"thing": "everywhere", "start": "only in the mean"}
@@ -360,7 +360,7 @@ plots.dots(
 # %% [markdown]
 # Without the penalty, names are lost mainly when the thing's cell is empty *at the name*, where the weight lies. With it, only 0.28 to 0.57 of the names are right at all, and four of five runs lose more of these *one word earlier* (0.37 to 0.82): at the name, the state already holds the thing. So a map says where a context came from, but not *necessarily* what a word depends on.
 #
-# And a relation, such as "below"? Choose it in the menu above. Does it need the thing named before it, the one named after, or both? We ask captioners trained twice as long, on up to four things (their weights differ, too).
+# And a relation, such as "below"? Choose it in the menu above. Does it need the thing named before it, the one named after, or both? We ask captioners trained twice as long, at half the rate, on up to four things.
 
 # %% tags=["nbval-check-output"]
 predict("15.relation", ...)
@@ -379,11 +379,11 @@ reveal("15.relation", "before" if before < after else "after")
 print("weights on the things:", f"{on_before.mean():.2f} before, {on_after.mean():.2f} after; equal weights: 0.04")
 
 # %% [markdown]
-# It needs both. In every run most relations are lost with the thing named before, although that gets little weight by then: perhaps the state has kept it. (It even falls below guessing, perhaps because captions end early.)
+# It needs both. In every run most relations are lost with the thing named before, although that gets little weight: perhaps the state has kept it. (It even falls below guessing, perhaps because captions end early.)
 #
 # ## Draw one cell
 #
-# **Hard attention** reads one annotation $a_s$ alone, drawn with the weights as probabilities. They are learned by REINFORCE (lesson 08): the reward is the word's log probability (the paper's is the caption's), $b$ the mean of past rewards (equations 11, 12; our code adds their entropy term).
+# **Hard attention** reads one annotation $a_s$ alone, drawn with the weights as probabilities. They are learned by REINFORCE (lesson 08): the reward is the word's log probability (the paper's is the caption's), $b$ a moving mean of past rewards (equations 11, 12; our code adds their entropy term).
 #
 # $$s \sim \alpha \qquad \hat z = \beta\, a_s \qquad \text{loss} = -\log p(y \mid \hat z) - \big(\log p(y \mid \hat z) - b\big) \log \alpha_s$$
 #
@@ -450,7 +450,7 @@ check("15.q5", ...)
 # - Which part of the picture is this word? The part without which it is lost. To find it, empty one cell after another.
 # - A captioner attends to annotations, one vector for each cell, with its position beside what is seen. A gate says how much of the context a word gets; ours stays open, even for "a".
 # - Hard attention reads one annotation, and learns from a reward. Mixing in soft batches helped it in every run.
-# - A map of weights shows where a context came from. It passed our test without the penalty, and failed with it in four of five runs.
+# - A map of weights shows where a context came from. For names, it passed our test without the penalty; with it, four of five runs failed.
 # - Today's models look at pictures by attention, too: Flamingo's words attend to the picture in layers of their own (Alayrac et al. 2022), LLaVA reads its patches as if they were words (Liu et al. 2023). Whether a map explains an answer has to be tested there as well.
 #
 # **Exercises**: [open them](../exercises/15_captions_exercises.ipynb)

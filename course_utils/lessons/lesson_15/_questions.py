@@ -119,7 +119,7 @@ predictions = (
     Prediction(
         "15.emptied",
         "With the penalty: of 100 names, how many are still right when, for each of them, the cell with the largest weight is emptied?",
-        why="At the name this model has its weight on cells that it does not need for the name. Where the name comes from is tested next.",
+        why="At the name this model does not need the cell at which it looks most. Where the name comes from is tested next.",
     ),
     Prediction(
         "15.relation",

@@ -224,7 +224,7 @@ reveal("17.no_shift", round(wrong["without the shift"][2], 2))
 table(wrong, tests, digits=2)
 
 # %% [markdown]
-# With the shift, this machine (seed 3; [some seeds fail](../docs/measurements.md#what-memories-can-do)) copies twice as many vectors as in training almost without mistakes. Without it, there are mistakes within the training range, and many beyond it. Here are the weights of the heads while both machines copy eight vectors: eight steps to hear them, a delimiter at the dashed line, and eight steps of silence. Where do you see the walk?
+# With the shift, this machine (seed 3; [not every seed learns](../docs/measurements.md#what-memories-can-do)) copies three times as many vectors as in training almost without mistakes. Without it, there are mistakes within the training range, and many beyond it. Here are the weights of the heads while both machines copy eight vectors: eight steps to hear them, a delimiter at the dashed line, and eight steps of silence. Where do you see the walk?
 
 # %%
 longer, heads = copy(drawn(2), 1, 8, 8), {}
@@ -235,7 +235,7 @@ plots.heads(heads, line=8)
 print("with the shift, the vectors are written to", heads["write head,\nwith the shift"][:8].argmax(-1).tolist())
 
 # %% [markdown]
-# With the shift, the write head takes one step at each vector, always in the same direction. In the silence it spreads over all positions, and the read head walks over those that were written. Each step is like the last, so it may go on after five. Without the shift, neither head walks: both leave position 0 only to spread over all the others.
+# With the shift, the write head takes one step at each vector, always in the same direction. In the silence it spreads over all positions, and the read head walks over those that were written. Each step is like the last, so it may go on after five. Without the shift, neither head walks: both spread from position 0 over all the others.
 #
 # Which other step can be left out, and most seeds still learn? Try it in `mine`: put `0 * g` for `g` (no content), `torch.ones_like(g)` for `g` (no old weights) or `torch.ones_like(gamma)` for `gamma` (no sharpening). Add `mine` to `variants`, run that cell and the next two, then predict; one run is a hint only.
 
@@ -257,7 +257,7 @@ reveal("17.other_step", least.removeprefix("no "))
 plots.dots(rows, "share of wrong bits; a mark for each seed", xlim=(-0.03, 0.55))
 
 # %% [markdown]
-# The whole machine makes hardly any mistakes, so a mark's distance from 0 is the cost of the missing part. Two of three seeds learn without sharpening. Without the old weights none does: a head can't step on from where it was. Without content only shifts move a head, and no seed learned to copy that way. We do not know why: it can be done by hand (exercise `17.backwards`). Nor does any learn it without the shift, even from positions that differ at random.
+# The whole machine makes hardly any mistakes with these three seeds, so a mark's distance from 0 is the cost of the missing part. Two learn without sharpening. Without the old weights none does: a head can't step on from where it was. Without content only shifts move a head, and no seed learned to copy that way. We do not know why: it can be done by hand (exercise `17.backwards`). Without the shift none learns it, even from positions that differ at random.
 #
 # ## Five seeds, and LSTMs
 #
@@ -283,7 +283,7 @@ for n in (20, 40):
     )
 
 # %% [markdown]
-# Without shifts, no machine learns to copy ten. The LSTMs that trained longer make few mistakes at ten, and at fifteen many more than any machine. The machine beats the LSTM of its seed with all five at 20 and with four at 40: two of these are almost perfect, and the one that loses (seed 2) guesses.
+# Without shifts, no machine learns to copy ten. The LSTMs that trained longer make few mistakes at ten, and at fifteen many more than the machines with shifts. Seed by seed the machine beats the LSTM five times at 20 and four times at 40, twice almost perfectly; seed 2 loses there and guesses.
 #
 # ## Jump and walk
 #
@@ -315,7 +315,7 @@ for number in range(1, 6):
 print("memory:", memory[0, :, 0].tolist())
 
 # %% [markdown]
-# 5 has overwritten 1, and 2, which nobody needs, is still there. A **differentiable neural computer** (DNC, Graves et al. 2016) has two more parts for this. A position's **usage** $u$ says how full it is. A write fills its share of what is free: $u \leftarrow u + w - uw$. A read whose free gate is 1 empties its share: $u \leftarrow u(1 - w_r)$. **Allocation** sends a write to the freest position $\phi_1$ first (methods, equation 1):
+# 5 has overwritten 1, and 2, which nobody needs, is still there. A **differentiable neural computer** (DNC, Graves et al. 2016) has two parts for this in place of the shift. A position's **usage** $u$ says how full it is. A write fills its share of what is free: $u \leftarrow u + w - uw$. A read whose free gate is 1 empties its share: $u \leftarrow u(1 - w_r)$. **Allocation** sends a write to the freest position $\phi_1$ first (methods, equation 1):
 #
 # $$w_a[\phi_j] = (1 - u[\phi_j]) \prod_{i<j} u[\phi_i]$$
 #
@@ -328,7 +328,7 @@ print(weights)
 diagrams.allocation(used.tolist(), weights.tolist())
 
 # %% [markdown]
-# Position 1 is the freest and takes 0.8 of the weight, position 2 half of the 0.2 that is left, and position 0 a tenth of the rest. Writing wherever there is room loses the order, so **temporal links** $L_{ij}$ say whether position $i$ was written right after position $j$. With a write $w$, $L_{ij} \leftarrow (1 - w_i - w_j)L_{ij} + w_i p_j$, where $p$ says which position was written last. The same five numbers come again; after 3, position 1 is freed. Where do 4 and 5 go, and how do the links lead there?
+# Position 1 is the freest and takes 0.8 of the weight, position 2 half of the 0.2 that is left, and position 0 a tenth of the rest. Writing wherever there is room loses the order, so **temporal links** $L_{ij}$ say whether position $i$ was written right after position $j$. With a write $w$, $L_{ij} \leftarrow (1 - w_i - w_j)L_{ij} + w_i p_j$, for $i \ne j$, and $p$ says which position was written last. The same five numbers come again; after 3, position 1 is freed. Where do 4 and 5 go, and how do the links lead there?
 
 # %% tags=["nbval-check-output"]
 used, nothing, memory = torch.zeros(1, 4), torch.zeros(1, 1, 4), torch.zeros(1, 4, 1)
@@ -345,11 +345,11 @@ print("memory:", memory[0, :, 0].tolist())
 diagrams.links(link[0].tolist(), ["holds " + ", before it ".join(numbers[::-1]) for numbers in held])
 
 # %% [markdown]
-# 4 goes to position 1, free again, and 5 to 3. The links lead from 2 to 1 and on to 3, as no single shift does: a read head at $r$ goes on to $L\,r$. Overwriting position 1 lost both its old links, from 0 and to 2. [Without links](../docs/measurements.md#what-memories-can-do), no DNC learned to copy ten.
+# 4 goes to position 1, the first free one, and 5 to 3. The links lead from 2 to 1 and on to 3, as no single shift does: a read head at $r$ goes on to $L\,r$. Overwriting position 1 lost both its old links, from 0 and to 2. [Without links](../docs/measurements.md#what-memories-can-do), no DNC learned to copy ten.
 #
 # ## So: can it learn where to write?
 #
-# Yes. A write is a weighted erase and add, so gradients can teach it. The machine learns a *step*, not places. But of five seeds, two are almost perfect at forty and one only guesses: it can be learned, but not reliably.
+# Yes. A write is a weighted erase and add, so gradients can teach it. The machine learns a *step*, not places. Of five seeds, two are almost perfect at forty and one only guesses: it goes further, but not reliably.
 #
 # ## Questions
 #
@@ -377,7 +377,7 @@ check("17.q5", ...)
 # - A head goes where the content fits, or stays where it was. Then it shifts and sharpens. So it can jump and walk.
 # - Without the shift, from positions that are alike or random, no machine learned to copy ten vectors. With it, all five that trained on up to ten did, and from twenty on they differ.
 # - Usage says which positions are free, allocation where to write, and temporal links in which order positions were written, until one is overwritten.
-# - Writable memories live on: in linear attention (lesson 20) each token writes into a matrix, and its delta rule erases before it adds, as a head does (Schlag et al. 2021).
+# - Writable memories live on: in linear attention (lesson 20) each token writes into a matrix, and the delta rule erases first, as a head does (Schlag et al. 2021).
 #
 # **Exercises**: [open them](../exercises/17_neural_turing_machines_exercises.ipynb)
 #

@@ -65,7 +65,7 @@ parts = "input: *x*", "rows of *W*", "outputs: *o*_i (*x*)", "dot"
 diagrams.attention(*parts, then="answer", title="A mixture of experts", shapes=shapes)
 
 # %% [markdown]
-# The input is the query, the rows of $W$ are the keys, and the experts' outputs are the values. (The drawing's weights are the gates; the mask hides nothing yet.) But these values are computed for each query: not asking an expert saves work. Here the answer is 3/4 · 2 + 1/4 · 6 = 3.
+# The input is the query, the rows of $W$ are the keys, and the experts' outputs are the values. (The drawing's weights are the gates.) But these values are computed for each query: not asking an expert saves work. Here the answer is 3/4 · 2 + 1/4 · 6 = 3.
 #
 # ## Compete, or work together?
 #
@@ -73,7 +73,7 @@ diagrams.attention(*parts, then="answer", title="A mixture of experts", shapes=s
 #
 # $$\tfrac{1}{2} \Big\| t - \sum_i g_i o_i \Big\|^2 \qquad\text{or}\qquad -\log \sum_i g_i\, e^{-\frac{1}{2} \| t - o_i \|^2}$$
 #
-# The second (Jacobs et al., equation 1.3) is the negative log-probability of the target $t$ if one expert is drawn, with probability $g_i$, and its answer is off by Gaussian noise. The target is 3, two experts answer 3 and 7, and both gates are 1/2. Which loss asks the first expert to change?
+# The second (Jacobs et al., equation 1.3) is, but for a constant, the negative log density of $t$ if one expert is drawn by its gate and its answer is off by Gaussian noise. The target is 3, two experts answer 3 and 7, and both gates are 1/2. Which loss asks the first expert to change?
 
 # %% tags=["nbval-check-output"]
 outputs, target = torch.tensor([[[3.0], [7.0]]], requires_grad=True), torch.tensor([[3.0]])
@@ -209,9 +209,9 @@ print(f"All learn: at least {torch.stack(learned).min():.2f} of the black digits
 plots.dots(forgotten, "share of white digits forgotten")
 
 # %% [markdown]
-# - SGD (circles) makes tiny steps: *best two* forgets nothing.
-# - Adam makes full steps: with a fixed gate (squares), *all four* and *best two* forget more than *one network*. If the gate learns (triangles), they forget less; we do not know why.
-# - *Best one* never forgets: no black digit goes to an expert for white ones.
+# - SGD (circles): *best two* forgets nothing.
+# - Adam makes full steps of tiny gradients: with a fixed gate (squares), *all four* and *best two* forget more than *one network*. If the gate learns (triangles), they forget less; we do not know why.
+# - *Best one* forgot none: no black digit went to an expert for white ones.
 #
 # ## One expert for each token
 #
@@ -329,7 +329,7 @@ reveal("18.without_balance", round(show(left_alone, "without the balance loss", 
 plots.shares_of_choices(asked[:50], "experts in the first 50 steps", meanwhile, "step", "share of the batch")
 
 # %% [markdown]
-# The curves are the experts' shares of a batch. With the balance loss nearly all experts have work, and most languages go to several of them: the loss asks only for equal shares. Without it, few experts soon do all the work: the mixture has **collapsed**. These few cannot know all languages, since a linear expert adds a score for the word to one for the language.
+# The curves are the experts' shares of a batch. With the balance loss nearly all experts have work, and most languages go to several of them: the loss asks only for equal shares. Without it, few experts soon do all the work: the mixture has **collapsed**. These few cannot know all languages: a linear expert adds a word's scores to a language's.
 #
 # Can you prevent the collapse? Write a line for `mine` that uses `p.mean(0)` alone.
 
@@ -398,8 +398,8 @@ table(costs, columns.split(", "), digits=2)
 # %% [markdown]
 # - At nearly equal work per token, eight experts get about 33 more words in 100 right than *no experts*.
 # - At nearly equal parameters, the wide network wins with every seed, but needs seven times the multiplications.
-# - With *capacity 1*, an expert takes at most an eighth of a batch's words in training. The rest pass by through the residual connection, and fewer are right with every seed.
-# - Without a balance loss this layer does not collapse, even with its gate's first weights divided by 20 (*small gate*), though words are lost with every seed. So a decided gate is not what saves it; we do not know what is.
+# - With *capacity 1*, an expert takes at most an eighth of a batch's tokens in training. The rest pass by through the residual connection, and fewer are right with every seed.
+# - Without a balance loss this layer does not collapse, even with its gate's first weights divided by 20 (*small gate*), which loses words with every seed. So a decided gate is not what saves it; we do not know what is.
 #
 # What does each expert answer, once it is trained?
 
@@ -431,7 +431,7 @@ table(rows, ["in a language", "for a word"], corner="share of the busiest expert
 # %% [markdown]
 # In most columns one colour prevails: a word goes to the same expert in most languages. (The table has five seeds, trained longer.) Within a language, words are spread as evenly as by chance.
 #
-# But this division need not have been *learned*: untrained gates divide the words even more strictly, perhaps because the vector at a word's place holds mostly that word. Training moves about half of the translations to another expert.
+# But this division need not have been *learned*: untrained gates divide the words even more strictly, perhaps because the vector at a word's place holds mostly that word. In this model training moves about half of the translations to another expert.
 #
 # ## So: who should answer?
 #
@@ -454,7 +454,7 @@ with torch.no_grad():
 table(rows, ["the best expert is asked", "by chance, of those with work"], corner="share of inputs", digits=2)
 
 # %% [markdown]
-# Nearly always in the languages, mostly on the lines if the experts have competed (in one run, which went well). Even after a collapse the gate asks the best expert, and yet most words are wrong. That is no contradiction: gate and experts have grown together, and the others were hardly asked after the first steps. So a good choice among experts is not enough: they become good only at what they are asked *in training*. A balance loss or offsets give each expert its chance, and a gate of exactly 0 protects what an expert knows.
+# Nearly always in the languages, mostly on the lines if the experts have competed (in one run, which went well). Even after a collapse the gate asks the best expert, and yet most words are wrong. That is no contradiction: gate and experts have grown together, and the others were hardly asked after the first steps. So a good choice among experts is not enough: they become good only at what they are asked *in training*. A balance loss or offsets give most experts a chance, and a gate of exactly 0 protects what an expert knows.
 #
 # ## Questions
 #
@@ -482,7 +482,7 @@ check("18.q5", ...)
 # - Experts that compete can answer one at a time. As a sum they beat experts that work together in most runs, but more of their runs get stuck.
 # - An expert with a gate of exactly 0 gets no gradient. With a gate near 0 it still changes, with Adam even by full steps.
 # - Without a balance loss, one to three of eight linear experts did all the work, and at least a third of the words were lost. Offsets, or a gate that is decided from the start, prevent this, too. DeepSeek-V3 has offsets; 37 of its 671 billion parameters compute a token (DeepSeek-AI 2024).
-# - At nearly equal work per token, a layer of experts knows more than one network; at equal parameters, it knows less. Its gate divided the words before it had learned anything.
+# - At nearly equal work per token, a layer of experts knows more than one network; with nearly equal parameters, it knows less. Its gate divided the words before it had learned anything.
 #
 # **Exercises**: [open them](../exercises/18_mixture_of_experts_exercises.ipynb)
 #

@@ -239,7 +239,7 @@ def train(mixture_loss):
 train_own(train, {"18.mixture_loss": mixture_loss})
 
 # %% [markdown]
-# Trained by the squared error, everything stays near 0, half-way between the two targets: an answer that is never right. Your loss gives each target an expert of its own. But nothing in x tells which target will come, so both gates are near 1/2, and the weighted sum is still near 0. Where several answers are right, ask one expert; do not mix.
+# Trained by the squared error, the sum stays near 0, half-way between the two targets: an answer that is never right. Your loss gives each target an expert of its own. But nothing in x tells which target will come, so both gates are near 1/2, and the weighted sum is still near 0. Where several answers are right, ask one expert; do not mix.
 
 # %% tags=["own-machine"]
 progress()

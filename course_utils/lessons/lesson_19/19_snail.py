@@ -26,7 +26,7 @@ def drawn(seed):
 #
 # > tolo 2, karu 0, bime 4, sedi 1, karu 0, tolo
 #
-# You read, and say 2. Large language models can do this, too, and no weight changes: **in-context learning** (Brown et al. 2020). Until now each network of this course has learned a single task. Can a small one learn to learn a new task from what it reads? Here are pictures in place of words. They are of five classes, and each class has a label from 0 to 4, drawn by chance, which stands above its pictures. What is the last label?
+# You read, and say 2. Large language models can do this, too, and no weight changes: **in-context learning** (Brown et al. 2020). Until now each network of this course has learned fixed tasks. Can a small one learn to learn a new task from what it reads? Here are pictures in place of words. They are of five classes, and each class has a label from 0 to 4, drawn by chance, which stands above its pictures. What is the last label?
 
 # %%
 shown = episodes.character_episodes(1, "held out", drawn(2484))
@@ -240,7 +240,7 @@ for dilation in dilations:
 plots.mask(sees[-1:] > 0, None, ["step 15"], f"dilations {dilations}", None, "step seen", "")
 
 # %% [markdown]
-# Here is the whole model, with as many dilations as our 26 steps need. Will it do without the pairs?
+# Here is a small SNAIL, with as many dilations as our 26 steps need. Will it do without the pairs?
 
 
 # %%
@@ -263,7 +263,7 @@ train_and_show("SNAIL", model)
 # %% [markdown]
 # (Each doubling of the dilation doubles the steps that are seen, so 16 steps need four, and 26 need five.) SNAIL gets most labels right after five examples, though fewer than attention that is given the pairs.
 #
-# Does this hold for other seeds and longer training? The course has stored five seeds with 1,500 steps each. *Dilation 1 only* is SNAIL with its first convolution alone; *convolutions only* has ten. The models with attention in their names have four layers of it and no convolutions. Each dot is the difference from SNAIL with the same seed (lesson 13). Which parts can be taken out of SNAIL without loss?
+# What of other seeds, more steps and more layers? The course has stored five seeds with 1,500 steps each. *Dilation 1 only* is SNAIL with its first convolution alone; *convolutions only* has ten. The models with attention in their names have four layers of it and no convolutions. Each dot is the difference from SNAIL with the same seed (lesson 13). Which parts can be taken out of SNAIL without loss?
 
 
 # %%
@@ -287,8 +287,8 @@ print(
 # %% [markdown]
 # - Without attention, *convolutions only* are far worse, although they have the most parameters.
 # - After five examples, though not after one, *dilation 1 only* is about as good as SNAIL.
-# - *Attention only* is worse, but better than one layer; perhaps several know the order from the mask (lesson 11).
-# - With positions, it is no worse than SNAIL after one example, and worse with most seeds after five. With pairs, it beats SNAIL.
+# - *Attention only* is worse, but better than one layer after 400 steps; perhaps it knows the order from the mask.
+# - With positions, it beats SNAIL after one example, and is worse with most seeds after five. With pairs, it beats SNAIL.
 #
 # All share one learning rate.
 #
@@ -323,11 +323,11 @@ look_explorer = explore(looked_back, step=ipywidgets.IntSlider(value=10, min=1, 
 look_explorer
 
 # %% [markdown]
-# On average, the right label gets nearly twice as much weight as with equal weights.
+# The right label gets nearly twice as much weight as with equal weights.
 #
 # ## What do the weights bring?
 #
-# Is the 0.50 of SNAIL after one example good? An untrained rule copies the label of the most similar picture so far, by the squared distance of pixels. We compare it with SNAILs trained on five classes (the digits 0 to 4), forty (these turned and mirrored) and many (joined). In the last row, *in any light*, a number from -1 to 1 is added to all pixels of a picture, also in the test. After one example of a digit from 5 to 9, which is right more often, SNAIL trained on many classes or the rule?
+# Is the 0.50 of SNAIL after one example good? An untrained rule copies the label of the most similar picture so far, by the squared distance of pixels. We compare it with SNAILs trained on five classes (the digits 0 to 4), forty (these turned and mirrored) and many (joined). In the last row, *in any light*, a number from -1 to 1 is added to a picture's pixels, also in the test. After one example of a digit from 5 to 9, which is right more often, SNAIL trained on many classes or the rule?
 
 # %%
 predict("19.one_example", ...)
@@ -360,11 +360,11 @@ print(f"the rule in any light, each picture's mean subtracted: {without_light:.2
 # %% [markdown]
 # On classes as in training, SNAIL beats the rule by far if there were five: their look is in its weights. With many, it only equals the rule. On new digits the rule wins in the first three rows, and after five examples, too. There, forty classes are better than many after one example, but worse after five.
 #
-# In any light, SNAIL wins. On new digits the rule wins again if told to subtract each picture's mean; a network can learn that.
+# In any light, SNAIL wins after one. On new digits the rule wins again if told to subtract each picture's mean.
 #
 # ## Too good to be true?
 #
-# With five classes, nearly all labels are right. Does SNAIL see the label that it should predict? We also train one that does. Which answers may change with the label at step 10?
+# With five classes, nearly all labels are right. Does SNAIL see the label that it should predict? We train two small ones, one of which does. Which answers may change with the label at step 10?
 
 
 # %%
@@ -390,7 +390,7 @@ for name, steps, reads in (("five classes", 400, read), ("leaking", 60, leaking_
 #
 # ## So: can it learn from five examples?
 #
-# Yes, if many tasks have taught it how. After five examples of a new digit, three out of four labels are right, and no weight has changed. The rule that compares pixels has 0.90 without any training. So what *similar* means was no secret here; SNAIL shows that it can be learned.
+# Yes, if many tasks have taught it how. After five examples of a new digit, three out of four labels are right, and no weight has changed. The rule that compares pixels has 0.90 without any training. So what *similar* means was no secret here; SNAIL shows that a part of it can be learned.
 #
 # For that, picture and label must meet, as through a convolution or, in a Transformer, a head that looks one token back (lesson 21).
 #
