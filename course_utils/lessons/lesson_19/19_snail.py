@@ -358,9 +358,9 @@ print(f"digits 5 to 9, after five examples: {', '.join(five)}, many {many:.2f}; 
 print(f"the rule in any light, each picture's mean subtracted: {without_light:.2f} after one example")
 
 # %% [markdown]
-# On classes as in training, SNAIL beats the rule by far if there were five: their look is in its weights. With many, it only equals the rule. On new digits the rule wins in the first three rows, and after five examples, too. There, forty classes are better than many after one example, but worse after five.
+# On classes as in training, SNAIL beats the rule by far if there were five: their look is in its weights. With many, it equals the rule. On new digits the rule wins in the first three rows, and after five examples, too. There, forty classes are better than many after one example, but worse after five.
 #
-# In any light, SNAIL wins after one. On new digits the rule wins again if told to subtract each picture's mean.
+# In any light, SNAIL wins after one example. On new digits the rule wins again if each picture's mean is subtracted.
 #
 # ## Too good to be true?
 #
