@@ -40,8 +40,9 @@ DEEPER = "feed-forward networks, with three layers"  # in place of two, so that 
 COPYING = "causal mask and attention to the source"  # so that the next word can only be copied from where it stands
 TAKEN_OUT = {DEEPER: PARTS[:1], COPYING: ("causal mask", "attention to the source")}
 WHOLE, RIVAL = "Transformer", "GRUs with attention"  # with a state as wide as that of lesson 06's page
-TRIED = {f"{part}, 200 steps, rate {rate}": rate for part in (WHOLE, RIVAL) for rate in (0.003, 0.01, 0.03)}
-TRIED[f"{WHOLE}, 240 steps, rate 0.01"] = 0.01  # a fifth longer
+TRIED = [(part, 200, rate) for part in (WHOLE, RIVAL) for rate in (0.003, 0.01, 0.03)]
+TRIED.append((WHOLE, 240, 0.01))  # a fifth longer
+TRIED = {f"{part}, {steps} steps, rate {rate}": (steps, rate) for part, steps, rate in TRIED}
 DEEP = {"nothing, six layers, 200 steps": NOTHING, "norms, six layers, 200 steps": "norms"}
 SETUPS = [("plain", part) for part in (NOTHING, *PARTS, COPYING)]
 SETUPS += [("endings", part) for part in (NOTHING, *PARTS[:2], DEEPER)]
@@ -90,8 +91,7 @@ def measure(world, part, seed, steps=STEPS, alone=ALONE):
         return lesson.translate(model, test.words, texts, longest=40)
 
     began = time.process_time()
-    longest = 200 if "200 steps" in part else 240 if "240 steps" in part else STEPS
-    rate = TRIED.get(part, 3e-3 if part in DEEP else RATE)
+    longest, rate = TRIED.get(part, (200, 3e-3) if part in DEEP else (STEPS, RATE))
     losses = fit(model, *pairs.ids(), seed=seed, steps=min(steps, longest), rate=rate)
     seconds = time.process_time() - began
     written = translate(test.sources)

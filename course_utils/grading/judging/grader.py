@@ -163,7 +163,8 @@ class Grader:
                 if attempt == 2:
                     raise
         in_words = tuple(verdict for verdict in notebook.in_words if _is_the_instructors(verdict.task, notebook.lesson))
-        suspicions = (*suspicions, *_suspicions(notebook), *_imports(notebook))
+        code = _own_code(notebook)
+        suspicions = (*suspicions, *_suspicions(code), *_imports(code, notebook.lesson))
         return Result(
             key, found.student, found.file, notebook.lesson, "", (*remarks, *failed),
             tuple(dict.fromkeys(suspicions)), (*verdicts, *in_words), round(time.monotonic() - began, 3),
@@ -293,10 +294,10 @@ def _sentences(note):
     return (note,) if note else ()
 
 
-def _imports(notebook):
+def _imports(code, lesson):
     """Return the imports of the course's own models that no exercise of the lesson offers, as reasons for a look."""
-    offers = [offer for task in tasks.by_lesson()[notebook.lesson] for offer in task.offers]
-    lines = re.findall(r"^.*\bcourse_utils\s*\.\s*models\b.*$", _own_code(notebook), re.MULTILINE)
+    offers = [offer for task in tasks.by_lesson()[lesson] for offer in task.offers]
+    lines = re.findall(r"^.*\bcourse_utils\s*\.\s*models\b.*$", code, re.MULTILINE)
     odd = [line.strip() for line in dict.fromkeys(lines) if not any(_is_import_of(offer, line) for offer in offers)]
     return [f"The code imports what no exercise offers: {cut(line, 100)}" for line in odd[:3]]
 
@@ -309,9 +310,8 @@ def _is_import_of(offer, line):
     return re.fullmatch(one, line.strip()) or re.fullmatch(whole, line.strip())
 
 
-def _suspicions(notebook):
+def _suspicions(code):
     """Why a person should look at the notebook: words that honest answers do not need. Reasons, no verdict."""
-    code = _own_code(notebook)
     return [f"The code {why}." for pattern, why in SUSPICIOUS.items() if re.search(pattern, code)]
 
 
