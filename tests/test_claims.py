@@ -1,0 +1,208 @@
+"""Holds what a lesson says of a training that runs on its page to what the built page shows.
+
+One run turns out otherwise on another processor, and nbval does not compare what it prints: whoever builds a page anew learns here
+which sentence no longer holds. Sentences about stored measurements need no such test, since those numbers stay as they are.
+"""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-\d+)?")
+CLAIMS = []
+
+
+def claim(lesson, sentence):
+    """Declare what has to be true of the numbers shown before a sentence of a lesson."""
+
+    def add(holds):
+        CLAIMS.append(pytest.param(lesson, sentence, holds, id=f"{lesson}: {sentence}"))
+        return holds
+
+    return add
+
+
+@claim("12", "A one-page model learns to translate, mostly.")
+def _(numbers):
+    return numbers("Answer:")[0] > 0.9
+
+
+@claim("12", "why is its loss not far below the whole model's, if it sees the answer?")
+def _(numbers):
+    given, written = numbers("share right  ")
+    return given > 0.9 and written < 0.1
+
+
+@claim("12", "Training starts at a huge loss, and after 200 steps few words are right.")
+def _(numbers):
+    return min(numbers("without norms: the first losses are")) > 100 and max(numbers("200 steps at 0.003:")) < 0.2
+
+
+@claim("13", "The gradients of the encoder's query matrix are less than a hundredth of the readout's.")
+def _(numbers):
+    return numbers("encoder.0.self_attention.query")[0] < 0.01
+
+
+@claim("13", "Adam is better with each seed.")
+def _(numbers):
+    return min(numbers("SGD, 1.0, seed by seed:") + numbers("SGD divided, 0.005, seed by seed:")) > 0
+
+
+@claim("13", "the last 60 steps do not repair what they have done.")
+def _(numbers):
+    shares = numbers("share right, with a warm-up and without:")
+    return max(shares[3:]) < 0.5 < min(shares[:3])
+
+
+@claim("13", "The control is nearly as good")
+def _(numbers):
+    return max(abs(gained) for gained in numbers("what the warm-up gains over the control, seed by seed:")) < 0.1
+
+
+@claim("13", "Dropout helps with each seed, smoothing does not, and neither closes the gap.")
+def _(numbers):
+    by_dropout, by_smoothing = (numbers(f"{name} minus neither, new sentences, seed by seed:") for name in ("dropout", "smoothing"))  # fmt: skip
+    return max(by_dropout) < 0.1 and min(by_dropout) > 0 > min(by_smoothing)
+
+
+@claim("14", "The model finds most digits, although it was only ever told which digit it is.")
+def _(numbers):
+    return numbers("after 2,000 steps")[1] > 0.6
+
+
+@claim("14", "Without the reward for looking, the second look misses most digits, and fewer answers are right.")
+def _(numbers):
+    (right, found), (right_without, found_without) = numbers("whole  "), numbers("without the reward for looking  ")
+    return found_without < 0.4 < found and right_without < right
+
+
+@claim("14", "Only in the whole model do the second looks follow the digit everywhere")
+def _(numbers):
+    whole, *others = (numbers(f"“{name} correlation")[0] for name in ("whole", "without the reward for looking", "whole, without patch 1"))  # fmt: skip
+    return whole > 0.8 and max(others) < 0.5
+
+
+@claim("15", "Most names are right, too. Relations are wrong most often")
+def _(numbers):
+    names, relations, article, end, whole = numbers("share right  ")
+    return whole < relations < min(names, article, end)
+
+
+@claim("15", "The pointing accuracy falls to almost nothing.")
+def _(numbers):
+    (right, pointing, _), (right_penalised, pointing_penalised, one_earlier) = (
+        numbers("no penalty  "),
+        numbers("penalty  "),
+    )
+    return pointing > 0.9 and pointing_penalised < 0.05 and right_penalised < right and one_earlier > 0.7
+
+
+@claim("15", "In this model with it, that cell matters no more than a random one.")
+def _(numbers):
+    (lost, penalised), (_, at_random) = numbers("the cell with the largest weight  "), numbers("a random cell  ")
+    return lost < 0.2 and abs(penalised - at_random) < 0.05
+
+
+@claim("16", "hop 1 finds who had the thing last and hop 2 where that was, and nearly all answers are right.")
+def _(numbers):
+    who, where = numbers("Row hop 1:"), numbers("Row hop 2:")
+    return who[0] > 0.7 and where[1] > 0.7 and numbers("right answers to 4,000 new questions:")[0] > 0.9
+
+
+@claim("16", "Fewer than half are right.")
+def _(numbers):
+    return numbers("right answers to 4,000 new questions:")[0] < 0.5
+
+
+@claim("17", "copies three times as many vectors as in training almost without mistakes.")
+def _(numbers):
+    wrong, without = numbers("with the shift"), numbers("without the shift")  # at 3, 5, 10 and 15 vectors
+    return max(wrong) <= 0.03 and without[1] >= 0.1 and without[2] >= 0.25
+
+
+@claim("18", "no expert has large gates for both. But not all four are at work, although they should be.")
+def _(numbers):
+    white, black = numbers("white digits  "), numbers("black digits  ")
+    largest = [max(pair) for pair in zip(white, black, strict=True)]
+    return max(min(pair) for pair in zip(white, black, strict=True)) < 0.1 and min(largest) < 0.01
+
+
+@claim("18", "Without it, few experts soon do all the work: the mixture has **collapsed**.")
+def _(numbers):
+    work, of, right = numbers("with the balance loss:")
+    work_without, _, right_without = numbers("without the balance loss:")
+    return work >= of - 1 and right > 0.8 and work_without <= 3 and right_without < 0.6
+
+
+@claim("19", "It does about as well as the rule.")
+def _(numbers):
+    return abs(numbers("one attention layer:")[-2] - numbers("most frequent label:")[-2]) < 0.05
+
+
+@claim("19", "With the pairs, attention is enough.")
+def _(numbers):
+    return numbers("one layer, pairs given:")[-2] > numbers("one attention layer:")[-2] + 0.2
+
+
+@claim("19", "SNAIL gets most labels right after five examples, though fewer than attention that is given the pairs.")
+def _(numbers):
+    return 0.5 < numbers("SNAIL:")[-2] < numbers("one layer, pairs given:")[-2]
+
+
+@claim("19", "The right label gets nearly twice as much weight as with equal weights.")
+def _(numbers):
+    weight, equal = numbers("weight on the right label:")
+    return 1.6 < weight / equal < 2
+
+
+@claim("20", "In `latest` it answers fewer than half")
+def _(numbers):
+    *once, latest = numbers("{'once':")[:4]
+    return min(once[:2]) > 0.95 and latest < 0.5
+
+
+@claim("20", "With φ the right key gets less than a tenth of the weight")
+def _(numbers):
+    return max(numbers("linear  ")[:2]) < 0.1 and min(numbers("softmax  ")[:2]) > 0.9
+
+
+@claim("21", "a model that fits on a page beats the best count, and does not reach the limit in 700 steps.")
+def _(numbers):
+    ours, counted, limit = numbers("unseen tales:")
+    return limit + 0.05 < ours < counted
+
+
+@claim("21", "Without the first step the second is gone, and after another word the head does not look")
+def _(numbers):
+    rows = {name: numbers(name) for name in ("yours  ", "layer 1 can't see the word before  ", "the first of the equal words replaced  ")}  # fmt: skip
+    whole, blind, replaced = (row[2] for row in rows.values())  # prefix matching
+    return whole > 0.8 and max(blind, replaced) < 0.2
+
+
+def shown_before(lesson, sentence):
+    """Return what the cells before a sentence of a built lesson have printed, and what they say of their pictures."""
+    (path,) = (ROOT / "notebooks").glob(f"{lesson}_*.ipynb")
+    shown = []
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        if cell["cell_type"] == "markdown" and sentence in "".join(cell["source"]):
+            return "\n".join(shown)
+        for output in cell.get("outputs", []):
+            shown.append("".join(output.get("text") or output.get("data", {}).get("text/plain", "")))
+    raise AssertionError(f"lesson {lesson} no longer says: {sentence}")
+
+
+def numbers_after(text, label):
+    """Return the numbers that follow the last place of a label, up to the end of its line or, in a picture's words, of its series."""
+    _, found, rest = text.rpartition(label)
+    assert found, f"nothing shown says: {label}"
+    rest = rest.split("\n")[0]
+    return [float(number) for number in NUMBER.findall(re.split(r"\.(?!\d)", rest)[0])]
+
+
+@pytest.mark.parametrize(("lesson", "sentence", "holds"), CLAIMS)
+def test_what_a_page_says_of_its_own_run_is_what_it_shows(lesson, sentence, holds):
+    shown = shown_before(lesson, sentence)
+    assert holds(lambda label: numbers_after(shown, label)), f"lesson {lesson} says: {sentence}"
