@@ -175,7 +175,7 @@ def _(numbers):
     return limit + 0.05 < ours < counted
 
 
-@claim("21", "Without the first step the second is gone, and after another word the head does not look")
+@claim("21", "the head does not look: it is an induction head")
 def _(numbers):
     rows = {name: numbers(name) for name in ("yours  ", "layer 1 can't see the word before  ", "the first of the equal words replaced  ")}  # fmt: skip
     whole, blind, replaced = (row[2] for row in rows.values())  # prefix matching

@@ -52,7 +52,7 @@ for ax, name, colour in zip(panels, [*names, "mix"], [*colours, mix], strict=Tru
     ax.set(title=name, xticks=[], yticks=[])
 
 # %% [markdown]
-# The mix is an olive green: as much of the red as of the dark green. Blue has a weight of 0, so it does not show.
+# The mix is a brown: as much of the red as of the dark green. Blue has a weight of 0, so it does not show.
 #
 # Some pictures have sliders. Which weight of red turns the mix of red and blue into purple?
 
@@ -161,7 +161,7 @@ def weighted_sum(weights, values):
 report = check("00.weighted_sum", weighted_sum, keep=False)
 
 # %% [markdown]
-# The report names the mistake, and of all ordinary inputs that the check tried, it shows the smallest that reveals the mistake, with the expected and the received result. `play()` opens that input, so that you can change it and see what comes out. If your function raises an error, the report points to your own line. Here the two lengths do not fit together:
+# The report names the mistake and shows the smallest ordinary input, of those tried, that reveals it, with the expected and the received result. `play()` opens that input, so that you can change it and see what comes out. If your function raises an error, the report points to your own line. Here the two lengths do not fit together:
 
 
 # %%
@@ -177,7 +177,7 @@ report = check("00.weighted_sum", weighted_sum, keep=False)
 # %% [markdown]
 # ## Hints come one at a time
 #
-# The first hint gives the idea, the second a worked example, the third the steps. `solution` shows an answer, but only after you have tried: the second cell asks for one too early.
+# The first hint gives the idea, the second a worked example, the third the steps. `solution` shows an answer once you have tried: the second cell asks for one too early.
 
 # %%
 hint("00.weighted_sum", keep=False)
@@ -227,7 +227,7 @@ check("00.q5", ...)
 # ## Recap
 #
 # - A weighted sum multiplies each vector by its weight and adds up the results: `weights @ values`.
-# - Shapes, broadcasting with `None`, `@`, masks and gradients are the parts of PyTorch that the course uses.
+# - Shapes, broadcasting with `None`, `@`, masks and gradients are the PyTorch that you need to begin.
 # - The course answers you in three ways: `predict` compares your guess with the result, `check` says what is wrong with your code, and `hint` helps when you are stuck.
 #
 # **Exercises**: [open them](../exercises/00_start_here_exercises.ipynb)

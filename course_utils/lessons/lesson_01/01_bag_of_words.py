@@ -157,7 +157,7 @@ runs = {"sum of vectors": accuracy, "scikit-learn": [baseline]}
 plots.bars(runs, "test accuracy", lines=published, ylim=(0.5, 1.05))
 
 # %% [markdown]
-# The 16 dimensions hardly matter. The sum of vectors and the regression on counts, which is regularised in another way, reach about the same accuracy, and on SST-2 they are close to published results on this test split: averaged word vectors
+# The 16 dimensions hardly do better: the sum of vectors and the regression on counts, which is regularised in another way, reach about the same accuracy, and on SST-2 they are close to published results on this test split: averaged word vectors
 # 80.1 %, naive Bayes 81.8 % (Socher et al. 2013, table 1; in their training data phrases are labelled as well). The reason is that $w$ turns each vector into one number, so our model, too, *amounts to* one number per word: $w^\top \sum_s x_s = \sum_s w^\top x_s$.
 
 # %% tags=["nbval-check-output"]
@@ -182,7 +182,7 @@ plots.directions(vectors, shown, flat.output.weight[0], direction_name="w", titl
 # %% [markdown]
 # Positive words point along $w$ and negative ones against it, while words such as "the" stay short, near 0. The **word polarity** is the cosine between a word's vector and $w$: 1 along it, -1 against it, and 0 at a right angle to it.
 #
-# Does this tell us about the words, or only about the training? We compare it with a count that knows nothing about vectors: the **log-odds** of a word, the logarithm of the ratio of positive to negative reviews that contain it.
+# Does this tell us about the words, or only about the training? We compare it with a count that knows nothing about vectors: the **log-odds** of a word, the logarithm of the ratio of positive to negative reviews that contain it, with 1/2 added to both.
 
 # %%
 frequent = [word for word in build_vocabulary(learn.sentences, min_count=12) if word.isalpha()]
@@ -234,7 +234,7 @@ plots.bars(by_split, "accuracy", title=test.name, ylim=(0, 1.1))
 print(f"with negation {hits[:, test.negated].mean():.3f}, without {hits[:, ~test.negated].mean():.3f}")
 
 # %% [markdown]
-# We count "not" as a negation, and on SST-2 also "n't", "no", "never" and the like. It does not harm both alike: positive reviews with a negation come out right less often, negative ones do not. "not" is somewhat more frequent in negative reviews, so it has learned a negative number, and it lowers the score of every sentence. To see the failure clearly, we need a world in which we know the truth.
+# We count "not" as a negation, and on SST-2 also "n't", "no", "never" and the like. On SST-2 the harm is unequal: positive reviews with a negation come out right less often, negative ones do not. Negations are more frequent in negative reviews, so they have learned negative numbers, which lower every score that they enter. To see the failure clearly, we need a world in which we know the truth.
 #
 # ## A world where the failure can be predicted
 #

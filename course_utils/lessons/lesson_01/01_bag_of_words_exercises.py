@@ -1,5 +1,5 @@
 # %% [markdown]
-# These exercises lead from words to numbers, from there to a direction that is trained, and to what no direction can do.
+# These exercises lead from a sum of vectors to a direction that is trained, and to what no direction can do.
 
 # %%
 from collections import Counter

@@ -140,7 +140,7 @@ plots.curves(angles, curves, "angle to θ in degrees", "weight", ax=profile)
 _ = profile.set(xticks=[-180, -90, 0, 90, 180])
 
 # %% [markdown]
-# The weight falls most abruptly for the longest θ: at |θ| = 16 the word keeps nearly all its weight until it is almost as far from θ as its two rivals are, 90°. At |θ| = 1 it loses weight gradually all the way.
+# The weight falls most abruptly for the longest θ: at |θ| = 16 the word keeps nearly all its weight until it is almost 90° from θ, as its two rivals are. At |θ| = 1 it loses weight gradually all the way.
 # The length of θ acts as the inverse of a temperature, and one fixed attention listens along one direction.
 #
 # ## Can a word's weight depend on the other words?
@@ -189,7 +189,7 @@ print("dot ", (both_ways @ torch.tensor([6.0, 0.0])).softmax(-1))
 print("MLP ", (torch.sigmoid(both_ways @ W.T + b) @ theta).softmax(-1))
 
 # %% [markdown]
-# The dot product has to choose one of two opposite words. The hidden layer listens in both directions at once. Are such scores enough for the four cases of lesson 01?
+# With a dot product, opposite words get opposite scores. The hidden layer listens in both directions at once. Are such scores enough for the four cases of lesson 01?
 #
 # ## Can one attention undo "great" after "not"?
 #
@@ -226,7 +226,7 @@ for opinion in ("great", "not great", "awful", "not awful"):
 diagrams.several_attentions()
 
 # %% [markdown]
-# All four signs in the last column are right. Without "not" both attentions find the opinion; with "not" the first one turns to "not", which adds nothing. The drawing shows how contexts are combined: they are **concatenated**, and a linear layer weighs all their features. Change the factors 2 and -1. Any two factors work if their sum is positive and the second is negative: do you see why?
+# All four signs in the last column are right. Without "not" both attentions find the opinion; with "not" the first one turns to "not", which adds nothing. The drawing shows how contexts are combined: they are **concatenated**, and a linear layer weighs all their features. Change the factors 2 and -1. Most factors with a positive sum and a negative second one work: do you see why?
 #
 # Can training find such weights? What share of the four cases will *one* trained attention get right?
 
@@ -277,7 +277,7 @@ for n, ax in enumerate(plots.axes(2, width=4.4, height=2.6)):
 print("added to the score:", dict(zip(four, parts.sum(-1).round().tolist(), strict=True)))
 
 # %% [markdown]
-# Training finds another way than we did. The first attention reads the opinion, and "not" where there is one, as ours does. The second one moves to "not" only in "not great", where "not" by itself adds -12 and makes the verdict negative; in the three other sentences it adds 4. Other runs divide the work differently.
+# Training finds another way than we did. The first attention reads the opinion, and "not" where there is one, as ours does. The second one adds 4, except in "not great": there it moves to "not", which by itself adds -12 and makes the verdict negative. Some runs divide the work differently.
 #
 # ## What does attention do to the error on its way back?
 #

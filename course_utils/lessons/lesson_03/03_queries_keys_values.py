@@ -128,7 +128,7 @@ for (kind, a), ax in zip(matrices.items(), plots.axes(3, width=4.2, height=3.4),
     plots.weights(a, english, rows[kind], title=kind, ax=ax, xlabel="keys")
 
 # %% [markdown]
-# In cross-attention each German word finds its English partner. In self-attention the sentence asks the questions, but each word only finds itself: "film" asks for a film and finds "film". "the" and "was" have the same vector, so they share their weight.
+# In cross-attention each German word finds its English partner. In self-attention the sentence asks the questions, but each word only finds its own vector: "film" asks for a film and finds "film". "the" and "was" have the same vector, so they share their weight.
 #
 # How useful are such questions? We return to lesson 02's four cases, good or bad, plain or with "not". Each word attends to all words, its context is added to its own vector, and the sum of all words decides. A guess of the label is right half of the time. What accuracy will this model reach?
 
@@ -158,7 +158,7 @@ print(" ".join(f"{run:.3f}" for run in as_it_is))
 reveal("03.own_question", as_it_is.mean())
 
 # %% [markdown]
-# Where a word uses one vector for its question, for what it is found by, and for what it hands over, our training finds nothing. One fixed attention did better (0.75); here the word's own vector is always added to what it finds. "not" could ask for the opinion that it negates, and bring back the opposite of that opinion.
+# Here a word uses one vector to ask, to be found and to hand over, and this vector is always added to what the word finds: our training finds nothing. One fixed attention did better (0.75). "not" could ask for the opinion that it negates, and bring back the opposite of that opinion.
 #
 # ## What a word asks for, what it is found by, and what it hands over
 #
@@ -170,7 +170,7 @@ reveal("03.own_question", as_it_is.mean())
 diagrams.self_attention(new=["projections", "residual"])
 
 # %% [markdown]
-# The query says what a word looks for, the key what it can be found by, and the value what it hands over. The word's own vector is added to its context, which is called a **residual connection**: without it, a word would count only if some word attended to it.
+# The query says what a word looks for, the key what it can be found by, and the value what it hands over. The word's own vector is added to its context, which is called a **residual connection**: without it, a word's vector would count only if it were attended to.
 #
 # Before we train the matrices, we choose them by hand. A word has four features: its polarity, +1, -1 or 0, and three that mark it as an opinion, as "not", or as any other word.
 
@@ -242,7 +242,7 @@ read = {f"run {seed}": [attends(model, *of) for of in looked_at.values()] for se
 table(read, looked_at, digits=2)
 
 # %% [markdown]
-# In every run "not" puts nearly all its weight on one of these two opinions and nearly none on the other, where our matrices find both. In four of the five runs we see the trick of lesson 02, too: "the" looks at "great", and where there is a "not", at "not". None of the five runs has found the solution that we wrote down.
+# In every run "not" puts nearly all its weight on one of these two opinions and nearly none on the other; with our matrices it finds both. In four of the five runs we see the trick of lesson 02, too: "the" looks at "great", but at "not" where there is one. None of the five runs has found the solution that we wrote down.
 #
 # ## What about real reviews?
 #
@@ -316,7 +316,7 @@ for (title, mask), ax in zip(masks.items(), plots.axes(3, width=3.6, height=3.2)
     plots.mask(influence(mask), ax=ax, title=title, xlabel="word that is changed", ylabel="output that moves")
 
 # %% [markdown]
-# Without a mask every change moves every output. Under mask B a change moves only its own output and later ones. Under mask A it also moves the output one position earlier: that is the leak. Each time what we measured equals the mask, and we did not have to read any code.
+# Without a mask every change moves every output. Under mask B a change moves only its own output and later ones. Under mask A it also moves the output one position earlier: that is the leak. Each picture equals its mask, and we did not have to read any code.
 #
 # ## Which inputs expose a wrong attention?
 #

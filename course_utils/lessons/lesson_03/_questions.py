@@ -57,7 +57,7 @@ questions = (
             ),
             (
                 "The model can be trained.",
-                "Without projections there are still the word vectors and the output layer to be learned. Training finds nothing useful with them.",
+                "Without projections there are still the word vectors and the output layer to be learned. Ours, with its residual connection, found nothing useful.",
             ),
             (
                 "It takes the order of the words into account.",
@@ -77,7 +77,7 @@ questions = (
         wrong=(
             (
                 "padding[:, :, None] & causal",
-                "That is B×S×1: it closes the rows in which padding is the query, and leaves open the columns in which padding is the key.",
+                "That is B×S×1: it closes rows, in which padding is the query. The mask is about keys, so it has to close columns.",
             ),
             (
                 "padding[:, None] | causal",
@@ -85,7 +85,7 @@ questions = (
             ),
             (
                 "padding & causal",
-                "B×S against T×S is either an error or, where B = T, a wrong mask without an error: it would mix up sentences and queries.",
+                "With more than one sentence it is an error or, where B = T, a wrong mask without an error: it mixes up sentences and queries.",
             ),
         ),
     ),
@@ -118,14 +118,14 @@ predictions = (
     Prediction(
         "03.own_question",
         "In this self-attention each word is its own query, key and value, and a sum follows. What share of the four cases will it get right, from 0 to 1?",
-        why="Training finds nothing better than guessing here. A word asks with the vector by which it is found and hands "
-        "over that same vector, and from this our training learns nothing in five runs.",
+        why="Training finds nothing better than guessing in five runs. A word asks with the vector by which it is found, hands "
+        "it over, and adds it to what it finds.",
     ),
     Prediction(
         "03.slips_through",
         "Four tests look at the shape, the sums of the rows, the values under an open mask and the values under a mask that hides something. "
         "Which candidate passes the most of them?",
-        why="The forgotten mask passes three of the four tests: without a mask that hides something, forgetting the mask changes nothing.",
+        why="The forgotten mask passes three of the four tests: it spoils neither shapes nor sums, nor the values under an open mask.",
         choices=("softmax_over_queries", "mask_forgotten", "masked_too_late"),
     ),
 )

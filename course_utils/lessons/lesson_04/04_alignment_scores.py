@@ -46,7 +46,7 @@ diagrams.attention(
 #
 # ## All eight by hand
 #
-# Take the state $s = (0, 2)$ and the hidden states $h_1 = (2, 0)$, $h_2 = (0, 1)$ and $h_3 = (3, 4)$. The learned parts are small whole numbers: "general" swaps the two features, and the perceptron has one hidden unit, 2 tanh of the second feature of $s$ minus that of the hidden state: for $h_1$ it gives $2 \tanh(2 - 0) = 1.928$. Work out the first three rows on paper. Which hidden state does each prefer?
+# Take the state $s = (0, 2)$ and the hidden states $h_1 = (2, 0)$, $h_2 = (0, 1)$ and $h_3 = (3, 4)$. The learned parts are simple numbers: "general" swaps the two features, and the perceptron, with one hidden unit, takes 2 tanh of a difference, that of the second features of $s$ and $h$: for $h_1$ it gives $2 \tanh(2 - 0) = 1.928$. Work out the first three rows on paper. Which hidden state does each prefer?
 
 
 # %% tags=["nbval-check-output"]
@@ -76,7 +76,7 @@ print("the course's functions agree:", all(torch.allclose(course[name], by_hand[
 table({name: scores[0, 0] for name, scores in by_hand.items()}, ["h₁", "h₂", "h₃"], corner="score")
 
 # %% [markdown]
-# The dot product rewards length and prefers $h_3$: $0 \cdot 3 + 2 \cdot 4 = 8$. The cosine divides by both lengths, $8 / (2 \cdot 5) = 0.8$, and prefers $h_2$, which has the direction of $s$. It is at most 1, so among ten hidden states the best gets a weight of at most $e / (e + 9 / e) = 0.451$; Graves et al. therefore multiply it by a factor, which their network puts out anew at each step.
+# The dot product rewards length and prefers $h_3$: $0 \cdot 3 + 2 \cdot 4 = 8$. The cosine divides by both lengths, $8 / (2 \cdot 5) = 0.8$, and prefers $h_2$, which has the direction of $s$. It lies between -1 and 1, so among ten hidden states the best gets a weight of at most $e / (e + 9 / e) = 0.451$; Graves et al. therefore multiply it by a factor, which their network puts out anew at each step.
 #
 # ## What does each score fail to see?
 #
@@ -169,7 +169,7 @@ right.set_xscale("log", base=2)
 reveal("04.variance", torch.tensor(variance["plain dot"])[:, widths.index(64)].mean())
 
 # %% [markdown]
-# The variances follow the theory. Without a divisor, one of 16 weights takes nearly everything as the width grows. Divided by D, all weights are near 1/16, and the attention hardly tells the hidden states apart. Only ÷ √D keeps the largest weight level. All of this is before training.
+# The variances follow the theory. Without a divisor, one of 16 weights takes nearly everything as the width grows. Divided by D, all weights approach 1/16, and the attention hardly tells the hidden states apart. Only ÷ √D keeps the largest weight level. All of this is before training.
 #
 # Lesson 02 showed that weights near 0 and 1 pass on little gradient. Does that slow learning down? Two projections have to find one of eight hidden states. The loss compares the context with the right value, so the error has to come through the attention. Does the division matter more at D = 4 or at D = 256?
 
@@ -198,7 +198,7 @@ for D, ax in zip((4, 256), plots.axes(2, width=4.8, height=3.6), strict=True):
     ax.set_ylim(0, 1.7)
 
 # %% [markdown]
-# At D = 4 the two curves meet after some 75 steps. At D = 256 the unscaled attention learns far more slowly: its weights are concentrated before it has learned where to look. It starts out confident and mostly wrong, with a higher loss, and has to undo that first. The scaled score, too, learns at different speeds at the two widths; why, we have not looked into.
+# At D = 4 the two curves meet after some 75 steps. At D = 256 the unscaled attention learns far more slowly: its weights are concentrated before it has learned where to look. It starts out confident and mostly wrong, with a higher loss, and has to undo that first. The scaled score, too, learns at different speeds at the two widths; we have not looked into why.
 #
 # ## What does each score cost?
 #
@@ -221,7 +221,7 @@ rows = {name: [products[name] / products["dot"], best[name] / best["dot"].mean()
 table(rows, ["products", "time, five tries"], corner="in dot products", digits=1)
 
 # %% [markdown]
-# The additive score needs 129 times as many products as the dot product; the perceptron, the same function, needs 3.6 times as many. In time the perceptron costs more than that, perhaps because of its many tanh. Change A to 8: which score gains most?
+# The additive score needs 129 times as many products as the dot product; the perceptron, the same function, needs 3.6 times as many. In time the perceptron costs more than that, perhaps because of its many tanh. Change A to 8: which two scores gain?
 #
 # ## Does the choice matter?
 #
@@ -268,9 +268,9 @@ plots.weights(means, worlds, list(accuracy), xlabel="world", ylabel="score")
 table(accuracy, worlds, corner="share found, five seeds", digits=2)
 
 # %% [markdown]
-# No score wins everywhere. The dot product and the cosine need a shared space and find it only in "same". In "turned" they do worse than chance: four of our five rotations turn a vector by more than a right angle. The general score also finds it in "turned" and "salience", and the perceptron everywhere but in "position". The concatenating score finds only what stands out, the location-based one only positions.
+# No score wins everywhere. The dot product and the cosine need a shared space, which only "same" has. In "turned" they do worse than chance: on average, four of our five rotations turn a vector by more than a right angle. The general score also works in "turned" and "salience", and the perceptron everywhere but in "position". The concatenating score finds only what stands out, the location-based one only positions.
 #
-# Now write a score of your own. Here is an example: $-\lVert W s - h \rVert^2$, the squared distance after a learned projection. Will it find more than the general score? Run it, then change it. Can you write one that wins "position"? (Its W needs a row for each of 8 positions.)
+# Now write a score of your own. Here is an example: $-\lVert W^\top s - h \rVert^2$, the squared distance after a learned projection. Will it find more than the general score? Run it, then change it. Can you write one that wins "position"? (Its W needs a row for each of 8 positions.)
 
 
 # %%
@@ -283,7 +283,7 @@ own = in_all_worlds(own_score, lambda seed: parts("general", D=5, seed=seed)[2])
 table({"your own": own, "general": accuracy["general"]}, worlds, corner="share found, five seeds", digits=2)
 
 # %% [markdown]
-# In "same" and "turned" it finds more, because $-\lVert W s - h \rVert^2 = 2 (W s)^\top h - \lVert h \rVert^2 - \lVert W s \rVert^2$: it takes away the advantage of long hidden states. The last term cancels. In "salience" it finds less, but nearly catches up in 1,000 steps.
+# In "same" and "turned" it finds more, because $-\lVert W^\top s - h \rVert^2 = 2 s^\top W h - \lVert h \rVert^2 - \lVert W^\top s \rVert^2$: it takes away the advantage of long hidden states. The last term cancels. In "salience" it finds less, but nearly catches up in 1,000 steps.
 #
 # ## So which one?
 #

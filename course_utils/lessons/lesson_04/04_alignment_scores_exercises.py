@@ -224,7 +224,7 @@ def catch_wrong_scores(name, candidate):
 
     Args:
         name: "dot", "scaled_dot", "additive", "general", "concatenating", "perceptron", "content_based" or "location_based".
-        candidate: takes the same arguments as the task of that name above, and may return anything or raise.
+        candidate: takes the same arguments as SCORES[name], and may return anything or raise.
 
     Returns:
         True or False.

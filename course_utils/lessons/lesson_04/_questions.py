@@ -111,7 +111,7 @@ questions = (
             ),
             (
                 "additive",
-                "It can do the task, but as it is written it costs more than a hundred dot products for each pair, and there are 500 × 500 pairs.",
+                "It can do the task, but with A = 64 it costs over a hundred dot products for each pair, and there are 500 × 500 pairs.",
             ),
         ),
     ),
@@ -121,7 +121,7 @@ predictions = (
     Prediction(
         "04.blind",
         "Which score gives every state the same weights?",
-        why="Its score is linear in the state and in the hidden state, and what the state adds is the same for all hidden states of a row.",
+        why="Its score is one part for the state plus one for the hidden state, and the first is the same for all hidden states of a row.",
         choices=SCORES,
     ),
     Prediction(

@@ -79,7 +79,7 @@ questions = (
             ),
             (
                 "That it can be trained in both worlds, since its gradients are right.",
-                "Linear attention keeps its promises, too, and its answers are mostly wrong.",
+                "Once repaired, linear attention keeps its promises, too, and its answers are mostly wrong.",
             ),
             (
                 "That it does not depend on the order of keys.",

@@ -118,6 +118,6 @@ predictions = (
     Prediction(
         "21.plays",
         "How many bits per character will the GPT need for plays that it has not read?",
-        why="The counts have seen the whole training text, and the GPT 300 batches of it.",
+        why="Counts need no training steps, and 300 batches are few for a GPT.",
     ),
 )
