@@ -20,6 +20,7 @@ import torch
 from course_utils.data.measured import append, known
 from course_utils.data.multi30k import load_multi30k
 from course_utils.data.small_world import small_world
+from course_utils.data.subwords import EOS
 from course_utils.models.files import load_model
 from course_utils.models.seq2seq import Seq2Seq, fit, make_batch
 from course_utils.translation.scores import bleu
@@ -61,7 +62,8 @@ ONE_WRONG = 4  # the place of the wrong word
 def exposure(seed, length=12):
     """Yield, for each place, the share of words that are right after the right words, after one wrong word among them, and after the model's own.
 
-    The wrong word is the most probable one that is not right. No word is left out, so none of the later ones is shifted.
+    The wrong word is the most probable one that is not right. A place counts where the right translation has a word. After right words and
+    after the wrong one, no word can be left out; in the model's own translation a word left out shifts all later ones.
     """
     learn, test = small_world(20_000, 1000 + seed), small_world(400, 7, shortest=length, longest=length)
     torch.manual_seed(seed)
@@ -80,7 +82,8 @@ def exposure(seed, length=12):
         after_own[row, : len(tokens)] = tokens
     for fed, said in (("right words", after_right), ("one wrong word", after_one_wrong), ("own words", after_own)):
         for place in range(length):
-            yield fed, seed, place + 1, round((said == wanted)[:, place].float().mean().item(), 4)
+            word = wanted[:, place] > EOS
+            yield fed, seed, place + 1, round((said == wanted)[word, place].float().mean().item(), 4)
 
 
 def main():

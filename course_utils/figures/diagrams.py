@@ -1002,7 +1002,7 @@ def _the(text):
 
 def _diagram(title, in_words, boxes, arrows, new):
     boxes, arrows = highlighted(boxes, arrows, new)
-    names = [plain(box.text) for box in boxes if box.new] + [arrow.words for arrow in arrows if arrow.new]
+    names = [plain(box.text) for box in boxes if box.new] + [plain(arrow.words) for arrow in arrows if arrow.new]
     if names:
         in_words += f" New here: {', '.join(names)}."
     return Diagram(title, in_words, boxes, arrows)

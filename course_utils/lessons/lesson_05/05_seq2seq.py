@@ -348,7 +348,7 @@ mean = gains["reversed"].mean()
 reveal("05.backwards", "better" if mean > 0.02 else "worse" if mean < -0.02 else "the same")
 
 # %% [markdown]
-# Where the order stays the same, reading backwards helps at six words in four of the five runs. Where it is reversed, it hurts in all five. Beyond 12 words both effects are reversed, and small. Reading the source twice (Zaremba and Sutskever 2014) makes no clear difference here, but in larger models it helps ([measurements](../docs/measurements.md)).
+# Where the order stays the same, reading backwards helps at six words in four of the five runs. Where it is reversed, it hurts in all five. Beyond 12 words both effects change sign, and are small. Reading the source twice (Zaremba and Sutskever 2014) makes no clear difference here; in larger models of a richer world it helps ([measurements](../docs/measurements.md)).
 #
 # ## Is it the distance?
 #
@@ -365,7 +365,7 @@ plots.curves(at, curves, "tokens that come after", "gradient, last token = 1", a
 ax.set_yscale("log")
 
 # %% [markdown]
-# Before training, a plain cell passes on about half of the gradient at each step, and after twelve steps one or two ten-thousandths are left. This is the **vanishing gradient** (Bengio et al. 1994). The untrained GRU keeps ten times as much.
+# Before training, a plain cell passes on about half of the gradient at each step, and after twelve steps hardly any is left. This is the **vanishing gradient** (Bengio et al. 1994). The untrained GRU keeps more than ten times as much.
 #
 # After training, early words move the vector again in both networks. So distance can make the beginning of learning hard, but it does not explain why the trained GRU fails on long sentences: its early words do reach the vector, which all words have to share.
 #

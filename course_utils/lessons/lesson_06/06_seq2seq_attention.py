@@ -203,11 +203,11 @@ step_explorer = explore(step_at, step=ipywidgets.IntSlider(value=7, min=1, max=l
 step_explorer
 
 # %% [markdown]
-# When it is the verb's turn, most of the weight jumps back to it. A source word that becomes two words is looked at twice.
+# When it is the verb's turn, most of the weight jumps back to it. For "glusor" it need not look there: that always follows "smomu".
 #
 # ## The length curve again
 #
-# We count the share of right words again. Beside your two models the picture shows three kinds that the course has measured, five of each, with 600 steps: one that reads the encoder's last states at every step (Cho et al. 2014), Bahdanau's, and Luong's, which is explained below. The first has the same encoder, cell and readout as Bahdanau's, and differs only in that it cannot look back. Each kind has its own rate. What share of the words is right at 12 words with Bahdanau's decoder, on average?
+# We count the share of right words again. Beside your two models the picture shows three kinds that the course has measured, five of each, with 600 steps: one that reads the encoder's last states at every step (Cho et al. 2014), Bahdanau's, and Luong's with input feeding, which is explained below. The first has the same encoder, cell and readout as Bahdanau's, cannot look back, and learns at twice the rate of both others. What share of the words is right at 12 words with Bahdanau's decoder, on average?
 
 # %% tags=["nbval-check-output"]
 predict("06.twelve", ...)
@@ -229,7 +229,7 @@ ax.axvline(12, color="0.6", linestyle=":")
 reveal("06.twelve", curves["Bahdanau, five models"][:, lengths.index(12)].mean().item())
 
 # %% [markdown]
-# Your two curves part after three words, and those of the measured models after six. With attention nearly everything is right up to 12 words; with one vector at most two fifths of the words are right. Bahdanau et al. saw the same in English to French translation: 17.8 BLEU with one vector, 26.8 with attention, and no fall on long sentences.
+# Your two curves part after three words, and those of the measured models after six. At 12 words nearly everything is right with attention, and at most two fifths with one vector. Bahdanau et al. saw the same in English to French translation: 17.8 BLEU with one vector, 26.8 with attention, and no fall on long sentences.
 #
 # Beyond the dotted line, which marks the longest sentences in training, the picture changes. How far does attention help there?
 
@@ -255,7 +255,7 @@ print("words that get less than 0.3 of the weight in all:", *missed)
 plots.weights(weights, longer.split(), lost.split(), xlabel="20 source words", ylabel="translation")
 
 # %% [markdown]
-# The decoder leaves words out. Its weights spread until "sliro"; then it jumps to "old", and the words in between are lost. At 20 words the measured Bahdanau decoder is no better than one vector. Larger models of a richer world, trained for longer and on up to 16 words, get 0.89 (Bahdanau) and 0.73 (Luong) of the words right at 20 words. For them that is only a quarter more than in training ([measurements](../docs/measurements.md)). So attention removes one limit, not all.
+# The decoder leaves words out. From "flime" to "sliro" its weights spread; then it jumps to "old" and loses the words between. At 20 words the measured Bahdanau decoder is no better than one vector. Larger models of a richer world, trained for longer and on up to 16 words, get 0.89 (Bahdanau) and 0.73 (Luong) of the words right at 20 words. For them that is only a quarter more than in training ([measurements](../docs/measurements.md)). So attention removes one limit, not all.
 #
 # ## Does it look where it should?
 #
@@ -307,7 +307,7 @@ rows["yours, verb-last, one run"] = yours
 table(rows, [f"{length} words" for length in shown], corner="AER, five seeds", digits=3)
 
 # %% [markdown]
-# Nobody has told the models which words belong together. They found it out, because it helps them to predict the next word. Up to 12 words the largest weight of the measured models misses, on average, at most one word in twenty, and yours about one in ten. Where the order stays the same, Luong's weights are more exact; one reason may be that Bahdanau's query has not yet read the word that was written last.
+# Nobody has told the models which words belong together. They found it out, because it helps to predict the next word. Up to 12 words the largest weight of the measured models misses, on average, at most one word in twenty. Where the order stays the same, Luong's weights are more exact; one reason may be that Bahdanau's query has not yet read the word that was written last.
 #
 # ## Other decoders that look back
 #
@@ -315,10 +315,10 @@ table(rows, [f"{length} words" for length in shown], corner="AER, five seeds", d
 # | --- | --- | --- |
 # | Bahdanau et al. 2014, and yours | $s_{t-1}$, before the step | the cell reads it, and the output does, too |
 # | "appended to the input", as in many tutorials | $s_{t-1}$ | the cell reads it; the output reads the state alone |
-# | Luong et al. 2015 | $s_t$, after the step | the output reads $a_t = \tanh(W_c [c_t; s_t])$ |
-# | Luong et al. with input feeding | $s_t$ | the same, and the next step reads $a_t$ beside the next word |
+# | Luong et al. 2015 | $s_t$, after the step | the output reads $f_t = \tanh(W_c [c_t; s_t])$ |
+# | Luong et al. with input feeding | $s_t$ | the same, and the next step reads $f_t$ beside the next word |
 #
-# Here is the third row as code, without its tanh layer and with the perceptron as its score. In which decoder, Bahdanau's or Luong's, do the states stay the same if attention looks elsewhere?
+# We measured the fourth row, with the general score. Here is the third as code, without its tanh layer and with the perceptron as its score. In which decoder, Bahdanau's or Luong's, do the states stay the same if attention looks elsewhere?
 
 
 # %% tags=["nbval-check-output"]
@@ -405,7 +405,7 @@ seen = align(french, subwords, "An old man is sitting next to a swimming pool.")
 plots.weights(seen.weights, seen.source, seen.target, xlabel="English", ylabel="French")
 
 # %% [markdown]
-# For "vieil" it attends to "old" and to "man". Looking at both makes sense, since the noun decides between "vieux", "vieil" and "vieille". But weights show where a model looks, not what it uses: below, it looks at "tree" and writes the wrong form. What a row lacks to 1 lies on EOS, which the picture leaves out.
+# For "vieil" it attends to "old" and to "man". Looking at both makes sense, since the noun decides between "vieux", "vieil" and "vieille". But weights show where a model looks, not what it uses: below, "tree" gets a quarter of the weight, and the form is wrong. What a row lacks to 1 lies on EOS, which the picture leaves out.
 #
 # Now type sentences of your own, and watch them being translated. The first is there already: is its "old" right, too? What will a model that has read nothing but captions make of "The black dog is not sleeping"?
 
@@ -461,7 +461,7 @@ check("06.q5", ...)
 # - The encoder passes on all of its states. Before each word the decoder takes one more step: score, normalise, sum.
 # - Bahdanau's query is the state before the step, and cell and output read the context. Luong's query is the state after it, and the output reads the context.
 # - Where the truth is known, and sentences are no longer than in training, the largest weight nearly always lies on the right word. The alignment error rate counts the links that are missing or superfluous.
-# - A score that does not depend on the state, or that cannot become large, is of no use to a decoder.
+# - A score whose weights do not depend on the state, or that never exceeds 1, is of no use to a decoder.
 #
 # **Exercises**: [open them](../exercises/06_seq2seq_attention_exercises.ipynb)
 #

@@ -43,7 +43,7 @@ questions = (
         "where the help ends",
         "In training the models with attention read sentences of up to 12 words. How did they do at 20 words?",
         right=(
-            "Most of the words were wrong: and words were left out.",
+            "Most of the words were wrong, and some were left out.",
             "Nothing has to fit into one vector any more, but the states have to tell apart positions that no training sentence had.",
         ),
         wrong=(

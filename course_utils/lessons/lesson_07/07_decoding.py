@@ -170,7 +170,7 @@ for name, (old, new) in changes.items():
 table(rows, ["tree", "… sur un banc"], corner="copy", left=("tree", "… sur un banc"))
 
 # %% [markdown]
-# "Ends stay open" changes nothing here, but what has ended fills a place, from which it can push out a beginning that would have won. With one word each there is never a second beginning: this is greedy search. The second copy forgets what earlier words have cost, the third what ended before its last round. In the tree neither mistake shows. **Your turn**: add a change of your own.
+# "Ends stay open" changes nothing here, but what has ended takes a place that a later winner may need. With one word each there is never a second beginning: this is greedy search. The second copy forgets what earlier words have cost, the third what ended before its last round. In the tree neither mistake shows. **Your turn**: add a change of your own.
 #
 # ## When may the search stop?
 #
@@ -220,7 +220,7 @@ for width in (5, 20):
     found, _ = beam_search(step_of(rope), width, longest=25)
     ids, log_p = found[0]
     rows[f"width {width}: {in_words(ids)}"] = [log_p, f"{len(ids) - 1}"]
-table(rows, ["log probability", "tokens with EOS"], digits=2)
+table(rows, ["log probability", "tokens with EOS"], digits=3)
 
 # %% [markdown]
 # The first says that a girl is jumping rope on a sidewalk near a garage. Width 20 finds a more probable translation, "A girl jumping.", and loses the rest. The search is better, but the translation is worse: a log probability adds up a negative number for each token, so short ones have an advantage.
@@ -246,10 +246,10 @@ rows = {}
 for name, score in scores.items():
     ids, log_p = max(found, key=lambda one: score(len(one[0]) - 1, one[1]))
     rows[f"{name}: {in_words(ids)}"] = [score(len(ids) - 1, log_p), log_p]
-table(rows, ["score", "log probability"], corner="best of the translations found with width 20", digits=2)
+table(rows, ["score", "log probability"], corner="best of the translations found with width 20", digits=3)
 
 # %% [markdown]
-# At 0.02 the short one wins, at 0.1 a longer one, at 4, one that repeats where the girl is. So choose $\alpha$ on validation captions. With `mine`, eleven more tokens earn 0.11, but cost 0.15. **Your turn**: which reward lets the longer one win?
+# At 0.02 the short one wins, at 0.1 a longer one, at 4, one that repeats where the girl is. So choose $\alpha$ on validation captions. With `mine`, eleven more tokens earn 0.11, but cost 0.14. **Your turn**: which reward lets the longer one win?
 #
 # ## BLEU by hand
 #
@@ -363,11 +363,11 @@ for place in (5, 8, 12):
 plots.curves(at, curves, "position in the translation", "share of right words", ax=plots.axes(width=6.4, height=3.8))
 
 # %% [markdown]
-# Even after right words the share falls, as one vector must hold all twelve. After one wrong word the model recovers in part: eight positions later still fewer are right, with every seed. With its own words, hardly any of the last are. This is **exposure bias** (Ranzato et al. 2016).
+# Even after right words the share falls, as one vector holds all twelve. After one wrong word it recovers in part: eight positions later fewer are right, with every seed. This is **exposure bias** (Ranzato et al. 2016). With its own words hardly any of the last are; there omissions shift words, too.
 #
 # ## So: which translation is best?
 #
-# On the bench, the more probable translation was better. For the rope caption, it had lost most of the sentence. A beam of five with $\alpha$ = 1 does well, as far as BLEU sees. What it misses needs people, or models trained on their judgements, such as COMET (Rei et al. 2020).
+# On the bench, the more probable translation was better; for the rope, it had lost most of its words. A beam of five with $\alpha$ = 1 does well, as far as BLEU sees. What it misses needs people, or models trained on their judgements, such as COMET (Rei et al. 2020).
 #
 # ## Questions
 #

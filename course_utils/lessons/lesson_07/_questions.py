@@ -87,7 +87,7 @@ questions = (
         "At some position a decoder gets 47 % of the words right in training, but only 23 % in use. The sentences are the same. What makes the difference?",
         right=(
             "In training it reads the right words before that position, in use its own.",
-            "After one wrong word fewer of the later ones are right, and each of these is a wrong word again.",
+            "A wrong word makes more of the later ones wrong, and a word left out shifts them all.",
         ),
         wrong=(
             (

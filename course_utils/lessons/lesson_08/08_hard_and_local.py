@@ -210,7 +210,7 @@ ways = {
 }
 
 # %% [markdown]
-# Why is `soft` soft attention? The weighted sum of one-hot colours holds, at the right colour, the weights of all positions with that colour: the expected reward. Colours are drawn anew for each question, so only the right position earns it every time.
+# Why is `soft` soft attention? The weighted sum of one-hot colours holds, at the right colour, the sum of the weights of its positions: the expected reward. Colours are drawn anew for each question, so only the right position earns it every time.
 #
 # `learn_to_look` trains lesson 04's score $s^\top W h$ with Adam, five models in each way, on 8 new questions per step; the baseline is a running mean of the rewards. `mine` has both the + 1 and the baseline: which of the other hard ways will it resemble?
 #
@@ -237,7 +237,7 @@ near = "about equal" if gained.mean().abs() < 0.1 else "ahead" if gained.mean() 
 reveal("08.values_read", near)
 
 # %% [markdown]
-# With equally many *values* hard attention learns a little faster, but from ten times as many questions. From those soft attention learns more: draws are noisy.
+# With equally many *values* hard attention learns a little faster, but needs ten times as many questions. With as many, soft attention learns more: draws are noisy.
 #
 # `mine` starts slowly, as its baseline begins at 0, and ends near the second curve: the baseline takes the + 1 away. Without it, every draw pushes its score up. **Your turn**: let `mine` have neither the + 1 nor a baseline. Say first where its curve will end.
 #
@@ -318,7 +318,7 @@ for length, ax in zip((12, 20), plots.axes(2, width=5.2, height=3.4), strict=Tru
 reveal("08.window", best[20])
 
 # %% [markdown]
-# On 12 words local-m is right more often than that (even without attention about half of the words are right), but a little behind global attention; on 20 it is ahead with every seed. In reversed order its rule is wrong, and it is far behind. local-p does well on 12 words, but far worse on 20; we have not looked where its centres lie there.
+# local-m is right more often than that: even without attention about half of the words are right. On 12 words it is a little behind global attention, on 20 ahead with every seed, but far behind in reversed order, where its rule is wrong. local-p does well on 12 words, but far worse on 20; we have not looked where its centres lie there.
 #
 # ## Can a network attend to its own past?
 #
@@ -341,7 +341,7 @@ plots.dots(marks, "share of digits right, five seeds")
 #
 # ## So: must attention be soft?
 #
-# No. Where values are costly, hard attention reads one and learns from draws, but needs more questions. Where a rule says where the source word is, a window did best in sentences longer than in training. Otherwise soft global attention is the safe choice.
+# No. Where values are costly, hard attention reads one and learns from draws, but needs more questions. Where a rule says where the source word is, a window did best on 20 words, after training on 12. Otherwise soft global attention is the safe choice.
 #
 # ## Questions
 #
@@ -368,7 +368,7 @@ check("08.q5", ...)
 # - Hard attention draws one position and estimates its gradient; local attention reads a window, draws nothing, and keeps its gradient.
 # - The mean of hard attention over many draws is what soft attention returns.
 # - The score-function estimator learns from the rewards of draws alone. A baseline leaves its mean unchanged, unless it contains the draw's own reward. The best one lies near the mean reward, if no position has a much larger gradient of log p than the others.
-# - On sentences longer than those in training, a window helped where a rule says where to put it; on shorter ones it cost a little. A learned centre fell far behind on the longer ones.
+# - On 20 words, after training on at most 12, a window helped where a rule says where to put it; on 12 it cost a little. A learned centre fell far behind on 20.
 #
 # **Exercises**: [open them](../exercises/08_hard_and_local_exercises.ipynb)
 #

@@ -109,7 +109,7 @@ predictions = (
     Prediction(
         "08.baseline",
         "By about what factor does the mean reward as a baseline make the variance smaller?",
-        why="Without a baseline every draw pushes its own position up by its whole reward, from 1 to 4. With the mean reward only the difference from it counts, at most 1.7, and the variance grows with its square.",
+        why="Without a baseline every draw pushes its own position up in proportion to its reward, 1 to 4. With the mean reward only the difference from it counts, at most 1.7, and the variance grows with its square.",
         choices=("2", "5", "13"),
     ),
     Prediction(
@@ -121,7 +121,7 @@ predictions = (
     Prediction(
         "08.window",
         "Which attention gets the most words right in monotone sentences of 20 words?",
-        why="In this order word 15 belongs to source word 15 or one close to it. local-m has this rule built in; the others have to learn where to look from sentences of at most 12 words.",
+        why="In this order word 15 mostly belongs to a source word close to 15. local-m has this rule built in; the others have to learn where to look from sentences of at most 12 words.",
         choices=("global", "local-m", "local-p"),
     ),
 )

@@ -244,7 +244,7 @@ rows |= {"2,000 words, by the formulas": by_the_formulas(2000), "2,000 words, co
 table(rows, names, corner="millions", digits=1)
 
 # %% [markdown]
-# By the formulas self-attention is cheaper than the recurrent layer if a sentence has fewer words than its vectors have dimensions. Counted, it needs *more*, in fact for every $n$: $3 n d^2 + 2 n^2 d$ against $2 n d^2$. The formulas say how work *grows*, not what a layer costs. They leave out constant factors, and a whole term, the three projections: $3 n d^2$, nearly all of the work for 50 words (in the restricted layer even for 2,000).
+# By the formulas self-attention is cheaper than the recurrent layer if a sentence has fewer words than its vectors have dimensions. Counted, it needs *more*, in fact for every $n$: $3 n d^2 + 2 n^2 d$ against $2 n d^2$. The formulas say how work *grows*, not what a layer costs. They leave out constant factors and the three projections, $3 n d^2$: nearly all of the work for 50 words (in the restricted layer even for 2,000).
 #
 # Does the layer that multiplies least also take the least time? We double the number of words, again and again, at width 64.
 
@@ -333,7 +333,7 @@ for ax, (title, values) in zip(plots.axes(2, height=3.8), pictures.items(), stri
     plots.weights(means, range(1, 9), list("abcdefgh"), title, ax, "digit", "letter")
 
 # %% [markdown]
-# Most pairs get nearly all the weight, some get none. When the needed pair has none, a letter always gets the same digit, as printed: right for one such pair, wrong for all others.
+# Most pairs get nearly all the weight, some get none. Where the needed pair has none, each letter gets one digit, as printed: right for one such pair, wrong for any others.
 #
 # ## So: what if every word looks at every word at once?
 #

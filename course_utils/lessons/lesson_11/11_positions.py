@@ -229,7 +229,7 @@ for layer, ax in enumerate(plots.axes(2, width=5.2, height=3.7)):
     plots.weights(sinus.seen[layer][0], names, names, f"layer {layer}", ax, "keys: words", "queries: words")
 
 # %% [markdown]
-# Nearly all texts come out right. In layer 0 each word but the first looks mostly at the word before. In layer 1 the last word, 27, looks at 2: in layer 0, 2 took along the 27 before it, and so matches the query. The first 27 does likewise.
+# Nearly all texts come out right. In layer 0 each word but the first looks mostly at the word before. In layer 1 the last word, 27, looks at 2, which took along the 27 before it (layer 0) and so matches the query. Other words do likewise.
 #
 # ## Rotary positions
 #
@@ -310,7 +310,7 @@ print("learned minus sinusoidal in the BLEU of our translators, seed by seed:", 
 plots.curves(numbers, right, "words of the text, T", "share right", legend="above")
 
 # %% [markdown]
-# Here the hope fails: beyond 12 words, sinusoidal positions are about as bad as learned ones, whose rows beyond 12 are still random; at 32 words they are worse with every seed. Rotary positions hold up for much longer.
+# Here the hope fails: beyond 12 words, sinusoidal positions are about as bad as learned ones, whose rows beyond 12 are still random, and at 32 worse with every seed. Rotary positions hold up for much longer.
 #
 # In translation, Vaswani et al. found "nearly identical results" with both kinds (section 3.5). Our translators lose about one BLEU with learned ones, with each of three seeds, perhaps because three epochs are few.
 #
@@ -336,7 +336,7 @@ for ax in (by_place, by_query):
     ax.axvline(12, color="0.5", linestyle=":")  # the last position that occurred in training
 
 # %% [markdown]
-# Position 12 did occur in training, but only as the repeated word, never as an answer: learned positions fail from there. (Rotary ones lose some of the first answers, perhaps because these are farther from the last word than any in training.) Sinusoidal ones lose answers from 9 on. Layer 0 gives the word before less weight there, but so it does in texts of 12 words. What is new is the weight on keys after 12. Is that the cause?
+# Position 12 did occur in training, but only as the repeated word, never as an answer: learned positions fail from there. (Rotary ones lose some of the first answers, perhaps because these are farther from the last word than any in training.) Sinusoidal ones lose answers from 9 on. Layer 0 gives the word before less weight there, but in texts of 12 words, too. What is new is the weight on keys after 12. Is that the cause?
 #
 # We try two changes to layer 0 and nothing else. First we hide the keys after 12 from earlier queries. Then our head by hand, whose M works at any position, takes its place. What does each bring back?
 

@@ -350,7 +350,7 @@ for kind in ("two facts", "three facts", "yes or no"):
     print(f"{kind}, seed by seed: what the second hop gains", two - one, "and the third", three - two)
 
 # %% [markdown]
-# "Yes or no" has the fewest right answers with two hops. At "two facts" and "three facts" a second hop gains much with every seed. A third hop changes little, except that "two facts" fails with two seeds. (Of ten runs, [the authors](../docs/measurements.md#what-memories-can-do) report the one that fits its training best.) At "yes or no", more hops gain with some seeds and lose with others. Why does "three facts" need no third hop?
+# "Yes or no" has the fewest right answers with two hops. At "two facts" and "three facts" a second hop gains much with every seed. There a third hop changes little, but "two facts" fails with two seeds. (Of ten runs, [the authors](../docs/measurements.md#what-memories-can-do) report the one that fits its training best.) At "yes or no", more hops gain with some seeds and lose with others. Why does "three facts" need no third hop?
 
 # %%
 for k in (1, 2):

@@ -46,7 +46,7 @@ questions = (
     Question(
         "16.q3",
         "why two hops",
-        "“John took the milk. John went to the office. Where is the milk?” Why can't one hop find the second fact?",
+        "“John took the milk. Mary went to the garden. John went to the office. Where is the milk?” Why can't one hop find the last fact?",
         right=(
             "Nothing in the question resembles it more than other people's moves.",
             "The question does not mention John. Only what the first hop reads brings him in, and then the second hop can look for him.",
@@ -57,7 +57,7 @@ questions = (
                 "A hop's weights can be spread over many facts. The trouble is that one question compares all of them with the same vector.",
             ),
             (
-                "The second fact is younger, and a hop looks for one age alone.",
+                "The last fact is younger, and a hop looks for one age alone.",
                 "Each fact has its age, and a hop may look for an age. But the last move in a story need not be John's.",
             ),
             (
@@ -87,7 +87,7 @@ questions = (
         "Yes-or-no questions were answered badly with one hop. How did we find out that the readout was the reason?",
         right=(
             "We put a ReLU into the readout, and nearly all answers were right.",
-            "The claim was that a linear readout can't compare the place asked for with the place read. The claim was tested by changing only that, and two layers without the ReLU did not help.",
+            "The claim was that a linear readout can't compare the place asked for with the place read. The claim was tested by changing only that, and without the ReLU two layers did little.",
         ),
         wrong=(
             (
@@ -115,7 +115,7 @@ predictions = (
     Prediction(
         "16.hardest",
         "With two hops, which kind of question gets the fewest right answers?",
-        why="It rests on one fact only, and even a third hop does not help much: something else is missing. The lesson comes back to it.",
+        why="It rests on one fact only, and even three hops get many wrong: something else is missing. The lesson comes back to it.",
         choices=("two facts", "three facts", "north of", "yes or no"),
     ),
     Prediction(

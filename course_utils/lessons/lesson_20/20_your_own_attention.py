@@ -290,7 +290,7 @@ print("each gives what the course's version gives:", all(same))
 broken(ours, more)
 
 # %% [markdown]
-# ALiBi breaks `order` on purpose, and so does the delta rule, which overwrites; without weights, it also breaks `rows`. But `linear` has a fault: below -18, φ is rounded to 0, and 0 / 0 is NaN. Put a 1 in place of a sum of 0 (`Tensor.where`) *before* you divide; afterwards is too late, as the gradient is then NaN already. Run its cell and the last one again: nothing breaks `large`.
+# ALiBi breaks `order` on purpose, and so does the delta rule, which overwrites; without weights, it also breaks `rows`. But `linear` has a fault: below -18, φ is rounded to 0, and 0 / 0 is NaN. Put a 1 in place of a sum of 0 (`Tensor.where`) *before* you divide; afterwards is too late, as the gradient is then NaN already. Run both again: none breaks `large`.
 #
 # ## Which one wins?
 #
@@ -361,7 +361,7 @@ for world, ax in zip(compared.WORLDS, plots.axes(2, width=4.6, height=3), strict
 _ = ax.set_yticklabels([])  # the same as on the left
 
 # %% [markdown]
-# Dots on the right are gains: *linear* gets worse without φ alone or the division alone, but better without both, most of all in `once`. The table suggests why. Without φ the products have both signs, and a sum near 0 makes weights huge. Without the division, φ's positive products add up, the more so with more keys. Without both, the other keys add little.
+# Dots on the right are gains: *linear* gets worse without φ alone or the division alone, but better without both, most in `once`. The table suggests why. Without φ products have both signs, and a sum near 0 makes weights huge. Without the division, φ's positive products add up, the more so with more keys. Without both, the other keys add little.
 #
 # Without the reading, the delta rule gains in `once` and loses in `latest`, which the reading wins. Why does it lose in `once`?
 #
