@@ -117,9 +117,12 @@ def test_its_words_name_every_box_and_what_is_new(shown):
         name, _, note = box.text.replace("*", "").partition(": ")
         for words in (name, note):
             assert words.replace("\n", " ") in shown.description
-    highlighted = [plain(box.text) for box in shown.boxes if box.new] + [one.words for one in shown.arrows if one.new]
+    highlighted = [plain(box.text) for box in shown.boxes if box.new] + [
+        plain(one.words) for one in shown.arrows if one.new
+    ]
     for words in highlighted:
         assert words and words in shown.description.partition("New here: ")[2]
+    assert "*" not in shown.description
 
 
 def test_words_and_marks_of_what_is_new():

@@ -400,10 +400,7 @@ def transformer(new=()) -> Diagram:
 def transformer_calls(written=(), new=()) -> Diagram:
     """The Transformer as the calls of lesson 12's code, one after the other, a frame around what N layers repeat: blue where they are `written`, marked where `new`, else grey."""
     ends = ("embedding", "embed", 58), ("norm", "norm", 48)
-    between = (
-        ("self-attention", "self-attention", 118),
-        ("feed-forward", "feed-forward", 108),
-    )
+    between = (("self-attention", "self-attention", 118), ("feed-forward", "feed-forward", 108))
     causal, cross = ("causal", "causal\nself-attention", 118), ("cross", "attention\nto the source", 112)
     rows = {
         "source": (ends[0], between, ends[1], ("memory", "memory", 72)),
@@ -420,12 +417,10 @@ def transformer_calls(written=(), new=()) -> Diagram:
             before, x = box, box.right + gap + 8 * (name == layer[-1][0])
             boxes.append(box)
         start, end = named[layer[0][0]].x - 8, named["feed-forward"].right + 8
-        boxes.append(Box("", "", start, y - 14, end - start, 92, "frame"))
+        frame = Box("", "", start, y - 14, end - start, 92, "frame")
         kind = "step" if "layers" in {*written, *new} else "data"
-        named["layers"] = Box("layers", "*N* such layers", end - 136, y + 61, 124, 34, kind)
-        boxes.append(
-            named["layers"]
-        )  # on the frame's border: the frame is repeated, and nothing flows through this box
+        named["layers"] = Box("layers", "*N* such layers", end - 136, y + 61, 124, 34, kind)  # on the frame's border
+        boxes += [frame, named["layers"]]
     memory, cross = named["memory"], named["cross"]
     down, over = memory.x + memory.width / 2, cross.x + cross.width / 2
     way = ((down, memory.y + 50), (down, 141), (over, 141), (over, cross.y))
