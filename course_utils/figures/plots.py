@@ -11,6 +11,7 @@ from itertools import cycle, product
 
 import matplotlib.pyplot as plt
 import torch
+from matplotlib.colors import PowerNorm
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Bbox
 
@@ -51,16 +52,17 @@ def weights(matrix, keys=None, queries=None, title="", ax=None, xlabel=KEYS, yla
 
 def heads(weights, line):
     """Where the heads of a machine are at each step: `weights` maps a title to steps×positions; a dashed line at the step `line`."""
-    across, shares = axes(len(weights), width=2.6, height=3.6), {"cmap": "Blues", "vmin": 0, "vmax": 1}
+    across, root = axes(len(weights), width=2.6, height=3.6), PowerNorm(0.5, vmin=0, vmax=1)
     for ax, (title, matrix) in zip(across, weights.items(), strict=True):
         steps, positions = matrix.shape
-        _matrix(matrix.T.sqrt(), None, None, title, ax, "step", "position" if ax is across[0] else "", **shares)
+        position = "position" if ax is across[0] else ""
+        _matrix(matrix.T, None, None, title, ax, "step", position, cmap="Blues", norm=root)
         ax.axvline(line, color="0.4", linestyle="--", linewidth=1)
         ax.set_xticks(range(0, steps, 4), range(0, steps, 4))
         places = range(0, positions, 10 if positions > 20 else 5)
         ax.set_yticks(places, places)
-    bar = across[0].figure.colorbar(across[0].images[0], ax=across, label="weight (square root scale)")
-    bar.set_ticks([0, 0.05**0.5, 0.5, 1], labels=["0", "0.05", "0.25", "1"])
+    label, marks = "weight (square root scale)", [0, 0.05, 0.25, 1]
+    across[0].figure.colorbar(across[0].images[0], ax=across, label=label).set_ticks(marks, labels=map(str, marks))
 
 
 def reading(looks, facts, question, answer, support=()):
@@ -145,7 +147,7 @@ def _matrix(matrix, keys, queries, title, ax, xlabel, ylabel, numbers=None, **co
         ax = axes(width=max(3.2, 1.8 + 0.55 * columns), height=max(1.7, 1.1 + 0.42 * rows))
     ax.imshow(matrix.numpy(), aspect="auto", **colours)
     if matrix.numel() <= 150:
-        _numbers(ax, matrix, numbers, colours)
+        _numbers(ax, matrix, numbers, colours["cmap"])
     ax.set_xticks(
         range(columns),
         range(columns) if keys is None else keys,
@@ -158,14 +160,14 @@ def _matrix(matrix, keys, queries, title, ax, xlabel, ylabel, numbers=None, **co
     return ax
 
 
-def _numbers(ax, matrix, texts, colours):
+def _numbers(ax, matrix, texts, cmap):
     for i, row in enumerate(matrix.tolist()):
         for j, value in enumerate(row):
             text = f"{value:.2f}" if texts is None else texts[i][j]
             if value != value:  # not a number: nothing is there
                 continue
-            share = (value - colours["vmin"]) / (colours["vmax"] - colours["vmin"])
-            dark = share > 0.6 if colours["cmap"] == "Blues" else abs(share - 0.5) > 0.35
+            share = ax.images[0].norm(value)
+            dark = share > 0.6 if cmap == "Blues" else abs(share - 0.5) > 0.35
             ax.text(j, i, text, ha="center", va="center", fontsize=10, color="white" if dark else "black")
 
 

@@ -257,7 +257,7 @@ reveal("17.other_step", least.removeprefix("no "))
 plots.dots(rows, "share of wrong bits; a mark for each seed", xlim=(-0.03, 0.55))
 
 # %% [markdown]
-# The whole machine makes hardly any mistakes with these three seeds, so a mark's distance from 0 is the cost of the missing part. Two learn without sharpening. Without the old weights none does: a head can't step on from where it was. Without content only shifts move a head, and no seed learned to copy that way. We do not know why: it can be done by hand (exercise `17.backwards`). Without the shift none learns it, even from positions that differ at random.
+# The whole machine makes hardly any mistakes with these three seeds, so a mark's distance from 0 is the cost of the missing part. Two learn without sharpening. Without the old weights none does: a head must find by content where it was. Without content only shifts move a head, and no seed learned to copy that way. We do not know why: by hand, shifts can even reverse a sequence (exercise `17.backwards`). Without the shift none learns it, even from positions that differ at random.
 #
 # ## Five seeds, and LSTMs
 #
@@ -283,7 +283,7 @@ for n in (20, 40):
     )
 
 # %% [markdown]
-# Without shifts, no machine learns to copy ten. The LSTMs that trained longer make few mistakes at ten, and at fifteen many more than the machines with shifts. Seed by seed the machine beats the LSTM five times at 20 and four times at 40, twice almost perfectly; seed 2 loses there and guesses.
+# Without shifts, no machine learns to copy ten. The LSTMs that trained longer make few mistakes at ten, and at fifteen many more than the machines with shifts. At 20 the machine beats the LSTM with every seed; at 40 with four, two of them almost perfect, and seed 2 only guesses.
 #
 # ## Jump and walk
 #

@@ -129,7 +129,7 @@ ax.minorticks_off()
 _ = ax.set_xticks([0.03, 0.1, 0.3, 1], ["0.03", "0.1", "0.3", "1"])
 
 # %% [markdown]
-# As a sum, competing experts win with most seeds, but lose on average: six of their runs get stuck (errors above 0.08), and one of the others. Competing brings something else: the expert with the largest gate can then answer alone, and its error is at most 1.3 times the sum's. Experts that worked together can hardly ever answer alone.
+# As a sum, competing experts win with most seeds, but lose on average: errors are above 0.08 in six of their runs, in one of the others. Competing brings something else: the expert with the largest gate can then answer alone, and its error is at most 1.3 times the sum's. Experts that worked together can hardly ever answer alone.
 #
 # ## What is not attended to does not change
 #
@@ -145,7 +145,7 @@ diagrams.best_experts(scores[0], gates[0])
 # %% [markdown]
 # The first expert gets 0, the others the softmax of 3 and 2. Change the line to $k$ = 1: which gate does the best expert get now, whatever its score?
 #
-# Can such experts keep what they know while others learn? For this we need two kinds of inputs: the cell shows one digit in white and in black. Four linear experts learn both kinds, and the best two answer. To keep all four at work, training adds noise to the scores and a second loss, as in that paper; noise, and another such loss, come back below. Will the gate tell white digits from black ones?
+# Can such experts keep what they know while others learn? For this we need two kinds of inputs: the cell shows one digit in white and in black. Four linear experts learn both kinds, and the best two answer. To keep all four at work, training adds noise to the scores and a second loss, as in that paper; both ideas come back below. Will the gate tell white digits from black ones?
 
 # %%
 white, black = written("white"), written("black")
@@ -329,7 +329,7 @@ reveal("18.without_balance", round(show(left_alone, "without the balance loss", 
 plots.shares_of_choices(asked[:50], "experts in the first 50 steps", meanwhile, "step", "share of the batch")
 
 # %% [markdown]
-# The curves are the experts' shares of a batch. With the balance loss nearly all experts have work, and most languages go to several of them: the loss asks only for equal shares. Without it, few experts soon do all the work: the mixture has **collapsed**. These few cannot know all languages: a linear expert adds a word's scores to a language's.
+# The curves are the experts' shares of a batch. With the balance loss nearly all experts have work, and each language goes to several of them: the loss asks only for equal shares. Without it, few experts soon do all the work: the mixture has **collapsed**. These few cannot know all languages: a linear expert adds a word's scores to a language's.
 #
 # Can you prevent the collapse? Write a line for `mine` that uses `p.mean(0)` alone.
 
@@ -454,7 +454,7 @@ with torch.no_grad():
 table(rows, ["the best expert is asked", "by chance, of those with work"], corner="share of inputs", digits=2)
 
 # %% [markdown]
-# Nearly always in the languages, mostly on the lines if the experts have competed (in one run, which went well). Even after a collapse the gate asks the best expert, and yet most words are wrong. That is no contradiction: gate and experts have grown together, and the others were hardly asked after the first steps. So a good choice among experts is not enough: they become good only at what they are asked *in training*. A balance loss or offsets give most experts a chance, and a gate of exactly 0 protects what an expert knows.
+# In the languages nearly always; on the lines mostly, if the experts competed (one run, which went well). Even after a collapse the gate asks the best expert, and yet most words are wrong. That is no contradiction: gate and experts have grown together, and the others were hardly asked after the first steps. So a good choice among experts is not enough: they become good only at what they are asked *in training*. A balance loss or offsets give most experts a chance, and a gate of exactly 0 protects what an expert knows.
 #
 # ## Questions
 #

@@ -98,7 +98,7 @@ questions = (
             ),
             (
                 "A network 8 times as wide does no better than the 8 experts.",
-                "It does better still, but each token then costs 8 times the work.",
+                "It does better still, but each token then costs seven times the work.",
             ),
         ),
     ),
@@ -108,7 +108,7 @@ predictions = (
     Prediction(
         "18.without_balance",
         "What share of the words, from 0 to 1, will be right without a balance loss?",
-        why="Only experts that are asked learn. If nothing balances them, most are soon not asked at all, and the few others have to share all languages.",
+        why="Only experts that are asked learn. Here nothing balances them: most are soon not asked at all, and the few others have to share all languages.",
     ),
     Prediction(
         "18.forgetting",

@@ -358,7 +358,7 @@ print(f"digits 5 to 9, after five examples: {', '.join(five)}, many {many:.2f}; 
 print(f"the rule in any light, each picture's mean subtracted: {without_light:.2f} after one example")
 
 # %% [markdown]
-# On classes as in training, SNAIL beats the rule by far if there were five: their look is in its weights. With many, it equals the rule. On new digits the rule wins in the first three rows, and after five examples, too. There, forty classes are better than many after one example, but worse after five.
+# On classes as in training, SNAIL beats the rule by far if there were five: their look is in its weights. With many, it equals the rule. On new digits the rule wins in the first three rows, after one example and after five. There, forty classes beat many after one, but not after five.
 #
 # In any light, SNAIL wins after one example. On new digits the rule wins again if each picture's mean is subtracted.
 #
@@ -416,8 +416,8 @@ check("19.q5", ...)
 #
 # - A network can learn from five examples if its training tasks varied enough: what is the same in all goes into the weights, and the rest has to be read. It helps if classes, like words, are many, rare and bursty (Chan et al. 2022, for Transformers).
 # - A causal convolution with a dilation joins two steps. Through the dilations 1, 2, 4 and so on the last step sees all steps.
-# - A convolution brings a picture to the step where its label is read, and attention finds that step. Without convolutions, positions or pairs of picture and label can do the same. (With photographs of new classes, Mishra et al. report 0.56 after one example and 0.69 after five.)
-# - A rule without training shows what a share is worth. Copying the label of the most similar picture beats SNAIL on new digits, but not in any light, unless the rule is told to ignore it: what *similar* means can be learned.
+# - A convolution brings a picture to the step where its label is read, and attention finds that step. Without convolutions, pairs of picture and label do the same, or positions in several layers. (With photographs of new classes, Mishra et al. report 0.56 after one example and 0.69 after five.)
+# - A rule without training shows what a share is worth. Copying the label of the most similar picture beats SNAIL on new digits; in any light, only if the rule is told to ignore it: what *similar* means can be learned.
 # - Change one label and see what moves. This shows whether a model sees the answers.
 #
 # **Exercises**: [open them](../exercises/19_snail_exercises.ipynb)
