@@ -100,7 +100,7 @@ def _(numbers):
     return pointing > 0.9 and pointing_penalised < 0.05 and right_penalised < right and one_earlier > 0.7
 
 
-@claim("15", "In this model with it, that cell matters no more than a random one.")
+@claim("15", "With it, in this model, that cell matters no more than a random one.")
 def _(numbers):
     (lost, penalised), (_, at_random) = numbers("the cell with the largest weight  "), numbers("a random cell  ")
     return lost < 0.2 and abs(penalised - at_random) < 0.05

@@ -10,7 +10,9 @@ from course_utils.checks.expected import NEAR
 from course_utils.checks.running.contract import float_paths, is_float
 from course_utils.checks.stops import why_stopped
 
-BY_A_TENSOR = "Operations whose names end in an underscore do that, and so do assignments into an argument."
+BY_A_TENSOR = (
+    "Operations whose names end in an underscore do that, and so do `+=`, `*=` and assignments into an argument."
+)
 BY_A_LIST = (
     "A list's methods `sort`, `reverse`, `append`, `extend` and `pop` change the list itself, and so do assignments into it. "
     "`sorted(…)` and `list(…)` make a new list, which you may change."
@@ -33,11 +35,13 @@ def first_wrong(task, expected, place, outcome):
         return _raised_wrong(task, case, outcome)
     if outcome.status != "value":
         return Finding("error", why_stopped(task, case, outcome))
-    if outcome.unstable or outcome.mode_matters:
+    if outcome.unstable:
         again = OTHER_VERDICT if task.candidates and isinstance(right.value, bool) else AGAIN
-        return Finding("value", again if outcome.unstable else OTHER_MODE, steady=False)
+        return Finding("value", again, steady=False)
     result = task.results if len(task.results) > 1 else task.results[0]
     finding = difference(right.value, outcome.value, result)
+    if outcome.mode_matters and not (finding and finding.kind == "finite"):  # PyTorch's layers treat NaN by mode
+        return Finding("value", OTHER_MODE, steady=False)
     if finding and _near(finding):
         finding = difference(right.value, outcome.value, result, expected.reach(place))
     if finding:
@@ -119,7 +123,12 @@ def _gradient_wrong(task, case, outcome, right, reach=None):
         if task.names[path[0]] in task.rows_sum_to_one:
             level = received + (expected - received).mean(-1, keepdim=True)
         if not close(expected, level, 0 if room is None else room).all():
-            return Finding("gradient", f"The values are right, but the gradient of {name} is not.", expected, received)
+            return Finding(
+                "gradient",
+                f"The values are right, but the gradient of {name} is not. Does a `.detach()` or `.data` on the way cut off a part of it?",
+                expected,
+                received,
+            )
     return None
 
 

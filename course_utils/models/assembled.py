@@ -89,7 +89,7 @@ def train_assembled(
 ) -> float:
     """Train a Transformer of two such layers on each side in the small world, verbs at the end; return the share of right words.
 
-    Some ten seconds. The words are those of 300 sentences of 1 to 12 words that it has not seen, given the right words before.
+    Some ten seconds. The words are those of 300 sentences of 1 to 12 words, most of which it has not seen, given the right words before.
     """
     pairs, test = (small_world(number, seed, order="verb-last") for number, seed in ((20_000, 1), (300, 2)))
     torch.manual_seed(seed)

@@ -348,7 +348,7 @@ table(rows, ["first", "second"], digits=2)
 #
 # ## What do trained heads do?
 #
-# The course ships a Transformer, which lesson 12 will build. It has nine attentions of four heads: three in its encoder, three in its decoder, three from there to the source. Which head of its encoder looks mostly at the word before? Move the sliders to find the largest number below the picture. (Frames mark the token before, and ▁ the beginning of a word.)
+# The course ships a Transformer, which lesson 12 will build. It has nine attentions of four heads: three in its encoder, three in its decoder, three from there to the source. Which head of its encoder looks most at the word before? Move the sliders to find the largest number below the picture. (Frames mark the token before, and ▁ the beginning of a word.)
 
 # %%
 model, subwords = load_pretrained("transformer-en-de")

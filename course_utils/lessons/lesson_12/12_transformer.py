@@ -115,7 +115,7 @@ with torch.no_grad():
 diagrams.transformer_calls(attentions, new=["feed-forward"])
 
 # %% [markdown]
-# The products are 1, -2, -1 and 1, and those below 0 become 0. Without this step a single matrix would do, their product: see the last line.
+# The products are 1, -2, -1 and 1, and those below 0 become 0. Without this step one matrix would do, W_1 W_2: see the last line.
 #
 # ## Norm and sub-layer
 #
@@ -263,7 +263,7 @@ diagrams.transformer_calls([*attentions, "feed-forward", "layers"], new=ends)
 predict("12.share", ...)
 
 # %% tags=["reveals"]
-print("Words of sentences that neither has seen:")
+print("Words of sentences that are mostly new to both:")
 pairs, test = (small_world(number, seed, order="verb-last") for number, seed in ((20_000, 1), (300, 2)))
 torch.manual_seed(0)
 recurrent = RecurrentTranslator(len(pairs.words), width=32, hidden=64, encoder_hidden=32, dropout=0.0)
@@ -387,7 +387,7 @@ for part in ("nothing", "source mask", "causal mask", copying):
     print(f"loss at the end {min(found):.2f} to {max(found):.2f}: {' '.join(names[part].split())}")
 
 # %% [markdown]
-# Without positions, attention to the source, residual connections or the causal mask, fewer than half of the words are right when the model translates. Of these four, only the causal mask is not missed given the right words, nor by the loss. Copying must be learned, too, and here the source settles nearly every word, so the whole model's loss also nears 0. (In real text it might look too good.) Without the source mask, sentences translated one at a time get much worse: perhaps the model has learned to rely on the padding beside the words.
+# Without positions, attention to the source, residual connections or the causal mask, fewer than half of the words are right when the model translates. Of these four, only the causal mask is not missed given the right words, nor by the loss. Copying must be learned, too, and here the source settles nearly every word, so even the whole model's loss nears 0. (In real text only the other's might.) Without the source mask, sentences translated one at a time get much worse: perhaps the model has learned to rely on the padding beside the words.
 #
 # Feed-forward networks and norms seem to do little. Is this also true where words have endings that must agree?
 
@@ -409,7 +409,7 @@ print("parameters: {:,.0f} in the whole model, {:,.0f} with a third layer but no
 # %% [markdown]
 # Without feed-forward networks the model gets fewer words right: with four of five seeds in the plain world, and with every seed where words have endings. A third layer brings it to nine tenths of the whole model's parameters, and it still gets fewer right.
 #
-# What about the norms? Their marks lie on both sides of 0. Perhaps two layers with small weights do not need them. We build six on each side, whose weights start larger, in the way of Glorot & Bengio (2010). How large do the numbers in the decoder's stream become, and the first loss? (An even guess would give ln V = ln 86 = 4.5.) Do they learn?
+# What about the norms? Their marks lie on both sides of 0. Perhaps layers with small weights do not need them. We build six on each side, whose weights start larger, in the way of Glorot & Bengio (2010). How large do the numbers in the decoder's stream become, and the first loss? (An even guess would give ln V = ln 86 = 4.5.) Do they learn?
 
 
 # %%
@@ -473,7 +473,7 @@ for (value, title), ax in zip(titles.items(), plots.axes(2, width=5.2, height=4)
     ax.set(xscale="log", yscale="log", ylim=(1e-7, 2))
 
 # %% [markdown]
-# With post-norm and no warm-up, ten steps make all words alike, and hardly any gradient reaches the first layer. By step 50 it has not come back, although with one of three seeds words differ a little again. The other two ways keep gradients above 0.02, and words are apart when the warm-up ends. We have not measured why: Xiong et al. 2020 find post-norm's gradients near the output large at the start, Liu et al. 2020 that its layers depend more on f.
+# With post-norm and no warm-up, ten steps make all words alike, and hardly any gradient reaches the first layer. By step 50 it has not come back, although with two of three seeds words differ a little again. The other two ways keep gradients above 0.02, and words are apart when the warm-up ends. We have not measured why: Xiong et al. 2020 find post-norm's gradients near the output large at the start, Liu et al. 2020 that its layers depend more on f.
 #
 # ## Is it right?
 #
@@ -505,7 +505,7 @@ table(rows, ["safe from later words", "safe from padding"])
 #
 # ## So: what else does attention need?
 #
-# Residual connections, positions, a causal mask and an attention to the source: without one of these, most words were wrong. Without the source mask, sentences translated one at a time got worse. The training loss hardly shows a missing mask. Feed-forward networks help, in nine of ten comparisons. Norms keep numbers small: without them our six layers hardly learn. Where norms stand decides whether a high rate needs a warm-up.
+# Residual connections, positions, a causal mask and an attention to the source: without one of these, most words were wrong. Without the source mask, sentences translated one at a time got worse. The training loss hardly shows a missing mask. Feed-forward networks help, in nine of ten comparisons. Norms keep numbers small: without them six layers with large first weights hardly learned. Where norms stand decides whether a high rate needs a warm-up.
 #
 # ## Questions
 #

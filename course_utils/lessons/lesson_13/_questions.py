@@ -33,7 +33,7 @@ questions = (
             ),
             (
                 "The first one does, since smoothing always adds to the loss.",
-                "Smoothing adds to the loss, but by how much depends on the model: the more sure it is, the more is added.",
+                "What smoothing adds to the loss depends on the model. Where a model is sure of a wrong word, it even lowers the loss.",
             ),
             (
                 "Both give the same, since 0.2 is what smoothing of 0.1 costs.",
@@ -120,8 +120,8 @@ predictions = (
     ),
     Prediction(
         "13.warm_up",
-        "How many words will the model get right that learns without a warm-up, but with the same rates from step 40 on?",
-        why="The first step moves nearly every weight by 0.18, and many steps after it are too large, too. From step 40 on the rates are the same, but these 60 steps do not repair what the first ones have done.",
+        "A model learns without a warm-up, but with the same rates from step 40 on. How many words will it get right?",
+        why="The first step moves nearly every weight by 0.18, and the next steps are too large, too. From step 40 on the rates are the same, but these 60 steps do not repair what the first ones have done.",
         choices=("fewer than half", "as many as with SGD", "as many as with Adam"),
     ),
     Prediction(

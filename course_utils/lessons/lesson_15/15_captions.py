@@ -291,7 +291,7 @@ rows = {name: found["right words"] for name, found in marks.items()}
 table(rows, [f"seed {seed}" for seed in range(5)], corner="share of right words", digits=2)
 
 # %% [markdown]
-# Without the penalty, pointing is near 1 (one word earlier: 0.36 to 0.53). With λ = 0.01 it is 0 in four of five runs, with λ = 1 in all (one word earlier: below 0.42 in four). With either, every run gets fewer words right than the same seed without it. But a map can fail where most words are right: with λ = 0.01, two runs have more than 0.9 right, and only one run points at things.
+# Without the penalty, pointing is near 1 (one word earlier: 0.36 to 0.53). With λ = 0.01 it is 0 in four of five runs, with λ = 1 in all (one word earlier: below 0.42 in four). With either, every run gets fewer words right than the same seed without it. But a map can fail where most words are right: of the two runs with λ = 0.01 and more than 0.9 right, one points at nothing.
 #
 # ## Is the map an explanation?
 #
@@ -324,7 +324,7 @@ print(f"With the penalty, and nothing emptied, {100 * kept:.0f} of 100 names are
 explore(depends_on, scene=ipywidgets.IntSlider(value=1, min=0, max=29), word=words)
 
 # %% [markdown]
-# The first model loses the name with the cell of the thing, where its weight lies. Does the penalised one need the cell at which it looks most (or those near the thing, which see its edge)? We empty that cell for every name. Of 100 names, how many will the penalised model still get right?
+# The first model's name suffers most without the cell of the thing, where its weight lies. Does the penalised one need the cell at which it looks most (or those near the thing, which see its edge)? We empty that cell for every name. Of 100 names, how many will the penalised model still get right?
 
 # %% tags=["nbval-check-output"]
 predict("15.emptied", ...)
@@ -342,7 +342,7 @@ reveal("15.emptied", round(100 * rows["the cell with the largest weight"][1]))
 table(rows, ["no penalty", "penalty"], corner="names still right after emptying", digits=2)
 
 # %% [markdown]
-# Without the penalty, most names are lost with the cell that has the largest weight. In this model with it, that cell matters no more than a random one. So when does the penalised model read the thing: at the start, in the mean annotation; one word before the name; or at the name? We empty the thing's cell everywhere, then in one of these places alone, for five seeds of each model.
+# Without the penalty, most names are lost with the cell that has the largest weight. With it, in this model, that cell matters no more than a random one. So when does the penalised model read the thing: at the start, in the mean annotation; one word before the name; or at the name? We empty the thing's cell everywhere, then in one of these places alone, for five seeds of each model.
 
 # %%
 ways = {"thing": "everywhere", "start": "only in the mean"}
@@ -379,7 +379,7 @@ reveal("15.relation", "before" if before < after else "after")
 print("weights on the things:", f"{on_before.mean():.2f} before, {on_after.mean():.2f} after; equal weights: 0.04")
 
 # %% [markdown]
-# It needs both. In every run most relations are lost with the thing named before, although that gets little weight: perhaps the state has kept it. (It even falls below guessing, perhaps because captions end early.)
+# It needs both. In every run the loss is largest without the thing named before, although that gets little weight: perhaps the state has kept it. (It even falls below guessing, only in part as captions end early.)
 #
 # ## Draw one cell
 #
