@@ -35,13 +35,11 @@ def first_wrong(task, expected, place, outcome):
         return _raised_wrong(task, case, outcome)
     if outcome.status != "value":
         return Finding("error", why_stopped(task, case, outcome))
-    if outcome.unstable:
+    if outcome.unstable or outcome.mode_matters:
         again = OTHER_VERDICT if task.candidates and isinstance(right.value, bool) else AGAIN
-        return Finding("value", again, steady=False)
+        return Finding("value", again if outcome.unstable else OTHER_MODE, steady=False)
     result = task.results if len(task.results) > 1 else task.results[0]
     finding = difference(right.value, outcome.value, result)
-    if outcome.mode_matters and not (finding and finding.kind == "finite"):  # PyTorch's layers treat NaN by mode
-        return Finding("value", OTHER_MODE, steady=False)
     if finding and _near(finding):
         finding = difference(right.value, outcome.value, result, expected.reach(place))
     if finding:
