@@ -24,7 +24,8 @@ OTHER_VERDICT = (
     "`torch.allclose(…, atol=1e-5)` does."
 )
 OTHER_MODE = (
-    "Your module gives a different value in evaluation mode than in training mode. Here both should give the same."
+    "Your module gives a different value in evaluation mode than in training mode. Here both should give the same. Is there a dropout or a batch norm in it, "
+    "or a mask that hides everything from some position?"
 )
 
 
