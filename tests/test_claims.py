@@ -25,6 +25,55 @@ def claim(lesson, sentence):
     return add
 
 
+@claim("05", "Your model does much the same as the other five.")
+def _(numbers):
+    yours, five = numbers("your model:")[::2], numbers("five models:")[::2]
+    return max(abs(one - other) for one, other in zip(yours, five, strict=True)) < 0.1
+
+
+@claim("05", "The loss is nearly 0, and the model has learned nothing but to copy.")
+def _(numbers):
+    return numbers("Answer:")[0] < 0.05
+
+
+@claim("10", "With two heads it gets both right, with no more parameters")
+def _(numbers):
+    (weights, _, *one), (as_many, _, *two) = numbers("H = 1  ")[:4], numbers("H = 2  ")[:4]
+    return as_many == weights and min(one) < 0.4 and max(one) > 0.8 and min(two) > 0.95
+
+
+@claim("10", "With shared scores both heads have the same weights, and so the same mixture: they are as poor as one.")
+def _(numbers):
+    return numbers("your change (one model)")[0] < 0.65
+
+
+@claim("10", "with swapped weights it gives each letter the other one's digit.")
+def _(numbers):
+    return numbers("as they are  ")[0] > 0.95 and numbers("swapped  ")[0] < 0.2 and numbers("swapped  ")[1] > 0.9
+
+
+@claim("10", "One digit falls to chance (1/8), and the other stays right: each head carries one fact.")
+def _(numbers):
+    left = [sorted(numbers(f"without head {head}")) for head in range(2)]
+    return all(falls < 0.2 and stays > 0.95 for falls, stays in left)
+
+
+@claim("11", "With p / 10 most answers are wrong.")
+def _(numbers):
+    return numbers("without positions  ")[-1] < numbers("what mine adds  ")[-1] < 0.4
+
+
+@claim("11", "Nearly all texts come out right.")
+def _(numbers):
+    return min(numbers("sinusoidal positions  ")) > 0.95
+
+
+@claim("11", "The model guesses. In layer 0 an unturned key does not show where its word stands.")
+def _(numbers):
+    guess, turned = numbers("a guess: 1 / (T - 1)  "), numbers("after the change  ")
+    return max(abs(one - other) for one, other in zip(guess, turned, strict=True)) < 0.06
+
+
 @claim("12", "A one-page model learns to translate, mostly.")
 def _(numbers):
     return numbers("Answer:")[0] > 0.9
