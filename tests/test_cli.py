@@ -159,7 +159,7 @@ def test_lab_goes_on_with_a_copy_that_is_there_and_says_what_is_newer(copy, refu
     built.unlink()
     assert lab._notebook(copy, "0") == "notebooks/00_start_here.ipynb"
     mine.write_text("not a notebook")
-    assert "my_course/notebooks/00_start_here.ipynb cannot be read as a notebook: move it elsewhere" in refused("lab")
+    assert "my_course/notebooks/00_start_here.ipynb cannot be read as a notebook of today's format" in refused("lab")
 
 
 def test_an_unknown_lesson_cannot_be_built(refused):

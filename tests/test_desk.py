@@ -347,7 +347,7 @@ def test_updating_says_what_it_cannot_do_and_goes_on(clone):
     problems = update(clone, [], lines.append)
     assert len(lines) == 1 and len(problems) == 2
     assert "is no copy of the course's notebook" in problems[0]
-    assert "cannot be read as a notebook: move it elsewhere" in problems[1]
+    assert "cannot be read as a notebook of today's format" in problems[1]
     with pytest.raises(CourseError, match="no lesson '77'"):
         update(clone, ["77"])
 

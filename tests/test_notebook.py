@@ -91,36 +91,42 @@ def test_a_solution_is_shown_as_it_is_written(monkeypatch):
     assert "# B &lt;S&gt; H" in shown[0]._repr_html_() and "<S>" in str(shown[0])
 
 
-def test_progress_counts_and_lists_every_task(capsys):
+def test_progress_counts_every_task_and_lists_those_of_lessons_that_are_begun(capsys):
     check("04.dot", right)
     check("00.weighted_sum", lambda w, v: w)
     capsys.readouterr()
     progress()
     out = capsys.readouterr().out
     assert out.startswith("1 of ")
-    assert "✓ 04.dot" in out and "✗ 00.weighted_sum" in out and "○ 02.softmax" in out
+    assert "✓ 04.dot" in out and "✗ 00.weighted_sum" in out and "○ 04.perceptron" in out
+    assert "02 Weighted sums: 0 of " in out and "02.softmax" not in out
 
 
 def test_progress_is_grouped_by_lesson(capsys):
     check("04.dot", right)
     capsys.readouterr()
     progress()
-    groups = dict(block.split("\n", 1) for block in capsys.readouterr().out.split("\n\n")[1:])
+    groups = {}
+    for line in capsys.readouterr().out.splitlines()[2:]:
+        if not line.startswith("  "):
+            heading = line
+        groups.setdefault(heading, []).append(line)
     assert len(groups) == len(tasks.by_lesson())
     heading = (
         f"04 {tasks.lessons()['04'].title}: 1 of {len(tasks.tasks_of('04'))} tasks passed, 0 of 5 questions answered"
     )
-    ids = [line.split()[1] for line in groups[heading].strip().split("\n")]
+    ids = [line.split()[1] for line in groups[heading][1:]]
     assert ids == [task.id for task in tasks.asked("04", questions=True)]
 
 
 def test_progress_as_a_table_has_a_heading_for_each_lesson(monkeypatch):
+    check("04.dot", right)
     shown = []
     monkeypatch.setattr(notebook, "_show", shown.append)
     progress()
     html = shown[0]._repr_html_()
     assert html.count("<tbody>") == html.count("scope='rowgroup'") == len(tasks.by_lesson())
-    assert html.index("04 Alignment scores: 0 of ") < html.index("04.dot") < html.index("05.")
+    assert html.index("04 Alignment scores: 1 of ") < html.index("04.dot") < html.index("05 Seq2Seq: 0 of ")
 
 
 def test_a_demonstration_is_not_kept_and_hides_nothing_of_what_is(course_folder, capsys):

@@ -31,7 +31,7 @@ MAY_BE_ANYTHING = (
 def why_stopped(task, case, outcome):
     if outcome.status == "timeout":
         return (
-            f"Your function was stopped after {outcome.seconds or 0:g} seconds of computing. Is there a loop that never ends? "
+            f"Your function was stopped after {outcome.seconds or 0:g} seconds of computing, which can be longer by the clock. Is there a loop that never ends? "
             "If it only needs longer, give the check more time: check(…, seconds=60)."
         )
     if outcome.status == "memory":

@@ -115,7 +115,7 @@ def _torch():
 def _device(torch):
     if torch.cuda.is_available():
         return f"cuda ({torch.cuda.get_device_name()})"
-    return "mps (Apple GPU)" if torch.backends.mps.is_available() else "cpu (enough for every lesson so far)"
+    return "mps (Apple GPU)" if torch.backends.mps.is_available() else "cpu (enough for every lesson)"
 
 
 def _translation():

@@ -64,6 +64,7 @@ def run(options) -> int:
             print(UNSAFE, file=sys.stderr)
         if what.why_lessons:
             print(what.why_lessons)
+        print(f"Grading {len(what.found):,} files and students without any …", file=sys.stderr)
         bar = shown.enter_context(
             tqdm(desc="Graded", unit=" files", total=len(what.found), disable=not sys.stderr.isatty())
         )

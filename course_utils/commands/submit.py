@@ -1,5 +1,6 @@
 """`course submit`: writes the file that a learner hands in (`desk/handing_in.py`)."""
 
+from datetime import datetime
 from pathlib import Path
 
 from course_utils.base.places import course_folder
@@ -33,5 +34,7 @@ def run(options) -> int:
     for remark in done.remarks:
         print(remark)
     answered = sum(row.here == "answered" for row in done.rows)
-    print(f"{answered} of {len(done.rows)} tasks answered. The file to hand in: {quoted(done.path)}")
+    saved = datetime.fromtimestamp(done.source.stat().st_mtime).strftime("%H:%M on %d %B")
+    print(f"{answered} of {len(done.rows)} tasks answered in {done.source.name}, as it was saved at {saved}.")
+    print(f"The file to hand in: {quoted(done.path)}")
     return 0

@@ -118,7 +118,8 @@ def read(path: Path) -> dict | None:
         return None
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise CourseError(
-            f"{path} cannot be read as a notebook: move it elsewhere, and `course lab` makes a new copy."
+            f"{path} cannot be read as a notebook of today's format. If JupyterLab opens it, save it there; "
+            "else move it elsewhere, and `course lab` makes a new copy."
         ) from None
     return notebook
 

@@ -48,6 +48,7 @@ class HandedIn:
     """The file to hand in, and what there is to say of it."""
 
     path: Path
+    source: Path
     rows: list[Row]
     remarks: list[str]
 
@@ -70,7 +71,7 @@ def submit(root: Path, lesson: str, file: Path | None = None) -> HandedIn:
     write(target, to_text(_clean(read(path), name)))
     notebook = _readable(target, path, name)
     rows = [_row(task, notebook.cells) for task in tasks.by_lesson()[number_of(name)]]
-    return HandedIn(target, rows, [*notebook.remarks, *_remarks(notebook.cells, number_of(name))])
+    return HandedIn(target, path, rows, [*notebook.remarks, *_remarks(notebook.cells, number_of(name))])
 
 
 def _readable(path, file, name):
@@ -82,8 +83,10 @@ def _readable(path, file, name):
             raise CourseError(f"{file} is not a notebook: --file takes the .ipynb file with your answers.") from None
         raise CourseError(f"{file} could not be graded. {problem}") from None
     if notebook.lesson != number_of(name):
-        holds = f"the exercises of lesson {notebook.lesson}" if notebook.lesson else "no task of the course"
-        raise CourseError(f"{file} holds {holds}, not of lesson {number_of(name)}: name the right lesson or --file.")
+        holds = f"the exercises of lesson {notebook.lesson}" if notebook.lesson else "no task of any lesson"
+        raise CourseError(
+            f"{file} holds {holds}, and lesson {number_of(name)} is asked for: name the right lesson or --file."
+        )
     return notebook
 
 

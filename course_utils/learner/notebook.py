@@ -268,7 +268,7 @@ def _prediction(prediction_id, use, more, unknown):
 
 
 def progress(*more, save=None, load=None, **unknown):
-    """Show a table of lessons and tasks and how far you are.
+    """Show how far you are in each lesson, and the tasks and questions of the lessons that you have begun.
 
     Args:
         save: a file, such as "progress.json", that your progress is written to, so that you can go on elsewhere.
@@ -314,11 +314,16 @@ def _summary(rows):
     return f"{passed}, {questions_reached.count('passed')} of {len(questions_reached)} questions answered"
 
 
+def _attempted(rows):
+    """Return a lesson's rows if anything of it has been tried, else none: its summary is enough."""
+    return rows if any(attempts or hints for *_, attempts, hints in rows) else []
+
+
 def _progress_text(groups):
-    lines = [_summary(sum(groups.values(), []))]
+    lines = [_summary(sum(groups.values(), [])), ""]
     for lesson, rows in groups.items():
-        lines += ["", f"{lesson}: {_summary(rows)}"]
-        for is_task, id, _, reached, attempts, hints in rows:
+        lines.append(f"{lesson}: {_summary(rows)}")
+        for is_task, id, _, reached, attempts, hints in _attempted(rows):
             line = f"  {SYMBOLS[reached]} {id:26} {reached:14} attempts {attempts:2}"
             lines.append(line + f"  hints {hints}" * is_task)
     return "\n".join(lines)
@@ -338,7 +343,7 @@ def _progress_html(groups):
     head = "".join(f"<th scope='col' {left}>{name}</th>" for name in names)
     bodies = "".join(
         f"<tbody><tr><th scope='rowgroup' colspan='{len(names)}' {left}>{escape(lesson)}: {_summary(rows)}</th></tr>"
-        f"{''.join(row(*each) for each in rows)}</tbody>"
+        f"{''.join(row(*each) for each in _attempted(rows))}</tbody>"
         for lesson, rows in groups.items()
     )
     summary = _summary(sum(groups.values(), []))

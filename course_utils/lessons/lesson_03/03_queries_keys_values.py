@@ -267,7 +267,7 @@ on_test["gain, same seed"] = on_test["self-attention"] - on_test["sum of words"]
 table(on_test, list(rows), corner=f"{held_out.name}, three seeds")
 
 # %% [markdown]
-# On SST-2 self-attention gains nothing over the sum of words, and where there is a negation it is a little worse with each seed. With these settings it does not learn the trick. Attention pays off in translation (lesson 06).
+# With real reviews (SST-2), self-attention gains nothing over the sum of words; where there is a negation it is a little worse with each seed. Here it does not learn the trick. Attention pays off in translation (lesson 06).
 #
 # ## Who may attend to whom?
 #

@@ -379,7 +379,7 @@ reveal("15.relation", "before" if before < after else "after")
 print("weights on the things:", f"{on_before.mean():.2f} before, {on_after.mean():.2f} after; equal weights: 0.04")
 
 # %% [markdown]
-# It needs both. In every run the loss is largest without the thing named before, although that gets little weight: perhaps the state has kept it. (It even falls below guessing, only in part as captions end early.)
+# It needs both. In every run the loss is largest without the thing named before, although that gets little weight: perhaps the state has kept it. (It even falls below guessing, only partly as captions end.)
 #
 # ## Draw one cell
 #
