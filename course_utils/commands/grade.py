@@ -64,14 +64,16 @@ def run(options) -> int:
             print(UNSAFE, file=sys.stderr)
         if what.why_lessons:
             print(what.why_lessons)
-        print(f"Grading {len(what.found):,} files and students without any …", file=sys.stderr)
+        print(f"Grading {len(what.found):,} submissions, missing ones included …", file=sys.stderr)
         bar = shown.enter_context(
             tqdm(desc="Graded", unit=" files", total=len(what.found), disable=not sys.stderr.isatty())
         )
 
     def graded(files, new):
         shown.close()
-        print(f"{files:,} files and students without any: {new:,} graded now, {files - new:,} taken from the journal.")
+        print(
+            f"{files:,} submissions, missing ones included: {new:,} graded now, {files - new:,} taken from the journal."
+        )
 
     taken = (
         "submissions",

@@ -79,7 +79,7 @@ class Class:
 class Outcome:
     """What came of grading a class."""
 
-    files: int  # files and students without any
+    files: int  # submissions, missing ones included
     new: int  # of these graded now, not taken from the journal
     lessons: list[str]  # that count
     handed_in: int  # files
