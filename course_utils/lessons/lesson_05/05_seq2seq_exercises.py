@@ -65,7 +65,7 @@ check("05.rnn_step", rnn_step)
 # $$n = \tanh(W_{in} x + b_{in} + r \circ (W_{hn} s + b_{hn})) \qquad s' = (1 - z) \circ n + z \circ s$$
 #
 # The three matrices that meet the word lie one below the other in `weight_ih`, those that meet the state in `weight_hh`, in the order **r, z, n**, and so do the biases. These are the equations of `torch.nn.GRUCell`:
-# compute the step from products and sums, without calling it.
+# compute the step from products and sums, and you see what is inside it.
 
 
 # %%
@@ -160,7 +160,7 @@ def shift_right(target, bos):
         bos: the id that marks the beginning, an int.
 
     Returns:
-        The decoder's inputs, B×T, ids of the same type as target.
+        The decoder's inputs, B×T.
 
     Example:
         >>> shift_right(torch.tensor([[5, 6, 2], [7, 2, 0]]), 1)
@@ -184,7 +184,7 @@ check("05.shift_right", shift_right)
 #
 # $$\text{loss} = -\frac1N \sum_{b,t:\ \text{mask}_{bt}} \log p_{bt}(\text{target}_{bt}), \quad p_{bt} = \operatorname{softmax}(\text{logits}_{bt}), \quad N \text{ the number of True positions}$$
 #
-# What is at positions where the mask is False affects neither the loss nor its gradient.
+# What is at positions where the mask is False affects neither the loss nor its gradient, and without any word the loss is 0. An answer that goes wrong only without any word, or only where padding holds NaN or ids outside the vocabulary, passes with a remark.
 
 
 # %%
@@ -300,7 +300,7 @@ check("05.best_share", best_share)
 # %% [markdown]
 # ## 05.catch_wrong_loss
 #
-# Now you write the test. The check hands your function **candidates** that claim to do `05.sequence_loss`. Return `True` for a correct one and `False` for a wrong one. A correct one keeps these promises, up to rounding of about $10^{-5}$:
+# Now you write the test. The check hands your function **candidates** that claim to do `05.sequence_loss`. Return `True` for a correct one and `False` for a wrong one. A correct one keeps these promises, up to rounding, about $10^{-5}$ of the size of the loss:
 #
 # - Its loss is that of `reference(logits, target, mask)` for every batch: for sentences of any length, for any ids at words and at padding, and even if there is no word at all.
 # - Its gradient with respect to the logits is the reference's, too. If there is no word, zeros and no gradient are both right.

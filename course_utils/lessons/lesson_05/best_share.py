@@ -10,7 +10,7 @@ from course_utils.checks.running.contract import Candidate, Case
 from course_utils.checks.task import Task
 
 WORDS = 7  # ids run from 0 to 6
-TARGETS = ("ein Hund", "ein Kind", "zwei Hunde", "zwei Kinder", "ein Ball")
+TARGETS = ("ein Hund", "Ein Hund", "zwei Hunde", "zwei Kinder", "ein Ball")
 
 
 def _vectors(seed, width=3):
@@ -26,7 +26,10 @@ ENCODERS = {
     "a place for each word": lambda sentence: F.pad(1.0 + sentence, (0, 9 - len(sentence))),
     "the number of words": lambda sentence: torch.tensor([float(len(sentence)), 1.0]),
     "the same vector for every sentence": lambda sentence: torch.ones(4),
-}
+    "a place for each word, with numbers that differ by a millionth": lambda sentence: 1 + ENCODERS["a place for each word"](sentence) / 2**20,
+    "a zero, with a minus sign for the word 0": lambda sentence: 0.0 * (sentence[-1:] - 1.0),
+}  # fmt: skip
+SIGNED_ZERO = len(ENCODERS) - 1
 
 
 def _checked(encoder):
@@ -60,15 +63,15 @@ task = Task(
 
 @task.cases
 def _(draw):
-    for key, name in enumerate(ENCODERS):
+    for key, name in list(enumerate(ENCODERS))[:SIGNED_ZERO]:
         for n in (5, 11):
             sentences = [draw.whole(0, 3, int(length)) for length in draw.whole(1, 4, n)]
             words = draw.whole(0, len(TARGETS), n).tolist()
             yield Case(f"{name}, {n} sentences", (Candidate(key), sentences, [TARGETS[i] for i in words]))
     a, b, c = draw.distinct(3, 0, WORDS).tolist()
     swapped = [torch.tensor(ids) for ids in ([a, b], [b, a], [a, c], [c, a], [c])]
-    meaning = ["ein Hund", "ein Kind", "ein Ball", "ein Ball", "ein Kind"]
-    for key in (0, 2):
+    meaning = ["ein Hund", "Ein Hund", "ein Ball", "ein Ball", "ein Kind"]
+    for key in (0, 2, 6):
         yield Case(f"{list(ENCODERS)[key]}, words in two orders", (Candidate(key), swapped, meaning))
     often = [torch.tensor(ids) for ids in ([a, b], [a, b], [a, b], [c, b], [c])]
     means = ["ein Hund", "ein Hund", "ein Hund", "ein Kind", "ein Kind"]
@@ -76,6 +79,8 @@ def _(draw):
     yield Case(
         "the same vector for every sentence, one sentence", (Candidate(5), [torch.tensor([c])], ["ein Ball"]), edge=True
     )
+    zeros = [torch.tensor([0]), torch.tensor([1]), torch.tensor([2])]
+    yield Case("0.0 and -0.0", (Candidate(SIGNED_ZERO), zeros, ["ein Hund", "ein Kind", "ein Ball"]), edge=True)
 
 
 @task.oracle
@@ -135,6 +140,22 @@ task.changed_each(
     ("not_divided", "This is the number of sentences that can be right. Divide it by the number of all sentences.", {SHARE: lambda total, n: float(total)}),
     ("first_of_each", "You take the first target of each group as the decoder's translation. The best decoder writes the one that is most frequent in the group.", {RIGHT: lambda groups: [group.count(group[0]) for group in groups]}),
 )  # fmt: skip
+
+task.changed(
+    "nearly_equal",
+    "You take vectors for the same whose numbers are only nearly equal. `str` shows four digits of a tensor's numbers, and rounding or `torch.allclose` lets small differences go. All numbers have to be equal: compare them as they are, in `tuple(vector.tolist())`.",
+    {GROUPS: lambda vectors, targets: _grouped([tuple(round(number, 4) for number in v) for v in vectors], targets)},
+)
+task.changed(
+    "no_two_alike",
+    "Your share is always 1, as if no two vectors were the same. That happens where tensors are the keys of a dict, which finds a tensor only if it is the very same object. Make a key of the numbers: `tuple(vector.tolist())`.",
+    {GROUPS: lambda vectors, targets: _grouped(range(len(vectors)), targets)},
+)
+task.changed(
+    "sign_of_zero",
+    "You take 0.0 and -0.0 for different numbers, as their text and their bytes are. They are equal: compare the numbers themselves, in `tuple(vector.tolist())`.",
+    {GROUPS: lambda vectors, targets: _grouped(map(str, vectors), targets)},
+)
 
 
 @task.mistake("You count each different sentence once. One that is there several times counts as often as it is there.")

@@ -38,6 +38,9 @@ def _(draw):
         name = f"{count(size.B, 'sentence')}, padded to {size.S} places, states of width {size.D}"
         yield Case(name, (draw.numbers(size.B, size.S, size.D), mask), size.full)
     yield Case("5 sentences, the first of which fills its row", (draw.numbers(5, 7, 3), draw.lengths_mask(5, 7)))
+    mask = words_first(lengths_below(draw, 3, 5), 5)
+    zeros = (draw.numbers(3, 5, 7) * mask[..., None], mask)
+    yield Case("zeros behind the words", zeros)
     yield Case("as many sentences as places", (draw.numbers(3, 3, 2), words_first(torch.tensor([2, 3, 1]), 3)))
     one_word = torch.ones(3, dtype=torch.long)
     yield Case("sentences of one word", (draw.numbers(3, 5, 2), words_first(one_word, 5)), True, edge=True)

@@ -4,6 +4,7 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
+from course_utils.checks.way import left_out
 
 task = Task(
     "05.shift_right",
@@ -42,21 +43,12 @@ def _(draw):
     yield Case("bos = 0", (draw.whole(0, 3, 2, 5), 0), edge=True)
     yield Case("200 words", (draw.whole(0, 1000, 2, 200), _bos(draw)), edge=True)
     yield Case("ids above 16,777,216, where float32 has gaps", (draw.whole(2**24, 2**26, 2, 5), 2**25 + 1), edge=True)
-    yield Case("ids of type int32", (draw.whole(6, 60, 2, 5).to(torch.int32), _bos(draw)), edge=True)
 
 
 @task.oracle
 def _(target, bos):
     rows = [[bos, *row][: len(row)] for row in target.tolist()]
     return torch.tensor(rows, dtype=target.dtype)
-
-
-@task.property
-def ids_keep_their_type(case, value):
-    """The result has target's dtype."""
-    if value.dtype != case.args[0].dtype:
-        return f"The words are right, but your ids are of type {value.dtype}, and target's are of type {case.args[0].dtype}. Keep target's dtype."
-    return None
 
 
 @task.steps
@@ -97,6 +89,11 @@ task.changed(
     "You shift along the batch: each sentence reads the one before it. Shift along the places, the second axis.",
     {"result": lambda inputs, *, target, bos: torch.cat([torch.full_like(target[:1], bos), target[:-1]])},
 )
+task.changed_each(
+    ("always_1", "You write a fixed 1 in front. Write `bos`, whatever number it is.", {"the column of bos": lambda bos, *, target: torch.ones_like(target[:, :1])}),
+    ("always_0", "You write a fixed 0 in front. Write `bos`, whatever number it is.", {"the column of bos": lambda bos, *, target: torch.zeros_like(target[:, :1])}),
+    ("last_word_kept", "Your inputs are one word too long: with bos in front, the last word has to go. Take `target[:, :-1]`.", {"all columns but the last": left_out}),
+)  # fmt: skip
 task.changed(
     "floating_point",
     "Your ids have become floating-point numbers, as they do beside `torch.ones` or `torch.zeros` without a dtype. An embedding takes whole numbers only: keep target's dtype.",

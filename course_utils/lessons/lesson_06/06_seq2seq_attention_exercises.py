@@ -15,7 +15,7 @@ from course_utils.models.plain import gru_step as reference_gru
 # ## 06.bahdanau_step
 #
 # Before each word the decoder looks at all annotations $h_1 … h_S$ of the source and takes what it needs (Bahdanau et al., 2014). A small network scores each annotation against the state $s$; a softmax over the words turns the scores into weights; the **context**
-# $c$ is the weighted sum. The formula is written for one sentence, with columns; `state` and `annotations` hold vectors as rows. What is at a False position of the mask affects neither the result nor any gradient.
+# $c$ is the weighted sum. The formula is written for one sentence, with columns; `state` and `annotations` hold vectors as rows. What is at a False position of the mask affects neither the result nor any gradient; NaN there does not fail the check.
 #
 # $$e_j = v^\top \tanh(W s + U h_j) \qquad \alpha = \operatorname{softmax}(e) \text{ over the True positions} \qquad c = \sum_j \alpha_j h_j$$
 

@@ -164,6 +164,10 @@ MISTAKES = {
         "the softmax. Or you subtract the largest score of the whole batch, and not that of each row. Put -inf in place of masked scores before the softmax: only -inf lies below every score.",
         {MASKED: filled(-1000.0)},
     ),
+    "empty_row_mean": (
+        f"A sentence without words gets the plain mean of what is at its padding: a very negative but finite number makes all its scores equal. {EMPTY}",
+        {CLEAN: left_out, MASKED: filled(-1e9), WEIGHTS: left_out},
+    ),
     "garbage_times_zero": (GARBAGE, {CLEAN: left_out}),
 }
 

@@ -134,6 +134,11 @@ task.changed(
     "Every step starts from the first state, so nothing of the words before is kept. Put the new state in the place of the old one: the next step looks with it and goes on from it.",
     LOOKS_WITH_FIRST | GOES_ON_FROM_FIRST,
 )
+task.changed(
+    "gru_from_first",
+    "At every step the GRU goes on from the first state. Let it go on from the state that the step before has given, the same that you look with.",
+    GOES_ON_FROM_FIRST,
+)
 
 
 def _cut(now, first):

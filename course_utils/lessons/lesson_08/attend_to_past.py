@@ -90,7 +90,7 @@ def _past(scores):
 @task.steps
 def _(states):
     products = yield "the dot products", matmul, states, states.mT
-    root = yield "the square root of D", sqrt, states.shape[-1]
+    root = yield "√D", sqrt, states.shape[-1]
     scores = yield "the scores", truediv, products, root
     past = yield "which states are seen", _past, scores
     masked = yield "the masked scores", lambda scores, past: scores.masked_fill(~past, -torch.inf), scores, past
@@ -124,7 +124,7 @@ for name, sentence, root in (
     ("half_of_width", "You divide the scores by half of D: `D * 0.5` is half of it, and `D ** 0.5` its root.", lambda D: D / 2),
     ("multiplied_by_root", "You multiply the scores by √D. Divide by it.", lambda D: D**-0.5),
 ):  # fmt: skip
-    task.changed(name, sentence, {"the square root of D": root})
+    task.changed(name, sentence, {"√D": root})
 
 masked_softmax_mistakes(
     task,

@@ -18,6 +18,7 @@ task = Task(
     difficulty=3,
     importance=5,
     minutes=30,
+    gradient_not_asked=("uniform",),
     hints=(
         "Lay the weights of a row end to end on a line from 0 to 1: each place gets a piece as long as its weight. A number that is drawn evenly from the line falls into a piece with the probability of its length. Where the pieces end is what "
         "the cumulative sum says.",

@@ -66,7 +66,7 @@ def one_case_each(task, right, wrong, rare=None, verdict=True, beside=None):
         if not isinstance(value, bool) or value == said(candidate):
             return None
         asked = (
-            " Does it leave room for rounding, about 1e-5, and ask for nothing that a right one need not do?"
+            " Does it leave room for rounding, about 1e-5 and more for large numbers, and ask for nothing that a right one need not do?"
             if said(candidate) == verdict
             else ""
         )
