@@ -382,6 +382,15 @@ def test_what_goes_wrong_only_where_no_lesson_goes_is_right_with_a_remark():
     assert (unscaled.state, unscaled.mistake, unscaled.hazard) == ("failed", "unscaled", False)
 
 
+def test_a_remark_is_the_sentence_of_the_mistake_that_it_shows():
+    def by_probabilities(logits, target, mask):  # infinite where a probability is 0 in float32
+        p = logits.softmax(-1).gather(-1, target.clamp(min=0)[..., None])[..., 0]
+        return -p.log().masked_fill(~mask, 0).sum() / mask.sum().clamp(min=1)
+
+    report = judge_answer(TASKS["05.sequence_loss"], by_probabilities)
+    assert report.hazard and "Take both steps at once" in report.message
+
+
 @ZEROS_IN_EMPTY_ROWS
 def test_what_computes_without_end_at_a_hazard_is_not_right():
     def endless(x, *rest):

@@ -54,7 +54,7 @@ def named_at(task, cases, outcomes, expected, place):
         m
         for m in task.mistakes
         if _alike(outcomes[place], expected.of_mistake(m, place))
-        and all(_alike(expected.truth[i], expected.of_mistake(m, i)) for i in safe)
+        and all(alike_value(expected.truth[i], expected.of_mistake(m, i)) for i in safe)
     ]
     return fitting[0] if len(fitting) == 1 else None
 
