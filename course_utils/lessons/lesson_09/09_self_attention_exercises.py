@@ -17,7 +17,7 @@ from course_utils import check, hint, progress, solution
 # `mask` may be `None`: then each word may attend to all. Where it is False, the word of that row takes nothing from the word of that column.
 #
 # - A word that may attend to nothing has a context of **zeros**, and its gradient is finite.
-# - **Padding** attends to nothing, and nothing attends to it: its row and its column of the mask are False throughout. It may stand anywhere, and what is there reaches neither the result nor any gradient.
+# - **Padding** attends to nothing, and nothing attends to it: its row and its column of the mask are False throughout. It may stand anywhere, and what is there reaches neither the result nor any gradient. (If NaN at padding gets through, that earns a remark, and costs no point.)
 
 
 # %%

@@ -63,7 +63,7 @@ def order_mistakes(task, follow, aware, if_always_false):
     )
     mistaken(
         "short_alone",
-        "Your test says False to models that see the order in longer sequences alone. Try T = 12 as well.",
+        "Your test says False to models that see the order in longer sequences alone. Try longer ones as well, up to T = 12.",
         lengths=range(2, 6),
     )
     return mistaken

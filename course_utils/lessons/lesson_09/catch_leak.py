@@ -113,6 +113,7 @@ WRONG = {
     lambda x: x + torch.cat([x[2:], torch.zeros(2, WIDTH)])[: len(x)] / 2: "a wrong model: each row sees the next but one",
     _first_row_sees_all: "a wrong model: row 0 may see nothing, and sees all rows instead",
     lambda x: causal_attention(x) + x[-1] / 3: "a wrong model: each row sees the last one",
+    _at(5): "a wrong model: the next row gets through at T = 5 alone",
     _from_length_9: "a wrong model: its mask is made for eight rows, so in longer sequences the ninth and later ones see all",
     lambda x: causal_attention(x) + _later_rows(x)[:, 1:2] / 3: "a wrong model: one feature of later rows gets through",
     lambda x: causal_convolution(x) + F.pad(_later_rows(x).sum(1, keepdim=True) / 3, (WIDTH - 1, 0)): "a wrong model: one feature of its output sees later rows",

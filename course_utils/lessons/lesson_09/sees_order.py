@@ -85,19 +85,15 @@ AWARE = {
     lambda x: attention(x) + PLACES[: len(x)] / 100: "a model that notices the order weakly: a hundredth of each position is added",
     lambda x: convolution(x, 1): "a model that notices the order: a centred convolution",
     lambda x: x + x.roll(2, 0) / 2: "a model that notices the order: each row sees the one two positions before, round in a circle",
-}  # fmt: skip
-
-
-RARE = {
     **{_at(T): f"a model that notices the order of {T} rows alone" for T in (4, 7, 10, LONGEST)},
-}
+}  # fmt: skip
 
 task = Task(
     "09.sees_order",
     "a test that finds models which notice order",
     arguments=("model",),
     result="verdict",
-    candidates=tuple(map(without_gradient, (*UNAWARE, *AWARE, *RARE))),
+    candidates=tuple(map(without_gradient, (*UNAWARE, *AWARE))),
     suspects=False,
     difficulty=3,
     importance=4,
@@ -113,7 +109,7 @@ task = Task(
 )
 
 
-one_case_each(task, UNAWARE, AWARE, RARE, verdict=False)
+one_case_each(task, UNAWARE, AWARE, verdict=False)
 
 
 _mistaken = order_mistakes(

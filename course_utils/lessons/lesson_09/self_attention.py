@@ -173,6 +173,11 @@ for name, sentence, parts in (
     task.changed(name, sentence, dict.fromkeys(parts, left_out))
 
 task.changed(
+    "queries_and_keys_exchanged",
+    "Your scores are transposed, as they are where queries and keys are exchanged. A row of the scores belongs to the word that asks, with `x @ weight_q`, and a column to the word that is found, with `x @ weight_k`.",
+    {"the products of queries and keys": lambda query, key: (query @ key).mT},
+)
+task.changed(
     "matrices_transposed",
     "You transpose the matrices. A word's vector is a row, on the left of the matrix as it is: `x @ weight`. Transposed, they fit only where the widths happen to be equal, and the result is wrong there.",
     dict.fromkeys(("weight_q", "weight_k", "weight_v"), torch.t),

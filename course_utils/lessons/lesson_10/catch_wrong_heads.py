@@ -134,6 +134,15 @@ WRONG = {
     wrong("mask_inverted"): "a wrong one: it turns the mask round",
     wrong("mask_for_each_head"): "a wrong one: it gives the mask no axis for the heads, and fails or masks wrongly",
     wrong("one_mask_for_all_sentences"): "a wrong one: it uses the mask of the first sentence for all",
+    multi_head_attention.way(
+        {"result": lambda output: output.flip(1)}
+    ): "a wrong one: the words come out in reverse order",
+    multi_head_attention.way(
+        {"result": lambda output: output + 0.1 * F.one_hot(torch.tensor(0), output.shape[2])}
+    ): "a wrong one: the first number of each word is too large by 0.1",
+    multi_head_attention.way(
+        {"result": lambda output: torch.cat([1.1 * output[:1], output[1:]])}
+    ): "a wrong one: all numbers of the first sentence are too large by a tenth",
     wrong("empty_row_nan"): "a wrong one: a word that may attend to nothing gets NaN",
     wrong("empty_row_without_bias"): "a wrong one: a word that may attend to nothing gets zeros, without `out_bias`",
     needs_a_mask: "a wrong one: it stops with an error where the mask is None",

@@ -100,6 +100,7 @@ for _name, _function, _sentence in (
     ("sign_turned", lambda score, heads: -_worth(score, heads), "The sign is turned round: a head that is missed has a positive worth. Subtract the score without the head from that of the whole model."),
     ("score_without", lambda score, heads: _without_each(score, heads), "You return the score that is left without each head. Its worth is what is lost: the score of the whole model minus this."),
     ("lost_when_alone", lambda score, heads: _whole(score, heads) - _each_alone(score, heads), "You leave only this head on, and return what is lost then. Everything else should stay on, and this head alone be off."),
+    ("gained_alone", lambda score, heads: _each_alone(score, heads) - score(~_on(heads)), "You begin with all heads off, and return what this head alone adds to that. Begin with all heads on, and return what is lost when this head alone is off."),
     ("score_alone", lambda score, heads: _each_alone(score, heads), "You return the score with only this head on. Everything else should stay on, and this head alone be off; its worth is what is lost."),
     ("mask_turned_round", lambda score, heads: score(~_on(heads)) - _each_alone(score, heads), "True and False are exchanged in the mask: True means that a head is on. You compare no head at all with a single one."),
     ("relative", lambda score, heads: _worth(score, heads) / _whole(score, heads), "You divide by the score of the whole model. What a head is worth is a difference, in the score's own unit."),

@@ -63,6 +63,7 @@ task.changed_each(
     ("interleaved", "The columns are interleaved: head 0 gets every H-th column, head 1 the next ones. The d columns of a head stand side by side, as its numbers do in the merged vector.", {COLUMNS: lambda out_weight, x: out_weight.unflatten(1, (-1, x.shape[1])).mT}),
     ("same_columns_for_all", "Each head meets the columns of head 0. Head i has the columns from i·d to (i+1)·d.", {COLUMNS: lambda out_weight, x: out_weight.unflatten(1, (x.shape[1], -1))[:, :1].expand(-1, x.shape[1], -1)}),
     ("columns_in_reverse", "The columns stand in reverse order: head 0 meets those of the last head.", {COLUMNS: lambda out_weight, x: out_weight.unflatten(1, (x.shape[1], -1)).flip(1)}),
+    ("words_mixed", "Words and heads are mixed in x, as a `view` or `reshape` to B×T×H×d mixes them, since it keeps the order in memory. x is cut into heads already: multiply it as it is, or exchange axes with `transpose`.", {"x": lambda x: x.reshape(len(x), x.shape[2], x.shape[1], -1).transpose(1, 2)}),
     ("summed", "You return the whole output, B×T×D. Return what each head adds to it, before the sum over the heads.", {"result": lambda shares: shares.sum(1)}),
     ("averaged", "You divide by the number of heads. The output is the sum of the shares, not their mean.", {"result": lambda shares, *, x: shares / x.shape[1]}),
     ("words_before_heads", "Words and heads have changed places: you return B×T×H×D, and B×H×T×D is asked for.", {"result": lambda shares: shares.transpose(1, 2)}),

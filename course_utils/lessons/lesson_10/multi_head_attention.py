@@ -191,6 +191,11 @@ task.changed(
 # Scores and weights
 
 task.changed(
+    "divided_by_root_of_H",
+    "You divide the scores by √H, the root of the number of heads. Divide by √d, the root of a head's width: the scores of a head are sums of d products, where d = D/H.",
+    {"the square root of d": lambda d, *, heads: heads**0.5},
+)
+task.changed(
     "keys_summed",
     "You sum the projected keys. The weights are for the projected values.",
     {"the contexts of all heads": lambda weights, values, *, done: weights @ done["the keys of all heads"]},

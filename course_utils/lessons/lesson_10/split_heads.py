@@ -1,5 +1,7 @@
 """Task 10.split_heads: queries, keys and values are read out of vectors that hold them head by head."""
 
+from itertools import permutations
+
 import torch
 
 from course_utils.checks.running.contract import Case
@@ -70,7 +72,13 @@ task.changed_each(
     ("interleaved", "You take every third number of a head for its query, the next ones for its key and its value. The d numbers of a query stand side by side: give qkv the axes H, 3 and d, in this order.", {CUT: lambda qkv, heads: qkv.unflatten(2, (heads, -1, 3)).mT}),
     ("heads_taken_for_width", "You make parts of the width H. `heads` is the number of heads, and each query, key and value is D/H wide.", {CUT: lambda qkv, heads: qkv.unflatten(2, (-1, 3, heads))}),
     ("width_before_words", "The axes T and d have changed places with each other: you return 3×B×H×d×T, and 3×B×H×T×d is asked for.", {MOVED: lambda parts: parts.permute(3, 0, 2, 4, 1)}),
-    ("values_first", "The order of the three is turned round: you return values, keys, queries. Queries come first.", {"result": lambda split: split.flip(0)}),
     ("queries_alone", "You return the queries alone, B×H×T×d. Return queries, keys and values in one tensor, 3×B×H×T×d.", {"result": lambda split: split[0]}),
     ("in_reverse", "The heads stand in reverse order. Head 0 has the first 3·d numbers of each vector.", {"result": lambda split: split.flip(2)}),
 )  # fmt: skip
+for order in list(permutations(range(3)))[1:]:  # all but the right one
+    said = [("queries", "keys", "values")[place] for place in order]
+    task.changed(
+        "_".join(said),
+        f"You return {', '.join(said)}. Queries come first, then keys, then values.",
+        {"result": lambda split, order=order: split[list(order)]},
+    )

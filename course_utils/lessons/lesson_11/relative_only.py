@@ -3,6 +3,8 @@
 What breaks the promise moves by more than 1e-3 in at least one of ten random moves; what keeps it stays within rounding.
 """
 
+from math import sin
+
 import torch
 
 from course_utils.checks.task import Task
@@ -60,8 +62,13 @@ ABSOLUTE = {
     lambda query, key, p, s: rotary(query, key, p, s) if max(p, s) < TRAINED else rotary(query, key, p / 2, s / 2): "a score that is relative within the trained positions alone: it turns at half the speed in longer texts",
     lambda query, key, p, s: query @ key - abs(p // 8 - s // 8): "a score that is not relative: it counts blocks of eight words",
     lambda query, key, p, s: (query + LEARNED[p % 32]) @ (key + LEARNED[s % 32]): "a score that is not relative: positions begin anew every 32 words",
+    lambda query, key, p, s: (query + LEARNED[p % 100]) @ (key + LEARNED[s % 100]): "a score that is not relative: positions begin anew every 100 words",
     lambda query, key, p, s: query @ key - 4 * abs(p - s) / (1 + max(p, s)): "a score that is not relative: the distance counts as a share of the text so far",
-    lambda query, key, p, s: query @ key - abs(p - s) / 8 + 2 * (s < 8): "a score that is not relative: the first eight words are favoured",
+    lambda query, key, p, s: query @ key - abs(p - s) / 8 + 2 * (s < 60): "a score that is not relative: the first sixty words are favoured",
+    lambda query, key, p, s: query @ key + (query - key).sum().relu() * p / 50: "a score that is not relative: the position counts where the query's numbers add up to more than the key's",
+    lambda query, key, p, s: query @ key + (key - query).sum().relu() * p / 50: "a score that is not relative: the position counts where the key's numbers add up to more than the query's",
+    lambda query, key, p, s: query @ key + p / 100 * (abs(p - s) > 20): "a score that is not relative: the position of the query counts where the key is more than 20 away",
+    lambda query, key, p, s: query @ key + sin(p) / 200: "a score that is not relative: a small wave of the query's position is added, of 0.005 at most",
 }  # fmt: skip
 
 

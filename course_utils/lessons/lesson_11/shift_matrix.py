@@ -6,7 +6,7 @@ from operator import mul
 import torch
 
 from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Task, count
 from course_utils.checks.way import left_out
 from course_utils.lessons.lesson_11._angles import BASE, frequencies, frequency_mistakes, interleaved
 from course_utils.lessons.shared.shares import EDGE
@@ -44,7 +44,7 @@ def the_word_does_not_count(case, value):
     if not words or (value[:words].abs() < 1e-4).all():
         return None
     row, column = (value[:words].abs() >= 1e-4).nonzero()[0].tolist()
-    return f"The first {words} numbers of a row of x are the word's, and the query must not depend on them: the first {words} rows of the matrix should be 0. In row {row}, column {column} you have {value[row, column]:.4g}."
+    return f"A row of x begins with {count(words, 'number')} for the word, on which the query must not depend: the matrix should begin with {count(words, 'row')} of zeros. In row {row}, column {column} you have {value[row, column]:.4g}."
 
 
 @task.property
@@ -72,7 +72,13 @@ def pairs_stay_apart(case, value):
     if not outside.any():
         return None
     row, column = outside.nonzero()[0].tolist()
-    return f"The number in row {words + row} and column {column} should be 0, since these places belong to different pairs: a pair is turned by itself. Yours is {value[words + row, column]:.4g}."
+    number = value[words + row, column].item()
+    undetermined = (
+        " Where equations are solved for the matrix, rounding leaves such small numbers undetermined: compute each block from the cosine and the sine of its angle."
+        if abs(number) < 0.01
+        else ""
+    )
+    return f"The number in row {words + row} and column {column} should be 0, since these places belong to different pairs: a pair is turned by itself. Yours is {number:.4g}.{undetermined}"
 
 
 @task.cases
@@ -81,7 +87,7 @@ def _(draw):
         return int(draw.whole(low, high))
 
     def case(words, width, back, peak, edge=False):
-        return Case(f"{words} numbers for the word, width {width}, {back} back, peak {peak:g}", (words, width, back, peak), edge=edge)  # fmt: skip
+        return Case(f"{count(words, 'number')} for the word, width {width}, {back} back, peak {peak:g}", (words, width, back, peak), edge=edge)  # fmt: skip
 
     for words, width, back in ((0, 2, whole(2, 5)), (1, 4, whole(1, 4)), (3, 6, whole(3, 8)), (5, 10, whole(5, 18))):
         yield case(words, width, back, whole(4, 12) / 2)

@@ -111,7 +111,7 @@ check("12.layer_norm", layer_norm)
 # - `"pre"`: if $f$ gives zeros, x comes out as it came in; and $f$ **reads** vectors with mean 0 and variance 1.
 # - `"late"`: $f$ reads x as it came in, and what is **added to x** has mean 0 and variance 1, however large the numbers are that $f$ gives.
 #
-# `function` is $f$. It takes B×T×D and gives B×T×D; call it once, with that as its only argument. Only values are compared, and no gradients. `norm` is the layer norm of `12.layer_norm` with the given gain and bias and $\varepsilon = 10^{-5}$. You may use `torch.nn.functional.layer_norm` for it.
+# `function` is $f$. It takes B×T×D, as its only argument, and gives B×T×D. Only values are compared, and no gradients. `norm` is the layer norm of `12.layer_norm` with the given gain and bias and $\varepsilon = 10^{-5}$. You may use `torch.nn.functional.layer_norm` for it.
 
 
 # %%

@@ -302,6 +302,8 @@ WRONG = {
     transformer(look=of_the_first): "a wrong model: the decoder uses the first sentence's mask of the source for all",
     transformer(encoder=of_the_first): "a wrong model: the encoder uses the first sentence's mask for all",
     transformer(look=up_to_the_longest): "a wrong model: as many words as the longest sentence of the batch has are shown for all",
+    transformer(look=lambda source, target: words_of(source) | (source == 0).all(0)): "a wrong model: the source's padding is hidden, but for columns that are padding in all sentences",
+    transformer(own=lambda source, target: causal(target) | (target == 0).all(0)): "a wrong model: later words of the target are hidden, and columns that are padding in all its sentences are not",
     transformer(memory=lambda x, source: x.transpose(0, 1).reshape(x.shape)): "a wrong model: a reshape mixes the sentences of the batch",
     transformer(ending=lambda logits, source, target: logits - logits.mean(0)): "a wrong model: the batch's mean is subtracted from its logits",
     transformer(soft={"source": lambda scores: scores.softmax(0)}): "a wrong model: the decoder's softmax over the source runs over the batch",

@@ -174,11 +174,10 @@ def _look_at_normalised(y, memory, *, weights, right):
     return right(y, norm(weights, NORMS[LOOK], memory))
 
 
-task.changed(
-    "memory_normalised",
-    "With norm_first, memory goes through norm2 as well. Only what asks is normalised there: memory comes in as the encoder made it.",
-    {f"what {LOOK} gives (norm_first=True)": _look_at_normalised},
-)
+task.changed_each(
+    ("memory_normalised", "With norm_first, memory goes through norm2 as well. Only what asks is normalised there: memory comes in as the encoder made it.", {f"what {LOOK} gives (norm_first=True)": _look_at_normalised}),
+    ("memory_always_normalised", "memory goes through norm2, with norm_first and without. It goes through no norm: it comes in as the encoder made it.", either_way(f"what {LOOK} gives", _look_at_normalised)),
+)  # fmt: skip
 for name, sentence, read in (
     ("words_for_memory", "In the second attention, the target's words look at themselves. Its keys and values are made from memory.", lambda y, memory: (y, y, y)),
     ("memory_asks", "In attention to the source, the source asks: queries are made from memory, and keys and values from the target's words. The words of the target ask, and memory is what they look at.", lambda y, memory: (memory, y, y)),
@@ -206,6 +205,7 @@ task.changed(
 
 
 for name, sentence, norms in (
+    ("norm1_and_norm2_exchanged", "norm1 and norm2 are exchanged: norm1 belongs to self-attention, norm2 to attention to the source.", {ATTEND: "norm2", LOOK: "norm1"}),
     ("norm2_and_norm3_exchanged", "norm2 and norm3 are exchanged: norm2 belongs to attention to the source, norm3 to the feed-forward network.", {LOOK: "norm3", FEED: "norm2"}),
     ("norm2_twice", "norm2 is used for the feed-forward network, too. It has a norm of its own, norm3.", {FEED: "norm2"}),
     ("norm1_everywhere", "norm1 is used for all three sub-layers. Each has a norm of its own: norm1, norm2 and norm3.", {LOOK: "norm1", FEED: "norm1"}),
@@ -227,3 +227,25 @@ task.changed(
     "The layer never looks at the source: the second sub-layer, with multihead_attn and norm2, is missing.",
     without(LOOK),
 )
+task.changed(
+    "self_attention_left_out",
+    "The words of the target never look at one another: the first sub-layer, with self_attn and norm1, is missing.",
+    without(ATTEND),
+)
+for name, sentence, order in (
+    ("source_first", "Attention to the source comes before self-attention. Self-attention is the first sub-layer.", (LOOK, ATTEND, FEED)),
+    ("feed_forward_second", "The feed-forward network comes before attention to the source. It is the last of the three sub-layers.", (ATTEND, FEED, LOOK)),
+):  # fmt: skip
+
+    @task.mistake(sentence, name)
+    def in_this_order(sizes, weights, x, memory, memory_mask, order=order):
+        memory, T = memory.masked_fill(~memory_mask[..., None], 0.0), x.shape[1]
+        functions = {
+            ATTEND: lambda y: attention(weights, "self_attn", y, y, y, sizes["heads"], torch.ones(1, T, T, dtype=torch.bool).tril()),
+            LOOK: lambda y: attention(weights, "multihead_attn", y, memory, memory, sizes["heads"], memory_mask[:, None]),
+            FEED: lambda y: torch.relu(y @ weights["linear1.weight"].mT + weights["linear1.bias"]) @ weights["linear2.weight"].mT + weights["linear2.bias"],
+        }  # fmt: skip
+        for what in order:
+            function, normal = functions[what], partial(norm, weights, NORMS[what])
+            x = x + function(normal(x)) if sizes["norm_first"] else normal(x + function(x))
+        return x

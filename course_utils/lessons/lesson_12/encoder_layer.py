@@ -173,6 +173,8 @@ task.changed(
 task.changed_each(
     ("feed_forward_not_added", "The residual connection around the feed-forward network is missing: what the network gives takes the place of x. Add x to it, as around self-attention.", not_added(FEED)),
     ("attention_not_added", "The residual connection around self-attention is missing: what attention gives takes the place of x. Add x to it, as around the feed-forward network.", not_added(ATTEND)),
+    ("both_read_x", "With norm_first, self-attention and the feed-forward network both read x as it came in. The network should read the sum after self-attention: first x = x + attend(norm1(x)), and then, with the new x, x + feed(norm2(x)).", {f"the norm before {FEED} (norm_first=True)": lambda y, *, done, right: right(done[CLEAN])}),
+    ("no_norm_at_the_end", "Without norm_first, the second norm is missing: norm2 comes after the feed-forward network's addition, as norm1 comes after that of self-attention.", {f"the norm after {FEED} (norm_first=False)": left_out}),
     ("no_feed_forward", "There is self-attention, and the feed-forward network is missing: the second sub-layer, with norm2.", without(FEED)),
     ("no_attention", "There is the feed-forward network, and self-attention is missing: the first sub-layer, with norm1.", without(ATTEND)),
 )  # fmt: skip

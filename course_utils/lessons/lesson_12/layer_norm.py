@@ -122,6 +122,7 @@ task.changed(
 task.changed_each(
     ("eps_forgotten", "eps is missing: add it to the variance, before the root.", {TOTAL: left_out}),
     ("eps_fixed", "You take 1e-5 for eps in any case. It is the fourth argument.", {"eps": lambda eps: 1e-5}),
+    ("eps_squared", "You add the square of eps to the variance. Add eps as it is.", {"eps": lambda eps: eps**2}),
     ("root_forgotten", "You divide by the variance. Divide by its root, with eps below the root.", {ROOT: left_out}),
     ("mean_not_subtracted", "The mean is not subtracted before you divide: the vectors keep their centre.", {NORMAL: lambda centred, root, *, x: x / root}),
     ("not_divided", "The mean is subtracted, and then nothing is divided by the root of the variance.", {NORMAL: left_out}),
