@@ -36,7 +36,7 @@ def cosines_reach_far_enough(value, right):
     share = (value / right)[right.abs() > 1e-3]
     if len(share) and (share < 1 - 1e-5).all() and (share > 0.95).all():
         return (
-            "Every one of these cosines is a little too near to 0. Do you add a small number, such as 1e-6, to the lengths or to what you divide by? It changes every "
+            "Every one of these cosines is a little too near to 0. Do you add a small number, such as 1e-3, to the lengths or to what you divide by? It changes every "
             "cosine, and most for short vectors: divide by the lengths alone, and put 0 where a length is 0."
         )
     return None
