@@ -51,7 +51,7 @@ def _(draw):
     yield Case("random sentences", (_sentences(draw, 11, (7, 5, 3, 11)),))
     yield Case("random sentences, min_count 2", (_sentences(draw, 11, (7, 5, 11)) + [["fun"], ["dull", "dull"]], 2))
     yield Case("random sentences, min_count 3", (_sentences(draw, 5, (13, 11)) + [["fun"] * 3, ["dull"] * 2], 3))
-    as_it_is = [often] * 5 + [often.capitalize()] * 4 + ["n't"] * 3 + [f"{often}."] * 2 + ["!"]
+    as_it_is = [often] * 5 + [often.capitalize()] * 4 + ["n't", "Zoo"] * 3 + [f"{often}."] * 2 + ["!"]
     yield Case("capitals and punctuation", ([as_it_is],))
     yield Case("no sentence at all", ([],), edge=True)
     yield Case("an empty sentence", ([[], ["fun"]], 1), edge=True)

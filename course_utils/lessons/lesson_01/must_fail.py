@@ -79,6 +79,13 @@ def _(draw):
         "three positive and three negative sentences, but no pairs",
         ([[a, b], [c], [a, c], [b]], [True, False, False, False]),
     )
+    split = (("at", "one", "a", "tone"), ("as", "cent", "a", "scent"), ("an", "ice", "a", "nice"))
+    first, second, third, fourth = split[int(draw.whole(0, 3))]
+    yield Case(
+        "the same letters, but other words",
+        ([[first], [second], [c], [third], [fourth]], [True, True, True, False, False]),
+    )
+    yield Case("a word with a capital and without", ([[a, good.capitalize()], [good, a]], [True, False]))
     for n in (5, 7):
         few = _words(draw, OPINIONS, 3)
         sentences = [[few[i] for i in draw.whole(0, 3, int(length))] for length in draw.whole(1, 4, n)]

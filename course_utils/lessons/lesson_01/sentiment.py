@@ -53,6 +53,7 @@ def _(sums, weight, bias):
     return probability
 
 
+EACH_FEATURE = "You take the sigmoid of each feature and then add up, so that a result may be above 1. Add up first: one score for each sentence, then its sigmoid."
 for name, sentence, probability in (
     ("no_sigmoid", "These are the scores, not yet probabilities: the sigmoid is missing.", left_out),
     ("other_class", "You return the probability of the negative class: the sign of the score is flipped.", lambda scores: (-scores).sigmoid()),
@@ -67,6 +68,8 @@ task.changed_each(
     ("no_bias", "The bias is missing from the score.", no_bias),
     ("bias_after_sigmoid", "You add the bias after the sigmoid. It belongs to the score: add it before.", no_bias | {"result": lambda probability, *, bias: probability + bias}),
     ("bias_for_each_feature", "You add the bias to each feature before the sum, so it counts D times. Add it once, to the score.", {"bias": lambda bias, *, weight: len(weight) * bias}),
+    ("sigmoid_for_each_feature", EACH_FEATURE, {"result": lambda _, *, sums, weight, bias: (sums * weight + bias).sigmoid().sum(1)}),
+    ("sigmoid_for_each_feature_and_bias_after", f"{EACH_FEATURE} The bias belongs to the score, too.", {"result": lambda _, *, sums, weight, bias: (sums * weight).sigmoid().sum(1) + bias}),
     ("column", "Your result has shape (B, 1), but it should have shape (B,). Against labels of shape (B,) it would broadcast to B×B without an error, and the loss would be wrong.", {"result": lambda probability: probability[:, None]}),
     ("product_turned", product_turned("sums", "B×D", "weight @ sums", "where B = D"), {"the product of sums and weight": lambda sums, weight: weight @ sums}),
 )  # fmt: skip

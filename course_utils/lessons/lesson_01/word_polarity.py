@@ -3,10 +3,12 @@
 from operator import matmul, mul, truediv
 
 import torch
+from torch.nn.functional import normalize
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
 from course_utils.checks.way import left_out
+from course_utils.lessons.shared.properties import cosines_reach_far_enough
 
 # Polarity is looked at, not trained through: no gradient is asked for.
 task = Task(
@@ -44,7 +46,11 @@ def _(draw):
     words = draw.numbers(5, 3) + 0.25
     words[2] = 0
     yield Case("a word whose vector is zero", (words, draw.numbers(3) + 0.25), edge=True)
-    yield Case("short vectors", (0.1 * (draw.numbers(5, 3) + 0.25), 0.3 * (draw.numbers(3) + 0.25)), edge=True)
+    yield Case(
+        "short vectors",
+        (0.05 * normalize(draw.numbers(5, 3)), 0.01 * normalize(draw.numbers(3) + 0.25, dim=0)),
+        edge=True,
+    )
     yield Case("a single word", (draw.numbers(1, 3) + 0.25, draw.numbers(3) + 0.25), edge=True)
     yield Case("a direction that is zero", (draw.numbers(5, 3) + 0.25, torch.zeros(3)), edge=True)
     yield Case(
@@ -61,6 +67,11 @@ def _(word_vectors, weight):
         return (a * b).sum() / square.sqrt() if square else square
 
     return torch.stack([cosine(word, weight) for word in word_vectors])
+
+
+@task.property
+def nothing_is_added_to_the_lengths(case, value):
+    return cosines_reach_far_enough(value, task.oracle_function(*(argument.double() for argument in case.args)))
 
 
 @task.steps

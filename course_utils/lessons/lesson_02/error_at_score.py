@@ -92,6 +92,7 @@ task.changed_each(
     ("fall_counted_twice", "You multiply by a(1 - a), and subtract the context too. Both account for the fall of the other weights. With the context subtracted, the word's own weight is the whole factor.", derivative_alone),
     ("diagonal_alone", "a(1 - a) is only the diagonal of the softmax's derivative: how a score moves its own weight. It moves the other weights too, and they move the context as well.", no_context | derivative_alone),
     ("sign_turned", "The sign is turned round. A higher score moves the context towards its own word, so the difference is the word minus the context.", {"the words minus the context": lambda words, context: context - words}),
+    ("sum_not_weighted", "You subtract from each word's share of the error, a·g, the sum of all shares. Of that sum, each score takes only its own part: multiply the sum by the word's weight, which gives a·(g - sum).", {"the words minus the context": left_out, "result": lambda at_scores: at_scores - at_scores.sum(1, keepdim=True)}),
     ("weighted_before_difference", "You multiply the word by its weight before you subtract the context. The difference is between the word itself and the context; the weight comes afterwards.", {"the words minus the context": lambda words, context, *, weights: weights[..., None] * words - context}),
     ("mean_for_context", "You subtract the plain mean of the words. The context is their weighted sum: a word counts in it with its weight.", {"the context": lambda _, words: words.mean(1, keepdim=True)}),
 )  # fmt: skip

@@ -7,7 +7,7 @@ from course_utils.checks.task import Task, count, sizes
 from course_utils.checks.way import left_out
 from course_utils.lessons.shared.finite_fills import finite_fill_mistakes
 from course_utils.lessons.shared.masked import masked_softmax_mistakes
-from course_utils.lessons.shared.properties import no_weight_is_negative, rows_sum_to_one
+from course_utils.lessons.shared.properties import no_weight_is_negative, nothing_where_masked, rows_sum_to_one
 from course_utils.lessons.shared.shares import SIDE_EFFECT
 
 task = Task(
@@ -45,16 +45,7 @@ task.property(rows_sum_to_one)
 task.property(no_weight_is_negative)
 
 
-@task.property
-def nothing_where_masked(case, value):
-    """No weight where the mask is False."""
-    leaked = value[~case.args[1]]
-    return (
-        f"Where the mask is False the weight should be 0; one of yours is {leaked.max():.4g}. Only a score of -inf leaves no weight: "
-        "any finite one, such as -100, may leave some."
-        if (leaked > 1e-6).any()
-        else None
-    )
+task.property(lambda case, value: nothing_where_masked(value, case.args[1]))
 
 
 @task.cases

@@ -8,7 +8,7 @@ from course_utils.base.errors import CourseError
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
 
-MARGIN, NEAR = 0.5, 0.05
+ENOUGH, NEAR = 0.5 - 1e-6, 0.05  # 0.5 is asked for, with room for rounding
 NOT = -0.5  # the value of "not"; in the lesson it is 0, so the numbers there do not pass
 PARTS = {"the first attention": 3, "the second attention": 3, "the output": 2}  # how many numbers each part has
 SIGNS = {"great": 1, "awful": -1, "not great": -1, "not awful": 1}
@@ -54,7 +54,9 @@ def _numbers(name, part):
     if isinstance(part, torch.Tensor) and part.dim() == 1 and len(part) == size:
         part = part.tolist()
     if not isinstance(part, (list, tuple)) or len(part) != size:
-        raise CourseError(f"{size} numbers in a list are expected for {name}.")
+        raise CourseError(
+            f"{size} numbers in a list are expected for {name}. Of an array of numpy's, `.tolist()` makes one."
+        )
     part = [n.item() if isinstance(n, torch.Tensor) and n.numel() == 1 else n for n in part]
     if not all(type(n) in (int, float) for n in part):
         raise CourseError(f"What you return for {name} should be {size} numbers, and one of them is something else.")
@@ -80,9 +82,9 @@ def _said(outputs, sign):
     word = "positive" if least > 0 else "negative"
     if not outputs.isfinite().all():
         return "not a number"
-    if abs(least) < MARGIN:
+    if abs(least) < ENOUGH:
         return "near 0" if abs(least) < NEAR else f"{word}, but too close to 0"
-    if sign * least > 0 and (sign * outputs < MARGIN).any():
+    if sign * least > 0 and (sign * outputs < ENOUGH).any():
         return f"{word} only with few other words"
     return word
 

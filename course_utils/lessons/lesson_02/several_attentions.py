@@ -142,6 +142,7 @@ task.changed(
 
 for name, sentence, laid_out in (
     ("interleaved", "The outputs are interleaved, feature by feature. The whole vector of the first attention comes first, then the whole vector of the second: stack them on axis 1, or use cat.", lambda contexts: contexts.mT.flatten(1)),
+    ("sentences_mixed", "The numbers are right, but they lie in the wrong sentences: with `stack` or `cat` along the first axis the attentions come before the sentences, and `reshape` then mixes them. Stack on axis 1, or use cat along the last axis.", lambda contexts: contexts.transpose(0, 1).reshape(len(contexts), -1)),
     ("added_up", "You add up the outputs of the attentions. Lay them end to end instead, so that they stay apart: B×(N·D).", lambda contexts: contexts.sum(1)),
     ("not_flattened", "The attentions still have an axis of their own, B×N×D. Lay their outputs end to end: flatten the last two axes.", left_out),
     ("concatenated_along_batch", "`cat` along axis 0 puts the outputs below one another, as if there were more sentences. Each sentence gets one long row: use the last axis.", lambda contexts: contexts.transpose(0, 1).flatten(0, 1)),

@@ -56,6 +56,7 @@ def _(draw):
     yield Case("scores of shape (2, 3, 5), temperature 3", (draw.numbers(2, 3, 5), 3.0), True)
     far = torch.tensor([[1e4, -1e4, 0.0, 9e3], [-1e4, -2e4, -3e4, -1.5e4]])
     yield Case("scores of ±10,000", (far,), edge=True)
+    yield Case("scores of ±10,000, temperature 1,000", (far, 1000.0), edge=True)
     yield Case("a single score", (torch.tensor([[3.0], [-1.0]]),), edge=True)
     yield Case("float64 numbers", (draw.numbers(3, 5, dtype=torch.float64), 0.5), edge=True)
 
@@ -101,6 +102,7 @@ task.changed_each(
     ("one_total", "`e.sum()` adds up the whole tensor, so all rows together sum to 1. Each row has its own total: sum over the last axis, with keepdim=True.", {TOTAL: torch.sum}),
     ("overflow", "exp overflows: for a score above about 88 it is infinite in float32, and infinity divided by infinity is NaN. Subtract each row's maximum first.", {SHIFTED: left_out}),
     ("maximum_of_everything", "You subtract the largest score of the whole tensor. In a row whose scores are all far below it, exp leaves only zeros, and 0/0 is NaN. Subtract each row's own maximum.", {LARGEST: torch.max}),
+    ("maximum_of_undivided_scores", "You subtract the largest score as it was before you divided by the temperature. At a high temperature exp then leaves only zeros, and 0/0 is NaN; at a low one exp may overflow. Divide the scores by the temperature first, and take the maximum of what comes out.", {LARGEST: lambda _, *, scores: scores.amax(-1, keepdim=True)}),
     ("mean_subtracted", "You subtract the mean of each row. For a score far above the mean, exp still overflows. No score is above the maximum: subtract that.", {LARGEST: lambda z: z.mean(-1, True)}),
     ("total_without_its_axis", f"The totals have lost their axis. {KEEP_TOTAL}. Keep the axis: `e.sum(-1, keepdim=True)`.", total_alone),
     ("maximum_without_its_axis", "The maxima have lost their axis. Where `z - z.max(-1).values` runs at all, it lines up one maximum with each column instead of each row. Keep the axis: `z.max(-1, keepdim=True).values`.", maximum_alone),

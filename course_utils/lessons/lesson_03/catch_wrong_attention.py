@@ -79,6 +79,9 @@ WRONG = {
     changed({"key": lambda _, *, query: query}): "a wrong attention: it scores queries in place of keys",
     changed({"value": lambda _, *, query: query}): "a wrong attention: it sums queries in place of values",
     changed({"result": lambda context, weights: (context.mT.reshape(context.shape), weights)}): "a wrong attention: the context is transposed and not turned back",
+    changed({"the scores": lambda query, turned: query @ turned * turned.shape[-1] / query.shape[-1]}): "a wrong attention: scores times S/D, which is right only where S = D",
+    changed({"result": lambda context, weights: (context - 0.001, weights)}): "a wrong attention: the context is too small by 0.001",
+    changed({"result": lambda context, weights: (context + 0.001, weights)}): "a wrong attention: the context is too large by 0.001",
     changed({"result": lambda context, weights: (context.flip(-1), weights)}): "a wrong attention: the features of the context are in the opposite order",
 }  # fmt: skip
 
@@ -117,10 +120,10 @@ one_case_each(task, RIGHT, WRONG)
 close = partial(torch.allclose, atol=1e-5)
 
 
-def _test(candidate, B=2, empty=True, masks=(True, False), parts=(0, 1), same=close):
+def _test(candidate, B=2, S=5, empty=True, masks=(True, False), parts=(0, 1), same=close):
     """A right test: with a mask that hides everything from one query and without a mask, what comes back is compared."""
     draw = torch.Generator().manual_seed(3)
-    T, S, D, E = 3, 5, 7, 11
+    T, D, E = 3, 7, 11
     inputs = [torch.randn(*shape, generator=draw) for shape in ((B, T, D), (B, S, D), (B, S, E))]
     mask = torch.rand(B, T, S, generator=draw) < 0.5
     mask[:, :, 0] = ~mask[:, :, 1]
@@ -140,6 +143,11 @@ for name, sentence, changes in (
     ("shapes_only", "Every candidate whose results have the right shapes passes your test, and nearly every wrong attention has them. Compare the numbers too.", {"same": lambda right, received: True, "masks": (True,)}),
     ("never_a_mask", "Every candidate that is wrong only where there is a mask passes your test. Try a mask as well as mask=None, and compare what comes back for each.", {"masks": (False,)}),
     ("no_rounding", "Right candidates are refused whose last digits differ from the reference's, because adding in another order rounds differently. Leave room for rounding: torch.allclose(…, atol=1e-5) in place of torch.equal or ==.", {"same": torch.equal}),
+    ("too_much_room", "Candidates that are wrong by a thousandth pass your test: there is too much room. Rounding is about 1e-5.", {"same": partial(torch.allclose, atol=0.01)}),
+    ("too_small_passes", "A candidate whose numbers are too small passes your test. Wrong numbers may lie on either side of the right ones: take `.abs()` of the differences before you compare them with 1e-5.", {"same": lambda right, received: (received - right).max() < 1e-5}),
+    ("too_large_passes", "A candidate whose numbers are too large passes your test. Wrong numbers may lie on either side of the right ones: take `.abs()` of the differences before you compare them with 1e-5.", {"same": lambda right, received: (right - received).max() < 1e-5}),
+    ("sizes_equal", "A candidate passes your test that is right only where the number of keys S is the width D. Choose sizes that all differ.", {"S": 7}),
+    ("batch_of_one_sizes_equal", "Candidates that mix up the sentences of a batch pass your test, and so does one that is right only where the number of keys S is the width D. Use a batch of two sentences or more and sizes that all differ, and compare every sentence.", {"B": 1, "S": 7}),
     ("no_empty_row", "Candidates that are wrong only for a query with nothing to attend to pass your test: they give NaN there, or look at what is hidden. Put such a row into the mask, and compare that row too.", {"empty": False}),
     ("context_only", "Candidates whose context is right and whose weights are wrong pass your test. The weights are part of the result: compare them too.", {"parts": (0,)}),
     ("weights_only", "Candidates whose weights are right and whose context is wrong pass your test. The context is part of the result: compare it too.", {"parts": (1,)}),

@@ -52,6 +52,9 @@ FUNCTIONS = (
     ("attention to the last feature, one word too far", lambda x: _attend(x[..., -1:], one_ahead), one_ahead),
     ("the sum of the past, computed by a subtraction", past_by_subtraction, past),
     ("causal attention whose mask is forgotten in the last sentence", lambda x: torch.cat([_attend(x[:-1], past), _attend(x[-1:], every_word)]), every_word),
+    ("causal attention whose mask is forgotten in the first sentence", lambda x: torch.cat([_attend(x[:1], every_word), _attend(x[1:], past)]), every_word),
+    ("causal attention plus a hundredth of the mean of all words", lambda x: _attend(x, past) + 0.01 * x.mean(1, keepdim=True), every_word),
+    ("causal attention whose last feature sees all words", lambda x: torch.cat([_attend(x, past)[..., :-1], _attend(x, every_word)[..., -1:]], -1), every_word),
 )  # fmt: skip
 
 
@@ -167,7 +170,7 @@ for name, sentence, inputs in (
     ("all_words_at_once", "You change all words at once, so every output that depends on anything moves, whatever the column. Change one word, and start again from x for the next.", lambda x: [x + 1.5 * torch.rand(x.shape, generator=torch.Generator().manual_seed(1))] * x.shape[1]),
     ("changes_add_up", "Your changes add up: in round s the words before s are changed still, so column s also shows their influence. Make a fresh copy of x in each round.", lambda x: changed_in_place(x.clone())),
     ("x_changed_in_place", "You change x itself: in round s the words before s are changed still, and whoever called you finds other numbers in x. Change a copy, `x.clone()`, and make a fresh one in each round.", changed_in_place),
-    ("a_constant_added", "You add the same number to all features of a word. A function that subtracts the mean of the features does not notice that: add a random number to each.", each_changed(lambda x, s: x[:, s].add_(1))),
+    ("a_constant_added", "You find nothing in a function that subtracts the mean of a word's features. Either you add the same number to all features, which it does not notice: add a random number to each. Or you add up the differences with their signs, and there they cancel: take `.abs()` first.", each_changed(lambda x, s: x[:, s].add_(1))),
     ("first_feature_only", "You change one feature of a word only. A function may look at another one: change all of them.", each_changed(lambda x, s: x[:, s, 0].add_(1.5))),
     ("set_to_zero", "You set a word to zeros. A word that is a zero vector already does not change by that: add random numbers instead.", each_changed(lambda x, s: x[:, s].zero_())),
     ("multiplied", "You multiply a word by a number. That leaves a zero vector as it is, and the direction of every other: a function may look at nothing else. Add random numbers instead.", each_changed(lambda x, s: x[:, s].mul_(2))),
@@ -194,6 +197,11 @@ task.changed(
         MOVED: lambda after, _: [one.isnan().any(-1).any(0) for one in after],
     },
 )
+for name, sentence, moved in (
+    ("every_sentence_has_to_move", "You ask whether an output moves in all sentences of the batch. One sentence is enough: `any` over the batch, not `all`.", lambda one, before: ((one - before).abs() > 1e-5).any(-1).all(0)),
+    ("every_feature_has_to_move", "You miss an output of which one feature moves and the others do not. Either you ask that all features move, where one is enough (`any`, not `all`), or you compare one feature alone: compare all of them.", lambda one, before: ((one - before).abs() > 1e-5).all(-1).any(0)),
+):  # fmt: skip
+    task.changed(name, sentence, {MOVED: lambda after, before, moved=moved: [moved(one, before) for one in after]})
 task.changed(
     "no_rounding",
     "You ask for exact equality. A function may compute the same result in another order when another word changes, and its last digits differ: allow for rounding, about 1e-5.",

@@ -60,7 +60,7 @@ def _(draw):
     empty = draw.mask(2, 5, 5)
     empty[1, 2] = False
     yield Case("a word that may attend to nothing", (*_inputs(draw, 2, 5, 7, 3, 11), empty), True, edge=True)
-    yield Case("a single word, widths of 1", (*_inputs(draw, 2, 1, 1, 1, 1), None), edge=True)
+    yield Case("a single word, widths of 1, called without a mask", _inputs(draw, 2, 1, 1, 1, 1), edge=True)
     yield Case("as many words as sentences", (*_inputs(draw, 3, 3, 3, 3, 3), draw.mask(3, 3, 3)), edge=True)
     double = _inputs(draw, 2, 5, 7, 3, 11, torch.float64)
     yield Case("float64 numbers", (*double, draw.mask(2, 5, 5)), edge=True)

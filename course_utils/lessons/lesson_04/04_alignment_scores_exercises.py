@@ -75,7 +75,7 @@ check("04.content_based", content_based)
 # %% [markdown]
 # ## 04.two_projections
 #
-# The general score $s^\top W h$ is a dot product of two projections, $(W_s s)^\top (W_h h)$, as in lesson 03. Given $W$, find two such matrices. There are many right answers. How many rows A the two have is up to you; their columns have to fit a state and a hidden
+# The general score $s^\top W h$ is a dot product of two projections, $(W_s s)^\top (W_h h)$, as in lesson 03. Given $W$, find two such matrices. There are many right answers; choose one that comes out the same at every call. How many rows A the two have is up to you; their columns have to fit a state and a hidden
 # state.
 
 

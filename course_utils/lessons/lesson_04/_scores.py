@@ -1,6 +1,7 @@
 """What the tasks on scores share: the shapes of their arguments, their cases, and how a product goes wrong. No task is in this file."""
 
 import torch
+from torch.nn.functional import normalize
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, sizes
@@ -54,6 +55,8 @@ def edges(name, draw):
     if name == "content_based":
         small = torch.tensor([[[3.0, 4.0], [0.0, 0.0]]])
         yield Case("2 states and 2 hidden states, one of each zero", (small, small.flip(1, 2)), edge=True)
+        short = (0.05 * normalize(draw.numbers(2, 3, 5), dim=-1), 0.01 * normalize(draw.numbers(2, 4, 5), dim=-1))
+        yield Case("short vectors", short, edge=True)
         state, hidden = (vectors.clone() for vectors in as_many)
         state[0, 1], hidden[1, 2] = 0, 0
         yield Case("a zero vector on either side", (state, hidden), edge=True)

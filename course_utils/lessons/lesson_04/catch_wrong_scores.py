@@ -1,5 +1,7 @@
 """Task 04.catch_wrong_scores: a test that tells right scores from wrong."""
 
+from functools import partial
+
 import torch
 
 from course_utils.checks.running.contract import Candidate, Case
@@ -35,6 +37,7 @@ RIGHT = {
 WRONG = (
     ("dot", dot.task.wrong("scaled"), "divided by √D"),
     ("dot", dot.task.wrong("cosine"), "divided by the lengths"),
+    ("dot", lambda s, h: s @ h.mT - 0.001, "too small by 0.001"),
     ("dot", lambda s, h: h @ s.mT, "rows and columns exchanged"),
     ("scaled_dot", lambda s, h: s @ h.mT / s.shape[-1], "divided by D"),
     ("scaled_dot", lambda s, h: s @ h.mT / h.shape[1] ** 0.5, "divided by √S, the number of hidden states"),
@@ -46,6 +49,7 @@ WRONG = (
     ("additive", lambda s, h, W, v: (_hidden_layer(h, s, W).tanh() @ v).mT, "the hidden state laid first"),
     ("additive", lambda s, h, W, v: _hidden_layer(s[:1].expand_as(s), h, W).tanh() @ v, "the first sentence's states in all sentences"),
     ("additive", lambda s, h, W, v: _hidden_layer(s, h, W).tanh().sum(-1), "v left out"),
+    ("general", lambda s, h, W: s @ W @ h.mT + 0.001, "too large by 0.001"),
     ("general", lambda s, h, W: s @ W.T @ h.mT, "the matrix transposed"),
     ("general", lambda s, h, W: (s @ W).tanh() @ h.mT, "a tanh too many"),
     ("general", lambda s, h, W: s @ h.mT, "the matrix left out"),
@@ -126,7 +130,10 @@ def rounding_is_allowed(case, value):
     return None
 
 
-def _test(name, candidate, B=2, T=3, zero=True, by_value=True):
+close = partial(torch.allclose, rtol=1e-4, atol=1e-5)
+
+
+def _test(name, candidate, B=2, T=3, zero=True, same=close):
     """A right test: random numbers of sizes that all differ, and a zero vector for the cosine."""
     draw = torch.Generator().manual_seed(5)
     args = [torch.randn(*shape, generator=draw) for shape in shapes(name, B, T, 5, 7, 11, 13)]
@@ -134,15 +141,17 @@ def _test(name, candidate, B=2, T=3, zero=True, by_value=True):
         expected, received = attention.SCORES[name](*args), candidate(*args)
         if zero and name == "content_based" and candidate(torch.zeros(1, 1, 2), torch.ones(1, 1, 2)).isnan().any():
             return False
-        same = not by_value or torch.allclose(expected, received, rtol=1e-4, atol=1e-5)
-        return expected.shape == received.shape and same
+        return expected.shape == received.shape and bool(same(expected, received))
     except Exception:
         return False
 
 
 mistaken = mistakes_of_tests(task, _test, "candidate")
 for name, sentence, changes in (
-    ("shapes_only", "Every candidate whose scores have the right shape passes your test, and nearly every wrong score has it. Compare the numbers too.", {"by_value": False, "zero": False}),
+    ("shapes_only", "Every candidate whose scores have the right shape passes your test, and nearly every wrong score has it. Compare the numbers too.", {"same": lambda expected, received: True, "zero": False}),
+    ("too_much_room", "Candidates that are wrong by a thousandth pass your test: there is too much room. Rounding is about 1e-5.", {"same": partial(torch.allclose, atol=0.01)}),
+    ("too_small_passes", "A candidate whose scores are too small passes your test. Wrong numbers may lie on either side of the right ones: take `.abs()` of the differences before you compare them with 1e-5.", {"same": lambda expected, received: (received - expected).max() < 1e-4}),
+    ("too_large_passes", "A candidate whose scores are too large passes your test. Wrong numbers may lie on either side of the right ones: take `.abs()` of the differences before you compare them with 1e-5.", {"same": lambda expected, received: (expected - received).max() < 1e-4}),
     ("no_zero_vector", "A cosine that gives NaN at a zero vector passes your test. Let one vector of state be zero, compare its scores too, and make sure that a NaN in them counts as wrong.", {"zero": False}),
     ("batch_of_one", "Candidates that mix up the sentences of a batch pass your test. Use a batch of two sentences or more, and compare the scores of every sentence.", {"B": 1}),
     ("one_state", "A candidate that uses the first state in place of all the others passes your test. Use at least two states and at least two hidden states, and compare every number: a sum over them does not show it.", {"T": 1}),

@@ -7,6 +7,7 @@ from torch.nn.functional import normalize
 
 from course_utils.checks.way import left_out
 from course_utils.lessons.lesson_04._scores import score_task, shared_mistakes
+from course_utils.lessons.shared.properties import cosines_reach_far_enough
 
 task = score_task(
     "content_based",
@@ -48,15 +49,7 @@ def _(state, hidden):
 
 @task.property
 def nothing_is_added_to_the_lengths(case, value):
-    """No cosine is a little nearer to 0 than it should be."""
-    right = task.oracle_function(*(argument.double() for argument in case.args))
-    share = (value / right)[right.abs() > 1e-3]
-    if len(share) and (share < 1 - 1e-5).all() and (share > 0.95).all():
-        return (
-            "Every one of these cosines is a little too near to 0. Do you add a small number, such as 1e-3, to the lengths or to what you divide by? It changes every "
-            "cosine, and most for short vectors: divide by the lengths alone, and put 0 where a length is 0."
-        )
-    return None
+    return cosines_reach_far_enough(value, task.oracle_function(*(argument.double() for argument in case.args)))
 
 
 def both(change):

@@ -51,6 +51,7 @@ SUM, HIDDEN = "the sum of the two products", "the hidden layer"
 task.changed_each(
     ("perceptron_no_tanh", "Without tanh the score is linear, and state and hidden state no longer interact.", {HIDDEN: left_out}),
     ("perceptron_with_relu", "You use ReLU. Bahdanau's score has tanh, which keeps each hidden unit between -1 and 1.", {HIDDEN: torch.relu}),
+    ("perceptron_with_sigmoid", "You use the sigmoid. Bahdanau's score has tanh, which keeps each hidden unit between -1 and 1.", {HIDDEN: torch.sigmoid}),
     ("perceptron_tanh_overflow", "Your own tanh overflows: exp of a large number is infinity, and infinity divided by infinity is NaN. Use torch.tanh.", {HIDDEN: lambda z: (z.exp() - (-z).exp()) / (z.exp() + (-z).exp())}),
     ("perceptron_tanh_outside", "tanh is outside, around the whole score. It belongs around W s + U h, before v.", {HIDDEN: left_out, "result": torch.tanh}),
     ("tanh_before_sum", "You take tanh of each side and then add. The sum comes first and tanh after it; otherwise the two sides never interact.", {SUM: lambda first, second: first.tanh() + second.tanh(), HIDDEN: left_out}),

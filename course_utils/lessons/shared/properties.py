@@ -1,4 +1,4 @@
-"""What holds for attention weights, and for what they make of values, whatever the lesson: said of a wrong answer that breaks it. No task is declared here."""
+"""What holds for attention weights, for what they make of values, and for cosines, whatever the lesson: said of a wrong answer that breaks it. No task is declared here."""
 
 import torch
 
@@ -15,6 +15,31 @@ def no_weight_is_negative(case, value):
     """Return a sentence if an attention weight is negative."""
     weights = value[-1] if isinstance(value, tuple) else value
     return f"A weight should not be negative; the smallest is {weights.min():.4g}." if (weights < 0).any() else None
+
+
+def nothing_where_masked(weights, mask):
+    """Return a sentence if an attention weight is above 0 where the mask is False."""
+    leaked = weights.masked_fill(mask, 0.0)
+    if not (leaked > 1e-6).any():
+        return None
+    if leaked.max() < 0.01:
+        advice = "Only a score of -inf leaves no weight: any finite one, such as -100, may leave some."
+    elif not (leaked[mask.any(-1)] > 1e-6).any():
+        advice = "It lies in a row that may attend to nothing. All weights of such a row should be 0, and any finite score in place of -inf leaves some there."
+    else:
+        advice = "Is the score there -inf before the softmax? And is it the right row of the mask, in the right order?"
+    return f"Where the mask is False the weight should be 0; one of yours is {leaked.max():.4g}. {advice}"
+
+
+def cosines_reach_far_enough(value, right):
+    """Return a sentence if every cosine is a little nearer to 0 than it should be."""
+    share = (value / right)[right.abs() > 1e-3]
+    if len(share) and (share < 1 - 1e-5).all() and (share > 0.95).all():
+        return (
+            "Every one of these cosines is a little too near to 0. Do you add a small number, such as 1e-3, to the lengths or to what you divide by? It changes every "
+            "cosine, and most for short vectors: divide by the lengths alone, and put 0 where a length is 0."
+        )
+    return None
 
 
 def outside_the_values(contexts, values, allowed):

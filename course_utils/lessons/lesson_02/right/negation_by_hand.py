@@ -31,5 +31,6 @@ RIGHT = [
     attentions_in_the_other_order,
     a_list_of_tensors,
     lambda longest: ([100, 50, 0], [0, 50, 0], [3.2, -2.4]),
+    lambda longest: ([0, 40, 0], [80, 40, 0], [-2, 3]),  # exactly 0.5 for "not awful"
 ]
 INPUTS = {"longest": lambda draw: draw.randint(2, 12)}
