@@ -382,6 +382,16 @@ def test_what_goes_wrong_only_where_no_lesson_goes_is_right_with_a_remark():
     assert (unscaled.state, unscaled.mistake, unscaled.hazard) == ("failed", "unscaled", False)
 
 
+def test_columns_that_sum_to_1_are_a_reason_to_ask_for_the_axis():
+    def over_queries(query, key, value, mask=None):  # NaN where a column is hidden, so no named mistake fits
+        scores = query @ key.mT
+        weights = (scores if mask is None else scores.masked_fill(~mask, -torch.inf)).softmax(1)
+        return weights @ value, weights
+
+    report = judge_answer(TASKS["03.attention"], over_queries)
+    assert report.mistake is None and "does your softmax run over the last axis?" in report.message
+
+
 def test_a_remark_is_the_sentence_of_the_mistake_that_it_shows():
     def by_probabilities(logits, target, mask):  # infinite where a probability is 0 in float32
         p = logits.softmax(-1).gather(-1, target.clamp(min=0)[..., None])[..., 0]

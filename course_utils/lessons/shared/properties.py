@@ -8,7 +8,11 @@ def rows_sum_to_one(case, value):
     weights = value[-1] if isinstance(value, tuple) else value
     sums = weights.double().sum(-1).reshape(-1)
     off = (sums - 1).abs().min((sums).abs()) > 1e-4
-    return f"Rows should sum to 1; one of yours sums to {sums[off][0]:.4g}." if off.any() else None
+    if not off.any():
+        return None
+    columns = weights.dim() > 1 and bool(((weights.double().sum(-2) - 1).abs() <= 1e-4).all())
+    instead = " Your columns do: does your softmax run over the last axis?" if columns else ""
+    return f"Rows should sum to 1; one of yours sums to {sums[off][0]:.4g}.{instead}"
 
 
 def no_weight_is_negative(case, value):
