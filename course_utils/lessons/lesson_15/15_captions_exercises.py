@@ -207,7 +207,7 @@ def catch_blind_captioner(captioner):
     """Tell whether a captioner sees the whole picture, and no words to come.
 
     Args:
-        captioner: a function (annotations B×L×5, words B×T×3) → features B×T×F, which may be wrong, give NaN, or raise.
+        captioner: a function (annotations B×L×5, words B×T×3) → features B×T×F, which may be wrong and may raise.
 
     Returns:
         True if it is right, False if it is wrong.

@@ -253,7 +253,6 @@ WRONG = {
     _given(_rows_seen): "a wrong captioner: every other row is blind to its picture",
     _places_taken_for_words: "a wrong captioner: it fails unless there are as many words as annotations",
     _place_beside_each_word: "a wrong captioner: it fails where there are more words than annotations",
-    _nan_beside_the_right_ones: "a wrong captioner: one of its features is NaN",
     _reading(lambda words: words + _following(words)): "a wrong captioner: each step sees the next word",
     _reading(lambda words: words + _following(words, 2)): "a wrong captioner: each step sees the next word but one",
     _reading(_one_row_careful): "a wrong captioner: each step sees the next word, in all rows but the first",
@@ -264,3 +263,4 @@ WRONG = {
     _both_directions: "a wrong captioner: it reads the words from both ends",
     _shares_over_the_steps: "a wrong captioner: its softmax runs over the steps, so words to come share in the total",
 }  # fmt: skip
+RARE = {_nan_beside_the_right_ones: "a wrong captioner: one of its features is NaN"}

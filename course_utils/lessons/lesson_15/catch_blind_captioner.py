@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import torch
 
 from course_utils.checks.task import Task
-from course_utils.lessons.lesson_15._captioners import ANNOTATION, MOST, RIGHT, WORD, WRONG
+from course_utils.lessons.lesson_15._captioners import ANNOTATION, MOST, RARE, RIGHT, WORD, WRONG
 from course_utils.lessons.shared.candidates import (
     asking,
     close,
@@ -42,7 +42,7 @@ task = Task(
     "a test that finds blind captioners",
     arguments=("captioner",),
     result="verdict",
-    candidates=asking(_problem, (*RIGHT, *WRONG)),
+    candidates=asking(_problem, (*RIGHT, *WRONG, *RARE)),
     difficulty=4,
     importance=5,
     minutes=30,
@@ -54,13 +54,13 @@ task = Task(
 )
 
 
-one_case_each(task, RIGHT, WRONG)
+one_case_each(task, RIGHT, WRONG, RARE)
 
 
 # What a test promises itself of a captioner
 
 
-def _trial(captioner, sizes=(3, 4, 6)):
+def _trial(captioner, sizes=(3, 5, 7)):
     """What a captioner says of B pictures of L cells and T words."""
     B, L, T = sizes
     draw = torch.Generator().manual_seed(4)
@@ -131,8 +131,8 @@ for _name, _sentence, _changes in (
     ("any_row_may_move", "Captioners that look at the picture of another row pass your test: they move the features of that row, and you ask only that something moves. Compare the row whose annotation you have changed.", {"places": partial(_annotations_move, moved=lambda after, before, b, least: not close(before, after))}),
     ("no_fresh_copies", "Captioners that overlook an annotation pass your test, since you change the same tensor again and again: once some feature has moved, it stays moved, whatever you change next. Begin each change with a fresh copy, `annotations.clone()`.", {"places": partial(_annotations_move, copied=False)}),
     # Sizes, and which features have to stay
-    ("batch_of_one", "Captioners that look at the picture of another row, or are careless in some row, pass your test, since your batch has one row. Use two or more, and change each of them.", {"sizes": (1, 4, 6)}),
-    ("one_place", "Captioners that look at a part of the picture, such as the cell with the largest weight, pass your test, since your pictures have a single cell. Use three or more.", {"sizes": (3, 1, 6)}),
+    ("batch_of_one", "Captioners that look at the picture of another row, or are careless in some row, pass your test, since your batch has one row. Use two or more, and change each of them.", {"sizes": (1, 5, 7)}),
+    ("one_place", "Captioners that look at a part of the picture, such as the cell with the largest weight, pass your test, since your pictures have a single cell. Use three or more.", {"sizes": (3, 1, 7)}),
     ("as_many_words_as_places", "A captioner that works only where there are as many words as cells passes your test. Use another number of cells than of words.", {"sizes": (3, 4, 4)}),
     ("more_places_than_words", "A captioner that fails where there are more words than cells passes your test. Try two shapes, one with more words than cells and one with fewer.", {"sizes": (3, 4, 3)}),
     ("one_word", "Captioners that see the words to come pass your test, since your captions have one word, after which none comes. Use three words or more, and change the later ones.", {"sizes": (3, 4, 1)}),
