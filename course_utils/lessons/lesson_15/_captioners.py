@@ -263,4 +263,6 @@ WRONG = {
     _both_directions: "a wrong captioner: it reads the words from both ends",
     _shares_over_the_steps: "a wrong captioner: its softmax runs over the steps, so words to come share in the total",
 }  # fmt: skip
-RARE = {_nan_beside_the_right_ones: "a wrong captioner: one of its features is NaN"}
+RARE = {
+    _nan_beside_the_right_ones: "a wrong captioner: one of its features is NaN, so its differences are neither above 1e-5 nor below"
+}

@@ -11,7 +11,6 @@ from course_utils.lessons.shared.candidates import (
     asking,
     close,
     mistakes_of_tests,
-    not_far,
     one_case_each,
     test_of,
     tests_without,
@@ -119,7 +118,6 @@ for _name, _sentence, _changes in (
     ("runs_only", "Every captioner that gives features of the form B×T×F passes your test. Change what it is given, and see whether its features move or stay.", {"places": None, "future": None}),
     ("no_rounding", "Right captioners are refused if their last digits differ when later words change, because they add up in another order. Leave room for rounding where features have to stay: torch.allclose(…, atol=1e-5), not torch.equal or `==`.", {"future": partial(_words_to_come_stay, same=torch.equal)}),
     ("too_coarse", "Your test refuses right captioners, since it does not see small changes: what one annotation of many moves may be less than 0.1. Where features move, they move by more than 1e-4, and rounding stays below 1e-5.", {"places": partial(_annotations_move, least=0.1), "future": partial(_words_to_come_stay, same=partial(close, room=0.1))}),
-    ("nan_passes", "Captioners that give NaN pass your test. NaN is not larger than anything, so ask that differences are small, `(…).abs() < 1e-5`, and not that none is large.", {"future": partial(_words_to_come_stay, same=not_far)}),
     # Which annotations are changed, and where the test looks
     ("all_places_at_once", "Captioners that overlook a part of the picture pass your test, since you change all its annotations at once. Change one after another, each alone.", {"places": partial(_annotations_move, cells=lambda B, L: [(b, slice(None)) for b in range(B)])}),
     ("whole_batch_at_once", "Captioners that overlook a part of the picture, or look at the picture of another row, pass your test, since you change all annotations of the batch at once. Change one after another, each alone.", {"places": partial(_annotations_move, cells=lambda B, L: [(slice(None), slice(None))])}),

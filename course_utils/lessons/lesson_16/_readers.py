@@ -221,4 +221,6 @@ WRONG = {
     _leaking: "a wrong model: it adds very little of what is at padding",
     _padding_of_other_rows: "a wrong model: padding of one row reaches the next row",
 }  # fmt: skip
-RARE = {_nan_beside_the_right_ones: "a wrong model: one of its numbers is NaN"}
+RARE = {
+    _nan_beside_the_right_ones: "a wrong model: one of its numbers is NaN, so its differences are neither above 1e-5 nor below"
+}

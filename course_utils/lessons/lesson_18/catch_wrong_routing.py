@@ -9,7 +9,6 @@ from course_utils.lessons.lesson_18._layers import RARE, RIGHT, WIDTH, WRONG
 from course_utils.lessons.shared.candidates import (
     asking,
     close,
-    mistakes_of_comparing,
     mistakes_of_tests,
     one_case_each,
     test_of,
@@ -85,16 +84,6 @@ def _by(compare):
     return {"right": partial(_right, compare=compare)}
 
 
-mistakes_of_comparing(
-    _mistaken,
-    "layer",
-    "Right layers whose last digits differ from yours are refused.",
-    "Layers that round y or their gates pass your test",
-    0.3,
-    _by,
-)
-
-
 LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
     "single": ("layers that fail on a batch of a single row, or lose its axis,", "Try B = 1 as well."),
     "large": (
@@ -113,6 +102,8 @@ tests_without(task, LEFT_OUT, _without, 2)
 
 
 for _name, _sentence, _changes in (
+    ("no_rounding", "Right layers whose last digits differ from yours are refused. Leave room for rounding: torch.allclose(…, atol=1e-5), not torch.equal or `==`.", _by(torch.equal)),
+    ("too_much_room", "Layers that round y or their gates pass your test: there is too much room. Rounding stays below 1e-5.", _by(partial(close, room=0.3))),
     ("shapes_only", "Every layer that returns a y of the right shape passes your test. Mix the outputs with the gates yourself, and compare the numbers with those of y.", _by(lambda right, came: came.shape == right.shape)),
     ("shape_not_looked_at", "A layer that loses the axis of a single row passes your test: allclose broadcasts, so a y of shape (4,) agrees with one of shape (1, 4). Compare the shapes as well.", _by(lambda right, came: torch.allclose(came, right, atol=1e-5))),
     ("first_row_only", "Layers that use the first row's gates for all, or forget a later row, pass your test, since you compare the first row only. Compare every row.", _by(lambda right, came: came.shape == right.shape and close(right[0], came[0]))),
