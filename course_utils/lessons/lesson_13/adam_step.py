@@ -131,6 +131,8 @@ task.changed(
 CORRECTED = "the corrected {}"
 task.changed_each(
     ("no_correction", "The bias correction is missing: m and v began with zeros, so they are too small in the first steps. Divide them by 1 - beta1 and 1 - beta2, each beta to the power of step.", each(CORRECTED, left_out)),
+    ("m_not_corrected", "You correct v, but not m. It began with zeros, too: divide it by 1 - beta1, with beta1 to the power of step.", each(CORRECTED, left_out, "m")),
+    ("v_not_corrected", "You correct m, but not v. It began with zeros, too: divide it by 1 - beta2, with beta2 to the power of step.", each(CORRECTED, left_out, "v")),
     ("correction_without_the_step", "You divide by 1 - beta, whatever the step, as if each step were the first. Divide by 1 - β^t, where t is the step, an exponent.", each("the power of beta for {}", left_out)),
     ("step_counted_from_zero", "In the correction you use step - 1. Here the first step has the number 1, and with 0 you divide by 1 - 1 = 0, which gives NaN. Use the step as it is.", {"step": lambda step: step - 1}),
     ("corrected_behind_the_root", "v is corrected after its root is taken, by the whole divisor. Correct v first, then take the root.", {"the corrected v": lambda v, divisor: v / divisor**2}),

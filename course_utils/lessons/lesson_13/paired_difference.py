@@ -55,6 +55,8 @@ def _(draw):
     plain, changed = _runs(draw, [0, 1, 2, 3, 4, 5], [*some(5), -30])
     yield Case("the seed that contradicts is in one of them alone", (plain, _without(changed, 5)))
     yield Case("five seeds, one of them without a difference", _runs(draw, [0, 1, 2, 3, 4], [*some(4), 0]), edge=True)
+    less = _runs(draw, [0, 1, 2, 3, 4, 5], [*some(5, -7, 0), 0])
+    yield Case("six seeds, one of them without a difference", less, edge=True)
     yield Case("a single seed", _runs(draw, [int(draw.whole(0, 50))], some(1)), edge=True)
     yield Case("runs that do not differ", _runs(draw, [0, 1, 2, 3, 4], [0] * 5), edge=True)
 
@@ -146,6 +148,7 @@ for name, sentence, verdict in (
     ("one_direction", "Four differences are enough for your verdict. That all four are above 0 comes by chance once in 16 times, but so does that all four are below 0: together that is once in 8 times.", lambda d: _verdict(d, least=4)),
     ("more_than_needed", "Your verdict asks for six differences. With five, all signs are equal by chance exactly once in 16 times, and that is rare enough here.", lambda d: _verdict(d, least=6)),
     ("zero_counts_as_better", "A difference of 0 counts as above 0 in yours. It has no sign: then not all differences have the same one.", lambda d: _verdict(d) or int(len(d) > 4 and min(d) == 0)),
+    ("zeros_left_out", "A difference of 0 is left out in yours before you look at the signs. It counts: then not all differences have the same sign, and the verdict is 0.", lambda d: _verdict([each for each in d if each])),
     ("only_better", "Your verdict is never -1. Where all differences are below 0, the change harms.", lambda d: max(_verdict(d), 0)),
     ("never_sure", "Your verdict is always 0. Five or more differences that all have the same sign are enough.", lambda d: 0),
 ):  # fmt: skip

@@ -147,6 +147,12 @@ def _in_the_centre(image, locations, size, scales):
     return look(image, torch.zeros(1, 2), size, scales).sum() / size
 
 
+def _around_all(image, *rest):
+    """The rectangle around all glimpses: a single glimpse fills it."""
+    rows, columns = seen(image, *rest).nonzero().unbind(1)
+    return image[rows.amin() : rows.amax() + 1, columns.amin() : columns.amax() + 1].sum() / 5 if len(rows) else 0.0
+
+
 def _brightest(image, *rest):
     place = image.flatten().argmax()
     return torch.stack([place // image.shape[1], place % image.shape[1]]).float().sin().sum()
@@ -181,6 +187,7 @@ WRONG = {
     _summed(_blurred): "a wrong model: it blurs the image before it cuts glimpses out, so pixels beside them count",
     _summed(_reduced_before_cutting): "a wrong model: it reduces the image before it cuts glimpses out, so pixels beside them count",
     _summed(lambda image, locations, size, scales: look(image, locations, size + 1, scales)): "a wrong model: its glimpses are one cell too wide",
+    _summed(lambda image, locations, size, scales: look(image, locations, 2 * size - 1, scales)): "a wrong model: its glimpses reach `size` cells to each side, so they are too wide where `size` is above 1",
     _summed(_cut(_too_low)): "a wrong model: its glimpses begin one pixel too low",
     _summed(_cut(lambda locations, Y, X, side: corner(locations, Y, X, 0))): "a wrong model: its patches begin at their location, and should have it in the middle",
     _summed(lambda image, locations, *rest: look(image, locations.flip(1), *rest)): "a wrong model: it takes a location for (y, x)",
@@ -189,10 +196,12 @@ WRONG = {
     _summed(_cut(around=True)): "a wrong model: glimpses at the border go on at the other end of the image",
     _leak(ALL, _in_the_centre): "a wrong model: it takes a glimpse of the centre as well",
     _leak(ALL, lambda image, *rest: image[-1].sum() / 2): "a wrong model: it sees the last row of the image",
+    _leak(ALL, _around_all): "a wrong model: it sees the rectangle around all its glimpses, and so what lies between them, where there are several",
     _fails_unless_square: "a wrong model: it fails on images that are not square",
 }  # fmt: skip
 
 RARE = {
+    _leak(ALL, lambda image, *rest: torch.nan if image.mean() > image.median() else 0.0): "a wrong model: it gives NaN if the mean of the whole image is above its median",
     _leak(ALL, _brightest): "a wrong model: it sees where the brightest pixel is",
     _leak(ALL, lambda image, *rest: image[-1, -1]): "a wrong model: it sees the last pixel of the image",
     _leak(ALL, _mean, lambda image, locations, size, scales: len(locations) == 1): "a wrong model: it peeks where there is a single glimpse",

@@ -1,6 +1,6 @@
 """Task 14.catch_peeking: a test that finds models which see more of an image than their glimpses show."""
 
-from functools import cache, partial
+from functools import cache
 
 import torch
 import torch.nn.functional as F
@@ -10,6 +10,7 @@ from course_utils.lessons.lesson_14._models import RARE, RIGHT, WRONG, seen
 from course_utils.lessons.shared.candidates import (
     asking,
     close,
+    mistakes_of_comparing,
     mistakes_of_tests,
     one_case_each,
     tests_without,
@@ -136,10 +137,15 @@ def _reordered(image, kept, draw):
     return changed
 
 
+mistakes_of_comparing(
+    _mistaken,
+    "model",
+    "A right model whose last digits depend on other pixels is refused.",
+    "A model that peeks a little, by less than a thousandth, passes your test",
+    0.003,
+)
 for _name, _sentence, _changes in (
     # What is compared
-    ("no_rounding", "A right model whose last digits depend on other pixels is refused. Leave room for rounding: torch.allclose(…, atol=1e-5), not torch.equal or `==`.", {"same": torch.equal}),
-    ("too_much_room", "A model that peeks a little, by less than a thousandth, passes your test: there is too much room. Rounding stays below 1e-5.", {"same": partial(close, room=0.003)}),
     ("runs_at_all", "Every model that raises no error passes your test. Change the pixels outside the glimpses, in a copy, by new random numbers of about 1, and compare what comes out.", {"same": lambda before, after: True}),
     ("classes_compared", "Models whose numbers move while their largest one stays the largest pass your test. Compare the numbers, not the class that they lead to.", {"same": lambda before, after: bool(before.argmax() == after.argmax())}),
     ("sums_compared", "A model that peeks to raise one class by as much as it lowers another one passes your test, since you compare the sum of the numbers, or their mean. Compare number by number.", {"same": lambda before, after: close(before.sum(), after.sum())}),

@@ -189,6 +189,15 @@ def _places_taken_for_words(annotations, words):
     return _recurrent(annotations, words) + annotations.cumsum(1) @ TELL_CONTEXT.T
 
 
+def _place_beside_each_word(annotations, words):
+    """Place t is seen beside word t: it stops where there are more words than places."""
+    return _recurrent(annotations, words) + annotations[:, : words.shape[1]] @ TELL_CONTEXT.T
+
+
+def _nan_beside_the_right_ones(annotations, words):
+    return _recurrent(annotations, words) * torch.tensor([torch.nan, *[1.0] * (FEATURES - 1)])
+
+
 # Wrong ones: words to come
 
 
@@ -200,6 +209,11 @@ def _following(words, by=1):
 def _one_row_careful(words):
     """The following word is seen in all captions but the first."""
     return words + _following(words) * (torch.arange(len(words)) > 0)[:, None, None]
+
+
+def _careful_at_first(words):
+    """The following word is seen by all steps but the first."""
+    return words + _following(words) * (torch.arange(words.shape[1]) > 0)[:, None]
 
 
 def _all_words_in_the_query(annotations, words):
@@ -238,12 +252,17 @@ WRONG = {
     _given(lambda annotations: annotations[:1].expand_as(annotations)): "a wrong captioner: all rows look at the first picture",
     _given(_rows_seen): "a wrong captioner: every other row is blind to its picture",
     _places_taken_for_words: "a wrong captioner: it fails unless there are as many words as annotations",
+    _place_beside_each_word: "a wrong captioner: it fails where there are more words than annotations",
     _reading(lambda words: words + _following(words)): "a wrong captioner: each step sees the next word",
     _reading(lambda words: words + _following(words, 2)): "a wrong captioner: each step sees the next word but one",
     _reading(_one_row_careful): "a wrong captioner: each step sees the next word, in all rows but the first",
+    _reading(_careful_at_first): "a wrong captioner: each step but the first sees the next word",
     _one_step_too_early: "a wrong captioner: its features come one step too early, so each knows the next word",
     _reading(_every_word_sees_every_word): "a wrong captioner: self-attention over the words without a causal mask",
     _all_words_in_the_query: "a wrong captioner: it looks with the mean of all words",
     _both_directions: "a wrong captioner: it reads the words from both ends",
     _shares_over_the_steps: "a wrong captioner: its softmax runs over the steps, so words to come share in the total",
 }  # fmt: skip
+RARE = {
+    _nan_beside_the_right_ones: "a wrong captioner: one of its features is NaN, so its differences are neither above 1e-5 nor below"
+}

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import torch
 
 from course_utils.checks.task import Task
-from course_utils.lessons.lesson_15._captioners import ANNOTATION, MOST, RIGHT, WORD, WRONG
+from course_utils.lessons.lesson_15._captioners import ANNOTATION, MOST, RARE, RIGHT, WORD, WRONG
 from course_utils.lessons.shared.candidates import (
     asking,
     close,
@@ -41,25 +41,25 @@ task = Task(
     "a test that finds blind captioners",
     arguments=("captioner",),
     result="verdict",
-    candidates=asking(_problem, (*RIGHT, *WRONG)),
+    candidates=asking(_problem, (*RIGHT, *WRONG, *RARE)),
     difficulty=4,
     importance=5,
     minutes=30,
     hints=(
         "There is no reference to compare with, so let the captioner answer for itself: call it once, change one thing in what it is given, and call it again. A changed annotation has to move some feature of its own row. Changed words have to leave all features before them as they are.",
         "Take a captioner that is blind to the last annotation and returns the mean of the others, and a picture with the annotations 2, 4 and 9: its feature is 3. Add 1 to all three and it is 4, so the captioner seems to look. Add 1 to the first alone and it is 3.5; to the last alone, and it is still 3. Only a change of one annotation at a time shows what is overlooked.",
-        "In a `try` that returns False on any exception: before = features of random annotations and words, with two captions or more, three words or more, and three cells or more, but not as many as words. For each row b and each cell: on a fresh copy, add random numbers to this annotation; row b of the new features must not be close to row b of before. For each t from 1 to T - 1: on a fresh copy, add random numbers to the words from t on; the features at steps 0 to t - 1 must be close to those before. Close means torch.allclose(…, atol=1e-5).",
+        "In a `try` that returns False on any exception, for two shapes, one with more words than cells and one with fewer, both with two captions or more and three words and cells or more: before = features of random annotations and words. For each row b and each cell: on a fresh copy, add random numbers to this annotation; row b of the new features must not be close to row b of before. For each t from 1 to T - 1: on a fresh copy, add random numbers to the words from t on; the features at steps 0 to t - 1 must be close to those before. Close means torch.allclose(…, atol=1e-5).",
     ),
 )
 
 
-one_case_each(task, RIGHT, WRONG)
+one_case_each(task, RIGHT, WRONG, RARE)
 
 
 # What a test promises itself of a captioner
 
 
-def _trial(captioner, sizes=(3, 4, 3)):
+def _trial(captioner, sizes=(3, 5, 7)):
     """What a captioner says of B pictures of L cells and T words."""
     B, L, T = sizes
     draw = torch.Generator().manual_seed(4)
@@ -91,9 +91,9 @@ def _annotations_move(on, cells=_each_cell, change=torch.add, moved=_own_row, le
     return True
 
 
-def _words_to_come_stay(on, seen=lambda t: (slice(None), slice(0, t)), same=close):
+def _words_to_come_stay(on, seen=lambda t: (slice(None), slice(0, t)), same=close, last=None):
     """Words that change leave the features before them as they are."""
-    for t in range(1, on.words.shape[1]):
+    for t in range(1, on.words.shape[1])[:last]:
         later = on.words.clone()
         later[:, t:] += on.more[:, t:]
         if not same(on.before[seen(t)], on.captioner(on.annotations, later)[seen(t)]):
@@ -129,11 +129,13 @@ for _name, _sentence, _changes in (
     ("any_row_may_move", "Captioners that look at the picture of another row pass your test: they move the features of that row, and you ask only that something moves. Compare the row whose annotation you have changed.", {"places": partial(_annotations_move, moved=lambda after, before, b, least: not close(before, after))}),
     ("no_fresh_copies", "Captioners that overlook an annotation pass your test, since you change the same tensor again and again: once some feature has moved, it stays moved, whatever you change next. Begin each change with a fresh copy, `annotations.clone()`.", {"places": partial(_annotations_move, copied=False)}),
     # Sizes, and which features have to stay
-    ("batch_of_one", "Captioners that look at the picture of another row, or are careless in some row, pass your test, since your batch has one row. Use two or more, and change each of them.", {"sizes": (1, 4, 3)}),
-    ("one_place", "Captioners that look at a part of the picture, such as the cell with the largest weight, pass your test, since your pictures have a single cell. Use three or more.", {"sizes": (3, 1, 3)}),
+    ("batch_of_one", "Captioners that look at the picture of another row, or are careless in some row, pass your test, since your batch has one row. Use two or more, and change each of them.", {"sizes": (1, 5, 7)}),
+    ("one_place", "Captioners that look at a part of the picture, such as the cell with the largest weight, pass your test, since your pictures have a single cell. Use three or more.", {"sizes": (3, 1, 7)}),
     ("as_many_words_as_places", "A captioner that works only where there are as many words as cells passes your test. Use another number of cells than of words.", {"sizes": (3, 4, 4)}),
+    ("more_places_than_words", "A captioner that fails where there are more words than cells passes your test. Try two shapes, one with more words than cells and one with fewer.", {"sizes": (3, 4, 3)}),
     ("one_word", "Captioners that see the words to come pass your test, since your captions have one word, after which none comes. Use three words or more, and change the later ones.", {"sizes": (3, 4, 1)}),
     ("nearest_word", "A captioner that sees the word after the next one passes your test. Use captions of three words or more, and compare all features before the words that you change, not those of one step alone.", {"sizes": (3, 4, 2)}),
+    ("first_step_alone", "A captioner whose later steps see the next word passes your test, since you compare the features of the first step alone, or change all words but the first. Do it for each step: change the words after it, and compare the features up to it.", {"future": partial(_words_to_come_stay, last=1)}),
     ("words_of_the_first_row", "A captioner that sees the next word in every row but the first passes your test, since you compare features of the first row alone. Compare those of all rows.", {"future": partial(_words_to_come_stay, seen=lambda t: (0, slice(0, t)))}),
     ("own_word_too", "Your test refuses right captioners, since it compares one step too many: when the words from t on change, the features at t may change too, for word t has been read there. Only those before t have to stay.", {"future": partial(_words_to_come_stay, seen=lambda t: (slice(None), slice(0, t + 1)))}),
     # What a right captioner need not do

@@ -186,6 +186,10 @@ def _leaking(question, facts, mask):
     return _network(question, facts, mask) + 0.003 * _padding(facts, mask) @ READOUT.T
 
 
+def _nan_beside_the_right_ones(question, facts, mask):
+    return _network(question, facts, mask) * torch.tensor([torch.nan, *[1.0] * (ANSWERS - 1)])
+
+
 def _padding_of_other_rows(question, facts, mask):
     """What is at padding reaches the next row, and not its own."""
     return _network(question, facts, mask) + 0.3 * _padding(facts, mask).roll(1, 0) @ READOUT.T * (len(facts) > 1)
@@ -217,3 +221,6 @@ WRONG = {
     _leaking: "a wrong model: it adds very little of what is at padding",
     _padding_of_other_rows: "a wrong model: padding of one row reaches the next row",
 }  # fmt: skip
+RARE = {
+    _nan_beside_the_right_ones: "a wrong model: one of its numbers is NaN, so its differences are neither above 1e-5 nor below"
+}

@@ -9,6 +9,7 @@ from course_utils.checks.task import Task, count
 from course_utils.checks.way import left_out
 from course_utils.lessons.lesson_06._looking import gaps, scattered, summed
 from course_utils.lessons.lesson_16._memories import dot, hop_by_loops
+from course_utils.lessons.shared.masked import filled
 from course_utils.lessons.shared.padding import mask_mistakes
 from course_utils.lessons.shared.shares import USUAL
 
@@ -123,6 +124,7 @@ task.changed_each(
     # The mask
     ("masked_after_the_softmax", "Padding takes part in the softmax and is left out afterwards, so the weights of the real facts sum to less than 1. Put -inf in place of its scores before the softmax.", {"the masked scores": left_out}),
     ("empty_story_nan", "A story without facts gives NaN: a softmax of nothing but -inf has no value. Nothing is read there, so put zeros in place of the weights where the mask is False.", {"the weights with zeros": left_out}),
+    ("finite_number_for_padding", "A story without facts reads something: with a number far below 0 in place of all its scores, such as -1e9, the softmax gives all places the same weight. Put zeros into the weights where the mask is False.", {"the masked scores": filled(-1e9), "the weights with zeros": left_out}),
     ("mask_in_the_first_hop", "The mask reaches the first hop only. It is the same in every hop.", dict.fromkeys(("the masked scores", "the weights with zeros"), _in_the_first_hop)),
     # The answer
     ("last_read_alone", "You read out only what the last hop has read, without the question. The paper reads out their sum.", {LOGITS: lambda question, answers, *, done: done["what a hop reads"] @ answers}),

@@ -7,7 +7,7 @@ import torch
 
 from course_utils.checks.task import Task
 from course_utils.lessons.lesson_05._padded import words_first
-from course_utils.lessons.lesson_16._readers import MOST, RIGHT, WIDTH, WRONG
+from course_utils.lessons.lesson_16._readers import MOST, RARE, RIGHT, WIDTH, WRONG
 from course_utils.lessons.shared.candidates import (
     asking,
     close,
@@ -46,7 +46,7 @@ task = Task(
     "a test that finds models which do not read",
     arguments=("model",),
     result="verdict",
-    candidates=asking(_problem, (*RIGHT, *WRONG), copies=True),
+    candidates=asking(_problem, (*RIGHT, *WRONG, *RARE), copies=True),
     difficulty=4,
     importance=5,
     minutes=30,
@@ -58,7 +58,7 @@ task = Task(
 )
 
 
-one_case_each(task, RIGHT, WRONG)
+one_case_each(task, RIGHT, WRONG, RARE)
 
 
 # What a test promises itself of a model

@@ -113,6 +113,15 @@ def _(case, value):
     }
 
 
+LOOKS_AGAIN = "Hop 2 looks at the fact that hop 1 has found once more. The second embedding still holds the thing, which the question asks for and this fact mentions: let it hold only what leads on, the person."
+
+
+@task.property
+def hop_2_looks_elsewhere(case, value):
+    """What hop 1 has found leads on to other facts."""
+    return LOOKS_AGAIN if value[HOP_1] == "most" and value[AGAIN] == "yes" else None
+
+
 def _tables_of(held, sizes):
     """Three tables with these sizes on the diagonal for the kinds of words that each of them holds."""
 
@@ -128,7 +137,7 @@ def _tables_of(held, sizes):
 
 RIGHT, ALL = ("things", "people", "places"), "people, things, places"
 for _name, _held, _sizes, _sentence in (
-    ("every_word_in_every_table", (ALL, ALL, ALL), (10.0, 10.0, 10.0), "Hop 2 looks at the fact that hop 1 has found once more. The second embedding still holds the thing, which the question asks for and this fact mentions: let it hold only what leads on, the person."),
+    ("every_word_in_every_table", (ALL, ALL, ALL), (10.0, 10.0, 10.0), LOOKS_AGAIN),
     ("person_forgotten", ("things", "", "places"), (10.0, 10.0, 10.0), "Hop 1 finds who has the thing, but what it reads does not hold the person, so hop 2 has nothing to look for. The second embedding is used for both: what hop 1 reads, and the keys of hop 2."),
     ("place_not_read", ("things", "people", "people"), (10.0, 10.0, 10.0), "Both hops look where they should, but the right place does not always have the largest logit. The third embedding is what hop 2 reads, and the answer is read with it: it must tell the places apart, and nothing else may disturb them."),
     ("reversed", ("places", "people", "things"), (10.0, 10.0, 10.0), "Hop 1 gives all facts the same weight: the first embedding holds nothing that question and facts have in common. The question is a thing, so the first embedding must hold the things."),

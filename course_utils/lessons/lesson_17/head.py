@@ -51,6 +51,7 @@ def _(draw):
     args = _inputs(draw, 3, 7, 5, 3)
     yield Case("gates of 0", (*args[:4], 0 * args[4], *args[5:]), True)
     yield Case("fewer positions than numbers in a kernel", _inputs(draw, 2, 3, 2, 5), edge=True)
+    yield Case("fewer positions than a kernel moves to one side", _inputs(draw, 2, 2, 3, 7), edge=True)
     yield Case("a single position of width 1", _inputs(draw, 2, 1, 1, 3), edge=True)
     memory, *others = _inputs(draw, 3, 7, 5, 3)
     yield Case("strengths of 300", (memory, *others[:2], 300 + 0 * others[2], *others[3:]), hazard=True)

@@ -260,3 +260,6 @@ WRONG = {
     outputs_in_the_order_of_the_experts: "a wrong one: its outputs are in the order of the experts, and y in that of the rows",
     tells_the_k_gates_only: "a wrong one: it returns the gates of the chosen experts only, sorted by size",
 }  # fmt: skip
+RARE = {
+    _ending(lambda y, x: y * torch.nan): "a wrong one: y is NaN, so its differences are neither above 1e-5 nor below"
+}

@@ -5,7 +5,7 @@ from functools import partial
 import torch
 
 from course_utils.checks.task import Task
-from course_utils.lessons.lesson_18._layers import RIGHT, WIDTH, WRONG
+from course_utils.lessons.lesson_18._layers import RARE, RIGHT, WIDTH, WRONG
 from course_utils.lessons.shared.candidates import (
     asking,
     close,
@@ -35,7 +35,7 @@ task = Task(
     "a test that tells right layers of experts from wrong",
     arguments=("layer",),
     result="verdict",
-    candidates=asking(_problem, (*RIGHT, *WRONG), copies=True),
+    candidates=asking(_problem, (*RIGHT, *WRONG, *RARE), copies=True),
     difficulty=3,
     importance=4,
     minutes=20,
@@ -47,7 +47,7 @@ task = Task(
 )
 
 
-one_case_each(task, RIGHT, WRONG)
+one_case_each(task, RIGHT, WRONG, RARE)
 
 
 # What a test promises itself of a layer

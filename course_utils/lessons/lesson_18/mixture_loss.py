@@ -125,6 +125,7 @@ def _(outputs, gates, target):
     return mean
 
 
+MIXED_FIRST = "You mix the outputs first, and compare their sum with the target. Then each expert makes up for the errors of the others, and all work on everything: equation 1.1 of the paper"
 MIXED = {  # what becomes of the loss if it compares one mixed output with the target
     "target minus outputs": lambda target, outputs, *, gates: target[:, 0] - torch.einsum("bn,bnd->bd", gates, outputs),
     "the exponents": lambda logs, halves: halves,
@@ -143,7 +144,8 @@ def _over_the_largest(exponents, *, done):
 
 task.changed_each(
     # Other losses of the paper
-    ("mixed_first", "You mix the outputs first, and compare their sum with the target. Then each expert makes up for the errors of the others, and all work on everything: equation 1.1 of the paper, which it argues against. Compare each expert with the target by itself.", MIXED | {"minus half the squared distances": torch.neg}),
+    ("mixed_first", f"{MIXED_FIRST}, which it argues against. Compare each expert with the target by itself.", MIXED | {"minus half the squared distances": torch.neg}),
+    ("mixed_first_and_halved", f"{MIXED_FIRST}, but for the factor ½, and the paper argues against it. Compare each expert with the target by itself.", MIXED),
     ("log_inside_the_sum", "You weigh the experts' errors and add them up, as if the logarithm were inside the sum. Take the sum of gates times exponentials first, and its logarithm afterwards.", WEIGHTED),
     ("expected_squared_error", "You weigh the experts' squared errors and add them up: equation 1.2 of the paper. Equation 1.3 takes gates times exponentials of minus half of them, adds these up, and takes the logarithm.", WEIGHTED | {"minus half the squared distances": torch.neg}),
     # The distances

@@ -53,6 +53,9 @@ def _(draw):
     yield Case("all sizes 3", _inputs(draw, 3, 3, 3, 3, 3, 3, 1))
     yield Case("a single step, one feature", _inputs(draw, 1, 1, 1, 1, 1, 1, 1), True, edge=True)
     yield Case("a dilation larger than the number of steps", _inputs(draw, 2, 3, 2, 3, 2, 2, 8), True, edge=True)
+    x, f, g, dilation, *_, value = _inputs(draw, 2, 5, 1, 2, 1, 3, 1)
+    rising, large = torch.arange(1, 6).expand(2, 5)[..., None] + torch.zeros_like(x), torch.tensor([[10.0], [0], [0]])
+    yield Case("later steps with far larger scores", (rising, f, g, dilation, large, large, value), edge=True)
     yield Case("200 steps, dilation 64", _inputs(draw, 1, 200, 2, 2, 3, 2, 64), True, edge=True)
     yield Case("float64 numbers", _inputs(draw, 2, 5, 3, 2, 3, 5, 2, torch.float64), True, edge=True)
 
@@ -115,6 +118,11 @@ def _too_far_back(earlier, now, weight, *, dilation):
     return _convolved(_earlier(now, 2 * dilation), earlier, weight)
 
 
+def _divided_after_the_mask(scores, *, done):
+    weights = scores.softmax(-1) * done[SEEN]
+    return weights / weights.sum(-1, keepdim=True)
+
+
 CONVOLUTIONS = ("the first convolution", "the second convolution")
 SEEN, MASKED, WEIGHTS = "which steps each one sees", "the masked scores", "the weights"
 FAULTS = {  # of the version in the prompt: what is changed, and what to do
@@ -147,6 +155,7 @@ task.changed_each(
     ("activations_exchanged", "You have exchanged the tanh and the sigmoid. They were right: weight_f makes the values, and weight_g the gates.", {"its tanh": torch.sigmoid, "its sigmoid": torch.tanh}),
     # The attention
     ("scale_taken_out", "You have taken out the division by the square root of K. It was right.", {"the scaled scores": lambda query, key: query @ key.mT}),
+    ("divided_after_the_mask", "The mask comes after the softmax, and you divide the weights that are left by their sum. Where a later step has a far larger score, all that are left are 0, and 0 divided by 0 is NaN: put -inf into the scores first.", {MASKED: left_out, WEIGHTS: _divided_after_the_mask}),
     ("no_mask", "Each step attends to all steps, later ones included. The mask has to stay: put -inf into the scores of later steps.", {MASKED: left_out}),
     ("zero_before_the_softmax", "Later steps get a score of 0, which is a score like any other, so they still have weight. Give them -inf: its exponential is 0.", {MASKED: lambda scores, seen: scores.masked_fill(~seen, 0.0)}),
     ("nan_taken_away", "You have replaced the NaN of step 0 by 0, but the fault behind it is left: a step does not see itself. `later` has to be True strictly above the diagonal.", FAULTS["own_step"][0] | {WEIGHTS: lambda masked: masked.softmax(-1).nan_to_num(0.0)}),

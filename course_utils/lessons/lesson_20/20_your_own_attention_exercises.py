@@ -144,7 +144,8 @@ check("20.mean_rates", mean_rates)
 def catch_broken_attention(attend, order_matters):
     """Tell whether an attention keeps the promises of all attentions.
 
-    Give it random numbers of about 1, and T of 20 at most. Rounding stays below 1e-5. A thousand calls may take too long.
+    Give it random numbers of about 1. Try T = 1 and T = 8, each also with a row that is False throughout; T is 20 at most. Rounding
+    stays below 1e-5. A thousand calls may take too long.
 
     Args:
         attend: a function (query B×2×T×4, key B×2×T×4, value B×2×T×4, mask B×1×T×T) → contexts B×2×T×4, weights B×2×T×T;

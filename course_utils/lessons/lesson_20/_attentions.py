@@ -213,22 +213,18 @@ def _stops_at_one_place(query, key, value, mask):
 
 WRONG = {
     _made(normalise=_even, end=_one_head_of_weights): "a wrong one: its weights are B×1×T×T",
-    _made(end=_squeezed): "a wrong one: it loses its axes at T = 1",
-    _stops_at_one_place: "a wrong one: it fails at T = 1",
     _mask_altered: "a wrong one: it changes the mask that it is given",
     _key_altered: "a wrong one: it changes the keys that it is given",
     _made(normalise=_below_zero): "a wrong one: it has weights below 0",
     _made(normalise=_no_mask): "a wrong one: the mask has no effect",
     _made(normalise=_first_mask): "a wrong one: it uses the first sentence's mask for all",
     _made(normalise=_next_seen): "a wrong one: each row sees the next position, although its mask hides it",
-    _made(normalise=_only_where(lambda T: T > 5, _next_seen)): "a wrong one: each row sees the next position where T is above 5",
     _made(normalise=_small_leak): "a wrong one: a hundredth of the weight goes to all positions, hidden ones too",
     _made(normalise=_hidden_in_the_sum): "a wrong one: hidden positions count in the sum that weights are divided by, so rows sum to less than 1",
     _made(normalise=_rounded): "a wrong one: its weights have three digits only, so rows do not sum to 1",
     _made(normalise=_over_the_queries): "a wrong one: its softmax runs over the queries",
     _made(normalise=_nan_if_empty): "a wrong one: NaN where nothing may be attended to",
     _made(normalise=_even_if_empty): "a wrong one: even weights where nothing may be attended to",
-    _made(normalise=_only_where(lambda T: T == 1, _even_if_empty)): "a wrong one: at T = 1 a row that may see nothing gets the weight 1",
     _made(end=_mean_if_empty): "a wrong one: the mean of all values where nothing may be attended to, with weights of 0",
     _made(end=_sharper): "a wrong one: its contexts come from other weights than it returns",
     _made(end=_weights_of_the_first_head): "a wrong one: it returns the first head's weights for both",
@@ -245,4 +241,10 @@ WRONG_WITH_AN_ORDER = {
     _made(_alibi, _hidden_in_the_sum): "a wrong one in which order matters: ALiBi, and hidden positions count in the sum that weights are divided by",
     _made(normalise=_window_without_a_way_out): "a wrong one in which order matters: a row whose window is hidden sums to 0, although its mask has a True",
     _made(_with_neighbours): "a wrong one in which order matters: each key is mixed with the one before it, which may be hidden",
+}  # fmt: skip
+LAST = {
+    _made(end=_squeezed): "a wrong one: it loses its axes at T = 1",
+    _stops_at_one_place: "a wrong one: it fails at T = 1",
+    _made(normalise=_only_where(lambda T: T > 5, _next_seen)): "a wrong one: each row sees the next position where T is above 5",
+    _made(normalise=_only_where(lambda T: T == 1, _even_if_empty)): "a wrong one: at T = 1 a row that may see nothing gets the weight 1",
 }  # fmt: skip

@@ -8,6 +8,7 @@ import torch
 from course_utils.checks.task import Task
 from course_utils.lessons.lesson_20._attentions import (
     HEADS,
+    LAST,
     LONGEST,
     MOST,
     RIGHT,
@@ -29,7 +30,7 @@ from course_utils.models.attention import masked_softmax, scaled_dot
 MOST_PLACES = 20
 LARGEST = 10  # of what a test gives, so that rounding stays below 1e-5
 ALL_RIGHT, ALL_WRONG = RIGHT | RIGHT_WITH_AN_ORDER, WRONG | WRONG_WITH_AN_ORDER
-CANDIDATES = (*ALL_RIGHT, *ALL_WRONG)
+CANDIDATES = (*ALL_RIGHT, *ALL_WRONG, *LAST)
 
 
 def _problem(query, key, value, mask):
@@ -73,6 +74,7 @@ one_case_each(
     ALL_RIGHT,
     ALL_WRONG,
     beside=lambda place: CANDIDATES[place] in RIGHT_WITH_AN_ORDER or CANDIDATES[place] in WRONG_WITH_AN_ORDER,
+    last=LAST,
 )
 
 

@@ -6,6 +6,7 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
+from course_utils.checks.way import left_out
 from course_utils.lessons.shared.shares import EDGE, SIDE_EFFECT
 
 task = Task(
@@ -60,13 +61,13 @@ def _count(same):
     return same.sum(2)
 
 
-SAME, RATES = "which steps have the same key", "1 divided by their number"
+SAME, SO_FAR, RATES = "which steps have the same key", "those of them so far", "1 divided by their number"
 
 
 @task.steps
 def _(key):
     same = yield SAME, eq, key[:, :, None], key[:, None]
-    so_far = yield "those of them so far", torch.tril, same
+    so_far = yield SO_FAR, torch.tril, same
     number = yield "how many they are", _count, so_far
     rates = yield RATES, truediv, 1.0, number
     return rates
@@ -74,6 +75,8 @@ def _(key):
 
 task.changed_each(
     ("latest", "All rates are 1, so the memory holds the latest value of each key. It should hold their mean.", {RATES: lambda one, number: torch.ones(number.shape)}),
+    ("later_steps_too", "You count all steps that have this key, also those still to come. Count up to the step itself.", {SO_FAR: left_out}),
+    ("earlier_steps_alone", "You count the steps before this one alone. The step itself counts, too: the second value of a key has the rate 1/2.", {SO_FAR: lambda same: same.tril(-1), RATES: lambda one, number: one / number.clamp(min=1)}),
     ("every_step_counted", "You count all steps so far, whatever their key. A key's mean is over its own values: count the steps that have the same key.", {SAME: lambda key, other: torch.ones_like(key + other)}),
     ("halved", "You halve the rate each time the key comes again: 1, 1/2, 1/4. For a mean the nth rate is 1/n.", {RATES: lambda one, number: 0.5 ** (number - 1)}),
     ("one_too_many", "Your rates are 1/(n + 1): half at the first value of a key, as if the empty memory counted as a value of 0. The first rate is 1.", {RATES: lambda one, number: one / (number + 1)}),

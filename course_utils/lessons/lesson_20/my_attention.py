@@ -70,7 +70,10 @@ def _differ(one, other):
 
 
 def _found(query, key, value, mask, contexts):
-    """The first fault that the contexts of the eight sequences show, or of two of them alone; or KEPT."""
+    """The first fault that the contexts of the eight sequences show, or of two of them alone; or KEPT.
+
+    Among few steps an attention to the largest product alone may happen to be that of dot products with a large factor.
+    """
     half = query.shape[2] // 2
     first = contexts[FIRST]
     if len(contexts) == 2:
@@ -84,7 +87,9 @@ def _found(query, key, value, mask, contexts):
         "one that mixes heads": _differ(first[0], contexts[OTHER_HEAD, 0]),
         "one that ignores the query": not _differ(first, contexts[OTHER_QUERY]),
         "one that ignores the values": not _differ(first, contexts[OTHER_VALUES]),
-        "dot-product attention": query.abs().max() < 20 and _usual(first, query[FIRST], key[FIRST], value[FIRST]),
+        "dot-product attention": half > 3
+        and query.abs().max() < 20
+        and _usual(first, query[FIRST], key[FIRST], value[FIRST]),
     }
     return next((fault for fault, found in shown.items() if found), KEPT)
 
@@ -107,7 +112,7 @@ def _usual(contexts, query, key, value):
 
 
 SAID = {
-    "one that sees later steps": "Something that comes later changes a context. Set the scores to -inf where the mask is False, before they become weights. If you keep a memory, read it before later steps are written.",
+    "one that sees later steps": "Something that comes later changes a context. Set the scores to -inf where the mask is False, before they become weights. If you do that already: does the softmax run over the keys, and is no mean, norm or maximum taken over all steps? If you keep a memory, read it before later steps are written.",
     "one that sees padding": "Keys or values of steps that the mask hides from all queries change a context. Give these steps a weight of 0, or do not write them into your memory.",
     "one that gives the same sequence other contexts": "A sequence comes twice in this batch, and its contexts are not the same. Does something depend on its place in the batch, or on chance?",
     "one that mixes heads": "Another query, key and value in one head change the contexts of the other head. Heads are on the second axis: let nothing be summed or normalised over it.",

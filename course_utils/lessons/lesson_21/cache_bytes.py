@@ -53,6 +53,7 @@ def _(layers, heads, groups, d, length, bytes):
 for _name, _sentence, _of in (
     ("keys_alone", "It is half of what it should be: keys are kept, and values too.", lambda l, h, g, d, n, b: l * g * d * n * b),
     ("heads_for_groups", "You count keys and values for each head. The heads of a group share theirs: count groups.", lambda l, h, g, d, n, b: 2 * l * h * d * n * b),
+    ("one_of_both_for_each_head", "You count either keys or values for each head. The heads of a group share both: count groups for keys and for values.", lambda l, h, g, d, n, b: l * (h + g) * d * n * b),
     ("heads_and_groups", "You multiply by the number of heads and by that of groups. A group keeps its keys and values once, however many heads use them: leave the heads out.", lambda l, h, g, d, n, b: 2 * l * h * g * d * n * b),
     ("heads_in_a_group", "You multiply by how many heads share a group. What they share is kept once: multiply by the number of groups.", lambda l, h, g, d, n, b: 2 * l * (h // g) * d * n * b),
     ("queries_too", "You count three things: queries are not kept, as each is used once. Keys and values are two.", lambda l, h, g, d, n, b: 3 * l * g * d * n * b),

@@ -186,6 +186,16 @@ task.changed(
     {KEEP: lambda before, p, *, done: done[ORDERED] >= p},
 )
 task.changed(
+    "threshold_of_the_rest",
+    "You keep the ids whose own probability reaches 1 - p. It is the sum that has to reach p, from the most probable id on.",
+    {KEEP: lambda before, p, *, done: done[ORDERED] >= 1 - p},
+)
+task.changed(
+    "exponentials_not_divided",
+    "You add up the exponentials of the logits as they are. They are no probabilities before they are divided by their sum: torch.softmax does both.",
+    {"the softmax": torch.exp},
+)
+task.changed(
     "not_renormalised",
     "What you return does not sum to 1. Divide the probabilities that are left by their sum.",
     {SHARED: left_out},

@@ -172,7 +172,7 @@ task.changed(
 )
 task.changed(
     "largest_begins_at_0",
-    "Your largest score begins at 0. Where all scores lie far below that, all exponentials are 0, and 0 divided by 0 is NaN. Begin with minus infinity, or with the first block's largest score.",
+    "Your largest score begins at 0, or at another number that all scores may lie below. Where they lie far below it, all exponentials are 0, and 0 divided by 0 is NaN. Begin with minus infinity, or with the first block's largest score.",
     {NEW: lambda largest, of_block: torch.maximum(largest, of_block).clamp(min=0)},
 )
 task.changed(

@@ -36,23 +36,25 @@ def asking(problem, candidates, copies=False):
     return tuple(map(one, candidates))
 
 
-def one_case_each(task, right, wrong, rare=None, verdict=True, beside=None):
+def one_case_each(task, right, wrong, rare=None, verdict=True, beside=None, last=None):
     """Register a case for each of a task's candidates, in an order that is drawn, what a test is to say of each, and what is told of one where it says the opposite.
 
     Args:
-        task: its candidates are those of `right`, `wrong` and `rare`, in this order.
+        task: its candidates are those of `right`, `wrong`, `last` and `rare`, in this order.
         right, wrong: by candidate, what it is, and what makes it so: "a wrong model: its mask is off by one, so each row sees the next one". It is the case's name.
         rare: likewise, of wrong ones that no sensible test need find. Who misses these alone is right, with a remark.
         verdict: on those of `right`; on all others it is the opposite.
         beside: function of a candidate's place, returns what a test is told beside the candidate; None for nothing.
+        last: likewise, of wrong ones that a report names only where no other candidate is misjudged.
     """
-    names = [*right.values(), *wrong.values(), *(rare or {}).values()]
+    names = [*right.values(), *wrong.values(), *(last or {}).values(), *(rare or {}).values()]
+    ordinary, safe = len(right) + len(wrong), len(names) - len(rare or {})
 
     @task.cases
     def cases(draw):
         for key in torch.randperm(len(names), generator=draw.generator).tolist():
             args = (Candidate(key), beside(key)) if beside else (Candidate(key),)
-            yield Case(names[key], args, hazard=key >= len(right) + len(wrong))
+            yield Case(names[key], args, edge=key >= ordinary, hazard=key >= safe)
 
     def said(candidate):
         return (task.candidates.index(candidate) < len(right)) == verdict

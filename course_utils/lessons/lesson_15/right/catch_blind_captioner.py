@@ -31,7 +31,7 @@ def many_draws(captioner):
 def all_changes_in_one_batch(captioner):
     """Copies of one picture side by side, each with another annotation changed; another picture stands first and last."""
     g = torch.Generator().manual_seed(8)
-    L, T = 5, 4
+    L, T = 4, 6
     picture, caption = torch.randn(L, 5, generator=g), torch.randn(T, 3, generator=g)
     other, noise = torch.randn(1, L, 5, generator=g), torch.randn(L, 5, generator=g)
     pictures = picture + torch.eye(L)[:, :, None] * noise  # copy i has annotation i changed
@@ -70,8 +70,8 @@ def by_cutting_captions(captioner):
 
 def one_question_after_another(captioner):
     torch.manual_seed(1)
-    annotations = torch.randn(2, 6, 5)
-    words = torch.randn(2, 4, 3)
+    annotations = torch.randn(2, 4, 5)
+    words = torch.randn(2, 6, 3)
 
     def different(a, b):
         return bool(((a - b).abs() > 1e-5).any())
@@ -80,14 +80,14 @@ def one_question_after_another(captioner):
         features = captioner(annotations, words)
         # Does each annotation matter?
         for b in range(2):
-            for i in range(6):
+            for i in range(4):
                 changed = annotations.clone()
                 changed[b, i] = torch.randn(5)
                 new = captioner(changed, words)
                 if not different(new[b], features[b]):
                     return False
         # Does it look at words to come?
-        for t in range(4):
+        for t in range(6):
             changed = words.clone()
             changed[:, t] = torch.randn(2, 3)
             new = captioner(annotations, changed)
