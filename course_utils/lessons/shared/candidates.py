@@ -54,7 +54,7 @@ def one_case_each(task, right, wrong, rare=None, verdict=True, beside=None, last
     def cases(draw):
         for key in torch.randperm(len(names), generator=draw.generator).tolist():
             args = (Candidate(key), beside(key)) if beside else (Candidate(key),)
-            yield Case(names[key], args, edge=key >= ordinary, hazard=key >= safe)
+            yield Case(names[key], args, edge=ordinary <= key < safe, hazard=key >= safe)
 
     def said(candidate):
         return (task.candidates.index(candidate) < len(right)) == verdict
