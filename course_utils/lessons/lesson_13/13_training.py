@@ -239,7 +239,7 @@ for name, logits in (("just that", asked.log()), ("more certain", 2 * asked.log(
 smoothed = edited(with_adam, "ignore_index=PAD", "ignore_index=PAD, label_smoothing=0.1")
 display(difference(with_adam, smoothed, around=1))
 few, rows = [side[:60] for side in ids], {}
-unseen = [part[[text not in pairs.sources[:60] for text in others.sources]] for part in test]
+unseen = [part[[text not in pairs.sources[: len(few[0])] for text in others.sources]] for part in test]
 for name, loop, p in (("neither", with_adam, 0.0), ("dropout", with_adam, 0.1), ("smoothing", smoothed, 0.0)):
     own, new = [], []
     for seed in range(3):
@@ -381,7 +381,7 @@ print("with a German negation:", sum(not negations.isdisjoint(text.strip(".").sp
 print("What differs:", *(text for text, other in zip(denied, affirmed, strict=True) if text != other), sep="\n")
 
 # %% [markdown]
-# None. Two of them have a word that does not exist, with the English "not" in it. Rarity alone does not explain that: "not" is in 29 captions, "elephant" or "elephants" in 20. Has it learned nothing from the 29?
+# None. Two of them have a word that does not exist, with the English "not" in it. Rarity alone does not explain that: "not" is in 29 captions, an elephant or several in 20. Has it learned nothing from the 29?
 #
 # A translation shows only what wins. So we give the translator its own German without "not", and look for the place where *nicht* is most probable as the next word. How many times as probable does "not" in the English make it? As a control, three other words take its place.
 
