@@ -17,6 +17,7 @@ IN_OTHER_WORDS = {
     "selected index k out of range": "`topk` is asked for more numbers than there are: keep all of them if they are fewer.",
     "type must be tuple of ints,but got float": "`/` gives a number with a point, also where it divides without a remainder: write `//`.",
     "unsupported operand type(s) for ^": "`^` is no power in Python: write `**`.",
+    "'Tensor' and 'tuple'": "what you called returns several results, such as contexts and weights: take the one that you need, as in `[0]`.",
     "doesn't require grad": "somewhere on the way `.detach()`, `.item()` or torch.tensor(…) has cut the gradient.",
     "Boolean value of Tensor with more than one value": "`if`, `and`, `or` and `not` need a single truth value, and a tensor holds many. "
     "To ask whether there is a mask at all, write `mask is not None`; to choose number by number, use torch.where or masked_fill.",

@@ -20,7 +20,7 @@ BY_A_LIST = (
 AGAIN = "A second call with the same input gives a different value: something in it is random, or it keeps state between calls."
 OTHER_VERDICT = (
     "Your test gives different verdicts on one and the same candidate when it is called twice. Where its inputs are random, let them be the same each time "
-    "(`torch.manual_seed(0)`, or a Generator with a seed). And leave room for rounding, which changes from input to input: allow differences of about 1e-5, as "
+    "(`torch.manual_seed(0)`, or a Generator with a seed). And leave room for rounding, but no more: allow differences of about 1e-5, as "
     "`torch.allclose(…, atol=1e-5)` does."
 )
 OTHER_MODE = (

@@ -10,7 +10,7 @@ from course_utils.checks.task import count, sizes
 from course_utils.checks.way import left_out
 from course_utils.lessons.lesson_05._padded import with_garbage
 from course_utils.lessons.shared.masked import filled, masked_softmax_mistakes
-from course_utils.lessons.shared.properties import no_weight_is_negative, rows_sum_to_one
+from course_utils.lessons.shared.properties import no_weight_is_negative, nothing_where_masked, rows_sum_to_one
 
 
 def gaps(draw, B, S):
@@ -87,22 +87,16 @@ def properties(task):
     """Register what holds for the weights of every look."""
     task.property(rows_sum_to_one)
     task.property(no_weight_is_negative)
-    task.property(nothing_where_masked)
+    task.property(weight_where_the_mask_is_true)
 
 
-def nothing_where_masked(case, value):
+def weight_where_the_mask_is_true(case, value):
     """No weight where the mask is False."""
     weights, mask = value[1], case.args[2]
     both = mask.any(1) & ~mask.all(1)
     if both.any() and (weights[both] * mask[both]).abs().max() < 1e-6 and (weights[both].sum(1) > 0.5).all():
         return "All weight lies where the mask is False, and none where it is True: the mask is the wrong way round."
-    leaked = weights[~mask]
-    return (
-        f"Where the mask is False the weight should be 0; one of yours is {leaked.max():.4g}. Mask the scores, with -inf: "
-        "any finite score, such as -100, may leave some weight."
-        if (leaked > 1e-6).any()
-        else None
-    )
+    return nothing_where_masked(weights, mask)
 
 
 # The steps, and the mistakes that they invite

@@ -104,7 +104,7 @@ def _(query, key, value, radius, hub):
 @task.steps
 def _(query, key, value, radius, hub):
     products = yield "the products of query and key", matmul, query, key.mT
-    root = yield "the square root of D", sqrt, query.shape[-1]
+    root = yield "√D", sqrt, query.shape[-1]
     scores = yield "the scores", truediv, products, root
     position = torch.arange(query.shape[1])
     ahead = yield "how far each lies to the right of each other", lambda at: at - at[:, None], position

@@ -150,7 +150,7 @@ def _(x, weight_q, weight_k, weight_v, mask=None):
     key = yield "the keys", matmul, x, weight_k
     value = yield "the values", matmul, x, weight_v
     products = yield "the products of queries and keys", matmul, query, key.mT
-    root = yield "the square root of d", sqrt, query.shape[-1]
+    root = yield "√d", sqrt, query.shape[-1]
     scores = yield "the scores", truediv, products, root
     if mask is not None:
         scores = yield "the masked scores", lambda scores, mask: scores.masked_fill(~mask, -torch.inf), scores, mask
@@ -190,7 +190,7 @@ scaling_mistakes(task, contexts="the product of weights and value")
 task.changed(
     "divided_by_root_of_D",
     "You divide the scores by √D, the root of the words' width. Divide by √d: the scores are sums of d products, and d is the width of queries and keys.",
-    {"the square root of d": lambda d, *, x: x.shape[2] ** 0.5},
+    {"√d": lambda d, *, x: x.shape[2] ** 0.5},
 )
 
 

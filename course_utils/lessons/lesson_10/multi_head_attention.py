@@ -127,7 +127,7 @@ def _(query, key, value, in_weight, in_bias, out_weight, out_bias, heads, mask=N
         parts.append((yield from projecting(name, place, words, in_weight, in_bias, heads)))
     query, key, value = parts
     products = yield "the products of queries and keys", lambda q, k: q @ k.mT, query, key
-    root = yield "the square root of d", sqrt, query.shape[-1]
+    root = yield "√d", sqrt, query.shape[-1]
     scores = yield "the scores", truediv, products, root
     if mask is not None:
         mask = yield "the mask with an axis for the heads", lambda mask: mask[:, None], mask
@@ -193,7 +193,7 @@ task.changed(
 task.changed(
     "divided_by_root_of_H",
     "You divide the scores by √H, the root of the number of heads. Divide by √d, the root of a head's width: the scores of a head are sums of d products, where d = D/H.",
-    {"the square root of d": lambda d, *, heads: heads**0.5},
+    {"√d": lambda d, *, heads: heads**0.5},
 )
 task.changed(
     "keys_summed",

@@ -103,7 +103,7 @@ def _(x, keys, values, in_weight, in_bias, out_weight, out_bias):
     keys = yield "all keys", _behind, keys, key
     values = yield "all values", _behind, values, value
     products = yield "the products of query and keys", lambda q, k: q @ k.mT, query, keys
-    root = yield "the square root of d", sqrt, query.shape[-1]
+    root = yield "√d", sqrt, query.shape[-1]
     scores = yield "the scores", truediv, products, root
     weights = yield "the softmax", lambda scores: scores.softmax(-1), scores
     output = yield from joining(weights, values, out_weight, out_bias)

@@ -87,7 +87,7 @@ def _(query, key, value, mask):
 
 
 KEYS, VALUES, PRODUCTS = "the keys of each head", "the values of each head", "the products of queries and keys"
-ROOT, SCORES, MASKED, SOFTMAX = "the square root of d", "the scores", "the masked scores", "the softmax"
+ROOT, SCORES, MASKED, SOFTMAX = "√d", "the scores", "the masked scores", "the softmax"
 ZEROS = "the weights with zeros"
 
 

@@ -124,7 +124,7 @@ def projection_mistakes(task, queries="queries", keys="keys", values="values"):
         ("divided_by_root_of_D", "You divide the scores by √D. Divide by √d: the scores of a head are sums of d products, where d = D/H.", lambda D: D**0.5),
         ("divided_by_D", "You divide the scores by D. Divide by √d: the scores of a head are sums of d products, where d = D/H.", lambda D: D),
     ):  # fmt: skip
-        task.changed(name, sentence, {"the square root of d": lambda d, *, out_bias, root=root: root(len(out_bias))})
+        task.changed(name, sentence, {"√d": lambda d, *, out_bias, root=root: root(len(out_bias))})
     for axis, name, sentence in (
         (2, "softmax_over_queries", "the queries, so the words that ask compete for each key"),
         (1, "softmax_over_heads", "the heads, so they compete with one another"),

@@ -4,14 +4,14 @@ from course_utils.checks.way import left_out
 
 
 def scaling_mistakes(task, d="d", width="the width of queries and keys", contexts=None):
-    """Declare the mistakes of a task whose `steps` give "the square root of d" and "the scores", which are divided by it.
+    """Declare the mistakes of a task whose `steps` give "√d" and "the scores", which are divided by it.
 
     Args:
         d: the letter of that width, also in the words of the step.
         width: what it is the width of.
         contexts: the words of the product of weights and values; None for a task that does not ask for it.
     """
-    root = f"the square root of {d}"
+    root = f"√{d}"
     for name, sentence, change in (
         ("unscaled", f"The scores are not scaled: divide them by √{d}, where {d} is {width}.", lambda n: 1),
         ("divided_by_d", f"You divide the scores by {d}, or by √{d} twice. Divide them once by √{d}.", lambda n: n),
