@@ -392,6 +392,12 @@ def test_columns_that_sum_to_1_are_a_reason_to_ask_for_the_axis():
     assert report.mistake is None and "does your softmax run over the last axis?" in report.message
 
 
+@pytest.mark.parametrize(("convert", "told"), [(torch.Tensor.tolist, True), (torch.Tensor.numpy, True), (str, False)])
+def test_a_list_or_an_array_in_place_of_a_tensor_is_told_how_to_become_one(convert, told):
+    report = judge_answer(TASKS["00.weighted_sum"], lambda weights, values: convert(weights @ values))
+    assert report.state == "failed" and ("`torch.as_tensor`" in report.message) == told
+
+
 def test_a_remark_is_the_sentence_of_the_mistake_that_it_shows():
     def by_probabilities(logits, target, mask):  # infinite where a probability is 0 in float32
         p = logits.softmax(-1).gather(-1, target.clamp(min=0)[..., None])[..., 0]
