@@ -234,7 +234,7 @@ plots.bars(by_split, "accuracy", title=test.name, ylim=(0, 1.1))
 print(f"with negation {hits[:, test.negated].mean():.3f}, without {hits[:, ~test.negated].mean():.3f}")
 
 # %% [markdown]
-# We count "not" as a negation, and on SST-2 also "n't", "no", "never" and the like. On SST-2 the harm is unequal: positive reviews with a negation come out right less often, negative ones do not. Negations are more frequent in negative reviews, so they have learned negative numbers, which lower every score that they enter. To see the failure clearly, we need a world in which we know the truth.
+# We count "not" as a negation, and on SST-2 also "n't", "no", "never" and the like. On SST-2 the harm is unequal: positive reviews with a negation come out right less often, negative ones do not. Most negations are more frequent in negative reviews, so they have learned negative numbers, which lower every score that they enter. To see the failure clearly, we need a world in which we know the truth.
 #
 # ## A world where the failure can be predicted
 #

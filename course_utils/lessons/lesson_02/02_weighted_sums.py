@@ -226,7 +226,7 @@ for opinion in ("great", "not great", "awful", "not awful"):
 diagrams.several_attentions()
 
 # %% [markdown]
-# All four signs in the last column are right. Without "not" both attentions find the opinion; with "not" the first one turns to "not", which adds nothing. The drawing shows how contexts are combined: they are **concatenated**, and a linear layer weighs all their features. Change the factors 2 and -1. Most factors with a positive sum and a negative second one work: do you see why?
+# All four signs in the last column are right. Without "not" both attentions find the opinion; with "not" the first one turns to "not", which adds nothing. The drawing shows how contexts are combined: they are **concatenated**, and a linear layer weighs all their features. Change the factors 2 and -1. Nearly all pairs with a positive sum and a negative second factor work: do you see why?
 #
 # Can training find such weights? What share of the four cases will *one* trained attention get right?
 

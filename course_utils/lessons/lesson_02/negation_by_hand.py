@@ -55,7 +55,7 @@ def _numbers(name, part):
         part = part.tolist()
     if not isinstance(part, (list, tuple)) or len(part) != size:
         raise CourseError(
-            f"{size} numbers in a list are expected for {name}. Of an array of numpy's, `.tolist()` makes one."
+            f"{size} numbers in a list are expected for {name}. `.tolist()` makes a list of a NumPy array."
         )
     part = [n.item() if isinstance(n, torch.Tensor) and n.numel() == 1 else n for n in part]
     if not all(type(n) in (int, float) for n in part):

@@ -170,7 +170,7 @@ reveal("03.own_question", as_it_is.mean())
 diagrams.self_attention(new=["projections", "residual"])
 
 # %% [markdown]
-# The query says what a word looks for, the key what it can be found by, and the value what it hands over. The word's own vector is added to its context, which is called a **residual connection**: without it, a word's vector would count only if it were attended to.
+# The query says what a word looks for, the key what it can be found by, and the value what it hands over. The word's own vector is added to its context, which is called a **residual connection**: without it, a word's vector would reach the sum only if some word attended to it.
 #
 # Before we train the matrices, we choose them by hand. A word has four features: its polarity, +1, -1 or 0, and three that mark it as an opinion, as "not", or as any other word.
 

@@ -56,7 +56,7 @@ def _(lengths, size):
 for name, sentence, mask in (
     ("inverted", 'The mask is the wrong way round: here True means "is a word".', ge),
     ("one_too_many", "One place too many is True. Places are counted from 0, so the last word is at length - 1.", le),
-    ("one_too_few", "One place too few is True. Places are counted from 0, as `torch.arange(size)` does, so a sentence of 2 words has them at 0 and 1.", lambda places, lengths: places + 1 < lengths),
+    ("one_too_few", "One place too few is True. `torch.arange(size)` counts places from 0, so a sentence of 2 words has them at 0 and 1.", lambda places, lengths: places + 1 < lengths),
     ("padded_left", "You mark the end of the row, as if the padding came first. Here the words come first.", lambda places, lengths: places >= len(places) - lengths),
 ):  # fmt: skip
     task.changed(name, sentence, {"the comparison of places with lengths": mask})

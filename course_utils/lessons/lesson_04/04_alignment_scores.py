@@ -46,7 +46,7 @@ diagrams.attention(
 #
 # ## All eight by hand
 #
-# Take the state $s = (0, 2)$ and the hidden states $h_1 = (2, 0)$, $h_2 = (0, 1)$ and $h_3 = (3, 4)$. The learned parts are simple numbers: "general" swaps the two features, and the perceptron, with one hidden unit, takes 2 tanh of a difference, that of the second features of $s$ and $h$: for $h_1$ it gives $2 \tanh(2 - 0) = 1.928$. Work out the first three rows on paper. Which hidden state does each prefer?
+# Take the state $s = (0, 2)$ and the hidden states $h_1 = (2, 0)$, $h_2 = (0, 1)$ and $h_3 = (3, 4)$. The learned parts are simple numbers: "general" swaps the two features, and the perceptron, with one hidden unit, takes 2 tanh of the second feature of $s$ minus that of $h$: for $h_1$ it gives $2 \tanh(2 - 0) = 1.928$. Work out the first three rows on paper. Which hidden state does each prefer?
 
 
 # %% tags=["nbval-check-output"]
@@ -268,7 +268,7 @@ plots.weights(means, worlds, list(accuracy), xlabel="world", ylabel="score")
 table(accuracy, worlds, corner="share found, five seeds", digits=2)
 
 # %% [markdown]
-# No score wins everywhere. The dot product and the cosine need a shared space, which only "same" has. In "turned" they do worse than chance: on average, four of our five rotations turn a vector by more than a right angle. The general score also works in "turned" and "salience", and the perceptron everywhere but in "position". The concatenating score finds only what stands out, the location-based one only positions.
+# No score wins everywhere. The dot product and the cosine need a shared space, which only "same" has. In "turned" they do worse than chance: four of our five rotations turn a vector by more than a right angle on average. The general score also works in "turned" and "salience", and the perceptron everywhere but in "position". The concatenating score finds only what stands out, the location-based one only positions.
 #
 # Now write a score of your own. Here is an example: $-\lVert W^\top s - h \rVert^2$, the squared distance after a learned projection. Will it find more than the general score? Run it, then change it. Can you write one that wins "position"? (Its W needs a row for each of 8 positions.)
 

@@ -160,7 +160,7 @@ def shift_right(target, bos):
         bos: the id that marks the beginning, an int.
 
     Returns:
-        The decoder's inputs, B×T.
+        The decoder's inputs, B×T, ids.
 
     Example:
         >>> shift_right(torch.tensor([[5, 6, 2], [7, 2, 0]]), 1)
@@ -184,7 +184,7 @@ check("05.shift_right", shift_right)
 #
 # $$\text{loss} = -\frac1N \sum_{b,t:\ \text{mask}_{bt}} \log p_{bt}(\text{target}_{bt}), \quad p_{bt} = \operatorname{softmax}(\text{logits}_{bt}), \quad N \text{ the number of True positions}$$
 #
-# What is at positions where the mask is False affects neither the loss nor its gradient, and without any word the loss is 0. An answer that goes wrong only without any word, or only where padding holds NaN or ids outside the vocabulary, passes with a remark.
+# What is at positions where the mask is False affects neither the loss nor its gradient, and without any word the loss is 0. An answer that goes wrong only where the batch has no word, or only where padding holds NaN or ids outside the vocabulary, passes with a remark.
 
 
 # %%

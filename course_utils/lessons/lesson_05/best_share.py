@@ -143,7 +143,7 @@ task.changed_each(
 
 task.changed(
     "nearly_equal",
-    "You take vectors for the same whose numbers are only nearly equal. `str` shows four digits of a tensor's numbers, and rounding or `torch.allclose` lets small differences go. All numbers have to be equal: compare them as they are, in `tuple(vector.tolist())`.",
+    "You treat vectors as the same if their numbers are nearly equal. `str` shows four decimals of a tensor's numbers, and rounding or `torch.allclose` lets small differences go. All numbers have to be equal: compare them as they are, in `tuple(vector.tolist())`.",
     {GROUPS: lambda vectors, targets: _grouped([tuple(round(number, 4) for number in v) for v in vectors], targets)},
 )
 task.changed(

@@ -207,7 +207,7 @@ step_explorer
 #
 # ## The length curve again
 #
-# We count the share of right words again. Beside your two models the picture shows three kinds that the course has measured, five of each, with 600 steps: one that reads the encoder's last states at every step (Cho et al. 2014), Bahdanau's, and Luong's with input feeding, which is explained below. The first has the same encoder, cell and readout as Bahdanau's, cannot look back, and learns at twice the rate of both others. What share of the words is right at 12 words with Bahdanau's decoder, on average?
+# We count the share of right words again. Beside your two models the picture shows three kinds that the course has measured, five of each, with 600 steps: one that reads the encoder's last states at every step (Cho et al. 2014), Bahdanau's, and Luong's with input feeding, which is explained below. The first has the same encoder, cell and readout as Bahdanau's, cannot look back, and learns at twice the rate of the other two. What share of the words is right at 12 words with Bahdanau's decoder, on average?
 
 # %% tags=["nbval-check-output"]
 predict("06.twelve", ...)
@@ -405,7 +405,7 @@ seen = align(french, subwords, "An old man is sitting next to a swimming pool.")
 plots.weights(seen.weights, seen.source, seen.target, xlabel="English", ylabel="French")
 
 # %% [markdown]
-# For "vieil" it attends to "old" and to "man". Looking at both makes sense, since the noun decides between "vieux", "vieil" and "vieille". But weights show where a model looks, not what it uses: below, "tree" gets a quarter of the weight, and the form is wrong. What a row lacks to 1 lies on EOS, which the picture leaves out.
+# For "vieil" it attends to "old" and to "man". Looking at both makes sense, since the noun decides between "vieux", "vieil" and "vieille". But weights show where a model looks, not what it uses: below, "tree" gets a quarter of the weight for "old", and the form is wrong. What a row lacks to 1 lies on EOS, which the picture leaves out.
 #
 # Now type sentences of your own, and watch them being translated. The first is there already: is its "old" right, too? What will a model that has read nothing but captions make of "The black dog is not sleeping"?
 
@@ -461,7 +461,7 @@ check("06.q5", ...)
 # - The encoder passes on all of its states. Before each word the decoder takes one more step: score, normalise, sum.
 # - Bahdanau's query is the state before the step, and cell and output read the context. Luong's query is the state after it, and the output reads the context.
 # - Where the truth is known, and sentences are no longer than in training, the largest weight nearly always lies on the right word. The alignment error rate counts the links that are missing or superfluous.
-# - A score whose weights do not depend on the state, or that never exceeds 1, is of no use to a decoder.
+# - A score whose weights do not depend on the state, or that stays between -1 and 1, is of no use to a decoder.
 #
 # **Exercises**: [open them](../exercises/06_seq2seq_attention_exercises.ipynb)
 #

@@ -174,7 +174,7 @@ WRONG = {
     _with(_wrong("mask_inverted")): "a wrong decoder: the mask is turned round",
     _with(_wrong("mask_as_lengths")): "a wrong decoder: it takes the mask for lengths, as if words always stood first",
     _with(_changed({"mask": lambda mask: mask[:1].expand_as(mask)})): "a wrong decoder: the mask of the first sentence for all",
-    _with(_first_sentence_alone): "a wrong decoder: it looks for the first sentence of the batch alone",
+    _with(_first_sentence_alone): "a wrong decoder: it attends in the first sentence of the batch alone",
     _with(_state_decides_how_much): "a wrong decoder: a gate decides how much of the plain mean counts",
     _with(_changed(dict.fromkeys(("annotations", "mask"), lambda of_batch: of_batch.roll(1, 0)))): "a wrong decoder: each sentence looks at the one before it in the batch",
     _with(_changed({CONTEXT: lambda parts: parts.sum(1) + parts.sum(1).mean(0) / 2}), _looks_after): "a wrong decoder: the mean context of the batch is added",
@@ -295,7 +295,7 @@ mistaken(
 )
 mistaken(
     "too_much_room",
-    "A candidate passes your test in which padding has a small effect: there is too much room where features have to stay. Rounding stays below 1e-5.",
+    "A candidate in which padding has a small effect passes your test: there is too much room where features have to stay. Rounding is below 1e-5.",
     stays=0.05,
 )
 mistaken(
@@ -332,7 +332,7 @@ mistaken(
 )
 mistaken(
     "one_sentence",
-    "A candidate passes your test that looks for the first sentence of a batch alone. Change annotations of each sentence, one after another, and see that its features move.",
+    "A candidate that attends in the first sentence of a batch alone passes your test. Change annotations of each sentence, one after another, and see that its features move.",
     sentences=slice(1),
 )
 mistaken(
@@ -342,7 +342,7 @@ mistaken(
 )
 mistaken(
     "equal_numbers",
-    "Candidates that cut all real places of the batch into equal parts, one for each sentence, pass your test. They raise an error where sentences have different numbers of real places: let yours have such numbers, and return False in `except`.",
+    "Candidates that cut all real places of the batch into equal parts, one for each sentence, pass your test. Where sentences have different numbers of real places, they go wrong or raise an error: give yours different numbers, and return False in `except`.",
     mask=((True, False, True, False), (False, True, False, True)),
 )
 mistaken(

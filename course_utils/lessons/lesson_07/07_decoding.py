@@ -363,11 +363,11 @@ for place in (5, 8, 12):
 plots.curves(at, curves, "position in the translation", "share of right words", ax=plots.axes(width=6.4, height=3.8))
 
 # %% [markdown]
-# Even after right words the share falls, as one vector holds all twelve. After one wrong word it recovers in part: eight positions later fewer are right, with every seed. This is **exposure bias** (Ranzato et al. 2016). With its own words hardly any of the last are; there omissions shift words, too.
+# Even after right words the share falls, as one vector holds all twelve. After one wrong word the decoder recovers in part: eight positions later fewer words are right, with every seed. This is **exposure bias** (Ranzato et al. 2016). After its own words hardly any of the last are right; omissions shift words, too.
 #
 # ## So: which translation is best?
 #
-# On the bench, the more probable translation was better; for the rope, it had lost most of its words. A beam of five with $\alpha$ = 1 does well, as far as BLEU sees. What it misses needs people, or models trained on their judgements, such as COMET (Rei et al. 2020).
+# On the bench, the more probable translation was better; for the rope, it had lost most of its words. A beam of five with $\alpha$ = 1 does well, by BLEU. What it misses needs people, or models trained on their judgements, such as COMET (Rei et al. 2020).
 #
 # ## Questions
 #

@@ -318,7 +318,7 @@ for length, ax in zip((12, 20), plots.axes(2, width=5.2, height=3.4), strict=Tru
 reveal("08.window", best[20])
 
 # %% [markdown]
-# local-m is right more often than that: even without attention about half of the words are right. On 12 words it is a little behind global attention, on 20 ahead with every seed, but far behind in reversed order, where its rule is wrong. local-p does well on 12 words, but far worse on 20; we have not looked where its centres lie there.
+# local-m is right more often than these percentages: even without attention a third to a half of the words are right. On 12 words it is a little behind global attention, on 20 ahead with every seed, but far behind in reversed order, where its rule is wrong. local-p does well on 12 words, but far worse on 20; we have not looked at its centres.
 #
 # ## Can a network attend to its own past?
 #
@@ -337,11 +337,11 @@ print("weights:", *(sum(p.numel() for p in Recaller(layer, hidden=width).paramet
 plots.dots(marks, "share of digits right, five seeds")
 
 # %% [markdown]
-# The LSTM that looks back gets every digit right. The others must hold all pairs in one state. From two pairs on, twice the width helps with every seed, by amounts that differ widely; from four on, looking back is ahead of it with every seed, and with fewer weights.
+# The LSTM that looks back gets every digit right. The others must hold all pairs in one state. From two pairs on, twice the width helps with every seed, by widely different amounts; from four on, looking back is ahead of it with every seed, and with fewer weights.
 #
 # ## So: must attention be soft?
 #
-# No. Where values are costly, hard attention reads one and learns from draws, but needs more questions. Where a rule says where the source word is, a window did best on 20 words, after training on 12. Otherwise soft global attention is the safe choice.
+# No. Where values are costly, hard attention reads one and learns from draws, but needs more questions. Where a rule says where the source word is, a window did best on 20 words, after training on at most 12. Otherwise soft global attention is the safe choice.
 #
 # ## Questions
 #

@@ -88,7 +88,7 @@ check("10.merge_heads", merge_heads)
 #
 # The weights are those of `nn.MultiheadAttention`: `in_weight` holds $W^Q$, $W^K$ and $W^V$, each transposed, one below the other, and `in_bias` their biases. So $x$ is projected to `x @ weight.T + bias`. In $W^Q$, the $d$ columns of $W_0^Q$ come first, then those of $W_1^Q$, and so on.
 #
-# `mask` applies to all heads, and `None` allows everything. **True means "may attend"**, unlike in `nn.MultiheadAttention`. A word that may attend to nothing has contexts of **zeros**, which go through the output projection like any others. (`nn.MultiheadAttention` gives NaN there. Whatever else comes out for such a word earns a remark, and costs no point.)
+# `mask` applies to all heads, and `None` allows everything. **True means "may attend"**, unlike in `nn.MultiheadAttention`. A word that may attend to nothing has contexts of **zeros**, which go through the output projection like any others. (`nn.MultiheadAttention` gives NaN there. Any wrong result for such a word, NaN too, earns a remark, and costs no point.)
 
 
 # %%

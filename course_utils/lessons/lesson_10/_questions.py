@@ -102,7 +102,7 @@ questions = (
             ),
             (
                 "All heads whose removal changes nothing can be removed together.",
-                "Together they may be worth more: in our last attention to the source, three heads cost more than theirs added up.",
+                "Together they may be worth more: in our last attention to the source, three heads cost more than their single losses added up.",
             ),
             (
                 "The head is the most important one, as nothing else can replace it.",

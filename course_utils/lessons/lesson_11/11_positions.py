@@ -336,7 +336,7 @@ for ax in (by_place, by_query):
     ax.axvline(12, color="0.5", linestyle=":")  # the last position that occurred in training
 
 # %% [markdown]
-# Position 12 did occur in training, but only as the repeated word, never as an answer: learned positions fail from there. (Rotary ones lose some of the first answers, perhaps because these are farther from the last word than any in training.) Sinusoidal ones lose answers from 9 on. Layer 0 gives the word before less weight there, but in texts of 12 words, too. What is new is the weight on keys after 12. Is that the cause?
+# Position 12 did occur in training, but only as the repeated word, never as an answer: learned positions fail from there. (Rotary ones lose some of the first answers, perhaps because these are farther from the last word than any in training.) Sinusoidal ones lose answers from 9 on. Layer 0 gives the word before less weight there, but it does so in texts of 12 words, too. New is the weight on keys after 12. Is that the cause?
 #
 # We try two changes to layer 0 and nothing else. First we hide the keys after 12 from earlier queries. Then our head by hand, whose M works at any position, takes its place. What does each bring back?
 
