@@ -154,8 +154,9 @@ def _in_parts(expected, received, result, reach):
 
 def _in_tensor(expected, received, name, letters, reach):
     if not isinstance(received, torch.Tensor):
-        several = isinstance(received, (list, tuple)) or received == Foreign("ndarray")
+        several = isinstance(received, list) or received == Foreign("ndarray")
         how = " `torch.stack` makes one of a list of tensors, `torch.as_tensor` of numbers or an array." * several
+        how += " Return it alone, not several values." * isinstance(received, tuple)
         return Finding("type", f"{name}: you returned {describe(received)}; a torch.Tensor was expected.{how}")
     if expected.dtype == torch.bool:
         if received.dtype != torch.bool:

@@ -337,7 +337,7 @@ print("weights:", *(sum(p.numel() for p in Recaller(layer, hidden=width).paramet
 plots.dots(marks, "share of digits right, five seeds")
 
 # %% [markdown]
-# The LSTM that looks back gets every digit right. The others must hold all pairs in one state. From two pairs on, twice the width helps with every seed, by widely different amounts; from four on, looking back is ahead of it with every seed, and with fewer weights.
+# The LSTM that looks back gets every digit right. Others must hold all pairs in one state. From two pairs on, twice the width helps with every seed, by widely different amounts; from four on, looking back is ahead of it with every seed, and with fewer weights.
 #
 # ## So: must attention be soft?
 #

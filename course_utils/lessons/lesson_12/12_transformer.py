@@ -263,7 +263,7 @@ diagrams.transformer_calls([*attentions, "feed-forward", "layers"], new=ends)
 predict("12.share", ...)
 
 # %% tags=["reveals"]
-print("Words of sentences that are mostly new to both:")
+print("Words of 300 sentences, most of them new to both:")
 pairs, test = (small_world(number, seed, order="verb-last") for number, seed in ((20_000, 1), (300, 2)))
 torch.manual_seed(0)
 recurrent = RecurrentTranslator(len(pairs.words), width=32, hidden=64, encoder_hidden=32, dropout=0.0)
@@ -387,7 +387,7 @@ for part in ("nothing", "source mask", "causal mask", copying):
     print(f"loss at the end {min(found):.2f} to {max(found):.2f}: {' '.join(names[part].split())}")
 
 # %% [markdown]
-# Without positions, attention to the source, residual connections or the causal mask, fewer than half of the words are right when the model translates. Of these four, only the causal mask is not missed given the right words, nor by the loss. Copying must be learned, too, and here the source settles nearly every word, so even the whole model's loss nears 0. (In real text only the other's might.) Without the source mask, sentences translated one at a time get much worse: perhaps the model has learned to rely on the padding beside the words.
+# Without positions, attention to the source, residual connections or the causal mask, fewer than half of the words are right when the model translates. Of these four, only the causal mask is not missed given the right words, nor by the loss. Copying must be learned, too, and here the source settles nearly every word, so even the whole model's loss nears 0. (In real text only the loss without the mask might.) Without the source mask, sentences translated one at a time get much worse: perhaps the model has learned to rely on the padding beside the words.
 #
 # Feed-forward networks and norms seem to do little. Is this also true where words have endings that must agree?
 

@@ -176,7 +176,7 @@ def _look_at_normalised(y, memory, *, weights, right):
 
 task.changed_each(
     ("memory_normalised", "With norm_first, memory goes through norm2 as well. Only what asks is normalised there: memory comes in as the encoder made it.", {f"what {LOOK} gives (norm_first=True)": _look_at_normalised}),
-    ("memory_always_normalised", "memory goes through norm2, with norm_first and without. It goes through no norm: it comes in as the encoder made it.", either_way(f"what {LOOK} gives", _look_at_normalised)),
+    ("memory_always_normalised", "memory goes through norm2, with norm_first and without. Leave it as the encoder made it.", either_way(f"what {LOOK} gives", _look_at_normalised)),
 )  # fmt: skip
 for name, sentence, read in (
     ("words_for_memory", "In the second attention, the target's words look at themselves. Its keys and values are made from memory.", lambda y, memory: (y, y, y)),
@@ -233,8 +233,8 @@ task.changed(
     without(ATTEND),
 )
 for name, sentence, order in (
-    ("source_first", "Attention to the source comes before self-attention. Self-attention is the first sub-layer.", (LOOK, ATTEND, FEED)),
-    ("feed_forward_second", "The feed-forward network comes before attention to the source. It is the last of the three sub-layers.", (ATTEND, FEED, LOOK)),
+    ("source_first", "Attention to the source comes before self-attention, which should be the first sub-layer.", (LOOK, ATTEND, FEED)),
+    ("feed_forward_second", "The feed-forward network comes before attention to the source. It should be the last sub-layer.", (ATTEND, FEED, LOOK)),
 ):  # fmt: skip
 
     @task.mistake(sentence, name)

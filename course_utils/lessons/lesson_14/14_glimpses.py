@@ -382,7 +382,7 @@ print("                     right answers:               ", right)
 table(rows, [f"look {n}" for n in range(1, 5)], corner="in the digit's box, share of 1,000 fields", digits=2)
 
 # %% [markdown]
-# In field 4 two looks miss, and the third hits. In field 6 the model finds the 5 and reads a 0. In a third of the fields, the third or fourth look is the first to hit. But it may leave again: in 86 of 100 some look hits (the second row's sum), in 64 the last one. A hit is no right answer yet: of five models, seed 0 hits in 0.71 and is right in 0.57, seed 2 in 0.32 and 0.52.
+# In field 4 two looks miss, and the third hits. In field 6 the model finds the 5 and reads a 0. In a third of the fields, the third or fourth look is the first to hit. But the model may leave again: in 86 of 100 some look hits (the second row's sum), in 64 the last one. A hit is no right answer yet: of five models, seed 0 hits in 0.71 and is right in 0.57, seed 2 in 0.32 and 0.52.
 #
 # ## What does a look cost?
 #
@@ -423,7 +423,7 @@ columns = ["glimpses", "convolutional", "convolutional gains", "training, glimps
 table(rows, columns, corner="right answers, five seeds", digits=2)
 
 # %% [markdown]
-# Here the convolutional network gains with every seed, most among clutter. Each of its steps takes longer, but it had fewer. In the paper, glimpses won among clutter on 60×60 pixels (MNIST; table 2, errors in percent):
+# Here the convolutional network wins with every seed, by most among clutter. Each of its steps takes longer, but it had fewer. In the paper, glimpses won among clutter on 60×60 pixels (MNIST; table 2, errors in percent):
 #
 # | convolutional, 2 layers | 4 glimpses | 8 glimpses | 8 glimpses at random locations |
 # | --- | --- | --- | --- |

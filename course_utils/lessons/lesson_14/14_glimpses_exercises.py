@@ -34,7 +34,7 @@ from course_utils.models.train_model import train_model
 #
 # Repair them, so that the sensor keeps these promises ([lesson 14](../notebooks/14_glimpses.ipynb)):
 #
-# 1. Before it is reduced, a patch has the location's pixel in row and column side // 2, also in images that are not square. At 1 that is the pixel after the last, outside.
+# 1. Before it is reduced, a patch has the location's pixel in row and column side // 2, also in images that are not square. A location of 1 lies in the pixel after the last, outside the image.
 # 2. Beyond the image there are zeros, and they count in the mean.
 # 3. A cell of patch $k$ is the mean of $2^k \times 2^k$ pixels.
 #

@@ -223,7 +223,7 @@ task.changed_each(
     ("begins_at_the_location", "Your patches begin at the location. It is their middle: the corner lies half of the side before it.", {CORNERS: lambda at, side, *, right: right(at, 0)}),
     ("one_corner_for_all", "All your patches begin at the corner of the first one, so the wide ones are not around the location. Each has a side of its own, and so a corner of its own.", {CORNERS: lambda at, side, *, size, right: right(at, size)}),
     ("coordinates_exchanged", "You take the first number of a location for y and the second for x. A location is (x, y), and corner takes it as it is.", {"location": lambda location: location.flip(1)}),
-    ("location_kept_inside", "A location of 1 lies in the last pixel in yours. It lies in the pixel after it, outside the image: leave its row and its column as they are, without a clamp.", {"location": lambda location, *, image: location.minimum(1 - 1 / torch.tensor([*image.mT.shape[1:]]).to(location))}),
+    ("location_kept_inside", "You put a location of 1 into the last pixel. It belongs into the next one, outside the image: leave row and column as they are, without a clamp.", {"location": lambda location, *, image: location.minimum(1 - 1 / torch.tensor([*image.mT.shape[1:]]).to(location))}),
     # From pixels to cells
     ("summed", "Your cells are sums. Take the mean: divide by the number of pixels, 2ᵏ × 2ᵏ.", {MEAN: left_out}),
     ("divided_by_one_side", "You divide the sum of a block by 2ᵏ. It has 2ᵏ × 2ᵏ pixels.", {MEAN: lambda total, n, *, done: total / done["the side of a block"]}),

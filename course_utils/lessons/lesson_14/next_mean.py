@@ -84,7 +84,7 @@ task.changed_each(
     ("location_alone", "You push by the location itself. The gradient points from the mean to the location: subtract the mean.", {"the location minus the mean": left_out}),
     ("divided_by_std", "You divide by std. The gradient of the log density has std² below the line.", {VARIANCE: left_out}),
     ("summed", "You sum over the looks. The loss is their mean.", {MEAN: lambda pushes: pushes.sum(0)}),
-    ("mean_over_x_and_y_too", "You take the mean over x and y as well, so both numbers move by the same. Take it over the B looks alone.", {MEAN: lambda pushes: pushes.mean()}),
+    ("mean_over_x_and_y_too", "You take the mean over x and y as well, so both numbers move by the same amount. Take it over the B looks alone.", {MEAN: lambda pushes: pushes.mean()}),
     ("for_each_look", "You return a mean for each look, B×2. All of them move one mean: take the mean of their pushes.", {MEAN: left_out}),
     ("rate_forgotten", "The rate is missing.", {"the rate times their mean": left_out}),
     ("push_alone", "You return how far the mean moves. Return where it is after the step.", {NEW: lambda mean, moved: moved}),

@@ -291,7 +291,7 @@ rows = {name: found["right words"] for name, found in marks.items()}
 table(rows, [f"seed {seed}" for seed in range(5)], corner="share of right words", digits=2)
 
 # %% [markdown]
-# Without the penalty, pointing is near 1 (one word earlier: 0.36 to 0.53). With λ = 0.01 it is 0 in four of five runs, with λ = 1 in all (one word earlier: below 0.42 in four). With either, every run gets fewer words right than the same seed without it. But a map can fail where most words are right: of the two runs with λ = 0.01 and more than 0.9 right, one points at nothing.
+# Without the penalty, pointing is near 1 (one word earlier: 0.36 to 0.53). With λ = 0.01 it is 0 in four of five runs, with λ = 1 in all (one word earlier: below 0.42 in four). With either, every run gets fewer words right than the same seed without it. But a map can fail where most words are right: of the two runs with λ = 0.01 and more than 0.9 right, one points a word too early.
 #
 # ## Is the map an explanation?
 #
@@ -324,7 +324,7 @@ print(f"With the penalty, and nothing emptied, {100 * kept:.0f} of 100 names are
 explore(depends_on, scene=ipywidgets.IntSlider(value=1, min=0, max=29), word=words)
 
 # %% [markdown]
-# The first model's name suffers most without the cell of the thing, where its weight lies. Does the penalised one need the cell at which it looks most (or those near the thing, which see its edge)? We empty that cell for every name. Of 100 names, how many will the penalised model still get right?
+# In the first model the name suffers most without the thing's cell, where the weight lies. Does the penalised one need the cell at which it looks most (or those near the thing, which see its edge)? We empty that cell for every name. Of 100 names, how many will the penalised model still get right?
 
 # %% tags=["nbval-check-output"]
 predict("15.emptied", ...)
@@ -379,7 +379,7 @@ reveal("15.relation", "before" if before < after else "after")
 print("weights on the things:", f"{on_before.mean():.2f} before, {on_after.mean():.2f} after; equal weights: 0.04")
 
 # %% [markdown]
-# It needs both. In every run the loss is largest without the thing named before, although that gets little weight: perhaps the state has kept it. (It even falls below guessing, only partly as captions end.)
+# It needs both. In every run most relations are lost without the thing named before, which gets little weight: perhaps the state has kept it. (Fewer are right than by guessing, only partly because captions end early.)
 #
 # ## Draw one cell
 #

@@ -129,7 +129,7 @@ ax.minorticks_off()
 _ = ax.set_xticks([0.03, 0.1, 0.3, 1], ["0.03", "0.1", "0.3", "1"])
 
 # %% [markdown]
-# As a sum, competing experts win with most seeds, but lose on average: errors are above 0.08 in six of their runs, in one of the others. Competing brings something else: the expert with the largest gate can then answer alone, and its error is at most 1.3 times the sum's. Experts that worked together can hardly ever answer alone.
+# As a sum, competing experts win with most seeds and lose on average: errors are above 0.08 in six of their runs and one of the others. Competing brings something else: the expert with the largest gate can then answer alone, and its error is at most 1.3 times the sum's. Experts that worked together can hardly ever answer alone.
 #
 # ## What is not attended to does not change
 #
@@ -454,7 +454,7 @@ with torch.no_grad():
 table(rows, ["the best expert is asked", "by chance, of those with work"], corner="share of inputs", digits=2)
 
 # %% [markdown]
-# In the languages nearly always; on the lines mostly, if the experts competed (one run, which went well). Even after a collapse the gate asks the best expert, and yet most words are wrong. That is no contradiction: gate and experts have grown together, and the others were hardly asked after the first steps. So a good choice among experts is not enough: they become good only at what they are asked *in training*. A balance loss or offsets give most experts a chance, and a gate of exactly 0 protects what an expert knows.
+# In the languages nearly always; on the lines more often if the experts competed (one run, which went well). Even after a collapse the gate asks the best expert, and yet most words are wrong. That is no contradiction: gate and experts have grown together, and the others were hardly asked after the first steps. So a good choice among experts is not enough: they become good only at what they are asked *in training*. A balance loss or offsets give most experts a chance, and a gate of exactly 0 protects what an expert knows.
 #
 # ## Questions
 #

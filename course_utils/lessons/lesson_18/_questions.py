@@ -94,11 +94,11 @@ questions = (
             ),
             (
                 "Both layers read and return vectors of the same width.",
-                "So does the one that is 8 times as wide inside, and each token costs 8 times the work there.",
+                "So does the one that is 8 times as wide inside, and each token costs 8 times the single network's work there.",
             ),
             (
                 "A network 8 times as wide does no better than the 8 experts.",
-                "It does better still, but each token then costs seven times the work.",
+                "It does better still, but each token then costs seven times the experts' work.",
             ),
         ),
     ),

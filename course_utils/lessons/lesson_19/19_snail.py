@@ -358,7 +358,7 @@ print(f"digits 5 to 9, after five examples: {', '.join(five)}, many {many:.2f}; 
 print(f"the rule in any light, each picture's mean subtracted: {without_light:.2f} after one example")
 
 # %% [markdown]
-# On classes as in training, SNAIL beats the rule by far if there were five: their look is in its weights. With many, it equals the rule. On new digits the rule wins in the first three rows, after one example and after five. There, forty classes beat many after one, but not after five.
+# On classes as in training, SNAIL beats the rule by far if there were five: their look is in its weights. With many, it equals the rule. On new digits the rule wins in the first three rows, after one example and after five. There, training on forty classes beats many after one, but not after five.
 #
 # In any light, SNAIL wins after one example. On new digits the rule wins again if each picture's mean is subtracted.
 #

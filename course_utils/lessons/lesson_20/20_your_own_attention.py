@@ -290,7 +290,7 @@ print("each gives what the course's version gives:", all(same))
 broken(ours, more)
 
 # %% [markdown]
-# ALiBi breaks `order` on purpose, and so does the delta rule, which overwrites; without weights, it also breaks `rows`. But `linear` has a fault: below -18, φ is rounded to 0, and 0 / 0 is NaN. Put a 1 in place of a sum of 0 (`Tensor.where`) *before* you divide; afterwards is too late, as the gradient is then NaN already. Run both again: none breaks `large`.
+# ALiBi breaks `order` on purpose, and so does the delta rule, which overwrites; without weights, it also breaks `rows`. But `linear` has a fault: below -18, φ is rounded to 0, and 0 / 0 is NaN. Put a 1 in place of a sum of 0 (`Tensor.where`) *before* you divide; afterwards is too late, as the gradient is then NaN already. Run both cells again: none breaks `large`.
 #
 # ## Which one wins?
 #
@@ -316,7 +316,7 @@ reveal("20.wins", max(variants.VARIANTS, key=lambda name: shares(name, "latest")
 #
 # ## Take one part out
 #
-# Why does linear attention lose in both worlds? Its memory is larger than the delta rule's. Take out a part, and predict the share of right answers. Below, a query asks for one of 32 or 128 keys: what weight does it get with φ?
+# Why does linear attention lose in both worlds? Its memory is larger than the delta rule's. Take out a part, and predict the share of right answers. Below, a query asks for one of 32 or 128 keys: what weight does that key get with φ?
 
 
 # %% tags=["nbval-check-output"]
@@ -361,7 +361,7 @@ for world, ax in zip(compared.WORLDS, plots.axes(2, width=4.6, height=3), strict
 _ = ax.set_yticklabels([])  # the same as on the left
 
 # %% [markdown]
-# Dots on the right are gains: *linear* gets worse without φ alone or the division alone, but better without both, most in `once`. The table suggests why. Without φ products have both signs, and a sum near 0 makes weights huge. Without the division, φ's positive products add up, the more so with more keys. Without both, the other keys add little.
+# Dots on the right are gains: *linear* gets worse without φ alone or the division alone, but better without both. The table suggests why. Without φ, products have both signs, and a sum near 0 makes weights huge. Without the division, φ's positive products add up, the more so with more keys. Without both, what others add is near 0 on average.
 #
 # Without the reading, the delta rule gains in `once` and loses in `latest`, which the reading wins. Why does it lose in `once`?
 #
@@ -484,7 +484,7 @@ check("20.q5", ...)
 #
 # - An attention can be changed in its score, its normaliser and its memory. What it promises comes first, and can be tested: trust a promise more once it has found a fault.
 # - In our worlds sparsemax gains in both. The delta rule wins `latest`, and ALiBi comes second; in `once`, ALiBi falls behind in long sequences, the delta rule at every length. Linear attention needs no list of keys, but loses in both.
-# - To see what a part is for, take it out and compare seed by seed. What it does depends on the other parts: in linear attention, leaving out only one of φ and the division makes it worse, leaving out both makes it better; a mild penalty helps far more in `latest` with sparsemax. A strong one costs `once`; sparing some heads may help: two seeds say so, which is a hint.
+# - To see what a part is for, take it out and compare seed by seed. What it does depends on the other parts: in linear attention, leaving out only one of φ and the division makes it worse, leaving out both makes it better; a mild penalty helps far more in `latest` with sparsemax than with softmax. A strong one costs `once`; sparing some heads may help: two seeds say so, which is a hint.
 # - A memory of fixed size forgets or blurs. But softmax keeps 2·heads·d numbers more for each token and layer, the delta rule always heads·d². Today's [Qwen3-Next](https://huggingface.co/Qwen/Qwen3-Next-80B-A3B-Instruct) and [Kimi Linear](https://arxiv.org/abs/2510.26692) combine both: a *gated* delta rule in three of four layers, softmax in the fourth.
 #
 # **Exercises**: [open them](../exercises/20_your_own_attention_exercises.ipynb)

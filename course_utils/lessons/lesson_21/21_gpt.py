@@ -172,7 +172,7 @@ for k in range(9):
 table({"bits per character": ngram}, [str(k) for k in range(9)], corner="k", digits=2)
 
 # %% [markdown]
-# It stays 0.2 bits above the limit, and more than 7 characters gain nothing. Perhaps most names stand further back, and contexts that reach them are too rare.
+# It stays 0.2 bits above the limit, and more than 7 characters gain nothing. Nearly half of the names stand further back; perhaps contexts that reach those are too rare.
 #
 # ## Training
 #
@@ -556,7 +556,7 @@ table(rows, ["right", "word before", "prefix matching", "copying"], corner="atte
 # | causal attention in heads | lessons 09, 10 | encoder, decoder and an attention between them | one text, one kind of layer |
 # | residual connections, norm in front | lesson 12 | norm after the addition | higher learning rates work (lesson 12) |
 # | RMSNorm | here | LayerNorm | less to compute |
-# | rotary positions | lesson 11 | sinusoids added to the embeddings | of positions, only distances count |
+# | rotary positions | lesson 11 | sinusoids added to the embeddings | positions count only by their distance |
 # | SwiGLU | here | ReLU | better when tried (Shazeer 2020) |
 # | grouped queries | here | a key and value for each head | a smaller cache |
 # | softmax in blocks | here | scores written to memory | less to move |

@@ -50,7 +50,7 @@ check("21.next_token_loss", next_token_loss)
 #
 # One query attends to many keys, and its scores and values come **in blocks**: each call of `next_block()` gives the next block, a tuple of scores, b, and values, b×D, and after the last one `None`. A block is lent to you: **the next call overwrites it with NaN**, as fast memory is used again.
 #
-# Return the context, D: the values weighted by the softmax over all scores. Go through the blocks once, and keep three things: the largest score so far, a sum of exponentials, and a context that is not divided yet (Milakov and Gimelshein, 2018; Dao et al., 2022). The check sees the result alone, not what you keep. A block of scores near ±10,000 must not spoil it. No block is empty.
+# Return the context, D: the values weighted by the softmax over all scores. Go through the blocks once, and keep three things: the largest score so far, a sum of exponentials, and a context that is not divided yet (Milakov and Gimelshein, 2018; Dao et al., 2022). The check sees the result alone, not what you keep. A block of scores near ±10,000 must not spoil the result. No block is empty.
 
 
 # %%

@@ -31,7 +31,9 @@ def nothing_where_masked(weights, mask):
     elif not (leaked[mask.any(-1)] > 1e-6).any():
         advice = "It lies in a row that may attend to nothing. All weights of such a row should be 0, and any finite score in place of -inf leaves some there."
     else:
-        advice = "Is the score there -inf before the softmax? And is it the right row of the mask, in the right order?"
+        advice = (
+            "Is the score there -inf before the softmax? And do you take the right row of the mask, in the right order?"
+        )
     return f"Where the mask is False the weight should be 0; one of yours is {leaked.max():.4g}. {advice}"
 
 
