@@ -361,7 +361,7 @@ for world, ax in zip(compared.WORLDS, plots.axes(2, width=4.6, height=3), strict
 _ = ax.set_yticklabels([])  # the same as on the left
 
 # %% [markdown]
-# Dots on the right are gains: *linear* gets worse without φ alone or the division alone, but better without both. The table suggests why. Without φ, products have both signs, and a sum near 0 makes weights huge. Without the division, φ's positive products add up, the more so with more keys. Without both, what others add is near 0 on average.
+# Dots on the right are gains. *linear* gets worse without φ alone or the division alone, but better without both. The table suggests why: without φ, products have both signs, and sums near 0 make weights huge. Without the division, φ's positive products add up, the more so with more keys. Without both, what others add is near 0 on average.
 #
 # Without the reading, the delta rule gains in `once` and loses in `latest`, which the reading wins. Why does it lose in `once`?
 #
