@@ -114,7 +114,7 @@ def _(numbers):
 @claim("13", "Dropout and smoothing gain a little, and neither closes the gap.")
 def _(numbers):
     by_dropout, by_smoothing = (numbers(f"{name} minus neither, new sentences, seed by seed:") for name in ("dropout", "smoothing"))  # fmt: skip
-    return all(0 < sum(gains) and max(gains) < 0.1 for gains in (by_dropout, by_smoothing))
+    return all(sum(gains) > 0 and max(gains) < 0.1 for gains in (by_dropout, by_smoothing))
 
 
 @claim("14", "The model finds most digits, although it was only ever told which digit it is.")

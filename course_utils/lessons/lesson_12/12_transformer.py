@@ -263,7 +263,7 @@ diagrams.transformer_calls([*attentions, "feed-forward", "layers"], new=ends)
 predict("12.share", ...)
 
 # %% tags=["reveals"]
-print("Words of 300 sentences, most of them new to both:")
+print("Words of sentences, most of them new to both:")
 pairs, test = (small_world(number, seed, order="verb-last") for number, seed in ((20_000, 1), (300, 2)))
 torch.manual_seed(0)
 recurrent = RecurrentTranslator(len(pairs.words), width=32, hidden=64, encoder_hidden=32, dropout=0.0)
