@@ -48,12 +48,16 @@ def named_mistake(task, cases, outcomes, expected, wrong):
 
 
 def named_at(task, cases, outcomes, expected, place):
-    """Return the only named mistake that is right but for hazards, and whose outcome at the place of one is the answer's; or None."""
+    """Return the only named mistake that is right but for hazards, and whose outcome at the place of one is the answer's; or None.
+
+    Where the value there is wrong, the value alone has to be the answer's.
+    """
     safe = [i for i, case in enumerate(cases) if not case.hazard]
+    alike = _alike if _beside(first_wrong(task, expected, place, outcomes[place])) else alike_value
     fitting = [
         m
         for m in task.mistakes
-        if _alike(outcomes[place], expected.of_mistake(m, place))
+        if alike(outcomes[place], expected.of_mistake(m, place))
         and all(alike_value(expected.truth[i], expected.of_mistake(m, i)) for i in safe)
     ]
     return fitting[0] if len(fitting) == 1 else None

@@ -88,7 +88,7 @@ def _(draw):
     mask = words_first(torch.tensor([3, 2]), 3)
     target = _target(draw, mask, 5)
     target[0, 1] = far[0, 1].argmax()
-    yield Case("logits of ±10,000", (far, target, mask), hazard=True)
+    yield Case("logits of ±10,000", (far, target, mask), True, hazard=True)
     double = draw.numbers(3, 5, 7, dtype=torch.float64)
     yield Case("float64 numbers", (double, *ordinary[1:]), True, edge=True)
 

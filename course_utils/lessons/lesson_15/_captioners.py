@@ -7,6 +7,8 @@ a captioner sees moves them by more than 1e-4 where random numbers of about 1 ar
 import torch
 import torch.nn.functional as F
 
+from course_utils.lessons.shared.candidates import with_nan
+
 ANNOTATION, WORD, STATE, HIDDEN, FEATURES = 5, 3, 4, 6, 7  # widths
 MOST = 30  # captions, places and words in a call, at most
 
@@ -194,10 +196,6 @@ def _place_beside_each_word(annotations, words):
     return _recurrent(annotations, words) + annotations[:, : words.shape[1]] @ TELL_CONTEXT.T
 
 
-def _nan_beside_the_right_ones(annotations, words):
-    return _recurrent(annotations, words) * torch.tensor([torch.nan, *[1.0] * (FEATURES - 1)])
-
-
 # Wrong ones: words to come
 
 
@@ -264,5 +262,7 @@ WRONG = {
     _shares_over_the_steps: "a wrong captioner: its softmax runs over the steps, so words to come share in the total",
 }  # fmt: skip
 RARE = {
-    _nan_beside_the_right_ones: "a wrong captioner: one of its features is NaN, so its differences are neither above 1e-5 nor below"
+    with_nan(
+        _recurrent
+    ): "a wrong captioner: one of its features is NaN, so its differences are neither above 1e-5 nor below"
 }

@@ -9,6 +9,7 @@ import torch.nn.functional as F
 
 from course_utils.lessons.lesson_06._looking import summed, without_garbage
 from course_utils.lessons.lesson_16._memories import dot
+from course_utils.lessons.shared.candidates import with_nan
 from course_utils.models.attention import masked_softmax
 
 WIDTH, ANSWERS, HOPS = 4, 5, 3
@@ -186,10 +187,6 @@ def _leaking(question, facts, mask):
     return _network(question, facts, mask) + 0.003 * _padding(facts, mask) @ READOUT.T
 
 
-def _nan_beside_the_right_ones(question, facts, mask):
-    return _network(question, facts, mask) * torch.tensor([torch.nan, *[1.0] * (ANSWERS - 1)])
-
-
 def _padding_of_other_rows(question, facts, mask):
     """What is at padding reaches the next row, and not its own."""
     return _network(question, facts, mask) + 0.3 * _padding(facts, mask).roll(1, 0) @ READOUT.T * (len(facts) > 1)
@@ -222,5 +219,5 @@ WRONG = {
     _padding_of_other_rows: "a wrong model: padding of one row reaches the next row",
 }  # fmt: skip
 RARE = {
-    _nan_beside_the_right_ones: "a wrong model: one of its numbers is NaN, so its differences are neither above 1e-5 nor below"
+    with_nan(_network): "a wrong model: one of its numbers is NaN, so its differences are neither above 1e-5 nor below"
 }

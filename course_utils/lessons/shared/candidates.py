@@ -138,6 +138,32 @@ def mistakes_of_comparing(mistaken, called, refused, passing, room, compared_by=
         mistaken(name, sentence, **compared_by(comparison))
 
 
+def mistakes_of_one_side(mistaken, called, room):
+    """Register the mistakes of a test that forgets `.abs()`: it asks only that no number is too large, or that none is too small.
+
+    Args:
+        mistaken: what `mistakes_of_tests` returns; the test compares the right tensor with a candidate's by `same`.
+        called: what is compared: "numbers".
+        room: up to which difference they count as the same.
+    """
+    for name, too, sign in (("too_small_passes", "small", 1), ("too_large_passes", "large", -1)):
+        mistaken(
+            name,
+            f"A candidate whose {called} are too {too} passes your test. Wrong numbers may lie on either side of the right ones: take `.abs()` of the differences before you compare them with 1e-5.",
+            same=lambda right, received, sign=sign: (sign * (received - right)).max() < room,
+        )
+
+
+def with_nan(function):
+    """Return the function with NaN in place of the first of its result's numbers along the last axis."""
+
+    def spoiled(*args):
+        result = function(*args)
+        return torch.cat([result[..., :1] * torch.nan, result[..., 1:]], -1)
+
+    return spoiled
+
+
 def tests_without(task, left_out, test, most, never_both=()):
     """Register, for every choice of checks, the mistake of a test that leaves out these and no others.
 
