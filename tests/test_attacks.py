@@ -17,10 +17,13 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from test_tasks import TASKS, judge_briefly
+from test_tasks import TASKS, judge_briefly, solution_of
 from torch import nn
 
 from course_utils.checks.answer import expected_on, judge_answer
+from course_utils.checks.judge import judge
+from course_utils.checks.running.contract import Failure, Outcome, question
+from course_utils.checks.running.run import run
 from course_utils.learner import notebook, state
 from course_utils.models import attention as reference
 
@@ -1127,3 +1130,16 @@ def test_two_processes_write_at_once(course_folder):
     running = [subprocess.Popen([sys.executable, "-c", code], env=env) for _ in range(2)]
     assert [process.wait(60) for process in running] == [0, 0]
     assert state.read()["04.dot"]["hints"] == 50 and not list(course_folder.rglob("*.tmp"))
+
+
+@pytest.mark.parametrize("task_id", extent.usually(list(TASKS), 15))
+def test_a_reply_that_breaks_off_at_an_unusual_input_earns_nothing(task_id):
+    """A forged one, which holds an error in place of what nobody has computed: the inputs after it count as wrong."""
+    task, expected = TASKS[task_id], expected_on(TASKS[task_id], 0)
+    outcomes = run(solution_of(task_id), list(map(question, expected.cases)), 60, task.candidate)
+    stop = Outcome("error", failure=Failure("ValueError", "made up"))
+    assert judge(task, expected.cases, outcomes, expected).state == "passed"
+    for place, case in enumerate(expected.cases[:-1]):
+        if case.edge:
+            report = judge(task, expected.cases, [*outcomes[:place], stop], expected, explaining=False)
+            assert report.state in ("error", "failed") and not report.only_edges, (case.name, str(report))

@@ -29,7 +29,6 @@ from grading_attacks import (
 )
 
 from course_utils.grading.cage import locks
-from course_utils.grading.judging.box import BUSY_AT_MOST
 from course_utils.grading.judging.pool import cores
 
 RUNNER = Path(__file__).with_name("grading_attacks.py")
@@ -39,6 +38,7 @@ GIVEN = [variant for variant in VARIANTS if layers_of(variant)]
 RUNS = [(user, variant) for user in USERS for variant in sorted(VARIANTS, key=lambda v: (v not in GIVEN, -len(v)))]
 OF_EACH_GROUP = 1
 SECONDS_AT_MOST = 15  # a little more than a notebook may take as a whole, on a machine that is not busy
+BUSY = 4  # times as long, on a busy one
 WORDS_AT_MOST = 2**16  # bytes of its line in the journal
 
 pytestmark = pytest.mark.skipif(
@@ -131,7 +131,7 @@ def test_nothing_comes_of_it(seen, name):
     assert tried
     for run, result in tried.items():
         assert result["does"] == [], f"{run}: {result}"
-        assert result["seconds"] <= SECONDS_AT_MOST * BUSY_AT_MOST, f"{run}: {result}"
+        assert result["seconds"] <= SECONDS_AT_MOST * BUSY, f"{run}: {result}"
         assert max(result["peak"], result["cost"]) <= COST_AT_MOST, f"{run}: {result}"
         assert result["log"] <= LOG_AT_MOST, f"{run}: {result}"
         assert result["words"] <= WORDS_AT_MOST, f"{run}: {result}"

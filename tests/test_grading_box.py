@@ -102,7 +102,9 @@ def test_a_busy_machine_costs_no_answer_in_a_class_its_time(box, monkeypatch):
         "import time\nfirst = [True]\ndef padding_mask(lengths, size):\n    end = time.process_time() + 0.5 * first.pop() if first else 0\n"
         "    while time.process_time() < end: pass\n    return torch.arange(size) < lengths[:, None]"
     )
-    wanted = Wanted("padding_mask", ("callable",), pack([Case("", (torch.tensor([1, 2]), 3))]), None, ())
+    wanted = Wanted(
+        "03.padding_mask", "padding_mask", ("callable",), pack([Case("", (torch.tensor([1, 2]), 3))]), None, ()
+    )
     monkeypatch.setattr(box, "limits", Limits(seconds=0.8, whole=20))
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count())]
     try:
@@ -293,7 +295,9 @@ def test_a_test_of_gradients_has_the_same_verdict_as_in_a_notebook():
     cases = task.make_cases(2**40 + 1)
     imports = "import torch\nfrom course_utils.models.plain import sequence_loss as reference\n"
     asked = pack(list(map(question, cases)))
-    wanted = [Wanted("catch_wrong_loss", ("callable",), asked, Candidates(task, cases), task.offers)]
+    wanted = [
+        Wanted("05.catch_wrong_loss", "catch_wrong_loss", ("callable",), asked, Candidates(task, cases), task.offers)
+    ]
     reports = []
     with Box(locks.chosen(), Limits(seconds=30, whole=300)) as box:
         for cell in (imports + tasks.answers()[task.id], BY_VALUE):
@@ -461,7 +465,9 @@ def test_a_test_of_searches_has_the_same_verdict_as_in_a_notebook():
     expected = Expected(task, cases)
     cells = {"the solution": tasks.answers()[task.id], **SEARCHES}
     asked = pack(list(map(question, cases)))
-    wanted = [Wanted("catch_wrong_beam", ("callable",), asked, Candidates(task, cases), task.offers)]
+    wanted = [
+        Wanted("07.catch_wrong_beam", "catch_wrong_beam", ("callable",), asked, Candidates(task, cases), task.offers)
+    ]
     verdicts = {}
     with Box(locks.chosen(), Limits(seconds=30, whole=300)) as box:
         for name, cell in cells.items():
@@ -487,7 +493,11 @@ def test_a_test_of_searches_crosses_the_pipe_little_more_than_once_a_search():
     cases, asked = task.make_cases(5), []
     candidates = Candidates(task, cases)
     ask = lambda request: asked.append(request) or candidates(request)  # noqa: E731
-    wanted = [Wanted("catch_wrong_beam", ("callable",), pack(list(map(question, cases))), ask, task.offers)]
+    wanted = [
+        Wanted(
+            "07.catch_wrong_beam", "catch_wrong_beam", ("callable",), pack(list(map(question, cases))), ask, task.offers
+        )
+    ]
     with Box(locks.chosen(), Limits(seconds=30, whole=300)) as box:
         list(box.answers([MADE_UP_STEP + tasks.answers()[task.id]], wanted))
     assert len(asked) < 10 * len(cases)  # of which each is tried twice, and a right one with ten searches each time

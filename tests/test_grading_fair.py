@@ -102,7 +102,7 @@ def assert_right(name, box, known):
         cases = known(task, seed)[0]
         candidate = Candidates(task, cases) if task.candidates else None
         asked = pack([question(case) for case in cases])
-        wanted.append(Wanted(task.answer_name, task.answer_kinds, asked, candidate, (*task.offers, BORROWED)))
+        wanted.append(Wanted(task.id, task.answer_name, task.answer_kinds, asked, candidate, (*task.offers, BORROWED)))
     came = list(box.answers(cells, wanted))
     failed, came = came[: -len(runs)], came[-len(runs) :]
     assert not failed
@@ -117,6 +117,6 @@ def test_a_wrong_answer_does_fail_here(box, known):
     cases, truth = known(task, 0)
     (answer,) = box.answers(
         ["def dot(state, hidden):\n    return hidden @ state.mT"],
-        [Wanted("dot", ("callable",), pack(list(map(question, cases))))],
+        [Wanted("04.dot", "dot", ("callable",), pack(list(map(question, cases))))],
     )
     assert judge(task, cases, answer.outcomes, truth).state == "failed"

@@ -471,12 +471,19 @@ def test_a_small_seed_is_refused_from_a_program_too(tmp_path):
 
 @pytest.fixture(scope="module")
 def in_secret(tmp_path_factory):
-    """What is said of a notebook with one cell, which lies in a folder that is hidden from it."""
+    """What is said of a notebook with one cell, which lies in a folder that is hidden from it; a mirror of data sets holds more than these."""
     secret = tmp_path_factory.mktemp("hidden") / "secret-name"
     secret.mkdir()
     path = secret / "03.ipynb"
     limits = boxes.Limits(seconds=patience.SECONDS, whole=4 * patience.SECONDS)
-    with Grader(2**100, locks.chosen(), limits, [secret]) as grader:
+    mirror = tmp_path_factory.mktemp("mirror")
+    (mirror / "sst2").mkdir()
+    for name in ("sst2/dev.tsv", "solutions.txt"):
+        (mirror / name).write_text("what is in it")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("COURSE_DATA_MIRROR", str(mirror))
+        grader = Grader(2**100, locks.chosen(), limits, [secret]).__enter__()
+    with grader:
 
         def remark(cell):
             path.write_text(notebook(cell))
@@ -491,6 +498,14 @@ def test_arguments_and_environment_tell_nothing(in_secret):
     assert "ValueError: (['']," in said and "secret-name" not in said and "hidden" not in said
     names = set(re.findall(r"'([A-Z_]+)'", said))
     assert names <= {"COURSE_DATA_MIRROR", "COURSE_PROGRESS", "HOME", "LANG", "MPLBACKEND", "PATH"}
+
+
+@caged
+def test_of_a_mirror_of_data_sets_these_can_be_read_and_nothing_beside_them(in_secret):
+    """Whoever names a folder too far above the data would else open solutions."""
+    read = "import os\nmirror = os.environ['COURSE_DATA_MIRROR']\nraise ValueError(open(mirror + {!r}).read())"
+    assert "what is in it" in in_secret(read.format("/sst2/dev.tsv"))
+    assert "PermissionError" in in_secret(read.format("/solutions.txt"))
 
 
 LOOKS = """

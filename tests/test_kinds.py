@@ -470,6 +470,7 @@ def graded(box, cells, names, seed=2**40 + 1):
     known = {name: Expected(TASKS[name], TASKS[name].make_cases(seed)) for name in names}
     wanted = [
         Wanted(
+            name,
             TASKS[name].answer_name,
             TASKS[name].answer_kinds,
             pack(list(map(question, known[name].cases))),

@@ -11,6 +11,7 @@ from course_utils.checks.judge import explain_further, judge, refuse
 from course_utils.checks.report import Report
 from course_utils.checks.running.contract import Case, Outcome, question
 from course_utils.checks.running.limit import TimeIsUp, time_limit
+from course_utils.checks.running.own_state import own_state
 from course_utils.checks.running.run import kind_of_answer, marked, run
 from course_utils.checks.task import Task
 from course_utils.checks.wrong import first_wrong
@@ -18,6 +19,7 @@ from course_utils.checks.wrong import first_wrong
 PATIENCE = 0.5  # seconds of computing that a learner waits for a relation to be found
 
 
+@own_state()
 def judge_answer(
     task: Task,
     answer,
@@ -54,6 +56,7 @@ def expected_on(task: Task, seed: int) -> Expected:
     return Expected(task, task.make_cases(seed))
 
 
+@own_state()
 def compare_on(task: Task, answer, case: Case, seconds: float = 5) -> tuple[Outcome, Outcome, Finding | None]:
     """Return what should come of one input, what comes of it, and what is wrong with that first; None where it is right.
 

@@ -23,7 +23,7 @@ from course_utils.checks.relations.factors import formulas, sizes_of
 from course_utils.checks.relations.results import of_results
 from course_utils.checks.relations.steps import NeedsArguments, of_steps
 from course_utils.checks.running.contract import HandedOut, in_precision
-from course_utils.checks.running.run import one_thread, plain
+from course_utils.checks.running.run import plain
 from course_utils.checks.way import walk
 
 AT_LEAST = 4  # finite numbers, in wrong results, that a relation has to account for
@@ -299,7 +299,6 @@ def explain(expected, outcomes, pairs=True):
     return _told(guess, known, all(_same(guess.at(known, place), value) for place, value in received))
 
 
-@one_thread()
 def find(expected, outcomes, pairs=True):
     """Return the one Guess that holds on all ordinary inputs, or None."""
     known, cases = known_of(expected), expected.cases

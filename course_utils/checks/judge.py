@@ -15,6 +15,7 @@ from course_utils.checks.report import Report
 from course_utils.checks.running.contract import Foreign, Outcome, float_paths, holds_float64
 from course_utils.checks.wrong import first_wrong
 
+GO_ON = ("value", "error")  # what a run goes on after: one that ends for another reason tells that by its last outcome
 LEAVES_MORE = 10  # times the right number of a value's parts, up to which its properties are looked at
 
 
@@ -58,7 +59,7 @@ def judge(task, cases, outcomes, expected=None, explaining=True):
         return Report(task, "not attempted")
     expected = expected or Expected(task, cases)
     raw, outcomes = outcomes, [as_read(task, *each) for each in zip(cases, outcomes, strict=False)]
-    if len(outcomes) < len(cases) and outcomes[-1].status == "value":
+    if len(outcomes) < len(cases) and outcomes[-1].status in GO_ON:  # nobody has looked at the cases after that
         outcomes = [*outcomes, Outcome("stopped")]
     found = [(i, first_wrong(task, expected, i, outcome)) for i, outcome in enumerate(outcomes)]
     found = [(i, finding) for i, finding in found if finding]
@@ -77,7 +78,7 @@ def _wrong(task, cases, outcomes, expected, found):
     """Return the Report on a wrong answer: `found` tells what is wrong with which outcome, (place, Finding) each."""
     unsteady = [(i, finding) for i, finding in found if not finding.steady]
     first, finding = min(unsteady or found, key=lambda item: _urgency(cases[item[0]], item[1]))
-    case, outcome, complete = cases[first], outcomes[first], len(outcomes) == len(cases)
+    case, outcome, complete = cases[first], outcomes[first], all(each.status in GO_ON for each in outcomes)
     mistake = named_mistake(task, cases, outcomes, expected, [first, *(place for place, _ in found)])
     return Report(
         task,

@@ -7,6 +7,7 @@ from course_utils.base.errors import CourseError
 from course_utils.checks.answer import PATIENCE, judge_answer
 from course_utils.checks.question import Answered, shown
 from course_utils.checks.report import SYMBOLS, Report, framed, with_code
+from course_utils.checks.running.own_state import warnings_stay_warnings
 from course_utils.learner import history, state
 from course_utils.lessons import tasks
 
@@ -79,7 +80,8 @@ def check(task_id=None, answer=LEFT_OUT, seed=None, seconds=10, *more, keep=True
             return _show(Message(f"There is no `{task.answer_name}` yet: run the cell that defines it, then this one."))
         answer = history.namespace()[task.answer_name]
     try:
-        report = judge_answer(task, answer, seed or 0, seconds, patience=PATIENCE)
+        with warnings_stay_warnings():
+            report = judge_answer(task, answer, seed or 0, seconds, patience=PATIENCE)
     except KeyboardInterrupt:
         return _show(Message(f"The check of {task.id} was stopped before it had finished, so there is no result."))
     entry = _changed(task.id, lambda entry: _count(entry, report.state), keep)

@@ -13,6 +13,7 @@ from course_utils.base import trees
 from course_utils.base.errors import CourseError
 from course_utils.checks.answer import compare_on
 from course_utils.checks.report import in_text, side_by_side, with_code
+from course_utils.checks.running.own_state import warnings_stay_warnings
 from course_utils.learner.written import check_shapes, is_writable, read, written
 
 HOW = "Change a number and see what your function returns then. Each line is a row; you may add or remove rows and columns, too."
@@ -64,7 +65,8 @@ class Player(ipywidgets.VBox):
         """Compute anew for what is written now. What cannot be read changes nothing but the verdict."""
         try:
             args = self.read()
-            right, received, finding = compare_on(self.task, self.answer(), replace(self.case, args=args))
+            with warnings_stay_warnings():
+                right, received, finding = compare_on(self.task, self.answer(), replace(self.case, args=args))
         except CourseError as problem:
             self._say(f"{problem} Until then you see what came before." if self.shown else str(problem))
             return

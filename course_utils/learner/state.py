@@ -154,8 +154,10 @@ def change(task, alter, say=print):
 
 def _changed(alter, say, seed=None):
     """Alter the tasks in the file; return all that is in it then, None where it cannot be written. A seed serves who has kept nothing yet."""
-    path = learners_folder() / FILE
+    place = "the notebook's folder"
     try:
+        path = learners_folder() / FILE
+        place = path.parent
         path.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(path.with_suffix(".lock"), timeout=5):
             saved = _read(path, say)
@@ -166,5 +168,5 @@ def _changed(alter, say, seed=None):
         return saved
     except (OSError, Timeout):
         if not _in_memory:
-            say(f"Your progress cannot be written to {path.parent}: it is kept only until this notebook closes.")
+            say(f"Your progress cannot be written to {place}: it is kept only until this notebook closes.")
         return None

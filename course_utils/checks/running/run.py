@@ -37,6 +37,7 @@ from course_utils.checks.running.contract import (
     is_float,
 )
 from course_utils.checks.running.limit import WAITING, TimeIsUp, time_limit
+from course_utils.checks.running.own_state import own_state
 from course_utils.checks.running.watch import Watch, unwatched
 
 SEED = 2**40 + 12345  # of an answer's random numbers, which nobody sets by chance
@@ -63,26 +64,23 @@ def run(answer, cases, seconds=10.0, candidates=None, repeated=True, watch=None,
         repeated: whether to call it a second time, to see that it gives the same.
         watch: sees what it calls; a new one if None.
     """
-    outcomes, printed, watch, set_back = [], _Kept(), watch or Watch(), _as_now()
+    outcomes, printed, watch = [], _Kept(), watch or Watch()
     _import_late(answer)
-    try:
-        with time_limit(seconds, waiting), torch.random.fork_rng(devices=[]):
-            builtins.input = sys.breakpointhook = _no_input
-            torch.set_num_threads(1)  # as `one_thread` says
-            torch.set_grad_enabled(True)
-            torch.manual_seed(SEED)
-            for case in cases:
-                printed = _Kept()
-                outcome = _call(answer, case, candidates, printed, watch, repeated)
-                if outcome.status == "error" and holds_float64(case):
-                    outcome = _or_in_float32(outcome, answer, case, candidates, printed, watch, repeated)
-                outcomes.append(replace(outcome, printed=printed.text(), seeded=torch.initial_seed() != SEED))
-                if outcome.status in ("not implemented", "memory"):
-                    break
-    except TimeIsUp:
-        outcomes.append(Outcome("timeout", printed=printed.text(), seconds=float(seconds)))
-    finally:  # here alone: where time was up, a `with` on the way out may have been left without its end
-        set_back()
+    with own_state(), _shown_as_text():
+        try:
+            with time_limit(seconds, waiting):
+                builtins.input = sys.breakpointhook = _no_input
+                torch.manual_seed(SEED)
+                for case in cases:
+                    printed = _Kept()
+                    outcome = _call(answer, case, candidates, printed, watch, repeated)
+                    if outcome.status == "error" and holds_float64(case):
+                        outcome = _or_in_float32(outcome, answer, case, candidates, printed, watch, repeated)
+                    outcomes.append(replace(outcome, printed=printed.text(), seeded=torch.initial_seed() != SEED))
+                    if outcome.status in ("not implemented", "memory"):
+                        break
+        except TimeIsUp:
+            outcomes.append(Outcome("timeout", printed=printed.text(), seconds=float(seconds)))
     return [replace(outcome, called=watch.called) for outcome in outcomes] if watch.called else outcomes
 
 
@@ -120,35 +118,6 @@ def _is_empty(answer):
         None,
         answer.__doc__,
     }
-
-
-@contextlib.contextmanager
-def one_thread():
-    """Compute in one thread: tensors of a few numbers gain nothing from more, and on a busy machine lose a hundredfold by waiting."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
-
-
-def _as_now():
-    """Return a function that sets back to what it is now whatever `run` or an answer may set globally."""
-    out, asking, stopping = sys.stdout, builtins.input, sys.breakpointhook
-    dtype, threads = torch.get_default_dtype(), torch.get_num_threads()
-    gradients, profile = torch.is_grad_enabled(), sys.getprofile()
-
-    def set_back():
-        sys.stdout, builtins.input, sys.breakpointhook = out, asking, stopping
-        torch.set_default_dtype(dtype)
-        torch.set_num_threads(threads)
-        torch.set_grad_enabled(gradients)
-        sys.setprofile(profile if callable(profile) else None)
-        if hasattr(profile, "enable"):  # that of %prun
-            profile.enable()
-
-    return set_back
 
 
 def _no_input(*args, **named):
@@ -193,11 +162,46 @@ class _Kept(io.StringIO):
         pass
 
 
+@contextlib.contextmanager
+def _shown_as_text():
+    """Let what an answer displays be printed in words, and close the figures that it opens, which a notebook would show below the cell."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    publisher, open_before = getattr(shell, "display_pub", None), pyplot.get_fignums() if pyplot else ()
+    if shell:
+        shell.display_pub = _InWords()
+    try:
+        yield
+    finally:
+        if shell:
+            shell.display_pub = publisher
+        if pyplot := sys.modules.get("matplotlib.pyplot"):
+            for number in set(pyplot.get_fignums()) - set(open_before):
+                pyplot.close(number)
+
+
+class _InWords:
+    """Takes the place of what a notebook displays with."""
+
+    def publish(self, data, *more, **options):
+        print(data.get("text/plain", ""))
+
+    def clear_output(self, wait=False):
+        pass
+
+
+@contextlib.contextmanager
+def _printed_into(kept):
+    """Keep what is printed, warnings and errors included."""
+    with contextlib.redirect_stdout(kept), contextlib.redirect_stderr(kept):
+        yield
+
+
 def _call(answer, case, candidates, printed, watch, repeated):
     args = _copies(case.args, candidates)
     answer = _Made(answer) if case.module and _is_module_class(answer) else answer
     try:
-        with contextlib.redirect_stdout(printed), watch:  # watching takes time: what gives the value is enough
+        with _printed_into(printed), watch:  # watching takes time: what gives the value is enough
             value = answer(*args)
             result = plain(value)  # which may run code of the answer's, too
     except NotImplementedError as error:
@@ -212,7 +216,7 @@ def _call(answer, case, candidates, printed, watch, repeated):
     except BaseException as error:  # SystemExit, too
         return Outcome("error", failure=_failure(error, answer, args))
     changed = tuple(_changed(case.args, args))
-    with contextlib.redirect_stdout(_Kept()):  # printed again, but not shown again
+    with _printed_into(_Kept()):  # printed again, but not shown again
         again = repeated and not case.edge and not changed
         unstable = again and not _repeats(answer, case, candidates, result)
         gradients, gradient_failure = _gradients(answer, case, candidates) if case.gradient else (None, None)

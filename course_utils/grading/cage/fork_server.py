@@ -14,6 +14,7 @@ import contextlib
 import ctypes
 import gc
 import importlib
+import inspect
 import io
 import json
 import linecache
@@ -24,7 +25,6 @@ import signal
 import socket
 import struct
 import sys
-import traceback
 import types
 from dataclasses import replace
 from functools import partial
@@ -39,6 +39,7 @@ from torch.autograd.function import once_differentiable
 from course_utils.base import trees
 from course_utils.checks.running.contract import Callback, Case, Foreign, NotAsAsked, pack, unpack
 from course_utils.checks.running.limit import TimeIsUp, time_limit
+from course_utils.checks.running.own_state import warnings_stay_warnings
 from course_utils.checks.running.run import kind_of_answer, marked, plain, run
 from course_utils.checks.running.watch import COPIES, Watch
 from course_utils.grading.cage import locks, offers, seccomp, wire
@@ -131,6 +132,7 @@ def warm_up(offered: offers.Offers) -> None:
     torch.set_num_threads(1)
     torch.set_num_interop_threads(1)
     torch.set_num_threads = lambda threads: None  # there are none to be had, and asking for them ends the process
+    torch.compile = _as_it_is  # it would start a compiler; what is compiled computes the same
     layer = torch.nn.Linear(3, 3)
     optimizer = torch.optim.Adam(layer.parameters())
     loss = F.scaled_dot_product_attention(*[layer(torch.randn(1, 2, 3))] * 3).pow(2).sum()
@@ -144,6 +146,11 @@ def warm_up(offered: offers.Offers) -> None:
     plt.close("all")
     _stand_in_for_checks()
     rehearse(offered)
+
+
+def _as_it_is(model=None, **options):
+    """Stand in for `torch.compile`, as a call and as a decorator."""
+    return model if model is not None else _as_it_is
 
 
 REHEARSAL = """
@@ -169,7 +176,7 @@ def rehearse(offered: offers.Offers) -> None:
         args = [torch.randn(size) for size in sizes]
         cases = [Case("", (*args, torch.rand(2, 3, 5) < 0.5), gradient)]
         answers._cell(1, REHEARSAL, 10, 10)
-        unpack(pack(answers._run("answer", 10, unpack(pack(cases)))))
+        unpack(pack(answers._run(None, "answer", 10, unpack(pack(cases)))))
 
 
 def into_huge_pages() -> None:
@@ -192,7 +199,7 @@ def _of_the_course():
 def _stand_in_for_checks():
     """Put modules in place of those behind a notebook's checks, nbgrader's and the doctor's too: they do nothing, at once.
 
-    But for `check`, which takes down how questions are answered.
+    But for `check`, which keeps what it is given: the answer to a task, which runs when its cell has ended, and those to questions.
     """
     learner, module = types.ModuleType("course_utils.learner"), types.ModuleType("course_utils.learner.notebook")
     learner.notebook, learner.__path__ = module, []
@@ -208,9 +215,13 @@ def _stand_in_for_checks():
     stand_ins = learner, module, graded, doctor, own, compared, properties
     sys.modules.update({stand_in.__name__: stand_in for stand_in in stand_ins})
 
-    module.answers = {}
+    module.given, module.answers = {}, {}
 
     def check(task_id=None, answer=None, seed=None, *more, **unknown):
+        if callable(task_id):  # check(softmax)
+            task_id, answer = answer, task_id
+        if isinstance(task_id, str) and len(module.given) < SAID_AT_MOST:
+            module.given[task_id[:SAID_AT_MOST]] = answer
         answer = answer[:SAID_AT_MOST] if isinstance(answer, str) else _as_number(answer)
         if isinstance(task_id, str) and answer is not None and len(module.answers) < SAID_AT_MOST:
             module.answers[task_id[:SAID_AT_MOST]] = answer, seed
@@ -287,7 +298,8 @@ class Answers:
         self._remembered = 0  # bytes
         self._module, self._futures = types.ModuleType("__main__"), 0
         shell = Shell(self._module.__dict__)
-        self._module.__dict__.update(get_ipython=lambda: shell, display=print)
+        nothing = lambda *args, **named: None  # noqa: E731
+        self._module.__dict__.update(get_ipython=lambda: shell, display=print, exit=nothing, quit=nothing)
         sys.modules["__main__"] = self._module
         sys.stdout = sys.stderr = _Nowhere()
         sys.stdin = io.StringIO()
@@ -306,8 +318,6 @@ class Answers:
                 elif do == "offer":
                     self._offered.put(**request)
                     self._reply({})
-                elif do == "answers":
-                    self._reply({"answers": plain(sys.modules["course_utils.learner.notebook"].answers)})
                 else:
                     self._reply(self._run(**request, cases=wire.read(self._requests)[1]))
 
@@ -319,43 +329,68 @@ class Answers:
         wire.write(self._replies, self._nonce, body)
 
     def _cell(self, number, source, seconds, waiting):
-        """Run a cell as a notebook does; {"failed": what stopped it, "" for nothing, "late": whether its time was up, "missed": whether it used what was not offered}.
+        """Run a cell as a notebook does, statement by statement.
 
-        Of a cell that is stopped, the functions, classes and imports are defined all the same: what stops it here, such as
-        starting another program, may have worked where it was written. Where it was something that is not offered, all that stands
-        below runs, too.
+        One that fails is passed over: what stops it here, such as a package that is missing, may have worked where it was written. Of a
+        cell whose time is up, the functions, classes and imports below are defined all the same.
+
+        Returns:
+            {"failed": what stopped it first, "" for nothing, "late": whether its time was up, "missed": whether it used what was not
+            offered, "answered": how questions were answered so far}.
         """
-        name, outcome, line = f"cell {number}", {"failed": "", "late": False}, sys.maxsize
+        name, outcome, rest = f"cell {number}", {"failed": "", "late": False}, []
         self._offered.missed = False
         linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
         try:
             with time_limit(seconds, waiting):
-                code = _compiled(source, name, self._futures)
-                self._futures |= code.co_flags & FUTURES
-                exec(code, self._module.__dict__)
+                rest = _compiled(source, name, self._futures | ast.PyCF_ONLY_AST).body
+                while rest:
+                    try:
+                        self._statement(rest.pop(0), name)
+                    except Exception as error:
+                        outcome["failed"] = outcome["failed"] or _told(error)
         except TimeIsUp:
             outcome["late"] = True
         except BaseException as error:
-            outcome["failed"] = _told(error)
-            line = _line(error, name) if self._offered.missed else line
-        outcome["missed"] = self._offered.missed
-        if outcome["late"] or outcome["failed"]:
-            with contextlib.suppress(BaseException), time_limit(SECONDS_TO_DEFINE):
-                for part in _definitions(source, name, self._futures, line):
-                    with contextlib.suppress(Exception):
-                        exec(part, self._module.__dict__)
-        return outcome
+            outcome["failed"] = outcome["failed"] or _told(error)
+        with contextlib.suppress(BaseException), time_limit(SECONDS_TO_DEFINE):
+            for node in rest:
+                with contextlib.suppress(Exception):
+                    if isinstance(node, DEFINITIONS):
+                        self._statement(node, name)
+        answered = plain(sys.modules["course_utils.learner.notebook"].answers)
+        return outcome | {"missed": self._offered.missed, "answered": answered}
 
-    def _run(self, name, seconds, cases, kinds=("callable", "module"), waiting=1.0):
-        """{"outcomes": …}, or {"no answer": (kind, what to show)} where nothing can be run; its kind is "missing" where nothing is."""
-        if name not in self._module.__dict__:
-            return {"no answer": ("missing", None)}
-        answer = self._module.__dict__[name]
+    def _statement(self, node, name):
+        """Run one statement of a cell, which may await something, as in a notebook."""
+        flags = self._futures | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+        code = compile(ast.Module([node], []), name, "exec", flags, dont_inherit=True)
+        self._futures |= code.co_flags & FUTURES
+        waits = eval(code, self._module.__dict__)
+        while inspect.iscoroutine(waits):
+            try:
+                waits.send(None)
+            except StopIteration:
+                break
+
+    def _run(self, task, name, seconds, cases, kinds=("callable", "module"), waiting=1.0):
+        """{"outcomes": …}, or {"no answer": (kind, what to show)} where nothing can be run; its kind is "missing" where nothing is.
+
+        With a task's id, what `check` was given for it is run; where that is no such thing, and without an id, what stands under the name.
+        """
+        answer = sys.modules["course_utils.learner.notebook"].given.get(task)
+        if kind_of_answer(answer)[0] not in kinds:
+            if name not in self._module.__dict__:
+                return {"no answer": ("missing", None)}
+            answer = self._module.__dict__[name]
         kind, shown = kind_of_answer(answer)
         if kind not in kinds:
             return {"no answer": (kind, shown)}
         watch = Watch()
-        outcomes = run(answer, cases, seconds, lambda key: marked(self._candidate(key)), watch=watch, waiting=waiting)
+        with warnings_stay_warnings():
+            outcomes = run(
+                answer, cases, seconds, lambda key: marked(self._candidate(key)), watch=watch, waiting=waiting
+            )
         return {"outcomes": outcomes, "unwatched": watch.ended}
 
     def _candidate(self, key):
@@ -454,21 +489,6 @@ def _compiled(source, name, flags=0):
         return compile(source, name, "exec", flags, dont_inherit=True)
     except SyntaxError:
         return compile(TransformerManager().transform_cell(source), name, "exec", flags, dont_inherit=True)
-
-
-def _definitions(source, name, flags, line):
-    """Give the code of each import, function and class at the top of a cell, and of all that begins below a line."""
-    for node in _compiled(source, name, flags | ast.PyCF_ONLY_AST).body:
-        if isinstance(node, DEFINITIONS) or node.lineno > line:
-            yield compile(ast.Module([node], []), name, "exec", flags, dont_inherit=True)
-
-
-def _line(error, name):
-    """Return the line of a cell at which an error stopped it."""
-    return next(
-        (line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == name),
-        sys.maxsize,
-    )
 
 
 class Shell:

@@ -97,14 +97,14 @@ def chosen(unsafe: bool = False) -> Layers:
     return layers
 
 
-def readable(hidden=(), data: str = "") -> list[str]:
+def readable(hidden=(), data=()) -> list[str]:
     """Return the files and folders that may be read in the cage: libraries, the public parts of the course, data.
 
     Args:
         hidden: files and folders that may not be read even where they lie in one of those, such as the submissions.
-        data: the folder with the real data sets, if any.
+        data: the files of the real data sets, not the folder that they are in, which may hold anything.
     """
-    roots = {os.path.realpath(root) for root in (*_libraries(), *SYSTEM, *([data] if data else []))}
+    roots = {os.path.realpath(root) for root in (*_libraries(), *SYSTEM, *data)}
     secret = [*_of_the_course(), *(os.path.realpath(path) for path in hidden)]
     shown = [path for root in sorted(roots) for path in _without(root, secret)]
     return shown + public()
@@ -165,11 +165,11 @@ def python() -> str:
     return os.path.join(os.path.realpath(os.path.dirname(sys.executable)), os.path.basename(sys.executable))
 
 
-def command(layers: Layers, program: list[str], hidden=(), data: str = "") -> list[str]:
+def command(layers: Layers, program: list[str], hidden=(), data=()) -> list[str]:
     """Return the command line that starts `program`, inside bubblewrap where it is among the layers."""
     if not layers.bubblewrap:
         return program
-    shown = {os.path.realpath(path) for path in (sys.prefix, sys.base_prefix, *_libraries(), "/usr", data) if path}
+    shown = {os.path.realpath(path) for path in (sys.prefix, sys.base_prefix, *_libraries(), "/usr", *data)}
     binds = [option for path in sorted(shown) for option in ("--ro-bind", path, path)]
     for path in ("/lib", "/lib64", "/bin", "/etc/ld.so.cache", "/etc/localtime", *SYSTEM_FACTS):
         binds += ["--ro-bind-try", path, path]
@@ -200,7 +200,7 @@ def _mask(path, shown):
     return ["--tmpfs", path] if os.path.isdir(path) else ["--ro-bind", "/dev/null", path]
 
 
-def rules(layers: Layers, hidden=(), data: str = "") -> int | None:
+def rules(layers: Layers, hidden=(), data=()) -> int | None:
     """Return a descriptor of Landlock's rules for `lock_server`, None where it is not among the layers. Raises OSError.
 
     The trusted side makes them: so the process that is locked never knows the paths that it may not read.

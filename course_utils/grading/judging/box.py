@@ -1,7 +1,8 @@
 """The trusted side of a learner's process: starts it, asks it, ends it, and believes nothing it says.
 
 `Box` owns one fork server. `answers` runs one notebook in it and gives, for each task, what came of it: plain values
-for the judge. A process that dies or hangs costs the cell or the task at hand; the rest goes on in a new one.
+for the judge. An answer runs right after the cell that checks it, as in the notebook, so it sees the names as they are there.
+A process that dies or hangs costs the cell or the task at hand; the rest goes on in a new one.
 """
 
 import json
@@ -14,8 +15,8 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, dataclass
-from operator import itemgetter
+from dataclasses import asdict, dataclass, replace
+from heapq import heapify, heappop, heappush
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,7 +24,7 @@ from course_utils.base.files import scratch
 from course_utils.checks.running.contract import Outcome, pack
 from course_utils.checks.running.limit import TimeIsUp, time_limit
 from course_utils.checks.running.watch import copies
-from course_utils.data.download import cache_folder, named_mirror
+from course_utils.data.download import REGISTRY, cache_folder, named_mirror
 from course_utils.grading.cage import locks, wire
 from course_utils.grading.cage.fork_server import ENDED, SAID_AT_MOST, STARTED
 from course_utils.grading.judging.offered import sources
@@ -36,7 +37,7 @@ SECONDS_TO_TAKE = 5  # of a process, for what a task is offered
 CELLS_SHARE = (0.5, 0.75)  # of a notebook's time: slow cells have it up to the first, all cells up to the second
 SLICE = 0.1  # of an answer's time, which a cell has then
 GRACE = 0.8  # seconds beyond the time that a process is told to keep
-BUSY_AT_MOST = 4  # times as long by the clock, on a busy machine
+BUSY_AT_MOST = 20  # times as long by the clock, on a busy machine
 SENTENCE_AT_MOST = 400  # characters
 SMALL = 2**17  # bytes of a reply, as right ones have: they take milliseconds at most
 SECONDS_TO_UNPACK, MEMORY_TO_UNPACK = 1, 2**28  # and bytes, for a reply; right ones take a thousandth
@@ -78,22 +79,37 @@ class Limits:
 class Wanted(NamedTuple):
     """What is asked of a notebook for one task."""
 
+    task: str  # its id
     name: str  # of the answer
     kinds: tuple  # of object that it may be, as `kind_of_answer` tells them
     cases: bytes  # as an answer may see them, packed
     candidate: Callable | None = None  # calls a candidate
     offers: tuple = ()  # of the course's own, as a Task has them
+    places: tuple[
+        int, ...
+    ] = ()  # cells after which it runs: the first one, and where there is no answer yet, the next; () for the last cell
+    checked: int = -1  # the cell among them after which that is run which `check` was given
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What came of one task. `state`: "missing"; a kind of `kind_of_answer`; "outcomes"; "not run", when time was used up."""
+    """What came of one task. `state`: "missing"; a kind of `kind_of_answer`; "outcomes"; "not run", when time was used up.
+
+    `place` is the cell after which it was run.
+    """
 
     state: str
     shown: object = None
     outcomes: object = ()
     seconds: float = 0.0
     died: str = ""  # how its process ended, where it did
+    place: int = 0
+
+    @property
+    def is_none(self) -> bool:
+        """Whether there is no answer yet: nothing of its name, or a stub."""
+        first = self.outcomes[0] if isinstance(self.outcomes, list) and self.outcomes else None
+        return self.state in ("missing", "empty") or isinstance(first, Outcome) and first.status == "not implemented"
 
 
 class ServerGone(RuntimeError):
@@ -138,9 +154,9 @@ class Box:
     def _start_server(self):
         mirror = named_mirror()
         data = os.path.realpath(mirror if isinstance(mirror, Path) else cache_folder())
-        data = data if os.path.isdir(data) else ""
+        files = [path for name in REGISTRY if os.path.isfile(path := os.path.join(data, name))]
         try:
-            ruleset = locks.rules(self.layers, self.hidden, data)
+            ruleset = locks.rules(self.layers, self.hidden, files)
         except OSError as error:
             raise self._cannot_start(str(error)) from None
         self._kept = ExitStack()
@@ -151,7 +167,7 @@ class Box:
         settings = {
             "layers": asdict(self.layers),
             "ruleset": ruleset,
-            "data": data,
+            "data": data if files else "",
             "memory": self.limits.memory,
             "cpu_seconds": self.limits.cpu_seconds,
             "copies": copies(),
@@ -172,7 +188,7 @@ class Box:
             "COURSE_PROGRESS": "off",
             **({"PYTHONUSERBASE": site.getuserbase()} if site.ENABLE_USER_SITE else {"PYTHONNOUSERSITE": "1"}),
         }
-        line = locks.command(self.layers, program, self.hidden, data)
+        line = locks.command(self.layers, program, self.hidden, files)
         with theirs, tempfile.TemporaryFile() as errors:
             passed = [theirs.fileno(), *([] if ruleset is None else [ruleset])]
             self._server = subprocess.Popen(
@@ -272,26 +288,25 @@ class Box:
 
     # One notebook.
 
-    def answers(self, cells: list[str], wanted: list[Wanted], questions: bool = False) -> Iterator[Answer | str]:
-        """Run a notebook's cells, then its answers.
+    def answers(self, cells: list[str], wanted: list[Wanted]) -> Iterator[Answer | str]:
+        """Run a notebook's cells, and each answer after the cell where it belongs.
+
+        Answers that are offered more run later, in a process of their own, so that none meets what another task is offered.
 
         Args:
             cells: the sources of its code cells.
-            wanted: for each task. Those that are offered more run later, so that no answer meets what another task is offered.
-            questions: whether to ask, before the answers run, how questions were answered; that is then in `answered`.
+            wanted: for each task.
 
         Yields:
-            One sentence (str) for each cell that failed, and one Answer for each task, in order.
+            One sentence (str) for each cell that failed, and one Answer for each task, in order. How the cells have answered questions
+            is then in `answered`.
         """
         notebook, self.answered, self.odd = _Run(self, cells), {}, []
         try:
-            notebook.run_cells()
-            self.odd = notebook.odd
-            self.answered = notebook.answered() if questions else {}
-            order = sorted(range(len(wanted)), key=lambda place: len(wanted[place].offers))
-            answers = sorted(((place, notebook.answer(wanted[place])) for place in order), key=itemgetter(0))
+            answers = notebook.answers(wanted)
+            self.answered, self.odd = notebook.answered, notebook.odd
             yield from notebook.failed()
-            yield from (answer for _, answer in answers)
+            yield from answers
         finally:
             with suppress(ServerGone):
                 self._end()
@@ -320,83 +335,113 @@ def _is_short(value):
 
 
 class _Run:
-    """One notebook at work: which cells are left out, which process it lives in, how much time is left."""
+    """One notebook at work: which cells are left out, which process it lives in and how far that has come, how much time is left."""
 
     def __init__(self, box, cells):
         self._box, self._cells, self._skip, self._slow, self._failures = box, cells, set(), set(), {}
-        self._limits, self._deaths, self._spent = box.limits, 0, 0.0  # seconds, as `_ask` counts them
-        self._slow_share, self._cells_share = (share * box.limits.whole for share in CELLS_SHARE)
-        self._alive, self._offers = False, ()  # what the process was given
-        self._missed = set()  # cells that lacked some of it
+        self._limits, self._deaths, self._spent, self._spent_on_cells = (
+            box.limits,
+            0,
+            0.0,
+            0.0,
+        )  # seconds, as `_ask` counts
+        self._took = {}  # {cell: seconds, when it ran first}
+        self._alive, self._at, self._offers = (
+            False,
+            0,
+            (),
+        )  # the process: how many cells it has behind it, what it was given
+        self._free = False  # whether what runs now is no doing of the learner's, and takes from no time of theirs
+        self._missed = set()  # cells that lacked some of what is offered
+        self.answered = {}  # {question's id: (answer, seed)}
         self.odd = []  # what cells and answers did to their process, in sentences
 
     def _left(self):
         return self._limits.whole - self._spent
 
     def _ask(self, request, seconds, *more):
-        """Ask what may take so many seconds, and longer where the machine is busy; count what it took, less for as much."""
+        """Ask what may take so many seconds, and longer where the machine is busy; return the reply and what it took, less for as much."""
         began, times = time.monotonic(), busy()
         try:
             return self._box._ask(request | {"seconds": seconds, "waiting": times}, times * seconds + GRACE, *more)
         finally:
-            self._spent += (time.monotonic() - began) / max(times, busy())
+            self._lasted = (time.monotonic() - began) / max(times, busy())
+            self._spent += 0 if self._free else self._lasted
 
-    def run_cells(self):
-        self._revive(())
-        # What revives it later is an answer's doing, and takes from the answers' time.
-        self._cells_share = self._limits.whole
+    def answers(self, wanted):
+        """Return an Answer for each task, and let every cell have run.
+
+        Those that are offered the same share a process, which goes from cell to cell; for the next ones, another begins anew.
+        """
+        last, found = len(self._cells) - 1, {}
+        for offers in sorted({(), *(each.offers for each in wanted)}, key=lambda offers: (len(offers), offers)):
+            waiting = [(each.places or (last,), number) for number, each in enumerate(wanted) if each.offers == offers]
+            heapify(waiting)
+            while waiting:
+                (place, *others), number = heappop(waiting)
+                found[number] = self._answer(wanted[number], place)
+                if others and found[number].is_none:
+                    heappush(waiting, (tuple(others), number))
+            if not offers:
+                self._go_to(last, offers)
+        return [found[number] for number in range(len(wanted))]
 
     def failed(self):
         """Return a sentence for each cell that failed."""
         return [f"Cell {number + 1} failed: {self._failures[number]}" for number in sorted(self._failures)]
 
-    def _revive(self, offers):
-        """Run the cells in a new process, leaving out those that ended one. False where time or patience is used up."""
-        for number in self._missed if offers else ():
-            self._failures.pop(number, None)  # what they lacked, they have now
-        self._missed = set()
-        while self._deaths <= self._limits.processes and self._left() > 0:
-            self._box._begin()
-            self._alive, self._offers = True, ()
-            if self._give(offers) and all(
-                self._cell(number) for number in range(len(self._cells)) if number not in self._skip
-            ):
-                return True
-        return False
+    def _go_to(self, place, offers):
+        """Let there be a process with what a task is offered, and no more, that has run the cells up to this place.
+
+        Return False where time or patience is used up. The cells run again where the process has gone further, where it holds what this
+        task is not offered, and where they lacked what it is offered.
+        """
+        if self._alive and (self._at > place + 1 or offers != self._offers):
+            self._box._end()
+            self._alive, self._free = False, True
+        try:
+            while self._deaths <= self._limits.processes and self._left() > 0:
+                if not self._alive:
+                    self._box._begin()
+                    self._alive, self._at, self._offers = True, 0, offers
+                    if offers and not self._give(offers):
+                        continue
+                while self._at <= place and self._cell(self._at):
+                    self._at += 1
+                if self._at > place:
+                    return True
+            return False
+        finally:
+            self._free = False
 
     def _give(self, offers):
         """Put what a task is offered into the process; return whether it is alive."""
-        if offers != self._offers:
-            try:
-                self._box._ask({"do": "offer", "sources": sources(offers)}, SECONDS_TO_TAKE)
-            except (wire.Closed, wire.Late, wire.Garbled) as error:
-                self._end_and_explain(error, SECONDS_TO_TAKE)
-            self._offers = offers
+        try:
+            self._box._ask({"do": "offer", "sources": sources(offers)}, SECONDS_TO_TAKE)
+        except (wire.Closed, wire.Late, wire.Garbled) as error:
+            self._end_and_explain(error, SECONDS_TO_TAKE)
         return self._alive
 
-    def _ready_for(self, offers):
-        """Let there be a process with what a task is offered, and no more; False where time or patience is used up.
-
-        The cells run again where a process holds what this task is not offered, and where they lacked what it is offered.
-        """
-        if self._alive and offers != self._offers and (self._missed or not set(self._offers) <= set(offers)):
-            self._box._end()
-            self._alive = False
-        return self._alive and self._give(offers) or self._revive(offers)
-
     def _seconds_for(self, number):
-        """Return how long a cell may take. Slow ones leave time for what is below them, and for the answers."""
-        most = self._limits.seconds if number not in self._slow else 0
-        slow = max(SLICE * self._limits.seconds, min(most, self._slow_share - self._spent))
-        return min(slow, self._cells_share - self._spent)
+        """Return how long a cell may take. Slow ones leave time for what is below them, and for the answers; none is slower the second time."""
+        least = SLICE * self._limits.seconds
+        if number in self._slow:
+            return min(least, self._left())
+        if number in self._took:
+            return min(least + 2 * self._took[number], self._left())
+        slow, all_cells = (share * self._limits.whole - self._spent_on_cells for share in CELLS_SHARE)
+        return min(max(least, min(self._limits.seconds, slow)), all_cells, self._left())
 
     def _cell(self, number):
         """Return whether the process outlived the cell."""
+        if number in self._skip:
+            return True
         seconds = self._seconds_for(number)
         if seconds <= 0:
             self._failures.setdefault(number, "not run, since the time for the notebook's cells was used up")
             return True
         request = {"do": "cell", "number": number + 1, "source": self._cells[number]}
+        again = number in self._took
         try:
             outcome = self._ask(request, seconds)
         except (wire.Closed, wire.Late, wire.Garbled) as error:
@@ -405,7 +450,16 @@ class _Run:
             if not isinstance(error, wire.Late):
                 self.odd.append(f"Cell {number + 1}: {self._failures[number]}")
             return False
-        if outcome.get("missed") is True:
+        finally:
+            self._spent_on_cells += 0 if again else self._lasted
+            self._took.setdefault(number, self._lasted)
+        self._take_down(outcome.get("answered"))
+        missed = outcome.get("missed") is True
+        if again and missed:
+            return True  # it is said already, or it is there for another task
+        if number in self._missed:
+            self._failures.pop(number, None)  # what it lacked, it has now
+        if missed:
             self._missed.add(number)
         failed = outcome.get("failed")
         if outcome.get("late") is True:
@@ -414,6 +468,13 @@ class _Run:
         elif isinstance(failed, str) and failed:
             self._failures[number] = steady(failed)[:SENTENCE_AT_MOST]
         return True
+
+    def _take_down(self, answered):
+        """Keep how a cell has answered questions, as far as it may be an answer."""
+        pairs = answered.items() if isinstance(answered, dict) else ()
+        self.answered.update(
+            {question: pair for question, pair in pairs if _is_short(question) and _is_short_pair(pair)}
+        )
 
     def _stopped(self, seconds):
         """Say that time was up, without a measured number, which would differ from run to run."""
@@ -432,34 +493,28 @@ class _Run:
             return "it wrote into the grader's pipe"
         return f"it ended the process{f' ({how})' if how else ''}"
 
-    def answered(self):
-        """Return how the cells have answered questions."""
-        try:
-            answers = self._box._ask({"do": "answers"}, BUSY_AT_MOST * GRACE).get("answers") if self._alive else {}
-        except (wire.Closed, wire.Late, wire.Garbled) as error:
-            self._end_and_explain(error, GRACE)
-            return {}
-        pairs = answers.items() if isinstance(answers, dict) else ()
-        return {question: pair for question, pair in pairs if _is_short_pair(pair)}
-
-    def answer(self, wanted):
+    def _answer(self, wanted, place):
+        """Return what comes of one answer after the cell at this place."""
         began = time.monotonic()
-        if not self._ready_for(wanted.offers):
-            return Answer("not run")
+        if not self._go_to(place, wanted.offers):
+            return Answer("not run", place=place)
         seconds = min(self._limits.seconds, self._left())
         if seconds <= 0:
-            return Answer("not run")
+            return Answer("not run", place=place)
+        task = wanted.task if place == wanted.checked else None
+        return replace(self._run(wanted, task, seconds), seconds=time.monotonic() - began, place=place)
+
+    def _run(self, wanted, task, seconds):
         try:
-            request = {"do": "run", "name": wanted.name, "kinds": wanted.kinds}
+            request = {"do": "run", "task": task, "name": wanted.name, "kinds": wanted.kinds}
             reply = self._ask(request, seconds, wanted.cases, wanted.candidate)
             if "no answer" in reply:
                 state, shown = reply["no answer"]
-                state = state if isinstance(state, str) and state in NO_ANSWER else "value"
-                return Answer(state, shown, seconds=time.monotonic() - began)
+                return Answer(state if isinstance(state, str) and state in NO_ANSWER else "value", shown)
             if reply.get("unwatched") is True:
                 self.odd.append(f"{wanted.name} ended the watch over what it calls")
-            return Answer("outcomes", None, reply.get("outcomes"), time.monotonic() - began)
+            return Answer("outcomes", None, reply.get("outcomes"))
         except (wire.Closed, wire.Late, wire.Garbled, TypeError, ValueError) as error:
             status = "timeout" if isinstance(error, wire.Late) else "stopped"
             how = self._end_and_explain(error, seconds)
-            return Answer("outcomes", None, [Outcome(status, seconds=seconds)], time.monotonic() - began, how)
+            return Answer("outcomes", None, [Outcome(status, seconds=seconds)], died=how)

@@ -35,6 +35,7 @@ from course_utils.grading.reading.notebook_file import (
     definitions,
     digest,
     fingerprint,
+    last_check,
     likely_rename,
     read_notebook,
 )
@@ -55,7 +56,7 @@ SUSPICIOUS = {
     r"\bos\s*\.\s*(_exit|fork|kill|environ|system|popen|exec|spawn)|\bsubprocess\b|\bmultiprocessing\b|\bsignal\b": "handles processes",
     r"\bsocket\b|\burllib\b|\brequests\b|\bhttp\b": "asks for a network",
     r"\bthreading\b|\batexit\b|__del__": "would run code after or beside its answers",
-    r"\btorch\s*\.\s*(jit|fx|compile)\b": "compiles functions, whose calls nobody sees",
+    r"\btorch\s*\.\s*(jit|fx)\b": "compiles functions, whose calls nobody sees",
     r"\bsys\s*\.\s*(modules|meta_path|path_hooks)\b": "looks through the modules that are there",
     r"__torch_function__|\bsetattr\s*\(\s*(torch|builtins)|(?<![\w.])(torch|builtins)\.[\w.]+[ \t]*=(?!=)|__eq__|__array__": "replaces what it is measured with",
 }  # fmt: skip
@@ -174,11 +175,9 @@ class Grader:
     def _run(self, notebook):
         """Return what cells failed, the verdicts, and what is odd about them."""
         exercises = tasks.by_lesson()[notebook.lesson]
-        wanted = [
-            Wanted(task.answer_name, task.answer_kinds, *self._known_of(task)[1:3], task.offers) for task in exercises
-        ]
+        wanted = [self._wanted(task, notebook.cells) for task in exercises]
         questions = () if self._questions is None else tasks.questions_of(notebook.lesson)
-        results = list(self.box.answers(notebook.cells, wanted, bool(questions)))
+        results = list(self.box.answers(notebook.cells, wanted))
         self._patience = SECONDS_OF_JUDGE
         failed, answers = results[: len(results) - len(exercises)], results[len(results) - len(exercises) :]
         verdicts = tuple(self._verdict(task, answer, notebook) for task, answer in zip(exercises, answers, strict=True))
@@ -187,6 +186,16 @@ class Grader:
         suspicions += [f"{task.id} ended its process" for task, a in zip(exercises, answers, strict=True) if a.died]
         suspicions += self.box.odd
         return failed, verdicts, suspicions
+
+    def _wanted(self, task, cells):
+        """Return what is asked of a notebook for a task: the answer as its last check sees it, else as it is last defined, else at the end."""
+        checked, _ = last_check(cells, task.id, task.answer_name)
+        defined = definitions(cells, task.answer_name)[-1:]
+        places = sorted({place for place in (checked, *defined, len(cells) - 1) if place >= max(checked, 0)})
+        _, packed, candidates, _ = self._known_of(task)
+        return Wanted(
+            task.id, task.answer_name, task.answer_kinds, packed, candidates, task.offers, tuple(places), checked
+        )
 
     def _known_of(self, task):
         """Return what is the same for all submissions: cases, the same packed as an answer may see them, candidates, truth."""
@@ -198,14 +207,15 @@ class Grader:
         return self._known[task.id]
 
     def _verdict(self, task, answer, notebook):
-        name = task.answer_name
-        whole = definition(notebook.cells, name, at_most=100_000)
+        checked, given = last_check(notebook.cells, task.id, task.answer_name)
+        name = given if checked == answer.place else task.answer_name
+        whole = definition(notebook.cells, name, at_most=100_000, last=answer.place)
         common = {
             "code": cut(whole, CODE_AT_MOST),
             "fingerprint": fingerprint(whole),
             "seconds": round(answer.seconds, 3),
         }
-        common["note"] = _note(notebook.cells, name)
+        common["note"] = _note(notebook.cells, name, answer.place, checked)
         if answer.state == "missing":
             rename = likely_rename(notebook.cells, name, [n for names in names_by_lesson().values() for n in names])
             message = f"After the notebook has run there is no `{name}`."
@@ -283,11 +293,12 @@ def _status(outcomes):
     return outcomes[-1].status if isinstance(outcomes, list) and outcomes and isinstance(outcomes[-1], Outcome) else ""
 
 
-def _note(cells, name):
+def _note(cells, name, place, checked):
     places = [str(place + 1) for place in definitions(cells, name)]
     if len(places) < 2:
         return ""
-    return f"Defined in the cells {', '.join(places[:-1])} and {places[-1]}: the last that ran counts."
+    counts = f"the one that the check in cell {place + 1} saw counts" if place == checked else "the last one counts"
+    return f"Defined in the cells {', '.join(places[:-1])} and {places[-1]}: {counts}."
 
 
 def _sentences(note):

@@ -361,9 +361,25 @@ def definitions(cells: tuple[str, ...], name: str) -> list[int]:
     return [place for place, (_, names) in enumerate(_outlines(tuple(cells))) if name in names]
 
 
-def definition(cells: tuple[str, ...], name: str, at_most: int = 4000) -> str:
-    """Return the source of the last definition of a name, its decorators included; "" where there is none."""
-    found = definitions(cells, name)
+def last_check(cells: tuple[str, ...], task: str, name: str) -> tuple[int, str]:
+    """Return the last cell that checks a task, and the name of what it gives to `check`; (-1, name) where none does.
+
+    Args:
+        task: its id, such as "03.attention".
+        name: of its answer.
+    """
+    call = re.compile(
+        rf"""^[^#\n]*\bcheck\(\s*(?:["']{re.escape(task)}["']\s*(?:,\s*(\w{{1,80}})\s*[,)])?|({name})\s*[,)])""", re.M
+    )
+    for place in reversed(range(len(cells))):
+        if found := call.findall(_outlines(tuple(cells))[place][0]):
+            return place, next(filter(None, found[-1]), name)
+    return -1, name
+
+
+def definition(cells: tuple[str, ...], name: str, at_most: int = 4000, last: int = CELLS) -> str:
+    """Return the source of the last definition of a name, its decorators included, up to the cell `last`; "" where there is none."""
+    found = [place for place in definitions(cells, name) if place <= last]
     if not found:
         return ""
     lines, bare = cells[found[-1]].split("\n"), _outlines(tuple(cells))[found[-1]][0].split("\n")

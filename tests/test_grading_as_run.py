@@ -1,0 +1,247 @@
+"""What passes in Run All earns the same in a class: each notebook is run in a shell with its real checks, and graded."""
+
+import json
+import random
+import re
+import warnings
+from pathlib import Path
+
+import extent
+import pytest
+import torch
+
+from course_utils.checks.running.own_state import own_state
+from course_utils.grading.cage import locks
+from course_utils.grading.judging.grader import result_key
+from course_utils.grading.reading.submissions import Found
+from course_utils.learner import state
+from course_utils.lessons import tasks
+
+pytestmark = pytest.mark.skipif(
+    not locks.available().safe, reason=f"this machine cannot lock a learner's code in (it gives: {locks.available()})"
+)
+SOLVED = {path.stem[:2]: path for path in sorted((Path(__file__).parents[1] / "solutions").glob("*.ipynb"))}
+
+
+def solved(lesson):
+    """Return the code cells of a lesson's solved exercises."""
+    cells = json.loads(SOLVED[lesson].read_text(encoding="utf-8"))["cells"]
+    return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+
+
+def checking(cells, name):
+    """Return the place of the cell that checks an answer."""
+    return next(place for place, cell in enumerate(cells) if re.search(rf"^check\(.*\b{name}\)", cell, re.M))
+
+
+def defining(cells, name):
+    """Return the place of the cell that defines an answer."""
+    return next(place for place, cell in enumerate(cells) if re.search(rf"^(def|class) {name}\b", cell, re.M))
+
+
+@pytest.fixture
+def run_all(shell, course_folder, capsys, monkeypatch):
+    """Run cells as Run All does, in a shell whose process stays as it was; return {task: what its last check said}."""
+    shell.user_ns["exit"] = shell.user_ns["quit"] = lambda *args: None  # a kernel ends when its cell has ended
+    compiled = lambda f=None, **options: f or (lambda f: f)  # noqa: E731
+
+    def run(cells):
+        with monkeypatch.context() as patched, own_state(), warnings.catch_warnings():
+            warnings.simplefilter("default")
+            patched.setattr(torch, "compile", compiled)  # for the same results it takes a minute, and a compiler
+            for name in ("softmax", "where"):
+                patched.setattr(torch, name, getattr(torch, name))  # put back afterwards
+            for cell in cells:
+                result = shell.run_cell(cell)
+                assert result.success, f"{cell}\n{capsys.readouterr().out}"
+        return {task: entry["state"] for task, entry in state.read().items()}
+
+    return run
+
+
+@pytest.fixture
+def graded(make_grader, tmp_path):
+    def grade(cells, lesson="03"):
+        path = tmp_path / SOLVED[lesson].name
+        code = [{"cell_type": "code", "source": cell, "metadata": {}, "outputs": []} for cell in cells]
+        path.write_text(json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": code}))
+        grader, found = make_grader(2**100 + 7), Found("ada", path, path.name)
+        return grader.grade(found, result_key(found, 7, grader.box.limits))
+
+    return grade
+
+
+def after(name, *more):
+    """Put cells behind the check of an answer in lesson 03."""
+
+    def change(cells):
+        place = checking(cells, name) + 1
+        return [*cells[:place], *more, *cells[place:]]
+
+    return change
+
+
+def replaced(name, *changes):
+    """Change the text of the cell that defines an answer in lesson 03."""
+
+    def change(cells):
+        cells = list(cells)
+        for old, new in changes:
+            assert old in cells[defining(cells, name)]
+            cells[defining(cells, name)] = cells[defining(cells, name)].replace(old, new)
+        return cells
+
+    return change
+
+
+HELPER = "def normalise(scores):\n    return scores.softmax(-1)\n\n\ndef attention("
+USES_IT = (
+    ("def attention(", HELPER),
+    (
+        "return weights @ value, weights",
+        "weights = normalise(scores)\n    weights = torch.where(weights.isnan(), 0.0, weights)\n    return weights @ value, weights",
+    ),
+)
+OTHER = "def normalise(vectors):\n    return vectors / vectors.norm(dim=-1, keepdim=True)\n\n\ndef influence("
+SCALE = (("def causal_mask(", "FIRST = 0\n\n\ndef causal_mask("), (".tril()", ".tril(FIRST)"))
+STUB = "def padding_mask(lengths, size):\n    raise NotImplementedError"
+CASES = {
+    "two helpers of one name": lambda cells: replaced("influence", ("def influence(", OTHER))(replaced("attention", *USES_IT)(cells)),
+    "a constant set again further down": lambda cells: after("causal_mask", "FIRST = 1")(replaced("causal_mask", *SCALE)(cells)),
+    "a reference of one's own": after("catch_wrong_attention", "reference = torch.randn(2, 3)"),
+    "an answer's name for what it returned": after("causal_mask", "causal_mask = causal_mask(4)"),
+    "torch is 5 at last": lambda cells: [*cells, "torch = 5"],
+    "an answer's parts replaced at last": lambda cells: [*cells, "torch.softmax = torch.where = None"],
+    "a list that an answer reads is emptied": lambda cells: after("causal_mask", "KEPT.clear()")(replaced("causal_mask", ("def causal_mask(", "KEPT = [0]\n\n\ndef causal_mask("), (".tril()", ".tril(KEPT[0])"))(cells)),
+    "exit in an answer": replaced("causal_mask", ("return ", "exit()\n    return ")),
+    "quit in a cell": after("causal_mask", "quit()"),
+    "a copied stub below": after("padding_mask", STUB),
+    "a copied stub above": lambda cells: after("padding_mask", STUB, 'check("03.padding_mask", padding_mask)')(cells),
+    "an answer of another name": replaced("padding_mask", ("def padding_mask", "def my_mask")),
+    "an answer that is a lambda": after("padding_mask", STUB, 'check("03.padding_mask", lambda lengths, size: torch.arange(size) < lengths[:, None])'),
+    "a compiled answer": replaced("causal_mask", ("def causal_mask", "@torch.compile\ndef causal_mask")),
+    "compiled with options": replaced("causal_mask", ("def causal_mask", "@torch.compile(dynamic=True)\ndef causal_mask")),
+    "a cell that awaits": replaced("causal_mask", ("def causal_mask(", "import asyncio\n\n\nasync def first():\n    await asyncio.sleep(0)\n    return 0\n\n\nFIRST = await first()\n\n\ndef causal_mask("), (".tril()", ".tril(FIRST)")),
+    "an answer in a cell with magic": replaced("causal_mask", ("def causal_mask(", "%timeit -n1 -r1 1\n\ndef causal_mask(")),
+    "anomaly detection": lambda cells: ["import torch; torch.autograd.set_detect_anomaly(True)", *cells],
+    "float64": lambda cells: ["import torch; torch.set_default_dtype(torch.float64)", *cells],
+    "the device meta": lambda cells: ["import torch; torch.set_default_device('meta')", *cells],
+    "no gradients": lambda cells: ["import torch; torch.inference_mode().__enter__()", *cells],
+    "warnings as errors": lambda cells: replaced("causal_mask", ("    return ", "    warnings.warn('old')\n    return "))(["import warnings; warnings.simplefilter('error')", *cells]),
+    "one cell for all": lambda cells: ["\n\n\n".join(cells)],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_notebook_earns_what_its_checks_said(name, run_all, graded):
+    cells = CASES[name](solved("03"))
+    if name == "an answer of another name":
+        cells = [cell.replace('"03.padding_mask", padding_mask', '"03.padding_mask", my_mask') for cell in cells]
+    said, result = run_all(cells), graded(cells)
+    assert {verdict.task: verdict.state for verdict in result.verdicts} == said, result.remarks
+    assert result.suspicions == () or "replaces what it is measured with" in result.suspicions[0]
+
+
+def test_what_stands_below_an_import_that_fails_here_is_there(graded):
+    cells = replaced(
+        "causal_mask",
+        ("def causal_mask(", "import a_package_of_hers\nFIRST = 0\n\n\ndef causal_mask("),
+        (".tril()", ".tril(FIRST)"),
+    )(solved("03"))
+    result = graded(cells)
+    assert [verdict.state for verdict in result.verdicts] == ["passed"] * 6
+    assert len(result.remarks) == 1 and "No module named 'a_package_of_hers'" in result.remarks[0]
+
+
+# Solved exercises of any lesson, changed at random
+
+
+def with_scratch(draw, cells, lesson):
+    """After every check, cells for trying, which use the answers' names for something else where nothing below needs them."""
+    changed = []
+    for place, cell in enumerate(cells):
+        changed.append(cell)
+        for name in re.findall(r"^check\(\"[\w.]+\", (\w+)\)", cell, re.M):
+            changed.append(f"scores = weights = mask = torch.randn(2, 3)\nprint({name}, scores.softmax(-1))")
+            if not any(re.search(rf"\b{name}\b", later) for later in cells[place + 1 :]):
+                changed.append(f"{name} = {draw.choice([3, None, 'torch.ones(2)', f'lambda *args: {name}'])}")
+    return [*changed, "torch = F = math = 5"]
+
+
+def doubled(draw, cells, lesson):
+    return [one for cell in cells for one in [cell] * draw.choice([1, 1, 2])]
+
+
+def moved(draw, cells, lesson):
+    """A task's cells stand at the end, if nothing between needs what they define."""
+    pairs = [place for place in range(1, len(cells)) if re.match(r"check\(\"[\w.]+\", (\w+)\)", cells[place])]
+    free = [p for p in pairs if not any(cells[p].split(", ")[1][:-1] in later for later in cells[p + 1 :])]
+    place = draw.choice(free)
+    return [*cells[: place - 1], *cells[place + 1 :], *cells[place - 1 : place + 1]]
+
+
+def split(draw, cells, lesson):
+    """Imports and what follows them stand in cells of their own, a check in its answer's cell."""
+    first = (
+        [line for line in cells[0].splitlines() if line.strip()]
+        if draw.random() < 0.5 and "(" not in cells[0]
+        else [cells[0]]
+    )
+    joined = []
+    for cell in cells[1:]:
+        if cell.startswith("check(") and draw.random() < 0.5:
+            joined[-1] += f"\n\n\n{cell}"
+        else:
+            joined.append(cell)
+    return [*first, *joined]
+
+
+def renamed(draw, cells, lesson):
+    names = {task.answer_name for task in tasks.by_lesson()[lesson] if not task.module}
+    name = draw.choice(sorted(names))
+    return [re.sub(rf"(?<![.\"\w]){name}\b(?!=)", f"my_{name}", cell) for cell in cells]
+
+
+def set_first(draw, cells, lesson):
+    settings = (
+        "torch.set_default_dtype(torch.float64)", "torch.autograd.set_detect_anomaly(True)", "torch.set_grad_enabled(False)",
+        "torch.set_printoptions(precision=1)", "import numpy; numpy.seterr(all='raise')", "torch.set_num_threads(2)",
+    )  # fmt: skip
+    return ["import torch", *draw.sample(settings, 2), *cells]
+
+
+WAYS = (with_scratch, doubled, moved, split, renamed, set_first)
+SAVED = ("", "\ufeff", "\r\n", "lines", "colab")
+
+
+def saved_as(how, cells):
+    """Return the text of a notebook as different programs save it."""
+    source = (
+        (lambda cell: cell.splitlines(keepends=True))
+        if how == "lines"
+        else (lambda cell: cell.replace("\n", "\r\n") if how == "\r\n" else cell)
+    )
+    extra = {"id": "x", "metadata": {"id": "x", "colab": {}}} if how == "colab" else {"metadata": {}}
+    code = [
+        {"cell_type": "code", "source": source(cell), "outputs": [], "execution_count": None, **extra} for cell in cells
+    ]
+    metadata = {"colab": {"provenance": []}} if how == "colab" else {}
+    return ("\ufeff" if how == "\ufeff" else "") + json.dumps(
+        {"nbformat": 4, "nbformat_minor": 0, "metadata": metadata, "cells": code}
+    )
+
+
+@pytest.mark.parametrize("number", extent.usually(range(60), 2))
+def test_changed_notebooks_earn_what_their_checks_said(number, run_all, graded, make_grader, tmp_path):
+    draw = random.Random(number)
+    lesson, way = sorted(SOLVED)[1:][number * 5 % 21], WAYS[number % len(WAYS)]
+    cells = way(draw, solved(lesson), lesson)
+    path = tmp_path / SOLVED[lesson].name
+    path.write_text(saved_as(SAVED[number % len(SAVED)], cells), encoding="utf-8", newline="")
+    grader, found = make_grader(2**100 + 7), Found("ada", path, path.name)
+    result = grader.grade(found, result_key(found, 7, grader.box.limits))
+    assert {verdict.task: verdict.state for verdict in result.verdicts} == run_all(cells), (
+        way.__name__,
+        lesson,
+        result.remarks,
+    )
