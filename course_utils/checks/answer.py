@@ -1,6 +1,5 @@
 """Both halves of a check in one process: an answer is run, and what came of it is judged."""
 
-from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import lru_cache
 
@@ -10,13 +9,10 @@ from course_utils.checks.expected import Expected, run_oracle
 from course_utils.checks.judge import explain_further, judge, refuse
 from course_utils.checks.report import Report
 from course_utils.checks.running.contract import Case, Outcome, question
-from course_utils.checks.running.limit import TimeIsUp, time_limit
 from course_utils.checks.running.own_state import own_state
 from course_utils.checks.running.run import kind_of_answer, marked, run
 from course_utils.checks.task import Task
 from course_utils.checks.wrong import first_wrong
-
-PATIENCE = 0.5  # seconds of computing that a learner waits for a relation to be found
 
 
 @own_state()
@@ -26,7 +22,6 @@ def judge_answer(
     seed: int = 0,
     seconds: float = 10,
     expected: Expected | None = None,
-    patience: float | None = None,
 ) -> Report:
     """Return the Report on an answer, without showing or keeping anything.
 
@@ -36,7 +31,6 @@ def judge_answer(
         seed: of the inputs.
         seconds: how long all its calls together may compute.
         expected: `Expected(task, task.make_cases(seed))`, where many answers are judged on the same inputs.
-        patience: how long to look for a relation of a wrong value to the right one; None: until all are tried.
     """
     kind, shown = kind_of_answer(answer)
     if kind not in task.answer_kinds:
@@ -45,8 +39,7 @@ def judge_answer(
     outcomes = run(answer, list(map(question, expected.cases)), seconds, lambda key: marked(task.candidate(key)))
     report = judge(task, expected.cases, outcomes, expected, explaining=False)
     if report.case:
-        with suppress(TimeIsUp), time_limit(patience) if patience else nullcontext():
-            explain_further(report, expected, outcomes)
+        explain_further(report, expected, outcomes)
     return report
 
 

@@ -35,7 +35,9 @@ FACTORS = {  # what a right number is often multiplied by, and what that comes f
 DEFAULTS = (0, 0.5, 1, 2, 3, 5, 10, -1)
 TOGETHER = "Two mistakes made together would give exactly what you return."  # others might, too: so it is not said that they were made
 PARTS_AT_MOST = 1000  # of a value
-PAIRS_AT_MOST = 4000  # of changes that are tried together
+STEPS_AT_MOST = (
+    20_000  # that are computed for changes tried together: what is said hangs on the answer, and on no clock
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +142,7 @@ class Known:
                 of = lambda args, mistake=mistake, change=change: mistake.of(change(args))  # noqa: E731
                 sentence = f"The first: “{mistake.text}” The second: it is what comes out {text}."
                 found.append(Base("two", of, sentence, exact=False))
-        return found[:PAIRS_AT_MOST]
+        return found[: STEPS_AT_MOST // max(1, len({change.step for change in self._step_changes}))]
 
     def at(self, base, place):
         """Return the value of a base in a case; None where it is none that can be compared."""

@@ -4,7 +4,7 @@ from html import escape
 from pathlib import Path
 
 from course_utils.base.errors import CourseError
-from course_utils.checks.answer import PATIENCE, judge_answer
+from course_utils.checks.answer import judge_answer
 from course_utils.checks.question import Answered, shown
 from course_utils.checks.report import SYMBOLS, Report, framed, with_code
 from course_utils.checks.running.own_state import warnings_stay_warnings
@@ -81,7 +81,7 @@ def check(task_id=None, answer=LEFT_OUT, seed=None, seconds=10, *more, keep=True
         answer = history.namespace()[task.answer_name]
     try:
         with warnings_stay_warnings():
-            report = judge_answer(task, answer, seed or 0, seconds, patience=PATIENCE)
+            report = judge_answer(task, answer, seed or 0, seconds)
     except KeyboardInterrupt:
         return _show(Message(f"The check of {task.id} was stopped before it had finished, so there is no result."))
     entry = _changed(task.id, lambda entry: _count(entry, report.state), keep)

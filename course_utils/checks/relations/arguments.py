@@ -6,7 +6,7 @@ from itertools import combinations, permutations
 
 import torch
 
-from course_utils.checks.relations.change import Change
+from course_utils.checks.relations.change import Change, can_be_said
 from course_utils.checks.relations.factors import sizes_of
 from course_utils.checks.relations.results import axis_names, is_number
 from course_utils.checks.running.contract import is_float
@@ -82,7 +82,7 @@ def of_arguments(task, args: tuple) -> Iterator[Change]:
     """
     for place, arg in enumerate(args):
         name, _, letters = task.arguments[place].partition(" ")
-        for change in of_one(name, letters, arg):
+        for change in filter(lambda change: can_be_said(change.text), of_one(name, letters, arg)):
             of_all = lambda args, place=place, function=change.function: with_one(args, place, function)  # noqa: E731
             yield change._replace(function=of_all)
         if is_float(arg):

@@ -7,21 +7,15 @@ from dataclasses import dataclass
 import torch
 
 from course_utils.checks.relations.arguments import of_one, with_one
-from course_utils.checks.relations.change import Change
+from course_utils.checks.relations.change import Change, can_be_said
 from course_utils.checks.relations.factors import sizes_of
 from course_utils.checks.relations.results import is_number, of_tensors
 from course_utils.checks.running.contract import is_float
 
-OPERATIONS = {
-    operator.matmul: "`@`",
-    operator.mul: "`*`",
-    operator.add: "`+`",
-    operator.sub: "`-`",
-    operator.truediv: "`/`",
-    operator.lt: "`<`",
-    operator.le: "`<=`",
-    operator.gt: "`>`",
-}
+OPERATIONS = (  # those of a row are taken for one another
+    {operator.mul: "`*`", operator.matmul: "`@`", operator.add: "`+`", operator.sub: "`-`", operator.truediv: "`/`"},
+    {operator.lt: "`<`", operator.le: "`<=`", operator.gt: "`>`"},
+)  # fmt: skip
 
 
 OF_A_STEP_RESULT = {
@@ -91,40 +85,50 @@ def of_steps(task, args: tuple) -> Iterator[StepChange]:
             step = way.send(noting(step[0])(step[1], step[2:]))
         except StopIteration:
             break
+    sizes = sizes_of(task, args)
     for text in dict.fromkeys(texts):  # a step of a loop comes again, and is changed wherever it comes
         operation, operands, called, value = met[text]
-        for change in _of_a_step(text, operation, operands, called, task.names, args):
-            yield StepChange(change.text, text, change.function, often=change.often)
+        for change in _of_a_step(text, operation, operands, called, task.names, args, sizes):
+            if can_be_said(change.text):
+                yield StepChange(change.text, text, change.function, often=change.often)
         if isinstance(value, torch.Tensor):
-            yield from _of_a_step_result(task, args, text, value)
+            changes = _of_a_step_result(task, sizes, text, value)
+            yield from (change for change in changes if can_be_said(change.text))
         elif is_number(value):
-            for letter in sizes_of(task, args):
+            for letter in sizes:
                 for power, root in ((1, ""), (0.5, "√")):
                     yield StepChange(f"with {root}{letter} in place of {text}", text, SizeInstead(task, letter, power))
 
 
-def _of_a_step_result(task, args, step, value):
+def _letters(tensor, sizes):
+    """Return a shape in the letters of the task's arguments, as far as the lengths tell them: "B×T×?"."""
+    axes = [(letter, size) for letter, size in sizes.items() if letter.isupper()]
+    by_length = [[letter for letter, size in axes if size == length] for length in tensor.shape]
+    return "×".join(letters[0] if len(letters) == 1 else "?" for letters in by_length)
+
+
+def _of_a_step_result(task, sizes, step, value):
     if is_float(value):
         for words, function in OF_A_STEP_RESULT.items():
             yield StepChange(words.format(step), step, lambda o, x, f=function: f(o(*x)), of_result=True)
-        for letter in sizes_of(task, args):
+        for letter in sizes:
             for power, root in ((1, ""), (0.5, "√")):
                 text = f"with {step} divided by {root}{letter}"
                 yield StepChange(text, step, Divided(task, letter, power), of_result=True)
-    for change in of_tensors("", value.dim()):
+    for change in of_tensors(_letters(value, sizes), value.dim()):
         if change.instead:
             continue  # is among those above
         text = f"with {change.text.format(step)} in place of {step}"
         yield StepChange(text, step, lambda o, x, f=change.function: f(o(*x)), of_result=True)
 
 
-def _of_a_step(text, operation, operands, called, names, args):
+def _of_a_step(text, operation, operands, called, names, args, sizes):
     """Give each Change, whose function takes (operation, operands), of what goes into a step, or of its operation."""
     if len(operands) == 2:
-        if operation in OPERATIONS:
-            for other, words in OPERATIONS.items():
-                if other is not operation:
-                    phrase = f"with {words} in place of {OPERATIONS[operation]} in {text}"
+        for row in OPERATIONS:
+            for other, words in row.items():
+                if operation in row and other is not operation:
+                    phrase = f"with {words} in place of {row[operation]} in {text}"
                     yield Change(phrase, lambda o, ab, f=other: f(*ab), often=True)
         if all(called):
             exchanged = f"with {called[1]} on the left and {called[0]} on the right in {text}"
@@ -133,19 +137,16 @@ def _of_a_step(text, operation, operands, called, names, args):
             if not name:
                 continue
             yield Change(f"with {name} alone in place of {text}", lambda o, ab, p=place: ab[p], often=True)
-            for change in of_one(name, "", operands[place]):
+            for change in of_one(name, _letters(operands[place], sizes), operands[place]):
                 of_all = lambda o, ab, p=place, f=change.function: o(*with_one(tuple(ab), p, f))  # noqa: E731
                 yield change._replace(text=f"{change.text}, in {text}", function=of_all)
             for other, arg in zip(names, args, strict=False):
                 if isinstance(arg, torch.Tensor) and other != name:
                     phrase = f"with {other} in place of {name} in {text}"
                     yield Change(phrase, ArgumentInstead(place, names.index(other)))
-    elif is_number(operands[0]):
-        for change in of_one(f"the number that goes into {text}", "", operands[0]):
-            yield Change(change.text, lambda o, a, f=change.function: o(f(a[0])))
     elif called[0]:
         yield Change(f"without the step that gives {text}", lambda o, a: a[0], often=True)
-        for change in of_tensors("", operands[0].dim()):
+        for change in of_tensors(_letters(operands[0], sizes), operands[0].dim()):
             if change.instead:
                 continue  # is a change of what the step gives
             of_all, phrase = lambda o, a, f=change.function: f(a[0]), change.text.format(called[0])
