@@ -204,7 +204,7 @@ def renamed(draw, cells, lesson):
 
 def set_first(draw, cells, lesson):
     settings = (
-        "torch.set_default_dtype(torch.float64)", "torch.autograd.set_detect_anomaly(True)", "torch.set_grad_enabled(False)",
+        "torch.set_default_dtype(torch.float64)", "torch.autograd.set_detect_anomaly(True)",
         "torch.set_printoptions(precision=1)", "import numpy; numpy.seterr(all='raise')", "torch.set_num_threads(2)",
     )  # fmt: skip
     return ["import torch", *draw.sample(settings, 2), *cells]
