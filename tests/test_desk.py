@@ -3,6 +3,7 @@
 Not here: JupyterLab itself on the copies (`test_cli.py`, `test_browser.py`), and what grading makes of what is handed in, beyond taking it.
 """
 
+import io
 import json
 import os
 import re
@@ -436,6 +437,15 @@ def test_a_file_that_is_no_notebook_is_named_so(clone, content, name):
 def test_a_notebook_under_another_name_is_handed_in(clone):
     shutil.copy(own(clone), clone / "02.ipynb.txt")
     assert submit(clone, "02", clone / "02.ipynb.txt").path.exists()
+
+
+@pytest.mark.parametrize("encoding, name", [("ascii", "ubung +"), ("cp1252", "übung +"), ("utf-8", "übung ✓")])
+def test_a_command_names_a_file_in_signs_that_the_terminal_has(clone, encoding, name, monkeypatch):
+    shutil.copy(own(clone), clone / "übung ✓.ipynb")
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding=encoding))
+    assert main(["submit", "02", "--file", "übung ✓.ipynb"]) == 0
+    sys.stdout.flush()
+    assert f"answered in {name}.ipynb" in sys.stdout.buffer.getvalue().decode(encoding)
 
 
 @pytest.mark.thorough

@@ -1,5 +1,6 @@
 """What a notebook calls: check, hint, solution, progress; and the file that keeps a learner's progress."""
 
+import io
 import json
 import re
 import subprocess
@@ -100,6 +101,33 @@ def test_progress_counts_every_task_and_lists_those_of_lessons_that_are_begun(ca
     assert out.startswith("1 of ")
     assert "✓ 04.dot" in out and "✗ 00.weighted_sum" in out and "○ 04.perceptron" in out
     assert "02 Weighted sums: 0 of " in out and "02.softmax" not in out
+
+
+def half(state, hidden):
+    """Stops with half a surrogate pair, which no encoding can write; the code around it is shown too."""
+    print("\ud83d")
+    raise ValueError("√2 is \ud83d")
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252", "cp437", "utf-8"])
+def test_where_signs_cannot_be_written_plain_ones_take_their_place(encoding, monkeypatch):
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding=encoding))
+    for answer in (right, wrong, half):
+        check("04.dot", answer)
+    check("04.\ud83d", right)
+    progress()
+    sys.stdout.flush()
+    out = sys.stdout.buffer.getvalue().decode(encoding)
+    passed, failed, root = (
+        ("✓", "✗", "√") if encoding == "utf-8" else ("+", "x", "√" if encoding == "cp437" else "sqrt ")
+    )
+    assert f"{passed} 04.dot" in out and f"{failed} 04.dot" in out and f"{root}2 is ?" in out
+
+
+def test_a_notebook_shows_what_holds_half_a_surrogate_pair(shell, capsys):
+    for message in (check("04.dot", half), notebook.Message("\ud83d")):
+        message._repr_html_().encode()  # as a kernel sends it
+    assert "is ?" in capsys.readouterr().out
 
 
 def test_progress_is_grouped_by_lesson(capsys):
