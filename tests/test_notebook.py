@@ -211,6 +211,20 @@ def test_a_damaged_file_is_set_aside(course_folder, capsys):
         assert kept(course_folder)["04.dot"]["passed"]
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le"])
+def test_progress_that_an_editor_has_saved_in_its_own_encoding_is_read(encoding, course_folder, capsys):
+    check("04.dot", right)
+    text = (course_folder / ".course" / "progress.json").read_text()
+    for path in (course_folder / ".course" / "progress.json", course_folder / "travelled.json"):
+        path.write_text(text, encoding=encoding)
+    assert state.read()["04.dot"]["passed"]
+    check("04.dot", right)
+    assert kept(course_folder)["04.dot"]["attempts"] == 2  # as UTF-8 again
+    progress(load=course_folder / "travelled.json")
+    assert "has been added to yours" in capsys.readouterr().out
+    assert not list(course_folder.glob(".course/progress-damaged*"))
+
+
 def test_what_was_set_aside_is_never_overwritten(course_folder):
     folder = course_folder / ".course"
     folder.mkdir()
@@ -232,7 +246,7 @@ def test_a_file_that_cannot_be_read_just_now_is_not_overwritten(course_folder, m
         raise PermissionError("in use")
 
     with monkeypatch.context() as context:
-        context.setattr("pathlib.Path.read_text", refuse)
+        context.setattr("pathlib.Path.read_bytes", refuse)
         check("04.dot", right)
         progress()
     assert (course_folder / ".course" / "progress.json").read_text() == before
