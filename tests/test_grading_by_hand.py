@@ -294,8 +294,8 @@ def test_a_question_in_words_is_handed_out_and_its_place_is_no_answer(tmp_path):
     [path] = release(COURSE, ["03"], tmp_path, settings)
     *_, question, place = json.loads(path.read_text(encoding="utf-8"))["cells"]
     assert "Why three vectors?" in question["source"] and "1 point." in question["source"]
-    assert in_words([("markdown", place["source"])]) == ((), ())
-    answers, _ = in_words([("markdown", place["source"].replace(PLACE, "Each has its own task."))])
+    assert in_words([place]) == ((), ())
+    answers, _ = in_words([place | {"source": place["source"].replace(PLACE, "Each has its own task.")}])
     assert [answer.code for answer in answers] == ["Each has its own task."]
     assert "| 03.why_three | an answer in words | 1 |" in (path.parent / "README.md").read_text(encoding="utf-8")
 

@@ -86,6 +86,9 @@ def test_every_form_of_a_notebook_is_read(tmp_path):
         "lines": notebook(source.splitlines(keepends=True)),
         "a byte order mark": b"\xef\xbb\xbf" + notebook(source).encode(),
         "nbformat 3": json.dumps({"nbformat": 3, "worksheets": [{"cells": [{"cell_type": "code", "input": source}]}]}),
+        "nbformat 3 with a source that Jupyter does not show": json.dumps(
+            {"nbformat": 3, "worksheets": [{"cells": [{"cell_type": "code", "input": source, "source": "y"}]}]}
+        ),
         "a key twice": notebook(source).replace('"cells"', '"cells": 1, "cells"'),
         "NaN and huge numbers": notebook(source, metadata={}).replace(
             '"metadata": {}, "cells"',
@@ -166,6 +169,7 @@ REFUSED = {
     "cells that are null": (b'{"cells": null}', "cells are a list"),
     "cells that are an object": (b'{"cells": {}}', "here they are an object"),
     "a worksheet that is none": (b'{"worksheets": [3]}', "cells are a list"),
+    "cells twice": (notebook("a = 1", nbformat=3, worksheets=[]).encode(), "holds its cells twice"),
     "too many cells": (json.dumps({"cells": [{"cell_type": "markdown"}] * 2001}).encode(), "2,001 cells"),
     "deep": (b"[" * 100_000 + b"]" * 100_000, "lists within lists"),
     "deep and open": (b'{"cells":' * 100_000, "lists within lists"),
