@@ -212,6 +212,7 @@ def test_a_terms_lessons_stand_side_by_side(tmp_path, capsys):
         assert "is no table of grades" in capsys.readouterr().err
 
 
+GIF = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
 IN_WORDS = '[written."03.why_three"]\ntext = "Why three vectors?"\npoints = 2\n'
 
 
@@ -227,12 +228,14 @@ def test_answers_in_words_are_collected_read_and_kept(a_class):
     settings = a_class / "class.toml"
     settings.write_text(settings.read_text() + IN_WORDS)
     with_text(
-        a_class / "in" / "ada.ipynb", "**Answer to 03.why_three:**\n\nOne <b>asks</b>.", "One answers.", "## Done", "no"
+        a_class / "in" / "ada.ipynb",
+        *("**Answer to 03.why_three:**\n\nOne <b>asks</b>.", f"One answers. ![]({GIF})", "## Done", f"no ![]({GIF})"),
     )
     with_text(a_class / "in" / "emmy.ipynb", f"**Answer to 03.why_three:**\n\n{PLACE}")
     grade(a_class)
     before, page = grades(a_class / "out"), (a_class / "out" / "to-read.html").read_text()
-    assert "One &lt;b&gt;asks&lt;/b&gt;.\n\nOne answers." in page and "Done" not in page and "emmy" not in page
+    assert "One &lt;b&gt;asks&lt;/b&gt;.\n\nOne answers. ![](a picture)" in page
+    assert page.count(GIF) == page.count("<img") == 1 and "Done" not in page and "emmy" not in page
     assert (before["ada"]["03.why_three state"], before["emmy"]["03.why_three state"]) == ("to be read", "missing")
     assert float(before["ada"]["possible"]) == 8
     assert "has not read your answer yet" in (a_class / "out" / "feedback" / "ada.html").read_text()

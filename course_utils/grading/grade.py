@@ -222,7 +222,8 @@ def write_results(journal: Journal, keys: list[str], what: Class, title: str) ->
         _remove_drafts(what.out)
         write_all(what.out, students(), counted, title, journal.began, what.settings.canvas)
         write_feedback(what.out, students(), counted)
-        write_in_words(what.out, students, [each for each in counted if isinstance(each, Written)])
+        files = {(one.student, one.file): one.path for one in what.found}
+        write_in_words(what.out, students, [each for each in counted if isinstance(each, Written)], files)
         with opened(what.out / "class.html") as file:
             file.write(class_page(students(), counted, title, UNSAFE if what.without_locks else ""))
     problems = [bool(result.problem) for student in students() for result in student.results if result.file]
