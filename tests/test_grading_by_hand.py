@@ -4,6 +4,7 @@ import csv
 import json
 from datetime import datetime
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 from test_grading_run import ATTENTION, CAUSAL, PADDING, notebook
@@ -41,6 +42,9 @@ def test_overrides_are_read(tmp_path):
     assert found.comments == {"03.attention": "Talked about it", "": "Well done"}
     found = overrides(tmp_path, HEADER + "emmy,,,2026-11-27T23:59:00Z,\n")["emmy"]
     assert found.deadline == datetime.fromisoformat("2026-11-27T23:59:00+00:00")
+    of_the_class = Settings(deadline=DEADLINE, zone=ZoneInfo("Europe/Berlin"))
+    found = overrides(tmp_path, HEADER + "emmy,,,2027-04-01T23:59:00,\n", of_the_class)["emmy"]
+    assert found.deadline == datetime.fromisoformat("2027-04-01T23:59:00+02:00")
 
 
 WRONG = {

@@ -154,7 +154,8 @@ def what_to_grade(submissions, out, lessons, roster, settings, scheduler, unsafe
     if out.resolve() == submissions.resolve():
         raise CourseError(f"--out is the folder of the submissions: name another, such as {out / 'results'}.")
     beside = tuple(filter(None, (roster, settings, overrides)))
-    read, people = read_settings(settings), read_roster(roster) if roster else {}
+    read = read_settings(settings)
+    people = read_roster(roster, read) if roster else {}
     found = list(find(submissions, people, [out, *beside]))
     by_hand = read_overrides(overrides, {each.student for each in found}, read) if overrides else {}
     layers = locks.Layers() if scheduler else locks.chosen(unsafe)  # a cluster's workers have their own
