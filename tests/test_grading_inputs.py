@@ -242,7 +242,9 @@ def test_the_costliest_json_stays_below_a_gigabyte(tmp_path):
     objects = (b'{"":' * 400 + b"0" + b"}" * 400 + b",") * (brackets // 400 - 1)
     texts = '"Ā",'.encode() * ((full - len(objects) - 100) // 5)
     wide = '"\U0001f600"'.encode()  # makes every character of the text take four bytes
-    for content in (b"[" + objects + texts + wide + b"]", b"[" + b"[]," * (full // 3 - 1) + b"0]"):
+    words = b"**Answer to 03.why:** " + b"attachment:%41" * ((full - 300) // 14)
+    cell = b'{"cells": [{"cell_type": "markdown", "source": "' + words + b" " * ((full - 300) % 14 + 180) + b'"}]}'
+    for content in (b"[" + objects + texts + wide + b"]", b"[" + b"[]," * (full // 3 - 1) + b"0]", cell):
         assert full - 200 < len(content) <= full
         megabytes, seconds = _costs(content, tmp_path)
         assert megabytes < 1000 and seconds < 15, (megabytes, seconds)

@@ -27,7 +27,7 @@ ANSWER, REQUEST = "Answer to", "Look again at"
 BEGIN = re.compile(rf"[\s*_>]*({ANSWER}|{REQUEST})\s+[`*]*(\d\d\.\w{{1,60}})[`*_:\s]*", re.IGNORECASE)
 PLACE = "Write here, in place of this sentence."
 IN_TEXT = re.compile(r"data:image/[\w.+-]{1,60};base64,([A-Za-z0-9+/=]*)")
-ATTACHED = re.compile(r"""attachment:((?:[^\s()"'<>]|\([^\s()"'<>]*\))+)""")
+ATTACHED = re.compile(r"""attachment:((?:[^\s()"'<>]|\([^\s()"'<>]{0,200}\)){1,300})""")
 
 
 @dataclass(frozen=True)
