@@ -92,9 +92,9 @@ def _belonging(cells) -> Iterator[tuple[tuple[str, str], str, dict]]:
     """Give each text cell that belongs to something, as (("answer to", "03.why_three"), its text, the cell)."""
     kind, name = "", ""
     for cell in cells:
-        is_text, text = cell["cell_type"] == "markdown", clean(IN_TEXT.sub("a picture", cell["source"] or ""))
-        begin = BEGIN.match(text) if is_text else None
-        if begin:
+        is_text = cell["cell_type"] == "markdown"
+        text = clean(IN_TEXT.sub("a picture", cell["source"] or "")) if is_text else ""
+        if begin := BEGIN.match(text):
             kind, name, text = begin[1].lower(), begin[2], text[begin.end() :]
         elif not is_text or text.lstrip().startswith("#"):
             kind = ""

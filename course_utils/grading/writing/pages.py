@@ -89,10 +89,10 @@ def write_in_words(
                 if verdict.state == TO_BE_READ:
                     to_read.writerow([cell(graded.person.student), question.id, "", "", ""])
                 if verdict.code:
-                    file, found = _pictures(graded, question, files) if verdict.pictures else ("", [])
+                    source, found = _pictures(graded, question, files) if verdict.pictures else ("", [])
                     addresses = shown(found, left)
                     left -= sum(map(len, addresses))
-                    yield (graded.person.student, graded.person.name), verdict, points, file, addresses
+                    yield (graded.person.student, graded.person.name), verdict, points, source, addresses
 
         listed = ((question, answers(question)) for question in questions)
         file.writelines(template("to_read.html").generate(title="Answers in words", questions=listed))
