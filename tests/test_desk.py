@@ -3,6 +3,7 @@
 Not here: JupyterLab itself on the copies (`test_cli.py`, `test_browser.py`), and what grading makes of what is handed in, beyond taking it.
 """
 
+import io
 import json
 import os
 import re
@@ -29,6 +30,8 @@ from course_utils.desk.merging import merge
 from course_utils.desk.updating import update
 from course_utils.grading.cage import locks
 from course_utils.grading.grade import grade_class
+from course_utils.grading.reading.lessons import names_by_lesson
+from course_utils.grading.reading.notebook_file import notebook_in, read_notebook, read_own
 from course_utils.learner import notebook as learner
 from course_utils.learner import state
 
@@ -326,6 +329,110 @@ def test_a_notebook_that_was_opened_on_colab_from_the_repository_is_updated_as_w
     assert SOFTMAX in sources(own(clone))
 
 
+def metadata(**entries):
+    """What another program makes of a copy: these entries in place of all that the notebook says of itself."""
+
+    def change(notebook):
+        notebook["metadata"] = entries
+
+    return change
+
+
+def each_cell(change):
+    def change_all(notebook):
+        for place, cell in enumerate(notebook["cells"]):
+            change(cell, place)
+
+    return change_all
+
+
+def nb_clean(notebook):
+    """As `nb-clean clean --remove-all-notebook-metadata` and `nbdev_clean` leave a notebook."""
+    notebook["metadata"] = {}
+    each_cell(lambda cell, place: cell.update(metadata={}))(notebook)
+
+
+def colab(notebook):
+    """As Colab saves what it has opened: its own metadata, and the ids in those of the cells."""
+    notebook["metadata"] = {"colab": {"provenance": []}, "kernelspec": {"name": "python3"}, "accelerator": "GPU"}
+    notebook["nbformat_minor"] = 0
+    each_cell(lambda cell, place: cell.update(metadata={"id": cell.pop("id"), "outputId": "1"}))(notebook)
+
+
+OTHER_PROGRAMS = {
+    "nb-clean": nb_clean,
+    "Colab": colab,
+    "VS Code": lambda notebook: (
+        metadata(language_info={"name": "python"})(notebook),
+        each_cell(lambda cell, place: cell.update(metadata={"vscode": {"languageId": "python"}}))(notebook),
+    ),
+    "a course that is a text": metadata(course="03"),
+    "no metadata": lambda notebook: notebook.pop("metadata"),
+    "metadata that is null": lambda notebook: notebook.update(metadata=None),
+    "a base that is none": metadata(course={"copied": {"version": 3, "cells": []}}),
+    "a base of lists": metadata(course={"copied": {"version": "3", "cells": {"a": [1]}}}),
+    "nearly all ids lost": lambda notebook: (
+        nb_clean(notebook),
+        each_cell(lambda cell, place: cell.pop("id") if "02.dot_scores" not in cell["source"] else None)(notebook),
+    ),
+    "ids that are lists": lambda notebook: (
+        nb_clean(notebook),
+        each_cell(lambda cell, place: cell.update(id=[1]) if "02.softmax" in cell["source"] else None)(notebook),
+    ),
+    "cells without metadata": each_cell(lambda cell, place: cell.pop("metadata")),
+    "folding that is a text": each_cell(lambda cell, place: cell.update(metadata={"jupyter": "folded"})),
+    "outputs of an odd shape": each_cell(lambda cell, place: cell.update(outputs=[{"odd": [place]}])),
+    "half a surrogate pair": lambda notebook: notebook["cells"].append(code("half = '\ud83d'")),
+    "a byte order mark": None,
+}
+
+
+@pytest.mark.parametrize("program", OTHER_PROGRAMS)
+def test_a_copy_that_another_program_has_saved_is_updated_like_any_other(clone, program):
+    write_into(own(clone), answered(SOFTMAX))
+    found = load(own(clone))
+    if OTHER_PROGRAMS[program]:
+        OTHER_PROGRAMS[program](found)
+    mark = "\ufeff" if program == "a byte order mark" else ""
+    own(clone).write_text(mark + json.dumps(found), encoding="utf-8")
+    before, lines = own(clone).read_bytes(), []
+    assert update(clone, [], lines.append) == [] and lines == [] and own(clone).read_bytes() == before
+    published(clone, replaced("02.dot_scores\n", "02.dot_scores, with more words\n"))
+    published(clone, replaced(", dot_scores)", ", dot_scores, seconds=20)"))
+    assert update(clone, [], lines.append) == []
+    assert "2 new cells, 2 old cells removed" in lines[0] and "again" not in lines[0]  # the answered task is as it was
+    mine = [text for text in sources(own(clone)) if "def softmax(" not in text and "half = " not in text]
+    assert SOFTMAX in sources(own(clone))
+    assert mine == [text for text in sources(clone / BUILT) if "def softmax(" not in text]
+    assert copies.newer(clone) == []
+    nbformat.read(own(clone), as_version=4)
+    published(clone, replaced(*STUB))
+    assert (
+        update(clone, [], lines.append) == [] and "read 02.softmax again" in lines[1] and SOFTMAX in sources(own(clone))
+    )
+
+
+def test_a_cleaned_copy_is_told_of_a_task_that_has_changed(clone):
+    write_into(own(clone), answered(SOFTMAX))
+    found, lines = load(own(clone)), []
+    nb_clean(found)
+    own(clone).write_text(json.dumps(found))
+    published(clone, replaced(*STUB))
+    assert update(clone, [], lines.append) == [] and "read 02.softmax again" in lines[0]
+    assert [text for text in sources(own(clone)) if "def softmax(" in text] == [SOFTMAX]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a link takes a right of its own on Windows")
+def test_a_copy_that_is_a_link_is_updated_where_it_lies_and_handed_in(clone, tmp_path):
+    write_into(own(clone), answered(SOFTMAX))
+    own(clone).rename(tmp_path / "elsewhere.ipynb")
+    own(clone).symlink_to(tmp_path / "elsewhere.ipynb")
+    published(clone, replaced(*PROMPT))
+    assert update(clone, [], say=lambda line: None) == [] and own(clone).is_symlink()
+    assert SOFTMAX in (now := sources(tmp_path / "elsewhere.ipynb")) and any(PROMPT[1] in text for text in now)
+    assert submit(clone, "02").rows[0].here == "answered"
+
+
 def test_two_cells_of_one_id_both_stay(clone):
     write_into(own(clone), lambda cells: cells.append(cells[4] | {"source": "twice = 1"}))
     published(clone, replaced(*PROMPT))
@@ -350,6 +457,48 @@ def test_updating_says_what_it_cannot_do_and_goes_on(clone):
     assert "cannot be read as a notebook of today's format" in problems[1]
     with pytest.raises(CourseError, match="no lesson '77'"):
         update(clone, ["77"])
+
+
+BAD = {
+    "an empty file": b"",
+    "zeros": b"\0" * 100,
+    "UTF-16": "{}".encode("utf-16"),
+    "Latin-1": b'{"cells": [{"cell_type": "markdown", "source": "\xe4"}]}',
+    "a list": b"[]",
+    "no cells": b"{}",
+    "cells that are numbers": b'{"cells": [1]}',
+    "a cell of no kind": b'{"cells": [{"source": ""}]}',
+    "a source that is no text": b'{"cells": [{"cell_type": "code", "source": [1]}]}',
+    "nbformat 3": b'{"nbformat": 3, "worksheets": [{"cells": []}]}',
+    "cells twice": b'{"nbformat": 3, "worksheets": [{"cells": []}], "cells": []}',
+    "deep": b'{"cells":' * 100_000,
+    "a folder": None,
+}
+
+
+@pytest.mark.parametrize("bad", BAD)
+def test_one_bad_copy_stops_no_other(clone, bad):
+    first = own(clone, "notebooks", "00_start_here")
+    first.unlink()
+    first.mkdir() if BAD[bad] is None else first.write_bytes(BAD[bad])
+    published(clone, replaced(*PROMPT))
+    lines = []
+    (problem,) = update(clone, [], lines.append)
+    assert problem.startswith(f"{first} cannot be read as a notebook of today's format.")
+    assert len(lines) == 1 and any(PROMPT[1] in text for text in sources(own(clone)))
+    assert [place.built for place in copies.newer(clone)] == []
+    assert BAD[bad] is None or first.read_bytes() == BAD[bad]
+
+
+def test_a_folder_that_cannot_be_written_stops_no_other(clone):
+    published(clone, replaced(*PROMPT))
+    published(clone, replaced("## ", "## Read: "), "notebooks")
+    (clone / "my_course" / "earlier").mkdir()
+    (clone / "my_course" / "earlier" / "notebooks").write_text("a file where a folder belongs")
+    before, lines = own(clone, "notebooks").read_bytes(), []
+    (problem,) = update(clone, [], lines.append)
+    assert problem.endswith(f"my_course/notebooks/{SUMS}.ipynb is left as it is.") and "File exists" in problem
+    assert own(clone, "notebooks").read_bytes() == before and len(lines) == 1
 
 
 def test_the_command_line_names_what_is_newer_and_updates(clone, monkeypatch, capsys):
@@ -415,6 +564,76 @@ def test_handing_in_says_what_is_missing_and_odd(clone):
     assert not any(cell.get("outputs") for cell in notebook.cells)
 
 
+def with_cells(*cells, **extra):
+    """The bytes of a copy with these cells at its end."""
+    return lambda notebook: json.dumps(notebook | {"cells": notebook["cells"] + list(cells)} | extra).encode()
+
+
+def old_format(notebook):
+    cells = [cell | {"input": cell["source"]} for cell in notebook["cells"]]
+    cells[-1] |= {"source": "def softmax(): what Jupyter does not show"}
+    cells.insert(3, {"cell_type": "heading", "level": 2, "source": "Old", "metadata": {}})
+    return json.dumps({"nbformat": 3, "metadata": {}, "worksheets": [{"cells": cells}]}).encode()
+
+
+WORDS = {"cell_type": "markdown", "metadata": {}, "source": "**Answer to 02.why:** Since …"}
+PASTED = "![a.png](attachment:a.png) and ![](data:image/png;base64,iVBORw0KGgo=)"
+PICTURE = {"cell_type": "markdown", "source": PASTED, "attachments": {"a.png": {"image/png": "iVBORw0KGgo="}}}
+READ_BY_GRADING = {
+    "a byte order mark": lambda notebook: b"\xef\xbb\xbf" + json.dumps(notebook).encode(),
+    "no source": with_cells({"cell_type": "code"}, {"cell_type": "markdown"}),
+    "a source that is no text": with_cells(code(None), code([1]), {"cell_type": "markdown", "source": 3}),
+    "what is no cell": with_cells(7, None, []),
+    "cells of no kind": with_cells({"source": "x = 1"}, WORDS, {"cell_type": "html", "source": "x"}, PICTURE),
+    "half a surrogate pair": with_cells(code("half = '\ud83d'"), WORDS | {"metadata": {"\ud83d": "\udc00"}}),
+    "more than 20 MB of outputs": with_cells(code("x = 1") | {"outputs": ["#" * 21_000_000]}),
+    "more than 500,000 lists in outputs": with_cells(code("x = 1") | {"outputs": [[]] * 500_001}),
+    "numbers of any size": lambda notebook: with_cells(WORDS | {"metadata": {"n": [123456789, float("nan"), 1e300]}})(
+        notebook
+    ).replace(b"123456789", b"9" * 5000),
+    "a picture": with_cells(WORDS, PICTURE),
+    "attachments that are none": with_cells(WORDS, PICTURE | {"attachments": [1]}),
+    "ids lost and doubled": with_cells(code("x = 1"), code("y = 2") | {"id": "d"}, code("y = 2") | {"id": "d"}),
+    "ids that are none": with_cells(code("x = 1") | {"id": [1]}, code("y = 2") | {"id": "ä b"}),
+    "metadata that are none": with_cells(code("x = 1") | {"metadata": None}, metadata=[]),
+    "an answer longer than is run": with_cells(code("x = 1\n" * 40_000)),
+    "nbformat 3": old_format,
+}
+
+
+@pytest.mark.parametrize("form", READ_BY_GRADING)
+def test_what_grading_reads_is_handed_in_and_read_the_same(clone, form, tmp_path):
+    write_into(own(clone), answered(SOFTMAX))
+    file = tmp_path / "mine.ipynb"
+    file.write_bytes(READ_BY_GRADING[form](load(own(clone))))
+    done, known = submit(clone, "02", file), names_by_lesson()
+    graded = notebook_in(read_own(file), known, "") if form.startswith("more than") else read_notebook(file, known)
+    handed_in = read_notebook(done.path, known)
+    assert (handed_in.cells, handed_in.in_words, handed_in.requests) == (graded.cells, graded.in_words, graded.requests)
+    assert graded.remarks == tuple(done.remarks[: len(graded.remarks)]) and handed_in.lesson == "02"
+    assert done.rows[0].here == "answered"
+    nbformat.validate(nbformat.read(done.path, as_version=4))
+
+
+def test_pictures_are_handed_in_with_the_text_that_they_are_pasted_into(clone):
+    write_into(own(clone), lambda cells: cells.append(PICTURE | {"metadata": {}}))
+    last = load(submit(clone, "02").path)["cells"][-1]
+    assert (last["source"], last["attachments"]) == (PASTED, PICTURE["attachments"])
+
+
+def test_what_is_refused_leaves_an_earlier_file_to_hand_in_as_it_was(clone):
+    before = submit(clone, "02").path.read_bytes()
+    large = {"a.png": {"image/png": "iVBORw0KGgo=" * 1_800_000}}
+    write_into(own(clone), lambda cells: cells.append(PICTURE | {"metadata": {}, "attachments": large}))
+    with pytest.raises(CourseError, match="MB, at most 20 MB are read: .* make pasted pictures smaller"):
+        submit(clone, "02")
+    twice = load(own(clone)) | {"nbformat": 3, "worksheets": []}
+    own(clone).write_text(json.dumps(twice))
+    with pytest.raises(CourseError, match="holds its cells twice, .*: open it in JupyterLab"):
+        submit(clone, "02")
+    assert (clone / "my_course" / "handed_in" / f"{SUMS}.ipynb").read_bytes() == before
+
+
 def test_questions_that_were_handed_out_are_looked_at_where_they_stand(clone):
     def with_questions(cells):
         sources = ['check("02.q1", "b", seed=7)', 'check("02.q2", ..., seed=7)', 'check("02.q3", seed=7)']
@@ -438,6 +657,15 @@ def test_a_notebook_under_another_name_is_handed_in(clone):
     assert submit(clone, "02", clone / "02.ipynb.txt").path.exists()
 
 
+@pytest.mark.parametrize("encoding, name", [("ascii", "ubung +"), ("cp1252", "übung +"), ("utf-8", "übung ✓")])
+def test_a_command_names_a_file_in_signs_that_the_terminal_has(clone, encoding, name, monkeypatch):
+    shutil.copy(own(clone), clone / "übung ✓.ipynb")
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding=encoding))
+    assert main(["submit", "02", "--file", "übung ✓.ipynb"]) == 0
+    sys.stdout.flush()
+    assert f"answered in {name}.ipynb" in sys.stdout.buffer.getvalue().decode(encoding)
+
+
 @pytest.mark.thorough
 def test_the_command_line_hands_in_another_file_and_refuses_a_wrong_one(clone, tmp_path):
     elsewhere = tmp_path / "from colab.ipynb"
@@ -447,7 +675,7 @@ def test_the_command_line_hands_in_another_file_and_refuses_a_wrong_one(clone, t
     assert done.stdout.rstrip().endswith(f"my_course/handed_in/{SUMS}.ipynb")
     assert "  02.softmax " in done.stdout and "\n0 of " in done.stdout
     wrong = complaint(course(clone, "submit", "00", "--file", str(elsewhere)))
-    assert "holds the exercises of lesson 02, not of lesson 00" in wrong
+    assert "holds the exercises of lesson 02, and lesson 00 is asked for" in wrong
     elsewhere.write_text("<html>")
     assert "This is a web page (HTML), not a notebook" in complaint(
         course(clone, "submit", "02", "--file", str(elsewhere))

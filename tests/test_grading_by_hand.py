@@ -4,6 +4,7 @@ import csv
 import json
 from datetime import datetime
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 from test_grading_run import ATTENTION, CAUSAL, PADDING, notebook
@@ -41,6 +42,9 @@ def test_overrides_are_read(tmp_path):
     assert found.comments == {"03.attention": "Talked about it", "": "Well done"}
     found = overrides(tmp_path, HEADER + "emmy,,,2026-11-27T23:59:00Z,\n")["emmy"]
     assert found.deadline == datetime.fromisoformat("2026-11-27T23:59:00+00:00")
+    of_the_class = Settings(deadline=DEADLINE, zone=ZoneInfo("Europe/Berlin"))
+    found = overrides(tmp_path, HEADER + "emmy,,,2027-04-01T23:59:00,\n", of_the_class)["emmy"]
+    assert found.deadline == datetime.fromisoformat("2027-04-01T23:59:00+02:00")
 
 
 WRONG = {
@@ -212,6 +216,7 @@ def test_a_terms_lessons_stand_side_by_side(tmp_path, capsys):
         assert "is no table of grades" in capsys.readouterr().err
 
 
+GIF = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
 IN_WORDS = '[written."03.why_three"]\ntext = "Why three vectors?"\npoints = 2\n'
 
 
@@ -227,12 +232,14 @@ def test_answers_in_words_are_collected_read_and_kept(a_class):
     settings = a_class / "class.toml"
     settings.write_text(settings.read_text() + IN_WORDS)
     with_text(
-        a_class / "in" / "ada.ipynb", "**Answer to 03.why_three:**\n\nOne <b>asks</b>.", "One answers.", "## Done", "no"
+        a_class / "in" / "ada.ipynb",
+        *("**Answer to 03.why_three:**\n\nOne <b>asks</b>.", f"One answers. ![]({GIF})", "## Done", f"no ![]({GIF})"),
     )
     with_text(a_class / "in" / "emmy.ipynb", f"**Answer to 03.why_three:**\n\n{PLACE}")
     grade(a_class)
     before, page = grades(a_class / "out"), (a_class / "out" / "to-read.html").read_text()
-    assert "One &lt;b&gt;asks&lt;/b&gt;.\n\nOne answers." in page and "Done" not in page and "emmy" not in page
+    assert "One &lt;b&gt;asks&lt;/b&gt;.\n\nOne answers. ![](a picture)" in page
+    assert page.count(GIF) == page.count("<img") == 1 and "Done" not in page and "emmy" not in page
     assert (before["ada"]["03.why_three state"], before["emmy"]["03.why_three state"]) == ("to be read", "missing")
     assert float(before["ada"]["possible"]) == 8
     assert "has not read your answer yet" in (a_class / "out" / "feedback" / "ada.html").read_text()
@@ -294,8 +301,8 @@ def test_a_question_in_words_is_handed_out_and_its_place_is_no_answer(tmp_path):
     [path] = release(COURSE, ["03"], tmp_path, settings)
     *_, question, place = json.loads(path.read_text(encoding="utf-8"))["cells"]
     assert "Why three vectors?" in question["source"] and "1 point." in question["source"]
-    assert in_words([("markdown", place["source"])]) == ((), ())
-    answers, _ = in_words([("markdown", place["source"].replace(PLACE, "Each has its own task."))])
+    assert in_words([place]) == ((), ())
+    answers, _ = in_words([place | {"source": place["source"].replace(PLACE, "Each has its own task.")}])
     assert [answer.code for answer in answers] == ["Each has its own task."]
     assert "| 03.why_three | an answer in words | 1 |" in (path.parent / "README.md").read_text(encoding="utf-8")
 

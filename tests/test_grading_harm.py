@@ -114,6 +114,15 @@ def test_lessons_are_kept_in_the_journal_and_may_be_named(tmp_path):
     assert lessons_of(folder, tmp_path / "out") == (["04"], "")
 
 
+def test_a_class_that_hands_in_large_pictures_has_a_lesson(tmp_path):
+    folder = a_class(tmp_path / "in", 3)
+    for i in range(3):
+        plain = json.loads((folder / f"s{i}" / "03.ipynb").read_text())
+        plain["cells"].append({"cell_type": "markdown", "source": "", "attachments": {"a": "#" * 3_000_000}})
+        (folder / f"s{i}" / "03.ipynb").write_text(json.dumps(plain))
+    assert lessons_of(folder, tmp_path / "out") == (["03"], "")
+
+
 def test_a_large_class_is_asked_in_part_and_each_student_in_part(tmp_path, monkeypatch):
     monkeypatch.setattr(lessons, "STUDENTS", 4)
     monkeypatch.setattr(lessons, "NOTEBOOKS", 2)

@@ -86,6 +86,9 @@ def test_every_form_of_a_notebook_is_read(tmp_path):
         "lines": notebook(source.splitlines(keepends=True)),
         "a byte order mark": b"\xef\xbb\xbf" + notebook(source).encode(),
         "nbformat 3": json.dumps({"nbformat": 3, "worksheets": [{"cells": [{"cell_type": "code", "input": source}]}]}),
+        "nbformat 3 with a source that Jupyter does not show": json.dumps(
+            {"nbformat": 3, "worksheets": [{"cells": [{"cell_type": "code", "input": source, "source": "y"}]}]}
+        ),
         "a key twice": notebook(source).replace('"cells"', '"cells": 1, "cells"'),
         "NaN and huge numbers": notebook(source, metadata={}).replace(
             '"metadata": {}, "cells"',
@@ -166,6 +169,7 @@ REFUSED = {
     "cells that are null": (b'{"cells": null}', "cells are a list"),
     "cells that are an object": (b'{"cells": {}}', "here they are an object"),
     "a worksheet that is none": (b'{"worksheets": [3]}', "cells are a list"),
+    "cells twice": (notebook("a = 1", nbformat=3, worksheets=[]).encode(), "holds its cells twice"),
     "too many cells": (json.dumps({"cells": [{"cell_type": "markdown"}] * 2001}).encode(), "2,001 cells"),
     "deep": (b"[" * 100_000 + b"]" * 100_000, "lists within lists"),
     "deep and open": (b'{"cells":' * 100_000, "lists within lists"),
@@ -238,7 +242,9 @@ def test_the_costliest_json_stays_below_a_gigabyte(tmp_path):
     objects = (b'{"":' * 400 + b"0" + b"}" * 400 + b",") * (brackets // 400 - 1)
     texts = '"Ā",'.encode() * ((full - len(objects) - 100) // 5)
     wide = '"\U0001f600"'.encode()  # makes every character of the text take four bytes
-    for content in (b"[" + objects + texts + wide + b"]", b"[" + b"[]," * (full // 3 - 1) + b"0]"):
+    words = b"**Answer to 03.why:** " + b"attachment:%41" * ((full - 300) // 14)
+    cell = b'{"cells": [{"cell_type": "markdown", "source": "' + words + b" " * ((full - 300) % 14 + 180) + b'"}]}'
+    for content in (b"[" + objects + texts + wide + b"]", b"[" + b"[]," * (full // 3 - 1) + b"0]", cell):
         assert full - 200 < len(content) <= full
         megabytes, seconds = _costs(content, tmp_path)
         assert megabytes < 1000 and seconds < 15, (megabytes, seconds)
@@ -567,10 +573,10 @@ def test_one_student_cannot_hold_up_the_class(tmp_path, monkeypatch):
 # The roster
 
 
-def roster_of(folder, content, encoding="utf-8"):
+def roster_of(folder, content, encoding="utf-8", settings=Settings()):  # noqa: B008
     path = folder / "class.csv"
     path.write_bytes(content if isinstance(content, bytes) else content.encode(encoding))
-    return read_roster(path)
+    return read_roster(path, settings)
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
@@ -658,7 +664,7 @@ def test_settings_are_read(tmp_path):
 LATE = "[late]\ndeadline = 2026-11-20T23:59:00Z\n"
 WRONG_SETTINGS = {
     "points = 3": "points must be a section, written [points], not 3",
-    "[point]": 'there is no section [point] (did you mean "points"?): the sections are points, late, solutions, canvas, reference, hazards, limits',
+    "[point]": 'there is no section [point] (did you mean "points"?): the sections are points, time, late, solutions, canvas, reference, hazards, limits',
     "[points]\n'03.atention' = 1": 'there is no task "03.atention" (did you mean "03.attention"?): lesson 03 has',
     "[points]\nleave_out = ['77.x']": 'there is no task "77.x": the lessons are 00, 01',
     "[points]\nleave_out = '03.attention'": "leave_out must be a list of tasks",
@@ -671,6 +677,11 @@ WRONG_SETTINGS = {
     "[points]\n03.attention.x = 1": "must be a number from 0 to 10000, not {'x': 1}",
     "[late]\nper_day = 0.1": "[late] deadline is missing",
     "[late]\ndeadline = 2026-11-20T23:59:00": "with its offset from UTC, such as 2026-11-20T23:59:00+01:00 without quotes",
+    "[time]\nzone = 'Berlin'": "not 'Berlin' (did you mean \"Europe/Berlin\"?)",
+    "[time]\nzone = 'EST'": "must be the name of a time zone such as \"Europe/Berlin\", not 'EST'",
+    "[time]\nzone = ['Europe/Berlin']": "not ['Europe/Berlin']",
+    "[time]\nzones = 'Europe/Berlin'": '[time] has no zones (did you mean "zone"?)',
+    "[time]\nzone = 'Europe/Berlin'\n[late]\ndeadline = 2026-11-20": "with its offset",
     "[late]\ndeadline = '2026-11-20T23:59:00Z'": "not '2026-11-20T23:59:00Z'",
     "[late]\ndeadline = 2026-11-20": "with its offset",
     LATE + "per_day = 10": "[late] per_day must be a number from 0 to 1, not 10",
@@ -841,7 +852,6 @@ RULE = {"per_day": Decimal("0.1"), "grace": Decimal(15), "none_after": Decimal(3
             0.4,
             "1 day late: 10% of the 4 possible points for each day begun, 0.4 taken off.",
         ),
-        ("2026-11-21T23:59:00", 0.4, "1 day late"),  # without an offset: the deadline's
         ("2026-11-21T23:59:01+01:00", 0.8, "2 days late"),
         ("2026-11-23T23:59:00+01:00", 1.2, "3 days late"),
         ("2026-11-23T23:59:00.000001+01:00", 3, "4 days late: after 3 days nothing counts."),
@@ -854,6 +864,44 @@ def test_the_late_rule(when, lost, said):
     assert student.lost == lost and student.total == float(Decimal(3) - Decimal(str(lost))) and student.possible == 4
     assert student.late.startswith(said) if said.endswith(("late", ".")) else said in student.late
     assert bool(student.late) == bool(said)
+
+
+IN_BERLIN = '[time]\nzone = "Europe/Berlin"\n'
+
+
+@pytest.mark.parametrize(
+    ("deadline", "when", "said"),
+    [
+        ("2026-10-24T23:59:00", "2026-10-24T23:59:00", ""),
+        ("2026-10-24T23:59:00", "2026-10-24T21:59:00Z", ""),
+        ("2026-10-24T23:59:00", "2026-10-24 22:00:00 UTC", "1 day late"),
+        ("2026-10-24T23:59:00", "2026-10-25T23:59:00", "1 day late"),  # of 25 hours
+        ("2026-10-24T23:59:00", "2026-10-25T22:59:00Z", "1 day late"),
+        ("2026-10-24T23:59:00", "2026-10-26T00:00:00", "2 days late"),
+        ("2026-10-24T23:59:00+02:00", "2026-10-25T23:59:00", "1 day late"),
+        ("2026-10-25T12:00:00", "2026-10-25T12:00:00", ""),  # an hour later than with the offset of the day before
+        ("2026-10-25T12:00:00", "2026-10-25T11:30:00Z", "1 day late"),
+        ("2026-10-25T02:30:00", "2026-10-25T01:20:00Z", "1 day late"),  # the clock shows 02:20, for the second time
+        ("2026-03-28T23:59:00", "2026-03-29T23:59:00", "1 day late"),  # of 23 hours
+        ("2026-03-28T23:59:00", "2026-03-30T00:00:00", "2 days late"),
+    ],
+)
+def test_a_time_without_an_offset_is_read_in_the_class_s_zone(tmp_path, deadline, when, said):
+    settings = settings_of(tmp_path, f"{IN_BERLIN}[late]\ndeadline = {deadline}\nper_day = 0.1\n")
+    people = roster_of(tmp_path, f"student,submitted\nada,{when}\n", settings=settings)
+    student = graded(
+        people["ada"], [result("03", Verdict(FOUR[0], "passed"))], settings, submitted(people["ada"], settings)
+    )
+    assert student.late.partition(":")[0] == said
+
+
+def test_without_a_zone_each_time_has_to_tell_its_offset(tmp_path):
+    late, naive = settings_of(tmp_path, LATE), "student,submitted\nada,2026-10-25T12:00:00\n"
+    with pytest.raises(TableError, match=r'line 2: 2026-10-25 12:00:00 has no offset from UTC.* \[time\] zone = "'):
+        roster_of(tmp_path, naive, settings=late)
+    assert roster_of(tmp_path, naive)["ada"].other["submitted"] == "2026-10-25T12:00:00"  # where nothing depends on it
+    settings = settings_of(tmp_path, f"{IN_BERLIN}[solutions]\nfrom = 2026-10-25T12:00:00\n")
+    assert settings.solutions_from.isoformat() == "2026-10-25T12:00:00+01:00"
 
 
 def test_lateness_never_costs_more_than_was_earned():

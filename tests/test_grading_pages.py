@@ -7,6 +7,8 @@ import base64
 import functools
 import hashlib
 import inspect
+import io
+import json
 import random
 import re
 import shutil
@@ -22,12 +24,14 @@ import extent
 import four_tasks
 import patience
 import pytest
+from PIL import Image
 
 from course_utils.checks.answer import judge_answer
 from course_utils.commands import doctor
 from course_utils.grading.keeping.record import Graded, Person, Points, Result, Verdict
-from course_utils.grading.reading.notebook_file import fingerprint
-from course_utils.grading.writing import pages, tally
+from course_utils.grading.reading.notebook_file import fingerprint, read_notebook
+from course_utils.grading.reading.written import Written
+from course_utils.grading.writing import pages, pictures, tally
 from course_utils.lessons import tasks
 from course_utils.lessons.tasks import answers
 
@@ -169,7 +173,7 @@ def hostile(text, number=0):
 class Reader(HTMLParser):
     """Collects tags, attributes and text, blanks between tags aside, and stumbles over what is left open."""
 
-    VOID = {"meta", "br", "wbr", "rect", "line"}
+    VOID = {"meta", "br", "wbr", "rect", "line", "img"}
 
     def __init__(self, html):
         super().__init__(convert_charrefs=True)
@@ -243,6 +247,103 @@ def test_the_policy_forbids_scripts_and_network_and_allows_the_style_alone():
         assert policy == f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
         assert page.index("Content-Security-Policy") < page.index("<style>")
         assert not re.search(r"<script|style=|src=|https?:|@import|url\(", page)
+
+
+# Pictures in answers that a person reads
+
+
+def drawn(kind, width=3, height=2):
+    """A picture's bytes."""
+    file = io.BytesIO()
+    Image.new("RGB", (width, height)).save(file, kind)
+    return file.getvalue()
+
+
+SVG = b"<svg xmlns='http://www.w3.org/2000/svg' onload='document.title=1'><script>document.title='owned'</script></svg>"
+PNG = drawn("PNG")
+NOT_SHOWN = {
+    "nothing": b"",
+    "an SVG": SVG,
+    "a web page": b"<html><script>1</script>",
+    "WebP": drawn("WebP"),
+    "a PNG that breaks off": PNG[:17],
+    "a JPEG that breaks off": drawn("JPEG")[:30],
+    "a GIF that breaks off": b"GIF89a",
+    "a JPEG of markers alone": b"\xff\xd8" + b"\xff\xe1\0\0" * 100_000,
+    "a PNG that unpacks to gigabytes": PNG[:16] + b"\0\0\xff\xff\0\0\xff\xff" + PNG[24:],
+    "a GIF that unpacks to gigabytes": b"GIF89a" + b"\xff" * 4 + drawn("GIF")[10:],
+    "a PNG of no width": PNG[:16] + b"\0" * 8 + PNG[24:],
+    "more bytes than a page can bear": PNG + bytes(6_000_000),
+}
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "GIF"])
+def test_a_picture_is_shown_as_what_it_is(kind):
+    (address,) = pictures.shown([drawn(kind, 300, 200)], pictures.PAGE_AT_MOST)
+    head, _, data = address.partition(",")
+    assert head == f"data:image/{kind.lower()};base64" and base64.b64decode(data) == drawn(kind, 300, 200)
+
+
+@pytest.mark.parametrize("what", NOT_SHOWN)
+def test_what_could_do_harm_or_is_no_picture_is_not_shown(what):
+    assert pictures.shown([NOT_SHOWN[what]], pictures.PAGE_AT_MOST) == []
+
+
+def test_pictures_are_shown_as_far_as_there_is_room():
+    one = len(pictures.shown([PNG], 1000)[0])
+    assert len(pictures.shown([PNG, SVG, PNG, PNG], 2 * one)) == 2
+    assert pictures.shown([PNG], one - 1) == []
+
+
+def text_cell(source, **attachments):
+    return {"cell_type": "markdown", "source": source, "attachments": attachments}
+
+
+def pasted(kind, data):
+    return {f"image/{kind}": base64.encodebytes(data).decode()}
+
+
+def to_read(folder, cells, file="ada/<b>in.ipynb"):
+    """The page of answers in words for one student's cells; `file` is where pictures are looked for."""
+    (folder / "in.ipynb").write_text(json.dumps({"cells": cells}), encoding="utf-8")
+    [answer] = read_notebook(folder / "in.ipynb", {}).in_words
+    result = Result("k", "ada", "ada/<b>in.ipynb", "03", verdicts=(answer,))
+    graded = Graded(Person("ada"), (result,), (Points(answer.task, 0, 2),), possible=2)
+    question = Written(answer.task, "Why?", 2)
+    files = {("ada", file): folder / "in.ipynb"}
+    page, _ = pages.write_in_words(folder, lambda: [graded], [question], files)
+    return page
+
+
+def test_answers_in_words_show_their_pictures_and_nothing_else_of_a_notebook(tmp_path):
+    inline = f"As in ![](data:image/gif;base64,{base64.b64encode(drawn('GIF') + bytes(300_000)).decode()}), so."
+    cells = [
+        text_cell("**Answer to 03.why:** See ![a](attachment:a%20(1).png), not ![](attachment:lost.png)",
+                  **{"a (1).png": pasted("png", PNG), "deleted.png": pasted("png", drawn("PNG", 9, 9))}),
+        text_cell(inline),
+        text_cell("and <img src='attachment:photo.jpg'> ![](attachment:x.svg) ![](attachment:odd) ![](attachment:n)",
+                  **{"photo.jpg": pasted("jpeg", drawn("JPEG")), "x.svg": {"image/svg+xml": SVG.decode()}, "odd": [1], "n": {"image/png": [3]}}),
+        text_cell("![](data:image/svg+xml;base64," + base64.b64encode(SVG).decode() + ")"),
+        text_cell("# Another part\n![](attachment:b.png)", **{"b.png": pasted("png", drawn("PNG", 5, 5))}),
+    ]  # fmt: skip
+    page = to_read(tmp_path, cells).read_text(encoding="utf-8")
+    read = Reader(page)
+    sources = [value for tag, name, value in read.attributes if (tag, name) == ("img", "src")]
+    assert [source.partition(";")[0] for source in sources] == [f"data:image/{k}" for k in ("png", "gif", "jpeg")]
+    assert base64.b64decode(sources[0].partition(",")[2]) == PNG
+    text = told(page)
+    assert "Not shown here: 5 pictures in ada/<b>in.ipynb." in text and "As in ![](a picture), so." in text
+    assert "SVG" not in text and "script" not in page and set(read.tags) <= OURS | {"blockquote", "img"}
+    assert "; img-src data:" in page and "img-src" not in pages.feedback(hostile("a")[0], hostile("a")[1])
+
+
+def test_where_there_is_no_picture_or_its_notebook_is_gone_the_words_are_there(tmp_path):
+    words = "**Answer to 03.why:** Since"
+    plain = told(to_read(tmp_path, [text_cell(words)]).read_text(encoding="utf-8"))
+    assert "Since" in plain and "Not shown" not in plain
+    cell = text_cell(f"{words} ![](attachment:a)", a=pasted("png", PNG))
+    gone = told(to_read(tmp_path, [cell], file="elsewhere.ipynb").read_text(encoding="utf-8"))
+    assert "Since ![](attachment:a)" in gone and "Not shown here: 1 picture in ada/<b>in.ipynb." in gone
 
 
 def told(page):
@@ -540,6 +641,22 @@ def test_hostile_pages_run_nothing_and_ask_nothing_of_the_network(browser, tmp_p
     page.evaluate("document.body.innerHTML = '<img src=http://203.0.113.9/x onerror=1>'")  # were something let through,
     page.wait_for_function("true")
     assert "violates the following Content Security Policy" in " ".join(asked_for)  # the policy would stop it
+    page.close()
+
+
+def test_pictures_in_answers_are_seen_and_ask_nothing_of_the_network(browser, tmp_path):
+    kinds = [f"![](attachment:{kind})" for kind in ("PNG", "JPEG", "GIF")]
+    attached = {kind: pasted(kind.lower(), drawn(kind, 2000, 10)) for kind in ("PNG", "JPEG", "GIF")}
+    path = to_read(tmp_path, [text_cell("**Answer to 03.why:** " + " ".join(kinds), **attached)])
+    page, asked_for = browser.new_page(viewport={"width": 400, "height": 900}), []
+    page.on("request", lambda request: asked_for.append(request.url))
+    page.on("console", lambda message: asked_for.append(message.text))
+    page.goto(path.as_uri())
+    assert (
+        page.evaluate("Promise.all([...document.images].map(i => i.decode().then(() => i.naturalWidth)))") == [2000] * 3
+    )
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    assert [address for address in asked_for if not address.startswith("data:")] == [path.as_uri()]
     page.close()
 
 

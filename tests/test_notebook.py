@@ -1,5 +1,6 @@
 """What a notebook calls: check, hint, solution, progress; and the file that keeps a learner's progress."""
 
+import io
 import json
 import re
 import subprocess
@@ -102,6 +103,33 @@ def test_progress_counts_every_task_and_lists_those_of_lessons_that_are_begun(ca
     assert "02 Weighted sums: 0 of " in out and "02.softmax" not in out
 
 
+def half(state, hidden):
+    """Stops with half a surrogate pair, which no encoding can write; the code around it is shown too."""
+    print("\ud83d")
+    raise ValueError("√2 is \ud83d")
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252", "cp437", "utf-8"])
+def test_where_signs_cannot_be_written_plain_ones_take_their_place(encoding, monkeypatch):
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding=encoding))
+    for answer in (right, wrong, half):
+        check("04.dot", answer)
+    check("04.\ud83d", right)
+    progress()
+    sys.stdout.flush()
+    out = sys.stdout.buffer.getvalue().decode(encoding)
+    passed, failed, root = (
+        ("✓", "✗", "√") if encoding == "utf-8" else ("+", "x", "√" if encoding == "cp437" else "sqrt ")
+    )
+    assert f"{passed} 04.dot" in out and f"{failed} 04.dot" in out and f"{root}2 is ?" in out
+
+
+def test_a_notebook_shows_what_holds_half_a_surrogate_pair(shell, capsys):
+    for message in (check("04.dot", half), notebook.Message("\ud83d")):
+        message._repr_html_().encode()  # as a kernel sends it
+    assert "is ?" in capsys.readouterr().out
+
+
 def test_progress_is_grouped_by_lesson(capsys):
     check("04.dot", right)
     capsys.readouterr()
@@ -183,6 +211,20 @@ def test_a_damaged_file_is_set_aside(course_folder, capsys):
         assert kept(course_folder)["04.dot"]["passed"]
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le"])
+def test_progress_that_an_editor_has_saved_in_its_own_encoding_is_read(encoding, course_folder, capsys):
+    check("04.dot", right)
+    text = (course_folder / ".course" / "progress.json").read_text()
+    for path in (course_folder / ".course" / "progress.json", course_folder / "travelled.json"):
+        path.write_text(text, encoding=encoding)
+    assert state.read()["04.dot"]["passed"]
+    check("04.dot", right)
+    assert kept(course_folder)["04.dot"]["attempts"] == 2  # as UTF-8 again
+    progress(load=course_folder / "travelled.json")
+    assert "has been added to yours" in capsys.readouterr().out
+    assert not list(course_folder.glob(".course/progress-damaged*"))
+
+
 def test_what_was_set_aside_is_never_overwritten(course_folder):
     folder = course_folder / ".course"
     folder.mkdir()
@@ -204,7 +246,7 @@ def test_a_file_that_cannot_be_read_just_now_is_not_overwritten(course_folder, m
         raise PermissionError("in use")
 
     with monkeypatch.context() as context:
-        context.setattr("pathlib.Path.read_text", refuse)
+        context.setattr("pathlib.Path.read_bytes", refuse)
         check("04.dot", right)
         progress()
     assert (course_folder / ".course" / "progress.json").read_text() == before

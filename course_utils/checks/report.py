@@ -10,6 +10,7 @@ from html import escape
 import torch
 
 from course_utils.base import trees
+from course_utils.base.signs import printable
 from course_utils.checks.compare import DIGITS, close, describe, digits_apart, number, shape
 from course_utils.checks.running.contract import HandedOut
 
@@ -84,7 +85,7 @@ class Report:
             if self._diagnosed:
                 lines.append(f"First thing wrong ({self.kind}): {self._finding.sentence}")
             lines += [f"{label}:\n{text}" for label, text in self._texts()]
-        return "\n".join([*lines, *([self.note] if self.note else [])])
+        return printable("\n".join([*lines, *([self.note] if self.note else [])]))
 
     def __repr__(self):
         return str(self)
@@ -127,7 +128,7 @@ class Report:
             parts += self._facts()
         if self.note:
             parts.append(f"<div style='opacity:.8'>{with_code(self.note)}</div>")
-        return framed(self.task, self._title, self.state, parts)
+        return printable(framed(self.task, self._title, self.state, parts))
 
     def _facts(self):
         if self.failure and self.failure.source:

@@ -15,6 +15,7 @@ from pkgutil import iter_modules
 
 from course_utils.base.environment import PYTHONS, right_python
 from course_utils.base.errors import CourseError
+from course_utils.base.signs import use_plain_signs
 
 
 class Parser(argparse.ArgumentParser):
@@ -26,6 +27,7 @@ class Parser(argparse.ArgumentParser):
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit code; no traceback reaches a user unless COURSE_DEBUG is set."""
+    use_plain_signs()
     try:
         return _run(arguments)
     except KeyboardInterrupt:

@@ -9,6 +9,7 @@ what the learner has changed, wherever it has travelled. Bringing a new version 
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,9 @@ from course_utils.authoring.composing import cell_id, content_hash
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
 from course_utils.base.places import OWN, file_of, names_in, number_of
+from course_utils.grading.reading.notebook_file import INVALID, Unreadable, cells_of, read_own
 
+KINDS = ("code", "markdown", "raw")
 SAME = 9  # cells of one text that a notebook may have
 COPIED = ("notebooks", "exercises")
 
@@ -110,43 +113,49 @@ def newer(root: Path) -> list[Place]:
 
 def read(path: Path) -> dict | None:
     """Return a notebook, each cell with an id and its source as one text; None where there is no file. Raises `CourseError`."""
-    try:
-        notebook = json.loads(path.read_text(encoding="utf-8"))
-        notebook["cells"] = [_read_cell(cell) for cell in notebook["cells"]]
-        notebook["metadata"] = dict(notebook["metadata"])
-    except FileNotFoundError:
+    if not path.exists():
         return None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    try:
+        notebook = read_own(path)
+        cells = [with_id(cell) for cell in cells_of(notebook)]
+        if "worksheets" in notebook or not all(map(_is_whole, cells)):
+            raise Unreadable
+    except Unreadable:
         raise CourseError(
             f"{path} cannot be read as a notebook of today's format. If JupyterLab opens it, save it there; "
             "else move it elsewhere, and `course lab` makes a new copy."
         ) from None
-    return notebook
+    return notebook | {"cells": cells, "metadata": a_dict(notebook.get("metadata"))}
 
 
-def _read_cell(cell):
-    """Colab keeps a cell's id in its metadata, where older notebooks have room for it."""
-    metadata = dict(cell.get("metadata", {}))
+def with_id(cell: dict) -> dict:
+    """Return a cell with its id, None for one that has none. Colab keeps it in the metadata, where older notebooks have room for it."""
+    metadata = a_dict(cell.get("metadata"))
     identity = cell.get("id", metadata.get("id"))
-    return cell | {
-        "id": identity,
-        "metadata": metadata,
-        "source": "".join(cell["source"]),
-        "cell_type": cell["cell_type"],
-    }
+    right = isinstance(identity, str) and re.fullmatch(r"[\w-]{1,64}", identity, re.ASCII)
+    return cell | {"id": identity if right else None, "metadata": metadata}
+
+
+def _is_whole(cell):
+    return cell["cell_type"] in KINDS and cell["source"] is not None
+
+
+def a_dict(value: object) -> dict:
+    """Return a dict of a notebook's; {} where another program has left something else in its place."""
+    return value if isinstance(value, dict) else {}
 
 
 def to_text(notebook: dict) -> str:
-    """Return a notebook as the text of its file, as Jupyter writes it."""
-    return json.dumps(notebook, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    """Return a notebook as the text of its file, as Jupyter writes it, with � for half a surrogate pair, which no file can hold."""
+    return INVALID.sub("\ufffd", json.dumps(notebook, indent=1, sort_keys=True, ensure_ascii=False)) + "\n"
 
 
 def is_as_built(path: Path) -> bool:
     """Return whether a notebook of the course holds just what the build has written: somebody may have worked in it."""
     try:
-        notebook = json.loads(path.read_text(encoding="utf-8"))
+        notebook = read_own(path)
         return notebook["metadata"]["course"]["content"] == content_hash(notebook)
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+    except (Unreadable, KeyError, TypeError, AttributeError):
         return False
 
 
@@ -172,7 +181,7 @@ def copy_of(place: Place, built: dict, untouched: bool = True) -> dict:
 def fresh(cell: dict) -> dict:
     """Return a cell of the course as a copy has it: not run yet, and nothing folded that a run is to show."""
     metadata = {key: value for key, value in cell["metadata"].items() if key != "jupyter"}
-    if folded := {k: v for k, v in cell["metadata"].get("jupyter", {}).items() if k != "outputs_hidden"}:
+    if folded := {k: v for k, v in a_dict(cell["metadata"].get("jupyter")).items() if k != "outputs_hidden"}:
         metadata["jupyter"] = folded
     unrun = {"outputs": [], "execution_count": None} if cell["cell_type"] == "code" else {}
     named = cell if cell["id"] else {key: value for key, value in cell.items() if key != "id"}
@@ -181,9 +190,9 @@ def fresh(cell: dict) -> dict:
 
 def copied(own: dict) -> dict | None:
     """Return what a copy was copied from, {"version": …, "cells": {id: hash}}; None where it does not say."""
-    base = own["metadata"].get("course")
-    base = base.get("copied") if isinstance(base, dict) else None
-    right = isinstance(base, dict) and isinstance(base.get("cells"), dict) and isinstance(base.get("version"), str)
+    base = a_dict(a_dict(own["metadata"].get("course")).get("copied"))
+    hashes = [base.get("version"), *a_dict(base.get("cells")).values()]
+    right = isinstance(base.get("cells"), dict) and all(isinstance(one, str) for one in hashes)
     return base if right else None
 
 

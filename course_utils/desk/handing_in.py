@@ -12,25 +12,29 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from course_utils.authoring.composing import cell_id
 from course_utils.authoring.sources import CHECK
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
 from course_utils.base.places import OWN, chosen, file_of, names_in, number_of
-from course_utils.desk.copies import read, to_text
+from course_utils.desk.copies import KINDS, a_dict, to_text, with_id
 from course_utils.grading.reading.lessons import names_by_lesson
 from course_utils.grading.reading.notebook_file import (
     Unreadable,
+    cells_of,
     definition,
     definitions,
     fingerprint,
     likely_rename,
-    read_notebook,
+    must_fit,
+    notebook_in,
+    parse,
+    read_own,
 )
 from course_utils.learner import state
 from course_utils.lessons import tasks
 
 HANDED_IN = f"{OWN}/handed_in"
-KINDS = ("code", "markdown", "raw")
 UNANSWERED = r"""\bcheck\(\s*["']{}["']\s*(?:,\s*\.\.\.|,\s*seed\b|\))"""
 
 
@@ -65,43 +69,46 @@ def submit(root: Path, lesson: str, file: Path | None = None) -> HandedIn:
     path = file or root / OWN / file_of("exercises", name)
     if not path.exists():
         raise CourseError(f"{path} is not there: `course lab` makes your copies, and --file names another notebook.")
-    _readable(path, path, name)
+    notebook, text = _read(path, name)
     target = root / HANDED_IN / f"{name}.ipynb"
     target.parent.mkdir(parents=True, exist_ok=True)
-    write(target, to_text(_clean(read(path), name)))
-    notebook = _readable(target, path, name)
+    write(target, text)
     rows = [_row(task, notebook.cells) for task in tasks.by_lesson()[number_of(name)]]
     return HandedIn(target, path, rows, [*notebook.remarks, *_remarks(notebook.cells, number_of(name))])
 
 
-def _readable(path, file, name):
-    """Return the notebook as grading reads it, once it is sure that it is of the lesson."""
+def _read(path, name):
+    """Return a notebook as grading reads it, and the text of the file to hand in, once it is sure that it is of the lesson."""
     try:
-        notebook = read_notebook(path, names_by_lesson())
+        plain = read_own(path)
+        notebook, text = notebook_in(plain, names_by_lesson(), path.name), to_text(_clean(plain, name))
+        must_fit(len(text.encode()))
+        parse(text.encode())  # as whatever is handed in is read: with the limits for what may come from anybody
     except Unreadable as problem:
-        if file.suffix.lower() != ".ipynb":
-            raise CourseError(f"{file} is not a notebook: --file takes the .ipynb file with your answers.") from None
-        raise CourseError(f"{file} could not be graded. {problem}") from None
+        if path.suffix.lower() != ".ipynb":
+            raise CourseError(f"{path} is not a notebook: --file takes the .ipynb file with your answers.") from None
+        raise CourseError(f"{path} could not be graded. {problem}") from None
     if notebook.lesson != number_of(name):
         holds = f"the exercises of lesson {notebook.lesson}" if notebook.lesson else "no task of any lesson"
         raise CourseError(
-            f"{file} holds {holds}, and lesson {number_of(name)} is asked for: name the right lesson or --file."
+            f"{path} holds {holds}, and lesson {number_of(name)} is asked for: name the right lesson or --file."
         )
-    return notebook
+    return notebook, text
 
 
-def _clean(notebook, name):
-    """Return a notebook of the cells alone, without outputs, that says which lesson it is of."""
-    cells, seen = [], set()
-    for place, cell in enumerate(notebook["cells"]):
-        if cell["cell_type"] not in KINDS:
-            continue
-        identity = str(cell["id"])
-        if not re.fullmatch(r"[\w-]{1,64}", identity) or identity in seen:
-            identity = f"cell-{place}"
+def _clean(plain, name):
+    """Return a notebook of the cells alone, their pictures with them, without outputs, that says which lesson it is of."""
+    cells, seen = [], {None}
+    for place, cell in enumerate(map(with_id, cells_of(plain))):
+        kind, source = cell["cell_type"] if cell["cell_type"] in KINDS else "raw", cell["source"] or ""
+        identity = cell_id("handed_in", name, source, place) if cell["id"] in seen else cell["id"]
         seen.add(identity)
-        bare = {"cell_type": cell["cell_type"], "id": identity, "metadata": cell["metadata"], "source": cell["source"]}
-        cells.append(bare | ({"outputs": [], "execution_count": None} if cell["cell_type"] == "code" else {}))
+        bare = {"cell_type": kind, "id": identity, "metadata": cell["metadata"], "source": source}
+        if kind == "code":
+            bare |= {"outputs": [], "execution_count": None}
+        elif pictures := a_dict(cell.get("attachments")):
+            bare["attachments"] = pictures
+        cells.append(bare)
     metadata = {
         "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
         "language_info": {"name": "python"},

@@ -26,6 +26,11 @@ class Merged:
     kept: int  # cells that the learner changed or added
     reread: tuple[str, ...]  # the tasks that changed although the learner has answered them
 
+    @property
+    def brings_something(self) -> bool:
+        """Whether the new version holds anything that the copy did not."""
+        return bool(self.added or self.removed or self.reread)
+
 
 def merge(own: list[dict], base: dict[str, str], new: list[dict]) -> Merged:
     """Return the learner's cells with the new version in them.
@@ -38,7 +43,7 @@ def merge(own: list[dict], base: dict[str, str], new: list[dict]) -> Merged:
     own = _with_ids(own, base)
     untouched = [base.get(cell["id"]) == digest(cell) for cell in own]
     by_id = {cell["id"]: cell for cell in new}
-    answers = _answers([cell for cell, as_it_was in zip(own, untouched, strict=True) if not as_it_was], new, base)
+    answers = _answers([cell for cell, as_it_was in zip(own, untouched, strict=True) if not as_it_was], new, own)
     result, gone = [], set()
     for cell, as_it_was in zip(own, untouched, strict=True):
         if cell["id"] in answers:  # an answer to what the new version asks in other words
@@ -61,26 +66,28 @@ def _with_ids(cells, base):
         name = cell["id"]
         if name not in base:
             name = lost.pop(digest(cell), name)
-        if not isinstance(name, str) or not re.fullmatch(r"[\w-]{1,64}", name) or name in seen:
+        if name is None or name in seen:
             name = secrets.token_hex(6)
         seen.add(name)
         named.append(cell | {"id": name})
     return named
 
 
-def _answers(written, new, base):
+def _answers(written, new, own):
     """Return {id of a cell that the learner wrote: id of the new cell whose place it takes}, the last one of several."""
-    asking = {key: cell["id"] for cell in new if cell["id"] not in base for key in _keys(cell)}
-    found = {}
-    for cell in written:
-        for key in [*_keys(cell), *(("def", name) for name in DEFINED.findall(cell["source"]))]:
-            if key in asking:
-                found[asking[key]] = cell["id"]
+    here = {cell["id"] for cell in own}
+    asking = {key: cell["id"] for cell in new if cell["id"] not in here for key in asked(cell)}
+    found = {asking[key]: cell["id"] for cell in written for key in answered(cell) if key in asking}
     return {own: its for its, own in found.items()}
 
 
-def _keys(cell):
-    """What a cell asks of the learner: to define something that is a stub so far, or to put something in place of dots."""
+def answered(cell: dict) -> list[tuple[str, str]]:
+    """Return what a learner's cell may be an answer to, as `asked` names it."""
+    return [*asked(cell), *(("def", name) for name in DEFINED.findall(cell["source"]))]
+
+
+def asked(cell: dict) -> list[tuple[str, str]]:
+    """Return what a cell asks of the learner: to define something that is a stub so far, or to put something in place of dots."""
     if cell["cell_type"] != "code":
         return []
     stubs = [("def", name) for name in DEFINED.findall(cell["source"])] if STUB in cell["source"] else []

@@ -9,7 +9,7 @@ from course_utils.base.files import write
 from course_utils.base.places import OWN, chosen, number_of
 from course_utils.checks.task import count
 from course_utils.desk import copies
-from course_utils.desk.merging import merge
+from course_utils.desk.merging import answered, asked, merge
 
 EARLIER = f"{OWN}/earlier"  # what copies were before an update
 
@@ -30,6 +30,11 @@ def update(root: Path, names: list[str], say: Callable[[str], None] = print) -> 
                 say(line)
         except CourseError as problem:
             problems.append(str(problem))
+        except OSError as problem:
+            why = f"{problem.filename or place.own} cannot be used ({problem.strerror})"
+            problems.append(f"{why}: {place.own} is left as it is.")
+        except Exception as problem:  # whatever is odd about one copy, the others are brought up to date
+            problems.append(f"{place.own} is left as it is, since something in it is odd ({type(problem).__name__}).")
     return problems
 
 
@@ -46,26 +51,39 @@ def _update(place):
         path.parent.mkdir(parents=True, exist_ok=True)
         write(path, copies.to_text(copies.copy_of(place, built)))
         return f"{place.own}: new."
-    base = copies.copied(own) or _told_by_names(place, own)
+    base = copies.copied(own) or _told_by_cells(place, own, built)
     if base["version"] == copies.version_of(built):
         return ""
     merged = merge(own["cells"], base["cells"], built["cells"])
+    if not (base["version"] or merged.brings_something):  # its cells alone tell, and they tell of nothing new
+        return ""
     copy = _keep(place, path)
     new = copies.copy_of(place, built)
-    metadata = own["metadata"] | {"course": own["metadata"]["course"] | new["metadata"]["course"]}
+    course = copies.a_dict(own["metadata"].get("course")) | new["metadata"]["course"]
+    metadata = new["metadata"] | own["metadata"] | {"course": course}
     version = {"nbformat": new["nbformat"], "nbformat_minor": new["nbformat_minor"]}
-    write(path, copies.to_text(own | version | {"metadata": metadata, "cells": merged.cells}))
+    whole = own | version | {"metadata": metadata, "cells": merged.cells}
+    write(path.resolve(), copies.to_text(whole))  # a link stays one
     return _line(place, merged, copy)
 
 
-def _told_by_names(place, own):
-    """Return what a notebook that does not say so was copied from, such as one opened on Colab: as far as its cells' names tell."""
+def _told_by_cells(place, own, built):
+    """Return what a notebook was copied from that does not say so, such as one opened on Colab or cleaned of its metadata.
+
+    The build names a cell by its text: so a name that the course's notebook has today tells what text the learner's cell had. What
+    has lost its name is told by its text, or by what it answers.
+    """
     known = {cell["id"]: copies.digest(cell) for cell in own["cells"] if copies.is_original(place, cell)}
-    if not known:
+    names, texts = {cell["id"] for cell in own["cells"]}, {copies.digest(cell) for cell in own["cells"]}
+    given = {key for cell in own["cells"] if cell["id"] is None for key in answered(cell)}
+    if not known and names.isdisjoint(cell["id"] for cell in built["cells"]):
         raise CourseError(
             f"{place.own} is no copy of the course's notebook: move it elsewhere, run `course update {number_of(place.name)}` "
             "for a new copy, and put your answers into it."
         )
+    for cell in built["cells"]:
+        if cell["id"] in names or copies.digest(cell) in texts or not given.isdisjoint(asked(cell)):
+            known[cell["id"]] = copies.digest(cell)
     return {"version": "", "cells": known}
 
 

@@ -154,7 +154,8 @@ def what_to_grade(submissions, out, lessons, roster, settings, scheduler, unsafe
     if out.resolve() == submissions.resolve():
         raise CourseError(f"--out is the folder of the submissions: name another, such as {out / 'results'}.")
     beside = tuple(filter(None, (roster, settings, overrides)))
-    read, people = read_settings(settings), read_roster(roster) if roster else {}
+    read = read_settings(settings)
+    people = read_roster(roster, read) if roster else {}
     found = list(find(submissions, people, [out, *beside]))
     by_hand = read_overrides(overrides, {each.student for each in found}, read) if overrides else {}
     layers = locks.Layers() if scheduler else locks.chosen(unsafe)  # a cluster's workers have their own
@@ -222,7 +223,8 @@ def write_results(journal: Journal, keys: list[str], what: Class, title: str) ->
         _remove_drafts(what.out)
         write_all(what.out, students(), counted, title, journal.began, what.settings.canvas)
         write_feedback(what.out, students(), counted)
-        write_in_words(what.out, students, [each for each in counted if isinstance(each, Written)])
+        files = {(one.student, one.file): one.path for one in what.found}
+        write_in_words(what.out, students, [each for each in counted if isinstance(each, Written)], files)
         with opened(what.out / "class.html") as file:
             file.write(class_page(students(), counted, title, UNSAFE if what.without_locks else ""))
     problems = [bool(result.problem) for student in students() for result in student.results if result.file]

@@ -4,6 +4,7 @@ from html import escape
 from pathlib import Path
 
 from course_utils.base.errors import CourseError
+from course_utils.base.signs import printable
 from course_utils.checks.answer import judge_answer
 from course_utils.checks.question import Answered, shown
 from course_utils.checks.report import SYMBOLS, Report, framed, with_code
@@ -35,10 +36,10 @@ class Message:
         self.text, self.html = text, html or f"<div style='margin:.3em 0'>{with_code(text)}</div>"
 
     def __repr__(self):
-        return self.text
+        return printable(self.text)
 
     def _repr_html_(self):
-        return self.html
+        return printable(self.html)
 
 
 def check(task_id=None, answer=LEFT_OUT, seed=None, seconds=10, *more, keep=True, **unknown):

@@ -11,6 +11,7 @@ import ipywidgets
 
 from course_utils.base import trees
 from course_utils.base.errors import CourseError
+from course_utils.base.signs import printable
 from course_utils.checks.answer import compare_on
 from course_utils.checks.report import in_text, side_by_side, with_code
 from course_utils.checks.running.own_state import warnings_stay_warnings
@@ -73,7 +74,7 @@ class Player(ipywidgets.VBox):
         self.shown = (right.value,) if received.status != "value" else (right.value, received.value)
         if finding and finding.expected is not None:  # of a gradient, too
             self.shown = finding.expected, finding.received
-        self.values.value = side_by_side(*self.shown)
+        self.values.value = printable(side_by_side(*self.shown))
         self._say(f"✗ {finding.sentence}" if finding else RIGHT)
 
     def read(self):
@@ -89,8 +90,8 @@ class Player(ipywidgets.VBox):
         return args
 
     def _say(self, sentence):
-        self.message = sentence
-        self.verdict.value = f'<div role="status">{with_code(sentence)}</div>'
+        self.message = printable(sentence)
+        self.verdict.value = f'<div role="status">{with_code(self.message)}</div>'
 
     def _repr_mimebundle_(self, **kwargs):
         """Return the widget, and beside it in words what it shows, for where there are no widgets."""

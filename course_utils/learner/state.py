@@ -40,16 +40,16 @@ def read(say=print):
 def _read(path, say):
     """Return {"seed": the number that this learner's questions are shuffled by, "tasks": what `read` returns}."""
     try:
-        return _checked(path.read_text(encoding="utf-8"))
+        return _checked(path.read_bytes())
     except FileNotFoundError:
         return {"seed": _new_seed, "tasks": dict(_in_memory)}
     except DAMAGE:
         return _set_aside(path, say)
 
 
-def _checked(text):
-    """Return what a file's text keeps; one of DAMAGE is raised where it is not such a file."""
-    saved = json.loads(text)
+def _checked(data):
+    """Return what a file's bytes keep, with a byte order mark or as UTF-16, too; one of DAMAGE is raised where it is not such a file."""
+    saved = json.loads(data)
     tasks, seed = saved["tasks"], saved.get("seed", _new_seed)
     if type(seed) is not int or not isinstance(tasks, dict) or not all(map(_is_entry, tasks.values())):
         raise ValueError
@@ -101,10 +101,10 @@ def _of_travel(path):
     """Return what a file has kept, only the fields that are known. Raises `CourseError`."""
     try:
         with open(path, "rb") as file:
-            text = file.read(LARGEST + 1)
-        if len(text) > LARGEST:
+            data = file.read(LARGEST + 1)
+        if len(data) > LARGEST:
             raise ValueError
-        saved = _checked(text.decode("utf-8"))
+        saved = _checked(data)
         if not 0 <= saved["seed"] < 2**63 or not all(map(ID.fullmatch, saved["tasks"])):
             raise ValueError
         tasks = {

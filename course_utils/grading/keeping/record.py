@@ -47,6 +47,7 @@ class Verdict:
     borrowed: str = ""  # functions of the course's own that it calls, of those that the exercise does not offer
     values_right: bool = False  # all inputs were run and every value is right; a gradient or a side effect is wrong
     hazard: bool = False  # right, but on an input that no lesson builds
+    pictures: int = 0  # in an answer in words
 
     @classmethod
     def of(cls, report, **more) -> "Verdict":

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import cache
 from itertools import groupby
 
+from course_utils.grading.reading import notebook_file
 from course_utils.grading.reading.notebook_file import Notebook, Unreadable, definition, fingerprint, read_notebook
 from course_utils.grading.reading.submissions import Found
 from course_utils.lessons import tasks
@@ -18,7 +19,7 @@ NOTEBOOKS = 10  # of a student that are looked at
 KEPT = 2  # notebooks of a student, of one lesson, that are run
 UNREAD = 6  # that are run although they are too large to be looked at
 OTHERS = 2  # that are run of lessons that do not count
-LARGEST = 2_000_000  # bytes of a notebook that is looked at
+LARGEST = 2_000_000  # bytes of a notebook that is looked at, of a student who has handed in many
 SHARE = 0.5  # of the students with the commonest lesson: a lesson that fewer handed in does not count
 
 
@@ -37,14 +38,14 @@ def votes(found: Iterable[Found]) -> Counter:
     students = [[one for one in files if one.file] for _, files in groupby(found, key=lambda one: one.student)]
     count = Counter()
     for files in students[:: max(1, -(-len(students) // STUDENTS))]:
-        count.update({_read(one).lesson for one in files[-NOTEBOOKS:]} - {""})
+        count.update({_read(one, notebook_file.LARGEST).lesson for one in files[-NOTEBOOKS:]} - {""})
     return count
 
 
-def _read(found):
+def _read(found, largest):
     """Return a notebook; for one that cannot be read here, a notebook without cells and lesson."""
     try:
-        return read_notebook(found.path, names_by_lesson(), LARGEST)
+        return read_notebook(found.path, names_by_lesson(), largest)
     except Unreadable:
         return Notebook((), "")
 
@@ -61,7 +62,7 @@ def worth_running(found: Iterable[Found], counted: list[str]) -> Iterator[Found]
             continue
         places = defaultdict(list)  # {lesson: [(answers, place), …]}
         for place, one in enumerate(files):
-            notebook = _read(one)
+            notebook = _read(one, LARGEST)
             names = names_by_lesson().get(notebook.lesson, ())
             answers = sum(bool(fingerprint(definition(notebook.cells, name))) for name in names)
             places[notebook.lesson].append((answers, place))

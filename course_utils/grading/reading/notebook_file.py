@@ -1,4 +1,4 @@
-"""Reads a learner's notebook as text: the code cells, the lesson it is for, where a task is defined.
+"""Reads a learner's notebook as text: its cells, the lesson it is for, where a task is defined. All commands read with this.
 
 Nothing here compiles, parses as Python, imports or executes what a learner wrote: cells are searched by patterns whose
 time grows with their length and no faster. Cells are handed on for a cage to run (`box`).
@@ -8,13 +8,15 @@ import builtins
 import hashlib
 import json
 import keyword
+import math
 import os
 import re
 import stat
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 from course_utils.grading.keeping.record import Verdict
@@ -58,13 +60,20 @@ def read_notebook(path: Path, known: dict[str, list[str]], largest: int = LARGES
         known: the tasks' function names by lesson, such as {"03": ["padding_mask", …]}.
         largest: bytes that a file may have.
     """
-    data = read_bytes(path, largest)
-    plain = _parse(data)
-    del data
-    cells, remarks = _code_cells(plain)
-    answers, requests = in_words((kind, _text(source)) for kind, source in _all_cells(plain))
-    lesson = _lesson(plain, cells, known, Path(path).name)
-    return Notebook(cells, lesson, remarks, answers, requests)
+    return notebook_in(parse(read_bytes(path, largest)), known, Path(path).name)
+
+
+def notebook_in(plain: object, known: dict[str, list[str]], name: str) -> Notebook:
+    """Return what grading sees in the plain values that `parse` gives; `name` is the file's. Raises `Unreadable`."""
+    all_cells = list(cells_of(plain))
+    cells, remarks = _code_cells(all_cells)
+    answers, requests = in_words(all_cells)
+    return Notebook(cells, _lesson(plain, cells, known, name), remarks, answers, requests)
+
+
+def read_own(path: Path) -> object:
+    """Return the plain values of a notebook of one's own, of any size and through links. Raises `Unreadable`."""
+    return parse(read_bytes(Path(path).resolve(), math.inf), own=True)
 
 
 def digest(path: Path, largest: int = LARGEST) -> str:
@@ -102,18 +111,22 @@ def read_bytes(path: Path, largest: int = LARGEST) -> bytes:
         if not stat.S_ISREG(status.st_mode):
             raise Unreadable("This is no ordinary file but a pipe, socket or device: hand in the .ipynb file itself.")
         with open(descriptor, "rb", closefd=False) as file:
-            data = b"" if status.st_size > largest else file.read(largest + 1)
+            data = b"" if status.st_size > largest else file.read(status.st_size + 1)
     except OSError as error:
         raise Unreadable(f"The file could not be read ({error.strerror}): hand it in again.") from None
     finally:
         os.close(descriptor)
-    size = max(status.st_size, len(data))
+    must_fit(max(status.st_size, len(data)), largest)
+    return data
+
+
+def must_fit(size: int, largest: int = LARGEST) -> None:
+    """Raise `Unreadable` for a file of more bytes than are read."""
     if size > largest:
         raise Unreadable(
-            f"The file has {size / 1e6:.1f} MB, at most {largest / 1e6:g} MB are read: "
-            "clear the outputs (Edit, Clear Outputs of All Cells), save and hand it in again."
+            f"The file has {size / 1e6:.1f} MB, at most {largest / 1e6:g} MB are read: clear the outputs "
+            "(Edit, Clear Outputs of All Cells), make pasted pictures smaller, save and hand it in again."
         )
-    return data
 
 
 # From bytes to JSON
@@ -139,8 +152,12 @@ CONFLICT = re.compile(r"^(?:<{7}|>{7}) ", re.M)
 INVALID = re.compile("[\x00\ud800-\udfff]")
 
 
-def _parse(data):
-    """Return the JSON of a file as plain values."""
+def parse(data: bytes, own: bool = False) -> object:
+    """Return the JSON of a file as plain values. Raises `Unreadable`.
+
+    What is handed in may come from anybody and may not cost much: lists have a limit, and fractions and long numbers are left out.
+    One's own file is read whole.
+    """
     _refuse_other_files(data)
     try:
         text = data.decode("utf-8-sig")
@@ -149,13 +166,13 @@ def _parse(data):
         raise Unreadable(
             f"Line {line} holds a byte that is not UTF-8, as notebooks are: open it in JupyterLab, save and hand it in again."
         ) from None
-    if data.count(b"[") + data.count(b"{") > BRACKETS:
+    if not own and data.count(b"[") + data.count(b"{") > BRACKETS:
         raise Unreadable(
             f"The file holds more than {BRACKETS:,} lists: clear the outputs "
             "(Edit, Clear Outputs of All Cells), save and hand it in again."
         )
     try:
-        return json.loads(text, parse_int=_small, parse_float=_nothing, parse_constant=_nothing)
+        return json.loads(text, **(ALL_NUMBERS if own else FEW_NUMBERS))
     except json.JSONDecodeError as error:
         raise Unreadable(_why_not_json(text, error)) from None
     except RecursionError:
@@ -164,13 +181,17 @@ def _parse(data):
         ) from None
 
 
-def _small(text):
-    return int(text) if len(text) < 9 else 0  # hundreds of thousands of digits would take minutes
+def _whole(text, digits):
+    return int(text) if len(text) < digits else 0  # hundreds of thousands of digits would take minutes
 
 
 def _nothing(text):
     """In place of every fraction and NaN: no cell holds one."""
     return
+
+
+ALL_NUMBERS = {"parse_int": partial(_whole, digits=4000)}  # Python reads no more
+FEW_NUMBERS = {"parse_int": partial(_whole, digits=9), "parse_float": _nothing, "parse_constant": _nothing}
 
 
 def _refuse_other_files(data):
@@ -213,14 +234,14 @@ def _why_not_json(text, error):
 # From JSON to cells
 
 
-def _code_cells(plain):
+def _code_cells(all_cells):
     """Return the sources of the code cells, and remarks on what was left out."""
     cells, remarks = [], []
-    for kind, source in _all_cells(plain):
-        if kind != "code":
+    for cell in all_cells:
+        if cell["cell_type"] != "code":
             continue
         try:
-            text = _source(source)
+            text = _code(cell["source"])
             if sum(map(len, cells)) + len(text) > CODE:
                 raise Unreadable(f"with those above it has more than {CODE:,} characters, which is all that is run.")
             cells.append(text)
@@ -234,16 +255,37 @@ def _code_cells(plain):
     return tuple(cells), tuple(remarks)
 
 
-def _all_cells(plain):
-    """(kind, source) of each cell; the kind is "code" too for what is no cell at all, so that it is remarked on."""
+def cells_of(plain: object) -> Iterator[dict]:
+    """Give each cell, in the form of today's notebooks: its source is a text, or None where it is none. Raises `Unreadable`.
+
+    What is no cell at all is given as a code cell without a source, so that it is remarked on.
+    """
+    lists, source_of_code = _lists_of_cells(plain)
+    for cell in (cell for cells in lists for cell in cells):
+        if isinstance(cell, dict):
+            kind = cell.get("cell_type")
+            source = cell.get(source_of_code if kind == "code" else "source", "")
+            yield cell | {"cell_type": kind, "source": _joined(source)}
+        else:
+            yield {"cell_type": "code", "source": None}
+
+
+def _lists_of_cells(plain):
+    """Return the lists of cells, and under which key the source of code is."""
     if not isinstance(plain, dict):
         raise Unreadable(
             f"A notebook is a JSON object with cells, this file holds {_named(plain)}: hand in the notebook."
         )
+    if "cells" in plain and "worksheets" in plain:  # nbformat 3 shows one of them, nbformat 4 the other
+        raise Unreadable(
+            "The file holds its cells twice, in `cells` and in `worksheets`, and Jupyter shows one of the two only: "
+            "open it in JupyterLab, see that your answers are there, save and hand it in again."
+        )
     if "cells" in plain:
-        lists = [plain["cells"]]
+        lists, source_of_code = [plain["cells"]], "source"
     elif isinstance(plain.get("worksheets"), list):  # nbformat 3 and before
         lists = [sheet.get("cells") if isinstance(sheet, dict) else None for sheet in plain["worksheets"]]
+        source_of_code = "input"
     else:
         raise Unreadable(
             "This JSON file has no cells, so it is no notebook: hand in the .ipynb file as JupyterLab saves it."
@@ -258,25 +300,17 @@ def _all_cells(plain):
             f"The notebook has {sum(map(len, lists)):,} cells, at most {CELLS:,} are graded: "
             "hand in the lesson's notebook with your answers."
         )
-    for cell in (cell for cells in lists for cell in cells):
-        if isinstance(cell, dict):
-            yield cell.get("cell_type"), cell.get("source", cell.get("input", ""))
-        else:
-            yield "code", None
+    return lists, source_of_code
 
 
-def _text(source):
-    """Return a cell's text, "" for one that cannot be read."""
-    try:
-        return _source(source)
-    except Unreadable:
-        return ""
-
-
-def _source(source):
+def _joined(source):
     if isinstance(source, list) and all(isinstance(line, str) for line in source):
-        source = "".join(source)
-    if not isinstance(source, str):
+        return "".join(source)
+    return source if isinstance(source, str) else None
+
+
+def _code(source):
+    if source is None:
         raise Unreadable("its source is not text.")
     if len(source) > CELL:
         raise Unreadable(f"it has {len(source):,} characters, at most {CELL:,} are run.")

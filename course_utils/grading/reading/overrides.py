@@ -14,7 +14,7 @@ from pathlib import Path
 
 from course_utils.base.errors import CourseError
 from course_utils.grading.keeping.texts import cut, fit
-from course_utils.grading.reading.settings import MOST, Settings, did_you_mean, known_ids
+from course_utils.grading.reading.settings import MOST, NO_ZONE, Settings, did_you_mean, in_zone, known_ids
 from course_utils.grading.reading.table import records
 
 COLUMNS = ("student", "task", "points", "extension", "comment")
@@ -93,7 +93,7 @@ def _take(override, row, where, settings, known):
                 "the settings have no [late] deadline to be extended" if not task else "leave the column task empty"
             )
             raise OverrideError(f"{where}: an extension holds for all that a student hands in: {missing}.")
-        override.deadline = _time(row["extension"], where)
+        override.deadline = _time(row["extension"], where, settings.zone)
         if override.deadline < settings.deadline:
             raise OverrideError(f"{where}: the extension ends before the class's deadline, {settings.deadline}.")
     if comment:
@@ -112,13 +112,13 @@ def _points(text, where):
     return points
 
 
-def _time(text, where):
+def _time(text, where, zone):
     try:
-        time = datetime.fromisoformat(text.replace("Z", "+00:00"))
+        time = in_zone(datetime.fromisoformat(text.replace("Z", "+00:00")), zone)
     except ValueError:
         time = None
     if time is None or time.tzinfo is None:
         raise OverrideError(
-            f'{where}: an extension is the new deadline, a time with its offset from UTC such as 2026-11-27T23:59:00+01:00, not "{text}".'
+            f'{where}: an extension is the new deadline, a time with its offset from UTC such as 2026-11-27T23:59:00+01:00, not "{text}". {NO_ZONE}'
         )
     return time

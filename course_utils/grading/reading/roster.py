@@ -6,6 +6,7 @@ from pathlib import Path
 
 from course_utils.grading.keeping.record import Person
 from course_utils.grading.keeping.texts import fit
+from course_utils.grading.reading.settings import NO_ZONE, Settings, in_zone
 from course_utils.grading.reading.table import TableError, by_column, rows_of
 
 COLUMNS = {  # how the columns that have a meaning may be called, in lower case
@@ -17,11 +18,11 @@ COLUMNS = {  # how the columns that have a meaning may be called, in lower case
 }
 
 
-def read_roster(path: Path) -> dict[str, Person]:
+def read_roster(path: Path, settings: Settings = Settings()) -> dict[str, Person]:  # noqa: B008
     """Read the class from a CSV file with a header: `student`, and perhaps `name`, `email`, `submitted`, `file`.
 
     Separated by commas, semicolons or tabs. Whatever else there is, `submitted` and `file` too, is kept in `Person.other`.
-    Raises `TableError`.
+    Raises `TableError`, also where the settings have a deadline and a time's offset from UTC cannot be told.
     """
     rows = rows_of(path, "The roster")
     header = next(rows, (0, ()))[1]
@@ -41,22 +42,24 @@ def read_roster(path: Path) -> dict[str, Person]:
             )
         people[student], lines[student] = _person(student, fields, columns), line
         try:
-            submitted(people[student])
+            time = submitted(people[student], settings)
         except ValueError:
             text = people[student].other["submitted"]
             raise TableError(
                 f'{path}, line {line}: "{text}" is no time: write it as 2026-11-20T23:59:00+01:00.'
             ) from None
+        if settings.deadline and time and time.tzinfo is None:
+            raise TableError(f"{path}, line {line}: {time} has no offset from UTC, as in {time}+01:00. {NO_ZONE}")
     if not people:
         raise TableError(f"{path} names no student: expected a header such as `student,name,email` and a row for each.")
     return people
 
 
-def submitted(person: Person) -> datetime | None:
+def submitted(person: Person, settings: Settings = Settings()) -> datetime | None:  # noqa: B008
     """Return when a person's work came in, as the roster says; None where it does not. Raises `ValueError`."""
     text = person.other.get("submitted", "").removesuffix(" UTC")
     offset = "+00:00" if text != person.other.get("submitted", "") else ""
-    return datetime.fromisoformat(re.sub(r"[zZ]$", "+00:00", text) + offset) if text else None
+    return in_zone(datetime.fromisoformat(re.sub(r"[zZ]$", "+00:00", text) + offset), settings.zone) if text else None
 
 
 def _columns(path, header):

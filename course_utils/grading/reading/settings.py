@@ -5,14 +5,17 @@
     leave_out = ["01.word_polarity"]
     questions = 7                   # hand out and count the lessons' questions, too; the number chooses their options' order
 
+    [time]
+    zone = "Europe/Berlin"          # what a time without an offset from UTC is in, here, in the overrides and in the roster
+
     [late]
-    deadline = 2026-11-20T23:59:00+01:00
+    deadline = 2026-11-20T23:59:00  # or, without a zone, 2026-11-20T23:59:00+01:00
     per_day = 0.1                   # of the possible points, for each day begun
     grace = 15                      # minutes
     none_after = 7                  # days: later, nothing counts
 
     [solutions]
-    from = 2026-12-05T00:00:00+01:00  # earlier, `course release` hands out a copy of the course without them
+    from = 2026-12-05T00:00:00      # earlier, `course release` hands out a copy of the course without them
 
     [canvas]
     assignment = 12345              # its ID in Canvas, so that an import finds it
@@ -42,6 +45,7 @@ from datetime import datetime
 from decimal import Decimal
 from difflib import get_close_matches
 from pathlib import Path
+from zoneinfo import ZoneInfo, available_timezones
 
 from course_utils.base.environment import tomllib
 from course_utils.base.errors import CourseError
@@ -52,6 +56,7 @@ from course_utils.lessons import tasks
 MOST = 10_000  # points for a task
 FORM = {  # what each section may hold; the points' keys are tasks, too
     "points": ("leave_out", "questions"),
+    "time": ("zone",),
     "late": ("deadline", "per_day", "grace", "none_after"),
     "solutions": ("from",),
     "canvas": ("assignment",),
@@ -73,6 +78,7 @@ class Settings:
     points: dict[str, Decimal] = field(default_factory=dict)  # by task, where it is not what the task declares
     leave_out: frozenset[str] = frozenset()  # tasks that do not count
     questions: int | None = None  # the seed of their options' order; None: they are not handed out and do not count
+    zone: ZoneInfo | None = None  # of times that do not tell their offset
     deadline: datetime | None = None  # with its offset
     per_day: Decimal = Decimal(0)  # share of the possible points that each late day begun costs
     grace: Decimal = Decimal(0)  # minutes after the deadline that are not late
@@ -136,12 +142,13 @@ def _settings(plain):
             raise SettingsError(f"{section} must be a section, written [{section}], not {_shown(content)}.")
         if section not in ("points", "written"):
             _only(f"[{section}]", content, FORM[section])
-    points, late, solutions, canvas, reference, hazards, limits, written = (plain.get(section, {}) for section in FORM)
-    known = known_ids()
+    points, time, late, solutions, canvas, reference, hazards, limits, written = (plain.get(name, {}) for name in FORM)
+    known, zone = known_ids(), _zone(time)
     return Settings(
         **_points(points, known),
-        **_late(late),
-        **_solutions(solutions),
+        zone=zone,
+        **_late(late, zone),
+        **_solutions(solutions, zone),
         **_canvas(canvas),
         **_reference(reference),
         **_hazards(hazards),
@@ -191,26 +198,51 @@ def _must_be_known(where, task, known):
         raise SettingsError(f'{where}: there is no task "{task}"{did_you_mean(task, known)}: {there}.')
 
 
-def _late(section):
+def _zone(section):
+    if "zone" not in section:
+        return None
+    name, known = section["zone"], {name for name in available_timezones() if "/" in name or name == "UTC"}
+    if not known:
+        raise SettingsError("[time] zone: this Python knows no time zones: run `pip install tzdata`.")
+    if not isinstance(name, str) or name not in known:  # such as EST, which knows no summer time
+        like = did_you_mean(str(name), known)
+        raise SettingsError(
+            f'[time] zone must be the name of a time zone such as "Europe/Berlin", not {_shown(name)}{like}.'
+        )
+    return ZoneInfo(name)
+
+
+def _late(section, zone):
     if section and "deadline" not in section:
         raise SettingsError("[late] deadline is missing: write it as 2026-11-20T23:59:00+01:00.")
-    late = {"deadline": _time("[late] deadline", section["deadline"]) if section else None}
+    late = {"deadline": _time("[late] deadline", section["deadline"], zone) if section else None}
     for key, most in (("per_day", 1), ("grace", 60 * 24 * 365), ("none_after", 10_000)):
         if key in section:
             late[key] = _number(f"[late] {key}", section[key], 0, most)
     return late
 
 
-def _solutions(section):
-    return {"solutions_from": _time("[solutions] from", section["from"]) if "from" in section else None}
+def _solutions(section, zone):
+    return {"solutions_from": _time("[solutions] from", section["from"], zone) if "from" in section else None}
 
 
-def _time(where, value):
-    if not isinstance(value, datetime) or value.tzinfo is None:
+def _time(where, value, zone):
+    time = in_zone(value, zone) if isinstance(value, datetime) else None
+    if time is None or time.tzinfo is None:
         raise SettingsError(
-            f"{where} must be a time with its offset from UTC, such as 2026-11-20T23:59:00+01:00 without quotes, not {_shown(value)}."
+            f"{where} must be a time with its offset from UTC, such as 2026-11-20T23:59:00+01:00 without quotes, not {_shown(value)}. {NO_ZONE}"
         )
-    return value
+    return time
+
+
+NO_ZONE = (
+    'Times without an offset can be read once the settings name the class\'s time zone: [time] zone = "Europe/Berlin".'
+)
+
+
+def in_zone(time: datetime, zone: ZoneInfo | None) -> datetime:
+    """Return a time with an offset: its own, or that which the class's zone has at that time; as it is where there is neither."""
+    return time.replace(tzinfo=zone) if time.tzinfo is None else time
 
 
 def _canvas(section):

@@ -30,7 +30,7 @@ def graded_class(
         person = _with_canvas_id(roster.get(student) or Person(student), results)
         chosen = _one_a_lesson(student, results, lessons)
         late = any(marked_late(result.file) for result in chosen)
-        one = points.graded(person, chosen, settings, submitted(person), overrides.get(student, NONE), late)
+        one = points.graded(person, chosen, settings, submitted(person, settings), overrides.get(student, NONE), late)
         strays = tuple(sorted({result.lesson for result in results} - {"", *lessons}))
         yield replace(one, other_lessons=strays, stranger=bool(roster) and student not in roster)
 

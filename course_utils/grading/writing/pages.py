@@ -9,10 +9,12 @@ from pathlib import Path
 
 from course_utils.base.files import opened
 from course_utils.grading.keeping.record import TO_BE_READ, Graded, Points
+from course_utils.grading.reading.notebook_file import Unreadable, cells_of, parse, read_bytes
 from course_utils.grading.reading.overrides import COLUMNS
-from course_utils.grading.reading.written import REQUEST, Written
+from course_utils.grading.reading.written import REQUEST, Written, pictures
 from course_utils.grading.writing.class_page import class_page
 from course_utils.grading.writing.markup import template
+from course_utils.grading.writing.pictures import PAGE_AT_MOST, shown
 from course_utils.grading.writing.results import (
     NOTHING,
     cell,
@@ -59,13 +61,16 @@ def _nothing(rows):
     return f"{why(rows[0][1])} That is {points_in_words(Points('', 0, possible))}. What was asked:"
 
 
-def write_in_words(out: Path, students: Callable[[], Iterable[Graded]], questions: list[Written]) -> list[Path]:
+def write_in_words(
+    out: Path, students: Callable[[], Iterable[Graded]], questions: list[Written], files: dict[tuple[str, str], Path]
+) -> list[Path]:
     """Write to-read.html, all answers in words, and to-read.csv, a row of overrides for each that has no points yet.
 
     Args:
         out: the folder of results. Where there are no questions, what an earlier grading wrote is removed.
         students: gives the class anew, once for each question.
         questions: in order.
+        files: what was handed in, by student and by what a Result calls the file. Pictures are read from there.
     """
     page_file, table_file = out / "to-read.html", out / "to-read.csv"
     if not questions:
@@ -75,18 +80,33 @@ def write_in_words(out: Path, students: Callable[[], Iterable[Graded]], question
     with opened(page_file) as file, opened(table_file, "utf-8-sig") as rows:
         to_read = table(rows)
         to_read.writerow(COLUMNS)
+        left = PAGE_AT_MOST
 
         def answers(question):
+            nonlocal left
             for graded in students():
                 [(_, verdict, points)] = verdicts(graded, [question])
                 if verdict.state == TO_BE_READ:
                     to_read.writerow([cell(graded.person.student), question.id, "", "", ""])
                 if verdict.code:
-                    yield (graded.person.student, graded.person.name), verdict, points
+                    source, found = _pictures(graded, question, files) if verdict.pictures else ("", [])
+                    addresses = shown(found, left)
+                    left -= sum(map(len, addresses))
+                    yield (graded.person.student, graded.person.name), verdict, points, source, addresses
 
         listed = ((question, answers(question)) for question in questions)
         file.writelines(template("to_read.html").generate(title="Answers in words", questions=listed))
     return [page_file, table_file]
+
+
+def _pictures(graded, question, files):
+    """Return the file that an answer in words is in, and the pictures in the answer; none where the file is not there any more."""
+    [result] = [each for each in graded.results if question.id in {verdict.task for verdict in each.verdicts}]
+    try:
+        path = files[result.student, result.file]
+        return result.file, pictures(cells_of(parse(read_bytes(path))), question.id)
+    except (KeyError, Unreadable):
+        return result.file, []
 
 
 def write_feedback(out: Path, graded: Iterable[Graded], tasks: list) -> list[Path]:

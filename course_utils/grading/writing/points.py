@@ -6,7 +6,7 @@ two places, half up. What an instructor sets is read by `reading.settings`.
 
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from decimal import ROUND_HALF_UP, Decimal
 
 from course_utils.grading.keeping.record import Graded, Person, Points, Result, Verdict
@@ -14,6 +14,9 @@ from course_utils.grading.reading.overrides import NONE, Override
 from course_utils.grading.reading.settings import Settings
 
 CENT = Decimal("0.01")
+BEGIN = datetime(
+    1970, 1, 1, tzinfo=timezone.utc
+)  # differences from it are in real hours, whatever the clocks do in between
 MARKED_LATE = (
     "Canvas marks what you handed in as late, but does not say when it came in: no points are taken off for that."
 )
@@ -68,7 +71,7 @@ def graded(
         person: the student.
         results: one a lesson that counts, also where nothing was handed in for it, and files that could not be graded.
         settings: the instructor's.
-        submitted: when it was handed in; without an offset it is taken in the deadline's. None: not known, not late.
+        submitted: when it was handed in, with its offset from UTC where there is a deadline. None: not known, not late.
         override: what the instructor has set by hand.
         marked_late: whether Canvas calls it late. Without a time that costs nothing, and is said.
     """
@@ -119,12 +122,10 @@ def _lateness(settings, submitted, earned, possible):
     """Return the sentence and the points lost, never more than were earned."""
     if submitted is None or settings.deadline is None:
         return "", Decimal(0)
-    if submitted.tzinfo is None:
-        submitted = submitted.replace(tzinfo=settings.deadline.tzinfo)
-    over = submitted - settings.deadline
-    if over <= timedelta(minutes=float(settings.grace)):
+    if (submitted - BEGIN) - (settings.deadline - BEGIN) <= timedelta(minutes=float(settings.grace)):
         return "", Decimal(0)
-    days = -(-over // timedelta(days=1))
+    over = _by_the_clock(submitted, settings) - _by_the_clock(settings.deadline, settings)
+    days = max(1, -(-over // timedelta(days=1)))
     late = f"{days} day{'s' * (days != 1)} late"
     if settings.none_after is not None and over > timedelta(days=float(settings.none_after)):
         return f"{late}: after {_number_text(settings.none_after)} days nothing counts.", earned
@@ -136,6 +137,11 @@ def _lateness(settings, submitted, earned, possible):
         f"{late}: {rate}% of the {_number_text(possible)} possible points for each day begun, {_number_text(lost)} taken off.",
         lost,
     )
+
+
+def _by_the_clock(time, settings):
+    """Return what the clock of the class shows: a day is one from a time to the same time, also where summer time ends in between."""
+    return time.astimezone(settings.zone or settings.deadline.tzinfo).replace(tzinfo=None)
 
 
 def _rounded(number):
