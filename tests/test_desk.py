@@ -535,6 +535,33 @@ def code(source):
     return {"cell_type": "code", "metadata": {}, "source": source, "outputs": [], "execution_count": 7}
 
 
+def test_handing_in_takes_an_answer_by_the_name_that_its_check_was_given(clone):
+    def work(cells):
+        answered(SOFTMAX)(cells)
+        for cell in cells:
+            cell["source"] = (
+                cell["source"].replace("def softmax", "def mine").replace('"02.softmax", softmax', '"02.softmax", mine')
+            )
+
+    write_into(own(clone), work)
+    done = submit(clone, "02")
+    assert done.rows[0].here == "answered" and not any("softmax` is nowhere" in remark for remark in done.remarks)
+
+
+def test_what_may_not_work_in_a_class_is_told(clone):
+    lines = [
+        "import torch, numpy, scipy",
+        "from einops import rearrange",
+        "x = torch.load('mine.pt')",
+        "# open('a')",
+        "x.to('cuda')",
+    ]
+    write_into(own(clone), lambda cells: cells.append(code("\n".join(lines))))
+    said = "\n".join(submit(clone, "02").remarks)
+    assert "imports `einops`, which does not come with the course" in said and "scipy" not in said
+    assert "reads or writes a file (`x = torch.load('mine.pt')`)" in said and "uses a GPU" in said
+
+
 def test_handing_in_says_what_is_missing_and_odd(clone):
     def work(cells):
         answered(SOFTMAX, "def dot_scores(words, theta):\n    return words @ theta")(cells)
@@ -554,7 +581,8 @@ def test_handing_in_says_what_is_missing_and_odd(clone):
     assert rows["02.masked_softmax"] == ("missing", "")
     said = "\n".join(done.remarks)
     assert "Perhaps it is `masked_softmax_2` now" in said
-    assert "`dot_scores` is defined in 2 cells, and the last one counts" in said
+    assert "02.dot_scores: `dot_scores` is defined again in code cell " in said
+    assert "starts another program or notebook (`!ls`)" in said
     assert "No cell checks 02.mlp_scores any more" in said
     assert said.count("is not Python (line 1: ") == 1
     assert "you have not answered 02.q1" in said

@@ -626,3 +626,13 @@ def test_another_unknown_name_is_told_of_the_cells_above(cell, started):
     with capture_output() as shown:
         started.run_cell(cell)
     assert "choose Run, Run All Above Selected Cell" in shown.stdout + shown.stderr
+
+
+def test_a_right_answer_that_may_not_work_in_a_class_is_told_so(shell, course_folder, capsys):
+    shell.run_cell("import importlib\nfrom course_utils import check")
+    shell.run_cell(
+        "try:\n    import einops\nexcept ImportError: pass\ndef dot(state, hidden):\n    return state @ hidden.mT",
+        store_history=True,
+    )
+    report = shell.run_cell('report = check("04.dot", dot)', store_history=True) and shell.user_ns["report"]
+    assert report.state == "passed" and "imports `einops`" in report.note

@@ -25,6 +25,7 @@ from course_utils.grading.reading.notebook_file import (
     definition,
     definitions,
     fingerprint,
+    last_check,
     likely_rename,
     must_fit,
     notebook_in,
@@ -32,6 +33,7 @@ from course_utils.grading.reading.notebook_file import (
     read_own,
 )
 from course_utils.learner import state
+from course_utils.learner.in_class import unlike
 from course_utils.lessons import tasks
 
 HANDED_IN = f"{OWN}/handed_in"
@@ -125,7 +127,7 @@ def _version():
 
 
 def _row(task, cells):
-    text = definition(cells, task.answer_name)
+    text = definition(cells, last_check(cells, task.id, task.answer_name)[1])
     here = "answered" if fingerprint(text) else "not attempted" if text else "missing"
     entry = state.read().get(task.id, {})
     return Row(task.id, here, entry.get("state", "") if entry.get("attempts") else "")
@@ -140,16 +142,23 @@ def _remarks(cells, number):
     names = [name for of_lesson in names_by_lesson().values() for name in of_lesson]
     for task in exercises:
         places = definitions(cells, task.answer_name)
-        if not places:
+        check, given = last_check(cells, task.id, task.answer_name)
+        if not places and given == task.answer_name:
             like = likely_rename(cells, task.answer_name, names)
             perhaps = f" Perhaps it is `{like}` now: grading looks for the name `{task.answer_name}`." if like else ""
             yield f"{task.id}: `{task.answer_name}` is nowhere defined.{perhaps}"
-        if len(places) > 1:
+        if len(places) > 1 and check < 0:
             yield f"{task.id}: `{task.answer_name}` is defined in {len(places)} cells, and the last one counts."
+        if places and places[-1] > check >= 0:
+            yield (
+                f"{task.id}: `{task.answer_name}` is defined again in code cell {places[-1] + 1}, below its last check in cell {check + 1}. "
+                "What that check was given counts: move the check below, or delete what you do not need."
+            )
     checked = {found for cell in cells for found in CHECK.findall(cell)}
     if gone := [task.id for task in exercises if task.id not in checked]:
         yield f"No cell checks {', '.join(gone)} any more. Grading does not need it, but you cannot see there whether you are right."
     yield from _no_python(cells)
+    yield from unlike(cells)
     yield from _questions(cells, number, checked)
 
 

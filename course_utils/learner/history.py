@@ -75,6 +75,12 @@ def last_defined(names) -> str | None:
     return None
 
 
+def cell_of(answer) -> str:
+    """Return the text of the cell that defines an answer; "" outside a notebook."""
+    code = code_of(answer)
+    return "".join(linecache.getlines(code.co_filename)) if code and in_notebook() else ""
+
+
 def lost_edit(answer) -> str | None:
     """Return the sentence to say where a cell that defines an answer was changed and run since, and the change did not take effect."""
     code = code_of(answer)
@@ -83,7 +89,7 @@ def lost_edit(answer) -> str | None:
     name = getattr(answer, "__name__", type(answer).__name__)
     if not name.isidentifier() or namespace().get(name) is not answer:  # a lambda, or an older version kept on purpose
         return None
-    text = "".join(linecache.getlines(code.co_filename)).strip()
+    text = cell_of(answer).strip()
     runs = [place for place, ran in enumerate(_ran) if ran.source.strip() == text]
     if not text or not runs:
         return None

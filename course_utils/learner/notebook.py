@@ -10,6 +10,7 @@ from course_utils.checks.question import Answered, shown
 from course_utils.checks.report import SYMBOLS, Report, framed, with_code
 from course_utils.checks.running.own_state import warnings_stay_warnings
 from course_utils.learner import history, state
+from course_utils.learner.in_class import unlike
 from course_utils.lessons import tasks
 
 history.watch()  # from the first import on
@@ -89,6 +90,8 @@ def check(task_id=None, answer=LEFT_OUT, seed=None, seconds=10, *more, keep=True
     _last_tried[:] = [task.id]
     if report.state in ("failed", "error"):
         report.note = _way_on(task, entry)
+    elif report.state == "passed":
+        report.note = next(unlike([history.cell_of(answer)]), "")
     _keep_failure(task, answer, report)
     if lost := history.lost_edit(answer):
         _show(Message(lost, f"<div style='margin:.3em 0'><strong>{with_code(lost)}</strong></div>"))
