@@ -125,7 +125,7 @@ def test_an_answer_that_ends_its_process_costs_its_own_task(grade):
 def test_of_several_definitions_the_last_counts_and_the_report_says_so(grade):
     _, verdicts = grade(PADDING, "def padding_mask(lengths, size):\n    return None", PADDING, CAUSAL)
     assert verdicts["padding_mask"].state == "passed"
-    assert verdicts["padding_mask"].note == "Defined in the cells 1, 2 and 3: the last that ran counts."
+    assert verdicts["padding_mask"].note == "Defined in the cells 1, 2 and 3: the last one counts."
     assert verdicts["causal_mask"].note == ""
 
 

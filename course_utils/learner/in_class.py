@@ -21,8 +21,8 @@ OTHERS = {
 
 
 def unlike(cells: Iterable[str]) -> Iterator[str]:
-    """Give a sentence for each thing in some cells of code that may not work where a class is graded."""
-    text = "\n".join(cells)
+    """Give a sentence for each thing in a learner's cells of code that may not work where a class is graded."""
+    text = "\n".join(cell for cell in cells if "COURSE_SOURCE" not in cell)  # that one is the course's own, and sets up
     for name in dict.fromkeys(IMPORT.findall(text)):
         if name not in sys.stdlib_module_names and name != "course_utils" and not _comes_with_the_course(name):
             yield f"Your code imports `{name}`, which does not come with the course: where a class is graded, it may be missing."
