@@ -489,10 +489,10 @@ def in_secret(tmp_path_factory):
     (mirror / "sst2").mkdir()
     for name in ("sst2/dev.tsv", "solutions.txt"):
         (mirror / name).write_text("what is in it")
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setenv("COURSE_DATA_MIRROR", str(mirror))
-        grader = Grader(2**100, locks.chosen(), limits, [secret]).__enter__()
-    with grader:
+    patched = pytest.MonkeyPatch()
+    patched.setenv("COURSE_DATA_MIRROR", str(mirror))
+    with Grader(2**100, locks.chosen(), limits, [secret]) as grader:
+        patched.undo()
 
         def remark(cell):
             path.write_text(notebook(cell))

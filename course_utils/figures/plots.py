@@ -87,6 +87,12 @@ def amounts(matrix, keys=None, queries=None, title="", ax=None, xlabel=KEYS, yla
     ax.figure.colorbar(ax.images[0], ax=ax, label=unit)
 
 
+def side_by_side(draw, panels, width=3.6, height=3.2, **options):
+    """Draw several matrices in a row, each by a function such as `weights`: `panels` maps a title to (matrix, keys, queries)."""
+    for (title, panel), ax in zip(panels.items(), axes(len(panels), width, height), strict=True):
+        draw(*panel, title=title, ax=ax, **options)
+
+
 def mask(matrix, keys=None, queries=None, title="", ax=None, xlabel=KEYS, ylabel=QUERIES, dot="●"):
     """Draw a mask as a picture: dark where a query may attend, with a dot or what `dot` says; white where it may not."""
     matrix = torch.as_tensor(matrix)
@@ -407,16 +413,21 @@ def _flow(ax, share, start, end, colour, dash, text, lift):
     )
 
 
-def look_up(keys, values, query, weights, context):
-    """Draw a soft look-up in two planes: keys S×2 with their weights S and a query on the left, values S×2 and the context on the right."""
+def look_up(keys, values, query):
+    """Draw a soft look-up in two planes: keys S×2 with their weights and a query on the left, values S×2 and the context on the right.
+
+    Returns the weights, S.
+    """
+    weights = (keys @ query).softmax(0)
     left, right = axes(2, width=4.2, height=3.6)
     directions(keys, [""] * len(keys), query, "keys and their weights", left, direction_name="query")
     right.plot(*values[[*range(len(values)), 0]].T.tolist(), "o-", color="0.6")
-    right.plot(*context.tolist(), "*", markersize=18, color=COLOURS[1])
+    right.plot(*(weights @ values).tolist(), "*", markersize=18, color=COLOURS[1])
     for s in range(len(keys)):
         left.text(keys[s, 0] + 0.1, keys[s, 1] - 0.2, f"$k_{s + 1}$: {weights[s]:.2f}")
         right.text(values[s, 0], values[s, 1] + 0.15, f"$v_{s + 1}$", ha="center", fontsize=13)
     right.set(xlim=(-0.5, 4.5), ylim=(-0.5, 3.6), title="values and the context ★", xlabel="feature 0")
+    return weights
 
 
 def ranked(names, values, xlabel, title=""):
