@@ -1,410 +1,367 @@
 # %%
-import ipywidgets
 import torch
+from torch.nn import functional as F
 
 from course_utils import check, predict, reveal
 from course_utils.data.generated_reviews import four_cases, generate_reviews
-from course_utils.data.loading import load_reviews
-from course_utils.figures import diagrams, plots
-from course_utils.figures.tables import table
-from course_utils.figures.widgets import explore
-from course_utils.models.attention import attention, causal_mask, dot, padding_mask
-from course_utils.models.sentiment import SelfAttention, SumOfWords, build_vocabulary, correct, encode, train
+from course_utils.figures import diagrams, plots, widgets
+from course_utils.models.sentiment import SelfAttention, build_vocabulary, correct, encode, train
 
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# ## Many θ, one function
+# ## One function for every θ
 #
-# Lesson 02 gave each attention its own learned vector θ. Several of them, $g_1(x) = x^\top\theta_1, \dots, g_N(x) = x^\top\theta_N$, differ in θ alone.
-# So we take one function and hand θ to it as a second argument:
+# In lesson 02, each attention had a learned vector θ, and it compared every word with this θ by a dot product. A second attention had another θ, but its formula was the same. So we write one function, and θ becomes an argument of it:
 #
 # $$g(q, k) = q^\top k$$
 #
-# The vector that asks is the **query** $q$. The vector that is compared with it is the **key** $k$. Below, T is the number of queries, S the number of keys, D the width of both, and E the width of the values.
+# The vector that asks is called the **query** $q$. The vector that it is compared with is called the **key** $k$. The result $g(q, k)$ is the **score** of this key for this query.
+#
+# We take the three words of lesson 02 as keys, and θ₁ and θ₂ as queries. In the comments, T is the number of queries, S is the number of keys, and D is the width of both.
 
 # %% tags=["nbval-check-output"]
 words = ["not", "really", "great"]
-k = torch.tensor([[0.0, 2.0], [1.0, 1.0], [3.0, 0.0]])  # S D: the words of lesson 02
-q = torch.tensor([[0.0, 1.0], [1.0, 0.0]])  # T D: θ₁ and θ₂
-
-for theta in q:
-    print("one θ at a time", k @ theta)
-print("all at once    ", (q @ k.T).tolist())  # T S
+K = torch.tensor([[0.0, 2.0], [1.0, 1.0], [3.0, 0.0]])  # S D: a key for each word
+Q = torch.tensor([[0.0, 1.0], [1.0, 0.0]])  # T D: the queries are θ₁ and θ₂
+scores = Q @ K.T  # T S
+scores
 
 # %% [markdown]
-# Each row of scores belongs to a query, each column to a key. Now that the query is an argument, it need not be a learned θ that is the same for every sentence. It can be a word.
+# The first row holds the scores for θ₁: "not" has the highest score, 2. The second row holds the scores for θ₂: "great" has the highest score, 3.
+#
+# θ is the same for every sentence. A query need not be: any vector of width D can be a query, and so a word can be one, too. That is the idea of this lesson. Before we use it, we compute what a query gets.
 #
 # ## Score, normalise, sum
 #
-# Each key has a **value** $v$, the vector that goes into the sum. Three steps give the context of query $t$:
+# Attention has three steps. We know the first one: every key gets a score. In the second step, a softmax turns the scores of each query into weights. In the third step, the weights decide how much of each word goes into a sum. What goes into the sum is called the **value** $v$ of the word. For now, each word is its own value. The sum is called the **context** $c$ of the query.
 #
 # $$z_{ts} = q_t^\top k_s \qquad a_{ts} = \frac{e^{z_{ts}}}{\sum_r e^{z_{tr}}} \qquad c_t = \sum_s a_{ts}\, v_s$$
+#
+# Here is the calculation for θ₁. Do it on paper first: the scores are 2, 1 and 0, and $e^2$ is 7.39, $e^1$ is 2.72 and $e^0$ is 1. What is the weight of "not"?
+
+# %% tags=["nbval-check-output"]
+V = K  # S E: for now each word is its own value
+exponentials = scores[0].exp()  # S
+weights = exponentials / exponentials.sum()  # S
+context = torch.zeros(2)  # E
+for s in range(3):
+    context = context + weights[s] * V[s]
+print("weights", weights)
+print("context", context)
+
+# %% [markdown]
+# The weight of "not" is 7.39 / 11.11 = 0.665, because 7.39, 2.72 and 1 add up to 11.11. The context is $0.665 \cdot (0, 2) + 0.245 \cdot (1, 1) + 0.090 \cdot (3, 0) = (0.515, 1.575)$.
+#
+# In matrices, the three steps are one product, a softmax along each row, and another product. From now on, we call this function.
+
+
+# %% tags=["nbval-check-output"]
+def attention(Q, K, V):  # T D, S D, S E
+    weights = (Q @ K.T).softmax(-1)  # T S
+    return weights @ V, weights  # T E, T S
+
+
+contexts, weights = attention(Q, K, V)
+by_library = F.scaled_dot_product_attention(Q, K, V, scale=1.0)
+print(contexts)
+print("PyTorch gives the same:", torch.allclose(contexts, by_library))
+
+# %% [markdown]
+# The first row is the context that we have just computed. PyTorch has a function for it, too. (Its `scale=1.0` turns off a division that lesson 04 explains.)
+#
+# The drawing shows the three steps. The weights have one row for each query.
 
 # %%
-v = k  # for now each word is its own value
-c = torch.zeros(2, 2)  # T E
-for t in range(2):
-    z = [sum(q[t, d] * k[s, d] for d in range(2)) for s in range(3)]  # 1. score
-    total = sum(torch.exp(score) for score in z)
-    a = [torch.exp(score) / total for score in z]  # 2. normalise
-    c[t] = sum(a[s] * v[s] for s in range(3))  # 3. sum
-    print("scores", torch.stack(z), " weights", torch.stack(a), " context", c[t])
 diagrams.attention(new=["queries", "keys", "values"])
 
-# %% [markdown]
-# The drawing shows the three steps. What is new since lesson 02 is that queries, keys and values come in separately. You can check $\theta_1$ on paper. Its scores are $(2, 1, 0)$. Their exponentials $7.39$, $2.72$ and $1$ add up to $11.11$, so the
-# weights are $0.665, 0.245, 0.090$, and the context is $0.665 \cdot (0, 2) + 0.245 \cdot (1, 1) + 0.090 \cdot (3, 0) = (0.515, 1.575)$.
-#
-# The loops are two matrix products with a softmax between them. The library does all this in one call; `scale=1.0` turns off a division that lesson 04 explains. Does each column of the weights have to sum to 1, too?
-
-# %% tags=["nbval-check-output"]
-a = (q @ k.T).softmax(-1)  # T S
-by_library = torch.nn.functional.scaled_dot_product_attention(q[None], k[None], v[None], scale=1.0)[0]
-by_course, _ = attention(q[None], k[None], v[None])  # B T E
-for context in (a @ v, by_library, by_course[0]):  # T E
-    print(torch.allclose(c, context, atol=1e-6), context.shape)
-
 # %%
-plots.weights(a, words, ["θ₁", "θ₂"], title="two queries, three keys")
+plots.weights(weights, words, ["θ₁", "θ₂"])
 
 # %% [markdown]
-# θ₁ puts 0.67 of its weight on "not", and θ₂ puts 0.84 on "great". Each row sums to 1, but a column need not: queries do not compete with each other.
+# θ₁ puts most of its weight on "not" (0.67), and θ₂ on "great" (0.84). Each row sums to 1. The columns do not: the column of "not" sums to 0.71. So the words compete for the weight of a query, but queries do not compete for a word.
 #
-# ## A soft look-up in a dictionary
+# ## A soft dictionary
 #
-# A Python dictionary compares a word with its keys and returns the value of the key that matches. Attention, $f(Q, K, V)$, compares a query with all keys and returns a weighted mean of all values. Here we ask for "really", whose value is 20.
+# The names *key* and *value* come from dictionaries. A Python dictionary finds the one key that equals what you ask for, and returns its value. Attention compares what you ask for with all keys, and returns a weighted mean of all values.
+#
+# We give the three words the values 10, 20 and 40, and three keys at right angles. Then we ask for "really", with a query that points along its key. We make this query longer and longer. Where does the answer begin, and where does it end?
 
 # %% tags=["nbval-check-output"]
-k = torch.eye(3)[None]  # B S D: three keys that have nothing in common
-v = torch.tensor([[[10.0], [20.0], [40.0]]])  # B S E
-print("dictionary", dict(zip(words, v.flatten().tolist(), strict=True))["really"])
+prices = {"not": 10.0, "really": 20.0, "great": 40.0}
+print("dictionary:", prices["really"])
+
+keys = torch.eye(3)  # S D
+values = torch.tensor([[10.0], [20.0], [40.0]])  # S E
 for length in (0, 1, 2, 4, 8):
-    context, a = attention(length * k[:, 1:2], k, v)  # a query along the key of "really"
-    print(f"query × {length}  weights", a.flatten(), f" answer {context.item():.2f}")
+    query = length * keys[1:2]  # T D: along the key of "really"
+    answer, weights = attention(query, keys, values)
+    print(f"query of length {length}: {answer.item():.2f}")
 
 # %% [markdown]
-# A query of length 0 gets the mean of the values. The longer the query, the closer the answer comes to 20, the value that the dictionary returns.
-# Unlike the dictionary, this answer has a gradient with respect to the query, so a network can learn what to ask.
+# The answer begins at 23.33, the mean of the three values, because all scores are 0 then. It ends at 20, the value that the dictionary returns. The longer the query, the more weight goes to its key.
 #
-# Now three keys lie in a plane, and each has a value in another plane. Turn the query with the slider: at which angle does the context lie halfway between v₁ and v₂? Can it ever leave the triangle of the values?
+# There is one advantage over a dictionary: the answer of attention has a gradient with respect to the query. So a network can learn what to ask for.
+#
+# In the next picture, keys and values are points in two planes. Turn the query with the slider. At which angle does the context lie halfway between $v_1$ and $v_2$? Can it leave the triangle?
 
 # %%
-keys = torch.tensor([[1.0, 0.0], [0.0, 1.0], [-0.7, -0.7]])
-values = torch.tensor([[0.0, 0.0], [4.0, 0.0], [1.0, 3.0]])
-
-
-def look_up(angle, length):
-    turn = torch.tensor(float(angle)).deg2rad()
-    query = length * torch.stack([turn.cos(), turn.sin()])
-    context, a = (part[0, 0] for part in attention(query[None, None], keys[None], values[None]))
-    plots.look_up(keys, values, query, a, context)
-    return f"At {angle}° the weights are {a[0]:.2f}, {a[1]:.2f}, {a[2]:.2f}."
-
-
-angle = ipywidgets.IntSlider(value=20, min=-180, max=180, step=5, description="angle of the query")
-length = ipywidgets.FloatSlider(value=4.0, min=0, max=12, step=0.5, description="length of the query")
-lookup_explorer = explore(look_up, angle=angle, length=length)
-lookup_explorer
+keys = torch.tensor([[1.0, 0.0], [0.0, 1.0], [-0.7, -0.7]])  # S D
+values = torch.tensor([[0.0, 0.0], [4.0, 0.0], [1.0, 3.0]])  # S E
+widgets.look_up(keys, values)
 
 # %% [markdown]
-# At 20° the query lies nearest to the key k₁, so the context lies close to the value v₁. At 45° two keys are equally near, and the context is halfway. It never leaves the triangle, because a weighted mean lies between the points it averages.
+# The context lies halfway at 45°, because the query is equally near to $k_1$ and $k_2$ there. It never leaves the triangle, because a weighted mean always lies between the points that it is made of.
 #
 # ## Who asks?
 #
-# Kinds of attention differ in where their queries come from. **Fixed attention** asks with learned θ, **cross-attention** with the words of another sentence, and
-# **self-attention** with the words of the sentence itself. Here five words have features that we chose by hand. Which two English words will share their weight in self-attention?
+# So far the queries were given. There are three places where they can come from. In **fixed attention**, the queries are learned vectors θ. In **cross-attention**, they are the words of another sentence, such as a translation. In **self-attention**, they are the words of the sentence itself.
+#
+# We try all three on "the film was not great". By hand, we give each word one feature of its own; only "the" and "was" share one. Which words will look at more than one word in self-attention?
 
 # %%
 english = ["the", "film", "was", "not", "great"]
-features = 2 * torch.tensor([[1.0, 0, 0, 0], [0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])  # S D
-german = ["kein", "toller", "Film"]  # no, great, film: their features are those of the English words
-theta = 2 * torch.tensor([[0.0, 0, 1, 0], [0, 1, 0, 1]])  # N D: negation; film and praise
+german = ["kein", "toller", "Film"]  # not (a), great, film
+features = {"the": 0, "was": 0, "film": 1, "Film": 1, "not": 2, "kein": 2, "great": 3, "toller": 3}
+x = 2 * torch.eye(4)[[features[word] for word in english]]  # S D
+x_german = 2 * torch.eye(4)[[features[word] for word in german]]  # T D
+theta = 2 * torch.tensor([[0.0, 0, 1, 0], [0, 1, 0, 1]])  # T D: negation; film and praise
 
-kinds = {"fixed": theta, "cross": features[[3, 4, 1]], "self": features}
-matrices = {kind: attention(q[None], features[None], features[None])[1][0] for kind, q in kinds.items()}
-rows = {"fixed": ["θ₁", "θ₂"], "cross": german, "self": english}
-for (kind, a), ax in zip(matrices.items(), plots.axes(3, width=4.2, height=3.4), strict=True):
-    plots.weights(a, english, rows[kind], title=kind, ax=ax, xlabel="keys")
+asked = {
+    "fixed": (attention(theta, x, x)[1], english, ["θ₁", "θ₂"]),
+    "cross": (attention(x_german, x, x)[1], english, german),
+    "self": (attention(x, x, x)[1], english, english),
+}
+plots.side_by_side(plots.weights, asked)
 
 # %% [markdown]
-# In cross-attention each German word finds its English partner. In self-attention the sentence asks the questions, but each word only finds its own vector: "film" asks for a film and finds "film". "the" and "was" have the same vector, so they share their weight.
+# In self-attention, "the" and "was" look at two words, at themselves and at each other, because they have the same vector. Every other word finds only itself: "film" asks for a film and finds "film". In cross-attention, each German word finds its English partner.
 #
-# How useful are such questions? We return to lesson 02's four cases, good or bad, plain or with "not". Each word attends to all words, its context is added to its own vector, and the sum of all words decides. A guess of the label is right half of the time. What accuracy will this model reach?
+# ## Can it find the "not"?
+#
+# We return to the four cases of lesson 02: a good or a bad review, plain or with "not". A sum of word vectors gets at most three of the four right.
+#
+# This is our first model with self-attention. Each word is its own query, key and value. Its context is added to its own vector, so that the word itself is not lost. Then we sum over the words, and one dot product with learned numbers decides. All vectors are learned from the labels of 2,000 generated reviews. What share of new reviews will be right? A guess is right half of the time.
 
 # %% tags=["nbval-check-output"]
 predict("03.own_question", ...)
 
 # %% tags=["reveals"]
-learn, test = generate_reviews(2000, seed=0), four_cases(250, seed=1)
+learn = generate_reviews(2000, seed=0)
+test = four_cases(250, seed=1)
 vocabulary = build_vocabulary(learn.sentences)
-learn_words, test_words = (encode(reviews.sentences, vocabulary) for reviews in (learn, test))
+learn_words = encode(learn.sentences, vocabulary)
+test_words = encode(test.sentences, vocabulary)
 
 
-def accuracies(make, epochs=15, seeds=5):
-    runs, models = [], []
-    for seed in range(seeds):
-        torch.manual_seed(seed)
-        models.append(make())
-        train(models[-1], *learn_words, learn.labels, seed, epochs, batch=64, rate=5e-2, weight_decay=0.01)
-        runs.append(correct(models[-1], *test_words, test.labels).float().mean().item())
-    return torch.tensor(runs), models
+def trained(projections, seed):
+    torch.manual_seed(seed)
+    model = SelfAttention(len(vocabulary), projections=projections)
+    train(model, *learn_words, learn.labels, seed, epochs=15, batch=64, rate=0.05, weight_decay=0.01)
+    return model
 
 
-size = len(vocabulary)
-as_it_is, _ = accuracies(lambda: SelfAttention(size, projections=""))
-print("The accuracy of five runs, each with its own seed:")
-print(" ".join(f"{run:.3f}" for run in as_it_is))
-reveal("03.own_question", as_it_is.mean())
+def share_right(model):
+    return correct(model, *test_words, test.labels).float().mean().item()
+
+
+one_vector = [share_right(trained(projections="", seed=seed)) for seed in range(5)]
+print("The share of five runs, each with its own seed:")
+print(" ".join(f"{share:.3f}" for share in one_vector))
+reveal("03.own_question", sum(one_vector) / 5)
 
 # %% [markdown]
-# Here a word uses one vector to ask, to be found and to hand over, and this vector is always added to what the word finds: our training finds nothing. One fixed attention did better (0.75). "not" could ask for the opinion that it negates, and bring back the opposite of that opinion.
+# This model has learned nothing: it is as good as a guess, with each of the five seeds.
 #
-# ## What a word asks for, what it is found by, and what it hands over
+# Is the task impossible for this model? It is not. We have chosen the following vectors by hand, and with them the same model gets all four cases right. A sum above 0 means a good review.
+
+# %% tags=["nbval-check-output"]
+cases = ["the film was great", "the film was awful", "the film was not great", "the film was not awful"]
+vectors = {
+    "great": torch.tensor([6.0, 12, 0, 0]),
+    "awful": torch.tensor([0.0, 0, 12, 0]),
+    "not": torch.tensor([9.0, 0, 0, 12]),
+    "other": torch.tensor([3.0, 0, 0, 0]),
+}
+numbers = torch.tensor([-2.0, 3, 3, 2]) / 6  # each word adds its dot product with these to the sum
+for case in cases:
+    x = torch.stack([vectors.get(word, vectors["other"]) for word in case.split()])  # S D
+    contexts, _ = attention(x, x, x)  # S D
+    total = ((x + contexts) @ numbers).sum() - 12
+    print(f"{total:+.0f}  {case}")
+
+# %% [markdown]
+# So the right vectors exist, but our training does not find them. Each vector has four jobs here: it asks, it is found, it is handed over, and it is added to what its word finds. If training improves it for one job, it changes for the other three, too.
 #
-# So each word gets three vectors instead of one, made by three learned matrices, the **projections**. What is each of them for?
+# ## Three vectors for each word
+#
+# So we give every word three more vectors, one for each of the first three jobs. Three learned matrices make them, the **projections**:
 #
 # $$q_s = x_s W_q \qquad k_s = x_s W_k \qquad v_s = x_s W_v$$
+#
+# The query says what a word looks for. The key says what the word can be found by. The value says what the word hands over. The word's own vector is still added to its context: this is called a **residual connection**.
 
 # %%
 diagrams.self_attention(new=["projections", "residual"])
 
 # %% [markdown]
-# The query says what a word looks for, the key what it can be found by, and the value what it hands over. The word's own vector is added to its context, which is called a **residual connection**: without it, a word's vector would reach the sum only if some word attended to it.
+# Before we train the matrices, we choose them by hand, for "the film was not great". Each word has four features. The first is its polarity, 3 for "great", -3 for "awful", and 0 for all others. The other three are 1 or 0: is it an opinion, is it "not", is it any other word?
 #
-# Before we train the matrices, we choose them by hand. A word has four features: its polarity, +1, -1 or 0, and three that mark it as an opinion, as "not", or as any other word.
+# The idea is this: "not" looks for the opinion and gets the opposite of it. An opinion looks for opinions, so it finds itself, and another word finds other words, which hand over 0. "great" has the polarity 3 and hands over -2. So what is the sum of "the film was great"? And of "the film was not great"?
 
 # %%
-x_of = {"great": [1.0, 1, 0, 0], "awful": [-1.0, 1, 0, 0], "not": [0.0, 0, 1, 0], "other": [0.0, 0, 0, 1]}
-# rows: the four features; columns: an opinion, another word
-W_q = 10 * torch.tensor([[0.0, 0], [0, 1], [1, 0], [0, 1]])  # "not" looks for opinions, the rest look for other words
+features = {
+    "great": torch.tensor([3.0, 1, 0, 0]),
+    "awful": torch.tensor([-3.0, 1, 0, 0]),
+    "not": torch.tensor([0.0, 0, 1, 0]),
+    "other": torch.tensor([0.0, 0, 0, 1]),
+}
+# a row for each feature: polarity, opinion, not, other; a column for what is looked for: opinions, others
+W_q = 10 * torch.tensor([[0.0, 0], [1, 0], [1, 0], [0, 1]])  # opinions and "not" look for opinions
 W_k = torch.tensor([[0.0, 0], [1, 0], [0, 0], [0, 1]])  # opinions and others can be found
-W_v = torch.diag(torch.tensor([-2.0, 0, 0, 0]))  # a word hands over -2 times its polarity
+W_v = torch.tensor([[-2 / 3], [0], [0], [0]])  # each word hands over -2/3 of its polarity
 
 
 def by_hand(sentence):
-    x = torch.tensor([x_of.get(word, x_of["other"]) for word in sentence.split()])  # S D
-    contexts, a = attention((x @ W_q)[None], (x @ W_k)[None], (x @ W_v)[None])
-    return a[0], (x + contexts[0])[:, 0].sum().item()  # only the polarity counts for the sum
+    x = torch.stack([features.get(word, features["other"]) for word in sentence.split()])  # S D
+    contexts, weights = attention(x @ W_q, x @ W_k, x @ W_v)  # S 1, S S
+    polarity = x[:, :1] + contexts  # S 1: the residual connection
+    return polarity.sum(), weights
 
-
-# %% [markdown]
-# You can follow "the film was not great" on paper. "not" has the query $(10, 0)$ and gets the scores $0, 0, 0, 0, 10$ from the keys of the five words, so it puts nearly all its weight on "great", which hands over $-2$. The sum is $1 - 2 = -1$. Run the next cell, then change its sentences: what happens to "not really great", and to "great , not awful"?
 
 # %% tags=["nbval-check-output"]
-for sentence in (
-    "the film was great",
-    "the film was not great",
-    "the film was awful",
-    "the film was not awful",
-):
-    a, total = by_hand(sentence)
-    print(f"{total:+.2f}  {sentence}")
+for case in cases:
+    total, _ = by_hand(case)
+    print(f"{total:+.0f}  {case}")
 
 # %% [markdown]
-# All four cases come out right with one attention, and "not really great" gives -1, too. "not" asks for the opinion of *its own* sentence, so the same word subtracts $2$ from $+1$, which leaves $-1$, or adds $2$ to $-1$, which leaves $+1$. No sum can do that.
-# "great , not awful" still defeats the model: "not" finds two opinions that match equally well, since the model does not know where in the sentence a word is.
+# All four cases are right. In "the film was great", "great" adds 3 and finds itself, which adds -2: the sum is 1. In "the film was not great", "not" finds "great", too, and adds another -2: the sum is -1. With "awful" all signs are reversed.
 #
-# ## Can training find such questions?
-#
-# Now everything is learned from labels alone. We also take matrices away: with $W_q$ alone a word hands over its own vector, with $W_v$ alone it asks with the vector by which it is found. Which one will be enough?
+# This is what no sum of words can do: the same word "not" subtracts 2 in one sentence and adds 2 in another, because it asks for the opinion of its own sentence.
 
 # %%
-runs = {"sum of words": accuracies(lambda: SumOfWords(size))[0], "no matrix": as_it_is}
-for kept, name in (("v", "only W_v"), ("q", "only W_q")):
-    runs[name], _ = accuracies(lambda kept=kept: SelfAttention(size, projections=kept))
-runs["all three"], models = accuracies(lambda: SelfAttention(size))
-for kept, name in (("", "no matrix,\n45 epochs"), ("v", "only W_v,\n45 epochs")):  # three runs each
-    runs[name], _ = accuracies(lambda kept=kept: SelfAttention(size, projections=kept), epochs=45, seeds=3)
-plots.bars(runs, "test accuracy", lines={"3 of 4": 0.75, "chance": 0.5}, ylim=(0, 1.1))
+_, weights = by_hand("the film was not great")
+plots.weights(weights, english, english)
 
 # %% [markdown]
-# Both are: $W_q$ soon, and $W_v$ only when it is trained three times as long. Without any matrix, training stays at chance then, too. In these runs it was enough that a word asks with another vector than the one by which it is found, or that it hands over something other than itself. With all three matrices, every run reaches 1.000.
+# In the picture, "not" has all its weight on "great".
 #
-# Does "not" really ask for the opinion? In each run we read off four weights: what "not" attends to in two sentences, and what "the" attends to without and with a "not".
+# **Your turn**: add sentences of your own to `cases` and run the cells again. What happens to "great , not awful"?
+#
+# <details><summary>Answer</summary>
+#
+# The sum is 0, so the model cannot decide. "not" finds two opinions that fit equally well, because our model does not know where in the sentence a word stands. Lesson 11 will tell it.
+#
+# </details>
+#
+# ## Does training find such matrices?
+#
+# Now all vectors and all three matrices are learned from labels, again with five seeds. How many of the five runs will get all test reviews right?
+
+# %% tags=["nbval-check-output"]
+predict("03.projections", ...)
+
+# %% tags=["reveals"]
+models = [trained(projections="qkv", seed=seed) for seed in range(5)]
+three_vectors = [share_right(model) for model in models]
+print("The share of five runs, each with its own seed:")
+print(" ".join(f"{share:.3f}" for share in three_vectors))
+reveal("03.projections", three_vectors.count(1.0))
+
+# %% [markdown]
+# With the three matrices, every run gets every review right. Without them, no run was better than a guess.
+#
+# Has training found our solution? We look into one of the five models. The pictures show who looks at whom in the four cases. What do "the", "film" and "was" look at, and what does "not" look at?
 
 
 # %%
-def attends(model, sentence, asker, word):
-    sentence = sentence.split()
-    with torch.no_grad():
-        _, a = model.attend(*encode([sentence], vocabulary))  # 1 S S
-    return a[0, sentence.index(asker), sentence.index(word)].item()
+def weights_of(model, sentence):
+    ids, mask = encode([sentence.split()], vocabulary)
+    return model.attend(ids, mask)[1][0].detach()  # S S
 
 
-looked_at = {
-    "not → great": ("the film was not great", "not", "great"),
-    "not → awful": ("the film was not awful", "not", "awful"),
-    "the → great": ("the film was great", "the", "great"),
-    "the → not": ("the film was not great", "the", "not"),
-}
-read = {f"run {seed}": [attends(model, *of) for of in looked_at.values()] for seed, model in enumerate(models)}
-table(read, looked_at, digits=2)
+model = models[4]
+pictures = {case: (weights_of(model, case), case.split(), case.split()) for case in cases}
+plots.side_by_side(plots.weights, pictures, width=3)
 
 # %% [markdown]
-# In every run "not" puts nearly all its weight on one of these two opinions and nearly none on the other; with our matrices it finds both. In four of the five runs we see the trick of lesson 02, too: "the" looks at "great", but at "not" where there is one. None of the five runs has found the solution that we wrote down.
-#
-# ## What about real reviews?
-#
-# Lesson 02's fixed attentions did not beat the sum of words on real reviews. Now "not" can ask for its opinion. Width, epochs and weight decay were chosen on the dev split, from twelve settings. How much will self-attention gain on the test split?
+# "the", "film" and "was" look at "great", unless there is a "not": then they look at "not". And "not" looks at "awful", but not at "great". So this is another solution than ours. To see why it works, we need what each word adds when it is found.
 
 # %%
-real, held_out = load_reviews("train"), load_reviews("test")
-real_vocabulary = build_vocabulary(real.sentences)
-real_words, held_out_words = (encode(reviews.sentences, real_vocabulary) for reviews in (real, held_out))
-rows = {"all": held_out.labels >= 0, "no negation": ~held_out.negated, "negation": held_out.negated}
-made = {"sum of words": lambda: SumOfWords(len(real_vocabulary))}
-made["self-attention"] = lambda: SelfAttention(len(real_vocabulary), width=16)
-on_test = {name: torch.empty(3, 3) for name in made}  # seeds, parts of the test split
-for seed in range(3):
-    for name, make in made.items():
-        torch.manual_seed(seed)
-        model = make()
-        train(model, *real_words, real.labels, seed, epochs=6 if name == "sum of words" else 2)
-        hits = correct(model, *held_out_words, held_out.labels).float()
-        on_test[name][seed] = torch.stack([hits[chosen].mean() for chosen in rows.values()])
-on_test["gain, same seed"] = on_test["self-attention"] - on_test["sum of words"]
-table(on_test, list(rows), corner=f"{held_out.name}, three seeds")
+print("When it is found, a word adds this to the sum:")
+for word in ("great", "awful", "not", "the", "film", "was"):
+    ids, _ = encode([[word]], vocabulary)
+    added = model.output.weight @ model.value(model.embedding(ids))[0, 0]
+    print(f"{word:6} {added.item():+.1f}")
 
 # %% [markdown]
-# With real reviews (SST-2), self-attention gains nothing over the sum of words; where there is a negation it is a little worse with each seed. Here it does not learn the trick. Attention pays off in translation (lesson 06).
+# Both "great" and "awful" add a lot, and every other word adds little or less than nothing. "great" is found where there is no "not", and "awful" is found where there is one. These are just the two good reviews.
 #
-# ## Who may attend to whom?
+# So the sentence can ask the question itself: each word asks with a query of its own, and what it finds depends on the other words. With one vector for everything our training failed, and with a query, a key and a value for each word it succeeded.
 #
-# A translator works on batches and writes word by word, so it needs two limits. A **padding mask**, B×S, says which keys are words. A **causal mask**, T×T, hides what comes later: a network that learns to predict the next word must not see it. For both at once we broadcast B×1×S against T×T. How many pairs stay open in sentence 1, the second one, which has three words?
+# ## Two limits for a translator
+#
+# In lesson 06, attention will translate, and in lesson 12 it will do nothing else. For this it needs two limits on who may look at whom.
+#
+# - Sentences of different lengths are stored in one tensor, and the shorter ones are filled up with **padding**. No word should look at padding. A **padding mask** is True where there is a word.
+# - A translator writes one word after the other. When it learns to predict the next word, it must not see it. A **causal mask** is True where a key is not later than the query.
+#
+# In a mask, True means "may look". Where it is False, the score becomes $-\infty$, so the softmax gives the weight 0. Take a sentence of three words with two positions of padding. How many pairs of query and key does each mask leave open, and how many do both together?
+
+# %% tags=["nbval-check-output"]
+padding_mask = torch.tensor([True, True, True, False, False])  # S: three words, two positions of padding
+causal_mask = torch.ones(5, 5, dtype=torch.bool).tril()  # T S
+both = padding_mask & causal_mask  # T S: one row for all queries, and a row for each
+print("padding:", 5 * padding_mask.sum().item(), " causal:", causal_mask.sum().item(), " both:", both.sum().item())
 
 # %%
-padding, causal = padding_mask(torch.tensor([5, 3, 0]), size=5), causal_mask(5)  # B S, T T
-both = padding[:, None] & causal  # B T T
-
-one, two, three = plots.axes(3, width=3.6, height=3.2)
-plots.mask(padding, ax=one, title="padding", xlabel="positions", ylabel="sentences")
-plots.mask(causal, ax=two, title="causal", xlabel="keys", ylabel="queries")
-plots.mask(both[1], ax=three, title="both, sentence 1", xlabel="keys", ylabel="queries")
-
-x = torch.randn(3, 5, 4, generator=torch.Generator().manual_seed(0))  # B T D
-context, a = attention(x, x, x, both)
-naive = dot(x, x).masked_fill(~both, -torch.inf).softmax(-1)
-print("open pairs in each sentence       ", both.sum((1, 2)).tolist())
-print("sums of weights in sentence 2     ", a[2].sum(-1), " context all zero:", bool((context[2] == 0).all()))
-print("the same with a plain softmax     ", naive[2].sum(-1))
+plots.side_by_side(plots.mask, {"padding": [padding_mask.expand(5, 5)], "causal": [causal_mask], "both": [both]})
 
 # %% [markdown]
-# The padding mask is open for 5, 3 and 0 positions, the causal mask on its diagonal and below it. Together they leave 12 pairs open in sentence 1: its rows have 1, 2, 3, 3 and 3, because padding still asks, although nobody reads what it gets. Sentence 2 is empty: `attention` gives it zero weights and a zero context, whereas a softmax of nothing but $-\infty$ gives NaN.
+# The padding mask leaves 5 · 3 = 15 pairs open, the causal mask 15, and both together 12.
 #
+# With a mask, our function has one line more. There is one case to think of: if a query may look at nothing, all its scores are $-\infty$, and the softmax gives NaN. We give this query a context of zeros.
+
+
+# %%
+def masked_attention(Q, K, V, mask):  # T D, S D, S E, T S
+    scores = (Q @ K.T).masked_fill(~mask, -torch.inf)  # T S
+    weights = scores.softmax(-1).nan_to_num(0.0)  # T S
+    return weights @ V, weights  # T E, T S
+
+
+# %% [markdown]
 # ## Does the future leak?
 #
-# A mask that is slightly wrong still gives plausible numbers. A **leak test** exposes it: we change one word and see which outputs move. One of the masks A and B is wrong by one position. Will the pictures tell us which?
+# A wrong mask raises no error, and its results look like any others. A **leak test** finds it: change one word of the input, and see which outputs change. Under a causal mask, an output may change only if the word is not later.
+#
+# We test two masks. Which of them is wrong?
 
 
 # %%
-def influence(mask, size=5):
-    x = torch.randn(1, size, 4, generator=torch.Generator().manual_seed(0))
-    before, _ = attention(x, x, x, mask)
-    moved = torch.zeros(size, size, dtype=torch.bool)
-    for s in range(size):
+def leak_test(mask):
+    x = torch.randn(5, 4, generator=torch.Generator().manual_seed(0))  # S D
+    before, _ = masked_attention(x, x, x, mask)
+    moved = torch.zeros(5, 5, dtype=torch.bool)
+    for s in range(5):
         changed = x.clone()
-        changed[0, s] += torch.tensor([1.0, -2.0, 3.0, 0.5])  # in a direction that is unlikely to be ignored
-        after, _ = attention(changed, changed, changed, mask)
-        moved[:, s] = (after - before).abs().amax(-1)[0] > 1e-6
+        changed[s] += torch.tensor([1.0, -2.0, 3.0, 0.5])
+        after, _ = masked_attention(changed, changed, changed, mask)
+        moved[:, s] = (after - before).abs().amax(-1) > 1e-6
     return moved
 
 
-one_too_far = torch.ones(5, 5, dtype=torch.bool).tril(1)
-masks = {"no mask": None, "mask A": one_too_far, "mask B": causal}
-for (title, mask), ax in zip(masks.items(), plots.axes(3, width=3.6, height=3.2), strict=True):
-    plots.mask(influence(mask), ax=ax, title=title, xlabel="word that is changed", ylabel="output that moves")
+mask_a = torch.ones(5, 5, dtype=torch.bool).tril(1)
+mask_b = causal_mask
+moves = {"mask A": [leak_test(mask_a)], "mask B": [leak_test(mask_b)]}
+plots.side_by_side(plots.mask, moves, xlabel="word that is changed", ylabel="output that moves")
 
 # %% [markdown]
-# Without a mask every change moves every output. Under mask B a change moves only its own output and later ones. Under mask A it also moves the output one position earlier: that is the leak. Each picture equals its mask, and we did not have to read any code.
-#
-# ## Which inputs expose a wrong attention?
-#
-# A test is a choice of inputs and of what to look at. Here are three wrong candidates, each with a mistake that people often make.
-
-
-# %%
-def softmax_over_queries(query, key, value, mask):
-    weights = dot(query, key).masked_fill(~mask, -torch.inf).softmax(1).nan_to_num()
-    return weights @ value, weights
-
-
-def mask_forgotten(query, key, value, mask):
-    return attention(query, key, value)
-
-
-def masked_too_late(query, key, value, mask):
-    weights = dot(query, key).softmax(-1) * mask
-    return weights @ value, weights
-
-
-# %% [markdown]
-# We test the shape, the sums of the rows, the values under an open mask, and the values under a mask that hides something. Which candidate passes the most of them?
-
-# %% tags=["nbval-check-output"]
-predict("03.slips_through", ...)
-
-# %% tags=["nbval-check-output", "reveals"]
-draw = torch.Generator().manual_seed(0)
-inputs = [torch.randn(*shape, generator=draw) for shape in ((2, 3, 7), (2, 5, 7), (2, 5, 11))]
-every = torch.ones(2, 3, 5, dtype=torch.bool)  # B T S
-some = padding_mask(torch.tensor([5, 3]), 5)[:, None].expand(2, 3, 5)
-
-print("Each candidate, and the tests that catch it:")
-for candidate in (attention, softmax_over_queries, mask_forgotten, masked_too_late):
-    (free, _), (masked, weights) = candidate(*inputs, every), candidate(*inputs, some)
-    verdicts = {
-        "shape": masked.shape == (2, 3, 11),
-        "row sums": torch.allclose(weights.sum(-1), torch.ones(2, 3)),
-        "values when open": torch.allclose(free, attention(*inputs, every)[0], atol=1e-5),
-        "values when masked": torch.allclose(masked, attention(*inputs, some)[0], atol=1e-5),
-    }
-    caught = [test for test, passed in verdicts.items() if not passed]
-    print(f"{candidate.__name__:21}", ", ".join(caught) or "none")
-reveal("03.slips_through", "mask_forgotten")
-
-# %% [markdown]
-# The shape test catches none of them. Each mistake has an input that exposes it; for the forgotten mask it is a mask that hides something. In the exercises you write a test that uses all of these inputs.
-#
-# ## Does the order of the words matter?
-#
-# "great , not awful" showed that self-attention does not know where a word is. Is this true in general? We shuffle the keys together with their values, then the keys alone, then all words of a self-attention.
-
-# %% tags=["nbval-check-output"]
-draw = torch.Generator().manual_seed(0)
-same = {"keys with values": [], "keys alone": [], "all words": [], "all words, causal": []}
-for _ in range(20):
-    q, k, v = (torch.randn(1, n, 7, generator=draw) for n in (3, 5, 5))  # 1 T D, 1 S D, 1 S E
-    p = torch.randperm(5, generator=draw)
-    context, _ = attention(q, k, v)
-    same["keys with values"].append(torch.allclose(attention(q, k[:, p], v[:, p])[0], context, atol=1e-5))
-    same["keys alone"].append(torch.allclose(attention(q, k[:, p], v)[0], context, atol=1e-5))
-    for what, mask in (("all words", None), ("all words, causal", causal_mask(5).expand(1, 5, 5))):
-        shuffled = attention(k[:, p], k[:, p], k[:, p], mask)[0]
-        same[what].append(torch.allclose(shuffled, attention(k, k, k, mask)[0][:, p], atol=1e-5))
-for what, results in same.items():
-    print(f"{what:18} the same context in {sum(results):2} of {len(results)}")
-
-# %% [markdown]
-# Without a mask, keys with their values are a set: if the words are shuffled, each context moves along with its word. With a causal mask their order matters, and lesson 11 will give words positions.
-#
-# ## When others say "query" for our "key"
-#
-# Two texts that this course is based on use the names differently. You can skip the table until you read them.
-#
-# | there | here |
-# | --- | --- |
-# | slides of Ylipää 2020: *query set*, one element for each value | keys |
-# | the same slides: *key set*, one weighted vector for each element | queries |
-# | the same slides: in fixed attention, each θ is a *key* | θ is a query |
-# | slides of MAIL-ECNU 2019: MultiHead($V, K, Q$), called with ($X_e, X_e, X_d$) | $f(Q, K, V) = f(X_d, X_e, X_e)$ |
-# | the same slides: softmax($Q^\top K / \sqrt{d}$) $V$, words are columns | softmax($QK^\top$) $V$, words are rows; lesson 04 adds the scale |
-#
-# $X_e$ are the words that the encoder reads, $X_d$ those the decoder writes. We follow Vaswani et al. 2017: a query asks, keys are compared with it.
+# Mask A is wrong: every output also moves when the *next* word changes. Under mask B, an output moves only for its own word and for earlier ones. We found this without reading the mask. In the exercises you write such a test.
 #
 # ## Questions
 #
-# These five questions test the goals at the top. Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+# Run a cell to see its question, then replace the dots with a letter in quotes or a number.
 
 # %%
 check("03.q1", ...)
@@ -424,11 +381,24 @@ check("03.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Attention is $f(Q, K, V)$: score each query against each key, normalise, sum the values. It is a soft look-up, which returns a weighted mean of all values and has a gradient.
-# - In self-attention the words of the sentence ask. With three learned projections "not" can ask for the opinion in its own sentence, and all four cases come out right, which no sum can do.
-# - Masks are True where a query may attend. They combine by broadcasting, and an empty row gives zeros.
-# - Without positions and without a causal mask, keys with their values are a set: their order does not matter.
-# - To expose a wrong attention, a test needs the right input: a changed word, a mask that hides something, sizes that differ.
+# - Attention is a function $f(Q, K, V)$: score each query against each key, normalise with a softmax, sum the values. It is a soft dictionary.
+# - In self-attention, the words of the sentence are the queries. Three projections give each word a query, a key and a value.
+# - With them, "not" can ask for the opinion of its own sentence, and training gets all four cases right. No sum of word vectors can do that.
+# - Masks are True where a query may look. A leak test finds a wrong mask: change a word, and see which outputs move.
+#
+# <details><summary>Other texts, other names: a table for when you read them</summary>
+#
+# | there | here |
+# | --- | --- |
+# | slides of Ylipää 2020: *query set*, one element for each value | keys |
+# | the same slides: *key set*, one weighted vector for each element | queries |
+# | the same slides: in fixed attention, each θ is a *key* | θ is a query |
+# | slides of MAIL-ECNU 2019: MultiHead($V, K, Q$), called with ($X_e, X_e, X_d$) | $f(Q, K, V) = f(X_d, X_e, X_e)$ |
+# | the same slides: softmax($Q^\top K / \sqrt{d}$) $V$, words are columns | softmax($QK^\top$) $V$, words are rows |
+#
+# $X_e$ are the words that a translator reads, $X_d$ those that it writes. We follow Vaswani et al. 2017: a query asks, and keys are compared with it.
+#
+# </details>
 #
 # **Exercises**: [open them](../exercises/03_queries_keys_values_exercises.ipynb)
 #

@@ -45,23 +45,23 @@ questions = (
     Question(
         "03.q3",
         "what projections are for",
-        "What can self-attention with learned projections do that it cannot do without them?",
+        "What do learned projections give a word in self-attention?",
         right=(
-            "A word can ask for one thing and be found by another, and hand over something other than its own vector.",
-            "Query, key and value are three different views of the word: “not” can look for opinions, and hand over nothing.",
+            "It can ask for one thing, be found by another, and hand over a third.",
+            "Query, key and value are three vectors of their own: “not” can look for opinions, and hand over nothing.",
         ),
         wrong=(
             (
-                "A word can attend to other words, and not only to itself.",
-                "Softmax gives every word some weight in both cases. Without projections two words score each other equally, whichever of them asks.",
+                "It can attend to other words, and not only to itself.",
+                "A softmax gives every word some weight, with projections or without.",
             ),
             (
-                "The model can be trained.",
-                "Without projections there are still the word vectors and the output layer to be learned. Ours, with its residual connection, found nothing useful.",
+                "It can be trained.",
+                "Without projections, the word vectors can be trained as well. In our five runs that led to nothing, but vectors that solve the task exist.",
             ),
             (
-                "It takes the order of the words into account.",
-                "Without a mask it does not, with projections or without: shuffled words have the same contexts, shuffled.",
+                "It knows where in the sentence it stands.",
+                "It does not, with projections or without. That is why “great , not awful” defeated our model.",
             ),
         ),
     ),
@@ -117,15 +117,12 @@ questions = (
 predictions = (
     Prediction(
         "03.own_question",
-        "In this self-attention each word is its own query, key and value, and a sum follows. What share of the four cases will it get right, from 0 to 1?",
-        why="Training finds nothing better than guessing in five runs. A word asks with the vector by which it is found, hands "
-        "it over, and adds it to what it finds.",
+        "What share of the new reviews will this model get right, from 0 to 1?",
+        why="It is as good as a guess.",
     ),
     Prediction(
-        "03.slips_through",
-        "Four tests look at the shape, the sums of the rows, the values under an open mask and the values under a mask that hides something. "
-        "Which candidate passes the most of them?",
-        why="The forgotten mask passes three of the four tests: it spoils neither shapes nor sums, nor the values under an open mask.",
-        choices=("softmax_over_queries", "mask_forgotten", "masked_too_late"),
+        "03.projections",
+        "How many of the five runs, from 0 to 5, will get all test reviews right?",
+        why="All of them, with the three matrices.",
     ),
 )
