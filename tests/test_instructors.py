@@ -837,6 +837,28 @@ def test_the_workflow_that_runs_notebooks(tmp_path, wheel):
         again(commands[-1])
 
 
+@posix
+def test_what_nbval_compares_is_the_same_whoever_runs_it(tmp_path):
+    """Here by somebody who has answered the predictions, with a progress of their own, a narrow terminal and another hash seed."""
+    place, lesson = tmp_path / "notebooks" / "00_start_here.ipynb", ROOT / file_of("notebooks", "00_start_here")
+    place.parent.mkdir()
+    place.write_bytes(lesson.read_bytes())
+    asked = re.findall(r'predict\("(.+?)"', "\n".join(sources(read(lesson))))
+    assert len(asked) >= 2
+    own = {"PYTHONPATH": str(ROOT), "COURSE_HOME": str(tmp_path), "COURSE_PROGRESS": None}
+    own |= {"COLUMNS": "40", "PYTHONHASHSEED": "random"}
+    guesses = "\n".join(f"predict({name!r}, 123)" for name in asked)
+    shell(
+        tmp_path,
+        f"python - <<'END'\nfrom course_utils import check, predict\n{guesses}\ncheck('00.q1', 'a')\nEND",
+        **own,
+    )
+    assert (tmp_path / ".course" / "progress.json").exists()
+    (workflow,) = [text for _, name, text in blocks("In CI", "yaml") if name == "notebooks.yml"]
+    (job,) = yaml.safe_load(workflow)["jobs"].values()
+    assert " passed" in shell(tmp_path, job["steps"][-1]["run"], **own)
+
+
 @pytest.mark.thorough
 @posix
 def test_the_workflow_that_grades(tmp_path, wheel, locks):
