@@ -162,6 +162,21 @@ def test_platforms_find_the_assignment_and_the_students(a_class):
     assert "stranger" in strangers and "goetheanna" in strangers and "ada.html" not in strangers
 
 
+@caged
+def test_a_name_that_only_begins_like_a_students_is_for_the_instructor_to_look_at(a_class, capsys):
+    everything_wrong = [code.replace("return", "return 1 and") for code in (PADDING, CAUSAL, ATTENTION)]
+    (a_class / "in" / "ada_zzz.ipynb").write_text(notebook("import torch", *everything_wrong))
+    table = ["--roster", str(a_class / "roster.csv")]
+    assert main(["grade", str(a_class / "in"), "--out", str(a_class / "out"), *table]) == 0
+    assert "Handed in by somebody who is not on the roster: 2." in capsys.readouterr().out
+    found = grades(a_class / "out")
+    assert (found["ada"]["total"], found["ada"]["remarks"]) == ("2", "")
+    said = "Perhaps it belongs to ada, who is on the roster, but only a whole name counts: if so, move it into a folder called ada"
+    assert said in found["ada_zzz"]["remarks"] and "Perhaps" not in found["stranger"]["remarks"]
+    page = (a_class / "out" / "class.html").read_text()
+    assert said in page[page.index("id='strangers'") :].partition("</section>")[0]
+
+
 @pytest.mark.thorough
 @caged
 def test_pages_that_are_handed_out_list_nobody_elses_points(a_class):

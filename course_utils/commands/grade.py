@@ -98,5 +98,7 @@ def run(options) -> int:
     print(
         f"Lessons {', '.join(done.lessons) or 'none'}; {done.problems:,} of {done.handed_in:,} files could not be graded."
     )
+    if done.strangers:
+        print(f"Handed in by somebody who is not on the roster: {done.strangers:,}. class.html lists who that is.")
     print(f"Results: {options.out.as_posix()} ({', '.join(WRITTEN)}, and more). Begin with class.html.")
     return 1 if done.problems else 0

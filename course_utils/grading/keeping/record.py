@@ -166,4 +166,5 @@ class Graded:
     comment: str = ""  # the instructor's, on the whole
     other_lessons: tuple[str, ...] = ()  # that were handed in and do not count
     stranger: bool = False  # handed in, and not on the roster that there is
+    resembled: str = ""  # by a stranger's name: a student on the roster
     late_unknown: bool = False  # Canvas marks it as late, and nobody says when it came in

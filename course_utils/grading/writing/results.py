@@ -187,6 +187,16 @@ def handed_in(graded: Graded) -> bool:
     return any(result.file for result in graded.results)
 
 
+def on_stranger(graded: Graded) -> str:
+    """Return what an instructor is told of a name that is not on the roster and resembles one that is; else ""."""
+    if not graded.resembled:
+        return ""
+    return (
+        f"Perhaps it belongs to {graded.resembled}, who is on the roster, but only a whole name counts: if so, move it "
+        f"into a folder called {graded.resembled} and grade again."
+    )
+
+
 def set_by_hand(graded: Graded) -> list[str]:
     """Return what an instructor has set, told apart from what was graded, such as "03.attention: 4, graded 0"."""
     found = [f"{p.task}: {number(p.points)}, graded {number(p.graded)}" for p in graded.points if p.graded is not None]
@@ -257,12 +267,12 @@ def _grades_row(graded, tasks):
         row += [number(points.points), cell(verdict.state), cell(verdict.mistake)]
     totals = [number(graded.total), number(graded.possible), number(graded.lost), cell(graded.late)]
     remarks, suspicions = (
-        cell(" | ".join(text for result in graded.results for text in getattr(result, kind)))
-        for kind in ("remarks", "suspicions")
+        [text for result in graded.results for text in getattr(result, kind)] for kind in ("remarks", "suspicions")
     )
+    ends = [cell(" | ".join(texts)) for texts in ([*filter(None, [on_stranger(graded)]), *remarks], suspicions)]
     problem = cell(" | ".join(problems(graded)))
     by_hand = cell("; ".join(set_by_hand(graded)))
-    return [cell(person.student), cell(person.name), *totals, by_hand, problem, *row, remarks, suspicions]
+    return [cell(person.student), cell(person.name), *totals, by_hand, problem, *row, *ends]
 
 
 def _nbgrader_rows(graded, tasks):

@@ -13,7 +13,16 @@ from dataclasses import dataclass, field
 from course_utils.grading.keeping.record import READ, TO_BE_READ, Graded, Points, Verdict
 from course_utils.grading.keeping.texts import cut
 from course_utils.grading.reading.notebook_file import fingerprint
-from course_utils.grading.writing.results import NOTHING, handed_in, not_graded, number, requests, set_by_hand, verdicts
+from course_utils.grading.writing.results import (
+    NOTHING,
+    handed_in,
+    not_graded,
+    number,
+    on_stranger,
+    requests,
+    set_by_hand,
+    verdicts,
+)
 
 LISTED = 50  # students or groups a list shows
 SLOWEST = 10
@@ -203,7 +212,7 @@ class ClassTally:
             self.requests.add((who, still[:REASONS], len(still[REASONS:])))
         self.requests_answered += sum(answered for _, answered in pairs)
         if graded.stranger:
-            self.strangers.add(who)
+            self.strangers.add((who, [*filter(None, [on_stranger(graded)])], 0))
         self.other_lessons.update(graded.other_lessons)
         self.late_unknown += graded.late_unknown
         for result in graded.results:
