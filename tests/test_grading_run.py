@@ -409,6 +409,29 @@ def test_a_program_can_grade_a_class(tmp_path):
         grade_class(tmp_path / "in", tmp_path / "out", lessons=["99"])
 
 
+def test_verdicts_are_kept_for_the_bytes_that_were_graded(tmp_path, graded_here, monkeypatch):
+    """Here a file becomes another one after it was queued."""
+    file, right, wrong = tmp_path / "in" / "ada.ipynb", CAUSAL, CAUSAL.replace("tril", "triu")
+    file.parent.mkdir()
+    grade_all = pool.grade_all
+
+    def grade_what_has_changed(found, plan, workers):
+        for one in found:
+            file.write_text(notebook("import torch", wrong))
+            yield from grade_all([one], plan, workers)
+
+    def grade():
+        new = grade_class(tmp_path / "in", tmp_path / "out", lessons=["03"]).new
+        return new, '"passed"' in (tmp_path / "out" / "grades.csv").read_text(encoding="utf-8-sig")
+
+    monkeypatch.setattr(pool, "grade_all", grade_what_has_changed)
+    file.write_text(notebook("import torch", right))
+    assert grade() == (1, True)
+    assert grade() == (1, False)
+    file.write_text(notebook("import torch", right))
+    assert grade() == (0, True)
+
+
 def test_what_decides_on_verdicts_is_read_from_imports():
     """A journal's results are taken anew when any of these changes, and stay when only what is written from them does."""
     decides = {path.relative_to(locks.PACKAGE).as_posix() for path in decides_on_verdicts()}

@@ -20,7 +20,7 @@ from course_utils.base.places import chosen
 from course_utils.grading.cage import locks
 from course_utils.grading.judging import pool
 from course_utils.grading.judging.box import Limits
-from course_utils.grading.judging.grader import result_key
+from course_utils.grading.judging.grader import read_once, result_key
 from course_utils.grading.keeping.journal import Journal, cannot_write
 from course_utils.grading.keeping.record import Person
 from course_utils.grading.reading.lessons import chosen_by, votes, worth_running
@@ -188,7 +188,7 @@ def fill_journal(journal: Journal, what: Class, seed: int, workers: int, step: C
     plan = pool.Plan(seed, what.layers, limits, hidden, what.unsafe, questions)
 
     def missing():
-        for found in worth_running(what.found, what.lessons):
+        for found in map(read_once, worth_running(what.found, what.lessons)):
             key = result_key(found, seed, limits, not what.without_locks, questions)
             keys.append(key)
             if key not in journal:

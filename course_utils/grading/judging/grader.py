@@ -9,7 +9,7 @@ import json
 import re
 import time
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cache, partial
 from pathlib import Path
 
@@ -33,10 +33,10 @@ from course_utils.grading.reading.notebook_file import (
     Unreadable,
     definition,
     definitions,
-    digest,
     fingerprint,
     likely_rename,
-    read_notebook,
+    parse_notebook,
+    read_bytes,
 )
 from course_utils.grading.reading.submissions import Found
 from course_utils.lessons import tasks
@@ -79,13 +79,24 @@ def tasks_digest() -> str:
     return hashlib.sha256("\0".join([torch.__version__, *sources]).encode()).hexdigest()
 
 
+def read_once(found: Found) -> Found:
+    """Return it with its content: what is read once is what the key and the verdicts are of, whatever becomes of the file."""
+    if found.content is not None or not found.file:
+        return found
+    try:
+        return replace(found, content=read_bytes(found.path))
+    except Unreadable as error:
+        return replace(found, content=str(error))
+
+
 def result_key(found: Found, seed: int, limits: Limits, safe: bool = True, questions: int | None = None) -> str:
     """Return what the journal keeps a result under: equal only where grading again would give the same, and as safely."""
+    content = read_once(found).content or ""
     parts = [
         found.student,
         found.file,
         found.note,
-        digest(found.path) if found.file else "",
+        content if isinstance(content, str) else hashlib.sha256(content).hexdigest(),
         tasks_digest(),
         seed,
         asdict(limits),
@@ -133,7 +144,7 @@ class Grader:
             ServerGone, OSError, MemoryError: something is amiss with this machine, perhaps for a moment, not with the notebook.
         """
         try:
-            return self._grade(found, key).fitted()
+            return self._grade(read_once(found), key).fitted()
         except (locks.CageError, ServerGone, OSError, MemoryError):
             raise
         except (Exception, TimeIsUp) as error:  # whatever it is, it costs this notebook and no other
@@ -145,7 +156,9 @@ class Grader:
         if not found.file:
             return Result(key, found.student, "", "", found.note)
         try:
-            notebook = read_notebook(found.path, names_by_lesson())
+            if isinstance(found.content, str):
+                raise Unreadable(found.content)
+            notebook = parse_notebook(found.content, names_by_lesson(), found.path.name)
         except Unreadable as error:
             return Result(key, found.student, found.file, "", str(error), _sentences(found.note))
         remarks = [*_sentences(found.note), *notebook.remarks]

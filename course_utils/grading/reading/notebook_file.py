@@ -58,21 +58,15 @@ def read_notebook(path: Path, known: dict[str, list[str]], largest: int = LARGES
         known: the tasks' function names by lesson, such as {"03": ["padding_mask", …]}.
         largest: bytes that a file may have.
     """
-    data = read_bytes(path, largest)
+    return parse_notebook(read_bytes(path, largest), known, Path(path).name)
+
+
+def parse_notebook(data: bytes, known: dict[str, list[str]], name: str) -> Notebook:
+    """Return the notebook in a file's bytes, whose `name` may tell the lesson. Raises `Unreadable`."""
     plain = _parse(data)
-    del data
     cells, remarks = _code_cells(plain)
     answers, requests = in_words((kind, _text(source)) for kind, source in _all_cells(plain))
-    lesson = _lesson(plain, cells, known, Path(path).name)
-    return Notebook(cells, lesson, remarks, answers, requests)
-
-
-def digest(path: Path, largest: int = LARGEST) -> str:
-    """Return the SHA-256 of a file's bytes in hexadecimal; of a file that cannot be read, the sentence that says why."""
-    try:
-        return hashlib.sha256(read_bytes(path, largest)).hexdigest()
-    except Unreadable as error:
-        return str(error)
+    return Notebook(cells, _lesson(plain, cells, known, name), remarks, answers, requests)
 
 
 # From a path to bytes

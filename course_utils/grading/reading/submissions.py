@@ -16,7 +16,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from course_utils.base.errors import CourseError
@@ -42,6 +42,9 @@ class Found:
     path: Path  # absolute; the student's folder where there is no file
     file: str  # path below the folder of submissions with "/", fit to be shown; "" where there is none
     note: str = ""  # why there is no file, or what was left out, as a sentence
+    content: bytes | str | None = field(
+        default=None, repr=False
+    )  # its bytes, or why it cannot be read; None: not read yet
 
 
 def find(folder: Path, roster: dict[str, Person] | None = None, skip: Iterable[Path] = ()) -> Iterator[Found]:
