@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from course_utils.grading.keeping import texts
 from course_utils.grading.keeping.journal import Journal
 from course_utils.grading.keeping.record import Graded, Person, Points, Result, Verdict
 from course_utils.grading.reading.overrides import Override
@@ -395,11 +396,11 @@ def test_numbers_are_numbers_and_texts_are_quoted(tmp_path):
 
 @given(st.text())
 def test_any_text_is_one_safe_cell(text):
-    cell = results.cell(text)
+    cell = texts.cell(text)
     cell.encode("utf-8")
     assert not set(cell) & set("\n\r\t\0")
     assert not any(begins_formula(part) for part in cell.split(";"))
-    kept = [[c for c in t if c.isalnum()] for t in (cell, results.clean(text)[: results.CELL_AT_MOST - 1])]
+    kept = [[c for c in t if c.isalnum()] for t in (cell, texts.clean(text)[: texts.CELL_AT_MOST - 1])]
     assert kept[0][: len(kept[1])] == kept[1]  # no letter is lost
 
 

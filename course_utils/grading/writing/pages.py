@@ -9,13 +9,13 @@ from pathlib import Path
 
 from course_utils.base.files import opened
 from course_utils.grading.keeping.record import TO_BE_READ, Graded, Points
+from course_utils.grading.keeping.texts import cell
 from course_utils.grading.reading.overrides import COLUMNS
 from course_utils.grading.reading.written import REQUEST, Written
 from course_utils.grading.writing.class_page import class_page
 from course_utils.grading.writing.markup import template
 from course_utils.grading.writing.results import (
     NOTHING,
-    cell,
     file_name,
     points_in_words,
     problems,

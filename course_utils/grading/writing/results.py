@@ -20,12 +20,11 @@ from typing import TextIO
 
 from course_utils.base.files import opened
 from course_utils.grading.keeping.record import READ, TO_BE_READ, Graded, Person, Points, Verdict
-from course_utils.grading.keeping.texts import clean, cut
+from course_utils.grading.keeping.texts import cell, clean, cut
 from course_utils.grading.reading.written import ANSWER, Written
 
 NOTHING = "not handed in"  # the state of a task whose lesson a student handed nothing in for
 TEXT_AT_MOST = 600  # characters of a sentence shown to a student; an exception's message can be of any length
-CELL_AT_MOST = 2000  # characters of a cell; spreadsheets take 32,767
 
 # The columns of nbgrader 0.9's CsvExportPlugin, nbgrader/plugins/export.py.
 NBGRADER = "assignment duedate timestamp student_id last_name first_name email".split()
@@ -33,7 +32,6 @@ NBGRADER += "raw_score late_submission_penalty score max_score".split()
 # The first columns of a Canvas gradebook, as canvas-lms' lib/gradebook_importer.rb expects them.
 CANVAS = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
 
-FORMULA = "=+-@\u2212"  # what a spreadsheet takes for the beginning of a formula
 RESERVED = {"con", "prn", "aux", "nul", "index", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}
 PLAIN_NAME = re.compile(r"[a-z0-9_][a-z0-9_.-]{0,59}")
 HASHED_NAME = re.compile(r".*-[0-9a-f]{10}")
@@ -79,23 +77,6 @@ def write_all(
                 file.write(_json(_gradescope(student, tasks), indent=1) + "\n")
         files[3].write("\n]\n")
     return [*paths, out / "gradescope"]
-
-
-def cell(text: str) -> str:
-    """Return a text on one line that no spreadsheet takes for a formula: where it could, it begins with an apostrophe.
-
-    A spreadsheet that separates at semicolons splits quoted texts too, so what follows one is looked at as well.
-    """
-    parts = cut(re.sub("[\n\t]", " ", clean(text)), CELL_AT_MOST).split(";")
-    return ";".join(f"'{part}" if _begins_formula(part) else part for part in parts)
-
-
-def _begins_formula(text):
-    """Return whether the first character to be seen, its width and place aside, is one of FORMULA."""
-    for character in text:
-        if unicodedata.category(character)[0] not in "ZC" and character not in "\"'":
-            return unicodedata.normalize("NFKC", character)[0] in FORMULA
-    return False
 
 
 def number(value: float) -> int | float:
