@@ -214,7 +214,7 @@ def test_ctrl_c_says_how_to_go_on_and_leaves_nothing_running(submissions, undist
     os.killpg(running.pid, signal.SIGCONT)
     code, said = running.wait(30), Path(f"{out}.said").read_text()
     assert code == 130, said
-    assert said.strip() == "Stopped. The same command goes on where it stopped."
+    assert said.endswith("…\n\nStopped. The same command goes on where it stopped.\n")
     assert not gone(processes)
     before = len(results_of(out))
     code, said = grade(submissions, out)
@@ -232,8 +232,8 @@ def test_a_full_disk_is_one_sentence_and_what_was_graded_stays(submissions, undi
         resource.prlimit(running.pid, resource.RLIMIT_FSIZE, (12_000, resource.RLIM_INFINITY))
         assert running.wait(PATIENCE) == 2
     said = Path(f"{out}.said").read_text()
-    assert re.fullmatch(
-        r"course: \S+ cannot be written \(File too large\): make room or name another --out, .*\n", said
+    assert re.search(
+        r"…\ncourse: \S+ cannot be written \(File too large\): make room or name another --out, .*\n\Z", said
     ), said
     kept = len(results_of(out))
     assert 0 < kept < 12
@@ -369,7 +369,7 @@ def test_a_wrong_word_is_one_sentence(tmp_path, monkeypatch, capsys, options, se
     (tmp_path / "empty").mkdir()
     (tmp_path / "empty" / "a_file").touch()
     assert main(["grade", ".", "--out", "results", *options]) == 2
-    said = capsys.readouterr().err
+    said = capsys.readouterr().err.removeprefix("Looking through . …\n")
     assert said.startswith("course: ") and sentence in said and said.count("\n") == 1
     assert not (tmp_path / "results").exists()
 
@@ -382,6 +382,14 @@ def test_no_submissions_are_one_sentence_and_leave_nothing(tmp_path, capsys, whe
     assert main(["grade", str(tmp_path / where), "--out", str(tmp_path / "results")]) == 2
     assert sentence in capsys.readouterr().err
     assert not (tmp_path / "results").exists()
+
+
+def test_a_sign_of_life_comes_before_what_takes_seconds_to_import(tmp_path, capsys, monkeypatch):
+    from course_utils.commands import main
+
+    monkeypatch.setitem(sys.modules, "course_utils.grading.grade", None)  # importing it fails
+    assert main(["grade", str(tmp_path), "--out", str(tmp_path / "results")]) == 2
+    assert capsys.readouterr().err.startswith(f"Looking through {tmp_path.as_posix()} …\ncourse: ")
 
 
 def test_results_among_the_submissions_are_no_submissions(tmp_path):

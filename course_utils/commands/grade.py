@@ -50,6 +50,8 @@ def seed(text: str) -> int:
 
 def run(options) -> int:
     """Grade, and say what came of it; 1 if a file could not be graded."""
+    # A sign of life at once: what is imported next takes seconds.
+    print(f"Looking through {options.submissions.as_posix()} …", file=sys.stderr, flush=True)
     from contextlib import ExitStack
 
     from tqdm import tqdm
