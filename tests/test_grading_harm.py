@@ -42,6 +42,7 @@ from course_utils.grading.reading import lessons
 from course_utils.grading.reading.settings import Settings
 from course_utils.grading.reading.submissions import Found, canvas_id, find
 from course_utils.grading.writing.points import score
+from course_utils.grading.writing.results import why
 from course_utils.lessons import tasks
 from course_utils.models import attention
 
@@ -674,6 +675,21 @@ def test_a_number_of_any_kind_answers_a_question(tmp_path, grader):
             )
         )
         assert state(grader.grade(Found("ada", path, "02.ipynb"), "00" * 32), "02.q2") == "passed", answer
+
+
+@caged
+def test_of_a_question_it_is_said_which_kind_of_answer_is_wanted(grade):
+    said = {"q1": "0.5", "q2": '"b"', "q3": '""', "q4": "[1]", "q5": "..."}
+    checks = "\n".join(f'check("02.{name}", {answer}, seed=7)' for name, answer in said.items())
+    result = grade("from course_utils import check", checks, name="02.ipynb")
+    found = {verdict.task[3:]: why(verdict) for verdict in result.verdicts if verdict.task[3:] in said}
+    assert found == {
+        "q1": 'The answer should be one of the letters a to d, as in check("02.q1", "b"), not 0.5.',
+        "q2": "The answer should be a number, as in check(\"02.q2\", 0.5), not 'b'.",
+        "q3": 'Put one of the letters a to d in place of the dots: check("02.q3", "b").',
+        "q4": 'The notebook holds no `check("02.q4", …)` with a letter as its answer.',
+        "q5": 'The notebook holds no `check("02.q5", …)` with a letter as its answer.',
+    }
 
 
 # What goes wrong around it

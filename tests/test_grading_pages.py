@@ -25,9 +25,10 @@ import pytest
 
 from course_utils.checks.answer import judge_answer
 from course_utils.commands import doctor
-from course_utils.grading.keeping.record import Graded, Person, Points, Result, Verdict
+from course_utils.grading.keeping.record import STATES, Graded, Person, Points, Result, Verdict
 from course_utils.grading.reading.notebook_file import fingerprint
 from course_utils.grading.writing import pages, tally
+from course_utils.grading.writing.results import NOTHING, hint
 from course_utils.lessons import tasks
 from course_utils.lessons.tasks import answers
 
@@ -263,7 +264,7 @@ def a_student():
             "Defined twice; the last counts.",
             "SECRET CODE",
         ),
-        Verdict(third.id, "not attempted", message="Put your answer there, then run this one again."),
+        Verdict(third.id, "not attempted"),
         Verdict(fourth.id, "missing", note="Perhaps renamed to `catch_it`."),
     )
     points = (
@@ -291,7 +292,6 @@ def test_feedback_says_what_why_and_the_first_hint_and_never_an_answer():
         "Nothing named catch_wrong_attention was found in the notebook.Perhaps renamed to catch_it.",
     ):
         assert part in text
-    assert "run this one again" not in text
     for task in asked:
         shown = [" ".join(hint.replace("`", "").split()) in text for hint in task.hints]
         assert shown == [task.id != "03.padding_mask", False, False]
@@ -304,11 +304,20 @@ def test_feedback_says_what_why_and_the_first_hint_and_never_an_answer():
 def test_feedback_on_a_lesson_that_was_not_handed_in_and_on_a_file_that_could_not_be_read():
     asked = FOUR
     nothing = told(pages.feedback(Graded(Person("bo"), (), (), possible=4), asked))
-    assert "No notebook of lesson 03 was handed in. That is 0 of 4 points." in nothing
+    assert "No notebook of lesson 03 was handed in. That is 0 of 4 points. What was asked:" in nothing
+    assert "How to go on" not in nothing
     spoilt = Result("k", "bo", "x.pdf", "", "This is a PDF: hand in the notebook.")
     text = told(pages.feedback(Graded(Person("bo"), (spoilt,), (), possible=4), asked))
-    assert "x.pdf: This is a PDF: hand in the notebook." in text
-    assert "not run" in text
+    # One sentence on the file, no card for each task.
+    assert text.endswith(
+        "0 of 4 points. 0 of 4 tasks passed.On your notebookx.pdf: This is a PDF: hand in the notebook."
+        "Lesson 03No notebook of lesson 03 could be read. That is 0 of 4 points."
+    )
+
+
+def test_only_an_answer_that_was_looked_for_gets_a_hint():
+    hinted = {state for state in (*STATES, NOTHING) if hint(FOUR[0], Verdict(FOUR[0].id, state))}
+    assert hinted == {"failed", "error", "not attempted", "missing"}
 
 
 def test_pages_are_the_same_bytes_each_time(tmp_path):

@@ -261,9 +261,9 @@ class Grader:
         Only letters for the order that was handed out count: those for another one may come from anywhere.
         """
         if pair is None:
-            return Verdict(
-                question.id, "missing", message=f'The notebook holds no answered `check("{question.id}", …)`.'
-            )
+            wanted = "a letter" if isinstance(question, tasks.Question) else "a number"
+            message = f'The notebook holds no `check("{question.id}", …)` with {wanted} as its answer.'
+            return Verdict(question.id, "missing", message=message)
         answer, seed = pair
         if isinstance(question, tasks.Question) and (type(seed), seed) != (int, self._questions):
             message = (

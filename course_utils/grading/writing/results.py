@@ -140,12 +140,11 @@ def _read(verdict, points):
 def why(verdict: Verdict) -> str:
     """Return the sentence that tells a student why the task has this state; where code is, it is in backquotes."""
     lesson, _, name = verdict.task.partition(".")
-    if verdict.state == "not attempted":  # the judge's sentence speaks of running a cell again
-        return "There was nothing to grade: no answer is in place of `raise NotImplementedError`."
     if verdict.message:
         return cut(clean(verdict.message), TEXT_AT_MOST)
     return {
         "passed": "Right, on every input it was tried on.",
+        "not attempted": "There was nothing to grade: no answer is in place of `raise NotImplementedError`.",
         "missing": f"Nothing named `{name}` was found in the notebook.",
         "not run": "It could not be run.",
         TO_BE_READ: "Your instructor has not read your answer yet. Its points are still to come.",
@@ -154,8 +153,9 @@ def why(verdict: Verdict) -> str:
 
 
 def hint(task, verdict: Verdict) -> str:
-    """Return the task's first hint where an answer is still wanted, else an empty text."""
-    return task.hints[0] if task.hints and verdict.state != "passed" else ""
+    """Return the task's first hint where an answer was looked for and is still wanted, else an empty text."""
+    wanted = verdict.state in ("failed", "error", "not attempted", "missing")
+    return task.hints[0] if task.hints and wanted else ""
 
 
 def points_in_words(points: Points) -> str:
