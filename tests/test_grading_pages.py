@@ -359,18 +359,32 @@ def test_the_class_page_counts_and_shows_the_most_common_mistake_first_with_its_
     assert text.index("s6: 1") > text.index("s0: 0")
 
 
-def test_identical_answers_are_grouped_but_not_short_ones_nor_what_many_write():
+@pytest.mark.parametrize(
+    ("characters", "alike", "others", "listed"),
+    [
+        (79, 2, 0, False),
+        (80, 2, 0, True),
+        (80, 4, 4, True),  # half of the class, and yet no more than four
+        (80, 5, 3, False),
+        (239, 5, 20, True),  # just a fifth
+        (239, 6, 19, False),
+        (240, 5, 3, True),  # a function of some eight lines
+        (300, 8, 0, True),
+    ],
+)
+def test_of_identical_answers_what_the_page_says_is_left_out(characters, alike, others, listed):
     task = tasks.load("03.attention")
-    people = [answered(n, task, LONG) for n in (0, 1)]
-    people += [answered(n, task, f"{LONG}#{'common'}", "passed") for n in range(2, 9)]
-    people += [answered(n, task, "def attention(q, k, v):\n    return q @ k", "passed") for n in range(9, 12)]
-    people += [answered(n, task, f"{LONG}{n}") for n in range(12, 30)]
-    text = told(pages.class_page(people, [task], "x"))
-    found = text[text.rindex("Identical answers") : text.rindex("The slowest")]
-    assert "For a conversation, not a verdict." in found
-    assert "2 students, the same wrong answer" in found
-    assert "s0" in found and "s1" in found
-    assert not re.search(r"\bs([2-9]|1\d|2\d)\b", found)
+    code = 'def attention(query):\n    """Why."""\n    # how\n' + "    " + "x" * characters + "\n"
+    assert len(tally.substance(code)) == characters
+    people = [answered(n, task, code, "passed") for n in range(alike)]
+    people += [answered(n, task, f"{LONG}{n}") for n in range(alike, alike + others)]
+    page = told(pages.class_page(people, [task], "x"))
+    found = page[page.rindex("Identical answers") : page.rindex("The slowest")]
+    assert (f"{alike} students, the same right answer" in found, "There are none." in found) == (listed, not listed)
+    assert (
+        "Left out are those of fewer than 80 characters, signature, docstring, comments and blanks aside, and among those "
+        "of fewer than 240, some eight lines, what more than 4 students and more than a fifth of those who answered wrote"
+    ) in found
 
 
 def test_the_courses_own_answer_is_told_apart():

@@ -33,7 +33,8 @@ GROUPS = 1000  # groups of identical answers kept for a task
 CODE = 1500  # characters of code kept
 PEOPLE = 12  # students named in a group of identical answers
 STANDINGS = ("passed", "partly", "wrong", "none", "absent")
-SHORT = 80  # an answer of fewer characters, signature, comments and blanks aside, may well be written twice
+SHORT = 80  # an answer of fewer characters, as `substance` counts them, may well be written twice
+LONG = 240  # one of so many, some eight lines, hardly: it is listed however many have written it
 NEVER_MANY = 4  # so many alike are never "what many write"
 TRIVIAL = object()  # in place of a group whose answer is that short
 
@@ -150,7 +151,10 @@ class TaskTally:
         return sorted(self.mistakes.values(), key=lambda m: (not m.name, -m.count, m.name, m.kind))
 
     def groups(self, own: str = "") -> list[Group]:
-        """Return the groups worth a look. `own`: the course's answer; whoever gives that is a group, however many they are."""
+        """Return the groups worth a look, without what many find by themselves: shorter than `LONG`, and of more than a fifth.
+
+        `own`: the course's answer; whoever gives that is a group, however many they are.
+        """
         most, its_key = max(NEVER_MANY, self.fingerprints / 5), _key(fingerprint(own))
         known = self.answers.get(its_key)
         if isinstance(known, tuple) and len(substance(own)) >= SHORT:
@@ -160,7 +164,8 @@ class TaskTally:
             known.known = True
         else:
             known = None
-        others = [g for key, g in self.answers.items() if isinstance(g, Group) and g.count <= most and key != its_key]
+        found = [group for key, group in self.answers.items() if isinstance(group, Group) and key != its_key]
+        others = [group for group in found if group.count <= most or len(substance(group.code)) >= LONG]
         return [*others, *([known] if known else [])]
 
 
