@@ -177,7 +177,7 @@ def test_a_name_that_only_begins_like_a_students_is_for_the_instructor_to_look_a
     found = grades(a_class / "out")
     assert (found["ada"]["total"], found["ada"]["remarks"]) == ("2", "")
     said = "Perhaps it belongs to ada, who is on the roster, but only a whole name counts: if so, move it into a folder called ada"
-    assert said in found["ada_zzz"]["remarks"] and "Perhaps" not in found["stranger"]["remarks"]
+    assert said in found["ada_zzz"]["noticed"] and "Perhaps" not in found["stranger"]["noticed"]
     page = (a_class / "out" / "class.html").read_text()
     assert said in page[page.index("id='strangers'") :].partition("</section>")[0]
 

@@ -162,7 +162,7 @@ def hostile(text, number=0):
         for task, state in zip(asked, states, strict=True)
     )
     points = tuple(Points(task.id, 0.5, 1, text) for task in asked)
-    result = Result("k", f"{text}{number}", text, "03", text, (text,) * 3, (text,) * 9, found, 2.0)
+    result = Result("k", f"{text}{number}", text, "03", text, (text,) * 3, (text,) * 9, found, 2.0, noticed=(text,) * 2)
     person = Person(f"{text}{number}", text, text, {text: text})
     return Graded(person, (result,), points, text, 0.5, 1.5, 4), asked
 

@@ -131,7 +131,7 @@ def one(student="ada", text="", lessons=("02", "03"), lost=0.0, other=None, poin
     """A student with a right and a wrong answer; `text` in every field that a submission or a roster fills."""
     verdicts = [Verdict(task.id, "passed", fingerprint="f", seconds=0.01) for task in TASKS]
     verdicts[0] = Verdict(TASKS[0].id, "failed", "value", "first_axis", message=f"{text}why", note=text, code=text)
-    verdicts[1] = Verdict(TASKS[1].id, "not attempted", message="There is nothing to check yet.")
+    verdicts[1] = Verdict(TASKS[1].id, "not attempted")
     given = points or [0.25, 0, *[1] * (len(TASKS) - 2)]
     earned = [Points(task.id, p, 1, text) for task, p in zip(TASKS, given, strict=True) if task.id[:2] in lessons]
     found = [
@@ -144,6 +144,7 @@ def one(student="ada", text="", lessons=("02", "03"), lost=0.0, other=None, poin
             (text,),
             (text,),
             tuple(v for v in verdicts if v.task[:2] == lesson),
+            noticed=(text,),
         )
         for lesson in lessons
     ]
@@ -176,7 +177,7 @@ def test_grades_hold_a_row_a_student_and_say_points_state_and_mistake_of_each_ta
     table = rows(written(tmp_path, [one(lost=1), absent()])["grades.csv"])
     header, ada, nobody = table
     assert header[:7] == ["student", "name", "total", "possible", "lost", "late", "by hand"]
-    assert header[-2:] == ["remarks", "suspicions"]
+    assert header[-3:] == ["remarks", "noticed", "suspicions"]
     assert [h for h in header if h.startswith("02.softmax ")] == [
         "02.softmax points",
         "02.softmax state",

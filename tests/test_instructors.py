@@ -758,7 +758,7 @@ def test_grading_reads_what_nbgrader_has_collected(exported, tmp_path, locks):
     found = grades(tmp_path / "results")
     assert [row["total"] for row in found.values()] == ["6", "1.5"]
     for row in found.values():  # nothing is said on the cells that nbgrader grades by
-        assert (row["remarks"], row["suspicions"]) == ("", "")
+        assert (row["remarks"], row["noticed"], row["suspicions"]) == ("", "", "")
 
 
 # The page's workflows

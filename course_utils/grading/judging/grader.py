@@ -28,8 +28,10 @@ from course_utils.grading.judging.box import Box, Limits, ServerGone, Wanted
 from course_utils.grading.judging.candidates import Candidates
 from course_utils.grading.keeping.record import Result, Verdict
 from course_utils.grading.keeping.texts import cut, steady
+from course_utils.grading.reading.altered import altered
 from course_utils.grading.reading.lessons import names_by_lesson
 from course_utils.grading.reading.notebook_file import (
+    OPAQUE,
     Unreadable,
     definition,
     definitions,
@@ -47,18 +49,32 @@ MEMORY_OF_JUDGE = 2**28  # bytes
 CODE_AT_MOST, MESSAGE_AT_MOST = 4000, 2000  # characters
 STUMBLED = "The grader stumbled over this notebook, so that nothing in it is graded"
 FROM_NBGRADER = "from course_utils.grading.handing_out.nbgrader import grade"  # in the cells that nbgrader adds
-SUSPICIOUS = {
+
+
+def _imports_of(*modules):
+    """Return a pattern for the ways to get hold of a module: its name alone may well be that of a variable."""
+    names = "|".join(modules)
+    return (
+        rf"\bimport[ \t]+(?:[\w., \t]{{0,80}}[, \t])?(?:{names})\b|\bfrom[ \t]+(?:{names})\b[\w.]*[ \t]+import\b"
+        rf"|\b(?:__import__|import_module)\W{{0,4}}(?:{names})\b"
+    )
+
+
+SUSPICIOUS = {  # what no honest answer needs
     r"course_utils\s*\.\s*(lessons|grading|checks|learner|authoring)|answers\.json": "names the course's own tasks or checks",
     r"\bctypes\b|\bcffi\b": "calls the operating system directly",
     r"_getframe|\b[gs]et(?:profile|trace)\b|\bgc\s*\.\s*get_|\binspect\s*\.\s*(stack|currentframe)|__traceback__|tb_frame|f_back|f_locals": "looks into other frames",
     r"__closure__|cell_contents|_exchange\b": "looks into the functions that it is given",
-    r"\bos\s*\.\s*(_exit|fork|kill|environ|system|popen|exec|spawn)|\bsubprocess\b|\bmultiprocessing\b|\bsignal\b": "handles processes",
-    r"\bsocket\b|\burllib\b|\brequests\b|\bhttp\b": "asks for a network",
-    r"\bthreading\b|\batexit\b|__del__": "would run code after or beside its answers",
-    r"\btorch\s*\.\s*(jit|fx|compile)\b": "compiles functions, whose calls nobody sees",
+    r"\bos\s*\.\s*(_exit|fork|kill|system|popen|exec|spawn)|\bsubprocess\s*\.|\btorch\s*\.\s*multiprocessing|" + _imports_of("subprocess", "multiprocessing", "signal"): "handles processes",
+    _imports_of("socket", "urllib", "requests", "http"): "asks for a network",
+    _imports_of("threading", "atexit") + r"|__del__": "would run code after or beside its answers",
     r"\bsys\s*\.\s*(modules|meta_path|path_hooks)\b": "looks through the modules that are there",
     r"__torch_function__|\bsetattr\s*\(\s*(torch|builtins)|(?<![\w.])(torch|builtins)\.[\w.]+[ \t]*=(?!=)|__eq__|__array__": "replaces what it is measured with",
 }  # fmt: skip
+NOTICED = {  # what honest notebooks hold, too
+    r"\btorch\s*\.\s*(jit|fx|compile)\b": "compiles functions, whose calls nobody sees",
+    r"\bos\s*\.\s*(environ|getenv)\b": "reads or sets environment variables",
+}
 
 
 def decides_on_verdicts() -> set[Path]:
@@ -177,11 +193,16 @@ class Grader:
                     raise
         in_words = tuple(verdict for verdict in notebook.in_words if _is_the_instructors(verdict.task, notebook.lesson))
         code = _own_code(notebook)
-        suspicions = (*suspicions, *_suspicions(code), *_imports(code, notebook.lesson))
+        suspicions = (*suspicions, *_about(code, SUSPICIOUS))
+        noticed = (
+            *altered(notebook.titled, notebook.cells, notebook.lesson),
+            *_about(code, NOTICED),
+            *_imports(code, notebook.lesson),
+        )
         return Result(
             key, found.student, found.file, notebook.lesson, "", (*remarks, *failed),
             tuple(dict.fromkeys(suspicions)), (*verdicts, *in_words), round(time.monotonic() - began, 3),
-            notebook.requests,
+            notebook.requests, noticed,
         )  # fmt: skip
 
     def _run(self, notebook):
@@ -197,7 +218,8 @@ class Grader:
         verdicts = tuple(self._verdict(task, answer, notebook) for task, answer in zip(exercises, answers, strict=True))
         verdicts += tuple(self._answered(question, self.box.answered.get(question.id)) for question in questions)
         suspicions = [f"{v.task} calls the course's own {v.borrowed}" for v in verdicts if v.borrowed]
-        suspicions += [f"{task.id} ended its process" for task, a in zip(exercises, answers, strict=True) if a.died]
+        ended = [a.died and _status(a.outcomes) != "timeout" for a in answers]  # which the box ends itself
+        suspicions += [f"{task.id} ended its process" for task, it in zip(exercises, ended, strict=True) if it]
         suspicions += self.box.odd
         return failed, verdicts, suspicions
 
@@ -308,7 +330,7 @@ def _sentences(note):
 
 
 def _imports(code, lesson):
-    """Return the imports of the course's own models that no exercise of the lesson offers, as reasons for a look."""
+    """Return the imports of the course's own models that no exercise of the lesson offers: nothing is behind them."""
     offers = [offer for task in tasks.by_lesson()[lesson] for offer in task.offers]
     lines = re.findall(r"^.*\bcourse_utils\s*\.\s*models\b.*$", code, re.MULTILINE)
     odd = [line.strip() for line in dict.fromkeys(lines) if not any(_is_import_of(offer, line) for offer in offers)]
@@ -323,16 +345,17 @@ def _is_import_of(offer, line):
     return re.fullmatch(one, line.strip()) or re.fullmatch(whole, line.strip())
 
 
-def _suspicions(code):
-    """Why a person should look at the notebook: words that honest answers do not need. Reasons, no verdict."""
-    return [f"The code {why}." for pattern, why in SUSPICIOUS.items() if re.search(pattern, code)]
+def _about(code, patterns):
+    """Return a sentence for each pattern that the code holds. Reasons for a look, no verdict."""
+    return [f"The code {what}." for pattern, what in patterns.items() if re.search(pattern, code)]
 
 
 def _own_code(notebook):
-    """Return a notebook's code without the set-up cell and the imports that the course has put there."""
+    """Return a notebook's code without comments, the set-up cell and the imports that the course has put there."""
     cells = (cell.replace(FROM_NBGRADER, "") for cell in notebook.cells if "COURSE_SOURCE" not in cell)
     ours = _imports_handed_out(notebook.lesson)
-    return "\n".join(line for cell in cells for line in cell.splitlines() if line.rstrip() not in ours)
+    code = "\n".join(line for cell in cells for line in cell.splitlines() if line.rstrip() not in ours)
+    return OPAQUE.sub(lambda match: "" if match[0].startswith("#") else match[0], code)
 
 
 @cache

@@ -23,7 +23,7 @@ STATES = (
 
 
 BYTES_AT_MOST = 2**16  # of a Result as a line of JSON
-REMARKS, SUSPICIONS = 20, 20  # of a Result
+REMARKS, SUSPICIONS, NOTICED = 20, 20, 20  # of a Result
 REMARK_AT_MOST = 400  # characters
 LENGTHS = (4000, 1000, 250, 100, 40)  # to which all texts are cut, one after the other, until they fit
 
@@ -74,10 +74,13 @@ class Result:
     lesson: str  # "03", "" where it could not be told
     problem: str = ""  # why the file could not be graded, as a sentence
     remarks: tuple[str, ...] = ()  # on the notebook: "Cell 4 failed: NameError: …"
-    suspicions: tuple[str, ...] = ()  # reasons for a look by a person
+    suspicions: tuple[str, ...] = ()  # what no honest notebook needs: reasons for a look by a person
     verdicts: tuple[Verdict, ...] = ()
     seconds: float = 0.0
     requests: tuple[str, ...] = ()  # to look again at a task: "03.attention: My answer is right, since …"
+    noticed: tuple[
+        str, ...
+    ] = ()  # what the instructor may want to know, and no reason for suspicion: "Checks deleted: …"
 
     def fitted(self) -> "Result":
         """Return the same in at most `BYTES_AT_MOST` as a line: what a notebook says about itself has no bounds otherwise."""
@@ -85,6 +88,7 @@ class Result:
             self,
             remarks=_few(self.remarks, REMARKS, "remarks"),
             suspicions=_few(self.suspicions, SUSPICIONS, "reasons"),
+            noticed=_few(self.noticed, NOTICED, "things"),
         )
         for length in LENGTHS:
             verdicts = tuple(_cut_texts(verdict, length) for verdict in few.verdicts)
@@ -95,6 +99,7 @@ class Result:
                 remarks=tuple(cut(text, length) for text in few.remarks),
                 suspicions=tuple(cut(text, length) for text in few.suspicions),
                 requests=tuple(cut(text, length) for text in few.requests),
+                noticed=tuple(cut(text, length) for text in few.noticed),
                 verdicts=verdicts,
             )
             if len(fit.line()) <= BYTES_AT_MOST:
@@ -113,6 +118,7 @@ class Result:
     def from_json(cls, plain: dict) -> "Result":
         """Return the Result that `to_json` made `plain` of. Raises TypeError or KeyError where it is none."""
         texts = {name: tuple(plain[name]) for name in ("remarks", "suspicions", "requests")}
+        texts["noticed"] = tuple(plain.get("noticed", ()))  # which journals of an earlier version do not hold
         return cls(**{**plain, **texts, "verdicts": tuple(Verdict(**verdict) for verdict in plain["verdicts"])})
 
 

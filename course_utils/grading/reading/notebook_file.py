@@ -46,6 +46,7 @@ class Notebook:
     remarks: tuple[str, ...] = ()  # on what was left out
     in_words: tuple[Verdict, ...] = ()  # answers that a person reads
     requests: tuple[str, ...] = ()  # to look again at a task
+    titled: tuple[tuple[str, str], ...] = ()  # (id, text) of the text cells that begin with a heading
 
 
 def read_notebook(path: Path, known: dict[str, list[str]], largest: int = LARGEST) -> Notebook:
@@ -66,7 +67,7 @@ def parse_notebook(data: bytes, known: dict[str, list[str]], name: str) -> Noteb
     plain = _parse(data)
     cells, remarks = _code_cells(plain)
     answers, requests = in_words((kind, _text(source)) for kind, source in _all_cells(plain))
-    return Notebook(cells, _lesson(plain, cells, known, name), remarks, answers, requests)
+    return Notebook(cells, _lesson(plain, cells, known, name), remarks, answers, requests, tuple(_titled(plain)))
 
 
 # From a path to bytes
@@ -257,6 +258,16 @@ def _all_cells(plain):
             yield cell.get("cell_type"), cell.get("source", cell.get("input", ""))
         else:
             yield "code", None
+
+
+def _titled(plain):
+    """Give (id, text) of each text cell that begins with a heading; Colab keeps the id elsewhere, older notebooks have none."""
+    for cell in plain.get("cells", ()):
+        if isinstance(cell, dict) and cell.get("cell_type") == "markdown":
+            text, metadata = _text(cell.get("source", "")), cell.get("metadata")
+            name = cell.get("id") or (metadata.get("id") if isinstance(metadata, dict) else None)
+            if text.startswith("#"):
+                yield name if isinstance(name, str) else "", text
 
 
 def _text(source):

@@ -32,6 +32,7 @@ NBGRADER += "raw_score late_submission_penalty score max_score".split()
 # The first columns of a Canvas gradebook, as canvas-lms' lib/gradebook_importer.rb expects them.
 CANVAS = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
 
+KINDS = ("remarks", "noticed", "suspicions")  # of what is said on a notebook: students see remarks alone
 RESERVED = {"con", "prn", "aux", "nul", "index", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}
 PLAIN_NAME = re.compile(r"[a-z0-9_][a-z0-9_.-]{0,59}")
 HASHED_NAME = re.compile(r".*-[0-9a-f]{10}")
@@ -237,8 +238,7 @@ def _grades_header(tasks):
         "by hand",
         "problem",
         *columns,
-        "remarks",
-        "suspicions",
+        *KINDS,
     ]
 
 
@@ -247,10 +247,9 @@ def _grades_row(graded, tasks):
     for _, verdict, points in verdicts(graded, tasks):
         row += [number(points.points), cell(verdict.state), cell(verdict.mistake)]
     totals = [number(graded.total), number(graded.possible), number(graded.lost), cell(graded.late)]
-    remarks, suspicions = (
-        [text for result in graded.results for text in getattr(result, kind)] for kind in ("remarks", "suspicions")
-    )
-    ends = [cell(" | ".join(texts)) for texts in ([*filter(None, [on_stranger(graded)]), *remarks], suspicions)]
+    texts = {kind: [text for result in graded.results for text in getattr(result, kind)] for kind in KINDS}
+    texts["noticed"] += filter(None, [on_stranger(graded)])
+    ends = [cell(" | ".join(texts[kind])) for kind in KINDS]
     problem = cell(" | ".join(problems(graded)))
     by_hand = cell("; ".join(set_by_hand(graded)))
     return [cell(person.student), cell(person.name), *totals, by_hand, problem, *row, *ends]

@@ -179,6 +179,7 @@ class ClassTally:
         self.absent, self.people = Listing(LISTED), Listing(200)
         self.suspicious, self.problems = Listing(LISTED), Listing(LISTED)
         self.by_hand, self.strangers = Listing(LISTED), Listing(LISTED)
+        self.noticed = {}  # sentence -> who
         self.other_lessons = Counter()  # students who handed in a lesson that does not count
         self.requests, self.requests_answered, self.to_read = Listing(LISTED), 0, 0
         self.late_unknown = 0  # students whose files Canvas marks as late, without a time
@@ -206,6 +207,9 @@ class ClassTally:
         suspicions = [cut(reason, 300) for result in graded.results for reason in result.suspicions]
         if suspicions:
             self.suspicious.add((who, suspicions[:REASONS], len(suspicions[REASONS:])))
+        for text in {cut(text, 300): None for result in graded.results for text in result.noticed}:
+            if text in self.noticed or len(self.noticed) < LISTED:
+                self.noticed.setdefault(text, Listing(PEOPLE)).add(who)
         found = [cut(problem, 400) for problem in not_graded(graded)]
         if found:
             self.problems.add((who, found[:REASONS], len(found[REASONS:])))
