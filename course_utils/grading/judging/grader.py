@@ -16,6 +16,7 @@ from pathlib import Path
 import torch
 
 from course_utils.base.imports import closure
+from course_utils.base.texts import cut
 from course_utils.checks import judge
 from course_utils.checks.expected import Expected
 from course_utils.checks.judge import refuse
@@ -27,7 +28,7 @@ from course_utils.grading.judging import offered
 from course_utils.grading.judging.box import Box, Limits, ServerGone, Wanted
 from course_utils.grading.judging.candidates import Candidates
 from course_utils.grading.keeping.record import Result, Verdict
-from course_utils.grading.keeping.texts import cut, steady
+from course_utils.grading.keeping.texts import steady
 from course_utils.grading.reading.altered import altered
 from course_utils.grading.reading.lessons import names_by_lesson
 from course_utils.grading.reading.notebook_file import (

@@ -7,7 +7,7 @@ into a page or a table escapes them.
 import json
 from dataclasses import asdict, dataclass, field, fields, replace
 
-from course_utils.grading.keeping.texts import cut
+from course_utils.base.texts import cut
 
 TO_BE_READ, READ = "to be read", "read"  # of an answer in words, which only a person can judge
 STATES = (

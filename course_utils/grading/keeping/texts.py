@@ -1,24 +1,13 @@
-"""Texts of unknown origin, a learner's or an exception's: without what hides or breaks what is shown, cut to a length, fit for a table."""
+"""Texts of unknown origin, a learner's or an exception's, made fit for a name, a table, a journal. Cleaning any text is in `base.texts`."""
 
 import re
 import unicodedata
 
+from course_utils.base.texts import clean, cut
+
 ADDRESS = re.compile(r"\b(?:0x[0-9a-fA-F]{6,}|\d{12,})\b")  # of an object in memory, another one in each run
-LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
-# Control characters but for tab and newline, halves of surrogate pairs, what turns the direction of writing, no characters.
-UNSAFE = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069\ufffe\uffff]")
 CELL_AT_MOST = 2000  # characters of a cell; spreadsheets take 32,767
 FORMULA = "=+-@\u2212"  # what a spreadsheet takes for the beginning of a formula
-
-
-def clean(text: str) -> str:
-    r"""Return the text with line ends as \n, and � for whatever hides, reorders or breaks what is shown."""
-    return UNSAFE.sub("\ufffd", LINE_ENDS.sub("\n", text))
-
-
-def cut(text: str, at_most: int) -> str:
-    """Return the text, or its beginning and "…" where it is longer."""
-    return text if len(text) <= at_most else text[: at_most - 1] + "…"
 
 
 def steady(text: str) -> str:

@@ -13,7 +13,8 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 from course_utils.base.errors import CourseError
-from course_utils.grading.keeping.texts import cut, fit, from_cell
+from course_utils.base.texts import cut
+from course_utils.grading.keeping.texts import fit, from_cell
 from course_utils.grading.reading.settings import MOST, Settings, did_you_mean, known_ids
 from course_utils.grading.reading.table import records
 

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from course_utils.base.texts import clean, cut
 from course_utils.grading.keeping.record import TO_BE_READ, Verdict
-from course_utils.grading.keeping.texts import clean, cut
 
 TEXT_AT_MOST = 4000  # characters of an answer that are kept
 REQUEST_AT_MOST = 400  # characters of a request

@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import TextIO
 
 from course_utils.base.files import opened
+from course_utils.base.texts import clean, cut
 from course_utils.grading.keeping.record import READ, TO_BE_READ, Graded, Person, Points, Verdict
-from course_utils.grading.keeping.texts import cell, clean, cut
+from course_utils.grading.keeping.texts import cell
 from course_utils.grading.reading.written import ANSWER, Written
 
 NOTHING = "not handed in"  # the state of a task whose lesson a student handed nothing in for

@@ -10,8 +10,8 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
+from course_utils.base.texts import cut
 from course_utils.grading.keeping.record import READ, TO_BE_READ, Graded, Points, Verdict
-from course_utils.grading.keeping.texts import cut
 from course_utils.grading.reading.notebook_file import fingerprint
 from course_utils.grading.writing.results import (
     NOTHING,
