@@ -269,6 +269,12 @@ def test_a_line_cut_off_anywhere_costs_that_line_only(tmp_path):
         assert len((tmp_path / NAME).read_bytes().splitlines()) == 3
 
 
+def test_a_result_of_an_earlier_version_is_read():
+    earlier = a_result(1).to_json()
+    del earlier["noticed"]
+    assert Result.from_json(earlier) == a_result(1)
+
+
 def test_what_was_given_up_is_tried_again_next_time(tmp_path):
     found = Found("s1", tmp_path, "s1.ipynb")
     given_up, graded = pool.given_up(found, a_result(1).key), a_result(1)
