@@ -43,7 +43,7 @@ def _is_edited(name, text, lesson):
     """Return whether a cell that the build has named holds another text than it had then."""
     then = RELEASED.sub("](../", text.strip())
     built = {cell_id(folder, _name(lesson), then, 1) for folder in ("exercises", "solutions")}
-    return BUILT.fullmatch(name) is not None and name not in built
+    return bool(_name(lesson)) and BUILT.fullmatch(name) is not None and name not in built
 
 
 @cache
