@@ -25,6 +25,7 @@ import pytest
 from course_utils import commands
 from course_utils.authoring import testing
 from course_utils.base import environment
+from course_utils.base.errors import CourseError
 from course_utils.base.places import FOLDERS, source_of
 from course_utils.commands import doctor, lab, main
 
@@ -186,6 +187,11 @@ def test_a_wrong_python_gets_one_sentence(tmp_path, version):
             "Cannot use exercises/x.ipynb: Permission",
         ),
         (ZeroDivisionError("odd"), "Something went wrong (ZeroDivisionError: odd)"),
+        (
+            CourseError("no model \x1b[31mred\x07\u202e"),
+            "course: no model \ufffd[31mred\ufffd\ufffd\n",
+        ),  # as a stranger calls it
+        (CourseError("x" * 10**6), "course: " + "x" * 1999 + "…\n"),
     ],
 )
 def test_no_traceback_of_ours_reaches_a_user(monkeypatch, capsys, error, words):

@@ -316,6 +316,57 @@ def test_lines_in_lines_out(course, monkeypatch):
     assert course("translate", *ATTENTION, typed=b"") == ""
 
 
+def stranger(folder, about=None, **config):
+    """A folder with an untrained model, as somebody else may have made it; returns what it might say."""
+    subwords = Subwords.words(["\x1b[2J\x1b[31mred\x07 b\u202e end"])
+    sizes = {"width": 8, "heads": 2, "hidden": 8, "encoder_layers": 1, "decoder_layers": 1}
+    files.save_model(folder, "transformer", files.make_model("transformer", len(subwords), sizes), subwords, about)
+    card = json.loads((folder / "model.json").read_text())
+    (folder / "model.json").write_text(json.dumps(card | {"config": card["config"] | config}))
+    return subwords.decode([[4, 5, 6]])[0]
+
+
+@pytest.mark.parametrize("about", [None, ["x"], {"settings": None}, {"settings": "\x1b[31m"}])
+def test_nothing_of_a_strangers_model_moves_the_terminal(course, here, monkeypatch, about):
+    said = stranger(here / "theirs", about)
+    alignment = translate.Alignment(["a\x1b[1m"], ["\x1b[31mred", "c\nd"], np.full((2, 1), 0.5))
+    monkeypatch.setattr(translate, "translate", lambda model, subwords, texts, **more: [f"{said}\nx"] * len(texts))
+    monkeypatch.setattr(translate, "align", lambda *given, **more: alignment)
+    plain = " ".join(
+        sorted(said.replace("\x1b", "\ufffd").replace("\x07", "\ufffd").replace("\u202e", "\ufffd").split())
+    )
+    lines = course("translate", "--model", "theirs", typed=b"x\ny\n").splitlines()
+    assert [" ".join(sorted(line.removesuffix(" x").split())) for line in lines] == [plain, plain]
+    drawn = course("translate", "--model", "theirs", "--show", typed=b"x\n")
+    assert "\ufffd[31mred" in drawn and not set(drawn) & set("\x1b\x07\u202e")
+    assert len(drawn.rstrip().splitlines()) == 4  # the translation, one word of the source, two of the translation
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"data": "world", "world": {"vocabulary": 10**9}}, "vocabulary must be at least 40 words and at most 100,000"),
+        ({"data": "world", "world": {"longest": 10**9}}, "expected 1 <= shortest <= longest <= 1,000"),
+        ({"data": "world", "world": {"\x1b[31m": 1}}, r"there is no setting 'world.\x1b[31m'"),
+        ({"data": "world", "world": 3}, "the setting world must be a table"),
+        ({"data": ["\x1b[31m"]}, r"the setting data must be a word such as world, not ['\x1b[31m']"),
+        ({"data": "multi30k", "pair": "../../etc"}, "pair must be one of en-de"),
+    ],
+)
+def test_the_settings_of_a_strangers_model_are_measured_on_or_told(complaint, here, settings, words):
+    stranger(here / "theirs", {"settings": settings})
+    assert words in complaint("evaluate", "--model", "theirs")
+
+
+def test_a_strangers_huge_model_is_told_at_once(complaint, here):
+    stranger(here / "theirs", encoder_layers=10**6)
+    for command in ("translate", "evaluate"):
+        assert (
+            complaint(command, "--model", "theirs")
+            == "theirs/model.json asks for encoder_layers 1,000,000: at most 200 are made"
+        )
+
+
 def test_words_are_separated_by_single_spaces():
     Path("lines.txt").write_bytes("\ufeffthe\t old\u00a0dogs \r\n \n\ufeffx\x0by".encode())
     assert list(_trained.lines("lines.txt")) == ["the old dogs", "", "\ufeffx y"]

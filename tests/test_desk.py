@@ -734,7 +734,6 @@ def test_progress_travels_and_the_better_counts(laptop, capsys):
     laptop("home")
     state.change("02.softmax", lambda e: e.update(state="failed", passed=True, attempts=5))
     state.change("02.dot_scores", lambda e: e.update(state="error", attempts=1, hints=2))
-    state.change("02.cold", lambda e: e.update(guess=0.5))
     seed = state.seed()
     learner.progress(save="progress.json")
     assert 'run progress(load="progress.json")' in capsys.readouterr().out.replace("`", "")
@@ -747,10 +746,8 @@ def test_progress_travels_and_the_better_counts(laptop, capsys):
     learner.progress(save=Path("progress.json"))
     laptop("home")
     state.change("02.dot_scores", lambda e: e.update(hints=3))
-    state.change("02.cold", lambda e: e.update(guess=0.7))
     learner.progress(load="progress.json")
     assert state.read() == {
-        "02.cold": {"guess": 0.7},
         "02.dot_scores": {"state": "passed", "passed": True, "attempts": 1, "hints": 3},
         "02.softmax": {"state": "passed", "passed": True, "attempts": 6},
     }

@@ -150,7 +150,7 @@ def test_the_courses_own_function_as_an_answer_is_worth_a_look(grade):
     result, verdicts = grade("from course_utils.models.attention import attention, causal_mask")
     assert verdicts["attention"].state == verdicts["causal_mask"].state == "error"
     assert "course_utils.models.attention.attention is not at hand" in verdicts["attention"].message
-    assert any("imports what no exercise offers" in reason for reason in result.suspicions)
+    assert any("imports what no exercise offers" in reason for reason in result.noticed)
 
 
 def adds(x, more=None):

@@ -7,6 +7,8 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from test_grading_run import ATTENTION, CAUSAL, PADDING, notebook
 
 from course_utils.base.errors import CourseError
@@ -14,9 +16,12 @@ from course_utils.commands import main
 from course_utils.grading.cage import locks
 from course_utils.grading.grade import grade_class
 from course_utils.grading.handing_out.release import release
+from course_utils.grading.keeping.record import TO_BE_READ, Graded, Person, Result, Verdict
+from course_utils.grading.keeping.texts import fit
 from course_utils.grading.reading.overrides import read_overrides
 from course_utils.grading.reading.settings import Settings, read_settings
-from course_utils.grading.reading.written import PLACE, in_words
+from course_utils.grading.reading.written import PLACE, Written, in_words
+from course_utils.grading.writing.pages import write_in_words
 
 caged = pytest.mark.skipif(
     not locks.available().safe, reason=f"this machine cannot lock a learner's code in (it gives: {locks.available()})"
@@ -166,6 +171,21 @@ def test_platforms_find_the_assignment_and_the_students(a_class):
     assert "stranger" in strangers and "goetheanna" in strangers and "ada.html" not in strangers
 
 
+@caged
+def test_a_name_that_only_begins_like_a_students_is_for_the_instructor_to_look_at(a_class, capsys):
+    everything_wrong = [code.replace("return", "return 1 and") for code in (PADDING, CAUSAL, ATTENTION)]
+    (a_class / "in" / "ada_zzz.ipynb").write_text(notebook("import torch", *everything_wrong))
+    table = ["--roster", str(a_class / "roster.csv")]
+    assert main(["grade", str(a_class / "in"), "--out", str(a_class / "out"), *table]) == 0
+    assert "Handed in by somebody who is not on the roster: 2." in capsys.readouterr().out
+    found = grades(a_class / "out")
+    assert (found["ada"]["total"], found["ada"]["remarks"]) == ("2", "")
+    said = "Perhaps it belongs to ada, who is on the roster, but only a whole name counts: if so, move it into a folder called ada"
+    assert said in found["ada_zzz"]["noticed"] and "Perhaps" not in found["stranger"]["noticed"]
+    page = (a_class / "out" / "class.html").read_text()
+    assert said in page[page.index("id='strangers'") :].partition("</section>")[0]
+
+
 @pytest.mark.thorough
 @caged
 def test_pages_that_are_handed_out_list_nobody_elses_points(a_class):
@@ -185,7 +205,7 @@ def results(folder, lesson, rows):
 
 def test_a_terms_lessons_stand_side_by_side(tmp_path, capsys):
     results(tmp_path / "one", "03", ['"ada","Ada <b>",3.5,4,1', '"s10","",1,4,1'])
-    results(tmp_path / "two", "04", ['"ada","Ada <b>",2,7,1', '"s9","=1+1",7,7,1'])
+    results(tmp_path / "two", "04", ['"ada","Ada <b>",2,7,1', '"s9","\'=1+1",7,7,1', '"\'=x","",0,7,1'])
     results(tmp_path / "three", "04", ['"s9","",1,7,1'])
     folders = [str(tmp_path / name) for name in ("one", "two", "three")]
     assert main(["term", *folders, "--out", str(tmp_path / "term")]) == 0
@@ -202,12 +222,14 @@ def test_a_terms_lessons_stand_side_by_side(tmp_path, capsys):
     assert len(header) == len({*header}) == 7, "a folder that is named twice is a column once"
     assert [(row[0], *row[-2:]) for row in students] == [("a", "4", "12"), ("b", "4", "12"), ("c", "4", "12")]
     assert rows == [
+        ["'=x", "", "", "0", "", "0", "18"],
         ["ada", "Ada <b>", "3.5", "2", "", "5.5", "18"],
         ["s9", "'=1+1", "", "7", "1", "8", "18"],
         ["s10", "", "1", "", "", "1", "18"],
     ]
     page = (tmp_path / "term" / "term.html").read_text()
-    assert "Ada &lt;b&gt;" in page and "<td class='number'>–</td>" in page and "3 students" in page
+    assert "Ada &lt;b&gt;" in page and "<td class='number'>–</td>" in page and "4 students" in page
+    assert ">=x<" in page and ">=1+1 (s9)<" in page  # what only a table has to spell otherwise
     assert main(["term", str(tmp_path / "nowhere")]) == 2
     assert "cannot be read" in capsys.readouterr().err
     for text in ("x,y\n1,2\n", '"student","name","total","possible"\n"a","",nan,4\n'):
@@ -258,6 +280,24 @@ def test_answers_in_words_are_collected_read_and_kept(a_class):
     page = (a_class / "out" / "feedback" / "ada.html").read_text()
     assert "Your instructor says: Say which is which." in page and "the grading gave" not in page
     assert len((a_class / "out" / "to-read.csv").read_text().splitlines()) == 1
+
+
+@given(st.lists(st.text(st.characters(codec="utf-8"), min_size=1, max_size=40), min_size=1, max_size=3))
+@example(["=1+1", "'=1+1", "''=1+1"])
+@example(["a;=1", "a; =1", "@x", "\uff1d1", '"=1', "-5", " =1", "a,b\nc"])
+def test_a_row_to_read_leads_back_to_its_student_whatever_the_name(tmp_path_factory, texts):
+    """As a person does it: points written into the rows, and the rows copied below those of overrides.csv."""
+    folder, students = tmp_path_factory.mktemp("read"), {name for text in texts if (name := fit(text).strip())}
+    question = Written("03.why_three", "Why three?", 2)
+    result = Result("00" * 32, "", "x.ipynb", "03", verdicts=(Verdict(question.id, TO_BE_READ, code="Since."),))
+    write_in_words(folder, lambda: [Graded(Person(name), (result,), ()) for name in students], [question])
+    rows = (folder / "to-read.csv").read_text(encoding="utf-8-sig").partition("\n")[2]
+    own = "zoe,03.attention,1,,\n"
+    (folder / "overrides.csv").write_text(HEADER + own + rows.replace(f'"{question.id}","",', f"{question.id},2,"))
+    read = read_overrides(folder / "overrides.csv", students | {"zoe"}, Settings(written=(question,)))
+    assert {name: one.points for name, one in read.items() if question.id in one.points} == {
+        name: {question.id: 2} | ({"03.attention": 1} if name == "zoe" else {}) for name in students
+    }
 
 
 @caged

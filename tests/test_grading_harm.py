@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import extent
 import patience
@@ -24,6 +25,7 @@ from test_tasks import solution_of
 
 from course_utils.base import files
 from course_utils.base.errors import CourseError
+from course_utils.base.places import file_of, names_in
 from course_utils.checks import explain, judge
 from course_utils.checks.answer import judge_answer
 from course_utils.checks.running.contract import Candidate, Case, Outcome, pack, question, unpack
@@ -33,21 +35,30 @@ from course_utils.checks.task import Task
 from course_utils.commands import main
 from course_utils.grading.cage import locks
 from course_utils.grading.grade import grade_class, what_to_grade, which_lessons
+from course_utils.grading.handing_out.nbgrader import export
+from course_utils.grading.handing_out.release import release
 from course_utils.grading.judging import box as boxes
+from course_utils.grading.judging import grader as graders
 from course_utils.grading.judging.candidates import Candidates
 from course_utils.grading.judging.grader import Grader, result_key
 from course_utils.grading.keeping.journal import GAVE_UP, Journal, JournalError
-from course_utils.grading.keeping.record import BYTES_AT_MOST, Person, Result, Verdict
+from course_utils.grading.keeping.record import BYTES_AT_MOST, Graded, Person, Result, Verdict
 from course_utils.grading.reading import lessons
+from course_utils.grading.reading.altered import altered
+from course_utils.grading.reading.notebook_file import Notebook, read_notebook
 from course_utils.grading.reading.settings import Settings
 from course_utils.grading.reading.submissions import Found, canvas_id, find
+from course_utils.grading.writing.class_page import class_page
+from course_utils.grading.writing.pages import feedback
 from course_utils.grading.writing.points import score
+from course_utils.grading.writing.results import why
 from course_utils.lessons import tasks
 from course_utils.models import attention
 
 caged = pytest.mark.skipif(
     not locks.available().safe, reason=f"this machine cannot lock a learner's code in (it gives: {locks.available()})"
 )
+COURSE = Path(__file__).parents[1]
 LESSON_04 = "def dot(state, hidden):\n    return 0\n"
 
 
@@ -416,14 +427,91 @@ HIDDEN = {
 def test_who_hides_the_courses_own_code_is_worth_a_look(grade, how):
     result = grade("import torch\nfrom course_utils.models import attention as course", HIDDEN[how])
     earns = sum(points.points for points in score(result, Settings()))
-    assert earns == 0 or any("imports what no exercise offers" in reason for reason in result.suspicions), result
-    assert len(result.suspicions) >= 1
+    told = (*result.suspicions, *result.noticed)
+    assert earns == 0 or any("imports what no exercise offers" in reason for reason in told), result
+    assert told
 
 
 @caged
-def test_imports_that_an_exercise_offers_are_no_reason_for_a_look(grade):
-    assert grade("import torch", "from course_utils.models.attention import attention as reference").suspicions == ()
-    assert grade("from course_utils.models.attention import attention, causal_mask", CAUSAL).suspicions != ()
+def test_only_imports_that_no_exercise_offers_are_noticed(grade):
+    offered, more = "import attention as reference", "import attention, causal_mask"
+    said = [grade(f"from course_utils.models.attention {names}", CAUSAL) for names in (offered, more)]
+    found = [[text for text in result.noticed if "imports what no exercise offers" in text] for result in said]
+    assert (found[0], len(found[1])) == ([], 1) and said[0].suspicions == said[1].suspicions == ()
+
+
+# Each with what it is told as, and whether that is a reason for suspicion.
+WORDS = [
+    ("import signal", "handles processes", True),
+    ("import os, signal", "handles processes", True),
+    ("x = 1; import subprocess as s", "handles processes", True),
+    ("from multiprocessing.pool import Pool", "handles processes", True),
+    ("__import__('socket')", "asks for a network", True),
+    ("importlib.import_module('http.client')", "asks for a network", True),
+    ("from urllib.request import urlopen", "asks for a network", True),
+    ("import threading", "would run code after or beside its answers", True),
+    ("f = torch.compile(lambda x: x)", "compiles functions, whose calls nobody sees", False),
+    ("os.environ['KMP_DUPLICATE_LIB_OK'] = 'True'", "reads or sets environment variables", False),
+    ("signal, requests = noise * 2, [1]", "", False),
+    ("signal.shape, requests[0]", "", False),
+    ("# adapted from http://example.org, by subprocess; sys.modules", "", False),
+    ("'''Taken from http://example.org: the signal is what we import.'''", "", False),
+]
+
+
+@pytest.mark.parametrize(("code", "said", "suspicious"), WORDS)
+def test_what_honest_notebooks_hold_is_no_suspicion(code, said, suspicious):
+    code = graders._own_code(Notebook((code,), "03"))
+    found = [graders._about(code, patterns) for patterns in (graders.SUSPICIOUS, graders.NOTICED)]
+    wanted = [f"The code {said}."] if said else []
+    assert found == ([wanted, []] if suspicious else [[], wanted])
+
+
+@caged
+def test_an_answer_that_is_too_slow_to_be_interrupted_is_not_said_to_have_ended_its_process(grade):
+    result = grade("import torch", "def causal_mask(size):\n    return sum(range(10**12))")
+    assert state(result, "03.causal_mask") == "error" and result.suspicions == ()
+    result = grade("import os", "def causal_mask(size):\n    os._exit(0)")
+    assert "03.causal_mask ended its process" in result.suspicions
+
+
+@caged
+def test_what_was_altered_is_noticed_and_no_student_reads_it(tmp_path, grader):
+    (released,) = release(COURSE, ["03"], tmp_path, Settings())
+    plain = json.loads(released.read_text(encoding="utf-8"))
+
+    def graded(cells, **changed):
+        released.write_text(json.dumps(plain | {"cells": cells} | changed), encoding="utf-8")
+        return grader.grade(Found("ada", released, "03.ipynb"), "00" * 32)
+
+    def alter(cell):
+        return cell | {"source": cell["source"] + "\n\nEasy."} if cell["source"].startswith("## 03.attention") else cell
+
+    gone = ('check("03.causal_mask"', "## 03.influence")
+    cells = [alter(cell) for cell in plain["cells"] if not any(text in cell["source"] for text in gone)]
+    assert graded(plain["cells"]).noticed == ()
+    result = graded(cells)
+    noticed = ("Prompts edited: 03.attention.", "Prompts deleted: 03.influence.", "Checks deleted: 03.causal_mask.")
+    assert (result.noticed, result.remarks, result.suspicions) == (noticed, (), ())
+    in_colab = [cell | {"id": None, "metadata": cell["metadata"] | {"id": cell["id"]}} for cell in cells]
+    assert graded(in_colab, nbformat_minor=0).noticed == noticed
+    without_names = [{key: value for key, value in cell.items() if key != "id"} for cell in cells]
+    assert graded(without_names).noticed == noticed[1:]
+    code = [cell for cell in cells if cell["cell_type"] == "code" and "check(" not in cell["source"]]
+    assert graded(code).noticed == ("Prompts deleted: all.", "Checks deleted: all.")
+    seen = [Graded(Person(name), (result,), ()) for name in ("ada", "bo")]
+    page = class_page(seen, [], "x")
+    assert re.search(r"Prompts edited: 03\.attention\.\s+<a href='feedback/ada\.html'>", page)
+    assert "Prompts" not in feedback(seen[0], [])
+
+
+@pytest.mark.parametrize("lesson", names_in(COURSE, "exercises"))
+def test_what_is_handed_out_is_not_taken_for_altered(lesson, tmp_path):
+    paths = [COURSE / file_of("exercises", lesson), *release(COURSE, [lesson], tmp_path, Settings())]
+    for path in (*paths, *export(COURSE, [lesson], tmp_path / "nbgrader", Settings())):
+        notebook = read_notebook(path, lessons.names_by_lesson())
+        assert notebook.lesson == lesson[:2]
+        assert altered(notebook.titled, notebook.cells, notebook.lesson) == [], path
 
 
 @caged
@@ -698,6 +786,21 @@ def test_a_number_of_any_kind_answers_a_question(tmp_path, grader):
             )
         )
         assert state(grader.grade(Found("ada", path, "02.ipynb"), "00" * 32), "02.q2") == "passed", answer
+
+
+@caged
+def test_of_a_question_it_is_said_which_kind_of_answer_is_wanted(grade):
+    said = {"q1": "0.5", "q2": '"b"', "q3": '""', "q4": "[1]", "q5": "..."}
+    checks = "\n".join(f'check("02.{name}", {answer}, seed=7)' for name, answer in said.items())
+    result = grade("from course_utils import check", checks, name="02.ipynb")
+    found = {verdict.task[3:]: why(verdict) for verdict in result.verdicts if verdict.task[3:] in said}
+    assert found == {
+        "q1": 'The answer should be one of the letters a to d, as in check("02.q1", "b"), not 0.5.',
+        "q2": "The answer should be a number, as in check(\"02.q2\", 0.5), not 'b'.",
+        "q3": 'Put one of the letters a to d in place of the dots: check("02.q3", "b").',
+        "q4": 'The notebook holds no `check("02.q4", …)` with a letter as its answer.',
+        "q5": 'The notebook holds no `check("02.q5", …)` with a letter as its answer.',
+    }
 
 
 # What goes wrong around it

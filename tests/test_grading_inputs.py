@@ -535,13 +535,49 @@ def test_platforms_names_lead_to_the_student(tmp_path):
     assert ("lovelaceada", "lovelaceada_123_4567_03_queries.ipynb") in found(tmp_path, two)
 
 
+# Who else is there, with the file that is asked about beside them, and whose it is on the roster below; None: nobody's there.
+WHOLE_NAMES = [
+    ("", "ann.ipynb", "ann"),
+    ("", "ann", "ann"),  # without an ending
+    ("", "ann/03/x.ipynb", "ann"),
+    ("", "b.ray", "b.ray"),  # not b's, whose name is all but the ending
+    ("", "ann_zzz.ipynb", None),
+    ("ann.ipynb", "ann_zzz.ipynb", None),
+    ("", "ann-03.ipynb", None),
+    ("", "ann.zzz.ipynb", None),
+    ("", "ann zzz/x.ipynb", None),
+    ("", "lovelaceada_12_345_x.ipynb", "ann"),  # Canvas knows no more of her than her name
+    ("ann.ipynb", "lovelaceada_12_345_x.ipynb", None),
+    ("ann.ipynb", "Ada Lovelace_12_assignsubmission_file_/x.ipynb", None),
+    ("ann.ipynb", "lovelaceada_77_345_x.ipynb", None),  # name and number are those of two
+    ("ann.ipynb", "anybody_77_345_x.ipynb", "cy"),
+    ("", "raybo_12_345_x.ipynb", None),  # Bo Ray has another one there
+    ("", "raybo_66_345_x.ipynb", "b.ray"),
+]
+
+
+@pytest.mark.parametrize(("beside", "file", "whose"), WHOLE_NAMES)
+def test_only_a_whole_name_leads_to_a_student(tmp_path, beside, file, whose):
+    lay(tmp_path, *filter(None, (beside, file)))
+    roster = {
+        "ann": Person("ann", "Ada Lovelace"),
+        "b": Person("b"),
+        "b.ray": Person("b.ray", "Bo Ray", other={"canvas_id": "66"}),
+        "cy": Person("cy", other={"canvas_id": "77"}),
+    }
+    (student,) = [f.student for f in find(tmp_path, roster) if f.file == file]
+    assert student == whose or whose is None and student not in roster
+
+
 def test_everybody_on_the_roster_comes_up(tmp_path):
-    lay(tmp_path, "ann_03.ipynb", "ann_04.ipynb", "annabel.ipynb", "stranger.ipynb")
+    lay(tmp_path, "ann.ipynb", "ann_04.ipynb", "annabel.ipynb", "stranger.ipynb", " ann .ipynb")
     roster = {s: Person(s) for s in ("zoe", "ann", "annabel", "\u202ebad")}
     got = list(find(tmp_path, roster))
-    assert {(f.student, f.file) for f in got if f.file} == {
-        ("ann", "ann_03.ipynb"), ("ann", "ann_04.ipynb"), ("annabel", "annabel.ipynb"), ("stranger", "stranger.ipynb")
+    assert {(f.student, f.file) for f in got if f.file != " ann .ipynb"} >= {
+        ("ann", "ann.ipynb"), ("ann_04", "ann_04.ipynb"), ("annabel", "annabel.ipynb"), ("stranger", "stranger.ipynb")
     }  # fmt: skip
+    (with_blanks,) = [f.student for f in got if f.file == " ann .ipynb"]
+    assert re.fullmatch(r"ann \[\w{8}\]", with_blanks)
     assert [(f.student, f.note) for f in got if not f.file] == [
         (s, "Nothing was handed in.") for s in ("zoe", "\u202ebad")
     ]

@@ -28,10 +28,11 @@ from PIL import Image
 
 from course_utils.checks.answer import judge_answer
 from course_utils.commands import doctor
-from course_utils.grading.keeping.record import Graded, Person, Points, Result, Verdict
+from course_utils.grading.keeping.record import STATES, Graded, Person, Points, Result, Verdict
 from course_utils.grading.reading.notebook_file import fingerprint, read_notebook
 from course_utils.grading.reading.written import Written
 from course_utils.grading.writing import pages, pictures, tally
+from course_utils.grading.writing.results import NOTHING, hint
 from course_utils.lessons import tasks
 from course_utils.lessons.tasks import answers
 
@@ -165,7 +166,7 @@ def hostile(text, number=0):
         for task, state in zip(asked, states, strict=True)
     )
     points = tuple(Points(task.id, 0.5, 1, text) for task in asked)
-    result = Result("k", f"{text}{number}", text, "03", text, (text,) * 3, (text,) * 9, found, 2.0)
+    result = Result("k", f"{text}{number}", text, "03", text, (text,) * 3, (text,) * 9, found, 2.0, noticed=(text,) * 2)
     person = Person(f"{text}{number}", text, text, {text: text})
     return Graded(person, (result,), points, text, 0.5, 1.5, 4), asked
 
@@ -364,7 +365,7 @@ def a_student():
             "Defined twice; the last counts.",
             "SECRET CODE",
         ),
-        Verdict(third.id, "not attempted", message="Put your answer there, then run this one again."),
+        Verdict(third.id, "not attempted"),
         Verdict(fourth.id, "missing", note="Perhaps renamed to `catch_it`."),
     )
     points = (
@@ -392,7 +393,6 @@ def test_feedback_says_what_why_and_the_first_hint_and_never_an_answer():
         "Nothing named catch_wrong_attention was found in the notebook.Perhaps renamed to catch_it.",
     ):
         assert part in text
-    assert "run this one again" not in text
     for task in asked:
         shown = [" ".join(hint.replace("`", "").split()) in text for hint in task.hints]
         assert shown == [task.id != "03.padding_mask", False, False]
@@ -405,11 +405,20 @@ def test_feedback_says_what_why_and_the_first_hint_and_never_an_answer():
 def test_feedback_on_a_lesson_that_was_not_handed_in_and_on_a_file_that_could_not_be_read():
     asked = FOUR
     nothing = told(pages.feedback(Graded(Person("bo"), (), (), possible=4), asked))
-    assert "No notebook of lesson 03 was handed in. That is 0 of 4 points." in nothing
+    assert "No notebook of lesson 03 was handed in. That is 0 of 4 points. What was asked:" in nothing
+    assert "How to go on" not in nothing
     spoilt = Result("k", "bo", "x.pdf", "", "This is a PDF: hand in the notebook.")
     text = told(pages.feedback(Graded(Person("bo"), (spoilt,), (), possible=4), asked))
-    assert "x.pdf: This is a PDF: hand in the notebook." in text
-    assert "not run" in text
+    # One sentence on the file, no card for each task.
+    assert text.endswith(
+        "0 of 4 points. 0 of 4 tasks passed.On your notebookx.pdf: This is a PDF: hand in the notebook."
+        "Lesson 03No notebook of lesson 03 could be read. That is 0 of 4 points."
+    )
+
+
+def test_only_an_answer_that_was_looked_for_gets_a_hint():
+    hinted = {state for state in (*STATES, NOTHING) if hint(FOUR[0], Verdict(FOUR[0].id, state))}
+    assert hinted == {"failed", "error", "not attempted", "missing"}
 
 
 def test_pages_are_the_same_bytes_each_time(tmp_path):
@@ -451,18 +460,32 @@ def test_the_class_page_counts_and_shows_the_most_common_mistake_first_with_its_
     assert text.index("s6: 1") > text.index("s0: 0")
 
 
-def test_identical_answers_are_grouped_but_not_short_ones_nor_what_many_write():
+@pytest.mark.parametrize(
+    ("characters", "alike", "others", "listed"),
+    [
+        (79, 2, 0, False),
+        (80, 2, 0, True),
+        (80, 4, 4, True),  # half of the class, and yet no more than four
+        (80, 5, 3, False),
+        (239, 5, 20, True),  # just a fifth
+        (239, 6, 19, False),
+        (240, 5, 3, True),  # a function of some eight lines
+        (300, 8, 0, True),
+    ],
+)
+def test_of_identical_answers_what_the_page_says_is_left_out(characters, alike, others, listed):
     task = tasks.load("03.attention")
-    people = [answered(n, task, LONG) for n in (0, 1)]
-    people += [answered(n, task, f"{LONG}#{'common'}", "passed") for n in range(2, 9)]
-    people += [answered(n, task, "def attention(q, k, v):\n    return q @ k", "passed") for n in range(9, 12)]
-    people += [answered(n, task, f"{LONG}{n}") for n in range(12, 30)]
-    text = told(pages.class_page(people, [task], "x"))
-    found = text[text.rindex("Identical answers") : text.rindex("The slowest")]
-    assert "For a conversation, not a verdict." in found
-    assert "2 students, the same wrong answer" in found
-    assert "s0" in found and "s1" in found
-    assert not re.search(r"\bs([2-9]|1\d|2\d)\b", found)
+    code = 'def attention(query):\n    """Why."""\n    # how\n' + "    " + "x" * characters + "\n"
+    assert len(tally.substance(code)) == characters
+    people = [answered(n, task, code, "passed") for n in range(alike)]
+    people += [answered(n, task, f"{LONG}{n}") for n in range(alike, alike + others)]
+    page = told(pages.class_page(people, [task], "x"))
+    found = page[page.rindex("Identical answers") : page.rindex("The slowest")]
+    assert (f"{alike} students, the same right answer" in found, "There are none." in found) == (listed, not listed)
+    assert (
+        "Left out are those of fewer than 80 characters, signature, docstring, comments and blanks aside, and among those "
+        "of fewer than 240, some eight lines, what more than 4 students and more than a fifth of those who answered wrote"
+    ) in found
 
 
 def test_the_courses_own_answer_is_told_apart():

@@ -14,6 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from course_utils.base.texts import clean
+from course_utils.grading.keeping import texts
 from course_utils.grading.keeping.journal import Journal
 from course_utils.grading.keeping.record import Graded, Person, Points, Result, Verdict
 from course_utils.grading.reading.overrides import Override
@@ -130,7 +132,7 @@ def one(student="ada", text="", lessons=("02", "03"), lost=0.0, other=None, poin
     """A student with a right and a wrong answer; `text` in every field that a submission or a roster fills."""
     verdicts = [Verdict(task.id, "passed", fingerprint="f", seconds=0.01) for task in TASKS]
     verdicts[0] = Verdict(TASKS[0].id, "failed", "value", "first_axis", message=f"{text}why", note=text, code=text)
-    verdicts[1] = Verdict(TASKS[1].id, "not attempted", message="There is nothing to check yet.")
+    verdicts[1] = Verdict(TASKS[1].id, "not attempted")
     given = points or [0.25, 0, *[1] * (len(TASKS) - 2)]
     earned = [Points(task.id, p, 1, text) for task, p in zip(TASKS, given, strict=True) if task.id[:2] in lessons]
     found = [
@@ -143,6 +145,7 @@ def one(student="ada", text="", lessons=("02", "03"), lost=0.0, other=None, poin
             (text,),
             (text,),
             tuple(v for v in verdicts if v.task[:2] == lesson),
+            noticed=(text,),
         )
         for lesson in lessons
     ]
@@ -175,7 +178,7 @@ def test_grades_hold_a_row_a_student_and_say_points_state_and_mistake_of_each_ta
     table = rows(written(tmp_path, [one(lost=1), absent()])["grades.csv"])
     header, ada, nobody = table
     assert header[:7] == ["student", "name", "total", "possible", "lost", "late", "by hand"]
-    assert header[-2:] == ["remarks", "suspicions"]
+    assert header[-3:] == ["remarks", "noticed", "suspicions"]
     assert [h for h in header if h.startswith("02.softmax ")] == [
         "02.softmax points",
         "02.softmax state",
@@ -395,11 +398,11 @@ def test_numbers_are_numbers_and_texts_are_quoted(tmp_path):
 
 @given(st.text())
 def test_any_text_is_one_safe_cell(text):
-    cell = results.cell(text)
+    cell = texts.cell(text)
     cell.encode("utf-8")
     assert not set(cell) & set("\n\r\t\0")
     assert not any(begins_formula(part) for part in cell.split(";"))
-    kept = [[c for c in t if c.isalnum()] for t in (cell, results.clean(text)[: results.CELL_AT_MOST - 1])]
+    kept = [[c for c in t if c.isalnum()] for t in (cell, clean(text)[: texts.CELL_AT_MOST - 1])]
     assert kept[0][: len(kept[1])] == kept[1]  # no letter is lost
 
 

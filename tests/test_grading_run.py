@@ -214,7 +214,7 @@ def test_ctrl_c_says_how_to_go_on_and_leaves_nothing_running(submissions, undist
     os.killpg(running.pid, signal.SIGCONT)
     code, said = running.wait(30), Path(f"{out}.said").read_text()
     assert code == 130, said
-    assert said.strip() == "Stopped. The same command goes on where it stopped."
+    assert said.endswith("…\n\nStopped. The same command goes on where it stopped.\n")
     assert not gone(processes)
     before = len(results_of(out))
     code, said = grade(submissions, out)
@@ -232,8 +232,8 @@ def test_a_full_disk_is_one_sentence_and_what_was_graded_stays(submissions, undi
         resource.prlimit(running.pid, resource.RLIMIT_FSIZE, (12_000, resource.RLIM_INFINITY))
         assert running.wait(PATIENCE) == 2
     said = Path(f"{out}.said").read_text()
-    assert re.fullmatch(
-        r"course: \S+ cannot be written \(File too large\): make room or name another --out, .*\n", said
+    assert re.search(
+        r"…\ncourse: \S+ cannot be written \(File too large\): make room or name another --out, .*\n\Z", said
     ), said
     kept = len(results_of(out))
     assert 0 < kept < 12
@@ -267,6 +267,12 @@ def test_a_line_cut_off_anywhere_costs_that_line_only(tmp_path):
                 journal.add(a_result(number))
             assert journal[a_result(2).key] == a_result(2)
         assert len((tmp_path / NAME).read_bytes().splitlines()) == 3
+
+
+def test_a_result_of_an_earlier_version_is_read():
+    earlier = a_result(1).to_json()
+    del earlier["noticed"]
+    assert Result.from_json(earlier) == a_result(1)
 
 
 def test_what_was_given_up_is_tried_again_next_time(tmp_path):
@@ -369,7 +375,7 @@ def test_a_wrong_word_is_one_sentence(tmp_path, monkeypatch, capsys, options, se
     (tmp_path / "empty").mkdir()
     (tmp_path / "empty" / "a_file").touch()
     assert main(["grade", ".", "--out", "results", *options]) == 2
-    said = capsys.readouterr().err
+    said = capsys.readouterr().err.removeprefix("Looking through . …\n")
     assert said.startswith("course: ") and sentence in said and said.count("\n") == 1
     assert not (tmp_path / "results").exists()
 
@@ -382,6 +388,14 @@ def test_no_submissions_are_one_sentence_and_leave_nothing(tmp_path, capsys, whe
     assert main(["grade", str(tmp_path / where), "--out", str(tmp_path / "results")]) == 2
     assert sentence in capsys.readouterr().err
     assert not (tmp_path / "results").exists()
+
+
+def test_a_sign_of_life_comes_before_what_takes_seconds_to_import(tmp_path, capsys, monkeypatch):
+    from course_utils.commands import main
+
+    monkeypatch.setitem(sys.modules, "course_utils.grading.grade", None)  # importing it fails
+    assert main(["grade", str(tmp_path), "--out", str(tmp_path / "results")]) == 2
+    assert capsys.readouterr().err.startswith(f"Looking through {tmp_path.as_posix()} …\ncourse: ")
 
 
 def test_results_among_the_submissions_are_no_submissions(tmp_path):
@@ -407,6 +421,29 @@ def test_a_program_can_grade_a_class(tmp_path):
     assert (again.files, again.new, len(steps)) == (1, 0, 2)
     with pytest.raises(CourseError, match="There is no lesson '99' with tasks"):
         grade_class(tmp_path / "in", tmp_path / "out", lessons=["99"])
+
+
+def test_verdicts_are_kept_for_the_bytes_that_were_graded(tmp_path, graded_here, monkeypatch):
+    """Here a file becomes another one after it was queued."""
+    file, right, wrong = tmp_path / "in" / "ada.ipynb", CAUSAL, CAUSAL.replace("tril", "triu")
+    file.parent.mkdir()
+    grade_all = pool.grade_all
+
+    def grade_what_has_changed(found, plan, workers):
+        for one in found:
+            file.write_text(notebook("import torch", wrong))
+            yield from grade_all([one], plan, workers)
+
+    def grade():
+        new = grade_class(tmp_path / "in", tmp_path / "out", lessons=["03"]).new
+        return new, '"passed"' in (tmp_path / "out" / "grades.csv").read_text(encoding="utf-8-sig")
+
+    monkeypatch.setattr(pool, "grade_all", grade_what_has_changed)
+    file.write_text(notebook("import torch", right))
+    assert grade() == (1, True)
+    assert grade() == (1, False)
+    file.write_text(notebook("import torch", right))
+    assert grade() == (0, True)
 
 
 def test_what_decides_on_verdicts_is_read_from_imports():

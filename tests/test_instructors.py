@@ -214,9 +214,9 @@ def test_the_class_settings_count_in_what_is_handed_out(tmp_path, in_the_course)
     settings.write_text(dict(block[1:] for block in blocks("Collect"))["class.toml"], encoding="utf-8")
     command("release", "03", "--out", tmp_path, "--settings", settings)
     readme = (tmp_path / QUERIES / "README.md").read_text(encoding="utf-8")
-    assert "holds 6 tasks, 8 points in all" in readme
+    assert "holds 5 tasks, 8 points in all" in readme
     assert re.search(r"^\| 03.attention \| .* \| 4 \|$", readme, re.MULTILINE)
-    assert re.search(r"^\| 03.catch_wrong_attention \| .* \| 0 \|$", readme, re.MULTILINE)
+    assert "\nIt also holds what does not count: 03.catch_wrong_attention.\n" in readme and readme.count("\n| 03.") == 5
     assert "\nHand in by 2026-11-20 23:59+01:00. Each day begun after that costs 10% of the points. " in readme
     assert "After 7 days nothing counts.\n\n## How to work" in readme
     command("export", "nbgrader", tmp_path / "nbgrader", "03", "--settings", settings)
@@ -758,7 +758,7 @@ def test_grading_reads_what_nbgrader_has_collected(exported, tmp_path, locks):
     found = grades(tmp_path / "results")
     assert [row["total"] for row in found.values()] == ["6", "1.5"]
     for row in found.values():  # nothing is said on the cells that nbgrader grades by
-        assert (row["remarks"], row["suspicions"]) == ("", "")
+        assert (row["remarks"], row["noticed"], row["suspicions"]) == ("", "", "")
 
 
 # The page's workflows
@@ -835,6 +835,28 @@ def test_the_workflow_that_runs_notebooks(tmp_path, wheel):
     nbformat.write(notebook, file)
     with pytest.raises(AssertionError, match="43 True"):
         again(commands[-1])
+
+
+@posix
+def test_what_nbval_compares_is_the_same_whoever_runs_it(tmp_path):
+    """Here by somebody who has answered the predictions, with a progress of their own, a narrow terminal and another hash seed."""
+    place, lesson = tmp_path / "notebooks" / "00_start_here.ipynb", ROOT / file_of("notebooks", "00_start_here")
+    place.parent.mkdir()
+    place.write_bytes(lesson.read_bytes())
+    asked = re.findall(r'predict\("(.+?)"', "\n".join(sources(read(lesson))))
+    assert len(asked) >= 2
+    own = {"PYTHONPATH": str(ROOT), "COURSE_HOME": str(tmp_path), "COURSE_PROGRESS": None}
+    own |= {"COLUMNS": "40", "PYTHONHASHSEED": "random"}
+    guesses = "\n".join(f"predict({name!r}, 123)" for name in asked)
+    shell(
+        tmp_path,
+        f"python - <<'END'\nfrom course_utils import check, predict\n{guesses}\ncheck('00.q1', 'a')\nEND",
+        **own,
+    )
+    assert (tmp_path / ".course" / "progress.json").exists()
+    (workflow,) = [text for _, name, text in blocks("In CI", "yaml") if name == "notebooks.yml"]
+    (job,) = yaml.safe_load(workflow)["jobs"].values()
+    assert " passed" in shell(tmp_path, job["steps"][-1]["run"], **own)
 
 
 @pytest.mark.thorough

@@ -170,6 +170,33 @@ def test_a_card_of_another_model_is_told(saved, changes):
         load_model(with_card(saved, **changes))
 
 
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("encoder_layers", 201), ("decoder_layers", 10**6), ("longest", 8193), ("longest", 1e9), ("width", 4098)],
+)
+def test_a_card_that_asks_for_a_huge_model_is_told_at_once(saved, option, value):
+    with_card(saved, config=card_of(saved)["config"] | {option: value})
+    with pytest.raises(CourseError, match=rf"model\.json asks for {option} [\d,.]+: at most [\d,]+ are made"):
+        load_model(saved)
+    with pytest.raises(CourseError, match=f"a model of kind transformer can't be made with {option} "):
+        make_model("transformer", len(SUBWORDS), {option: value})
+
+
+@pytest.mark.parametrize("changes", [{"hidden": 10**5, "encoder_layers": 200}, {"vocabulary": 10**9}], ids=str)
+def test_nothing_is_built_that_is_much_larger_than_its_weights(saved, changes, monkeypatch):
+    made, register = [], torch.nn.Module.register_parameter
+
+    def register_and_count(module, name, parameter):
+        register(module, name, parameter)
+        made.append(0 if parameter is None else parameter.numel())
+
+    monkeypatch.setattr(torch.nn.Module, "register_parameter", register_and_count)
+    with_card(saved, config=card_of(saved)["config"] | changes)
+    with pytest.raises(CourseError, match="the weights in .* do not fit the model that model.json describes"):
+        load_model(saved)
+    assert sum(made) <= 3 * sum(value.numel() for value in load_file(saved / "model.safetensors").values())
+
+
 @pytest.mark.parametrize("weights", [b"", b"not safetensors", save({"weight": torch.zeros(2)}), save({})])
 def test_foreign_weights_are_told(saved, weights):
     (saved / "model.safetensors").write_bytes(weights)

@@ -289,6 +289,13 @@ def foreign_files():
         "other specials": changed(
             lambda content: content["model"]["vocab"].update({"<pad> ": BOS, "<bos> ": PAD}),
         ),
+        "a setting over which the library breaks down": changed(
+            lambda content: content["model"].update(continuing_subword_prefix="\x1b[31m" * 3)
+        ),
+        "no word for the unknown": Subwords.words(TEXTS)
+        .tokenizer.to_str()
+        .replace('"unk_token":"<unk> "', '"unk_token":""')
+        .encode(),
         "a gap": changed(lambda content: content["model"]["vocab"].update({"Ġthe": 1000})),
     }
 
@@ -602,10 +609,12 @@ def test_the_same_seed_gives_the_same_pairs_and_another_others():
     ("arguments", "message"),
     [
         ({"order": "verb_last"}, "order must be one of monotone, verb-last, reversed, not 'verb_last'"),
-        ({"vocabulary": 39}, "vocabulary must be at least 40 words, not 39"),
+        ({"vocabulary": 39}, "vocabulary must be at least 40 words and at most 100,000, not 39"),
+        ({"vocabulary": 10**9}, "vocabulary must be at least 40 words and at most 100,000, not 1,000,000,000"),
         ({"fertility": 1.1}, "fertility is a share: it must lie between 0 and 1, not be 1.1"),
         ({"fertility": float("nan")}, "fertility is a share"),
-        ({"shortest": 0}, "expected 1 <= shortest <= longest, as words of a sentence, not 0 and 12"),
+        ({"shortest": 0}, "expected 1 <= shortest <= longest <= 1,000, as words of a sentence, not 0 and 12"),
+        ({"longest": 10**8}, "not 4 and 100,000,000"),
         ({"shortest": 13}, "not 13 and 12"),
     ],
 )

@@ -16,6 +16,9 @@ from pkgutil import iter_modules
 from course_utils.base.environment import PYTHONS, right_python
 from course_utils.base.errors import CourseError
 from course_utils.base.signs import use_plain_signs
+from course_utils.base.texts import clean, cut
+
+AT_MOST = 2000  # characters of a sentence
 
 
 class Parser(argparse.ArgumentParser):
@@ -38,7 +41,7 @@ def main(arguments: list[str] | None = None) -> int:
     except Exception as error:
         if os.environ.get("COURSE_DEBUG"):
             raise
-        print(f"course: {_sentence(error)}", file=sys.stderr)
+        print(f"course: {cut(clean(_sentence(error)), AT_MOST)}", file=sys.stderr)  # it may quote a stranger's file
         return 2
 
 

@@ -27,8 +27,9 @@ def load(options) -> tuple:
     if isinstance(subwords, str):
         translators = ", ".join(files.pretrained_names(translators=True))
         raise CourseError(f"the model in {folder} translates nothing: name one that does, such as {translators}")
-    about = json.loads((folder / "model.json").read_text(encoding="utf-8")).get("about", {})
-    return model.to(device), subwords, about.get("settings", {})
+    about = json.loads((folder / "model.json").read_text(encoding="utf-8")).get("about")
+    settings = about.get("settings") if isinstance(about, dict) else None
+    return model.to(device), subwords, settings if isinstance(settings, dict) else {}
 
 
 def model_folder(name: str | None) -> Path:

@@ -7,6 +7,7 @@ import contextlib
 import time
 
 from course_utils.base.errors import CourseError
+from course_utils.base.texts import one_line
 from course_utils.commands._arguments import add_device, add_search, threads
 
 WORDS = "Measure how well a model translates, with BLEU and chrF."
@@ -71,7 +72,7 @@ def _timed(loaded, pairs, options):
 
     model, subwords, _ = loaded
     start = time.process_time()
-    translations = translate(model, subwords, pairs.sources, options.width, options.alpha)
+    translations = [*map(one_line, translate(model, subwords, pairs.sources, options.width, options.alpha))]
     seconds = time.process_time() - start
     environment = describe_environment(next(model.parameters()).device, torch.float32)
     place = environment["gpu"] or f"{environment['cpu']}, {threads()}"

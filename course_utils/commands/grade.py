@@ -50,6 +50,8 @@ def seed(text: str) -> int:
 
 def run(options) -> int:
     """Grade, and say what came of it; 1 if a file could not be graded."""
+    # A sign of life at once: what is imported next takes seconds.
+    print(f"Looking through {options.submissions.as_posix()} …", file=sys.stderr, flush=True)
     from contextlib import ExitStack
 
     from tqdm import tqdm
@@ -98,5 +100,7 @@ def run(options) -> int:
     print(
         f"Lessons {', '.join(done.lessons) or 'none'}; {done.problems:,} of {done.handed_in:,} files could not be graded."
     )
+    if done.strangers:
+        print(f"Handed in by somebody who is not on the roster: {done.strangers:,}. class.html lists who that is.")
     print(f"Results: {options.out.as_posix()} ({', '.join(WRITTEN)}, and more). Begin with class.html.")
     return 1 if done.problems else 0

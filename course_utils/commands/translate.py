@@ -10,6 +10,7 @@ from pathlib import Path
 
 from course_utils.base.errors import CourseError
 from course_utils.base.files import replacing
+from course_utils.base.texts import one_line
 from course_utils.commands._arguments import add_device, add_search
 
 WORDS = "Translate lines of text with a trained model."
@@ -49,7 +50,7 @@ def run(options) -> int:
         print(LEGEND, file=sys.stderr)
     while texts := list(itertools.islice(lines, 1 if one_by_one else CHUNK)):
         for text, translated in zip(texts, _translations(model, subwords, texts, number + 1, search), strict=True):
-            print(translated)
+            print(one_line(translated))
             number += 1
             if text and (options.show or picture):
                 alignment = align(model, subwords, text, **search)
@@ -93,7 +94,7 @@ def draw(alignment, columns: int = COLUMNS) -> str:
 
     The source's words are on steps above their columns; a source too wide for `columns` goes on in a further block.
     """
-    source, target = ([_cut(word) for word in side] for side in alignment[:2])
+    source, target = ([_cut(one_line(word)) for word in side] for side in alignment[:2])
     if alignment.weights is None:
         return ""
     margin = max(map(len, target)) + 1
@@ -126,11 +127,11 @@ def save_picture(alignment, file: str) -> None:
     if alignment.weights is None:
         raise CourseError(f"{file} was not drawn: the translation of the first line has no words")
     # A dollar sign would begin a formula.
-    source, target = ([word.replace("$", r"\$") for word in side] for side in alignment[:2])
+    source, target = ([one_line(word).replace("$", r"\$") for word in side] for side in alignment[:2])
     plots.weights(
         alignment.weights, keys=source, queries=target, xlabel="keys: source words", ylabel="queries: target words"
     )
-    title = f"Attention from “{' '.join(alignment.target)}” to “{' '.join(alignment.source)}”"
+    title = one_line(f"Attention from “{' '.join(alignment.target)}” to “{' '.join(alignment.source)}”")
     with replacing(Path(file)) as draft:
         plt.savefig(draft, format=Path(file).suffix[1:].lower(), metadata={"Title": title})
     plt.close()

@@ -74,7 +74,9 @@ class Subwords:
         """Read what `save` wrote. Raises `CourseError` when the file holds something else."""
         tokenizers, text = _library(), Path(path).read_bytes()
         try:
-            tokenizer = tokenizers.Tokenizer.from_str(text.decode("utf-8"))
+            text = text.decode("utf-8")
+            _must_be_plain(json.loads(text)["model"])
+            tokenizer = tokenizers.Tokenizer.from_str(text)
             if not _is_ours(tokenizer):
                 raise ValueError
             return cls(tokenizer)
@@ -172,6 +174,14 @@ def _prepare(model):
     tokenizer.pre_tokenizer = steps.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = tokenizers.decoders.ByteLevel()
     return tokenizer
+
+
+def _must_be_plain(model: dict) -> None:
+    """Raise an error for a setting that is on and that we never set: over some, such as a long prefix, the library breaks down."""
+    unknown = {"BPE": None, "WordLevel": _SPECIALS[UNK]}[model["type"]]
+    others = [value for name, value in model.items() if name not in ("type", "unk_token", "vocab", "merges")]
+    if model.get("unk_token") != unknown or any(others):
+        raise ValueError
 
 
 def _is_ours(tokenizer) -> bool:

@@ -49,7 +49,8 @@ from course_utils.data.pairs import Pairs
 
 ORDERS = ("monotone", "verb-last", "reversed")
 LONGEST_CLAUSE = 10  # words; longer sentences have several clauses
-SMALLEST_VOCABULARY = 40
+SMALLEST_VOCABULARY, LARGEST_VOCABULARY = 40, 100_000
+LONGEST = 1_000  # words of a sentence
 
 # The source's words; above a vocabulary of 200 invented ones follow. Nouns add an "s" in the plural;
 # verbs are in the past, where English shows no number, and go with and without an object.
@@ -102,7 +103,7 @@ class World:
     """Two languages and the rules between them, the same for the same arguments, whatever the seed of the sentences.
 
     `vocabulary` counts the source's words, singular and plural apart. Raises `CourseError` for an order not in ORDERS, a
-    vocabulary below 40, or a fertility outside 0 to 1.
+    vocabulary below 40 or above 100,000, or a fertility outside 0 to 1.
     """
 
     order: str = "verb-last"
@@ -113,8 +114,10 @@ class World:
     def __post_init__(self):
         if self.order not in ORDERS:
             raise CourseError(f"order must be one of {', '.join(ORDERS)}, not {self.order!r}")
-        if self.vocabulary < SMALLEST_VOCABULARY:
-            raise CourseError(f"vocabulary must be at least {SMALLEST_VOCABULARY} words, not {self.vocabulary}")
+        if not SMALLEST_VOCABULARY <= self.vocabulary <= LARGEST_VOCABULARY:
+            raise CourseError(
+                f"vocabulary must be at least {SMALLEST_VOCABULARY} words and at most {LARGEST_VOCABULARY:,}, not {self.vocabulary:,}"
+            )
         if not 0 <= self.fertility <= 1:
             raise CourseError(f"fertility is a share: it must lie between 0 and 1, not be {self.fertility}")
 
@@ -161,8 +164,10 @@ def generate_translations(
     The same on every machine for the same arguments, and another `number` shortens or continues the same list. Raises
     `CourseError` for bounds that no sentence can meet, and as `World` does.
     """
-    if not 1 <= shortest <= longest:
-        raise CourseError(f"expected 1 <= shortest <= longest, as words of a sentence, not {shortest} and {longest}")
+    if not 1 <= shortest <= longest <= LONGEST:
+        raise CourseError(
+            f"expected 1 <= shortest <= longest <= {LONGEST:,}, as words of a sentence, not {shortest:,} and {longest:,}"
+        )
     world = World(order, vocabulary, fertility, agreement)
     words, draw = world.words(), random.Random(seed).random
     pairs = Pairs([], [], [])

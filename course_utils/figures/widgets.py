@@ -9,7 +9,6 @@ from html import escape
 
 import ipywidgets
 import matplotlib.pyplot as plt
-
 import torch
 
 from course_utils.figures import plots

@@ -9,6 +9,7 @@ Nothing is printed here and nothing read from a command line: `commands/grade.py
 """
 
 import secrets
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,7 +20,7 @@ from course_utils.base.places import chosen
 from course_utils.grading.cage import locks
 from course_utils.grading.judging import pool
 from course_utils.grading.judging.box import Limits
-from course_utils.grading.judging.grader import result_key
+from course_utils.grading.judging.grader import read_once, result_key
 from course_utils.grading.keeping.journal import Journal, cannot_write
 from course_utils.grading.keeping.record import Person
 from course_utils.grading.reading.lessons import chosen_by, votes, worth_running
@@ -84,6 +85,7 @@ class Outcome:
     lessons: list[str]  # that count
     handed_in: int  # files
     problems: int  # of these that could not be graded
+    strangers: int  # who handed in and are not on the roster that there is
 
 
 def grade_class(
@@ -143,8 +145,8 @@ def grade_class(
         keys = fill_journal(journal, what, seed, workers or pool.cores(), step)
         new = len(journal) - before
         graded(len(keys), new)
-        handed_in, problems = write_results(journal, keys, what, title)
-        return Outcome(len(keys), new, what.lessons, handed_in, problems)
+        count = write_results(journal, keys, what, title)
+        return Outcome(len(keys), new, what.lessons, count["handed_in"], count["problems"], count["strangers"])
 
 
 def what_to_grade(submissions, out, lessons, roster, settings, scheduler, unsafe, overrides=None) -> Class:
@@ -187,7 +189,7 @@ def fill_journal(journal: Journal, what: Class, seed: int, workers: int, step: C
     plan = pool.Plan(seed, what.layers, limits, hidden, what.unsafe, questions)
 
     def missing():
-        for found in worth_running(what.found, what.lessons):
+        for found in map(read_once, worth_running(what.found, what.lessons)):
             key = result_key(found, seed, limits, not what.without_locks, questions)
             keys.append(key)
             if key not in journal:
@@ -211,8 +213,8 @@ def _grading(what, workers):
     return lambda found, plan: pool.grade_all(found, plan, workers)
 
 
-def write_results(journal: Journal, keys: list[str], what: Class, title: str) -> tuple[int, int]:
-    """Write all that is in the results' folder; return how many files there are, and how many could not be graded."""
+def write_results(journal: Journal, keys: list[str], what: Class, title: str) -> Counter:
+    """Write all that is in the results' folder; return how many files there are, how many could not be graded, how many strangers came."""
     title = title or _title(what.lessons)
     counted = what.counted
 
@@ -227,8 +229,11 @@ def write_results(journal: Journal, keys: list[str], what: Class, title: str) ->
         write_in_words(what.out, students, [each for each in counted if isinstance(each, Written)], files)
         with opened(what.out / "class.html") as file:
             file.write(class_page(students(), counted, title, UNSAFE if what.without_locks else ""))
-    problems = [bool(result.problem) for student in students() for result in student.results if result.file]
-    return len(problems), sum(problems)
+    count = Counter()
+    for student in students():
+        problems = [bool(result.problem) for result in student.results if result.file]
+        count.update(handed_in=len(problems), problems=sum(problems), strangers=student.stranger)
+    return count
 
 
 def _title(lessons):

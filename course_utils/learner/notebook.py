@@ -28,6 +28,7 @@ AS_STORED = 0  # the seed of the options' order in a notebook as it is built
 IN_YOUR_ORDER = "Each learner sees the options in an order of their own, and this is yours, which may differ from the one that the page showed: choose your letter here and run the cell again."
 _last_tried = []
 _failed = {}  # what can be played with, by task, the last one at the end
+_guesses = {}  # by prediction, of this kernel alone: what a cell shows depends on its notebook, never on who runs it
 
 
 class Message:
@@ -241,13 +242,13 @@ def predict(prediction_id=None, guess=None, *more, **unknown):
     value = prediction.read(guess)
     if value is None:
         return _show(Message(f"{prediction.text} Your guess should be {prediction.wanted()}, not {shown(guess)}."))
-    state.change(prediction.id, lambda entry: entry.update(guess=value), _say)
+    _guesses[prediction.id] = value
     text = f"{value:g}" if isinstance(value, float) else value
     return _show(Message(f"{prediction.text} Your guess is {text}. Run the next cell to see what comes out."))
 
 
 def reveal(prediction_id=None, value=None, *more, **unknown):
-    """Show what came, how far off the guess was that `predict` has kept, and why it comes out so.
+    """Show what came, how far off the guess was that was given to `predict` in this notebook, and why it comes out so.
 
     Args:
         prediction_id: such as "02.cold".
@@ -259,8 +260,7 @@ def reveal(prediction_id=None, value=None, *more, **unknown):
     outcome = prediction.read(value)
     if outcome is None:
         return _show(Message(f"reveal takes {prediction.wanted()} for {prediction.id}, not {shown(value)}."))
-    guess = prediction.read(state.read(_say).get(prediction.id, {}).get("guess"))
-    return _show(Message(prediction.compare(guess, outcome)))
+    return _show(Message(prediction.compare(_guesses.get(prediction.id), outcome)))
 
 
 def _prediction(prediction_id, use, more, unknown):

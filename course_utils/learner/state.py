@@ -18,7 +18,7 @@ from course_utils.base.files import write
 from course_utils.base.places import learners_folder
 
 STATES = ("not attempted", "error", "failed", "passed")
-FIELDS = ("state", "passed", "attempts", "hints", "guess")  # of an entry
+FIELDS = ("state", "passed", "attempts", "hints")  # of an entry
 FILE = Path(".course") / "progress.json"
 LARGEST = 1_000_000  # bytes of a file that has travelled
 ID = re.compile(r"\d\d\.\w{1,80}")
@@ -28,7 +28,7 @@ _new_seed = secrets.randbits(31)  # for who has none yet
 
 
 def read(say=print):
-    """Return what is kept, as {id: {"state", "passed", "attempts", "hints"}} for tasks and questions, {id: {"guess"}} for predictions."""
+    """Return what is kept of tasks and questions, as {id: {"state", "passed", "attempts", "hints"}}."""
     if os.environ.get("COURSE_PROGRESS") == "off":
         return dict(_in_memory)
     try:
@@ -122,7 +122,7 @@ def _of_travel(path):
 
 
 def _better(mine, other):
-    """Return the entry with the better state and the larger counts; a guess of one's own stays."""
+    """Return the entry with the better state and the larger counts."""
     better = {**other, **mine}
     for field, rank in (("state", STATES.index), ("passed", bool), ("attempts", int), ("hints", int)):
         if found := [entry[field] for entry in (mine, other) if field in entry]:

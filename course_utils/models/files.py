@@ -2,11 +2,13 @@
 
 A model's folder holds `model.safetensors` (weights), `model.json` (what to build them into, and where they come
 from) and, if it translates, `subwords.json` (its vocabulary). A GPT's vocabulary are the characters that `model.json`
-names. Nothing in a folder is ever unpickled, so a stranger's folder can do no harm.
+names. A stranger's folder can do no harm: nothing in it is ever unpickled, and nothing is built that is much larger than
+its weights, or of more layers, positions and width than `MOST`.
 
 Here: making, saving and loading. Not here: the models themselves, and how they are trained (`training/`).
 """
 
+import contextlib
 import hashlib
 import inspect
 import json
@@ -15,12 +17,14 @@ from pathlib import Path
 
 import torch
 from torch import nn
+from torch.nn.modules.module import register_module_parameter_registration_hook
 
 from course_utils.base.errors import CourseError
 from course_utils.base.files import replacing, write
 from course_utils.data.subwords import Subwords
 
 PRETRAINED = Path(__file__).parent / "pretrained"
+MOST = {"encoder_layers": 200, "decoder_layers": 200, "N": 200, "longest": 8192, "width": 4096, "D": 4096}  # fmt: skip
 
 
 def make_model(kind: str, vocabulary: int, options: dict) -> nn.Module:
@@ -29,12 +33,22 @@ def make_model(kind: str, vocabulary: int, options: dict) -> nn.Module:
     Raises `CourseError` for another kind, and for options the model does not take.
     """
     maker, fixed = _maker(kind)
+    if beyond := _beyond(options):
+        raise CourseError(f"a model of kind {kind} can't be made with {beyond}")
     try:
         return maker(vocabulary, **(options | fixed))
     except (TypeError, ArithmeticError, RuntimeError) as error:  # an unknown option, heads=0, width=-1
         raise CourseError(
             f"a model of kind {kind} can't be made of these settings ({error}): see `course train --help`"
         ) from None
+
+
+def _beyond(options):
+    """Return which option is more than `MOST` allows, in words; "" for none."""
+    for name, most in MOST.items():
+        if isinstance(value := options.get(name), int | float) and value > most:
+            return f"{name} {value:,}: at most {most:,} are made"
+    return ""
 
 
 def model_options(kind: str) -> dict:
@@ -106,10 +120,13 @@ def load_model(folder: str | os.PathLike) -> tuple[nn.Module, Subwords | str]:
         raise CourseError(
             f"{folder / 'model.safetensors'} is not what model.json says it is (another checksum): copy both anew"
         )
+    if beyond := _beyond(config):
+        raise CourseError(f"{folder / 'model.json'} asks for {beyond}")
     try:
-        vocabulary = config.pop("vocabulary")
-        model = make_model(kind, vocabulary, config)
-        missing, unexpected = model.load_state_dict(load(weights), strict=False)
+        vocabulary, tensors = config.pop("vocabulary"), load(weights)
+        with _at_most(3 * sum(value.numel() for value in tensors.values())):  # a tied weight is made, and set twice
+            model = make_model(kind, vocabulary, config)
+        missing, unexpected = model.load_state_dict(tensors, strict=False)
         left = [name for name in missing if name in _weights(model)]
         if left or unexpected:
             raise KeyError
@@ -122,6 +139,23 @@ def load_model(folder: str | os.PathLike) -> tuple[nn.Module, Subwords | str]:
         file, what = ("subwords.json", "subwords") if characters is None else ("model.json", "characters")
         raise CourseError(f"{folder / file} has {len(subwords)} {what}, and the model {vocabulary}: copy both anew")
     return model.eval(), subwords
+
+
+@contextlib.contextmanager
+def _at_most(numbers):
+    """Raise ValueError where a model that is made has more parameters, before they take any memory."""
+    left = [numbers]
+
+    def count(module, name, parameter):
+        left[0] -= 0 if parameter is None else parameter.numel()
+        if left[0] < 0:
+            raise ValueError
+
+    hook = register_module_parameter_registration_hook(count)
+    try:
+        yield
+    finally:
+        hook.remove()
 
 
 def _look_for(folder, *names):

@@ -40,7 +40,7 @@ README = """\
 | task | what you write | points |
 | --- | --- | --- |
 {rows}
-{due}
+{left_out}{due}
 ## How to work
 
 1. Open the notebook in JupyterLab, or upload it to Colab. {install}
@@ -230,16 +230,18 @@ def _with_words(notebook, lesson, settings):
 
 
 def _readme(notebook, lesson, settings, withheld=False):
-    counted, points = tasks.asked(number_of(lesson), settings.questions is not None), worth(lesson, settings)
-    counted = counted + settings.in_words(number_of(lesson))
+    number, points = number_of(lesson), worth(lesson, settings)
+    counted = settings.counted(number)
+    left_out = [each.id for each in tasks.asked(number, settings.questions is not None) if each.id not in points]
     return README.format(
         title=_title(notebook),
         file=f"{lesson}.ipynb",
         tasks=_count(len(counted), "task"),
         points=_count(sum(points.values()), "point"),
-        rows="\n".join(f"| {task.id} | {task.title} | {points.get(task.id, 0):g} |" for task in counted),
+        rows="\n".join(f"| {task.id} | {task.title} | {points[task.id]:g} |" for task in counted),
+        left_out=f"\nIt also holds what does not count: {', '.join(left_out)}.\n" if left_out else "",
         due=_due(settings),
-        first=counted[0].id,
+        first=next((task.id for task in counted if task.hints), tasks.by_lesson()[number][0].id),
         install=WITHHELD if withheld else INSTALLED,
     )
 

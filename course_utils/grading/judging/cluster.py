@@ -12,7 +12,6 @@ import faulthandler
 import json
 import logging
 import os
-import shutil
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -21,12 +20,11 @@ from functools import cache
 from pathlib import Path
 
 from course_utils.base.errors import CourseError
-from course_utils.base.files import scratch
 from course_utils.grading.cage import locks
 from course_utils.grading.judging import pool
 from course_utils.grading.judging.box import Limits
+from course_utils.grading.judging.grader import read_once
 from course_utils.grading.keeping.record import Result
-from course_utils.grading.reading.notebook_file import LARGEST, Unreadable, read_bytes
 from course_utils.grading.reading.submissions import Found
 
 BATCH = 64  # submissions a task
@@ -173,13 +171,12 @@ def _batches(found):
     """Lists of plain values to be sent, and Results of what there is no need to send."""
     batch, size = [], 0
     for one, key in found:
-        plain = {"student": one.student, "file": one.file, "note": one.note, "key": key, "name": "", "data": b""}
-        if one.file:
-            try:
-                plain |= {"name": os.path.basename(one.path), "data": read_bytes(one.path, LARGEST)}
-            except Unreadable as error:
-                yield Result(key, one.student, one.file, "", str(error), (one.note,) if one.note else ())
-                continue
+        one = read_once(one)
+        if isinstance(one.content, str):
+            yield Result(key, one.student, one.file, "", one.content, (one.note,) if one.note else ())
+            continue
+        plain = {"student": one.student, "file": one.file, "note": one.note, "key": key}
+        plain |= {"name": os.path.basename(one.path) if one.file else "", "data": one.content or b""}
         if batch and size + len(plain["data"]) > BYTES:
             yield batch
             batch, size = [], 0
@@ -219,29 +216,22 @@ def grade_batch(batch: list[dict], plan: dict, expected: dict[str, str]) -> list
             raise ClusterError(
                 f"A worker on {os.uname().nodename} has another version of {what} ({theirs}, here {ours}): install the same."
             )
-    with _Own.lock, scratch("course-batch") as folder:
-        return [json.dumps(_graded(one, plan, folder).to_json()) for one in batch]
+    with _Own.lock:
+        return [json.dumps(_graded(one, plan).to_json()) for one in batch]
 
 
-def _graded(one, plan, folder):
-    place = folder / "submission"
-    place.mkdir()
-    path = place / (one["name"] or "none")
-    found = Found(one["student"], path, one["file"], one["note"])
-    try:
-        path.write_bytes(one["data"])
-        for _ in range(pool.ATTEMPTS):
-            grader = _grader(plan)
-            try:
-                with _dead_after(plan["limits"]["whole"] + pool.SECONDS_BEYOND):
-                    return grader.grade(found, one["key"])
-            except locks.CageError:
-                raise
-            except Exception:  # as in the pool: what ends a grader is tried again with a new one
-                _close()
-        return pool.given_up(found, one["key"])
-    finally:
-        shutil.rmtree(place)
+def _graded(one, plan):
+    found = Found(one["student"], Path(one["name"]), one["file"], one["note"], one["data"])
+    for _ in range(pool.ATTEMPTS):
+        grader = _grader(plan)
+        try:
+            with _dead_after(plan["limits"]["whole"] + pool.SECONDS_BEYOND):
+                return grader.grade(found, one["key"])
+        except locks.CageError:
+            raise
+        except Exception:  # as in the pool: what ends a grader is tried again with a new one
+            _close()
+    return pool.given_up(found, one["key"])
 
 
 @contextmanager

@@ -9,13 +9,14 @@ import json
 import re
 import time
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cache, partial
 from pathlib import Path
 
 import torch
 
 from course_utils.base.imports import closure
+from course_utils.base.texts import cut
 from course_utils.checks import judge
 from course_utils.checks.expected import Expected
 from course_utils.checks.judge import refuse
@@ -27,17 +28,19 @@ from course_utils.grading.judging import offered
 from course_utils.grading.judging.box import Box, Limits, ServerGone, Wanted
 from course_utils.grading.judging.candidates import Candidates
 from course_utils.grading.keeping.record import Result, Verdict
-from course_utils.grading.keeping.texts import cut, steady
+from course_utils.grading.keeping.texts import steady
+from course_utils.grading.reading.altered import altered
 from course_utils.grading.reading.lessons import names_by_lesson
 from course_utils.grading.reading.notebook_file import (
+    OPAQUE,
     Unreadable,
     definition,
     definitions,
-    digest,
     fingerprint,
     last_check,
     likely_rename,
-    read_notebook,
+    parse_notebook,
+    read_bytes,
 )
 from course_utils.grading.reading.submissions import Found
 from course_utils.lessons import tasks
@@ -48,18 +51,32 @@ MEMORY_OF_JUDGE = 2**28  # bytes
 CODE_AT_MOST, MESSAGE_AT_MOST = 4000, 2000  # characters
 STUMBLED = "The grader stumbled over this notebook, so that nothing in it is graded"
 FROM_NBGRADER = "from course_utils.grading.handing_out.nbgrader import grade"  # in the cells that nbgrader adds
-SUSPICIOUS = {
+
+
+def _imports_of(*modules):
+    """Return a pattern for the ways to get hold of a module: its name alone may well be that of a variable."""
+    names = "|".join(modules)
+    return (
+        rf"\bimport[ \t]+(?:[\w., \t]{{0,80}}[, \t])?(?:{names})\b|\bfrom[ \t]+(?:{names})\b[\w.]*[ \t]+import\b"
+        rf"|\b(?:__import__|import_module)\W{{0,4}}(?:{names})\b"
+    )
+
+
+SUSPICIOUS = {  # what no honest answer needs
     r"course_utils\s*\.\s*(lessons|grading|checks|learner|authoring)|answers\.json": "names the course's own tasks or checks",
     r"\bctypes\b|\bcffi\b": "calls the operating system directly",
     r"_getframe|\b[gs]et(?:profile|trace)\b|\bgc\s*\.\s*get_|\binspect\s*\.\s*(stack|currentframe)|__traceback__|tb_frame|f_back|f_locals": "looks into other frames",
     r"__closure__|cell_contents|_exchange\b": "looks into the functions that it is given",
-    r"\bos\s*\.\s*(_exit|fork|kill|environ|system|popen|exec|spawn)|\bsubprocess\b|\bmultiprocessing\b|\bsignal\b": "handles processes",
-    r"\bsocket\b|\burllib\b|\brequests\b|\bhttp\b": "asks for a network",
-    r"\bthreading\b|\batexit\b|__del__": "would run code after or beside its answers",
-    r"\btorch\s*\.\s*(jit|fx)\b": "compiles functions, whose calls nobody sees",
+    r"\bos\s*\.\s*(_exit|fork|kill|system|popen|exec|spawn)|\bsubprocess\s*\.|\btorch\s*\.\s*multiprocessing|" + _imports_of("subprocess", "multiprocessing", "signal"): "handles processes",
+    _imports_of("socket", "urllib", "requests", "http"): "asks for a network",
+    _imports_of("threading", "atexit") + r"|__del__": "would run code after or beside its answers",
     r"\bsys\s*\.\s*(modules|meta_path|path_hooks)\b": "looks through the modules that are there",
     r"__torch_function__|\bsetattr\s*\(\s*(torch|builtins)|(?<![\w.])(torch|builtins)\.[\w.]+[ \t]*=(?!=)|__eq__|__array__": "replaces what it is measured with",
 }  # fmt: skip
+NOTICED = {  # what honest notebooks hold, too
+    r"\btorch\s*\.\s*(jit|fx)\b": "compiles functions, whose calls nobody sees",
+    r"\bos\s*\.\s*(environ|getenv)\b": "reads or sets environment variables",
+}
 
 
 def decides_on_verdicts() -> set[Path]:
@@ -80,13 +97,24 @@ def tasks_digest() -> str:
     return hashlib.sha256("\0".join([torch.__version__, *sources]).encode()).hexdigest()
 
 
+def read_once(found: Found) -> Found:
+    """Return it with its content: what is read once is what the key and the verdicts are of, whatever becomes of the file."""
+    if found.content is not None or not found.file:
+        return found
+    try:
+        return replace(found, content=read_bytes(found.path))
+    except Unreadable as error:
+        return replace(found, content=str(error))
+
+
 def result_key(found: Found, seed: int, limits: Limits, safe: bool = True, questions: int | None = None) -> str:
     """Return what the journal keeps a result under: equal only where grading again would give the same, and as safely."""
+    content = read_once(found).content or ""
     parts = [
         found.student,
         found.file,
         found.note,
-        digest(found.path) if found.file else "",
+        content if isinstance(content, str) else hashlib.sha256(content).hexdigest(),
         tasks_digest(),
         seed,
         asdict(limits),
@@ -134,7 +162,7 @@ class Grader:
             ServerGone, OSError, MemoryError: something is amiss with this machine, perhaps for a moment, not with the notebook.
         """
         try:
-            return self._grade(found, key).fitted()
+            return self._grade(read_once(found), key).fitted()
         except (locks.CageError, ServerGone, OSError, MemoryError):
             raise
         except (Exception, TimeIsUp) as error:  # whatever it is, it costs this notebook and no other
@@ -146,7 +174,9 @@ class Grader:
         if not found.file:
             return Result(key, found.student, "", "", found.note)
         try:
-            notebook = read_notebook(found.path, names_by_lesson())
+            if isinstance(found.content, str):
+                raise Unreadable(found.content)
+            notebook = parse_notebook(found.content, names_by_lesson(), found.path.name)
         except Unreadable as error:
             return Result(key, found.student, found.file, "", str(error), _sentences(found.note))
         remarks = [*_sentences(found.note), *notebook.remarks]
@@ -165,11 +195,16 @@ class Grader:
                     raise
         in_words = tuple(verdict for verdict in notebook.in_words if _is_the_instructors(verdict.task, notebook.lesson))
         code = _own_code(notebook)
-        suspicions = (*suspicions, *_suspicions(code), *_imports(code, notebook.lesson))
+        suspicions = (*suspicions, *_about(code, SUSPICIOUS))
+        noticed = (
+            *altered(notebook.titled, notebook.cells, notebook.lesson),
+            *_about(code, NOTICED),
+            *_imports(code, notebook.lesson),
+        )
         return Result(
             key, found.student, found.file, notebook.lesson, "", (*remarks, *failed),
             tuple(dict.fromkeys(suspicions)), (*verdicts, *in_words), round(time.monotonic() - began, 3),
-            notebook.requests,
+            notebook.requests, noticed,
         )  # fmt: skip
 
     def _run(self, notebook):
@@ -183,7 +218,8 @@ class Grader:
         verdicts = tuple(self._verdict(task, answer, notebook) for task, answer in zip(exercises, answers, strict=True))
         verdicts += tuple(self._answered(question, self.box.answered.get(question.id)) for question in questions)
         suspicions = [f"{v.task} calls the course's own {v.borrowed}" for v in verdicts if v.borrowed]
-        suspicions += [f"{task.id} ended its process" for task, a in zip(exercises, answers, strict=True) if a.died]
+        ended = [a.died and _status(a.outcomes) != "timeout" for a in answers]  # which the box ends itself
+        suspicions += [f"{task.id} ended its process" for task, it in zip(exercises, ended, strict=True) if it]
         suspicions += self.box.odd
         return failed, verdicts, suspicions
 
@@ -258,9 +294,9 @@ class Grader:
         Only letters for the order that was handed out count: those for another one may come from anywhere.
         """
         if pair is None:
-            return Verdict(
-                question.id, "missing", message=f'The notebook holds no answered `check("{question.id}", …)`.'
-            )
+            wanted = "a letter" if isinstance(question, tasks.Question) else "a number"
+            message = f'The notebook holds no `check("{question.id}", …)` with {wanted} as its answer.'
+            return Verdict(question.id, "missing", message=message)
         answer, seed = pair
         if isinstance(question, tasks.Question) and (type(seed), seed) != (int, self._questions):
             message = (
@@ -306,7 +342,7 @@ def _sentences(note):
 
 
 def _imports(code, lesson):
-    """Return the imports of the course's own models that no exercise of the lesson offers, as reasons for a look."""
+    """Return the imports of the course's own models that no exercise of the lesson offers: nothing is behind them."""
     offers = [offer for task in tasks.by_lesson()[lesson] for offer in task.offers]
     lines = re.findall(r"^.*\bcourse_utils\s*\.\s*models\b.*$", code, re.MULTILINE)
     odd = [line.strip() for line in dict.fromkeys(lines) if not any(_is_import_of(offer, line) for offer in offers)]
@@ -321,16 +357,17 @@ def _is_import_of(offer, line):
     return re.fullmatch(one, line.strip()) or re.fullmatch(whole, line.strip())
 
 
-def _suspicions(code):
-    """Why a person should look at the notebook: words that honest answers do not need. Reasons, no verdict."""
-    return [f"The code {why}." for pattern, why in SUSPICIOUS.items() if re.search(pattern, code)]
+def _about(code, patterns):
+    """Return a sentence for each pattern that the code holds. Reasons for a look, no verdict."""
+    return [f"The code {what}." for pattern, what in patterns.items() if re.search(pattern, code)]
 
 
 def _own_code(notebook):
-    """Return a notebook's code without the set-up cell and the imports that the course has put there."""
+    """Return a notebook's code without comments, the set-up cell and the imports that the course has put there."""
     cells = (cell.replace(FROM_NBGRADER, "") for cell in notebook.cells if "COURSE_SOURCE" not in cell)
     ours = _imports_handed_out(notebook.lesson)
-    return "\n".join(line for cell in cells for line in cell.splitlines() if line.rstrip() not in ours)
+    code = "\n".join(line for cell in cells for line in cell.splitlines() if line.rstrip() not in ours)
+    return OPAQUE.sub(lambda match: "" if match[0].startswith("#") else match[0], code)
 
 
 @cache

@@ -7,7 +7,7 @@ into a page or a table escapes them.
 import json
 from dataclasses import asdict, dataclass, field, fields, replace
 
-from course_utils.grading.keeping.texts import cut
+from course_utils.base.texts import cut
 
 TO_BE_READ, READ = "to be read", "read"  # of an answer in words, which only a person can judge
 STATES = (
@@ -23,7 +23,7 @@ STATES = (
 
 
 BYTES_AT_MOST = 2**16  # of a Result as a line of JSON
-REMARKS, SUSPICIONS = 20, 20  # of a Result
+REMARKS, SUSPICIONS, NOTICED = 20, 20, 20  # of a Result
 REMARK_AT_MOST = 400  # characters
 LENGTHS = (4000, 1000, 250, 100, 40)  # to which all texts are cut, one after the other, until they fit
 
@@ -75,10 +75,13 @@ class Result:
     lesson: str  # "03", "" where it could not be told
     problem: str = ""  # why the file could not be graded, as a sentence
     remarks: tuple[str, ...] = ()  # on the notebook: "Cell 4 failed: NameError: …"
-    suspicions: tuple[str, ...] = ()  # reasons for a look by a person
+    suspicions: tuple[str, ...] = ()  # what no honest notebook needs: reasons for a look by a person
     verdicts: tuple[Verdict, ...] = ()
     seconds: float = 0.0
     requests: tuple[str, ...] = ()  # to look again at a task: "03.attention: My answer is right, since …"
+    noticed: tuple[
+        str, ...
+    ] = ()  # what the instructor may want to know, and no reason for suspicion: "Checks deleted: …"
 
     def fitted(self) -> "Result":
         """Return the same in at most `BYTES_AT_MOST` as a line: what a notebook says about itself has no bounds otherwise."""
@@ -86,6 +89,7 @@ class Result:
             self,
             remarks=_few(self.remarks, REMARKS, "remarks"),
             suspicions=_few(self.suspicions, SUSPICIONS, "reasons"),
+            noticed=_few(self.noticed, NOTICED, "things"),
         )
         for length in LENGTHS:
             verdicts = tuple(_cut_texts(verdict, length) for verdict in few.verdicts)
@@ -96,6 +100,7 @@ class Result:
                 remarks=tuple(cut(text, length) for text in few.remarks),
                 suspicions=tuple(cut(text, length) for text in few.suspicions),
                 requests=tuple(cut(text, length) for text in few.requests),
+                noticed=tuple(cut(text, length) for text in few.noticed),
                 verdicts=verdicts,
             )
             if len(fit.line()) <= BYTES_AT_MOST:
@@ -114,6 +119,7 @@ class Result:
     def from_json(cls, plain: dict) -> "Result":
         """Return the Result that `to_json` made `plain` of. Raises TypeError or KeyError where it is none."""
         texts = {name: tuple(plain[name]) for name in ("remarks", "suspicions", "requests")}
+        texts["noticed"] = tuple(plain.get("noticed", ()))  # which journals of an earlier version do not hold
         return cls(**{**plain, **texts, "verdicts": tuple(Verdict(**verdict) for verdict in plain["verdicts"])})
 
 
@@ -167,4 +173,5 @@ class Graded:
     comment: str = ""  # the instructor's, on the whole
     other_lessons: tuple[str, ...] = ()  # that were handed in and do not count
     stranger: bool = False  # handed in, and not on the roster that there is
+    resembled: str = ""  # by a stranger's name: a student on the roster
     late_unknown: bool = False  # Canvas marks it as late, and nobody says when it came in

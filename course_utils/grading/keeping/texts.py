@@ -1,22 +1,13 @@
-"""Texts of unknown origin, a learner's or an exception's: without what hides or breaks what is shown, and cut to a length."""
+"""Texts of unknown origin, a learner's or an exception's, made fit for a name, a table, a journal. Cleaning any text is in `base.texts`."""
 
 import re
 import unicodedata
 
+from course_utils.base.texts import clean, cut
+
 ADDRESS = re.compile(r"\b(?:0x[0-9a-fA-F]{6,}|\d{12,})\b")  # of an object in memory, another one in each run
-LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
-# Control characters but for tab and newline, halves of surrogate pairs, what turns the direction of writing, no characters.
-UNSAFE = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069\ufffe\uffff]")
-
-
-def clean(text: str) -> str:
-    r"""Return the text with line ends as \n, and � for whatever hides, reorders or breaks what is shown."""
-    return UNSAFE.sub("\ufffd", LINE_ENDS.sub("\n", text))
-
-
-def cut(text: str, at_most: int) -> str:
-    """Return the text, or its beginning and "…" where it is longer."""
-    return text if len(text) <= at_most else text[: at_most - 1] + "…"
+CELL_AT_MOST = 2000  # characters of a cell; spreadsheets take 32,767
+FORMULA = "=+-@\u2212"  # what a spreadsheet takes for the beginning of a formula
 
 
 def steady(text: str) -> str:
@@ -28,3 +19,26 @@ def fit(text: str) -> str:
     """Return a name fit to be shown: composed (NFC), with \ufffd for what is no character, controls, or changes how others are read."""
     shown = unicodedata.normalize("NFC", text.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
     return "".join("\ufffd" if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp") else c for c in shown)
+
+
+def cell(text: str) -> str:
+    """Return a text on one line that no spreadsheet takes for a formula: where it could, it begins with an apostrophe.
+
+    A spreadsheet that separates at semicolons splits quoted texts too, so what follows one is looked at as well.
+    """
+    parts = cut(re.sub("[\n\t]", " ", clean(text)), CELL_AT_MOST).split(";")
+    return ";".join(f"'{part}" if _begins_formula(part) else part for part in parts)
+
+
+def from_cell(text: str) -> str:
+    """Return the text of which `cell` made this one: a table that the course has written may be read by it again."""
+    parts = text.split(";")
+    return ";".join(part[1:] if part.startswith("'") and _begins_formula(part) else part for part in parts)
+
+
+def _begins_formula(text):
+    """Return whether the first character to be seen, its width and place aside, is one of FORMULA."""
+    for character in text:
+        if unicodedata.category(character)[0] not in "ZC" and character not in "\"'":
+            return unicodedata.normalize("NFKC", character)[0] in FORMULA
+    return False

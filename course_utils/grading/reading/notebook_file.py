@@ -48,6 +48,7 @@ class Notebook:
     remarks: tuple[str, ...] = ()  # on what was left out
     in_words: tuple[Verdict, ...] = ()  # answers that a person reads
     requests: tuple[str, ...] = ()  # to look again at a task
+    titled: tuple[tuple[str, str], ...] = ()  # (id, text) of the text cells that begin with a heading
 
 
 def read_notebook(path: Path, known: dict[str, list[str]], largest: int = LARGEST) -> Notebook:
@@ -60,7 +61,12 @@ def read_notebook(path: Path, known: dict[str, list[str]], largest: int = LARGES
         known: the tasks' function names by lesson, such as {"03": ["padding_mask", …]}.
         largest: bytes that a file may have.
     """
-    return notebook_in(parse(read_bytes(path, largest)), known, Path(path).name)
+    return parse_notebook(read_bytes(path, largest), known, Path(path).name)
+
+
+def parse_notebook(data: bytes, known: dict[str, list[str]], name: str) -> Notebook:
+    """Return the notebook in a file's bytes, whose `name` may tell the lesson. Raises `Unreadable`."""
+    return notebook_in(parse(data), known, name)
 
 
 def notebook_in(plain: object, known: dict[str, list[str]], name: str) -> Notebook:
@@ -68,20 +74,12 @@ def notebook_in(plain: object, known: dict[str, list[str]], name: str) -> Notebo
     all_cells = list(cells_of(plain))
     cells, remarks = _code_cells(all_cells)
     answers, requests = in_words(all_cells)
-    return Notebook(cells, _lesson(plain, cells, known, name), remarks, answers, requests)
+    return Notebook(cells, _lesson(plain, cells, known, name), remarks, answers, requests, tuple(_titled(all_cells)))
 
 
 def read_own(path: Path) -> object:
     """Return the plain values of a notebook of one's own, of any size and through links. Raises `Unreadable`."""
     return parse(read_bytes(Path(path).resolve(), math.inf), own=True)
-
-
-def digest(path: Path, largest: int = LARGEST) -> str:
-    """Return the SHA-256 of a file's bytes in hexadecimal; of a file that cannot be read, the sentence that says why."""
-    try:
-        return hashlib.sha256(read_bytes(path, largest)).hexdigest()
-    except Unreadable as error:
-        return str(error)
 
 
 # From a path to bytes
@@ -301,6 +299,15 @@ def _lists_of_cells(plain):
             "hand in the lesson's notebook with your answers."
         )
     return lists, source_of_code
+
+
+def _titled(cells):
+    """Give (id, text) of each text cell that begins with a heading; Colab keeps the id elsewhere, older notebooks have none."""
+    for cell in cells:
+        text, metadata = cell.get("source") or "", cell.get("metadata")
+        if cell.get("cell_type") == "markdown" and text.startswith("#"):
+            name = cell.get("id") or (metadata.get("id") if isinstance(metadata, dict) else None)
+            yield name if isinstance(name, str) else "", text
 
 
 def _joined(source):

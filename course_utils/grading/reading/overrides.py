@@ -13,7 +13,8 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 from course_utils.base.errors import CourseError
-from course_utils.grading.keeping.texts import cut, fit
+from course_utils.base.texts import cut
+from course_utils.grading.keeping.texts import fit, from_cell
 from course_utils.grading.reading.settings import MOST, NO_ZONE, Settings, did_you_mean, in_zone, known_ids
 from course_utils.grading.reading.table import records
 
@@ -48,7 +49,10 @@ def read_overrides(path: Path, students: set[str], settings: Settings) -> dict[s
     found, seen, in_words = {}, {}, [question.id for question in settings.written]
     known = known_ids() + in_words
     for line, row in records(path, "The file of overrides", COLUMNS):
-        where, student, task = f"{path}, line {line}", fit(row["student"]), row["task"]
+        where, spelt, task = f"{path}, line {line}", fit(row["student"]), row["task"]
+        student = next(
+            (name for name in (from_cell(spelt), spelt) if name in students), spelt
+        )  # as our tables spell it
         if student not in students:
             like = did_you_mean(student, students)
             raise OverrideError(f'{where}: "{student}" is not on the roster and has handed in nothing{like}.')

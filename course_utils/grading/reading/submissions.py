@@ -6,7 +6,8 @@
     Moodle                 Ada Lovelace_123_assignsubmission_file_/…    the same
 
 With a roster, names are looked up there: by the column `file`, then the student, then Canvas's number in a
-column `canvas_id` or `id`, or Moodle's in `id`, and the name. Nothing is opened here; links are never followed; what was handed in by two is never merged.
+column `canvas_id` or `id`, or Moodle's in `id`, and the name. Only a whole name counts: alice_zzz.ipynb is not alice's, since somebody
+else may be called so. Nothing is opened here; links are never followed; what was handed in by two is never merged.
 """
 
 import hashlib
@@ -15,7 +16,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from course_utils.base.errors import CourseError
@@ -41,6 +42,9 @@ class Found:
     path: Path  # absolute; the student's folder where there is no file
     file: str  # path below the folder of submissions with "/", fit to be shown; "" where there is none
     note: str = ""  # why there is no file, or what was left out, as a sentence
+    content: bytes | str | None = field(
+        default=None, repr=False
+    )  # its bytes, or why it cannot be read; None: not read yet
 
 
 def find(folder: Path, roster: dict[str, Person] | None = None, skip: Iterable[Path] = ()) -> Iterator[Found]:
@@ -133,11 +137,6 @@ def _platform(name):
     return None
 
 
-def _of_a_platform(name):
-    """Return whether a name is a learning platform's, also where it can be read in two ways."""
-    return "_assignsubmission_" in name or CANVAS.match(name) is not None
-
-
 def canvas_id(file: str) -> str:
     """Return Canvas's number of the student that the name of a submission begins with, "" where there is none."""
     platform = _platform(file.split("/")[0])
@@ -152,8 +151,9 @@ def marked_late(file: str) -> bool:
 
 def _by_student(entries, roster):
     """{student: entries}. What bears different names or numbers goes to different students, whatever is left of the names."""
-    known, platform_of = _RosterIndex(roster), {entry: _platform(entry.name) for entry in entries}
-    platforms = set(filter(None, platform_of.values()))
+    known, platform_of = RosterIndex(roster), {entry: _platform(entry.name) for entry in entries}
+    platforms, by_path = set(filter(None, platform_of.values())), {entry: known.by_path(entry) for entry in entries}
+    handed_in_by_path = set(by_path.values())
     # Numbers that bear a name, and that lead to a student on the roster.
     sharing, claims = defaultdict(set), defaultdict(set)
     for platform in platforms:
@@ -162,11 +162,11 @@ def _by_student(entries, roster):
     # By the student on the roster, by a platform's name and number, or by the name as it is in the folder.
     raw = defaultdict(list)
     for entry in entries:
-        platform = platform_of[entry]
-        student = known.by_path(entry, platform)
+        platform, student = platform_of[entry], by_path[entry]
         if student is None and platform:
             named = known.of(platform)
-            student = named if known.by_number(platform) or len(claims[named]) == 1 else None
+            alone = len(claims[named]) == 1 and named not in handed_in_by_path
+            student = named if known.by_number(platform) or alone else None
         if student is not None:
             raw["roster", student].append(entry)
         elif platform:
@@ -185,14 +185,14 @@ def _by_student(entries, roster):
 
 def _unique(key, taken):
     """Return the name in a key fit to be shown, told apart from those that are taken."""
-    shown = fit(key[1]) or "\ufffd"
+    shown = fit(key[1]).strip() or "\ufffd"  # a table keeps no blanks around a name
     if shown not in taken:
         return shown
     mark = hashlib.sha256("\0".join(key[1:]).encode("utf-8", "surrogateescape")).hexdigest()
     return next(name for n in range(8, 65) if (name := f"{shown} [{mark[:n]}]") not in taken)
 
 
-class _RosterIndex:
+class RosterIndex:
     """The roster, looked up by all that a file's name may tell."""
 
     def __init__(self, roster):
@@ -207,26 +207,26 @@ class _RosterIndex:
     def of(self, platform):
         """Return the student whom number and name tell, or one of them; None where they tell two."""
         number, name = self.by_number(platform), self.names.get(_letters(platform.who))
+        if name and not number and platform.name == "Canvas" and _other(self.roster[name], "canvas_id"):
+            return None  # who is called so has another number
         return None if number and name and number != name else number or name
 
     def by_number(self, platform):
         return self.numbers[platform.name].get(platform.number)
 
-    def by_path(self, entry, platform):
-        """Return the student whose entry it is by its whole name, or by how an instructor's file begins, as in alice_03.ipynb; or None."""
-        name, stem = fit(entry.name), fit(entry.stem)
-        for found in (self.files.get(name), self.files.get(stem), stem if stem in self.roster else None):
-            if found is not None:
-                return found
-        ours = entry.kind == "file" and not platform and not _of_a_platform(entry.name)
-        return self._begins(stem) if ours else None
-
-    def _begins(self, stem):
-        """Return the longest identifier that the name begins with, as in alice_03.ipynb."""
-        for end in range(len(stem) - 1, 0, -1):
-            if not stem[end].isalnum() and stem[:end] in self.roster:
-                return stem[:end]
+    def by_path(self, entry):
+        """Return the student whose entry it is by its whole name, with its ending or without; or None."""
+        for name in (fit(entry.name), fit(entry.stem)):
+            if student := self.files.get(name) or (name if name in self.roster else None):
+                return student
         return None
+
+    def resembled(self, student):
+        """Return whom a name that is not on the roster may belong to: the longest identifier that it begins with, else who is called so; or ""."""
+        for end in range(len(student) - 1, 0, -1):
+            if not student[end].isalnum() and student[:end] in self.roster:
+                return student[:end]
+        return self.names.get(_letters(student), "")
 
 
 def _unambiguous(pairs):

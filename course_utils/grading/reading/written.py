@@ -16,8 +16,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from urllib.parse import unquote
 
+from course_utils.base.texts import clean, cut
 from course_utils.grading.keeping.record import TO_BE_READ, Verdict
-from course_utils.grading.keeping.texts import clean, cut
 
 TEXT_AT_MOST = 4000  # characters of an answer that are kept
 REQUEST_AT_MOST = 400  # characters of a request

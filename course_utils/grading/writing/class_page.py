@@ -73,7 +73,7 @@ def class_page(graded: Iterable[Graded], tasks: list, title: str, notice: str = 
         mistakes=mistakes,
         any_in_words=any_in_words,
         groups=_groups(rows),
-        short=tally.SHORT,
+        tally=tally,
         not_compared=sum(row.not_compared for row in rows),
     )
 

@@ -8,7 +8,7 @@ from course_utils.grading.keeping.journal import Journal
 from course_utils.grading.keeping.record import TO_BE_READ, Graded, Person, Result
 from course_utils.grading.reading.overrides import NONE, Override
 from course_utils.grading.reading.roster import submitted
-from course_utils.grading.reading.submissions import canvas_id, marked_late
+from course_utils.grading.reading.submissions import RosterIndex, canvas_id, marked_late
 from course_utils.grading.writing import points
 
 
@@ -25,6 +25,7 @@ def graded_class(
         lessons: those that count.
         overrides: what the instructor has set by hand, by student.
     """
+    known = RosterIndex(roster)
     for student, found in groupby((journal[key] for key in keys), key=lambda result: result.student):
         results = list(found)
         person = _with_canvas_id(roster.get(student) or Person(student), results)
@@ -32,7 +33,9 @@ def graded_class(
         late = any(marked_late(result.file) for result in chosen)
         one = points.graded(person, chosen, settings, submitted(person, settings), overrides.get(student, NONE), late)
         strays = tuple(sorted({result.lesson for result in results} - {"", *lessons}))
-        yield replace(one, other_lessons=strays, stranger=bool(roster) and student not in roster)
+        stranger = bool(roster) and student not in roster
+        resembled = known.resembled(student) if stranger else ""
+        yield replace(one, other_lessons=strays, stranger=stranger, resembled=resembled)
 
 
 def _with_canvas_id(person, results):

@@ -12,9 +12,9 @@ from importlib import resources
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
+from course_utils.base.texts import clean, cut, one_line
 from course_utils.checks import report
 from course_utils.grading.keeping.record import READ, TO_BE_READ, Points, Verdict
-from course_utils.grading.keeping.texts import clean, cut
 from course_utils.grading.writing.results import (
     NOTHING,
     TEXT_AT_MOST,
@@ -41,7 +41,7 @@ def template(name: str) -> Template:
 
 def line(text: str, at_most: int = LINE_AT_MOST) -> str:
     """Return a text of unknown origin on one line."""
-    return cut(" ".join(clean(text).split()), at_most)
+    return cut(one_line(text), at_most)
 
 
 def sentence(text: str) -> Markup:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from course_utils.base.files import opened
 from course_utils.grading.keeping.record import TO_BE_READ, Graded, Points
+from course_utils.grading.keeping.texts import cell
 from course_utils.grading.reading.notebook_file import Unreadable, cells_of, parse, read_bytes
 from course_utils.grading.reading.overrides import COLUMNS
 from course_utils.grading.reading.written import REQUEST, Written, pictures
@@ -17,8 +18,8 @@ from course_utils.grading.writing.markup import template
 from course_utils.grading.writing.pictures import PAGE_AT_MOST, shown
 from course_utils.grading.writing.results import (
     NOTHING,
-    cell,
     file_name,
+    hint,
     points_in_words,
     problems,
     requests,
@@ -38,6 +39,10 @@ def feedback(graded: Graded, tasks: list) -> str:
     rows = list(verdicts(graded, tasks))
     name = graded.person.name or graded.person.student
     by_lesson = groupby(rows, key=lambda row: row[0].id.partition(".")[0])
+    lessons = [
+        (lesson, its, _nothing(graded, lesson, its)) for lesson, its in ((key, list(its)) for key, its in by_lesson)
+    ]
+    judged = [row for _, its, nothing in lessons if not nothing for row in its]
     return template("feedback.html").render(
         title=f"Feedback for {name}",
         name=name,
@@ -46,19 +51,21 @@ def feedback(graded: Graded, tasks: list) -> str:
         passed=sum(verdict.state == "passed" for _, verdict, _ in rows),
         remarks=[*problems(graded), *(remark for result in graded.results for remark in result.remarks)],
         requests=requests(graded),
-        lessons=[(lesson, its, _nothing(its)) for lesson, its in ((lesson, list(its)) for lesson, its in by_lesson)],
-        hinted=next((task.id for task, verdict, _ in rows if task.hints and verdict.state != "passed"), ""),
+        lessons=lessons,
+        judged=judged,
+        hinted=next((task.id for task, verdict, _ in judged if hint(task, verdict)), ""),
         request=REQUEST,
+        NOTHING=NOTHING,
     )
 
 
-def _nothing(rows):
-    """Return what is said of a lesson that nothing was handed in for and no points were set for; else ""."""
-    by_hand = any(points.graded is not None or points.comment for _, _, points in rows)
-    if by_hand or any(verdict.state != NOTHING for _, verdict, _ in rows):
+def _nothing(graded, lesson, rows):
+    """Return what is said of a lesson of which nothing was judged and no points were set, as nothing could be read or was handed in; else ""."""
+    by_hand = any(points.graded is not None or points.comment or points.read for _, _, points in rows)
+    if by_hand or any(result.verdicts for result in graded.results if result.lesson == lesson):
         return ""
     possible = sum(points.possible for _, _, points in rows)
-    return f"{why(rows[0][1])} That is {points_in_words(Points('', 0, possible))}. What was asked:"
+    return f"{why(rows[0][1])} That is {points_in_words(Points('', 0, possible))}."
 
 
 def write_in_words(

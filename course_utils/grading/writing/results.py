@@ -19,13 +19,13 @@ from pathlib import Path
 from typing import TextIO
 
 from course_utils.base.files import opened
+from course_utils.base.texts import clean, cut
 from course_utils.grading.keeping.record import READ, TO_BE_READ, Graded, Person, Points, Verdict
-from course_utils.grading.keeping.texts import clean, cut
+from course_utils.grading.keeping.texts import cell
 from course_utils.grading.reading.written import ANSWER, Written
 
 NOTHING = "not handed in"  # the state of a task whose lesson a student handed nothing in for
 TEXT_AT_MOST = 600  # characters of a sentence shown to a student; an exception's message can be of any length
-CELL_AT_MOST = 2000  # characters of a cell; spreadsheets take 32,767
 
 # The columns of nbgrader 0.9's CsvExportPlugin, nbgrader/plugins/export.py.
 NBGRADER = "assignment duedate timestamp student_id last_name first_name email".split()
@@ -33,7 +33,7 @@ NBGRADER += "raw_score late_submission_penalty score max_score".split()
 # The first columns of a Canvas gradebook, as canvas-lms' lib/gradebook_importer.rb expects them.
 CANVAS = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
 
-FORMULA = "=+-@\u2212"  # what a spreadsheet takes for the beginning of a formula
+KINDS = ("remarks", "noticed", "suspicions")  # of what is said on a notebook: students see remarks alone
 RESERVED = {"con", "prn", "aux", "nul", "index", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}
 PLAIN_NAME = re.compile(r"[a-z0-9_][a-z0-9_.-]{0,59}")
 HASHED_NAME = re.compile(r".*-[0-9a-f]{10}")
@@ -79,23 +79,6 @@ def write_all(
                 file.write(_json(_gradescope(student, tasks), indent=1) + "\n")
         files[3].write("\n]\n")
     return [*paths, out / "gradescope"]
-
-
-def cell(text: str) -> str:
-    """Return a text on one line that no spreadsheet takes for a formula: where it could, it begins with an apostrophe.
-
-    A spreadsheet that separates at semicolons splits quoted texts too, so what follows one is looked at as well.
-    """
-    parts = cut(re.sub("[\n\t]", " ", clean(text)), CELL_AT_MOST).split(";")
-    return ";".join(f"'{part}" if _begins_formula(part) else part for part in parts)
-
-
-def _begins_formula(text):
-    """Return whether the first character to be seen, its width and place aside, is one of FORMULA."""
-    for character in text:
-        if unicodedata.category(character)[0] not in "ZC" and character not in "\"'":
-            return unicodedata.normalize("NFKC", character)[0] in FORMULA
-    return False
 
 
 def number(value: float) -> int | float:
@@ -159,12 +142,11 @@ def _read(verdict, points):
 def why(verdict: Verdict) -> str:
     """Return the sentence that tells a student why the task has this state; where code is, it is in backquotes."""
     lesson, _, name = verdict.task.partition(".")
-    if verdict.state == "not attempted":  # the judge's sentence speaks of running a cell again
-        return "There was nothing to grade: no answer is in place of `raise NotImplementedError`."
     if verdict.message:
         return cut(clean(verdict.message), TEXT_AT_MOST)
     return {
         "passed": "Right, on every input it was tried on.",
+        "not attempted": "There was nothing to grade: no answer is in place of `raise NotImplementedError`.",
         "missing": f"Nothing named `{name}` was found in the notebook.",
         "not run": "It could not be run.",
         TO_BE_READ: "Your instructor has not read your answer yet. Its points are still to come.",
@@ -173,8 +155,9 @@ def why(verdict: Verdict) -> str:
 
 
 def hint(task, verdict: Verdict) -> str:
-    """Return the task's first hint where an answer is still wanted, else an empty text."""
-    return task.hints[0] if task.hints and verdict.state != "passed" else ""
+    """Return the task's first hint where an answer was looked for and is still wanted, else an empty text."""
+    wanted = verdict.state in ("failed", "error", "not attempted", "missing")
+    return task.hints[0] if task.hints and wanted else ""
 
 
 def points_in_words(points: Points) -> str:
@@ -185,6 +168,16 @@ def points_in_words(points: Points) -> str:
 def handed_in(graded: Graded) -> bool:
     """Return whether there is any file of the student's."""
     return any(result.file for result in graded.results)
+
+
+def on_stranger(graded: Graded) -> str:
+    """Return what an instructor is told of a name that is not on the roster and resembles one that is; else ""."""
+    if not graded.resembled:
+        return ""
+    return (
+        f"Perhaps it belongs to {graded.resembled}, who is on the roster, but only a whole name counts: if so, move it "
+        f"into a folder called {graded.resembled} and grade again."
+    )
 
 
 def set_by_hand(graded: Graded) -> list[str]:
@@ -246,8 +239,7 @@ def _grades_header(tasks):
         "by hand",
         "problem",
         *columns,
-        "remarks",
-        "suspicions",
+        *KINDS,
     ]
 
 
@@ -256,13 +248,12 @@ def _grades_row(graded, tasks):
     for _, verdict, points in verdicts(graded, tasks):
         row += [number(points.points), cell(verdict.state), cell(verdict.mistake)]
     totals = [number(graded.total), number(graded.possible), number(graded.lost), cell(graded.late)]
-    remarks, suspicions = (
-        cell(" | ".join(text for result in graded.results for text in getattr(result, kind)))
-        for kind in ("remarks", "suspicions")
-    )
+    texts = {kind: [text for result in graded.results for text in getattr(result, kind)] for kind in KINDS}
+    texts["noticed"] += filter(None, [on_stranger(graded)])
+    ends = [cell(" | ".join(texts[kind])) for kind in KINDS]
     problem = cell(" | ".join(problems(graded)))
     by_hand = cell("; ".join(set_by_hand(graded)))
-    return [cell(person.student), cell(person.name), *totals, by_hand, problem, *row, remarks, suspicions]
+    return [cell(person.student), cell(person.name), *totals, by_hand, problem, *row, *ends]
 
 
 def _nbgrader_rows(graded, tasks):

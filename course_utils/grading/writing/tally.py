@@ -10,10 +10,19 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
+from course_utils.base.texts import cut
 from course_utils.grading.keeping.record import READ, TO_BE_READ, Graded, Points, Verdict
-from course_utils.grading.keeping.texts import cut
 from course_utils.grading.reading.notebook_file import fingerprint
-from course_utils.grading.writing.results import NOTHING, handed_in, not_graded, number, requests, set_by_hand, verdicts
+from course_utils.grading.writing.results import (
+    NOTHING,
+    handed_in,
+    not_graded,
+    number,
+    on_stranger,
+    requests,
+    set_by_hand,
+    verdicts,
+)
 
 LISTED = 50  # students or groups a list shows
 SLOWEST = 10
@@ -24,7 +33,8 @@ GROUPS = 1000  # groups of identical answers kept for a task
 CODE = 1500  # characters of code kept
 PEOPLE = 12  # students named in a group of identical answers
 STANDINGS = ("passed", "partly", "wrong", "none", "absent")
-SHORT = 80  # an answer of fewer characters, signature, comments and blanks aside, may well be written twice
+SHORT = 80  # an answer of fewer characters, as `substance` counts them, may well be written twice
+LONG = 240  # one of so many, some eight lines, hardly: it is listed however many have written it
 NEVER_MANY = 4  # so many alike are never "what many write"
 TRIVIAL = object()  # in place of a group whose answer is that short
 
@@ -141,7 +151,10 @@ class TaskTally:
         return sorted(self.mistakes.values(), key=lambda m: (not m.name, -m.count, m.name, m.kind))
 
     def groups(self, own: str = "") -> list[Group]:
-        """Return the groups worth a look. `own`: the course's answer; whoever gives that is a group, however many they are."""
+        """Return the groups worth a look, without what many find by themselves: shorter than `LONG`, and of more than a fifth.
+
+        `own`: the course's answer; whoever gives that is a group, however many they are.
+        """
         most, its_key = max(NEVER_MANY, self.fingerprints / 5), _key(fingerprint(own))
         known = self.answers.get(its_key)
         if isinstance(known, tuple) and len(substance(own)) >= SHORT:
@@ -151,7 +164,8 @@ class TaskTally:
             known.known = True
         else:
             known = None
-        others = [g for key, g in self.answers.items() if isinstance(g, Group) and g.count <= most and key != its_key]
+        found = [group for key, group in self.answers.items() if isinstance(group, Group) and key != its_key]
+        others = [group for group in found if group.count <= most or len(substance(group.code)) >= LONG]
         return [*others, *([known] if known else [])]
 
 
@@ -165,6 +179,7 @@ class ClassTally:
         self.absent, self.people = Listing(LISTED), Listing(200)
         self.suspicious, self.problems = Listing(LISTED), Listing(LISTED)
         self.by_hand, self.strangers = Listing(LISTED), Listing(LISTED)
+        self.noticed = {}  # sentence -> who
         self.other_lessons = Counter()  # students who handed in a lesson that does not count
         self.requests, self.requests_answered, self.to_read = Listing(LISTED), 0, 0
         self.late_unknown = 0  # students whose files Canvas marks as late, without a time
@@ -192,6 +207,9 @@ class ClassTally:
         suspicions = [cut(reason, 300) for result in graded.results for reason in result.suspicions]
         if suspicions:
             self.suspicious.add((who, suspicions[:REASONS], len(suspicions[REASONS:])))
+        for text in {cut(text, 300): None for result in graded.results for text in result.noticed}:
+            if text in self.noticed or len(self.noticed) < LISTED:
+                self.noticed.setdefault(text, Listing(PEOPLE)).add(who)
         found = [cut(problem, 400) for problem in not_graded(graded)]
         if found:
             self.problems.add((who, found[:REASONS], len(found[REASONS:])))
@@ -203,7 +221,7 @@ class ClassTally:
             self.requests.add((who, still[:REASONS], len(still[REASONS:])))
         self.requests_answered += sum(answered for _, answered in pairs)
         if graded.stranger:
-            self.strangers.add(who)
+            self.strangers.add((who, [*filter(None, [on_stranger(graded)])], 0))
         self.other_lessons.update(graded.other_lessons)
         self.late_unknown += graded.late_unknown
         for result in graded.results:

@@ -9,9 +9,10 @@ from pathlib import Path
 
 from course_utils.base.errors import CourseError
 from course_utils.base.files import opened
+from course_utils.grading.keeping.texts import cell, from_cell
 from course_utils.grading.reading.submissions import natural
 from course_utils.grading.writing.markup import template
-from course_utils.grading.writing.results import cell, number, table
+from course_utils.grading.writing.results import number, table
 
 
 @dataclass
@@ -30,8 +31,8 @@ def write_term(results: list[Path], out: Path) -> list[Path]:
         title = _unique(_lessons(header) or folder.name, folder, set(titles.values()))
         titles[folder] = title
         for row in rows:
-            one = students.setdefault(row["student"], Row())
-            one.name = one.name or row["name"]
+            one = students.setdefault(from_cell(row["student"]), Row())
+            one.name = one.name or from_cell(row["name"])
             one.points[title] = float(row["total"])
             possible[title] = max(possible.get(title, 0.0), float(row["possible"]))
     columns = list(titles.values())
