@@ -173,7 +173,7 @@ reveal("03.own_question", sum(one_vector) / 5)
 # %% [markdown]
 # This model has learned nothing: it is as good as a guess, with each of the five seeds.
 #
-# Is the task impossible for this model? It is not. We have chosen the following vectors by hand, and with them the same model gets all four cases right. A sum above 0 means a good review.
+# Is the task impossible for this model? We choose vectors by hand, and let the same model judge the four cases with them. A sum above 0 means a good review.
 
 # %% tags=["nbval-check-output"]
 cases = ["the film was great", "the film was awful", "the film was not great", "the film was not awful"]
@@ -191,7 +191,7 @@ for case in cases:
     print(f"{total:+.0f}  {case}")
 
 # %% [markdown]
-# So the right vectors exist, but our training does not find them. Each vector has four jobs here: it asks, it is found, it is handed over, and it is added to what its word finds. If training improves it for one job, it changes for the other three, too.
+# With these vectors all four cases are right. So the task is not impossible, but our training does not find such vectors. Each of them has four jobs: it asks, it is found, it is handed over, and it is added to what its word finds. If training changes a vector for one job, it changes for the other three, too.
 #
 # ## Three vectors for each word
 #
@@ -207,7 +207,9 @@ diagrams.self_attention(new=["projections", "residual"])
 # %% [markdown]
 # Before we train the matrices, we choose them by hand, for "the film was not great". Each word has four features. The first is its polarity, 3 for "great", -3 for "awful", and 0 for all others. The other three are 1 or 0: is it an opinion, is it "not", is it any other word?
 #
-# The idea is this: "not" looks for the opinion and gets the opposite of it. An opinion looks for opinions, so it finds itself, and another word finds other words, which hand over 0. "great" has the polarity 3 and hands over -2. So what is the sum of "the film was great"? And of "the film was not great"?
+# The idea is this: "not" looks for the opinion, and gets the opposite of it. An opinion looks for opinions, too, so it finds itself. Any other word finds other words, which hand over 0. The sum adds up the polarities of all words and all that they find.
+#
+# "great" has the polarity 3 and hands over -2. What is the sum of "the film was great"? And what is the sum of "the film was not great"?
 
 # %%
 features = {
@@ -216,10 +218,19 @@ features = {
     "not": torch.tensor([0.0, 0, 1, 0]),
     "other": torch.tensor([0.0, 0, 0, 1]),
 }
-# a row for each feature: polarity, opinion, not, other; a column for what is looked for: opinions, others
-W_q = 10 * torch.tensor([[0.0, 0], [1, 0], [1, 0], [0, 1]])  # opinions and "not" look for opinions
-W_k = torch.tensor([[0.0, 0], [1, 0], [0, 0], [0, 1]])  # opinions and others can be found
-W_v = torch.tensor([[-2 / 3], [0], [0], [0]])  # each word hands over -2/3 of its polarity
+W_q = torch.tensor([
+    [0.0, 0.0],  # the polarity does not matter
+    [10.0, 0.0],  # an opinion looks for opinions
+    [10.0, 0.0],  # "not" looks for opinions
+    [0.0, 10.0],  # any other word looks for other words
+])  # fmt: skip
+W_k = torch.tensor([
+    [0.0, 0.0],  # the polarity does not matter
+    [1.0, 0.0],  # an opinion is found by those who look for opinions
+    [0.0, 0.0],  # "not" is found by nobody
+    [0.0, 1.0],  # any other word is found by those who look for other words
+])  # fmt: skip
+W_v = torch.tensor([[-2 / 3], [0.0], [0.0], [0.0]])  # what is handed over: -2/3 of the polarity
 
 
 def by_hand(sentence):
@@ -295,7 +306,7 @@ for word in ("great", "awful", "not", "the", "film", "was"):
     print(f"{word:6} {added.item():+.1f}")
 
 # %% [markdown]
-# Both "great" and "awful" add a lot, and every other word adds little or less than nothing. "great" is found where there is no "not", and "awful" is found where there is one. These are just the two good reviews.
+# Both "great" and "awful" add a lot, and every other word adds little or less than nothing. The other words find "great" where there is no "not", and "not" finds "awful". These are the two kinds of good reviews.
 #
 # So the sentence can ask the question itself: each word asks with a query of its own, and what it finds depends on the other words. With one vector for everything our training failed, and with a query, a key and a value for each word it succeeded.
 #
@@ -318,7 +329,7 @@ print("padding:", 5 * padding_mask.sum().item(), " causal:", causal_mask.sum().i
 plots.side_by_side(plots.mask, {"padding": [padding_mask.expand(5, 5)], "causal": [causal_mask], "both": [both]})
 
 # %% [markdown]
-# The padding mask leaves 5 · 3 = 15 pairs open, the causal mask 15, and both together 12.
+# The padding mask leaves 5 · 3 = 15 pairs open, the causal mask 1 + 2 + 3 + 4 + 5 = 15, and both together 12. For a batch, the padding mask has a row for each sentence, B×S. Then `padding_mask[:, None] & causal_mask` gives a mask for each sentence, B×T×S.
 #
 # With a mask, our function has one line more. There is one case to think of: if a query may look at nothing, all its scores are $-\infty$, and the softmax gives NaN. We give this query a context of zeros.
 
@@ -357,7 +368,7 @@ moves = {"mask A": [leak_test(mask_a)], "mask B": [leak_test(mask_b)]}
 plots.side_by_side(plots.mask, moves, xlabel="word that is changed", ylabel="output that moves")
 
 # %% [markdown]
-# Mask A is wrong: every output also moves when the *next* word changes. Under mask B, an output moves only for its own word and for earlier ones. We found this without reading the mask. In the exercises you write such a test.
+# Mask A is wrong: an output also moves when the *next* word changes. Under mask B, an output moves only for its own word and for earlier ones. We found this out without reading the mask. In the exercises you write such a test.
 #
 # ## Questions
 #
