@@ -98,7 +98,9 @@ def recipe(changed, seed):
     kind = "attention" if changed == GRUS else "transformer"
     change, preset = dict(RECIPE_CHANGES[changed]), load_preset(kind, "laptop")
     model = {**preset["model"], **change.pop("model", {})}
-    settings = make_settings({**preset, **change, "model": model, "validate": preset["epochs"], "seed": seed})
+    settings = make_settings(
+        {**preset, **change, "kind": kind, "model": model, "validate": preset["epochs"], "seed": seed}
+    )
     began = time.process_time()
     with tempfile.TemporaryDirectory() as folder:
         trainer = train(settings, f"{folder}/run", device="cpu", show=False)

@@ -14,17 +14,27 @@ from course_utils.authoring.composing import REVEALS
 from course_utils.authoring.running import OWN_MACHINE
 from course_utils.authoring.sources import CHECK, TASK_HEADING, Cell, begins_in_header, has_answer, read_source
 from course_utils.base.errors import CourseError
-from course_utils.base.places import file_of, source_of, sources_in
+from course_utils.base.places import file_of, number_of, source_of, sources_in
 
-CELLS = (
-    20,
-    40,
-)  # of a lesson, without predictions, the questions at its end, and the set-up cell that the build inserts
+CELLS = 20, 48  # of a lesson, without predictions, the questions at its end, and the set-up cell that the build inserts
 QUESTION = re.compile(r"""check\(["']\d\d\.q\d+["'], \.\.\.\)""")
 PREDICTION = re.compile(r"""predict\(["']\d\d\.\w+["'], \.\.\.\)""")
 MAX_CODE_LINES = 25  # of one cell; blank lines and comments don't count
 MAX_MEDIAN_CODE_LINES = 10
-MAX_WORDS = 120  # of prose between two code cells
+MAX_COLUMNS = 88  # of a line of code, which is what a page shows without cutting it
+MAX_SENTENCE = 32  # words
+MAX_BRACKET = 12  # words: a bracket holds a reference or a remark, and no second result
+MAX_PERHAPS = 2  # in a lesson
+WORDS_A_MINUTE, SECONDS_A_LINE, MINUTES_A_FIGURE, MINUTES_A_GUESS = (
+    150,
+    5,
+    1.5,
+    2,
+)  # of a reader; a guess is a prediction or a question
+NOT_YET_PLAIN = frozenset(f"{n:02}" for n in range(22)) - {
+    "03",
+    "12",
+}  # lessons that the rules for plain pages have not reached
 RECAP_LINES = (3, 5)
 MIN_COMPARED = 3  # cells whose output is compared with the stored one
 TASKS = (1, 12)  # of a lesson
@@ -137,11 +147,65 @@ def _code_length(name, cells, built):
         yield 0, f"code cells have {middle:g} lines in the median, at most {MAX_MEDIAN_CODE_LINES}"
 
 
-def _prose_length(name, cells, built):
-    for place, cell in enumerate(cells):
-        between = _markdown_before(cells, place)
-        if cell.kind == "code" and (words := _words(between)) > MAX_WORDS:
-            yield between[0].line, f"{words} words of text before the next code cell, at most {MAX_WORDS}"
+def _plain_code(name, cells, built):
+    """A statement a line, each of a kind that a beginner can read while reading."""
+    for cell in cells if number_of(name) not in NOT_YET_PLAIN else ():
+        if cell.kind != "code":
+            continue
+        for line, text in enumerate(cell.text.split("\n"), cell.line):
+            if len(text) > MAX_COLUMNS:
+                yield line, f"a line of code has {len(text)} columns, at most {MAX_COLUMNS}"
+        for node in ast.walk(ast.parse(cell.text)):
+            if isinstance(node, (ast.expr, ast.stmt)) and (breach := _too_clever(node)):
+                yield cell.line + node.lineno - 1, breach
+
+
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+def _too_clever(node):
+    """Return what a reader would stop at in a node, or None."""
+    targets = getattr(node, "targets", [getattr(node, "target", None)])
+    if any(isinstance(part, ast.Tuple) for target in targets for part in getattr(target, "elts", ())):
+        return "nested unpacking: give the parts names on lines of their own"
+    if isinstance(node, ast.Assign) and isinstance(node.value, ast.Tuple) and isinstance(targets[0], ast.Tuple):
+        return "two assignments in one: write a line for each"
+    if isinstance(node, ast.NamedExpr):
+        return "an assignment within an expression: write it on a line of its own"
+    if isinstance(node, COMPREHENSIONS) and sum(isinstance(inner, COMPREHENSIONS) for inner in ast.walk(node)) > 1:
+        return "a comprehension inside a comprehension: name the inner one, or write a loop"
+    return None
+
+
+def _plain_prose(name, cells, built):
+    """Sentences of one length that is read once, and brackets without second results."""
+    if number_of(name) in NOT_YET_PLAIN:
+        return
+    text = [(cell, prose(cell.text)) for cell in cells if cell.kind == "markdown"]
+    for cell, sentence in ((cell, sentence) for cell, words in text for sentence in _sentences(words)):
+        if (words := len(sentence.split())) > MAX_SENTENCE:
+            yield cell.line, f"a sentence has {words} words, at most {MAX_SENTENCE}: {sentence.strip()[:60]}…"
+        for bracket in re.findall(r"\(([^()]*)\)", sentence):
+            if (words := len(bracket.split())) > MAX_BRACKET:
+                yield cell.line, f"a bracket has {words} words, at most {MAX_BRACKET}: ({bracket[:50]}…"
+    if (count := sum(len(re.findall(r"\bperhaps\b", words, re.IGNORECASE)) for _, words in text)) > MAX_PERHAPS:
+        yield 0, f'has {count} times "perhaps", at most {MAX_PERHAPS}'
+
+
+def _sentences(words):
+    """Return the sentences of a text, headings and items of lists each as one."""
+    lines = re.split(r"\n\s*\n|\n(?=\s*[-*#>])", words)
+    return [sentence for line in lines for sentence in re.split(r"(?<=[.?:])\s+(?=[A-Z\"“*$(])", line)]
+
+
+def minutes(cells: list[Cell]) -> float:
+    """Return how long a lesson takes a reader, estimated from its words, lines of code, figures, predictions and questions."""
+    code = [cell for cell in cells if cell.kind == "code"]
+    guesses = sum(bool(QUESTION.fullmatch(cell.text.strip()) or PREDICTION.search(cell.text)) for cell in code)
+    figures = sum(bool(re.search(r"\b(plots|diagrams|pictures|widgets)\.", cell.text)) for cell in code)
+    reading = _words([cell for cell in cells if cell.kind == "markdown"]) / WORDS_A_MINUTE
+    lines = sum(map(_code_lines, code)) * SECONDS_A_LINE / 60
+    return reading + lines + MINUTES_A_FIGURE * figures + MINUTES_A_GUESS * guesses
 
 
 def _banned_words(name, cells, built):
@@ -289,7 +353,8 @@ def _parts_missing(code):
 LESSON_RULES = (
     _counts,
     _code_length,
-    _prose_length,
+    _plain_code,
+    _plain_prose,
     _banned_words,
     _ending,
     _pictures,

@@ -5,7 +5,8 @@ from torch.nn import functional as F
 from course_utils import check, predict, reveal
 from course_utils.data.generated_reviews import four_cases, generate_reviews
 from course_utils.figures import diagrams, plots, widgets
-from course_utils.models.sentiment import SelfAttention, build_vocabulary, correct, encode, train
+from course_utils.models.sentiment import SelfAttention, build_vocabulary, correct
+from course_utils.models.sentiment import encode, train
 
 torch.set_printoptions(precision=3, sci_mode=False)
 
@@ -122,10 +123,11 @@ widgets.look_up(keys, values)
 # %%
 english = ["the", "film", "was", "not", "great"]
 german = ["kein", "toller", "Film"]  # not (a), great, film
-features = {"the": 0, "was": 0, "film": 1, "Film": 1, "not": 2, "kein": 2, "great": 3, "toller": 3}
+features = {"the": 0, "was": 0, "film": 1, "not": 2, "great": 3}
+features_german = {"Film": 1, "kein": 2, "toller": 3}
 x = 2 * torch.eye(4)[[features[word] for word in english]]  # S D
-x_german = 2 * torch.eye(4)[[features[word] for word in german]]  # T D
-theta = 2 * torch.tensor([[0.0, 0, 1, 0], [0, 1, 0, 1]])  # T D: negation; film and praise
+x_german = 2 * torch.eye(4)[[features_german[word] for word in german]]  # T D
+theta = 2 * torch.tensor([[0.0, 0, 1, 0], [0, 1, 0, 1]])  # T D: "not"; film or "great"
 
 asked = {
     "fixed": (attention(theta, x, x)[1], english, ["θ₁", "θ₂"]),
@@ -157,7 +159,8 @@ test_words = encode(test.sentences, vocabulary)
 def trained(projections, seed):
     torch.manual_seed(seed)
     model = SelfAttention(len(vocabulary), projections=projections)
-    train(model, *learn_words, learn.labels, seed, epochs=15, batch=64, rate=0.05, weight_decay=0.01)
+    settings = {"epochs": 15, "batch": 64, "rate": 0.05, "weight_decay": 0.01}
+    train(model, *learn_words, learn.labels, seed, **settings)
     return model
 
 
@@ -176,16 +179,22 @@ reveal("03.own_question", sum(one_vector) / 5)
 # Is the task impossible for this model? We choose vectors by hand, and let the same model judge the four cases with them. A sum above 0 means a good review.
 
 # %% tags=["nbval-check-output"]
-cases = ["the film was great", "the film was awful", "the film was not great", "the film was not awful"]
+cases = [
+    "the film was great",
+    "the film was awful",
+    "the film was not great",
+    "the film was not awful",
+]
 vectors = {
     "great": torch.tensor([6.0, 12, 0, 0]),
     "awful": torch.tensor([0.0, 0, 12, 0]),
     "not": torch.tensor([9.0, 0, 0, 12]),
     "other": torch.tensor([3.0, 0, 0, 0]),
 }
-numbers = torch.tensor([-2.0, 3, 3, 2]) / 6  # each word adds its dot product with these to the sum
+numbers = torch.tensor([-2.0, 3, 3, 2]) / 6  # for the dot product that decides
 for case in cases:
-    x = torch.stack([vectors.get(word, vectors["other"]) for word in case.split()])  # S D
+    found = [vectors.get(word, vectors["other"]) for word in case.split()]
+    x = torch.stack(found)  # S D
     contexts, _ = attention(x, x, x)  # S D
     total = ((x + contexts) @ numbers).sum() - 12
     print(f"{total:+.0f}  {case}")
@@ -230,11 +239,12 @@ W_k = torch.tensor([
     [0.0, 0.0],  # "not" is found by nobody
     [0.0, 1.0],  # any other word is found by those who look for other words
 ])  # fmt: skip
-W_v = torch.tensor([[-2 / 3], [0.0], [0.0], [0.0]])  # what is handed over: -2/3 of the polarity
+W_v = torch.tensor([[-2 / 3], [0.0], [0.0], [0.0]])  # hand over -2/3 of the polarity
 
 
 def by_hand(sentence):
-    x = torch.stack([features.get(word, features["other"]) for word in sentence.split()])  # S D
+    found = [features.get(word, features["other"]) for word in sentence.split()]
+    x = torch.stack(found)  # S D
     contexts, weights = attention(x @ W_q, x @ W_k, x @ W_v)  # S 1, S S
     polarity = x[:, :1] + contexts  # S 1: the residual connection
     return polarity.sum(), weights
@@ -248,7 +258,7 @@ for case in cases:
 # %% [markdown]
 # All four cases are right. In "the film was great", "great" adds 3 and finds itself, which adds -2: the sum is 1. In "the film was not great", "not" finds "great", too, and adds another -2: the sum is -1. With "awful" all signs are reversed.
 #
-# This is what no sum of words can do: the same word "not" subtracts 2 in one sentence and adds 2 in another, because it asks for the opinion of its own sentence.
+# This is what no sum of words can do. The same word "not" subtracts 2 in one sentence and adds 2 in another, because it asks for the opinion of its own sentence.
 
 # %%
 _, weights = by_hand("the film was not great")
@@ -292,7 +302,9 @@ def weights_of(model, sentence):
 
 
 model = models[4]
-pictures = {case: (weights_of(model, case), case.split(), case.split()) for case in cases}
+pictures = {}
+for case in cases:
+    pictures[case] = weights_of(model, case), case.split(), case.split()
 plots.side_by_side(plots.weights, pictures, width=3)
 
 # %% [markdown]
@@ -320,13 +332,16 @@ for word in ("great", "awful", "not", "the", "film", "was"):
 # In a mask, True means "may look". Where it is False, the score becomes $-\infty$, so the softmax gives the weight 0. Take a sentence of three words with two positions of padding. How many pairs of query and key does each mask leave open, and how many do both together?
 
 # %% tags=["nbval-check-output"]
-padding_mask = torch.tensor([True, True, True, False, False])  # S: three words, two positions of padding
+padding_mask = torch.tensor([True, True, True, False, False])  # S
 causal_mask = torch.ones(5, 5, dtype=torch.bool).tril()  # T S
-both = padding_mask & causal_mask  # T S: one row for all queries, and a row for each
-print("padding:", 5 * padding_mask.sum().item(), " causal:", causal_mask.sum().item(), " both:", both.sum().item())
+padding_mask = padding_mask.expand(5, 5)  # T S: the same row for every query
+both = padding_mask & causal_mask  # T S
+for mask in (padding_mask, causal_mask, both):
+    print(mask.sum().item())
 
 # %%
-plots.side_by_side(plots.mask, {"padding": [padding_mask.expand(5, 5)], "causal": [causal_mask], "both": [both]})
+masks = {"padding": [padding_mask], "causal": [causal_mask], "both": [both]}
+plots.side_by_side(plots.mask, masks)
 
 # %% [markdown]
 # The padding mask leaves 5 · 3 = 15 pairs open, the causal mask 1 + 2 + 3 + 4 + 5 = 15, and both together 12. For a batch, the padding mask has a row for each sentence, B×S. Then `padding_mask[:, None] & causal_mask` gives a mask for each sentence, B×T×S.
@@ -365,7 +380,12 @@ def leak_test(mask):
 mask_a = torch.ones(5, 5, dtype=torch.bool).tril(1)
 mask_b = causal_mask
 moves = {"mask A": [leak_test(mask_a)], "mask B": [leak_test(mask_b)]}
-plots.side_by_side(plots.mask, moves, xlabel="word that is changed", ylabel="output that moves")
+plots.side_by_side(
+    plots.mask,
+    moves,
+    xlabel="word that is changed",
+    ylabel="output that moves",
+)
 
 # %% [markdown]
 # Mask A is wrong: an output also moves when the *next* word changes. Under mask B, an output moves only for its own word and for earlier ones. We found this out without reading the mask. In the exercises you write such a test.

@@ -48,17 +48,17 @@ questions = (
         "pre-norm and post-norm",
         "Transformers of six layers on each side start at a high rate, without a warm-up. For which place of the norm does training fail, and what was seen in the first steps?",
         right=(
-            "Post-norm, norm(x + f(x)): all words become alike, and hardly any gradient reaches the first layer.",
-            "A warm-up or a lower rate prevented it. With pre-norm there was no need for either.",
+            "Post-norm, norm(x + f(x)): hardly any gradient reaches the first layer.",
+            "A warm-up prevented it. Pre-norm did not need one.",
         ),
         wrong=(
             (
-                "Pre-norm, x + f(norm(x)): all words become alike, and hardly any gradient reaches the first layer.",
-                "With pre-norm the words stayed further apart and the gradient arrived. The norm after the sum had the trouble.",
+                "Pre-norm, x + f(norm(x)): hardly any gradient reaches the first layer.",
+                "With pre-norm the gradient arrived, with a warm-up and without. Training failed with the norm after the sum.",
             ),
             (
-                "Post-norm, norm(x + f(x)): the words stay apart, but the gradient of the first layer grows and grows.",
-                "The words became alike, and that gradient fell to less than a hundredth.",
+                "Post-norm, norm(x + f(x)): the gradient of the first layer grows and grows.",
+                "That gradient fell, within ten steps, to less than a thousandth of what it was.",
             ),
             (
                 "Both of them: without a warm-up no deep Transformer learns.",
@@ -92,23 +92,23 @@ questions = (
     Question(
         "12.q5",
         "parts that are missing",
-        "Three Transformers lack one part each. Shares of right words, given the right words, reading its own, and one sentence at a time: A 0.99, 0.05, 0.05. B 0.99, 0.95, 0.62. C 0.76, 0.36, 0.35. What do they lack?",
+        "Three Transformers lack one part each. Here are their shares of right words, first given the right words, then by themselves: A 0.99 and 0.02, B 0.30 and 0.04, C 0.76 and 0.36. What do they lack?",
         right=(
-            "A the causal mask, B the source mask, C the positions.",
-            "A reads the word that it should predict, and in translating that word is not there yet. B suffers only without padding beside a sentence. C gets a quarter wrong even given the right words.",
+            "A the causal mask, B the attention to the source, C the positions.",
+            "A reads the word that it should predict, and when it writes, that word is not there yet. B does not know what to say, even given the right words. C knows the words of the source, but not their order.",
         ),
         wrong=(
             (
-                "A the source mask, B the causal mask, C the positions.",
-                "Without a causal mask a model fails in every translation, alone or not. Without the source mask only sentences by themselves suffer.",
+                "A the attention to the source, B the causal mask, C the positions.",
+                "Without the attention to the source a model cannot get 0.99, since it does not know what to say. Without the causal mask it can: it reads the word that it should predict.",
             ),
             (
-                "A the causal mask, B the positions, C the source mask.",
-                "What the source mask hides is padding, which does no harm in batches like those of training: there such a model gets nearly all right.",
+                "A the causal mask, B the positions, C the attention to the source.",
+                "Without the attention to the source nothing tells the model what the sentence says, so it gets fewer words right than a model that only lacks the order.",
             ),
             (
-                "A the source attention, B the source mask, C the norms.",
-                "Without the attention to the source a model does not know what to say, even given the right words. And norms hardly matter in this world.",
+                "A the norms, B the attention to the source, C the positions.",
+                "A fails when it writes by itself. Without norms, a small model in this world writes nearly as well as the whole one.",
             ),
         ),
     ),
@@ -118,22 +118,22 @@ predictions = (
     Prediction(
         "12.alike",
         "After how many of the 12 layers of attention alone is the mean cosine of two words above 0.99?",
-        why="Each layer replaces the words by averages of them, and soon they all point in nearly the same direction.",
+        why="Each layer replaces the words by means of them, and soon they all point in nearly the same direction.",
     ),
     Prediction(
         "12.share",
-        "What share of the words will the model get right, given the right words before, from 0 to 1?",
-        why="Few words are wrong when the model never has to build on its own mistakes.",
+        "What share of the words will the model predict correctly, from 0 to 1?",
+        why="Here a mistake costs one word only, because the words before the next one are right again.",
     ),
     Prediction(
         "12.part",
-        "Without this part, what share of the words will be right when the model translates, from 0 to 1?",
-        why="The figure below shows every part, with five seeds each.",
+        "What share of the words will be right when this model writes by itself, from 0 to 1?",
+        why="The next table compares it with the whole model.",
     ),
     Prediction(
         "12.fails",
-        "Which of these models does not learn?",
-        why="It fails with every seed. A warm-up helps, and so does a lower rate.",
-        choices=("pre", "pre, warm-up", "post", "post, warm-up", "post, rate 0.001"),
+        "Which of these four ways fails?",
+        why="It fails with each of the five seeds.",
+        choices=("pre", "pre, warm-up", "post", "post, warm-up"),
     ),
 )
