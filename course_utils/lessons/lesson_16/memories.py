@@ -71,6 +71,10 @@ def _(draw):
     )
     weights, mask, _ = _inputs(draw, words_first(torch.tensor([4, 2, 3]), 5), 2, 2)
     yield Case("every answer rests on two facts", (weights, mask, torch.tensor([[0, 3], [1, 0], [2, 1]])))
+    weights, mask, support = _inputs(draw, words_first(torch.tensor([5, 4, 3]), 6), 2, 2)
+    weights[:, :, 2], weights[0, 1, 0] = 0, 0  # a fact that no hop looks at, and one that the second does not look at
+    looked_at = weights / weights.sum(-1, keepdim=True)
+    yield Case("facts with a weight of 0", (looked_at, mask, support), True)
     yield Case("padding anywhere in a story", _inputs(draw, scattered(draw), 2, 2), True, edge=True)
     yield Case("one fact, one hop", _inputs(draw, every[:1, :1], 1, 1), edge=True)
     yield Case("200 stories", _inputs(draw, words_first(draw.whole(3, 9, 200), 8), 2, 3), edge=True)
@@ -129,6 +133,8 @@ task.changed_each(
     ("one_number_for_all_columns", "You divide each sum by the number of all supporting facts. Each column of support has a mean of its own.", {NUMBER: lambda counted: counted.sum().expand(counted.shape[1])}),
     # What equal weights would give
     ("padding_counted", "You take equal weights to be 1/M, padding included. A story's padding gets no weight: divide 1 by the number of its facts.", {FACTS: lambda mask: torch.full((len(mask), 1, 1), mask.shape[1])}),
+    ("counted_by_their_weight", "You count the facts to which a hop gives a weight above 0. A fact with the weight 0 is one, too, and equal weights would give it its share: count the True values of the mask.", {FACTS: lambda mask, *, weights: (weights > 0).sum(2, keepdim=True)}),
+    ("counted_by_any_weight", "You count the facts to which at least one hop gives a weight above 0. A fact that no hop looks at is one, too: count the True values of the mask.", {FACTS: lambda mask, *, weights: (weights > 0).any(1).sum(1)[:, None, None]}),
     ("first_mask_for_all", "You count the facts of the first story and take this number for all. Each story has its own.", {FACTS: lambda mask: mask[:1].sum(1)[:, None, None].expand(len(mask), 1, 1)}),
     ("padding_is_counted_alone", "You count padding and not facts. The mask is True at facts.", {FACTS: lambda mask: (~mask).sum(1)[:, None, None]}),
     ("not_compared", "You return the mean weights. Divide each weight by what equal weights would give in its story.", {TIMES: left_out}),
