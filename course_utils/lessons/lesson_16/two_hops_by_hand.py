@@ -67,6 +67,12 @@ def _tables(value, words):
         raise CourseError(
             f"Three tensors of the shape words×D are expected, with {words} rows here and D from 1 to {WIDEST}; yours are {shapes}."
         )
+    dtypes = {t.dtype for t in value}
+    if len(dtypes) > 1 or not value[0].is_floating_point():
+        kinds = " and ".join(sorted(str(dtype).removeprefix("torch.") for dtype in dtypes))
+        raise CourseError(
+            f"Three tensors of the same floating-point type are expected; yours hold {kinds}. `logits_of` multiplies them with one another and takes a softmax, which stops with other numbers: torch.zeros(…) and torch.eye(…) give float32, and `.float()` makes it of others."
+        )
     tables = [t.detach().double() for t in value]
     if not all(t.isfinite().all() for t in tables):
         raise CourseError(

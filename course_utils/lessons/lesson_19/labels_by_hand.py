@@ -49,7 +49,12 @@ def _read(value, D, L):
         matrix = value[name]
         if not isinstance(matrix, torch.Tensor) or matrix.dim() != 2 or max(matrix.shape) > WIDEST:
             raise CourseError(f"{name} should be a tensor with two axes, each of at most {WIDEST}.")
-        if matrix.is_complex() or not matrix.double().isfinite().all():
+        if not matrix.is_floating_point():
+            kind = str(matrix.dtype).removeprefix("torch.")
+            raise CourseError(
+                f"{name} holds numbers of type {kind}, and `attend` multiplies it with floating-point numbers, which stops: `.float()` makes such of it."
+            )
+        if not matrix.isfinite().all():
             raise CourseError(f"{name} holds numbers that are not finite.")
     features, K = len(value["W_0"]), value["W_q"].shape[1]
     wanted = {"W_0": (features, D), "W_1": (features, D), "W_q": (D + features, K), "W_k": (D + features, K), "W_v": (D + features, L)}  # fmt: skip
