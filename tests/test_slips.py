@@ -1,0 +1,212 @@
+"""What is said of the slips that learners make in lessons 12 to 21: a name only where it is true, and a sentence wherever there is one."""
+
+import math
+import re
+import statistics
+
+import pytest
+import torch
+import torch.nn.functional as F
+from right_answers import exercises_of
+from test_tasks import TASKS, judge_briefly, solution_of
+
+from course_utils.checks.answer import expected_on, judge_answer
+from course_utils.checks.wrong import first_wrong
+from course_utils.lessons.tasks import answers
+
+
+def report_on(task_id, answer):
+    """The report on an answer, without the search for a relation."""
+    return judge_briefly(TASKS[task_id], answer, expected_on(TASKS[task_id], 0))
+
+
+# 13
+
+
+def paired(verdict):
+    """13.paired_difference with another verdict on the differences."""
+
+    def paired_difference(plain, changed):
+        differences = [changed[seed] - plain[seed] for seed in plain if seed in changed]
+        return sum(differences) / len(differences), verdict(differences)
+
+    return paired_difference
+
+
+def sign(number):
+    return (number > 0) - (number < 0)
+
+
+def smoothed(log_p):
+    """13.label_smoothing_loss with log probabilities by hand."""
+
+    def label_smoothing_loss(logits, target, smoothing, pad):
+        V, real = logits.shape[-1], target != pad
+        asked = (1 - smoothing) * F.one_hot(target[real], V) + smoothing / V
+        return -(asked * log_p(logits)[real]).sum(-1).mean() - torch.special.entr(asked[0]).sum()
+
+    return label_smoothing_loss
+
+
+def exponentials_over_their_sum(logits):
+    e = logits.exp()
+    return (e / e.sum(-1, keepdim=True)).log()
+
+
+def without_try(train):
+    """13.catch_wrong_step by a model without a hidden layer, which an error of a candidate's stops."""
+    draw = torch.Generator().manual_seed(0)
+    start, given = list(torch.randn(2, 4, generator=draw)), list(torch.randn(4, 4, generator=draw))
+
+    def model(weights, batch, training):
+        off = [(weight - batch) * (torch.arange(4) if training else 1) for weight in weights]
+        return sum((each**2).sum() for each in off), off
+
+    def loop(weights, clip):
+        losses = []
+        for batch in given[:3]:
+            gradients = model(weights, batch, True)[1]
+            scale = 0.5 * min(1, clip / torch.cat(gradients).norm())
+            weights = [weight - scale * gradient for weight, gradient in zip(weights, gradients, strict=True)]
+            losses.append(model(weights, given[3], False)[0])
+        return torch.cat([*weights, torch.tensor(losses)])
+
+    def agrees(clip):
+        weights, losses = train(model, start, given[:3], given[3], 0.5, clip)
+        came, right = torch.cat([*weights, torch.tensor(losses)]), loop(start, clip)
+        return came.shape == right.shape and torch.allclose(came, right, atol=1e-5)
+
+    return agrees(0.1) and agrees(100.0)
+
+
+# 16
+
+
+def by_counting(facts):
+    """16.memories with another number of facts, B×K or B×1."""
+
+    def memories(weights, mask, support):
+        counted = support >= 0
+        at = weights.gather(2, support.clamp(min=0)[:, None].expand(-1, weights.shape[1], -1))
+        times = at * facts(weights)[..., None] * counted[:, None]
+        return times.sum(0) / counted.sum(0)
+
+    return memories
+
+
+def as_other_numbers(task_id, change):
+    """The course's own answer, whose tensors are changed."""
+    solution = solution_of(task_id)
+
+    def answer(*sizes):
+        tensors = solution(*sizes)
+        if isinstance(tensors, dict):
+            return {name: change(tensor) for name, tensor in tensors.items()}
+        return [change(tensor) for tensor in tensors[:2]] + tensors[2:]
+
+    return answer
+
+
+# 19
+
+
+def powers(layers):
+    return lambda steps, kernel: [kernel**layer for layer in range(layers(steps, kernel))]
+
+
+# Tests of attentions
+
+
+def altered(task_id, old, new):
+    """The course's own answer with a piece of its text changed."""
+    imports = re.findall(r"^(?:from|import) .*$", exercises_of(task_id[:2]), re.MULTILINE)
+    text, space = answers()[task_id], {}
+    assert old in text
+    exec("\n".join([*imports, text.replace(old, new)]), space)
+    return space[TASKS[task_id].answer_name]
+
+
+BROKEN, EVERYWHERE = "20.catch_broken_attention", "itertools.product(range(3), range(2), range(T))"
+
+NAMED = [
+    ("13.paired_difference", paired(lambda d: (sum(d) > 0) - (sum(d) < 0)), "sign_of_the_mean"),
+    ("13.paired_difference", paired(lambda d: sign(sum(d)) if len(d) > 4 else 0), "sign_of_the_mean_of_enough"),
+    ("13.paired_difference", paired(lambda d: sign(sum(map(sign, d)))), "most_of_the_signs"),
+    ("13.paired_difference", paired(lambda d: sign(statistics.median(d)) if len(d) > 4 else 0), "most_of_enough_signs"),
+    ("13.paired_difference", paired(lambda d: 1 if all(x > 0 for x in d) else -1), "all_or_the_opposite"),
+    ("13.label_smoothing_loss", smoothed(lambda z: (z.exp() / z.exp().sum()).log()), "one_softmax_for_all"),
+    ("16.memories", by_counting(lambda weights: (weights > 0).sum(2)), "counted_by_their_weight"),
+    ("16.memories", by_counting(lambda weights: (weights.sum(1) > 0).sum(1, keepdim=True)), "counted_by_any_weight"),
+    ("19.dilations", powers(lambda steps, kernel: math.ceil(math.log(steps, kernel))), "rounded_logarithm"),
+    ("19.dilations", powers(lambda steps, kernel: math.ceil(math.log(steps) / math.log(kernel))), "rounded_logarithm"),
+    (BROKEN, altered(BROKEN, EVERYWHERE, "itertools.product(range(3), [0], range(T))"), "one_head_stays"),
+    (BROKEN, altered(BROKEN, EVERYWHERE, "itertools.product([0], range(2), range(T))"), "one_sentence_stays"),
+    (BROKEN, altered(BROKEN, EVERYWHERE, "itertools.product(range(3), range(2), [0])"), "one_row_stays"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("task_id", "answer", "named"), NAMED)
+def test_a_slip_bears_its_name(task_id, answer, named):
+    report = report_on(task_id, answer)
+    assert report.state in ("failed", "error") and report.mistake == named, str(report)
+
+
+SAYS = [
+    (
+        "13.paired_difference",
+        paired(lambda d: int(len(d) > 4 and statistics.mean(d) > 1)),
+        "All 5 differences are below 0 here",
+    ),
+    ("13.catch_wrong_step", without_try, "catch the exception and return False"),
+    ("16.two_hops_by_hand", as_other_numbers("16.two_hops_by_hand", torch.Tensor.long), "yours hold float32 and int64"),
+    ("16.two_hops_by_hand", as_other_numbers("16.two_hops_by_hand", torch.Tensor.double), "float32 and float64"),
+    ("19.labels_by_hand", as_other_numbers("19.labels_by_hand", torch.Tensor.long), "W_0 holds numbers of type int64"),
+    (
+        "19.dilations",
+        powers(lambda steps, kernel: math.ceil(math.log2(steps) / math.log2(kernel))),
+        "It can be done with 5.",
+    ),
+    (
+        "19.dilations",
+        powers(lambda steps, kernel: math.ceil(math.log10(steps) / math.log10(kernel))),
+        "It can be done with 3.",
+    ),
+    (
+        BROKEN,
+        altered(BROKEN, EVERYWHERE, "itertools.product(range(3), range(2), [-1])"),
+        "in the rows 0, 2, 4 and so on",
+    ),
+    (BROKEN, altered(BROKEN, EVERYWHERE, "itertools.product(range(3), [1], range(T))"), "in the first head"),
+]
+
+
+@pytest.mark.parametrize(("task_id", "answer", "says"), SAYS)
+def test_a_slip_without_a_name_is_told_what_it_breaks(task_id, answer, says):
+    report = report_on(task_id, answer)
+    assert report.state in ("failed", "error") and not report.mistake and says in report.message, str(report)
+
+
+# Numerics
+
+
+@pytest.mark.parametrize("log_p", [exponentials_over_their_sum, lambda z: z.softmax(-1).log()])
+def test_a_softmax_by_hand_is_right_with_a_remark(log_p):
+    report = judge_answer(TASKS["13.label_smoothing_loss"], smoothed(log_p))
+    assert report.state == "passed" and report.hazard and "log_softmax" in report.message, str(report)
+
+
+OVERFLOWS = [
+    (task, mistake)
+    for task in TASKS.values()
+    if task.id > "05" and task.id != "18.mixture_loss"  # its prompt asks for such numbers
+    for mistake in task.mistakes
+    if mistake.name in ("overflow", "logarithm_of_softmax") and not task.candidates
+]
+
+
+@pytest.mark.parametrize(("task", "mistake"), OVERFLOWS, ids=lambda each: getattr(each, "id", None))
+def test_numbers_too_large_for_exp_cost_no_point_where_no_lesson_teaches_them(task, mistake):
+    expected = expected_on(task, 0)
+    for place, case in enumerate(expected.cases):
+        found = first_wrong(task, expected, place, expected.of_mistake(mistake, place))
+        assert case.hazard or not found, f"{mistake.name} fails on {case.name}: {found}"
