@@ -82,6 +82,12 @@ def without_try(train):
 # 16
 
 
+def tables(change):
+    """16.two_hops_by_hand with something done to the tables of things, people and places."""
+    solution = solution_of("16.two_hops_by_hand")
+    return lambda *sizes: change(*solution(*sizes))
+
+
 def by_counting(facts):
     """16.memories with another number of facts, B×K or B×1."""
 
@@ -107,11 +113,39 @@ def as_other_numbers(task_id, change):
     return answer
 
 
+# 17
+
+
+def program(write, read):
+    """17.backwards from the shifts of each head: functions of the step and the length."""
+
+    def backwards(length, places):
+        shifts = [[write(step, length), read(step, length)] for step in range(2 * length + 1)]
+        return F.one_hot(torch.tensor(shifts) + 1, 3).float()
+
+    return backwards
+
+
+def forward(step, length):
+    return 1
+
+
 # 19
 
 
 def powers(layers):
     return lambda steps, kernel: [kernel**layer for layer in range(layers(steps, kernel))]
+
+
+def with_weights(**changes):
+    """19.labels_by_hand with some of its weights changed."""
+    solution = solution_of("19.labels_by_hand")
+
+    def labels_by_hand(*sizes):
+        weights = solution(*sizes)
+        return weights | {name: change(weights[name]) for name, change in changes.items()}
+
+    return labels_by_hand
 
 
 # Tests of attentions
@@ -153,11 +187,62 @@ def test_a_slip_bears_its_name(task_id, answer, named):
 
 SAYS = [
     (
+        "02.negation_by_hand",
+        lambda longest: ([10, 5, 0], [0, 10, 0], [2, -1]),
+        '"not awful" comes out near 0, and should be positive',
+    ),
+    (
+        "02.negation_by_hand",
+        lambda longest: ([20, 10, 0], [20, 10, 0], [-3, 4]),
+        '"not great" comes out negative, but too close to 0',
+    ),
+    (
+        "04.two_projections",
+        lambda weight: (2 * weight.T, torch.eye(len(weight)).repeat(1, 2)[:, : weight.shape[1]]),
+        "W_sᵀW_h[0, 0] is 3.5",
+    ),
+    (
         "13.paired_difference",
         paired(lambda d: int(len(d) > 4 and statistics.mean(d) > 1)),
         "All 5 differences are below 0 here",
     ),
     ("13.catch_wrong_step", without_try, "catch the exception and return False"),
+    (
+        "16.two_hops_by_hand",
+        tables(lambda things, people, places: [things, things + people, places]),
+        "Hop 2 looks at the fact that hop 1 has found once more",
+    ),
+    (
+        "16.two_hops_by_hand",
+        tables(lambda things, people, places: [things, people / 10, places]),
+        "Hop 2 gives the largest weight to facts about that person, as it should, but in some story it is not more than a half",
+    ),
+    (
+        "16.two_hops_by_hand",
+        tables(lambda *three: [torch.ones_like(three[0])] * 3),
+        "Hop 1 gives all facts the same weight",
+    ),
+    (
+        "16.two_hops_by_hand",
+        tables(lambda things, people, places: [-things, people.roll(1, 0), places]),
+        "In some story, hop 2 gives its largest weight to something else than facts about that person",
+    ),
+    (
+        "17.backwards",
+        program(forward, lambda step, L: 1 if step <= L + 1 else -1),
+        "finds nothing, nothing, vector 3, vector 2; it should find vector 3, vector 2, vector 1, vector 0. (Vectors are counted from 0.) So each comes 2 steps too late",
+    ),
+    (
+        "17.backwards",
+        program(lambda step, L: int(step > 0), lambda step, L: 1 if step <= L else -1),
+        "So each comes 1 step too late",
+    ),
+    ("17.backwards", program(forward, lambda step, L: 1 if step < L else -1), "So each comes 2 steps too early"),
+    (
+        "17.backwards",
+        program(forward, lambda step, L: 1 if step <= L else -1 if step <= L + 2 else 0),
+        "Write down for each step where both heads are",
+    ),
     ("16.two_hops_by_hand", as_other_numbers("16.two_hops_by_hand", torch.Tensor.long), "yours hold float32 and int64"),
     ("16.two_hops_by_hand", as_other_numbers("16.two_hops_by_hand", torch.Tensor.double), "float32 and float64"),
     ("19.labels_by_hand", as_other_numbers("19.labels_by_hand", torch.Tensor.long), "W_0 holds numbers of type int64"),
@@ -184,6 +269,27 @@ SAYS = [
 def test_a_slip_without_a_name_is_told_what_it_breaks(task_id, answer, says):
     report = report_on(task_id, answer)
     assert report.state in ("failed", "error") and not report.mistake and says in report.message, str(report)
+
+
+# Readings
+
+
+READ = [task for task in TASKS.values() if task.reading_function]
+SHOWN = (
+    "04.two_projections",
+    "07.beam_search",
+    "12.encoder_layer",
+)  # readings that are matrices and lists like what is asked for
+
+
+@pytest.mark.parametrize("task", READ, ids=lambda task: task.id)
+def test_a_reading_that_nobody_has_returned_is_told_in_a_sentence(task):
+    assert (task.wrong_reading_function is None) == (task.id in SHOWN)
+    expected = expected_on(task, 0)
+    for mistake in () if task.id in SHOWN else task.mistakes:
+        for place in range(len(expected.cases)):
+            found = first_wrong(task, expected, place, expected.of_mistake(mistake, place))
+            assert not found or found.expected is None and "expected" not in found.sentence, found
 
 
 # Numerics
