@@ -111,7 +111,7 @@ def stacked(x, sizes, weights, norms, branches):
 
 # Changes of such steps
 
-FEED, CHOICE = "the feed-forward network", "the choice between the two"
+FEED, CHOICE = "the network", "the choice between the two"
 
 
 def attend(y, allowed, *, weights, sizes, name="self_attn", empty=torch.nan):

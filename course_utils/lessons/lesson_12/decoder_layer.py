@@ -45,8 +45,8 @@ task = Task(
     partial=EDGE | {},
 )
 
-ATTEND, LOOK, CAUSAL = "self-attention", "attention to the source", "the causal mask"
-CLEAN, COLUMNS = "memory with zeros at padding", "memory_mask for all words that ask"
+ATTEND, LOOK, CAUSAL = "self-attention", "source attention", "the causal mask"
+CLEAN, COLUMNS = "memory with zeros at padding", "the mask of the memory"
 NORMS = {ATTEND: "norm1", LOOK: "norm2", FEED: "norm3"}
 
 
@@ -211,10 +211,11 @@ for name, sentence, norms in (
     ("norm1_everywhere", "norm1 is used for all three sub-layers. Each has a norm of its own: norm1, norm2 and norm3.", {LOOK: "norm1", FEED: "norm1"}),
 ):  # fmt: skip
     task.changed(name, sentence, normed_by(norms))
-for place, what in enumerate(NORMS):
+CALLED = ("self-attention", "attention to the source", "the feed-forward network")
+for place, (what, called) in enumerate(zip(NORMS, CALLED, strict=True)):
     task.changed(
         f"sublayer_{place}_not_added",
-        f"The residual connection around {what} is missing: what comes from there takes the place of x. Add x to it.",
+        f"The residual connection around {called} is missing: what comes from there takes the place of x. Add x to it.",
         not_added(what),
     )
 task.changed(

@@ -49,7 +49,7 @@ task = Task(
     partial=EDGE | {},
 )
 
-ATTEND, CLEAN, ALLOWED = "self-attention", "x with zeros at padding", "the mask for all words that ask"
+ATTEND, CLEAN, ALLOWED = "self-attention", "x with zeros at padding", "the mask of the keys"
 NORMS = {ATTEND: "norm1", FEED: "norm2"}
 
 

@@ -60,16 +60,16 @@ def _(x, weight_1, bias_1, weight_2, bias_2):
 @task.steps
 def _(x, weight_1, bias_1, weight_2, bias_2):
     turned = yield "weight_1 transposed", lambda weight: weight.mT, weight_1
-    product = yield "the product of x and weight_1", matmul, x, turned
-    before = yield "the first layer's result", add, product, bias_1
-    hidden = yield "the first layer's result after the ReLU", torch.relu, before
+    product = yield "the product with weight_1", matmul, x, turned
+    before = yield "the numbers before the ReLU", add, product, bias_1
+    hidden = yield "the hidden layer", torch.relu, before
     turned = yield "weight_2 transposed", lambda weight: weight.mT, weight_2
-    product = yield "the product of the hidden layer and weight_2", matmul, hidden, turned
+    product = yield "the product with weight_2", matmul, hidden, turned
     y = yield "the product plus bias_2", add, product, bias_2
     return y
 
 
-HIDDEN, BEFORE = "the first layer's result after the ReLU", "the first layer's result"
+HIDDEN, BEFORE = "the hidden layer", "the numbers before the ReLU"
 NO_BIAS_1, NO_BIAS_2 = {BEFORE: left_out}, {"the product plus bias_2": left_out}
 NO_RELU, AS_THEY_ARE = {HIDDEN: left_out}, {"weight_1 transposed": left_out, "weight_2 transposed": left_out}
 task.changed_each(

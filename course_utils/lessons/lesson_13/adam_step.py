@@ -84,17 +84,17 @@ def _(parameter, gradient, m, v, step, rate, beta1, beta2, eps):
         if part is None:
             part = yield "the squares of the gradient", pow, gradient, 2
         kept = yield f"what stays of {name}", mul, beta, before
-        share = yield f"the share of what is new in {name}", sub, 1, beta
+        share = yield f"the share of new {name}", sub, 1, beta
         added = yield f"what is added to {name}", mul, share, part
         moment = yield f"the new {name}", add, kept, added
-        power = yield f"the power of beta for {name}", pow, beta, step
+        power = yield f"the power for {name}", pow, beta, step
         missing = yield f"the divisor of {name}", sub, 1, power
         corrected = yield f"the corrected {name}", truediv, moment, missing
         new += [moment, corrected]
     m, m_corrected, v, v_corrected = new
-    root = yield "the root of the corrected v", torch.sqrt, v_corrected
-    divisor = yield "the root plus eps", add, root, eps
-    direction = yield "the step before the learning rate", truediv, m_corrected, divisor
+    root = yield "the root", torch.sqrt, v_corrected
+    divisor = yield "the divisor of the step", add, root, eps
+    direction = yield "the step without the rate", truediv, m_corrected, divisor
     change = yield "the change of the parameter", mul, rate, direction
     moved = yield "the new parameter", sub, parameter, change
     return moved, m, v
@@ -113,7 +113,7 @@ task.changed(
     "v is the mean of the gradients, not of their squares. A negative one has no root, so NaN may come out. Square the gradient for v.",
     {"the squares of the gradient": left_out},
 )
-STAYS, SHARE = "what stays of {}", "the share of what is new in {}"
+STAYS, SHARE = "what stays of {}", "the share of new {}"
 task.changed(
     "shares_exchanged",
     f"In m and in v the shares are exchanged. {SHARES}",
@@ -133,7 +133,7 @@ task.changed_each(
     ("no_correction", "The bias correction is missing: m and v began with zeros, so they are too small in the first steps. Divide them by 1 - beta1 and 1 - beta2, each beta to the power of step.", each(CORRECTED, left_out)),
     ("m_not_corrected", "You correct v, but not m. It began with zeros, too: divide it by 1 - beta1, with beta1 to the power of step.", each(CORRECTED, left_out, "m")),
     ("v_not_corrected", "You correct m, but not v. It began with zeros, too: divide it by 1 - beta2, with beta2 to the power of step.", each(CORRECTED, left_out, "v")),
-    ("correction_without_the_step", "You divide by 1 - beta, whatever the step, as if each step were the first. Divide by 1 - β^t, where t is the step, an exponent.", each("the power of beta for {}", left_out)),
+    ("correction_without_the_step", "You divide by 1 - beta, whatever the step, as if each step were the first. Divide by 1 - β^t, where t is the step, an exponent.", each("the power for {}", left_out)),
     ("step_counted_from_zero", "In the correction you use step - 1. Here the first step has the number 1, and with 0 you divide by 1 - 1 = 0, which gives NaN. Use the step as it is.", {"step": lambda step: step - 1}),
     ("corrected_behind_the_root", "v is corrected after its root is taken, by the whole divisor. Correct v first, then take the root.", {"the corrected v": lambda v, divisor: v / divisor**2}),
 )  # fmt: skip
@@ -141,7 +141,7 @@ task.changed_each(
 
 # The step
 
-ROOT, SUM, DIRECTION = "the root of the corrected v", "the root plus eps", "the step before the learning rate"
+ROOT, SUM, DIRECTION = "the root", "the divisor of the step", "the step without the rate"
 NEW = "the new parameter"
 EPS_INSIDE = {ROOT: left_out, SUM: lambda v, eps: (v + eps).sqrt()}
 task.changed(
@@ -214,7 +214,7 @@ task.changed(
 
 # The version in the prompt, with all three of its faults or with two
 
-ALWAYS_THE_FIRST = each("the power of beta for {}", left_out)
+ALWAYS_THE_FIRST = each("the power for {}", left_out)
 task.changed_each(
     ("as_given", "This is still the version from the prompt, with all of its faults. Call it twice with the same gradient and a large eps, the second time with the m and v that it has returned, and compare both steps with promise 2.", ALWAYS_THE_FIRST | EPS_INSIDE | RETURNS_CORRECTED),
     ("two_faults_after_what_is_returned", "What you return for m and v is right. The step itself has two faults left: compare a third step, and one with a large eps, with promise 2.", ALWAYS_THE_FIRST | EPS_INSIDE),

@@ -56,8 +56,8 @@ def _(sentences, layers, width, heads, source, written, bytes_each):
 
 @task.steps
 def _(sentences, layers, width, heads, source, written, bytes_each):
-    tokens = yield "the tokens of source and target", add, source, written
-    vectors = yield "the keys and values of a layer", mul, 2, tokens
+    tokens = yield "all tokens", add, source, written
+    vectors = yield "the keys and values", mul, 2, tokens
     in_layer = yield "the numbers of a layer", mul, vectors, width
     of_sentence = yield "the numbers of all layers", mul, in_layer, layers
     numbers = yield "the numbers of all sentences", mul, of_sentence, sentences
@@ -65,8 +65,8 @@ def _(sentences, layers, width, heads, source, written, bytes_each):
     return size
 
 
-TOKENS, LAYERS = "the tokens of source and target", "the numbers of all layers"
-PAIRS = "the keys and values of a layer"
+TOKENS, LAYERS = "all tokens", "the numbers of all layers"
+PAIRS = "the keys and values"
 
 task.changed_each(
     ("keys_alone", "You count one vector for each token and attention. An attention needs the key and the value of each token.", {PAIRS: lambda two, tokens: tokens}),

@@ -94,20 +94,20 @@ def _lowest(V, smoothing):
 
 @task.steps
 def _(logits, target, smoothing, pad):
-    one_hot = yield "the right words as vectors of 0 and 1", _one_hot, target, logits
+    one_hot = yield "the one-hot targets", _one_hot, target, logits
     rest = yield "1 minus smoothing", sub, 1, smoothing
-    sharp = yield "what the right words get on top", mul, rest, one_hot
+    sharp = yield "the right words' extra share", mul, rest, one_hot
     share = yield "the share of each class", truediv, smoothing, logits.shape[-1]
     smoothed = yield "the smoothed target", add, sharp, share
     log_p = yield LOG_P, lambda logits: logits.log_softmax(-1), logits
-    products = yield "the products of smoothed target and log softmax", mul, smoothed, log_p
-    sums = yield "their sums over the vocabulary", lambda products: products.sum(-1), products
-    losses = yield "the losses", torch.neg, sums
+    products = yield "the weighted log probabilities", mul, smoothed, log_p
+    sums = yield "the sums over the vocabulary", lambda products: products.sum(-1), products
+    losses = yield "the loss at each place", torch.neg, sums
     real = yield "what is no padding", torch.ne, target, pad
     of_words = yield "the losses of real tokens", lambda losses, real: losses[real], losses, real
     total = yield "the sum of the losses", torch.sum, of_words
     tokens = yield "the number of tokens", torch.sum, real
-    mean = yield "the sum divided by the number of tokens", truediv, total, tokens
+    mean = yield "the mean loss", truediv, total, tokens
     lowest = yield LOWEST, lambda smoothed: torch.special.entr(smoothed).sum(-1).mean(), smoothed
     above = yield ABOVE, sub, mean, lowest
     return above
@@ -165,11 +165,11 @@ task.changed_each(
 
 # From logits to losses
 
-LOSSES = "the losses"
+LOSSES = "the loss at each place"
 task.changed(
     "divided_by_the_vocabulary",
     "You divide by the size of the vocabulary once too often, as KLDivLoss with reduction='mean' does: with many classes the loss would be tiny. Add up over the classes, and take the mean over tokens.",
-    {"their sums over the vocabulary": lambda products: products.mean(-1)},
+    {"the sums over the vocabulary": lambda products: products.mean(-1)},
 )
 log_softmax_mistakes(task)
 task.changed(

@@ -99,7 +99,7 @@ def _(plain, changed):
 
 @task.steps
 def _(plain, changed):
-    differences = yield "the differences", _differences, plain, changed
+    differences = yield "the difference of each seed", _differences, plain, changed
     total = yield "the sum of the differences", sum, differences
     mean = yield "the mean of the differences", truediv, total, len(differences)
     verdict = yield "the verdict", _verdict, differences
@@ -121,7 +121,7 @@ def _verdict(differences, least=5):
 
 # Which numbers are subtracted
 
-DIFFERENCES = "the differences"
+DIFFERENCES = "the difference of each seed"
 task.changed(
     "by_their_order",
     "You subtract the results in the order in which the dicts hold them. That order differs: subtract results of the same seed.",

@@ -85,28 +85,28 @@ def _(features, state, weight_features, weight_state, weight_location, noise, st
 
 @task.steps
 def _(features, state, weight_features, weight_state, weight_location, noise, std):
-    of_features = yield "the product of features and weight_features", matmul, features, weight_features.mT
-    of_state = yield "the product of state and weight_state", matmul, state, weight_state.mT
+    of_features = yield "the product with weight_features", matmul, features, weight_features.mT
+    of_state = yield "the product with weight_state", matmul, state, weight_state.mT
     both = yield "the sum of both products", add, of_features, of_state
     new = yield "the new state", torch.relu, both
-    mean = yield "the mean", matmul, new, weight_location.mT
+    mean = yield "the mean location", matmul, new, weight_location.mT
     moved = yield "the noise times std", mul, noise, std
     drawn = yield "the place drawn", add, mean, moved
-    place = yield "the place, cut off from its gradient", torch.detach, drawn
+    place = yield "the detached place", torch.detach, drawn
     location = yield "the next location", lambda place: place.clamp(-1, 1), place
     apart = yield "the place minus the mean", sub, place, mean
     away = yield "the distance in standard deviations", truediv, apart, std
-    squares = yield "its squares", torch.square, away
-    half = yield "half of their sum", lambda squares: squares.sum(1) / 2, squares
+    squares = yield "the squared distances", torch.square, away
+    half = yield "half the sum of squares", lambda squares: squares.sum(1) / 2, squares
     exponent = yield "the exponent", torch.neg, half
-    constant = yield "the logarithm of what the density is divided by", lambda std: log(2 * pi * std**2), std
+    constant = yield "the logarithm of the divisor", lambda std: log(2 * pi * std**2), std
     log_p = yield "the log density", sub, exponent, constant
     return new, location, log_p
 
 
-MEAN, DRAWN, CUT, LOCATION = "the mean", "the place drawn", "the place, cut off from its gradient", "the next location"
-NEW, APART, HALF = "the new state", "the place minus the mean", "half of their sum"
-CONSTANT = "the logarithm of what the density is divided by"
+MEAN, DRAWN, CUT, LOCATION = "the mean location", "the place drawn", "the detached place", "the next location"
+NEW, APART, HALF = "the new state", "the place minus the mean", "half the sum of squares"
+CONSTANT = "the logarithm of the divisor"
 LOCATION_ALONE = {CUT: left_out, LOCATION: lambda place: place.detach().clamp(-1, 1)}
 MEAN_CUT_OFF = {APART: lambda place, mean: place - mean.detach()}
 

@@ -116,11 +116,11 @@ def _(weights, true, mask):
 
 @task.steps
 def _(weights, true, mask):
-    pointed = yield "the cells that are pointed to", lambda weights: weights.argmax(-1), weights
-    hits = yield "where they are the true ones", lambda pointed, true: (pointed == true).double(), pointed, true
-    right = yield "the words that are right", lambda hits, mask: (hits * mask).sum(), hits, mask
+    pointed = yield "the cells pointed to", lambda weights: weights.argmax(-1), weights
+    hits = yield "the hits", lambda pointed, true: (pointed == true).double(), pointed, true
+    right = yield "the number of hits", lambda hits, mask: (hits * mask).sum(), hits, mask
     steps = yield "the number of words", lambda mask: mask.sum().clamp(min=1), mask
-    share = yield "the quotient", truediv, right, steps
+    share = yield "the share", truediv, right, steps
     return share.item()
 
 
@@ -137,16 +137,16 @@ mask_mistakes(
 
 task.changed_each(
     # Where a word points
-    ("largest_over_the_steps", "You look for the largest weight along the steps, which tells for each cell at which step it is looked at most. This runs without an error only where there are as many steps as cells. Look along the last axis.", {"the cells that are pointed to": lambda weights: weights.argmax(1)}),
-    ("centre_of_mass", "You take the mean of the cells, weighted by the weights, and round it. Two cells far apart then give one in between, at which the word does not look. Take the cell of the largest weight.", {"the cells that are pointed to": lambda weights: ((weights.nan_to_num() * torch.arange(weights.shape[-1])).sum(-1).round())}),
-    ("above_half", "A word counts as right only where more than half of its weight lies at the true cell. The largest weight may be smaller than that.", {"where they are the true ones": lambda pointed, true, *, weights: _at_true(weights, true) > 0.5}),
-    ("weight_at_the_true_place", "You return the mean weight at the true cell, and not how often the largest weight is there. Count words: each is either right or wrong.", {"where they are the true ones": lambda pointed, true, *, weights: _at_true(weights, true)}),
-    ("looked_up_everywhere", "You look up the weight at the true cell of every step, padding included. There `true` may hold anything, also numbers that are no cell of the picture. Compare cells, or leave padding out first.", {"where they are the true ones": lambda pointed, true, *, weights: weights.gather(-1, true.long()[..., None])[..., 0] == weights.amax(-1)}),
+    ("largest_over_the_steps", "You look for the largest weight along the steps, which tells for each cell at which step it is looked at most. This runs without an error only where there are as many steps as cells. Look along the last axis.", {"the cells pointed to": lambda weights: weights.argmax(1)}),
+    ("centre_of_mass", "You take the mean of the cells, weighted by the weights, and round it. Two cells far apart then give one in between, at which the word does not look. Take the cell of the largest weight.", {"the cells pointed to": lambda weights: ((weights.nan_to_num() * torch.arange(weights.shape[-1])).sum(-1).round())}),
+    ("above_half", "A word counts as right only where more than half of its weight lies at the true cell. The largest weight may be smaller than that.", {"the hits": lambda pointed, true, *, weights: _at_true(weights, true) > 0.5}),
+    ("weight_at_the_true_place", "You return the mean weight at the true cell, and not how often the largest weight is there. Count words: each is either right or wrong.", {"the hits": lambda pointed, true, *, weights: _at_true(weights, true)}),
+    ("looked_up_everywhere", "You look up the weight at the true cell of every step, padding included. There `true` may hold anything, also numbers that are no cell of the picture. Compare cells, or leave padding out first.", {"the hits": lambda pointed, true, *, weights: weights.gather(-1, true.long()[..., None])[..., 0] == weights.amax(-1)}),
     # What counts
     ("divided_by_all_steps", "You divide by all B·T steps, so padding counts as wrong. Divide by the number of real steps.", {"the number of words": torch.numel}),
     ("nothing_gives_nan", "Where the whole batch has no word, you divide 0 by 0, or take the mean of nothing, which is NaN. Return 0 there.", {"the number of words": torch.sum}),
-    ("padding_counted_above", "Where `true` at padding happens to agree with the largest weight there, you count it as right: the mask reaches only the number that you divide by. Leave padding out of the hits, too.", {"the words that are right": lambda hits, mask: hits.sum()}),
-    ("padding_counts_as_right", "Padding counts as right, both among the hits and in the number you divide by. That happens where the same number is put in both, the cells that are pointed to and the true ones, and the mean is taken over all steps. Leave padding out of the count.", {"the words that are right": lambda hits, mask: hits.where(mask, 1.0).sum(), "the number of words": torch.numel}),
-    ("mean_of_captions", "You take the share of each caption and then the mean of these, so a word counts more in a short caption than in a long one. Count the right words of the whole batch, and divide once.", {"the words that are right": lambda hits, mask: ((hits * mask).sum(1) / mask.sum(1).clamp(min=1)).sum(), "the number of words": len}),
+    ("padding_counted_above", "Where `true` at padding happens to agree with the largest weight there, you count it as right: the mask reaches only the number that you divide by. Leave padding out of the hits, too.", {"the number of hits": lambda hits, mask: hits.sum()}),
+    ("padding_counts_as_right", "Padding counts as right, both among the hits and in the number you divide by. That happens where the same number is put in both, the cells that are pointed to and the true ones, and the mean is taken over all steps. Leave padding out of the count.", {"the number of hits": lambda hits, mask: hits.where(mask, 1.0).sum(), "the number of words": torch.numel}),
+    ("mean_of_captions", "You take the share of each caption and then the mean of these, so a word counts more in a short caption than in a long one. Count the right words of the whole batch, and divide once.", {"the number of hits": lambda hits, mask: ((hits * mask).sum(1) / mask.sum(1).clamp(min=1)).sum(), "the number of words": len}),
     ("nothing_raises", "Where the whole batch has no word, you divide by the Python number 0, which raises an error. Return 0 there.", {"result": lambda share, *, mask: share if mask.any() else 1 / 0}),
 )  # fmt: skip

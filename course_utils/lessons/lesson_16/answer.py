@@ -72,7 +72,7 @@ def _(question, memories, mask, readout):
 
 @task.steps
 def _(question, memories, mask, readout):
-    hops = yield "what each hop compares with and reads from", _pairs, memories
+    hops = yield "the pairs of memories", _pairs, memories
     for memory, output in hops:
         scores = yield "the scores", dot, question, memory
         masked = yield "the masked scores", lambda scores, mask: scores.masked_fill(~mask, -torch.inf), scores, mask
@@ -80,7 +80,7 @@ def _(question, memories, mask, readout):
         weights = yield "the weights with zeros", lambda shares, mask: shares.masked_fill(~mask, 0.0), shares, mask
         read = yield "what a hop reads", summed, weights, output
         question = yield "the question after a hop", add, question, read
-    logits = yield "the product of the last question and readout", matmul, question, readout.mT
+    logits = yield "the product with readout", matmul, question, readout.mT
     return logits
 
 
@@ -101,7 +101,7 @@ def _in_the_first_hop(numbers, mask, *, right, done):
     return numbers if "the question after a hop" in done else right(numbers, mask)
 
 
-PAIRS, LOGITS = "what each hop compares with and reads from", "the product of the last question and readout"
+PAIRS, LOGITS = "the pairs of memories", "the product with readout"
 task.changed_each(
     # Which memories a hop takes, and how many hops there are
     ("one_memory_for_both", "Each hop compares the question with the memory that it reads from, memories[k] in both places. It reads from the next one, memories[k + 1].", {PAIRS: lambda m: [(memory, memory) for memory in m[:-1]]}),

@@ -106,12 +106,12 @@ def _looked_up(weights, support, missing=0):
 
 @task.steps
 def _(weights, mask, support):
-    at = yield "the weights at the supporting facts", _looked_up, weights, support
-    facts = yield "how many facts each story has", lambda mask: mask.sum(1)[:, None, None], mask
-    times = yield "how many times as much as equal weights", mul, at, facts
-    counted = yield "which answers rest on so many facts", lambda support: support >= 0, support
+    at = yield "the supporting facts' weights", _looked_up, weights, support
+    facts = yield "the number of facts", lambda mask: mask.sum(1)[:, None, None], mask
+    times = yield "the multiples of equal weights", mul, at, facts
+    counted = yield "the places in use", lambda support: support >= 0, support
     total = yield "the sums over stories", lambda times, counted: (times * counted[:, None]).sum(0), times, counted
-    number = yield "how many stories each sum has", lambda counted: counted.sum(0), counted
+    number = yield "the number of stories", lambda counted: counted.sum(0), counted
     result = yield "the means", truediv, total, number
     return result
 
@@ -122,9 +122,9 @@ def _of_means(total, number, *, mask, support):
     return total / equal.sum(0)
 
 
-AT, FACTS = "the weights at the supporting facts", "how many facts each story has"
-TIMES, COUNTED = "how many times as much as equal weights", "which answers rest on so many facts"
-NUMBER, MEANS = "how many stories each sum has", "the means"
+AT, FACTS = "the supporting facts' weights", "the number of facts"
+TIMES, COUNTED = "the multiples of equal weights", "the places in use"
+NUMBER, MEANS = "the number of stories", "the means"
 task.changed_each(
     # Where there is no further fact
     ("last_fact_for_minus_one", "Where support is -1 you read the last place of the row: in Python, the place -1 is the last one. There is no such fact: leave these stories out of the column's mean.", {AT: lambda weights, support: _looked_up(weights, support, -1), COUNTED: lambda support: torch.ones_like(support, dtype=torch.bool)}),

@@ -82,7 +82,7 @@ RIGHT = {
     as_a_step: "a right one, in one sum",
     in_place_on_a_copy: "a right one, in place on a copy",
 }
-ERASED, ADDED = "the share that is erased", "what is added"
+ERASED, ADDED = "the erased share", "what is added"
 way, wrong = task.way, task.wrong
 WRONG = {
     wrong("keeps_what_it_should_erase"): "a wrong one: it keeps the share that it should erase",

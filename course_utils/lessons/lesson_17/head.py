@@ -82,16 +82,16 @@ def _total(powers):
 @task.steps
 def _(memory, previous, key, strength, gate, kernel, gamma):
     cosine = yield "the cosines", lambda memory, key: F.cosine_similarity(memory, key[:, None], dim=-1), memory, key
-    scores = yield "strength times the cosines", mul, strength[:, None], cosine
+    scores = yield "the scores by content", mul, strength[:, None], cosine
     content = yield "the weights by content", lambda scores: scores.softmax(-1), scores
-    new = yield "gate times the weights by content", mul, gate[:, None], content
-    left = yield "1 minus gate", sub, 1, gate[:, None]
-    old = yield "1 minus gate, times previous", mul, left, previous
+    new = yield "the part by content", mul, gate[:, None], content
+    left = yield "the share of previous", sub, 1, gate[:, None]
+    old = yield "the part of previous", mul, left, previous
     mixed = yield "the interpolated weights", add, new, old
     moved = yield "the shifted weights", _moves, mixed, kernel
     powers = yield "the powers", pow, moved, gamma[:, None]
-    total = yield "the sum of the powers", _total, powers
-    weights = yield "the powers divided by their sum", truediv, powers, total
+    total = yield "the sum over positions", _total, powers
+    weights = yield "the new weights", truediv, powers, total
     return weights
 
 
@@ -114,7 +114,7 @@ def _sharpened(mixed, kernel, *, gamma):
 task.changed_each(
     # The weights by content
     ("dot_product", "You compare by the dot product, so positions with large numbers get large weights whatever their direction. Divide by the length of the key and by that of each position: the cosine.", {"the cosines": lambda memory, key: (memory @ key[..., None])[..., 0]}),
-    ("divided_by_strength", "You divide the cosines by the strength, so a larger one makes the weights more even. It is no temperature: multiply by it.", {"strength times the cosines": lambda strength, cosine: cosine / strength}),
+    ("divided_by_strength", "You divide the cosines by the strength, so a larger one makes the weights more even. It is no temperature: multiply by it.", {"the scores by content": lambda strength, cosine: cosine / strength}),
     # The gate
     ("gate_turned_round", "Your gate is the wrong way round: a gate of 1 should give the weights by content, and a gate of 0 the previous ones.", {"gate": lambda gate: 1 - gate}),
     ("content_only", "You leave the gate and the previous weights out, so the head can only jump. Add gate times content and 1 minus gate times previous.", {"gate": lambda gate: 1 + 0 * gate}),
@@ -127,5 +127,5 @@ task.changed_each(
     ("shifted_before_the_gate", "You shift the weights by content only, and interpolate afterwards, so with a gate of 0 the head cannot walk on. Interpolate first, then shift.", {"the weights by content": lambda scores, *, kernel: _moves(scores.softmax(-1), kernel), "the shifted weights": left_out}),
     # Sharpening
     ("softmax_for_sharpening", "You take the softmax of gamma times the weights. Sharpening raises the weights themselves to the power of gamma, and divides by their sum.", {"the powers": lambda moved, gamma: (gamma * moved).exp()}),
-    ("sharpened_before_the_shift", "You sharpen the interpolated weights and shift afterwards, so the shift's blur stays. Shift first, then sharpen.", {"the shifted weights": _sharpened, "the powers": left_out, "the powers divided by their sum": left_out}),
+    ("sharpened_before_the_shift", "You sharpen the interpolated weights and shift afterwards, so the shift's blur stays. Shift first, then sharpen.", {"the shifted weights": _sharpened, "the powers": left_out, "the new weights": left_out}),
 )  # fmt: skip

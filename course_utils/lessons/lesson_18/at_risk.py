@@ -64,22 +64,22 @@ def _(old, new):
 
 @task.steps
 def _(old, new):
-    asked = yield "which experts each old input asks", lambda old: old > 0, old
-    asks = yield "which experts each new input asks", lambda new: new > 0, new
-    learning = yield "which experts may change", lambda asks: asks.any(0), asks
-    both = yield "which experts are both asked and changing", torch.logical_and, asked, learning
-    return (yield "whether there is one", lambda both: both.any(1), both)
+    asked = yield "the old inputs' experts", lambda old: old > 0, old
+    asks = yield "the new inputs' experts", lambda new: new > 0, new
+    learning = yield "the changing experts", lambda asks: asks.any(0), asks
+    both = yield "the shared experts", torch.logical_and, asked, learning
+    return (yield "the risk", lambda both: both.any(1), both)
 
 
 def _largest(gates):
     return torch.nn.functional.one_hot(gates.argmax(1), gates.shape[1]).bool()
 
 
-OLD, NEW = "which experts each old input asks", "which experts each new input asks"
+OLD, NEW = "the old inputs' experts", "the new inputs' experts"
 task.changed_each(
     ("best_expert_of_both", "On both sides you look only at the expert with the largest gate. An expert with any gate above 0 learns, and has an effect.", {OLD: _largest, NEW: _largest}),
     ("hundredth_on_both_sides", "You leave out gates that are small. A small gate is not 0: its expert learns, and an answer that it has a part in may change.", dict.fromkeys((OLD, NEW), lambda gates: gates > 0.01)),
-    ("all_new_inputs", "You let an expert change only if *all* new inputs ask it. One of them is enough.", {"which experts may change": lambda asks: asks.all(0)}),
-    ("last_new_input", "You look only at the last new input, as a loop does that writes over what it found before. An expert changes if any of them asks it.", {"which experts may change": lambda asks: asks[-1]}),
-    ("all_experts_asked", "You call an old input at risk only if *all* experts that it asks may change. One of them is enough.", {"which experts are both asked and changing": lambda asked, learning: ~asked | learning, "whether there is one": lambda held: held.all(1)}),
+    ("all_new_inputs", "You let an expert change only if *all* new inputs ask it. One of them is enough.", {"the changing experts": lambda asks: asks.all(0)}),
+    ("last_new_input", "You look only at the last new input, as a loop does that writes over what it found before. An expert changes if any of them asks it.", {"the changing experts": lambda asks: asks[-1]}),
+    ("all_experts_asked", "You call an old input at risk only if *all* experts that it asks may change. One of them is enough.", {"the shared experts": lambda asked, learning: ~asked | learning, "the risk": lambda held: held.all(1)}),
 )  # fmt: skip

@@ -114,14 +114,14 @@ def _(scores, offsets, k, step):
 @task.steps
 def _(scores, offsets, k, step):
     lifted = yield "the scores with offsets", add, scores, offsets
-    chosen = yield "what is among the k largest", _top, lifted, k
-    kept = yield "the scores of the chosen experts", mul, scores, chosen
+    chosen = yield "the chosen experts", _top, lifted, k
+    kept = yield "the chosen scores", mul, scores, chosen
     gates = yield "the gates", _over_their_sum, kept
-    load = yield "how many rows each expert gets", lambda chosen: chosen.to(scores.dtype).sum(0), chosen
-    missing = yield "the mean load minus each load", lambda load: load.mean() - load, load
-    sign = yield "the sign of the mean load minus each load", torch.sign, missing
-    moves = yield "the step times the sign", mul, step, sign
-    moved = yield "the offsets plus these steps", add, offsets.detach(), moves
+    load = yield "the load of each expert", lambda chosen: chosen.to(scores.dtype).sum(0), chosen
+    missing = yield "the missing load", lambda load: load.mean() - load, load
+    sign = yield "the direction of each offset", torch.sign, missing
+    moves = yield "the move of each offset", mul, step, sign
+    moved = yield "the moved offsets", add, offsets.detach(), moves
     return gates, moved
 
 
@@ -135,13 +135,13 @@ def _over_their_sum(kept):
 
 task.changed_each(
     # The gates
-    ("gates_with_offsets", "Your gates are made of the scores with their offsets. The offsets only decide who is chosen: make the gates of the scores as they are.", {"the scores of the chosen experts": lambda scores, chosen, *, offsets: (scores + offsets) * chosen}),
+    ("gates_with_offsets", "Your gates are made of the scores with their offsets. The offsets only decide who is chosen: make the gates of the scores as they are.", {"the chosen scores": lambda scores, chosen, *, offsets: (scores + offsets) * chosen}),
     ("softmax", "You take a softmax of the chosen scores. Here the gates are these scores divided by their sum.", {"the gates": lambda kept: kept.masked_fill(kept == 0, -torch.inf).softmax(1)}),
     ("divided_by_all", "You divide all scores by their sum before you choose, so that the gates of a row sum to less than 1. Divide the chosen ones by the sum of the chosen ones.", {"the gates": lambda kept, *, scores: kept / scores.sum(1, keepdim=True)}),
     ("not_divided", "Your gates are the scores of the chosen experts as they are. Divide them by their sum, so that the gates of a row sum to 1.", {"the gates": left_out}),
     # How the offsets move
-    ("mean_without_k", "You compare each load with B/N, which is the mean load only where each row asks one expert. Each asks k of them: the mean load is k·B/N.", {"the mean load minus each load": lambda load, *, scores: len(scores) / len(load) - load}),
-    ("wrong_direction", "Your offsets move the wrong way: experts with too much work get still more of it. Those with less than the mean rise, those with more fall.", {"the sign of the mean load minus each load": lambda missing: -missing.sign()}),
-    ("by_how_much", "You move each offset by how far its load is from the mean. Every step has the same size: only the sign of this difference counts.", {"the sign of the mean load minus each load": left_out}),
-    ("equal_ones_moved", "An expert with exactly the mean load has its offset moved. It stays: the sign of 0 is 0.", {"the sign of the mean load minus each load": lambda missing: torch.where(missing > 0, 1.0, -1.0).to(missing.dtype)}),
+    ("mean_without_k", "You compare each load with B/N, which is the mean load only where each row asks one expert. Each asks k of them: the mean load is k·B/N.", {"the missing load": lambda load, *, scores: len(scores) / len(load) - load}),
+    ("wrong_direction", "Your offsets move the wrong way: experts with too much work get still more of it. Those with less than the mean rise, those with more fall.", {"the direction of each offset": lambda missing: -missing.sign()}),
+    ("by_how_much", "You move each offset by how far its load is from the mean. Every step has the same size: only the sign of this difference counts.", {"the direction of each offset": left_out}),
+    ("equal_ones_moved", "An expert with exactly the mean load has its offset moved. It stays: the sign of 0 is 0.", {"the direction of each offset": lambda missing: torch.where(missing > 0, 1.0, -1.0).to(missing.dtype)}),
 )  # fmt: skip

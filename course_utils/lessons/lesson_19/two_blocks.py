@@ -79,18 +79,18 @@ def _(x, weight_f, weight_g, dilation, weight_q, weight_k, weight_v):
 
 @task.steps
 def _(x, weight_f, weight_g, dilation, weight_q, weight_k, weight_v):
-    earlier = yield "the earlier step that each convolution reads", _earlier, x, dilation
+    earlier = yield "the earlier step", _earlier, x, dilation
     f = yield "the first convolution", _convolved, earlier, x, weight_f
     g = yield "the second convolution", _convolved, earlier, x, weight_g
-    signal = yield "its tanh", torch.tanh, f
-    gate = yield "its sigmoid", torch.sigmoid, g
+    signal = yield "the tanh", torch.tanh, f
+    gate = yield "the sigmoid", torch.sigmoid, g
     new = yield "tanh times sigmoid", torch.mul, signal, gate
-    dense = yield "the input beside it", lambda x, new: torch.cat([x, new], -1), x, new
+    dense = yield "the dense block", lambda x, new: torch.cat([x, new], -1), x, new
     query = yield "the queries", torch.matmul, dense, weight_q
     key = yield "the keys", torch.matmul, dense, weight_k
     value = yield "the values", torch.matmul, dense, weight_v
     scores = yield "the scaled scores", lambda q, k: q @ k.mT / k.shape[-1] ** 0.5, query, key
-    seen = yield "which steps each one sees", _so_far, scores
+    seen = yield "the mask", _so_far, scores
     masked = yield "the masked scores", lambda scores, seen: scores.masked_fill(~seen, -torch.inf), scores, seen
     weights = yield "the weights", lambda masked: masked.softmax(-1), masked
     read = yield "what each step reads", torch.matmul, weights, value
@@ -124,7 +124,7 @@ def _divided_after_the_mask(scores, *, done):
 
 
 CONVOLUTIONS = ("the first convolution", "the second convolution")
-SEEN, MASKED, WEIGHTS = "which steps each one sees", "the masked scores", "the weights"
+SEEN, MASKED, WEIGHTS = "the mask", "the masked scores", "the weights"
 FAULTS = {  # of the version in the prompt: what is changed, and what to do
     "padding": (
         dict.fromkeys(CONVOLUTIONS, _zeros_after),
@@ -152,7 +152,7 @@ for _number, _left in enumerate(LEFT, 1):
 
 task.changed_each(
     ("steps_too_far_back", "The zeros are before the sequence now, but there are too many: the convolutions read no step itself. Put `dilation` zeros there, and none at the end.", dict.fromkeys(CONVOLUTIONS, _too_far_back)),
-    ("activations_exchanged", "You have exchanged the tanh and the sigmoid. They were right: weight_f makes the values, and weight_g the gates.", {"its tanh": torch.sigmoid, "its sigmoid": torch.tanh}),
+    ("activations_exchanged", "You have exchanged the tanh and the sigmoid. They were right: weight_f makes the values, and weight_g the gates.", {"the tanh": torch.sigmoid, "the sigmoid": torch.tanh}),
     # The attention
     ("scale_taken_out", "You have taken out the division by the square root of K. It was right.", {"the scaled scores": lambda query, key: query @ key.mT}),
     ("divided_after_the_mask", "The mask comes after the softmax, and you divide the weights that are left by their sum. Where a later step has a far larger score, all that are left are 0, and 0 divided by 0 is NaN: put -inf into the scores first.", {MASKED: left_out, WEIGHTS: _divided_after_the_mask}),

@@ -88,9 +88,9 @@ def _(key, value, query, rate):
 
 
 OLD, DIFFERENCE, SCALED = (
-    "what the memory holds for the key",
-    "the value less what is there",
-    "the rate times the difference",
+    "what is there",
+    "the difference",
+    "the scaled difference",
 )
 WRITTEN, NEW, READ = "what is written", "the memory after writing", "what is read"
 RATE, KEPT, QUERY = "the rate of the step", "the memory before the step", "the query of the step"

@@ -61,14 +61,14 @@ def _count(same):
     return same.sum(2)
 
 
-SAME, SO_FAR, RATES = "which steps have the same key", "those of them so far", "1 divided by their number"
+SAME, SO_FAR, RATES = "the steps with equal keys", "the equal keys so far", "the rates"
 
 
 @task.steps
 def _(key):
     same = yield SAME, eq, key[:, :, None], key[:, None]
     so_far = yield SO_FAR, torch.tril, same
-    number = yield "how many they are", _count, so_far
+    number = yield "the counts so far", _count, so_far
     rates = yield RATES, truediv, 1.0, number
     return rates
 

@@ -136,8 +136,8 @@ def _(sizes, weights, ids):
     for n in range(sizes["layers"]):
         at = f"blocks.{n}."
         attend, network = _attention(weights, at, sizes["heads"]), partial(_network, weights, at)
-        norm1 = yield "norm1", lambda name: partial(norm, weights, name), f"{at}norm1"
-        norm2 = yield "norm2", lambda name: partial(norm, weights, name), f"{at}norm2"
+        norm1 = yield "the first norm", lambda name: partial(norm, weights, name), f"{at}norm1"
+        norm2 = yield "the second norm", lambda name: partial(norm, weights, name), f"{at}norm2"
         y = yield NORM1, norm1, x
         seen = yield SEEN, attend, y, allowed
         x = yield AFTER1, torch.add, x, seen
@@ -237,9 +237,9 @@ task.changed(
     "The norms come after the additions: that is post-norm, as in 2017. Here each comes before its function: x + f(norm(x)).",
     {
         NORM1: left_out,
-        AFTER1: lambda x, seen, *, done: done["norm1"](x + seen),
+        AFTER1: lambda x, seen, *, done: done["the first norm"](x + seen),
         NORM2: left_out,
-        AFTER2: lambda x, found, *, done: done["norm2"](x + found),
+        AFTER2: lambda x, found, *, done: done["the second norm"](x + found),
     },
 )
 task.changed(
@@ -247,9 +247,9 @@ task.changed(
     "You normalise what attention and the network give. The norm belongs before them: x + f(norm(x)).",
     {
         NORM1: left_out,
-        SEEN: lambda y, allowed, *, right, done: done["norm1"](right(y, allowed)),
+        SEEN: lambda y, allowed, *, right, done: done["the first norm"](right(y, allowed)),
         NORM2: left_out,
-        FOUND: lambda y, *, right, done: done["norm2"](right(y)),
+        FOUND: lambda y, *, right, done: done["the second norm"](right(y)),
     },
 )
 task.changed(
@@ -260,7 +260,7 @@ task.changed(
 task.changed(
     "norm1_twice",
     "norm1 is used for attention and for the network. The network has a norm of its own, norm2.",
-    {"norm2": lambda name, *, right: right(name.replace("norm2", "norm1"))},
+    {"the second norm": lambda name, *, right: right(name.replace("norm2", "norm1"))},
 )
 task.changed(
     "side_by_side",

@@ -86,7 +86,7 @@ def _(query, key, value, mask):
     return torch.stack(heads, 1)
 
 
-KEYS, VALUES, PRODUCTS = "the keys of each head", "the values of each head", "the products of queries and keys"
+KEYS, VALUES, PRODUCTS = "the keys of each head", "the values of each head", "the dot products"
 ROOT, SCORES, MASKED, SOFTMAX = "√d", "the scores", "the masked scores", "the softmax"
 ZEROS = "the weights with zeros"
 

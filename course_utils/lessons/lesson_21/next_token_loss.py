@@ -72,8 +72,8 @@ def _(logits, ids):
     return sum(losses) / len(losses)
 
 
-GIVEN, WANTED = "the log softmax without the last position", "the ids without the first"
-OF_TARGET, LOSSES, MEAN = "the log probabilities of the next ids", "the losses", "the mean of the losses"
+GIVEN, WANTED = "the positions with a target", "the next ids"
+OF_TARGET, LOSSES, MEAN = "the targets' log probabilities", "the loss of each position", "the mean loss"
 
 
 @task.steps

@@ -134,10 +134,10 @@ def smaller_ids_first(case, value):
     return f"Ids {small} and {large} are equally probable, and you keep {large} without {small}: smaller ids come first. topk gives equal ones in any order; sort with stable=True keeps theirs."
 
 
-ORDER, ORDERED, SUMS = "the order of the probabilities", "the probabilities in their order", "the running sum"
-BEFORE, KEEP = "the running sum less each probability", "what is kept, in the order of the probabilities"
-KEPT, LEFT = "what is kept", "the probabilities with zeros"
-TOTAL, SHARED = "the sum of those that are kept", "the probabilities divided by their sum"
+ORDER, ORDERED, SUMS = "the order", "the sorted probabilities", "the running sum"
+BEFORE, KEEP = "the sum before each", "the prefix that is kept"
+KEPT, LEFT = "the kept ids", "the probabilities with zeros"
+TOTAL, SHARED = "the kept sum", "the new probabilities"
 
 
 @task.steps

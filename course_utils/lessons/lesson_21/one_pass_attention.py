@@ -77,16 +77,16 @@ def _(next_block):
     return (scores - scores.logsumexp(0)).exp() @ values
 
 
-OF_BLOCK, NEW = "the largest score of a block", "the largest score so far"
-MOVED, FACTOR = "the old largest score less the new one", "the factor for what is old"
-SHIFTED, POWERS = "the scores less the largest so far", "the exponentials"
-OLD_TOTAL, OF_SUM, TOTAL = "the old sum times the factor", "the sum of a block's exponentials", "the sum so far"
+OF_BLOCK, NEW = "the block's largest score", "the largest score so far"
+MOVED, FACTOR = "the difference of the largest", "the factor"
+SHIFTED, POWERS = "the lowered scores", "the exponentials"
+OLD_TOTAL, OF_SUM, TOTAL = "the rescaled sum", "the block's sum", "the sum so far"
 OLD_CONTEXT, OF_VALUES, CONTEXT = (
-    "the old context times the factor",
-    "the exponentials times the values",
+    "the rescaled context",
+    "the block's context",
     "the context so far",
 )
-DIVIDED = "the context divided by the sum"
+DIVIDED = "the divided context"
 
 
 @task.steps

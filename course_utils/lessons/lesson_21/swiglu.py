@@ -61,17 +61,17 @@ def _(x, weight_gate, weight_up, weight_down):
     return down(torch.nn.SiLU()(gate(x)) * up(x))
 
 
-GATE, GATED = "the gate", "the gate times the other product"
+GATE, GATED = "the gate", "the gated product"
 
 
 @task.steps
 def _(x, weight_gate, weight_up, weight_down):
     turned = yield "weight_gate transposed", lambda weight: weight.mT, weight_gate
-    before = yield "the product of x and weight_gate", matmul, x, turned
-    share = yield "its sigmoid", torch.sigmoid, before
+    before = yield "the product with weight_gate", matmul, x, turned
+    share = yield "the sigmoid", torch.sigmoid, before
     gate = yield GATE, mul, before, share
     turned = yield "weight_up transposed", lambda weight: weight.mT, weight_up
-    up = yield "the product of x and weight_up", matmul, x, turned
+    up = yield "the product with weight_up", matmul, x, turned
     gated = yield GATED, mul, gate, up
     turned = yield "weight_down transposed", lambda weight: weight.mT, weight_down
     y = yield "the product with weight_down", matmul, gated, turned
