@@ -23,7 +23,7 @@ task = Task(
         "std",
     ),
     result=("state B×D", "location B×2", "log_probability B"),
-    gradient_not_asked=("noise",),
+    gradient_not_asked=("features", "state", "noise"),  # what is promised is that the weights learn
     difficulty=3,
     importance=5,
     minutes=25,
@@ -122,6 +122,7 @@ def _spread(power):
 task.changed_each(
     # What is cut off from its gradient
     ("not_cut_off", "The values are right, but the place that was drawn is still a function of the weights: a gradient reaches them through the location, and none through the density, since the mean cancels in it. Cut the place off with `.detach()` as soon as it is drawn.", {CUT: left_out}),
+    ("location_not_cut_off", "The values are right, and the density learns as it should. But the location that you return is a function of the weights: a gradient reaches them through it. Return the place as it was cut off with `.detach()`, kept between -1 and 1.", {LOCATION: lambda place, *, done: done[DRAWN].clamp(-1, 1)}),
     ("cut_off_for_looking_alone", "The values are right, and no gradient reaches the location that you return. But in the density the place still moves with the mean, so that the mean cancels and never learns. Cut the place off as soon as it is drawn.", LOCATION_ALONE),
     ("mean_cut_off", "The values are right, but no gradient reaches the mean through the density, so nothing learns where to look. Cut off the place that was drawn, not the mean.", MEAN_CUT_OFF),
     ("mean_cut_off_in_place_of_the_place", "The values are right, but the gradients of the density are turned round: in it the mean is cut off, and the place that was drawn is not. It is the other way round: cut the place off as soon as it is drawn, and leave the mean as it is.", LOCATION_ALONE | MEAN_CUT_OFF),
