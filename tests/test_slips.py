@@ -79,6 +79,22 @@ def without_try(train):
     return agrees(0.1) and agrees(100.0)
 
 
+# 14
+
+
+def look(location=torch.detach, drawn=torch.detach, old=lambda state: state):
+    """14.next_look with other places cut off from their gradient."""
+
+    def next_look(features, state, weight_features, weight_state, weight_location, noise, std):
+        state = torch.relu(features @ weight_features.T + old(state) @ weight_state.T)
+        mean = state @ weight_location.T
+        place = mean + std * noise
+        log_p = -((drawn(place) - mean) / std).square().sum(1) / 2 - math.log(2 * math.pi * std**2)
+        return state, location(place).clamp(-1, 1), log_p
+
+    return next_look
+
+
 # 16
 
 
@@ -130,6 +146,14 @@ def forward(step, length):
     return 1
 
 
+# 18
+
+
+def risk(of):
+    """18.at_risk from the old gates and which experts may change."""
+    return lambda old, new: of(old, (new > 0).any(0))
+
+
 # 19
 
 
@@ -146,6 +170,33 @@ def with_weights(**changes):
         return weights | {name: change(weights[name]) for name, change in changes.items()}
 
     return labels_by_hand
+
+
+# 21
+
+
+def in_one_pass(ahead=False, factor=lambda old, new: (old - new).exp(), finished=lambda e, values: e @ values):
+    """21.one_pass_attention that may fetch a block too early, or go wrong in a part."""
+
+    def one_pass_attention(next_block):
+        largest, total, context, block = torch.tensor(-torch.inf), 0.0, 0.0, next_block()
+        while block is not None:
+            following = next_block() if ahead else None
+            scores, values = block
+            new = torch.maximum(largest, scores.max())
+            e, f = (scores - new).exp(), factor(largest, new)
+            total, context, largest = total * f + e.sum(), context * f + finished(e, values), new
+            block = following if ahead else next_block()
+        return context / total
+
+    return one_pass_attention
+
+
+def blocks_by_themselves(joined):
+    def one_pass_attention(next_block):
+        return joined([(scores.softmax(0) @ values, len(scores)) for scores, values in iter(next_block, None)])
+
+    return one_pass_attention
 
 
 # Tests of attentions
@@ -169,10 +220,23 @@ NAMED = [
     ("13.paired_difference", paired(lambda d: sign(statistics.median(d)) if len(d) > 4 else 0), "most_of_enough_signs"),
     ("13.paired_difference", paired(lambda d: 1 if all(x > 0 for x in d) else -1), "all_or_the_opposite"),
     ("13.label_smoothing_loss", smoothed(lambda z: (z.exp() / z.exp().sum()).log()), "one_softmax_for_all"),
+    ("14.next_look", look(location=lambda place: place), "location_not_cut_off"),
+    ("14.next_look", look(drawn=lambda place: place), "cut_off_for_looking_alone"),
     ("16.memories", by_counting(lambda weights: (weights > 0).sum(2)), "counted_by_their_weight"),
     ("16.memories", by_counting(lambda weights: (weights.sum(1) > 0).sum(1, keepdim=True)), "counted_by_any_weight"),
+    ("18.at_risk", risk(lambda old, trained: (old * trained).sum(1) > 0.5), "half_of_the_answer"),
+    ("18.at_risk", risk(lambda old, trained: trained[old.argmax(1)]), "best_expert_of_old"),
+    ("18.at_risk", risk(lambda old, trained: ((old > 0.5) & trained).any(1)), "half_of_old"),
+    ("18.at_risk", risk(lambda old, trained: (old > 0).any(1)), "all_at_risk"),
+    ("18.at_risk", risk(lambda old, trained: ((old > 0) & ~trained).any(1)), "experts_that_stay"),
+    ("18.at_risk", lambda old, new: (old > 0)[:, new.argmax(1)].any(1), "best_expert_of_new"),
+    ("18.at_risk", lambda old, new: ((old > 0).any(0) & (new > 0)).any(1), "of_the_new_inputs"),
     ("19.dilations", powers(lambda steps, kernel: math.ceil(math.log(steps, kernel))), "rounded_logarithm"),
     ("19.dilations", powers(lambda steps, kernel: math.ceil(math.log(steps) / math.log(kernel))), "rounded_logarithm"),
+    ("21.one_pass_attention", in_one_pass(factor=lambda old, new: torch.zeros(())), "last_block_alone"),
+    ("21.one_pass_attention", in_one_pass(finished=lambda e, values: e / e.sum() @ values), "divided_in_the_context"),
+    ("21.one_pass_attention", blocks_by_themselves(lambda blocks: sum(c for c, _ in blocks)), "sum_of_blocks"),
+    ("21.one_pass_attention", blocks_by_themselves(lambda blocks: sum(c * n for c, n in blocks) / sum(n for _, n in blocks)), "mean_by_length"),
     (BROKEN, altered(BROKEN, EVERYWHERE, "itertools.product(range(3), [0], range(T))"), "one_head_stays"),
     (BROKEN, altered(BROKEN, EVERYWHERE, "itertools.product([0], range(2), range(T))"), "one_sentence_stays"),
     (BROKEN, altered(BROKEN, EVERYWHERE, "itertools.product(range(3), range(2), [0])"), "one_row_stays"),
@@ -290,6 +354,18 @@ def test_a_reading_that_nobody_has_returned_is_told_in_a_sentence(task):
         for place in range(len(expected.cases)):
             found = first_wrong(task, expected, place, expected.of_mistake(mistake, place))
             assert not found or found.expected is None and "expected" not in found.sentence, found
+
+
+def test_what_is_nan_everywhere_may_have_two_causes_and_both_are_told():
+    for answer in (in_one_pass(ahead=True), in_one_pass(factor=lambda old, new: (new - old).exp())):
+        message = report_on("21.one_pass_attention", answer).message
+        assert "fetch one ahead" in message and "turned round" in message and "You keep the blocks" not in message, (
+            message
+        )
+
+
+def test_a_state_may_be_cut_off_where_the_weights_learn_all_the_same():
+    assert report_on("14.next_look", look(old=torch.detach)).state == "passed"
 
 
 # Numerics
