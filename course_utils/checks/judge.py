@@ -69,7 +69,7 @@ def judge(task, cases, outcomes, expected=None, explaining=True):
         return _right(task, cases, outcomes, expected, found)
     report = _wrong(task, cases, outcomes, expected, found)
     if explaining:
-        explain_further(report, expected, outcomes)
+        explain_further(report, expected, raw)
     return report
 
 
@@ -118,8 +118,10 @@ def explain_further(report, expected, outcomes, pairs=True):
     Runs the course's own code alone, on the task's own cases: what an answer returned is only compared.
     """
     wrong_value = report.kind in ("shape", "finite", "value") and not report.case.edge and report.shows_values
-    relation = explain.explain(expected, outcomes, pairs) if wrong_value and not report.mistake else None
-    if relation:
+    if not wrong_value or report.mistake:
+        return
+    read = [as_read(expected.task, *each) for each in zip(expected.cases, outcomes, strict=False)]
+    if relation := explain.explain(expected, read, pairs):
         report.tell(relation)
 
 
