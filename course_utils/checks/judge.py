@@ -187,7 +187,8 @@ def _of_the_right_size(right, value):
 
     What a property computes for another one could take any time and memory: shapes are the answer's to choose.
     """
-    shapes, most = {tensor.shape for tensor in trees.tensors(right)}, LEAVES_MORE * (1 + len(list(trees.leaves(right))))
+    shapes = {torch.Size(()), *(tensor.shape for tensor in trees.tensors(right))}  # a number may come as a tensor
+    most = LEAVES_MORE * (1 + len(list(trees.leaves(right))))
     return all(tensor.shape in shapes for tensor in trees.tensors(value)) and len(list(trees.leaves(value))) <= most
 
 
