@@ -75,29 +75,11 @@ def norm(weights, name, x):
     return torch.nn.functional.layer_norm(x, x.shape[-1:], weights[f"{name}.weight"], weights[f"{name}.bias"])
 
 
-# Cases in which some parts give zeros, and what is said of the first that is wrong
-
-
 def silenced(args, parts):
     """The same sizes and inputs, with weights and biases of 0 for the layers of these names."""
     sizes, weights, *inputs = args
     silent = {name: weight * (name.rpartition(".")[0] not in parts) for name, weight in weights.items()}
     return sizes, silent, *inputs
-
-
-def told_by_stages(task, sentences):
-    """Register a property: the sentence on the first of the cases that is wrong, by the beginning of its name.
-
-    Such cases are the smallest of a task, and stand in an order in which each adds a part to the one before.
-    """
-
-    @task.property
-    def the_first_part_that_is_wrong(case, value):
-        sentence = sentences.get(case.name.partition(", ")[0])
-        if not sentence or not value.isfinite().all():
-            return None
-        right = task.oracle_function(*case.args)
-        return None if torch.allclose(value.double(), right.double(), atol=1e-4) else sentence
 
 
 # Steps

@@ -21,12 +21,12 @@ from course_utils.lessons.lesson_12._layers import (
     not_added,
     silenced,
     stacked,
-    told_by_stages,
     weights_of,
     without,
     words,
 )
 from course_utils.lessons.shared.shares import EDGE
+from course_utils.lessons.shared.stages import told_by_stages
 
 task = Task(
     "12.decoder_layer",
