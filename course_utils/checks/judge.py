@@ -104,7 +104,7 @@ def _right(task, cases, outcomes, expected, at_hazards):
         if task.candidates:
             broken = (_try_property(broken, cases[place], outcomes[place].value) for broken in task.properties)
             why = mistake.sentence if mistake else next(filter(None, broken), finding.sentence)
-            remark = f"Right, for every promise of the exercise. One rarer case, beyond the promises: {why}"
+            remark = f"Right, for every candidate that counts. A remark on a rarer one: {why}"
         else:
             why = mistake.sentence if mistake else finding.sentence
             remark = f"Right, on every input that the lessons build. A remark on one that they never build, “{cases[place].name}”: {why}"
