@@ -3,7 +3,7 @@
 from operator import add, mul
 
 from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Task, count
 from course_utils.checks.way import left_out
 
 task = Task(
@@ -31,9 +31,7 @@ def _(draw):
         sentences, layers, width, heads, source, written = sizes
         each = (2, 4)[int(draw.whole(0, 2))]
         source, written = source + int(draw.whole(0, 3)), written + 10 * int(draw.whole(0, 3))
-        name = (
-            f"{sentences} × {source} source tokens, {written} written, {layers} layers of width {width}, {heads} heads"
-        )
+        name = f"{sentences} × {source} source tokens, {written} written, {count(layers, 'layer')} of width {width}, {heads} heads"
         yield Case(name, (sentences, layers, width, heads, source, written, each))
     longer = 100 + int(draw.whole(0, 50))
     yield Case("a long text after a short source", (2, 3, 14, 7, 5, longer, 4))

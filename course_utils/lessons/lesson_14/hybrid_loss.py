@@ -129,6 +129,16 @@ task.changed_each(
     ("last_step_alone", "Only the last step's log probabilities have an effect. The reward comes at the end, but all steps have led to it: sum over all of them.", {SUMS: lambda products: products[:, -1]}),
     ("squares_summed", "You sum the squares over the steps. They are errors of a guess: take their mean over B and T.", {GUESS: lambda squares: squares.sum(1).mean()}),
     ("softmax_twice", "You apply a softmax before cross_entropy, which has one of its own. Give it the logits.", {"the logarithms of the softmax": lambda logits: logits.softmax(1).log_softmax(1)}),
+    ("cross_entropy_summed", "You sum the cross-entropy over the batch. Take its mean, as `cross_entropy` does.", {"the mean log probability": torch.sum}),
+    # Terms
+    ("no_cross_entropy", "The cross-entropy is missing: without it nothing teaches the model what it sees.", {"the cross-entropy": lambda mean: 0 * mean}),
+    ("no_part_of_the_looks", "The part with the log probabilities is missing: without it nothing teaches the model where to look.", {LOOK: lambda sums: 0 * sums.mean()}),
+    ("no_baseline_term", "The squared error of the baseline is missing, so the baseline never learns.", {GUESS: lambda squares: 0 * squares.mean()}),
+    ("squares_subtracted", "You subtract the squared error of the baseline, so the baseline learns to be wrong. Add it.", {"the loss": sub}),
+    ("surprise_unused", "The looks are weighed by nothing: you sum their log probabilities as they are. Multiply each by reward minus baseline.", {PLAIN: torch.ones_like}),
+    ("surprise_squared", "You multiply the log probabilities by the square of reward minus baseline, which has lost its sign. Multiply by the difference itself.", {PLAIN: lambda advantage: advantage.detach().square()}),
+    ("absolute_error", "The baseline learns from its absolute error. Square it.", {SQUARES: torch.abs}),
+    ("sums_multiplied", "You multiply sums over the steps: the sum of the surprises with that of the log probabilities. Multiply step by step, then sum.", {PRODUCTS: lambda advantage, log_p: advantage.sum(1, keepdim=True) * log_p}),
     # Gradients
     ("baseline_learns_from_the_picks", "The value is right, but through the products with the log probabilities a gradient reaches the baseline, too, which does not make it a better guess. Cut reward minus baseline off there with `.detach()`; in the squares it stays as it is.", LEARNS),
     ("baseline_never_learns", "The value is right, but no gradient reaches the baseline. In the products it has to be cut off; in the squares it learns from them, so leave it as it is there.", NEVER_LEARNS),

@@ -103,6 +103,10 @@ task.changed_each(
     ("new_precedence_used", "You update the precedence first and use the new one for the link, so a position seems to be written after itself and the others of the same step. The link needs the precedence from before the step.", {"what is linked anew": lambda weights, _, *, done: _linked(weights, done["the new precedence"])}),
     ("transposed", "Your new links are turned round: w_j p_i says that the old position was written after the new one. Row i is the position that is written now, and column j the one before it: w_i p_j.", {"what is linked anew": lambda weights, precedence: _linked(precedence, weights)}),
     ("row_only", "Your old link fades only with the weight of its row's position. A link says something about two positions, and fades when either is overwritten: subtract the weight of the column's position as well.", {"what stays of each link": lambda row, column: 1 - row}),
+    ("column_only", "Your old link fades only with the weight of its column's position. A link says something about two positions, and fades when either is overwritten: subtract the weight of the row's position as well.", {"what stays of each link": lambda row, column: 1 - column}),
+    ("old_links_stay", "Your old links don't fade. A link fades when one of its two positions is overwritten: multiply it by 1 - w_i - w_j.", {"what stays of each link": lambda row, column: torch.ones_like(row - column)}),
+    ("weights_on_both_sides", "You link the new write with itself: w_i w_j. It is linked with what was written before: w_i p_j.", {"what is linked anew": lambda weights, precedence: _linked(weights, weights)}),
+    ("added_in_place_of_a_product", "You add w_i and p_j. A new link is their product.", {"what is linked anew": lambda weights, precedence: weights[:, :, None] + precedence[:, None]}),
     ("product_of_both", "You multiply 1 - w_i by 1 - w_j. That is a sensible way to let a link fade, but the paper subtracts both: 1 - w_i - w_j.", {"what stays of each link": lambda row, column: (1 - row) * (1 - column)}),
     ("diagonal_left", "You leave the numbers on the diagonal, where a position is linked to itself. Set the diagonal of the new link to 0.", {"the new link": left_out}),
     # The precedence
@@ -113,5 +117,7 @@ task.changed_each(
     ("old_link_followed", "Your link is right, but the head follows the old one, which doesn't know yet what this step has written. Follow the new link.", {"the way forward": lambda new, at, *, link: _along(link, at), "the way backward": lambda new, at, *, link: _along(link.mT, at)}),
     ("ways_exchanged", "Forward and backward are exchanged. Row i, column j of the link says to what degree position i was written after position j, so forward is the link times the read weights.", dict.fromkeys(("the way forward", "the way backward"), lambda link, at: _along(link.mT, at))),
     ("both_forward", "Both ways go forward. For backward, exchange the last two axes of the link.", {"the way backward": lambda turned, at: _along(turned.mT, at)}),
+    ("equal_modes", "The three ways are mixed alike. The modes say how much of each: π₁ of backward, π₂ of content, π₃ of forward.", {"modes": lambda modes: modes.mean(1, keepdim=True).expand_as(modes)}),
+    ("largest_mode_alone", "You go the way with the largest mode alone. All three are mixed, each by its mode.", {"modes": lambda modes: torch.nn.functional.one_hot(modes.argmax(1), 3).to(modes)}),
     ("modes_in_another_order", "Your modes are in another order: the first is for backward, the second for content, the third for forward.", {"modes": lambda modes: modes[:, [1, 0, 2]]}),
 )  # fmt: skip
