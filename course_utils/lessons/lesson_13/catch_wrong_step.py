@@ -92,6 +92,7 @@ task = Task(
         "Let the model be a small network: when `training` is True, it multiplies its hidden numbers by a fixed vector of zeros and twos, a dropout that drops the same numbers each time; torch.autograd.grad gives the gradients. Draw two matrices of weights, three batches and a held-out one, with which the last loss is not the lowest. For a small clip and for a large one, in a `try` that returns False on any exception: "
         "run the candidate and your own loop; there are as many losses in both; losses and weights agree up to 1e-5.",
     ),
+    partial={"losses_only_fall": (0.75, "right for every candidate but one, which returns its best weights.")},
 )
 
 
