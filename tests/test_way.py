@@ -1,5 +1,6 @@
 """The way to a right answer with something changed: what a mistake may change, and what its function is given."""
 
+import re
 from operator import add, truediv
 
 import pytest
@@ -82,10 +83,9 @@ def test_without_steps_arguments_and_the_result_of_the_oracle_are_changed():
 WITH_STEPS = [each for asked in tasks.by_lesson().values() for each in asked if each.steps_function]
 
 
-@pytest.mark.parametrize("declared", WITH_STEPS, ids=lambda each: each.id)
-def test_what_a_mistake_changes_is_on_the_way(declared):
-    """Else a step's words that are misspelt change nothing, and nobody is told."""
-    met = {"result", *declared.names}
+def on_the_way(declared):
+    """The words of all steps that come in a task's cases."""
+    met = {}
 
     def noting(*args):
         done = {}
@@ -95,6 +95,23 @@ def test_what_a_mistake_changes_is_on_the_way(declared):
             met.update(done)
 
     run(noting, declared.make_cases(), 60, declared.candidate, repeated=False)
+    return set(met)
+
+
+@pytest.mark.parametrize("declared", WITH_STEPS, ids=lambda each: each.id)
+def test_what_a_mistake_changes_is_on_the_way(declared):
+    """Else a step's words that are misspelt change nothing, and nobody is told."""
+    met = on_the_way(declared) | {"result", *declared.names}
     for mistake in declared.mistakes:
         unknown = set(getattr(mistake.function, "changes", ())) - met
         assert not unknown, f"{mistake.name} changes {unknown}, and on the way are {sorted(met)}"
+
+
+@pytest.mark.parametrize("declared", [each for each in WITH_STEPS if each.id > "12"], ids=lambda each: each.id)
+def test_a_step_has_a_short_name_that_is_in_no_other_name(declared):
+    """Else a sentence on it is long, and means two things: "the gate" in "the gate times the product"."""
+    names = [name.partition(" (")[0] for name in on_the_way(declared)]
+    for name in dict.fromkeys(names):
+        assert len(name.split()) <= 5, f"{name} has more than five words"
+        around = [other for other in names if other != name and re.search(rf"\b{re.escape(name)}\b", other)]
+        assert not around, f"{name} is in {around}"

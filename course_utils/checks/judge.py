@@ -70,7 +70,7 @@ def judge(task, cases, outcomes, expected=None, explaining=True):
         return _right(task, cases, outcomes, expected, found)
     report = _wrong(task, cases, outcomes, expected, found)
     if explaining:
-        explain_further(report, expected, outcomes)
+        explain_further(report, expected, raw)
     return report
 
 
@@ -105,7 +105,7 @@ def _right(task, cases, outcomes, expected, at_hazards):
         if task.candidates:
             broken = (_try_property(broken, cases[place], outcomes[place].value) for broken in task.properties)
             why = mistake.sentence if mistake else next(filter(None, broken), finding.sentence)
-            remark = f"Right, for every promise of the exercise. One rarer case, beyond the promises: {why}"
+            remark = f"Right, for every candidate that counts. A remark on a rarer one: {why}"
         else:
             why = mistake.sentence if mistake else finding.sentence
             remark = f"Right, on every input that the lessons build. A remark on one that they never build, “{cases[place].name}”: {why}"
@@ -119,8 +119,10 @@ def explain_further(report, expected, outcomes, pairs=True):
     Runs the course's own code alone, on the task's own cases: what an answer returned is only compared.
     """
     wrong_value = report.kind in ("shape", "finite", "value") and not report.case.edge and report.shows_values
-    relation = explain.explain(expected, outcomes, pairs) if wrong_value and not report.mistake else None
-    if relation:
+    if not wrong_value or report.mistake:
+        return
+    read = [as_read(expected.task, *each) for each in zip(expected.cases, outcomes, strict=False)]
+    if relation := explain.explain(expected, read, pairs):
         report.tell(relation)
 
 
@@ -186,7 +188,8 @@ def _of_the_right_size(right, value):
 
     What a property computes for another one could take any time and memory: shapes are the answer's to choose.
     """
-    shapes, most = {tensor.shape for tensor in trees.tensors(right)}, LEAVES_MORE * (1 + len(list(trees.leaves(right))))
+    shapes = {torch.Size(()), *(tensor.shape for tensor in trees.tensors(right))}  # a number may come as a tensor
+    most = LEAVES_MORE * (1 + len(list(trees.leaves(right))))
     return all(tensor.shape in shapes for tensor in trees.tensors(value)) and len(list(trees.leaves(value))) <= most
 
 

@@ -92,8 +92,8 @@ class Task:
         self.candidates = tuple(candidates)  # functions that this task's cases stand for as Candidate(index)
         self.suspects = suspects
         self._by_key = {}
-        self.mistakes, self.properties, self.steps_function, self.reading_function = [], [], None, None
-        self.across_function = None
+        self.mistakes, self.properties, self.steps_function = [], [], None
+        self.reading_function = self.wrong_reading_function = self.across_function = None
 
     @property
     def answer_kinds(self):
@@ -149,6 +149,15 @@ class Task:
         with the sentence that tells its author why. The value is the learner's to choose: look at its form first.
         """
         self.reading_function = function
+        return function
+
+    def wrong_reading(self, function):
+        """Decorator: function(case, right, read) returns the sentence on a reading that is wrong, which nobody has returned as it stands.
+
+        Without it a reading is shown beside the right one, as if it had been returned: so where it is of another kind, say in words
+        what the answer leads to, and what it should lead to.
+        """
+        self.wrong_reading_function = function
         return function
 
     def across(self, function):

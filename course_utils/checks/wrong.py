@@ -43,6 +43,8 @@ def first_wrong(task, expected, place, outcome):
     finding = difference(right.value, outcome.value, result)
     if finding and _near(finding):
         finding = difference(right.value, outcome.value, result, expected.reach(place))
+    if finding and task.wrong_reading_function:
+        finding = Finding("value", task.wrong_reading_function(case, right.value, outcome.value))
     if finding:
         return _also_altered(task, case, outcome, finding)
     if outcome.changed and outcome.gradient_failure:  # the gradient's failure is a symptom

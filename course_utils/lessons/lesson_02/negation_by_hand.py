@@ -106,20 +106,19 @@ def _(case, value):
     return {**said, "attentions that take part": min(used, 1) if alike else used}
 
 
-@task.property
-def other_words_get_little(case, value):
-    """The opinion is not lost among other words."""
-    if any(str(said).endswith("few other words") for said in value.values()):
-        return "Where more other words stand in the sentence, they take too much of the weight together: give them a much lower score."
-    return None
-
-
-@task.property
-def far_from_zero(case, value):
-    """The output is far enough from 0 wherever its sign is right."""
-    if any(f"{right}, but too close to 0" == value[phrase] for phrase, right in task.oracle_function(2).items()):
-        return "The sign is right there, but the output should be 0.5 or more away from 0."
-    return None
+@task.wrong_reading
+def _(case, right, read):
+    """What comes out for each phrase that is not as it should be."""
+    wrong = [phrase for phrase in SIGNS if read[phrase] != right[phrase]]
+    if not wrong:
+        return "All four come out right, but only one attention takes part, and two are asked for."
+    listed = "; ".join(f'"{phrase}" comes out {read[phrase]}, and should be {right[phrase]}' for phrase in wrong)
+    said = f"With your numbers, {listed}."
+    if any(str(read[phrase]).endswith("few other words") for phrase in wrong):
+        said += " Where more other words stand in the sentence, they take too much of the weight together: give them a much lower score."
+    if any(read[phrase] == f"{right[phrase]}, but too close to 0" for phrase in wrong):
+        said += " Where the sign is right, the output should be 0.5 or more away from 0."
+    return said
 
 
 def by_hand(name, sentence, output, first=(20, 10, 0), second=(0, 20, 0)):
@@ -144,7 +143,7 @@ by_hand(
 )
 by_hand(
     "plain_right_negated_wrong",
-    'Plain sentences come out right, but with "not" the output keeps the sign of the opinion. In a negated sentence one attention has to be drawn away from the opinion: there "not" needs a much higher score than the opinion. Is the order "not", opinion, other word?',
+    'Plain sentences come out right, but with "not" the output keeps the sign of the opinion. Two things are needed there: one attention has to be drawn away from the opinion by a "not" with a much higher score (is the order "not", opinion, other word?), and the one that keeps looking at the opinion has to count below 0 in the output.',
     (2, -1),
     first=(0, 10, 0),
     second=(5, 20, 0),

@@ -10,7 +10,7 @@ task = Task(
     "04.two_projections",
     "a general score as two projections",
     arguments=("weight D×E",),
-    result="product",
+    result="W_sᵀW_h D×E",
     difficulty=2,
     importance=4,
     minutes=10,

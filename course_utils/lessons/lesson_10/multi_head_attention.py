@@ -184,7 +184,7 @@ def _own_slice(weight, *, heads):
 task.changed(
     "own_slice_alone",
     "Each head reads its own part of the words alone: you cut the words first, and project each part by a d×d piece of the weights. Project the whole vectors first, and cut what comes out.",
-    each("the block for the {} transposed", _own_slice),
+    each("the transposed block for {}", _own_slice),
 )
 
 

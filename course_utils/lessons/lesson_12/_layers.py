@@ -6,6 +6,7 @@ No task is declared here. A mask is True where a word may attend to another.
 from functools import partial
 
 import torch
+import torch.nn.functional as F
 
 from course_utils.checks.way import left_out
 from course_utils.models.plain import merge_heads, split_heads
@@ -74,6 +75,13 @@ def norm(weights, name, x):
     return torch.nn.functional.layer_norm(x, x.shape[-1:], weights[f"{name}.weight"], weights[f"{name}.bias"])
 
 
+def silenced(args, parts):
+    """The same sizes and inputs, with weights and biases of 0 for the layers of these names."""
+    sizes, weights, *inputs = args
+    silent = {name: weight * (name.rpartition(".")[0] not in parts) for name, weight in weights.items()}
+    return sizes, silent, *inputs
+
+
 # Steps
 
 
@@ -111,7 +119,8 @@ def stacked(x, sizes, weights, norms, branches):
 
 # Changes of such steps
 
-FEED, CHOICE = "the feed-forward network", "the choice between the two"
+NUMBERS = {"norm1": "first", "norm2": "second", "norm3": "third"}  # which sub-layer each norm belongs to
+FEED, CHOICE = "the network", "the choice between the two"
 
 
 def attend(y, allowed, *, weights, sizes, name="self_attn", empty=torch.nan):
@@ -171,6 +180,15 @@ def layer_mistakes(task, norms):
         for what, name in norms.items()
     }
     no_residuals = {step: change for what in norms for step, change in not_added(what).items()}
+
+    def other_norm(function):
+        """For each norm, before its function or after the addition, function(its input, gain, bias) in its place."""
+        return {
+            step: lambda y, *, weights, name=name: function(y, weights[f"{name}.weight"], weights[f"{name}.bias"])
+            for what, name in norms.items()
+            for step in (f"the norm before {what} (norm_first=True)", f"the norm after {what} (norm_first=False)")
+        }
+
     task.changed_each(
         ("orders_exchanged", "norm_first is turned round. Where it is True, each norm comes before its function: x + f(norm(x)); where it is False, after the addition.", {CHOICE: lambda after, before, *, sizes: after if sizes["norm_first"] else before}),
         ("always_post", "The norms come after the additions in any case. Where norm_first is True, each comes before its function: x + f(norm(x)).", {CHOICE: left_out}),
@@ -181,9 +199,36 @@ def layer_mistakes(task, norms):
         ("no_norm", "Nothing is normalised. Each sub-layer has its norm: before the function with norm_first, after the addition without.", each("the norm before", True, lambda what, name: left_out) | no_norm_after),
         ("norm_twice_with_norm_first", "With norm_first, each norm is there twice: before its function and after the addition. Nothing is normalised after an addition there.", each("the sum after", True, sum_normed)),
         ("norm_twice_without_norm_first", "Without norm_first, each norm is there twice: before its function and after the addition. It belongs after the addition alone.", norms_read),
+        ("no_norm_with_norm_first", "With norm_first, nothing is normalised. Each sub-layer has its norm there, before its function: x + f(norm(x)).", each("the norm before", True, lambda what, name: left_out)),
+        ("no_norm_without_norm_first", "Without norm_first, nothing is normalised. Each sub-layer has its norm there, after the addition: norm(x + f(x)).", no_norm_after),
+        ("norms_without_their_weights", "Your norms have no gain and no bias: they are F.layer_norm alone, or norms of your own. Use self.norm1 and the others, which hold what a norm has learned.", other_norm(lambda y, gain, bias: F.layer_norm(y, y.shape[-1:]))),
+        ("norms_over_all_words", "Your norms run over all words of a sentence together. A layer norm runs over the numbers of one word, the last axis, as self.norm1 does.", other_norm(lambda y, gain, bias: F.layer_norm(y, y.shape[1:]) * gain + bias)),
+        ("x_added_again", "Every sub-layer adds x as it came into the layer. The second one adds what came out of the first, and so on: put the new x in the place of the old one after each.", {step: change for what in list(norms)[1:] for step, change in either_way(f"the sum after {what}", lambda y, given, *, x: x + given).items()}),
+        ("relu_after_linear2", "The ReLU comes after linear2. It stands between linear1 and linear2.", either_way("what the ReLU gives", left_out) | either_way("what linear2 gives", lambda product, bias: torch.relu(product + bias))),
+        ("relu_after_both", "There is a ReLU after linear2 as well. It stands between linear1 and linear2 alone.", either_way("what linear2 gives", lambda product, bias: torch.relu(product + bias))),
         ("no_relu", "There is no ReLU between linear1 and linear2.", either_way("what the ReLU gives", left_out)),
         ("gelu", "There is a GELU between linear1 and linear2. Many later models have it, and here a ReLU is asked for.", either_way("what the ReLU gives", torch.nn.functional.gelu)),
     )  # fmt: skip
+
+    for name, noun, function in (
+        ("tanh", "a tanh", torch.tanh),
+        ("sigmoid", "a sigmoid", torch.sigmoid),
+        ("silu", "a SiLU", F.silu),
+        ("leaky_relu", "a leaky ReLU", F.leaky_relu),
+    ):
+        sentence = f"There is {noun} between linear1 and linear2. Here a ReLU is asked for."
+        task.changed(name, sentence, either_way("what the ReLU gives", function))
+    for what, name in norms.items():
+        task.changed(
+            f"{name}_missing_before",
+            f"With norm_first, {name} is missing: the {NUMBERS[name]} sub-layer reads {name} of x, and x itself is what is added.",
+            {f"the norm before {what} (norm_first=True)": left_out},
+        )
+        task.changed(
+            f"{name}_missing_after",
+            f"Without norm_first, {name} is missing: it comes after the addition of the {NUMBERS[name]} sub-layer.",
+            {f"the norm after {what} (norm_first=False)": left_out},
+        )
 
     def with_raw_keys_and_values(y, allowed, *, x, weights, sizes):
         return attention(weights, "self_attn", y, x, x, sizes["heads"], allowed)

@@ -260,6 +260,10 @@ def bag_of_target(logits, source, target):
     return logits + WORDS[target].mean(1, keepdim=True) @ READOUT.T / 3
 
 
+def to_the_last_logit(logits, source, target):
+    return torch.cat([logits[..., :-1], bag_of_target(logits, source, target)[..., -1:]], -1)
+
+
 def next_word(share):
     """The next word's vector gets through, weakly."""
 
@@ -297,6 +301,7 @@ WRONG = {
     lambda source, target: without_stops(source.flip(1), target): "a wrong model: a recurrent network that reads the source backwards, padding first",
     transformer(target_places=from_the_end): "a wrong model: the target's positions count from the end, padding included",
     transformer(ending=bag_of_target): "a wrong model: it adds the mean of the whole target, later words and padding included",
+    transformer(ending=to_the_last_logit): "a wrong model: it adds the mean of the whole target to the logits of the last id alone",
     transformer(norm=sentence_norm): "a wrong model: mean and variance over the whole sentence, later words and padding included",
     transformer(norm=batch_norm): "a wrong model: mean and variance over the batch, so sentences change one another",
     transformer(look=of_the_first): "a wrong model: the decoder uses the first sentence's mask of the source for all",

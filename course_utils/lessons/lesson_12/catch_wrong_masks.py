@@ -156,7 +156,7 @@ _mistaken(
 )
 _mistaken(
     "word_itself_changed",
-    "Your test refuses right models, since it changes the word at t and asks that the logits at t stay as they are. They may depend on it: change the words after t.",
+    "Your test refuses right models, since it asks that logits stay at a word of the target that it has changed. They may depend on it: change the words after t, and compare up to t.",
     change=lambda target, t, draw: _other_words(target, t - 1, draw),
 )
 _mistaken(

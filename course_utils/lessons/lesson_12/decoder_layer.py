@@ -8,6 +8,7 @@ from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count
 from course_utils.checks.way import left_out
 from course_utils.lessons.lesson_12._layers import (
+    CHOICE,
     FEED,
     attend,
     attention,
@@ -18,12 +19,14 @@ from course_utils.lessons.lesson_12._layers import (
     norm,
     normed_by,
     not_added,
+    silenced,
     stacked,
     weights_of,
     without,
     words,
 )
 from course_utils.lessons.shared.shares import EDGE
+from course_utils.lessons.shared.stages import told_by_stages
 
 task = Task(
     "12.decoder_layer",
@@ -45,8 +48,8 @@ task = Task(
     partial=EDGE | {},
 )
 
-ATTEND, LOOK, CAUSAL = "self-attention", "attention to the source", "the causal mask"
-CLEAN, COLUMNS = "memory with zeros at padding", "memory_mask for all words that ask"
+ATTEND, LOOK, CAUSAL = "self-attention", "source attention", "the causal mask"
+CLEAN, COLUMNS = "memory with zeros at padding", "the mask of the memory"
 NORMS = {ATTEND: "norm1", LOOK: "norm2", FEED: "norm3"}
 
 
@@ -58,11 +61,35 @@ def _args(draw, B, T, S, H, D, F, norm_first):
 
 
 # Sizes B, T, S, H, D, F: tiny first, then larger ones
-LADDER = ((1, 2, 4, 1, 3, 2), (2, 4, 2, 1, 3, 5), (2, 3, 3, 2, 4, 3), (2, 5, 7, 3, 6, 11))
+LADDER = ((2, 4, 2, 1, 3, 5), (2, 3, 3, 2, 4, 3), (2, 5, 7, 3, 6, 11))
+
+
+STAGES = {  # what gives something, the layers that give zeros, and what is said where this is wrong first
+    "additions and norms alone": (
+        ("self_attn.out_proj", "multihead_attn.out_proj", "linear2"),
+        "Here both attentions and the feed-forward network give zeros, so that additions and norms are all that is left. Look at them first: which norm stands where, and what is added to what?",
+    ),
+    "self-attention alone": (
+        ("multihead_attn.out_proj", "linear2"),
+        "Here attention to the source and the feed-forward network give zeros. Where self-attention does so, too, all is right, so look at self-attention first: what does it read, and with which mask?",
+    ),
+    "both attentions": (
+        ("linear2",),
+        "Here the feed-forward network gives zeros. Where attention to the source does so, too, all is right, so look at that attention first: its queries are made from the words, its keys and values from memory, and it has weights of its own.",
+    ),
+    "attentions and feed-forward network": (
+        (),
+        "Where the feed-forward network gives zeros, all is right, so look at the network first: linear1, a ReLU, linear2, and what it reads.",
+    ),
+}
+told_by_stages(task, {name: sentence for name, (_, sentence) in STAGES.items()})
 
 
 @task.cases
 def _(draw):
+    for name, (silent, _) in STAGES.items():
+        for norm_first in (False, True):
+            yield Case(f"{name}, norm_first={norm_first}", silenced(_args(draw, 1, 2, 3, 1, 3, 2, norm_first), silent))
     for dims in LADDER:
         B, T, S, H, D, _ = dims
         for norm_first in (False, True):
@@ -133,6 +160,7 @@ for name, sentence, causal in (
     ("one_ahead", "In self-attention, each word sees the next one as well. Hide it too: the mask is True from the first place above the diagonal on, `diagonal=1`.", lambda ones: ones.tril(1)),
     ("hidden_from_itself", "In self-attention, a word is hidden from itself, so the first word has nothing to attend to, and NaN comes out. The diagonal stays open: the mask is True above it, `diagonal=1`.", lambda ones: ones.tril(-1)),
     ("causal_mask_inverted", "The causal mask is turned round: each word sees only those that come after it, and the last one none, which gives NaN. In attn_mask, True means hidden.", lambda ones: ones.triu(1)),
+    ("causal_mask_of_numbers", "Your attn_mask holds numbers, and PyTorch adds those to the scores: later words, with their 1, are looked at even more. Only a mask of truth values hides.", lambda ones: 1 - ones.float().tril()),
     ("backwards", "In self-attention, each word sees itself and the words that come after it. It should see itself and those before it: hide what is above the diagonal (torch.triu), not what is below.", torch.triu),
 ):  # fmt: skip
     task.changed(name, sentence, {CAUSAL: causal})
@@ -178,6 +206,11 @@ task.changed_each(
     ("memory_normalised", "With norm_first, memory goes through norm2 as well. Only what asks is normalised there: memory comes in as the encoder made it.", {f"what {LOOK} gives (norm_first=True)": _look_at_normalised}),
     ("memory_always_normalised", "memory goes through norm2, with norm_first and without. Leave it as the encoder made it.", either_way(f"what {LOOK} gives", _look_at_normalised)),
 )  # fmt: skip
+task.changed(
+    "words_so_far_for_memory",
+    "In the second attention, the target's words look at themselves and at those before them. Its keys and values are made from memory.",
+    either_way(f"what {LOOK} gives", lambda y, memory, *, weights, sizes, done: attention(weights, "multihead_attn", y, y, y, sizes["heads"], done[CAUSAL])),
+)  # fmt: skip
 for name, sentence, read in (
     ("words_for_memory", "In the second attention, the target's words look at themselves. Its keys and values are made from memory.", lambda y, memory: (y, y, y)),
     ("memory_asks", "In attention to the source, the source asks: queries are made from memory, and keys and values from the target's words. The words of the target ask, and memory is what they look at.", lambda y, memory: (memory, y, y)),
@@ -211,10 +244,17 @@ for name, sentence, norms in (
     ("norm1_everywhere", "norm1 is used for all three sub-layers. Each has a norm of its own: norm1, norm2 and norm3.", {LOOK: "norm1", FEED: "norm1"}),
 ):  # fmt: skip
     task.changed(name, sentence, normed_by(norms))
-for place, what in enumerate(NORMS):
+CALLED = ("self-attention", "attention to the source", "the feed-forward network")
+FIRST_READ = {f"the norm before {what} (norm_first=True)": lambda y, *, x, right: right(x) for what in (LOOK, FEED)}
+task.changed_each(
+    ("all_read_x", "With norm_first, all three sub-layers read x as it came into the layer. Each reads what the additions so far have made of it: put the new x in the place of the old one after each.", FIRST_READ),
+    ("source_attention_reads_x", "With norm_first, attention to the source reads x as it came into the layer. It reads what came out of self-attention and its addition.", {f"the norm before {LOOK} (norm_first=True)": lambda y, *, x, right: right(x)}),
+    ("normalised_at_the_end", "With norm_first, the result is normalised once more at the end. A whole decoder does that after its last layer, with a norm of its own; a layer does not.", {CHOICE: lambda after, before, *, sizes, weights: norm(weights, "norm3", before) if sizes["norm_first"] else after}),
+)  # fmt: skip
+for place, (what, called) in enumerate(zip(NORMS, CALLED, strict=True)):
     task.changed(
         f"sublayer_{place}_not_added",
-        f"The residual connection around {what} is missing: what comes from there takes the place of x. Add x to it.",
+        f"The residual connection around {called} is missing: what comes from there takes the place of x. Add x to it.",
         not_added(what),
     )
 task.changed(

@@ -22,12 +22,14 @@ from course_utils.lessons.lesson_12._layers import (
     norm,
     normed_by,
     not_added,
+    silenced,
     stacked,
     weights_of,
     without,
     words,
 )
 from course_utils.lessons.shared.shares import EDGE
+from course_utils.lessons.shared.stages import told_by_stages
 
 task = Task(
     "12.encoder_layer",
@@ -49,7 +51,7 @@ task = Task(
     partial=EDGE | {},
 )
 
-ATTEND, CLEAN, ALLOWED = "self-attention", "x with zeros at padding", "the mask for all words that ask"
+ATTEND, CLEAN, ALLOWED = "self-attention", "x with zeros at padding", "the mask of the keys"
 NORMS = {ATTEND: "norm1", FEED: "norm2"}
 
 
@@ -60,11 +62,31 @@ def _args(draw, B, S, H, D, F, norm_first, mask=None):
 
 
 # Sizes B, S, H, D, F: tiny first, then larger ones
-LADDER = ((1, 2, 1, 3, 2), (2, 2, 1, 3, 5), (2, 3, 2, 4, 3), (2, 5, 3, 6, 7))
+LADDER = ((2, 2, 1, 3, 5), (2, 3, 2, 4, 3), (2, 5, 3, 6, 7))
+
+
+STAGES = {  # what gives something, the layers that give zeros, and what is said where this is wrong first
+    "additions and norms alone": (
+        ("self_attn.out_proj", "linear2"),
+        "Here self-attention and the feed-forward network give zeros, so that additions and norms are all that is left. Look at them first: which norm stands where, and what is added to what?",
+    ),
+    "self-attention alone": (
+        ("linear2",),
+        "Here the feed-forward network gives zeros. Where self-attention does so, too, all is right, so look at self-attention first: what does it read, and with which mask?",
+    ),
+    "self-attention and feed-forward network": (
+        (),
+        "Where the feed-forward network gives zeros, all is right, so look at the network first: linear1, a ReLU, linear2, and what it reads.",
+    ),
+}
+told_by_stages(task, {name: sentence for name, (_, sentence) in STAGES.items()})
 
 
 @task.cases
 def _(draw):
+    for name, (silent, _) in STAGES.items():
+        for norm_first in (False, True):
+            yield Case(f"{name}, norm_first={norm_first}", silenced(_args(draw, 1, 2, 1, 3, 2, norm_first), silent))
     for dims in LADDER:
         B, S, H, D, F = dims
         full = torch.ones(B, S, dtype=torch.bool)
@@ -174,7 +196,6 @@ task.changed_each(
     ("feed_forward_not_added", "The residual connection around the feed-forward network is missing: what the network gives takes the place of x. Add x to it, as around self-attention.", not_added(FEED)),
     ("attention_not_added", "The residual connection around self-attention is missing: what attention gives takes the place of x. Add x to it, as around the feed-forward network.", not_added(ATTEND)),
     ("both_read_x", "With norm_first, self-attention and the feed-forward network both read x as it came in. The network should read the sum after self-attention: first x = x + attend(norm1(x)), and then, with the new x, x + feed(norm2(x)).", {f"the norm before {FEED} (norm_first=True)": lambda y, *, done, right: right(done[CLEAN])}),
-    ("no_norm_at_the_end", "Without norm_first, the second norm is missing: norm2 comes after the feed-forward network's addition, as norm1 comes after that of self-attention.", {f"the norm after {FEED} (norm_first=False)": left_out}),
     ("no_feed_forward", "There is self-attention, and the feed-forward network is missing: the second sub-layer, with norm2.", without(FEED)),
     ("no_attention", "There is the feed-forward network, and self-attention is missing: the first sub-layer, with norm1.", without(ATTEND)),
 )  # fmt: skip

@@ -35,6 +35,22 @@ def _inputs(draw, B, T, D, F, dtype=torch.float32):
     return x, weight_1, bias_1, weight_2, draw.whole(-4, 5, D).to(dtype) / 2 + 0.25
 
 
+AT_0 = "every unit at 0 after the ReLU"
+
+
+@task.property
+def the_second_bias_is_left_where_all_units_are_0(case, value):
+    """The ReLU gives zeros there, and the second layer adds its bias to nothing."""
+    bias = case.args[4]
+    if (
+        case.name != AT_0
+        or value.shape != case.args[0].shape
+        or torch.allclose(value, bias.expand_as(value), atol=1e-4)
+    ):
+        return None
+    return "All units are 0 after the ReLU there, so bias_2 is all that should come out, for every word."
+
+
 @task.cases
 def _(draw):
     for size in sizes(B=2, T=3, D=5, F=7):
@@ -43,7 +59,7 @@ def _(draw):
     yield Case("as wide between as outside", _inputs(draw, 2, 3, 4, 4))
     yield Case("as many words as the width", _inputs(draw, 2, 5, 5, 3))
     x, weight_1, bias_1, *rest = _inputs(draw, 2, 3, 3, 5)
-    yield Case("every unit at 0 after the ReLU", (x, weight_1, bias_1 - 100, *rest), True, edge=True)
+    yield Case(AT_0, (x, weight_1, bias_1 - 100, *rest), True, edge=True)
     yield Case("float64 numbers", _inputs(draw, 2, 3, 5, 7, torch.float64), True, edge=True)
     x, *rest = _inputs(draw, 2, 3, 5, 7)
     yield Case("numbers near 10,000", (10_000 * x, *rest), True, hazard=True)
@@ -60,16 +76,16 @@ def _(x, weight_1, bias_1, weight_2, bias_2):
 @task.steps
 def _(x, weight_1, bias_1, weight_2, bias_2):
     turned = yield "weight_1 transposed", lambda weight: weight.mT, weight_1
-    product = yield "the product of x and weight_1", matmul, x, turned
-    before = yield "the first layer's result", add, product, bias_1
-    hidden = yield "the first layer's result after the ReLU", torch.relu, before
+    product = yield "the product with weight_1", matmul, x, turned
+    before = yield "the numbers before the ReLU", add, product, bias_1
+    hidden = yield "the hidden layer", torch.relu, before
     turned = yield "weight_2 transposed", lambda weight: weight.mT, weight_2
-    product = yield "the product of the hidden layer and weight_2", matmul, hidden, turned
+    product = yield "the product with weight_2", matmul, hidden, turned
     y = yield "the product plus bias_2", add, product, bias_2
     return y
 
 
-HIDDEN, BEFORE = "the first layer's result after the ReLU", "the first layer's result"
+HIDDEN, BEFORE = "the hidden layer", "the numbers before the ReLU"
 NO_BIAS_1, NO_BIAS_2 = {BEFORE: left_out}, {"the product plus bias_2": left_out}
 NO_RELU, AS_THEY_ARE = {HIDDEN: left_out}, {"weight_1 transposed": left_out, "weight_2 transposed": left_out}
 task.changed_each(
@@ -77,6 +93,9 @@ task.changed_each(
     ("relu_after_the_second_layer", "The ReLU comes after the second layer. It belongs between the two: the result may be negative.", NO_RELU | {"result": torch.relu}),
     ("relu_twice", "A second ReLU, after the second layer, makes every negative number of the result 0. The only ReLU is between the two layers.", {"result": torch.relu}),
     ("relu_before_the_first_layer", "The ReLU is applied to x, and it should be applied to what the first layer gives.", NO_RELU | {"x": torch.relu}),
+    ("cut_anew", "You cut the numbers of the weights anew in place of transposing them: `view` and `reshape` move nothing. `.T` exchanges the two axes.", {f"{weight} transposed": (lambda weight: weight.reshape(weight.shape[::-1])) for weight in ("weight_1", "weight_2")}),
+    ("negative_ones_kept", "You keep the negative numbers and set the positive ones to 0. A ReLU keeps the positive ones: max(0, …).", {HIDDEN: lambda before: before.clamp(max=0)}),
+    ("magnitudes", "You take the numbers without their signs. A ReLU sets negative ones to 0.", {HIDDEN: torch.abs}),
     ("bias_1_forgotten", "bias_1 is missing: it is added before the ReLU.", NO_BIAS_1),
     ("bias_2_forgotten", "bias_2 is missing: it is added at the end.", NO_BIAS_2),
     ("biases_forgotten", "Both biases are missing. Each layer adds its own after the product.", NO_BIAS_1 | NO_BIAS_2),

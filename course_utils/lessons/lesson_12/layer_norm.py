@@ -89,16 +89,16 @@ def _(x, gain, bias, eps):
     squares = yield "the squared differences", torch.square, centred
     variance = yield "the variance of each vector", lambda squares: squares.mean(-1, keepdim=True), squares
     total = yield "the variance plus eps", add, variance, eps
-    root = yield "the root of the variance plus eps", torch.sqrt, total
+    root = yield "the spread of each vector", torch.sqrt, total
     normal = yield "the normalised vectors", truediv, centred, root
-    scaled = yield "the normalised vectors times the gain", mul, normal, gain
-    y = yield "the scaled vectors plus the bias", add, scaled, bias
+    scaled = yield "the scaled vectors", mul, normal, gain
+    y = yield "the vectors with the bias", add, scaled, bias
     return y
 
 
 MEAN, CENTRED, VARIANCE = "the mean of each vector", "the vectors less their means", "the variance of each vector"
-TOTAL, ROOT, NORMAL = "the variance plus eps", "the root of the variance plus eps", "the normalised vectors"
-SCALED, SHIFTED = "the normalised vectors times the gain", "the scaled vectors plus the bias"
+TOTAL, ROOT, NORMAL = "the variance plus eps", "the spread of each vector", "the normalised vectors"
+SCALED, SHIFTED = "the scaled vectors", "the vectors with the bias"
 
 # The variance and its root
 

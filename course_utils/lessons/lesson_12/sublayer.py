@@ -128,13 +128,13 @@ def _(x, function, gain, bias, order):
     normal = lambda x: _norm(x, gain, bias)  # noqa: E731
     if order == "pre":
         read = yield "the norm before the function", normal, x
-        branch = yield "what the function gives, with pre", function, read
+        branch = yield "the function's result, with pre", function, read
         return (yield "the sum, with pre", add, x, branch)
     if order == "late":
-        branch = yield "what the function gives, with late", function, x
-        branch = yield "the norm of what the function gives", normal, branch
+        branch = yield "the function's result, with late", function, x
+        branch = yield "the norm after the function", normal, branch
         return (yield "the sum, with late", add, x, branch)
-    branch = yield "what the function gives, with post", function, x
+    branch = yield "the function's result, with post", function, x
     total = yield "the sum, with post", add, x, branch
     return (yield "the norm after the sum", normal, total)
 
@@ -147,11 +147,11 @@ def _norm(x, gain, bias, axis=-1, unbiased=False, root=lambda variance: (varianc
 # Where x, the norm and the function meet
 
 PRE_NORM, PRE_SUM = "the norm before the function", "the sum, with pre"
-POST_GIVEN, POST_SUM, POST_NORM = "what the function gives, with post", "the sum, with post", "the norm after the sum"
+POST_GIVEN, POST_SUM, POST_NORM = "the function's result, with post", "the sum, with post", "the norm after the sum"
 LATE_GIVEN, LATE_SUM, LATE_NORM = (
-    "what the function gives, with late",
+    "the function's result, with late",
     "the sum, with late",
-    "the norm of what the function gives",
+    "the norm after the function",
 )
 
 

@@ -337,7 +337,7 @@ check("13.cache_bytes", cache_bytes)
 # 2. If the norm of all gradients together exceeds `clip`, they are scaled down to it.
 # 3. `rate` times the gradients is subtracted.
 # 4. Then it computes the loss on `held_out`, with dropout off.
-# 5. It returns the last weights and all these losses.
+# 5. It returns the last weights, even if an earlier loss was lower, and all these losses.
 #
 # Rounding stays below $10^{-5}$. A candidate that raises an error is wrong.
 

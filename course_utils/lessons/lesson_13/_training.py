@@ -119,6 +119,11 @@ def training_losses(model, weights, batches, held_out, rate, clip):
     return weights, losses
 
 
+def multiplies_a_list(model, weights, batches, held_out, rate, clip):
+    """Raises TypeError: a list of gradients is no tensor."""
+    return weights - rate * model(weights, batches[0], True)[1], []
+
+
 def one_step_more(model, weights, batches, held_out, rate, clip):
     """Takes a last step with held_out."""
     weights, losses = by_hand(model, weights, [*batches, held_out], held_out, rate, clip)
@@ -140,11 +145,15 @@ WRONG = {
     _loop(measured=lambda path, batch, held_out: (path[-2], held_out)): "a wrong one: it measures each loss before the step, and not after it",
     _loop(measured=lambda path, batch, held_out: (path[-1], batch)): "a wrong one: it measures the loss on the batch that it has learned from, and not on `held_out`",
     training_losses: "a wrong one: it returns the losses that it trains with, and not those on `held_out`",
+    multiplies_a_list: "a wrong one: it raises TypeError, since it multiplies the list of gradients by `rate`",
     one_step_more: "a wrong one: it learns from `held_out` as well, in a last step",
     _loop(ending=lambda path, losses: (path[-1], losses[-1:])): "a wrong one: it returns the last loss alone",
     _loop(ending=lambda path, losses: (path[-1], losses[:-1])): "a wrong one: it leaves out the last loss",
     _loop(ending=lambda path, losses: (path[-1], _running_means(losses))): "a wrong one: its losses are the means of all so far",
     _loop(ending=lambda path, losses: (path[-2], losses)): "a wrong one: it returns the weights before the last step",
+    _loop(ending=lambda path, losses: ([path[-2][0], *path[-1][1:]], losses)): "a wrong one: it returns the first tensor as it was before the last step",
+    _loop(ending=lambda path, losses: ([*path[-1][:-1], path[-2][-1]], losses)): "a wrong one: it returns the last tensor as it was before the last step",
+    _loop(ending=lambda path, losses: (path[1 + losses.index(min(losses))], losses)): "a wrong one: it returns the weights with the lowest loss, and not the last ones",
     _loop(clipped=lambda gradients, clip: gradients): "a wrong one: nothing is clipped",
     _loop(clipped=lambda gradients, clip: [gradient.clamp(-clip, clip) for gradient in gradients]): "a wrong one: each number of the gradients is clipped, and not their norm",
     _loop(clipped=lambda gradients, clip: [_clipped([gradient], clip)[0] for gradient in gradients]): "a wrong one: the gradient of each tensor is clipped by itself",
@@ -166,7 +175,4 @@ WRONG = {
     _loop(move=lambda weights, changes, clip: [*weights[:-1], *_minus(weights[-1:], changes[-1:])]): "a wrong one: the last tensor alone is trained",
     _loop(move=lambda weights, changes, clip: _minus(_scaled(weights, 0.99), changes)): "a wrong one: the weights shrink by a hundredth in each step",
     _loop(move=lambda weights, changes, clip: [weight.bfloat16().float() for weight in _minus(weights, changes)]): "a wrong one: its weights have three digits only",
-}  # fmt: skip
-RARE = {
-    _loop(ending=lambda path, losses: (path[1 + losses.index(min(losses))], losses)): "a wrong one: it returns the weights with the lowest loss, and not the last ones",
 }  # fmt: skip

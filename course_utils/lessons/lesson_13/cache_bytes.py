@@ -3,7 +3,7 @@
 from operator import add, mul
 
 from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Task, count
 from course_utils.checks.way import left_out
 
 task = Task(
@@ -31,9 +31,7 @@ def _(draw):
         sentences, layers, width, heads, source, written = sizes
         each = (2, 4)[int(draw.whole(0, 2))]
         source, written = source + int(draw.whole(0, 3)), written + 10 * int(draw.whole(0, 3))
-        name = (
-            f"{sentences} × {source} source tokens, {written} written, {layers} layers of width {width}, {heads} heads"
-        )
+        name = f"{sentences} × {source} source tokens, {written} written, {count(layers, 'layer')} of width {width}, {heads} heads"
         yield Case(name, (sentences, layers, width, heads, source, written, each))
     longer = 100 + int(draw.whole(0, 50))
     yield Case("a long text after a short source", (2, 3, 14, 7, 5, longer, 4))
@@ -56,8 +54,8 @@ def _(sentences, layers, width, heads, source, written, bytes_each):
 
 @task.steps
 def _(sentences, layers, width, heads, source, written, bytes_each):
-    tokens = yield "the tokens of source and target", add, source, written
-    vectors = yield "the keys and values of a layer", mul, 2, tokens
+    tokens = yield "all tokens", add, source, written
+    vectors = yield "the keys and values", mul, 2, tokens
     in_layer = yield "the numbers of a layer", mul, vectors, width
     of_sentence = yield "the numbers of all layers", mul, in_layer, layers
     numbers = yield "the numbers of all sentences", mul, of_sentence, sentences
@@ -65,8 +63,8 @@ def _(sentences, layers, width, heads, source, written, bytes_each):
     return size
 
 
-TOKENS, LAYERS = "the tokens of source and target", "the numbers of all layers"
-PAIRS = "the keys and values of a layer"
+TOKENS, LAYERS = "all tokens", "the numbers of all layers"
+PAIRS = "the keys and values"
 
 task.changed_each(
     ("keys_alone", "You count one vector for each token and attention. An attention needs the key and the value of each token.", {PAIRS: lambda two, tokens: tokens}),

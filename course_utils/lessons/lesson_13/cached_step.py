@@ -97,12 +97,12 @@ def _(x, keys, values, in_weight, in_bias, out_weight, out_bias):
 def _(x, keys, values, in_weight, in_bias, out_weight, out_bias):
     H, parts = keys.shape[1], []
     for place, name in enumerate(("query", "key", "value")):
-        part = yield from projecting(name, place, x, in_weight, in_bias, H, "word")
+        part = yield from projecting(name, place, x, in_weight, in_bias, H)
         parts.append(part)
     query, key, value = parts
     keys = yield "all keys", _behind, keys, key
     values = yield "all values", _behind, values, value
-    products = yield "the products of query and keys", lambda q, k: q @ k.mT, query, keys
+    products = yield "the dot products", lambda q, k: q @ k.mT, query, keys
     root = yield "√d", sqrt, query.shape[-1]
     scores = yield "the scores", truediv, products, root
     weights = yield "the softmax", lambda scores: scores.softmax(-1), scores
@@ -126,7 +126,7 @@ KEPT = ("all keys", "all values")
 def seen(cut):
     """Changes after which the query sees other keys and values than are kept; `cut` gets all of a kind and those before the new word."""
     return {
-        "the products of query and keys": lambda query, all_keys, *, keys: query @ cut(all_keys, keys).mT,
+        "the dot products": lambda query, all_keys, *, keys: query @ cut(all_keys, keys).mT,
         "the contexts of all heads": lambda weights, all_values, *, values: weights @ cut(all_values, values),
     }
 

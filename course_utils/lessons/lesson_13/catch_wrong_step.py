@@ -7,7 +7,7 @@ import torch
 from course_utils.base import trees
 from course_utils.checks.running.contract import NotAsAsked
 from course_utils.checks.task import Task
-from course_utils.lessons.lesson_13._training import RARE, RIGHT, WRONG, by_hand
+from course_utils.lessons.lesson_13._training import RIGHT, WRONG, by_hand
 from course_utils.lessons.shared.candidates import close, mistakes_of_tests, one_case_each, tests_without
 
 MOST = 100  # batches in a call
@@ -79,7 +79,7 @@ task = Task(
     "a test that tells right training loops from wrong",
     arguments=("train",),
     result="verdict",
-    candidates=tuple(map(_asking, (*RIGHT, *WRONG, *RARE))),
+    candidates=tuple(map(_asking, (*RIGHT, *WRONG))),
     difficulty=4,
     importance=5,
     minutes=35,
@@ -89,13 +89,14 @@ task = Task(
             "Take two weights with the gradients 3 and 4, whose norm together is 5. With clip = 1 they become 0.6 and 0.8; clipped one by one they would both be 1. With clip = 10 both ways leave them as they are, and so does a loop that never clips. With clip = 1 alone, one that always divides by the norm looks right: with clip = 10 it gives 6 and 8. So you need both. "
             "The same holds for dropout: a model that does the same whether it is on or off cannot tell you which of the two the loop asked for."
         ),
-        "Let the model be a small network: when `training` is True, it multiplies its hidden numbers by a fixed vector of zeros and twos, a dropout that drops the same numbers each time; torch.autograd.grad gives the gradients. Draw two matrices of weights, three batches and a held-out one. For a small clip and for a large one, in a `try` that returns False on any exception: "
+        "Let the model be a small network: when `training` is True, it multiplies its hidden numbers by a fixed vector of zeros and twos, a dropout that drops the same numbers each time; torch.autograd.grad gives the gradients. Draw two matrices of weights, three batches and a held-out one, with which the last loss is not the lowest. For a small clip and for a large one, in a `try` that returns False on any exception: "
         "run the candidate and your own loop; there are as many losses in both; losses and weights agree up to 1e-5.",
     ),
+    partial={"losses_only_fall": (0.75, "right for every candidate but one, which returns its best weights.")},
 )
 
 
-one_case_each(task, RIGHT, WRONG, RARE)
+one_case_each(task, RIGHT, WRONG)
 
 
 DRAW = torch.Generator().manual_seed(3)
@@ -180,6 +181,11 @@ _mistaken(
     "last_loss_alone",
     "Candidates whose earlier losses are wrong or missing pass your test, since you compare the last loss alone. Compare all of them, and their number.",
     compare=lambda expected, result: _same((expected[0], expected[1][-1:]), (result[0], result[1][-1:])),
+)
+_mistaken(
+    "losses_only_fall",
+    "A candidate that returns the weights with the lowest loss passes your test: with your data the last loss is the lowest, so that those weights are the last ones. Choose batches and a held-out one with which an earlier loss is lower.",
+    batches=[HELD_OUT + (batch - HELD_OUT) / 10 for batch in BATCHES],
 )
 
 # What the model does

@@ -28,10 +28,7 @@ task = Task(
         ),
         "loss = cross_entropy over all tokens, with label_smoothing and with ignore_index = pad. asked = V shares of smoothing / V, one of them 1 - smoothing larger. lowest = minus the sum of asked times ln asked, where a share of 0 adds 0 (torch.special.entr). Return loss minus lowest.",
     ),
-    partial=USUAL
-    | {
-        "overflow": (0.5, "right for logits of ordinary size."),
-    },
+    partial=USUAL,
 )
 
 
@@ -52,7 +49,7 @@ def _target(draw, lengths, T, V, pad):
 
 def _inputs(draw, lengths, T, V, pad, smoothing, dtype=torch.float32):
     logits = draw.numbers(len(lengths), T, V, dtype=dtype)
-    logits[..., pad] += 0.5 + torch.arange(T) / 4  # no two tokens alike, and what pad gets matters
+    logits[..., pad] += torch.linspace(0.5, 2.0, T)  # no two tokens alike, and what pad gets matters
     return logits, _target(draw, lengths, T, V, pad), smoothing, pad
 
 
@@ -97,20 +94,20 @@ def _lowest(V, smoothing):
 
 @task.steps
 def _(logits, target, smoothing, pad):
-    one_hot = yield "the right words as vectors of 0 and 1", _one_hot, target, logits
+    one_hot = yield "the one-hot targets", _one_hot, target, logits
     rest = yield "1 minus smoothing", sub, 1, smoothing
-    sharp = yield "what the right words get on top", mul, rest, one_hot
+    sharp = yield "the right words' extra share", mul, rest, one_hot
     share = yield "the share of each class", truediv, smoothing, logits.shape[-1]
     smoothed = yield "the smoothed target", add, sharp, share
     log_p = yield LOG_P, lambda logits: logits.log_softmax(-1), logits
-    products = yield "the products of smoothed target and log softmax", mul, smoothed, log_p
-    sums = yield "their sums over the vocabulary", lambda products: products.sum(-1), products
-    losses = yield "the losses", torch.neg, sums
+    products = yield "the weighted log probabilities", mul, smoothed, log_p
+    sums = yield "the sums over the vocabulary", lambda products: products.sum(-1), products
+    losses = yield "the loss at each place", torch.neg, sums
     real = yield "what is no padding", torch.ne, target, pad
     of_words = yield "the losses of real tokens", lambda losses, real: losses[real], losses, real
     total = yield "the sum of the losses", torch.sum, of_words
     tokens = yield "the number of tokens", torch.sum, real
-    mean = yield "the sum divided by the number of tokens", truediv, total, tokens
+    mean = yield "the mean loss", truediv, total, tokens
     lowest = yield LOWEST, lambda smoothed: torch.special.entr(smoothed).sum(-1).mean(), smoothed
     above = yield ABOVE, sub, mean, lowest
     return above
@@ -168,11 +165,11 @@ task.changed_each(
 
 # From logits to losses
 
-LOSSES = "the losses"
+LOSSES = "the loss at each place"
 task.changed(
     "divided_by_the_vocabulary",
     "You divide by the size of the vocabulary once too often, as KLDivLoss with reduction='mean' does: with many classes the loss would be tiny. Add up over the classes, and take the mean over tokens.",
-    {"their sums over the vocabulary": lambda products: products.mean(-1)},
+    {"the sums over the vocabulary": lambda products: products.mean(-1)},
 )
 log_softmax_mistakes(task)
 task.changed(

@@ -66,8 +66,8 @@ def _(step, steps, warmup, highest):
     return highest * step / warmup if step < warmup else highest * (1 - (step - warmup) / (steps + 1 - warmup))
 
 
-LEFT, FALL = "the steps that are left, this one included", "the steps from the highest rate to 0"
-RISING, FALLING, LOWER, RATE = "the rising line", "the falling line", "the lower of the two lines", "the rate"
+LEFT, FALL = "the steps that are left", "the steps of the fall"
+RISING, FALLING, LOWER, RATE = "the rising line", "the falling line", "the lower of both lines", "the rate"
 
 
 @task.steps

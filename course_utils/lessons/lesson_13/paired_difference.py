@@ -47,6 +47,7 @@ def _(draw):
     yield Case("five seeds, far better", _runs(draw, [0, 1, 2, 3, 4], some(5, 60, 70)))
     yield Case("five seeds, one of them worse", _runs(draw, [0, 1, 2, 3, 4], [*some(4, 5, 9), -1]))
     yield Case("six seeds, one of them better", _runs(draw, [5, 3, 1, 7, 2, 9], [*some(5, -9, -5), 1]))
+    yield Case("six seeds, one of them far better", _runs(draw, [5, 3, 1, 7, 2, 9], [*some(5, -9, -5), 70]))
     yield Case("seven seeds, all better", _runs(draw, [4, 2, 9, 7, 5, 8, 6], some(7)))
     plain, changed = _runs(draw, [0, 1, 2, 3, 4, 5, 6], some(7))
     yield Case("seven seeds, of which five are in both", (_without(plain, 2), _without(changed, 5)))
@@ -71,6 +72,22 @@ def a_verdict_is_one_of_three(case, value):
     return None if value[1] in (1, -1, 0) else f"The verdict should be 1, -1 or 0; yours is {value[1]}."
 
 
+@task.property
+def the_verdict_fits_the_differences(case, value):
+    """What the differences of a case say, where the verdict is another one."""
+    plain, changed = case.args
+    differences, right = _differences(plain, changed), task.oracle_function(plain, changed)[1]
+    n, least, most = len(differences), min(differences), max(differences)
+    if value[1] == right or value[1] not in (1, -1, 0):
+        return None
+    if right:
+        side = "above" if right > 0 else "below"
+        return f"All {n} differences are {side} 0 here. Chance gives so many equal signs in 2 of {2**n} cases, which is not more often than once in 16 times: the verdict is {right}."
+    if least * most <= 0:
+        return f"The differences here lie between {least:g} and {most:g}, so they are neither all above 0 nor all below 0: the verdict is 0."
+    return f"The number of differences here is {n}. Chance gives so many equal signs in 2 of {2**n} cases, which is more often than once in 16 times: the verdict is 0."
+
+
 @task.oracle
 def _(plain, changed):
     differences = [changed[seed] - result for seed, result in plain.items() if seed in changed]
@@ -82,7 +99,7 @@ def _(plain, changed):
 
 @task.steps
 def _(plain, changed):
-    differences = yield "the differences", _differences, plain, changed
+    differences = yield "the difference of each seed", _differences, plain, changed
     total = yield "the sum of the differences", sum, differences
     mean = yield "the mean of the differences", truediv, total, len(differences)
     verdict = yield "the verdict", _verdict, differences
@@ -104,7 +121,7 @@ def _verdict(differences, least=5):
 
 # Which numbers are subtracted
 
-DIFFERENCES = "the differences"
+DIFFERENCES = "the difference of each seed"
 task.changed(
     "by_their_order",
     "You subtract the results in the order in which the dicts hold them. That order differs: subtract results of the same seed.",
@@ -143,11 +160,16 @@ task.changed(
 )
 for name, sentence, verdict in (
     ("sign_of_the_mean", "Your verdict is the sign of the mean. One large difference can decide that: ask whether all differences have the same sign, and whether there are enough of them.", lambda d: _sign(sum(d))),
-    ("most_of_the_signs", "Your verdict is the sign that most of the differences have. All of them have to have it.", lambda d: _sign(sum(map(_sign, d))) if len(d) > 4 else 0),
+    ("sign_of_the_mean_of_enough", "Where there are enough differences, your verdict is the sign of their mean. One large difference can decide that: ask whether all of them have the same sign.", lambda d: _sign(sum(d)) if len(d) > 4 else 0),
+    ("most_of_the_signs", "Your verdict is the sign that most of the differences have. All of them have to have it, and there have to be enough of them.", lambda d: _sign(sum(map(_sign, d)))),
+    ("most_of_enough_signs", "Where there are enough differences, your verdict is the sign that most of them have. All of them have to have it.", lambda d: _sign(sum(map(_sign, d))) if len(d) > 4 else 0),
+    ("all_or_the_opposite", "Your verdict is -1 wherever not all differences are above 0. It is -1 only where all of them are below 0, and 0 where neither is so or where there are too few.", lambda d: 1 if min(d) > 0 else -1),
     ("however_few", "You do not ask how many differences there are. Three equal signs come by chance once in 4 times, which is more often than once in 16: then the verdict is 0.", lambda d: _verdict(d, least=1)),
     ("one_direction", "Four differences are enough for your verdict. That all four are above 0 comes by chance once in 16 times, but so does that all four are below 0: together that is once in 8 times.", lambda d: _verdict(d, least=4)),
     ("more_than_needed", "Your verdict asks for six differences. With five, all signs are equal by chance exactly once in 16 times, and that is rare enough here.", lambda d: _verdict(d, least=6)),
     ("zero_counts_as_better", "A difference of 0 counts as above 0 in yours. It has no sign: then not all differences have the same one.", lambda d: _verdict(d) or int(len(d) > 4 and min(d) == 0)),
+    ("zero_counts_for_either_side", "A difference of 0 agrees in yours with any sign: you ask whether no difference is below 0, or none above. It has no sign, so then not all differences have the same one, and the verdict is 0.", lambda d: (1 if min(d) >= 0 else -int(max(d) <= 0)) if len(d) > 4 else 0),
+    ("no_sign_contradicts", "It is enough for your verdict that some difference is above 0 and none below, or the other way round. A difference of 0 counts, too: it has no sign, so not all have the same one, and the verdict is 0.", lambda d: int(max(d) > 0) - int(min(d) < 0) if len(d) > 4 else 0),
     ("zeros_left_out", "A difference of 0 is left out in yours before you look at the signs. It counts: then not all differences have the same sign, and the verdict is 0.", lambda d: _verdict([each for each in d if each])),
     ("only_better", "Your verdict is never -1. Where all differences are below 0, the change harms.", lambda d: max(_verdict(d), 0)),
     ("never_sure", "Your verdict is always 0. Five or more differences that all have the same sign are enough.", lambda d: 0),

@@ -110,16 +110,16 @@ def _(lengths, limit):
 
 @task.steps
 def _(lengths, limit):
-    yield "a ValueError for sentences above the limit", _refuse, lengths, limit
-    order = yield "the sentences from the shortest to the longest", _sorted, lengths
+    yield "the look for long sentences", _refuse, lengths, limit
+    order = yield "the sorted sentences", _sorted, lengths
     batches, batch = [], []
     for i in order:
         together = [lengths[j] for j in [*batch, i]]
-        tokens = yield "the tokens of the batch with the next sentence", lambda those: len(those) * max(those), together
-        closed = yield "whether they are above the limit", gt, tokens, limit
+        tokens = yield "the tokens of a batch", lambda those: len(those) * max(those), together
+        closed = yield "the comparison with the limit", gt, tokens, limit
         if batch and closed:
             batches.append(batch)
-            batch = yield "the batch that the next sentence begins", lambda i: [i], i
+            batch = yield "the new batch", lambda i: [i], i
         else:
             batch = [*batch, i]
     return [*batches, batch] if batch else batches
@@ -136,7 +136,7 @@ def _sorted(lengths):
 
 # How full a batch may be
 
-TOKENS, CLOSED = "the tokens of the batch with the next sentence", "whether they are above the limit"
+TOKENS, CLOSED = "the tokens of a batch", "the comparison with the limit"
 for name, sentence, step, change in (
     ("words_counted", "You add up the lengths of the sentences in a batch. Padding takes places too: count the sentences times the longest one.", TOKENS, sum),
     ("limit_excluded", "You close a batch that would hold exactly as many tokens as the limit. Equal is allowed: close it only where one more sentence would exceed the limit.", CLOSED, ge),
@@ -155,7 +155,7 @@ task.changed(
 
 # In which order
 
-ORDER = "the sentences from the shortest to the longest"
+ORDER = "the sorted sentences"
 task.changed(
     "not_sorted",
     "Your sentences come in the order in which they are given. Sort them by their lengths first, the shortest first: then sentences of like length share a batch, and little is padding.",
@@ -174,7 +174,7 @@ task.changed(
 task.changed(
     "sentence_lost_at_the_border",
     "The sentence that does not fit any more is lost: it should be the first one of the new batch.",
-    {"the batch that the next sentence begins": lambda i: []},
+    {"the new batch": lambda i: []},
 )
 
 
@@ -206,7 +206,7 @@ task.changed(
 
 # Sentences that are too long, and none at all
 
-REFUSED = "a ValueError for sentences above the limit"
+REFUSED = "the look for long sentences"
 RAISE = "No batch can hold it: raise ValueError."
 task.changed_each(
     ("too_long_alone", f"A sentence that is longer than the limit gets a batch of its own, above the limit. {RAISE}", {REFUSED: left_out}),

@@ -125,9 +125,9 @@ def _(image, location, size, scales):
         block = yield "the side of a block", pow, 2, k
         side = yield "the side of a patch", mul, size, block
         corners = yield "the corners of the patches", lambda at, s: corner(at, *image.shape[1:], s), location, side
-        places = yield "the rows and columns of the patches", _places, corners, side
+        places = yield "the pixels' rows and columns", _places, corners, side
         pixels = yield "the pixels of the patches", _pixels, image, places
-        blocks = yield "the pixels of a patch, block by block", _blocks, pixels, block
+        blocks = yield "the pixels in blocks", _blocks, pixels, block
         total = yield "the sum of each block", lambda blocks: blocks.sum((2, 4)), blocks
         cells = yield "the mean of each block", truediv, total, block**2
         patches.append(cells)
@@ -157,7 +157,7 @@ def _blocks(pixels, block):
     return pixels.unflatten(1, (-1, block)).unflatten(3, (-1, block))
 
 
-CORNERS, PLACES = "the corners of the patches", "the rows and columns of the patches"
+CORNERS, PLACES = "the corners of the patches", "the pixels' rows and columns"
 PIXELS, SUM, MEAN = "the pixels of the patches", "the sum of each block", "the mean of each block"
 
 

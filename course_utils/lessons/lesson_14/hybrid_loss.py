@@ -87,18 +87,18 @@ def _(logits, label, log_probability, reward, baseline):
 @task.steps
 def _(logits, label, log_probability, reward, baseline):
     log_p = yield "the logarithms of the softmax", lambda logits: logits.log_softmax(1), logits
-    of_label = yield "the log probabilities of the labels", _of_label, log_p, label
-    mean = yield "the mean log probability of the labels", torch.mean, of_label
+    of_label = yield "the labels' log probabilities", _of_label, log_p, label
+    mean = yield "the mean log probability", torch.mean, of_label
     classify = yield "the cross-entropy", torch.neg, mean
-    of_steps = yield "the reward with an axis for the steps", lambda reward: reward[:, None], reward
-    advantage = yield "reward minus baseline", sub, of_steps, baseline
-    plain = yield "reward minus baseline without its gradient", torch.detach, advantage
-    products = yield "the products with the log probability", mul, plain, log_probability
+    of_steps = yield "the reward of each step", lambda reward: reward[:, None], reward
+    advantage = yield "the surprise", sub, of_steps, baseline
+    plain = yield "the detached surprise", torch.detach, advantage
+    products = yield "the weighted log probabilities", mul, plain, log_probability
     sums = yield "the sums over the steps", lambda products: products.sum(1), products
-    look = yield "the mean of the sums over the steps", torch.mean, sums
-    squares = yield "the squares of reward minus baseline", torch.square, advantage
+    look = yield "the part of the looks", torch.mean, sums
+    squares = yield "the squared surprises", torch.square, advantage
     guess = yield "the mean of the squares", torch.mean, squares
-    both = yield "the cross-entropy minus the part of the locations", sub, classify, look
+    both = yield "the first two terms", sub, classify, look
     loss = yield "the loss", add, both, guess
     return loss
 
@@ -107,17 +107,17 @@ def _of_label(log_p, label):
     return log_p.gather(1, label[:, None])[:, 0]
 
 
-PLAIN, PRODUCTS = "reward minus baseline without its gradient", "the products with the log probability"
-SUMS, LOOK = "the sums over the steps", "the mean of the sums over the steps"
-SQUARES, GUESS = "the squares of reward minus baseline", "the mean of the squares"
-BOTH = "the cross-entropy minus the part of the locations"
+PLAIN, PRODUCTS = "the detached surprise", "the weighted log probabilities"
+SUMS, LOOK = "the sums over the steps", "the part of the looks"
+SQUARES, GUESS = "the squared surprises", "the mean of the squares"
+BOTH = "the first two terms"
 LEARNS, NEVER_LEARNS = {PLAIN: left_out}, {SQUARES: lambda advantage: advantage.detach().square()}
 LOG_P_CUT_OFF = {PRODUCTS: lambda advantage, log_p: advantage * log_p.detach()}
 
 
 task.changed_each(
     ("sign_of_the_rewards", "The sign of the part with the log probabilities is turned round: it is added, or the reward is subtracted from the baseline in it. A loss should fall where choices that were better than expected become more probable: subtract the products of reward minus baseline with the log probabilities.", {BOTH: add}),
-    ("reward_along_the_steps", "reward has B numbers and baseline B×T: aligned from the right, B meets T. That runs only where the two are equal, and it then pairs rewards with steps. Give reward an axis, B×1.", {"the reward with an axis for the steps": left_out}),
+    ("reward_along_the_steps", "reward has B numbers and baseline B×T: aligned from the right, B meets T. That runs only where the two are equal, and it then pairs rewards with steps. Give reward an axis, B×1.", {"the reward of each step": left_out}),
     ("baseline_unused", "The baseline has no effect on the part of the locations. Subtract it from the reward there, too.", {PLAIN: lambda advantage, *, baseline: (advantage + baseline).detach()}),
     ("one_surprise_for_all_looks", "You multiply the log probabilities of all steps by one mean surprise per example. Each step has a baseline of its own: multiply step by step, then sum.", {PLAIN: lambda advantage: advantage.mean(1, keepdim=True).detach()}),
     ("advantage_normalised", "You normalise reward minus baseline before the products: its mean is subtracted, and it is divided by its standard deviation. That is sometimes done, and makes another gradient. Use it as it is.", {PLAIN: lambda advantage: ((advantage - advantage.mean()) / (advantage.var(correction=0) + 1e-12).sqrt()).detach()}),
@@ -129,6 +129,16 @@ task.changed_each(
     ("last_step_alone", "Only the last step's log probabilities have an effect. The reward comes at the end, but all steps have led to it: sum over all of them.", {SUMS: lambda products: products[:, -1]}),
     ("squares_summed", "You sum the squares over the steps. They are errors of a guess: take their mean over B and T.", {GUESS: lambda squares: squares.sum(1).mean()}),
     ("softmax_twice", "You apply a softmax before cross_entropy, which has one of its own. Give it the logits.", {"the logarithms of the softmax": lambda logits: logits.softmax(1).log_softmax(1)}),
+    ("cross_entropy_summed", "You sum the cross-entropy over the batch. Take its mean, as `cross_entropy` does.", {"the mean log probability": torch.sum}),
+    # Terms
+    ("no_cross_entropy", "The cross-entropy is missing: without it nothing teaches the model what it sees.", {"the cross-entropy": lambda mean: 0 * mean}),
+    ("no_part_of_the_looks", "The part with the log probabilities is missing: without it nothing teaches the model where to look.", {LOOK: lambda sums: 0 * sums.mean()}),
+    ("no_baseline_term", "The squared error of the baseline is missing, so the baseline never learns.", {GUESS: lambda squares: 0 * squares.mean()}),
+    ("squares_subtracted", "You subtract the squared error of the baseline, so the baseline learns to be wrong. Add it.", {"the loss": sub}),
+    ("surprise_unused", "The looks are weighed by nothing: you sum their log probabilities as they are. Multiply each by reward minus baseline.", {PLAIN: torch.ones_like}),
+    ("surprise_squared", "You multiply the log probabilities by the square of reward minus baseline, which has lost its sign. Multiply by the difference itself.", {PLAIN: lambda advantage: advantage.detach().square()}),
+    ("absolute_error", "The baseline learns from its absolute error. Square it.", {SQUARES: torch.abs}),
+    ("sums_multiplied", "You multiply sums over the steps: the sum of the surprises with that of the log probabilities. Multiply step by step, then sum.", {PRODUCTS: lambda advantage, log_p: advantage.sum(1, keepdim=True) * log_p}),
     # Gradients
     ("baseline_learns_from_the_picks", "The value is right, but through the products with the log probabilities a gradient reaches the baseline, too, which does not make it a better guess. Cut reward minus baseline off there with `.detach()`; in the squares it stays as it is.", LEARNS),
     ("baseline_never_learns", "The value is right, but no gradient reaches the baseline. In the products it has to be cut off; in the squares it learns from them, so leave it as it is there.", NEVER_LEARNS),

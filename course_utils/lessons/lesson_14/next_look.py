@@ -23,7 +23,7 @@ task = Task(
         "std",
     ),
     result=("state B×D", "location B×2", "log_probability B"),
-    gradient_not_asked=("noise",),
+    gradient_not_asked=("features", "state", "noise"),  # what is promised is that the weights learn
     difficulty=3,
     importance=5,
     minutes=25,
@@ -85,28 +85,28 @@ def _(features, state, weight_features, weight_state, weight_location, noise, st
 
 @task.steps
 def _(features, state, weight_features, weight_state, weight_location, noise, std):
-    of_features = yield "the product of features and weight_features", matmul, features, weight_features.mT
-    of_state = yield "the product of state and weight_state", matmul, state, weight_state.mT
+    of_features = yield "the product with weight_features", matmul, features, weight_features.mT
+    of_state = yield "the product with weight_state", matmul, state, weight_state.mT
     both = yield "the sum of both products", add, of_features, of_state
     new = yield "the new state", torch.relu, both
-    mean = yield "the mean", matmul, new, weight_location.mT
+    mean = yield "the mean location", matmul, new, weight_location.mT
     moved = yield "the noise times std", mul, noise, std
     drawn = yield "the place drawn", add, mean, moved
-    place = yield "the place, cut off from its gradient", torch.detach, drawn
+    place = yield "the detached place", torch.detach, drawn
     location = yield "the next location", lambda place: place.clamp(-1, 1), place
     apart = yield "the place minus the mean", sub, place, mean
     away = yield "the distance in standard deviations", truediv, apart, std
-    squares = yield "its squares", torch.square, away
-    half = yield "half of their sum", lambda squares: squares.sum(1) / 2, squares
+    squares = yield "the squared distances", torch.square, away
+    half = yield "half the sum of squares", lambda squares: squares.sum(1) / 2, squares
     exponent = yield "the exponent", torch.neg, half
-    constant = yield "the logarithm of what the density is divided by", lambda std: log(2 * pi * std**2), std
+    constant = yield "the logarithm of the divisor", lambda std: log(2 * pi * std**2), std
     log_p = yield "the log density", sub, exponent, constant
     return new, location, log_p
 
 
-MEAN, DRAWN, CUT, LOCATION = "the mean", "the place drawn", "the place, cut off from its gradient", "the next location"
-NEW, APART, HALF = "the new state", "the place minus the mean", "half of their sum"
-CONSTANT = "the logarithm of what the density is divided by"
+MEAN, DRAWN, CUT, LOCATION = "the mean location", "the place drawn", "the detached place", "the next location"
+NEW, APART, HALF = "the new state", "the place minus the mean", "half the sum of squares"
+CONSTANT = "the logarithm of the divisor"
 LOCATION_ALONE = {CUT: left_out, LOCATION: lambda place: place.detach().clamp(-1, 1)}
 MEAN_CUT_OFF = {APART: lambda place, mean: place - mean.detach()}
 
@@ -122,6 +122,7 @@ def _spread(power):
 task.changed_each(
     # What is cut off from its gradient
     ("not_cut_off", "The values are right, but the place that was drawn is still a function of the weights: a gradient reaches them through the location, and none through the density, since the mean cancels in it. Cut the place off with `.detach()` as soon as it is drawn.", {CUT: left_out}),
+    ("location_not_cut_off", "The values are right, and the density learns as it should. But the location that you return is a function of the weights: a gradient reaches them through it. Return the place as it was cut off with `.detach()`, kept between -1 and 1.", {LOCATION: lambda place, *, done: done[DRAWN].clamp(-1, 1)}),
     ("cut_off_for_looking_alone", "The values are right, and no gradient reaches the location that you return. But in the density the place still moves with the mean, so that the mean cancels and never learns. Cut the place off as soon as it is drawn.", LOCATION_ALONE),
     ("mean_cut_off", "The values are right, but no gradient reaches the mean through the density, so nothing learns where to look. Cut off the place that was drawn, not the mean.", MEAN_CUT_OFF),
     ("mean_cut_off_in_place_of_the_place", "The values are right, but the gradients of the density are turned round: in it the mean is cut off, and the place that was drawn is not. It is the other way round: cut the place off as soon as it is drawn, and leave the mean as it is.", LOCATION_ALONE | MEAN_CUT_OFF),

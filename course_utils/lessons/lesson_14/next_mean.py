@@ -70,15 +70,15 @@ def _(mean, location, std, reward, baseline, rate):
     surprise = yield "reward minus baseline", sub, reward, baseline
     away = yield "the location minus the mean", sub, location, mean
     variance = yield "std squared", pow, std, 2
-    gradients = yield "the gradients of the log densities", truediv, away, variance
+    gradients = yield "the log densities' gradients", truediv, away, variance
     pushes = yield "the pushes of the looks", mul, surprise[:, None], gradients
-    push = yield "their mean", lambda pushes: pushes.mean(0), pushes
-    moved = yield "the rate times their mean", mul, push, rate
+    push = yield "the mean push", lambda pushes: pushes.mean(0), pushes
+    moved = yield "the move of the mean", mul, push, rate
     new = yield "the new mean", add, mean, moved
     return new
 
 
-SURPRISE, VARIANCE, MEAN, NEW = "reward minus baseline", "std squared", "their mean", "the new mean"
+SURPRISE, VARIANCE, MEAN, NEW = "reward minus baseline", "std squared", "the mean push", "the new mean"
 task.changed_each(
     ("baseline_forgotten", "You multiply by the reward itself. What counts is how much better than the baseline it is.", {SURPRISE: left_out}),
     ("location_alone", "You push by the location itself. The gradient points from the mean to the location: subtract the mean.", {"the location minus the mean": left_out}),
@@ -86,7 +86,7 @@ task.changed_each(
     ("summed", "You sum over the looks. The loss is their mean.", {MEAN: lambda pushes: pushes.sum(0)}),
     ("mean_over_x_and_y_too", "You take the mean over x and y as well, so both numbers move by the same amount. Take it over the B looks alone.", {MEAN: lambda pushes: pushes.mean()}),
     ("for_each_look", "You return a mean for each look, B×2. All of them move one mean: take the mean of their pushes.", {MEAN: left_out}),
-    ("rate_forgotten", "The rate is missing.", {"the rate times their mean": left_out}),
+    ("rate_forgotten", "The rate is missing.", {"the move of the mean": left_out}),
     ("push_alone", "You return how far the mean moves. Return where it is after the step.", {NEW: lambda mean, moved: moved}),
     ("twice_the_variance", "Your step is half as long as it should be. The gradient of the square has a factor of 2, which cancels the 2 below the line; and the loss is a mean over the B looks, not over x and y as well.", {VARIANCE: lambda std, two: 2 * std**2}),
     ("wrong_way", "The mean moves the wrong way: away from looks that went better than expected. The loss is minus the log densities, and descent goes against its gradient, so both minus signs cancel.", {NEW: sub}),

@@ -175,6 +175,10 @@ def _rows_seen(annotations):
     return annotations * (torch.arange(len(annotations)) % 2 == 0)[:, None, None]
 
 
+def _all_rows_but_the_first(annotations):
+    return annotations * (torch.arange(len(annotations)) > 0)[:, None, None]
+
+
 def _computes_and_forgets(state, annotations):
     return 0 * _soft(state, annotations)
 
@@ -214,6 +218,11 @@ def _careful_at_first(words):
     return words + _following(words) * (torch.arange(words.shape[1]) > 0)[:, None]
 
 
+def _careful_after_the_first(words):
+    """The following word is seen by the first step alone."""
+    return words + _following(words) * (torch.arange(words.shape[1]) == 0)[:, None]
+
+
 def _all_words_in_the_query(annotations, words):
     return _at_once(annotations, words, so_far=lambda words: words.mean(1, keepdim=True).expand_as(words))
 
@@ -249,12 +258,14 @@ WRONG = {
     _given(lambda annotations: annotations.roll(1, 0)): "a wrong captioner: each row looks at the picture of the row before",
     _given(lambda annotations: annotations[:1].expand_as(annotations)): "a wrong captioner: all rows look at the first picture",
     _given(_rows_seen): "a wrong captioner: every other row is blind to its picture",
+    _given(_all_rows_but_the_first): "a wrong captioner: the first row is blind to its picture",
     _places_taken_for_words: "a wrong captioner: it fails unless there are as many words as annotations",
     _place_beside_each_word: "a wrong captioner: it fails where there are more words than annotations",
     _reading(lambda words: words + _following(words)): "a wrong captioner: each step sees the next word",
     _reading(lambda words: words + _following(words, 2)): "a wrong captioner: each step sees the next word but one",
     _reading(_one_row_careful): "a wrong captioner: each step sees the next word, in all rows but the first",
     _reading(_careful_at_first): "a wrong captioner: each step but the first sees the next word",
+    _reading(_careful_after_the_first): "a wrong captioner: the first step alone sees the next word",
     _one_step_too_early: "a wrong captioner: its features come one step too early, so each knows the next word",
     _reading(_every_word_sees_every_word): "a wrong captioner: self-attention over the words without a causal mask",
     _all_words_in_the_query: "a wrong captioner: it looks with the mean of all words",

@@ -92,14 +92,14 @@ def _(weights, mask):
 @task.steps
 def _(weights, mask):
     kept = yield (
-        "the weights with zeros at padding",
+        "the weights of real words",
         lambda w, mask: w.masked_fill(~mask[..., None], 0.0),
         weights,
         mask,
     )
-    total = yield "what each cell gets in all steps", lambda kept: kept.sum(1), kept
-    missing = yield "1 minus what each cell gets", sub, 1, total
-    squared = yield "the square of 1 minus what each cell gets", torch.square, missing
+    total = yield "the total of each cell", lambda kept: kept.sum(1), kept
+    missing = yield "1 minus the totals", sub, 1, total
+    squared = yield "the squared gaps", torch.square, missing
     penalties = yield "the penalty of each caption", lambda squared: squared.sum(1), squared
     mean = yield "the mean over the batch", torch.mean, penalties
     return mean
@@ -115,25 +115,30 @@ mask_mistakes(
 
 
 def _each_weight(done):
-    return (1 - done["the weights with zeros at padding"]) ** 2
+    return (1 - done["the weights of real words"]) ** 2
 
 
 task.changed_each(
-    ("mask_along_the_places", "Your mask meets the cells and not the steps. This runs without an error only where there are as many steps as cells. Give it a last axis of size 1: B×T×1.", {"the weights with zeros at padding": lambda weights, mask: weights.masked_fill(~mask[:, None], 0.0)}),
-    ("garbage_times_zero", "You multiply the weights at padding by 0. What is there may be NaN or infinite, and 0 times NaN is NaN: put zeros there with masked_fill or torch.where.", {"the weights with zeros at padding": lambda weights, mask: weights * mask[..., None]}),
+    ("mask_along_the_places", "Your mask meets the cells and not the steps. This runs without an error only where there are as many steps as cells. Give it a last axis of size 1: B×T×1.", {"the weights of real words": lambda weights, mask: weights.masked_fill(~mask[:, None], 0.0)}),
+    ("garbage_times_zero", "You multiply the weights at padding by 0. What is there may be NaN or infinite, and 0 times NaN is NaN: put zeros there with masked_fill or torch.where.", {"the weights of real words": lambda weights, mask: weights * mask[..., None]}),
     ("as_the_authors_write", "This is the line of the prompt with its axes put right, and with its faults: padding counts, and it adds up over the captions. Leave padding out, add up over the cells, and take the mean over the captions.", {"mask": torch.ones_like, "the penalty of each caption": lambda squared: squared.sum(0)}),
     # The sum over the steps
-    ("sum_over_places", "Your first sum runs over the cells of each step, where a softmax always adds up to 1. Add up over the steps, axis 1, so that each cell has its own sum.", {"what each cell gets in all steps": lambda kept: kept.sum(2)}),
-    ("mean_over_all_steps", "You take the mean over the T steps. A cell then gets its share of a single step, and never comes near 1. Take the sum.", {"what each cell gets in all steps": lambda kept: kept.mean(1)}),
-    ("mean_over_real_steps", "You take the mean over the steps that are words. A cell then gets its share of a single step, and hardly ever comes near 1. Take the sum.", {"what each cell gets in all steps": lambda kept, *, mask: kept.sum(1) / mask.sum(1, keepdim=True).clamp(min=1)}),
+    ("sum_over_places", "Your first sum runs over the cells of each step, where a softmax always adds up to 1. Add up over the steps, axis 1, so that each cell has its own sum.", {"the total of each cell": lambda kept: kept.sum(2)}),
+    ("mean_over_all_steps", "You take the mean over the T steps. A cell then gets its share of a single step, and never comes near 1. Take the sum.", {"the total of each cell": lambda kept: kept.mean(1)}),
+    ("mean_over_real_steps", "You take the mean over the steps that are words. A cell then gets its share of a single step, and hardly ever comes near 1. Take the sum.", {"the total of each cell": lambda kept, *, mask: kept.sum(1) / mask.sum(1, keepdim=True).clamp(min=1)}),
     # What each cell should get
-    ("steps_over_places", "You compare each cell's sum with T / L, which shares the T steps out evenly, as some code does. The equation compares with 1.", {"1 minus what each cell gets": lambda one, total, *, mask: mask.shape[1] / total.shape[1] - total}),
-    ("words_over_places", "You compare each cell's sum with the number of words divided by L, which shares the caption's words out evenly. That is a sensible variant, but the equation compares with 1.", {"1 minus what each cell gets": lambda one, total, *, mask: mask.sum(1, keepdim=True) / total.shape[1] - total}),
-    ("not_squared", "The square is missing: cells that get too much make up for cells that get too little. Square each difference before you add them up.", {"the square of 1 minus what each cell gets": left_out}),
-    ("absolute", "You use the difference from 1 without its sign. Square it.", {"the square of 1 minus what each cell gets": torch.abs}),
-    ("one_minus_the_square", "You square the sum and subtract it from 1. Subtract first, then square: brackets are missing.", {"1 minus what each cell gets": lambda one, total: total, "the square of 1 minus what each cell gets": lambda total: 1 - total**2}),
+    ("steps_over_places", "You compare each cell's sum with T / L, which shares the T steps out evenly, as some code does. The equation compares with 1.", {"1 minus the totals": lambda one, total, *, mask: mask.shape[1] / total.shape[1] - total}),
+    ("words_over_places", "You compare each cell's sum with the number of words divided by L, which shares the caption's words out evenly. That is a sensible variant, but the equation compares with 1.", {"1 minus the totals": lambda one, total, *, mask: mask.sum(1, keepdim=True) / total.shape[1] - total}),
+    ("not_squared", "The square is missing: cells that get too much make up for cells that get too little. Square each difference before you add them up.", {"the squared gaps": left_out}),
+    ("absolute", "You use the difference from 1 without its sign. Square it.", {"the squared gaps": torch.abs}),
+    ("one_minus_the_square", "You square the sum and subtract it from 1. Subtract first, then square: brackets are missing.", {"1 minus the totals": lambda one, total: total, "the squared gaps": lambda total: 1 - total**2}),
     # Sum over cells, mean over captions
     ("squared_before_the_sum", "You square 1 minus each weight, step by step. What should come near 1 is the sum over all steps: add up first, then square.", {"the penalty of each caption": lambda squared, *, mask, done: (_each_weight(done) * mask[..., None]).sum((1, 2))}),
+    ("as_it_was", "This is the line of the prompt as it is, which was written for weights T×B×L. Here they are B×T×L, and the mask has no part in it.", {"result": lambda mean, *, weights: ((1 - weights.sum(0)) ** 2).sum(0).mean()}),
+    ("one_total_for_the_batch", "You add up over the captions as well, so that all cells of the batch share their 1. Each caption has its own: add up over its steps alone.", {"the total of each cell": lambda kept: kept.sum((0, 1))[None], "the mean over the batch": lambda penalties: penalties.sum()}),
+    ("gaps_added_before_the_square", "You add up the differences of a caption's cells and square their sum, so that cells with too much make up for cells with too little. Square each, and then add up.", {"the squared gaps": left_out, "the penalty of each caption": lambda gaps: gaps.sum(1) ** 2}),
+    ("summed_over_captions", "You add up the penalties of the captions, so that they grow with the batch. Take their mean.", {"the mean over the batch": torch.sum}),
+    ("one_for_each_caption", "You return a penalty for each caption. Return their mean.", {"the mean over the batch": left_out}),
     ("mean_over_places", "You take the mean over the cells as well, as much code does. The equation adds up over the L cells; the mean is over the captions alone.", {"the penalty of each caption": lambda squared: squared.mean(1)}),
     ("mean_and_sum_exchanged", "You add up over the captions and take the mean over the cells, as the authors' own code does. The equation has it the other way round: the sum over the cells, and then the mean over the batch.", {"the penalty of each caption": lambda squared: squared.sum(0)}),
     ("empty_costs_nothing", "In your version a caption without words costs nothing. Each of its cells got 0 where it should get 1, so it costs L.", {"the penalty of each caption": lambda squared, *, mask: squared.sum(1) * mask.any(1)}),

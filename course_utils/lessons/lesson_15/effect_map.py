@@ -77,14 +77,14 @@ def _(captioner, annotations, words, wanted, empty):
     def log_p(picture):
         logits = yield "the logits", captioner, picture, words
         log_p = yield "the log probabilities", lambda logits: logits.log_softmax(-1), logits
-        of_words = yield "the log probability of each word", _of_each, log_p, wanted
+        of_words = yield "the log probability of words", _of_each, log_p, wanted
         return of_words
 
     before, effects = (yield from log_p(annotations)), []
     for cell in range(len(empty)):
-        emptied = yield "the picture with a cell emptied", _emptied, annotations, cell, empty
+        emptied = yield "the emptied picture", _emptied, annotations, cell, empty
         after = yield from log_p(emptied)
-        effect = yield "how far the log probability falls", sub, before, after
+        effect = yield "the fall of each word", sub, before, after
         effects.append(effect)
     return torch.stack(effects, -1)
 
@@ -106,18 +106,18 @@ task.changed_each(
     # What is changed
     ("zeros", "You put zeros in place of a cell's annotation. An empty cell has an annotation of its own, which also says where it is: use `empty`.", {"empty": torch.zeros_like}),
     ("first_empty_cell", "You put the first row of `empty` into every cell. Each cell has an empty annotation of its own: `empty[cell]`.", {"empty": lambda empty: empty[:1].expand_as(empty)}),
-    ("only_this_cell_kept", "You empty all cells but one. Empty one cell, and leave the others as they are.", {"the picture with a cell emptied": lambda picture, cell, empty: torch.where(_is(cell, empty), picture, empty)}),
-    ("changes_add_up", "Your changes add up: when it is a cell's turn, the cells before it are empty, too. Begin each time with a fresh copy, `annotations.clone()`.", {"the picture with a cell emptied": lambda picture, cell, empty: torch.cat([empty[: cell + 1].expand(len(picture), -1, -1), picture[:, cell + 1 :]], 1)}),
+    ("only_this_cell_kept", "You empty all cells but one. Empty one cell, and leave the others as they are.", {"the emptied picture": lambda picture, cell, empty: torch.where(_is(cell, empty), picture, empty)}),
+    ("changes_add_up", "Your changes add up: when it is a cell's turn, the cells before it are empty, too. Begin each time with a fresh copy, `annotations.clone()`.", {"the emptied picture": lambda picture, cell, empty: torch.cat([empty[: cell + 1].expand(len(picture), -1, -1), picture[:, cell + 1 :]], 1)}),
     # What is compared
-    ("sign", "The sign is wrong: subtract the new log probability from the old one.", {"how far the log probability falls": lambda before, after: after - before}),
-    ("size_alone", "You return sizes without a sign. A word may also become more probable when a cell is emptied.", {"how far the log probability falls": lambda before, after: (before - after).abs()}),
-    ("whole_caption", "Each word of a caption gets the effect on all its words together. Keep the words apart.", {"how far the log probability falls": lambda before, after: (before - after).sum(1, keepdim=True).expand_as(before)}),
-    ("new_log_probability", "You return the log probabilities with a cell emptied. Subtract each from the one with the whole picture.", {"how far the log probability falls": lambda before, after: after}),
+    ("sign", "The sign is wrong: subtract the new log probability from the old one.", {"the fall of each word": lambda before, after: after - before}),
+    ("size_alone", "You return sizes without a sign. A word may also become more probable when a cell is emptied.", {"the fall of each word": lambda before, after: (before - after).abs()}),
+    ("whole_caption", "Each word of a caption gets the effect on all its words together. Keep the words apart.", {"the fall of each word": lambda before, after: (before - after).sum(1, keepdim=True).expand_as(before)}),
+    ("new_log_probability", "You return the log probabilities with a cell emptied. Subtract each from the one with the whole picture.", {"the fall of each word": lambda before, after: after}),
     ("logits", "You compare logits. Only their differences within a word mean something: take log_softmax over V first.", {"the log probabilities": left_out}),
     ("probabilities", "You compare probabilities. Compare their logarithms.", {"the log probabilities": lambda logits: logits.softmax(-1)}),
     ("softmax_over_words", "Your softmax runs over the steps of a caption. Let it run over the V words that could come next, the last axis.", {"the log probabilities": lambda logits: logits.log_softmax(1)}),
     ("most_probable_word", "You follow the word that the captioner finds most probable. Follow the one in `wanted`.", {"wanted": lambda wanted, *, captioner, annotations, words: captioner(annotations, words).argmax(-1)}),
-    ("word_changes", "You say whether the most probable word changes, 1 or 0. Return by how much the log probability of the wanted word falls.", {"the log probability of each word": lambda log_p, wanted: log_p.argmax(-1), "how far the log probability falls": lambda before, after: (before != after).float()}),
+    ("word_changes", "You say whether the most probable word changes, 1 or 0. Return by how much the log probability of the wanted word falls.", {"the log probability of words": lambda log_p, wanted: log_p.argmax(-1), "the fall of each word": lambda before, after: (before != after).float()}),
     ("a_step_too_early", "Each word is judged at the step before the one at which it is written. `wanted[:, t]` is what step t should say, given the words up to t.", {"wanted": lambda wanted: wanted.roll(-1, 1)}),
     ("axes_exchanged", "Cells and words are exchanged: return B×T×L, with the cells along the last axis.", {"result": lambda effects: effects.mT}),
 )  # fmt: skip

@@ -76,12 +76,12 @@ def _(annotations, weights):
 @task.steps
 def _(annotations, weights):
     mean = yield "the mean annotation", lambda annotations: annotations.mean(1), annotations
-    product = yield "the product of the mean and first", matmul, mean, weights["first"].mT
+    product = yield "the product with first", matmul, mean, weights["first"].mT
     state = yield "the state", torch.tanh, product
-    asked = yield "the product of the state and query", matmul, state, weights["query"].mT
+    asked = yield "the product with query", matmul, state, weights["query"].mT
     keys = yield "the keys", matmul, annotations, weights["key"].mT
-    added = yield "the sum of query and key", add, asked[:, None], keys
-    hidden = yield "tanh of the sum", torch.tanh, added
+    added = yield "the sums before tanh", add, asked[:, None], keys
+    hidden = yield "the hidden numbers", torch.tanh, added
     scores = yield "the scores", matmul, hidden, weights["v"]
     shares = yield "the weights of the cells", lambda scores: scores.softmax(1), scores
     context = yield (
@@ -90,7 +90,7 @@ def _(annotations, weights):
         shares,
         annotations,
     )
-    score = yield "the product of the state and gate", matmul, state, weights["gate"]
+    score = yield "the product with gate", matmul, state, weights["gate"]
     gate = yield "the gate", torch.sigmoid, score
     gated = yield "the gated context", mul, gate[:, None], context
     return gated
@@ -102,7 +102,7 @@ FAULTS = {  # of the version in the prompt: what is changed, and what to do
         "Make the state of the mean annotation, not of the sum: a finer grid would give another state.",
     ),
     "half_a_tanh": (
-        {"the sum of query and key": lambda asked, keys: asked.tanh() + keys, "tanh of the sum": left_out},
+        {"the sums before tanh": lambda asked, keys: asked.tanh() + keys, "the hidden numbers": left_out},
         "Put tanh around the sum of the query's part and the key's part. As it is, the query adds the same to the score of every cell, and the softmax takes that away.",
     ),
     "softmax_over_the_batch": (
@@ -120,8 +120,8 @@ for _number, _left in enumerate(LEFT, 1):
 
 
 task.changed_each(
-    ("tanh_of_the_keys", "This is what comes out if tanh is taken of the keys alone. What the query adds outside tanh is the same for the score of every cell, and the softmax takes that away. Put tanh around the sum of the query's part and the key's part.", {"the sum of query and key": lambda asked, keys: asked + keys.tanh(), "tanh of the sum": left_out}),
-    ("tanh_of_the_query_too", "You have put tanh around the sum of query and key, and left the one around the query. Take it once, of the sum.", {"the product of the state and query": lambda state, query: (state @ query).tanh()}),
+    ("tanh_of_the_keys", "This is what comes out if tanh is taken of the keys alone. What the query adds outside tanh is the same for the score of every cell, and the softmax takes that away. Put tanh around the sum of the query's part and the key's part.", {"the sums before tanh": lambda asked, keys: asked + keys.tanh(), "the hidden numbers": left_out}),
+    ("tanh_of_the_query_too", "You have put tanh around the sum of query and key, and left the one around the query. Take it once, of the sum.", {"the product with query": lambda state, query: (state @ query).tanh()}),
     ("one_minus_the_gate", "Your gate is the wrong way round: where it should let everything through it lets nothing through. Multiply by σ, not by 1 minus it.", {"the gate": lambda score: 1 - score.sigmoid()}),
     ("softmax_gate", "The gates of all pictures add up to 1. Each picture has a gate of its own: apply the sigmoid to each score.", {"the gate": lambda score: score.softmax(0)}),
 )  # fmt: skip

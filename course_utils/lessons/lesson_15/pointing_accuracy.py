@@ -6,6 +6,7 @@ import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
+from course_utils.checks.way import left_out
 from course_utils.lessons.lesson_05._padded import lengths_below, with_garbage, words_first
 from course_utils.lessons.lesson_06._looking import scattered
 from course_utils.lessons.shared.padding import mask_mistakes
@@ -36,6 +37,17 @@ def a_share_lies_between_0_and_1(case, value):
     """No more can be right than there are."""
     value = float(value)
     return f"A share lies between 0 and 1; yours is {value:.4g}." if not -1e-6 <= value <= 1 + 1e-6 else None
+
+
+@task.property
+def words_are_counted(case, value):
+    """How many there are, and how many of them are right."""
+    weights, true, mask = case.args
+    words = int(mask.sum())
+    hits = int(((weights.argmax(-1) == true) & mask).sum())
+    if not words or abs(float(value) - hits / words) < 1e-4:
+        return None
+    return f"Of {count(words, 'real word')} here, {hits} {'points' if hits == 1 else 'point'} to the true cell, so the share is {hits}/{words}."
 
 
 def _weights(draw, B, T, L, dtype=torch.float32):
@@ -116,11 +128,11 @@ def _(weights, true, mask):
 
 @task.steps
 def _(weights, true, mask):
-    pointed = yield "the cells that are pointed to", lambda weights: weights.argmax(-1), weights
-    hits = yield "where they are the true ones", lambda pointed, true: (pointed == true).double(), pointed, true
-    right = yield "the words that are right", lambda hits, mask: (hits * mask).sum(), hits, mask
+    pointed = yield "the cells pointed to", lambda weights: weights.argmax(-1), weights
+    hits = yield "the hits", lambda pointed, true: (pointed == true).double(), pointed, true
+    right = yield "the number of hits", lambda hits, mask: (hits * mask).sum(), hits, mask
     steps = yield "the number of words", lambda mask: mask.sum().clamp(min=1), mask
-    share = yield "the quotient", truediv, right, steps
+    share = yield "the share", truediv, right, steps
     return share.item()
 
 
@@ -137,16 +149,30 @@ mask_mistakes(
 
 task.changed_each(
     # Where a word points
-    ("largest_over_the_steps", "You look for the largest weight along the steps, which tells for each cell at which step it is looked at most. This runs without an error only where there are as many steps as cells. Look along the last axis.", {"the cells that are pointed to": lambda weights: weights.argmax(1)}),
-    ("centre_of_mass", "You take the mean of the cells, weighted by the weights, and round it. Two cells far apart then give one in between, at which the word does not look. Take the cell of the largest weight.", {"the cells that are pointed to": lambda weights: ((weights.nan_to_num() * torch.arange(weights.shape[-1])).sum(-1).round())}),
-    ("above_half", "A word counts as right only where more than half of its weight lies at the true cell. The largest weight may be smaller than that.", {"where they are the true ones": lambda pointed, true, *, weights: _at_true(weights, true) > 0.5}),
-    ("weight_at_the_true_place", "You return the mean weight at the true cell, and not how often the largest weight is there. Count words: each is either right or wrong.", {"where they are the true ones": lambda pointed, true, *, weights: _at_true(weights, true)}),
-    ("looked_up_everywhere", "You look up the weight at the true cell of every step, padding included. There `true` may hold anything, also numbers that are no cell of the picture. Compare cells, or leave padding out first.", {"where they are the true ones": lambda pointed, true, *, weights: weights.gather(-1, true.long()[..., None])[..., 0] == weights.amax(-1)}),
+    ("largest_over_the_steps", "You look for the largest weight along the steps, which tells for each cell at which step it is looked at most. This runs without an error only where there are as many steps as cells. Look along the last axis.", {"the cells pointed to": lambda weights: weights.argmax(1)}),
+    ("centre_of_mass", "You take the mean of the cells, weighted by the weights, and round it. Two cells far apart then give one in between, at which the word does not look. Take the cell of the largest weight.", {"the cells pointed to": lambda weights: ((weights.nan_to_num() * torch.arange(weights.shape[-1])).sum(-1).round())}),
+    ("above_half", "A word counts as right only where more than half of its weight lies at the true cell. The largest weight may be smaller than that.", {"the hits": lambda pointed, true, *, weights: _at_true(weights, true) > 0.5}),
+    ("weight_at_the_true_place", "You return the mean weight at the true cell, and not how often the largest weight is there. Count words: each is either right or wrong.", {"the hits": lambda pointed, true, *, weights: _at_true(weights, true)}),
+    ("looked_up_everywhere", "You look up the weight at the true cell of every step, padding included. There `true` may hold anything, also numbers that are no cell of the picture. Compare cells, or leave padding out first.", {"the hits": lambda pointed, true, *, weights: weights.gather(-1, true.long()[..., None])[..., 0] == weights.amax(-1)}),
+    ("smallest_weight", "A word points to the cell of its smallest weight in yours. It points to that of the largest.", {"the cells pointed to": lambda weights: weights.argmin(-1)}),
+    ("cells_counted_from_1", "You count cells from 1. They are counted from 0, as `argmax` does.", {"the cells pointed to": lambda weights: weights.argmax(-1) + 1}),
+    ("neighbours_count", "A cell beside the true one counts as right in yours. Cells are numbered row by row, so only the true one is.", {"the hits": lambda pointed, true: ((pointed - true).abs() <= 1).double()}),
+    ("among_the_best_two", "A word counts as right if the true cell is among its two largest weights. It points to the largest alone.", {"the hits": lambda pointed, true, *, weights: (weights.topk(min(2, weights.shape[-1]), -1).indices == true[..., None]).any(-1).double()}),
     # What counts
+    ("share_of_wrong_words", "You return the share of the words that are wrong. Return that of those that are right.", {"the hits": lambda pointed, true: (pointed != true).double()}),
+    ("number_of_right_words", "You return how many words are right. Divide by the number of words.", {"the share": left_out}),
+    ("percent", "You return a percentage. Return a share, from 0 to 1.", {"result": lambda share: 100 * share}),
+    ("divided_by_captions", "You divide by the number of captions. Divide by the number of real words in all of them.", {"the number of words": len}),
+    ("divided_by_steps", "You divide by the number of steps of a caption. Divide by the number of real words in all captions.", {"the number of words": lambda mask: mask.shape[1]}),
+    ("whole_captions", "A caption counts as right only if all of its words are. Count words: each is right or wrong by itself.", {"result": lambda share, *, weights, true, mask: ((weights.argmax(-1) == true) | ~mask).all(1).double().mean().item()}),
+    ("last_words_alone", "You look at the last word of each caption alone. All real words count.", {"mask": lambda mask: mask & (mask.cumsum(1) == mask.sum(1, keepdim=True))}),
+    ("first_words_alone", "You look at the first word of each caption alone. All real words count.", {"mask": lambda mask: mask & (mask.cumsum(1) == 1)}),
+    ("rounded_down", "`//` rounds the share down, to 0 or 1. Divide by `/`.", {"result": lambda share: share // 1}),
+    ("mask_inverted_nan", "The mask is the wrong way round: you look at padding alone, and where there is none, the mean of nothing is NaN. True means \"is a word\".", {"mask": torch.logical_not, "the number of words": torch.sum}),
     ("divided_by_all_steps", "You divide by all B·T steps, so padding counts as wrong. Divide by the number of real steps.", {"the number of words": torch.numel}),
     ("nothing_gives_nan", "Where the whole batch has no word, you divide 0 by 0, or take the mean of nothing, which is NaN. Return 0 there.", {"the number of words": torch.sum}),
-    ("padding_counted_above", "Where `true` at padding happens to agree with the largest weight there, you count it as right: the mask reaches only the number that you divide by. Leave padding out of the hits, too.", {"the words that are right": lambda hits, mask: hits.sum()}),
-    ("padding_counts_as_right", "Padding counts as right, both among the hits and in the number you divide by. That happens where the same number is put in both, the cells that are pointed to and the true ones, and the mean is taken over all steps. Leave padding out of the count.", {"the words that are right": lambda hits, mask: hits.where(mask, 1.0).sum(), "the number of words": torch.numel}),
-    ("mean_of_captions", "You take the share of each caption and then the mean of these, so a word counts more in a short caption than in a long one. Count the right words of the whole batch, and divide once.", {"the words that are right": lambda hits, mask: ((hits * mask).sum(1) / mask.sum(1).clamp(min=1)).sum(), "the number of words": len}),
+    ("padding_counted_above", "Where `true` at padding happens to agree with the largest weight there, you count it as right: the mask reaches only the number that you divide by. Leave padding out of the hits, too.", {"the number of hits": lambda hits, mask: hits.sum()}),
+    ("padding_counts_as_right", "Padding counts as right, both among the hits and in the number you divide by. That happens where the same number is put in both, the cells that are pointed to and the true ones, and the mean is taken over all steps. Leave padding out of the count.", {"the number of hits": lambda hits, mask: hits.where(mask, 1.0).sum(), "the number of words": torch.numel}),
+    ("mean_of_captions", "You take the share of each caption and then the mean of these, so a word counts more in a short caption than in a long one. Count the right words of the whole batch, and divide once.", {"the number of hits": lambda hits, mask: ((hits * mask).sum(1) / mask.sum(1).clamp(min=1)).sum(), "the number of words": len}),
     ("nothing_raises", "Where the whole batch has no word, you divide by the Python number 0, which raises an error. Return 0 there.", {"result": lambda share, *, mask: share if mask.any() else 1 / 0}),
 )  # fmt: skip

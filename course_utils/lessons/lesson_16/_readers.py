@@ -196,6 +196,7 @@ WRONG = {
     _asked(torch.zeros_like): "a wrong model: it ignores the question",
     _asked(lambda question: question.roll(1, 0)): "a wrong model: it answers another row's question",
     _asked(lambda question: question[:1].expand_as(question)): "a wrong model: it answers the first row's question in every row",
+    _asked(lambda question: question * (torch.arange(len(question)) > 0)[:, None]): "a wrong model: it ignores the question of the first row",
     _with(_no_facts): "a wrong model: it ignores the facts",
     _with(_computes_and_forgets, 2): "a wrong model: it looks at the facts, and uses nothing of what it sees",
     _given(_other_story): "a wrong model: it reads another row's story",

@@ -12,6 +12,7 @@ from course_utils.lessons.lesson_16._memories import dot, hop_by_loops
 from course_utils.lessons.shared.masked import filled
 from course_utils.lessons.shared.padding import mask_mistakes
 from course_utils.lessons.shared.shares import USUAL
+from course_utils.lessons.shared.stages import told_by_stages
 
 task = Task(
     "16.answer",
@@ -72,7 +73,7 @@ def _(question, memories, mask, readout):
 
 @task.steps
 def _(question, memories, mask, readout):
-    hops = yield "what each hop compares with and reads from", _pairs, memories
+    hops = yield "the pairs of memories", _pairs, memories
     for memory, output in hops:
         scores = yield "the scores", dot, question, memory
         masked = yield "the masked scores", lambda scores, mask: scores.masked_fill(~mask, -torch.inf), scores, mask
@@ -80,12 +81,21 @@ def _(question, memories, mask, readout):
         weights = yield "the weights with zeros", lambda shares, mask: shares.masked_fill(~mask, 0.0), shares, mask
         read = yield "what a hop reads", summed, weights, output
         question = yield "the question after a hop", add, question, read
-    logits = yield "the product of the last question and readout", matmul, question, readout.mT
+    logits = yield "the product with readout", matmul, question, readout.mT
     return logits
 
 
 def _pairs(memories):
     return list(zip(memories, memories[1:], strict=False))
+
+
+told_by_stages(
+    task,
+    {
+        "1 hop": "A single hop is wrong already, so look at one: the scores of the question with memories[0], the mask and the softmax, what is read from memories[1], and the readout.",
+        "2 hops": "A single hop is right, and two are not. So look at what goes from one hop to the next: the question with what was read added, and the memory that both share.",
+    },
+)
 
 
 mask_mistakes(
@@ -101,7 +111,7 @@ def _in_the_first_hop(numbers, mask, *, right, done):
     return numbers if "the question after a hop" in done else right(numbers, mask)
 
 
-PAIRS, LOGITS = "what each hop compares with and reads from", "the product of the last question and readout"
+PAIRS, LOGITS = "the pairs of memories", "the product with readout"
 task.changed_each(
     # Which memories a hop takes, and how many hops there are
     ("one_memory_for_both", "Each hop compares the question with the memory that it reads from, memories[k] in both places. It reads from the next one, memories[k + 1].", {PAIRS: lambda m: [(memory, memory) for memory in m[:-1]]}),
@@ -117,12 +127,19 @@ task.changed_each(
     # The question on its way
     ("question_left_behind", "A hop goes on with what was read, without the question. The next question is question + read.", {"the question after a hop": lambda question, read: read}),
     ("cut_off_between_hops", "The values are right, but no gradient passes from one hop to the one before, so the first hops would never learn. Leave the question as the hop returns it, without `detach`.", {"the question after a hop": lambda question, read: (question + read).detach()}),
+    ("first_question_added", "Each hop adds what it reads to the question that came in. It adds it to the question with which it has looked, so that nothing is lost that earlier hops have read.", {"the question after a hop": lambda now, read, *, question: question + read}),
+    # What is read
+    ("read_without_weights", "You add up the facts as they are: the weights are not used. Multiply each fact by its weight first.", {"what a hop reads": lambda weights, output, *, mask: (output * mask[..., None]).sum(1)}),
+    ("mean_of_all_places", "You read the mean of all places, whatever their weights. Multiply each fact by its weight, and add up.", {"what a hop reads": lambda weights, output: output.mean(1)}),
+    ("largest_weight_alone", "Each hop reads the fact with the largest weight alone. It reads the sum of all, each times its weight.", {"the softmax": lambda masked: torch.nn.functional.one_hot(masked.argmax(1), masked.shape[1]).to(masked)}),
     # The scores
     ("scaled", "You divide the scores by √D, as in the Transformer. A memory network's scores are plain dot products (equation 1).", {"the scores": lambda question, memory: dot(question, memory) / question.shape[1] ** 0.5}),
     ("cosine", "You divide the scores by the lengths of question and memory, which gives cosines. Here the score is the plain dot product.", {"the scores": lambda question, memory: torch.cosine_similarity(question[:, None], memory, dim=-1, eps=1e-6)}),
     ("first_question_in_every_hop", "Each hop looks with the question that came in, and what the hops read is added up. A hop looks with the question that the hop before has made: only then can it ask about what the first fact brought up.", {"the scores": lambda _, memory, *, question: dot(question, memory)}),
     # The mask
     ("masked_after_the_softmax", "Padding takes part in the softmax and is left out afterwards, so the weights of the real facts sum to less than 1. Put -inf in place of its scores before the softmax.", {"the masked scores": left_out}),
+    ("masked_with_zeros", "Masked scores become 0. exp(0) = 1 is a weight like any other, so padding takes its share. Use -inf.", {"the masked scores": lambda scores, mask: scores * mask, "the weights with zeros": left_out}),
+    ("softmax_over_the_stories", "Your softmax runs over the stories of the batch, and gives NaN for places that are padding in all of them. It runs over the facts of a story, axis 1.", {"the softmax": lambda masked: masked.softmax(0), "the weights with zeros": left_out}),
     ("empty_story_nan", "A story without facts gives NaN: a softmax of nothing but -inf has no value. Nothing is read there, so put zeros in place of the weights where the mask is False.", {"the weights with zeros": left_out}),
     ("finite_number_for_padding", "A story without facts reads something: with a number far below 0 in place of all its scores, such as -1e9, the softmax gives all places the same weight. Put zeros into the weights where the mask is False.", {"the masked scores": filled(-1e9), "the weights with zeros": left_out}),
     ("mask_in_the_first_hop", "The mask reaches the first hop only. It is the same in every hop.", dict.fromkeys(("the masked scores", "the weights with zeros"), _in_the_first_hop)),

@@ -71,6 +71,10 @@ def _(draw):
     )
     weights, mask, _ = _inputs(draw, words_first(torch.tensor([4, 2, 3]), 5), 2, 2)
     yield Case("every answer rests on two facts", (weights, mask, torch.tensor([[0, 3], [1, 0], [2, 1]])))
+    weights, mask, support = _inputs(draw, words_first(torch.tensor([5, 4, 3]), 6), 2, 2)
+    weights[:, :, 2], weights[0, 1, 0] = 0, 0  # a fact that no hop looks at, and one that the second does not look at
+    looked_at = weights / weights.sum(-1, keepdim=True)
+    yield Case("facts with a weight of 0", (looked_at, mask, support), True)
     yield Case("padding anywhere in a story", _inputs(draw, scattered(draw), 2, 2), True, edge=True)
     yield Case("one fact, one hop", _inputs(draw, every[:1, :1], 1, 1), edge=True)
     yield Case("200 stories", _inputs(draw, words_first(draw.whole(3, 9, 200), 8), 2, 3), edge=True)
@@ -102,12 +106,12 @@ def _looked_up(weights, support, missing=0):
 
 @task.steps
 def _(weights, mask, support):
-    at = yield "the weights at the supporting facts", _looked_up, weights, support
-    facts = yield "how many facts each story has", lambda mask: mask.sum(1)[:, None, None], mask
-    times = yield "how many times as much as equal weights", mul, at, facts
-    counted = yield "which answers rest on so many facts", lambda support: support >= 0, support
+    at = yield "the supporting facts' weights", _looked_up, weights, support
+    facts = yield "the number of facts", lambda mask: mask.sum(1)[:, None, None], mask
+    times = yield "the multiples of equal weights", mul, at, facts
+    counted = yield "the places in use", lambda support: support >= 0, support
     total = yield "the sums over stories", lambda times, counted: (times * counted[:, None]).sum(0), times, counted
-    number = yield "how many stories each sum has", lambda counted: counted.sum(0), counted
+    number = yield "the number of stories", lambda counted: counted.sum(0), counted
     result = yield "the means", truediv, total, number
     return result
 
@@ -118,9 +122,9 @@ def _of_means(total, number, *, mask, support):
     return total / equal.sum(0)
 
 
-AT, FACTS = "the weights at the supporting facts", "how many facts each story has"
-TIMES, COUNTED = "how many times as much as equal weights", "which answers rest on so many facts"
-NUMBER, MEANS = "how many stories each sum has", "the means"
+AT, FACTS = "the supporting facts' weights", "the number of facts"
+TIMES, COUNTED = "the multiples of equal weights", "the places in use"
+NUMBER, MEANS = "the number of stories", "the means"
 task.changed_each(
     # Where there is no further fact
     ("last_fact_for_minus_one", "Where support is -1 you read the last place of the row: in Python, the place -1 is the last one. There is no such fact: leave these stories out of the column's mean.", {AT: lambda weights, support: _looked_up(weights, support, -1), COUNTED: lambda support: torch.ones_like(support, dtype=torch.bool)}),
@@ -129,6 +133,8 @@ task.changed_each(
     ("one_number_for_all_columns", "You divide each sum by the number of all supporting facts. Each column of support has a mean of its own.", {NUMBER: lambda counted: counted.sum().expand(counted.shape[1])}),
     # What equal weights would give
     ("padding_counted", "You take equal weights to be 1/M, padding included. A story's padding gets no weight: divide 1 by the number of its facts.", {FACTS: lambda mask: torch.full((len(mask), 1, 1), mask.shape[1])}),
+    ("counted_by_their_weight", "You count the facts to which a hop gives a weight above 0. A fact with the weight 0 is one, too, and equal weights would give it its share: count the True values of the mask.", {FACTS: lambda mask, *, weights: (weights > 0).sum(2, keepdim=True)}),
+    ("counted_by_any_weight", "You count the facts to which at least one hop gives a weight above 0. A fact that no hop looks at is one, too: count the True values of the mask.", {FACTS: lambda mask, *, weights: (weights > 0).any(1).sum(1)[:, None, None]}),
     ("first_mask_for_all", "You count the facts of the first story and take this number for all. Each story has its own.", {FACTS: lambda mask: mask[:1].sum(1)[:, None, None].expand(len(mask), 1, 1)}),
     ("padding_is_counted_alone", "You count padding and not facts. The mask is True at facts.", {FACTS: lambda mask: (~mask).sum(1)[:, None, None]}),
     ("not_compared", "You return the mean weights. Divide each weight by what equal weights would give in its story.", {TIMES: left_out}),

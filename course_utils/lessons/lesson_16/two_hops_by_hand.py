@@ -67,6 +67,12 @@ def _tables(value, words):
         raise CourseError(
             f"Three tensors of the shape words×D are expected, with {words} rows here and D from 1 to {WIDEST}; yours are {shapes}."
         )
+    dtypes = {t.dtype for t in value}
+    if len(dtypes) > 1 or not value[0].is_floating_point():
+        kinds = " and ".join(sorted(str(dtype).removeprefix("torch.") for dtype in dtypes))
+        raise CourseError(
+            f"Three tensors of the same floating-point type are expected; yours hold {kinds}. `logits_of` multiplies them with one another and takes a softmax, which stops with other numbers: torch.zeros(…) and torch.eye(…) give float32, and `.float()` makes it of others."
+        )
     tables = [t.detach().double() for t in value]
     if not all(t.isfinite().all() for t in tables):
         raise CourseError(
@@ -114,12 +120,27 @@ def _(case, value):
 
 
 LOOKS_AGAIN = "Hop 2 looks at the fact that hop 1 has found once more. The second embedding still holds the thing, which the question asks for and this fact mentions: let it hold only what leads on, the person."
+OF_HOPS = {  # which hop, what it should look at, what its keys are made with, and what these have to hold
+    HOP_1: ("Hop 1", "the fact that says who has the thing", "the first embedding", "the things, by which the question and that fact are alike"),
+    HOP_2: ("Hop 2", "facts about that person", "the second embedding", "the person, whom hop 1 has read"),
+}  # fmt: skip
 
 
-@task.property
-def hop_2_looks_elsewhere(case, value):
-    """What hop 1 has found leads on to other facts."""
-    return LOOKS_AGAIN if value[HOP_1] == "most" and value[AGAIN] == "yes" else None
+@task.wrong_reading
+def _(case, right, read):
+    """The first of the three promises that is broken, and how."""
+    if read[HOP_1] == "most" and read[AGAIN] == "yes":
+        return LOOKS_AGAIN
+    for key, (hop, wanted, embedding, holds) in OF_HOPS.items():
+        if read[key] == "the same for all facts":
+            return f"{hop} gives all facts the same weight: its scores do not differ. Its keys are made with {embedding}, which has to hold {holds}."
+        if read[key] == "the largest, but too little":
+            return f"{hop} gives the largest weight to {wanted}, as it should, but in some story it is not more than a half: many facts share the rest. Larger numbers give larger scores: those of {embedding} make the keys of {hop.lower()}."
+        if read[key] != right[key]:
+            return f"In some story, {hop.lower()} gives its largest weight to something else than {wanted}. Its keys are made with {embedding}, which has to hold {holds}."
+    if read[ANSWERS] == "all, but too close":
+        return "Both hops look where they should, and the right place has the largest logit, but in some story it does not lead by 0.5."
+    return "Both hops look where they should, but in some story the right place does not have the largest logit. The third embedding makes what hop 2 reads and the places' vectors in the readout."
 
 
 def _tables_of(held, sizes):

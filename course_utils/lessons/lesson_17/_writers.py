@@ -82,7 +82,7 @@ RIGHT = {
     as_a_step: "a right one, in one sum",
     in_place_on_a_copy: "a right one, in place on a copy",
 }
-ERASED, ADDED = "the share that is erased", "what is added"
+ERASED, ADDED = "the erased share", "what is added"
 way, wrong = task.way, task.wrong
 WRONG = {
     wrong("keeps_what_it_should_erase"): "a wrong one: it keeps the share that it should erase",
@@ -119,6 +119,7 @@ WRONG = {
     wrong("weights_turned_round"): "a wrong one: it writes where weights are small",
     way({"weights": lambda weights: torch.cat([weights[:, :-1], 0 * weights[:, -1:]], 1)}): "a wrong one: it forgets the last position",
     way({"result": lambda new, *, memory: torch.cat([new[:-1], memory[-1:]])}): "a wrong one: it forgets the last row of the batch",
+    way({"result": lambda new, *, memory: torch.cat([new[..., :-1], memory[..., -1:]], -1)}): "a wrong one: it leaves the last number of each position as it was",
     wrong("weights_along_the_width"): "a wrong one: it takes positions for numbers, and fails where N and W differ",
     needs_one_row: "a wrong one: it fails where the batch has several rows",
     way({"result": lambda new, *, memory: memory}): "a wrong one: it returns the old memory",

@@ -4,7 +4,7 @@ import torch
 
 from course_utils.base.errors import CourseError
 from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Task, count
 
 task = Task(
     "17.backwards",
@@ -24,9 +24,11 @@ task = Task(
 
 @task.cases
 def _(draw):
-    for low, high in ((1, 2), (2, 4), (5, 9)):
+    for low, high in ((3, 5), (5, 7), (7, 10)):  # long enough to see where a head goes
         length = int(draw.whole(low, high))
         yield Case(f"length {length}", (length, 2 * length + int(draw.whole(3, 9))))
+    for length in (1, 2):
+        yield Case(f"length {length}", (length, 7), edge=True)
     length = int(draw.whole(3, 8))
     yield Case("as many positions as vectors", (length, length), edge=True)
     yield Case("length 40", (40, 100), edge=True)
@@ -58,6 +60,22 @@ def _(case, value):
         if step > length:
             seen.append(heads[1] @ memory)
     return [int(each.argmax()) if each.max() > 0.95 else "no vector" for each in seen]
+
+
+def _in_order(vectors):
+    return ", ".join(f"vector {v}" if type(v) is int else "nothing" for v in vectors)
+
+
+@task.wrong_reading
+def _(case, right, read):
+    """Which vectors are found in the silence, and by how many steps all of them come too late or too early."""
+    found = f"In the silence the read head finds {_in_order(read)}; it should find {_in_order(right)}. (Vectors are counted from 0.)"
+    late = {step - right.index(v) for step, v in enumerate(read) if type(v) is int}
+    if len(late) != 1 or late == {0}:
+        return f"{found} Write down for each step where both heads are: they move first, and vector t is written at step t."
+    (steps,) = late
+    come = f"{count(abs(steps), 'step')} too {'late' if steps > 0 else 'early'}"
+    return f"{found} So each comes {come}. At step {len(right) + 1}, the first of the silence, the read head has to be where the last vector was written."
 
 
 def _program(write, read):

@@ -86,17 +86,17 @@ def _(usage, written, reads, free, content, allocate, enter):
     filled = yield "the usage after writing", lambda usage, written: usage + written - usage * written, usage, written
     kept = yield "what the heads leave", _kept, reads, free
     new = yield "the new usage", mul, filled, kept
-    order = yield "the positions from the freest to the fullest", lambda new: new.argsort(dim=1, stable=True), new
-    ordered = yield "the usage from the freest to the fullest", lambda new, order: new.gather(1, order), new, order
-    before = yield "the product of the usage of all before", _before, ordered
+    order = yield "the order of the positions", lambda new: new.argsort(dim=1, stable=True), new
+    ordered = yield "the ordered usage", lambda new, order: new.gather(1, order), new, order
+    before = yield "the products of usage before", _before, ordered
     room = yield "the free shares", sub, 1, ordered
-    shares = yield "the shares from the freest to the fullest", mul, room, before
-    allocation = yield "the allocation", lambda s, order: torch.zeros_like(s).scatter(1, order, s), shares, order
-    one = yield "allocation gate times allocation", mul, allocate[:, None], allocation
-    left = yield "1 minus the allocation gate", sub, 1, allocate[:, None]
-    other = yield "1 minus the allocation gate, times content", mul, left, content
+    shares = yield "the ordered shares", mul, room, before
+    allocation = yield "the allocated shares", lambda s, order: torch.zeros_like(s).scatter(1, order, s), shares, order
+    one = yield "the part by allocation", mul, allocate[:, None], allocation
+    left = yield "the share of content", sub, 1, allocate[:, None]
+    other = yield "the part by content", mul, left, content
     mixed = yield "the mix of both", add, one, other
-    weights = yield "the mix times the write gate", mul, enter[:, None], mixed
+    weights = yield "the new weights", mul, enter[:, None], mixed
     return new, weights
 
 
@@ -116,11 +116,11 @@ task.changed_each(
     ("kept_sum", "You add up what the heads free, and subtract the sum from 1. When two heads free the same position, more than all of it may go. Take the product over the heads of 1 minus what each frees.", {"what the heads leave": lambda reads, free: 1 - (free[..., None] * reads).sum(1)}),
     ("freed_before_writing", "You free first and fill afterwards, so what the last step wrote is not freed. Writing comes first, and what the heads leave is a factor of all of it.", {"the usage after writing": lambda usage, written, *, reads, free, right: right(usage * _kept(reads, free), written), "the new usage": left_out}),
     # The allocation
-    ("old_usage_for_allocation", "Your new usage is right, but you allocate by the old one, so a position that has just been freed is not written to. Use the new usage.", {"the positions from the freest to the fullest": lambda new, *, usage, right: right(usage), "the usage from the freest to the fullest": lambda new, order, *, usage, right: right(usage, order)}),
-    ("fullest_first", "You begin with the fullest position. Sort the usage with the smallest first, so that the freest one has the first choice.", {"the positions from the freest to the fullest": lambda usage: usage.argsort(dim=1, descending=True, stable=True)}),
-    ("product_with_itself", "Your running product includes the position itself, so a free one gets the weight 0. Only those before it count: move the product on by one, and begin with 1.", {"the product of the usage of all before": lambda ordered: ordered.cumprod(1)}),
-    ("left_in_sorted_order", "You leave the allocation in the sorted order, so the first position always gets the weight of the freest one. Put each weight back where it belongs, with scatter for instance.", {"the allocation": left_out}),
-    ("sorted_once_more", "To put the weights back you gather with the order that sorted the usage, which mixes them once more. Use scatter with this order, or gather with its own argsort.", {"the allocation": lambda shares, order: shares.gather(1, order)}),
+    ("old_usage_for_allocation", "Your new usage is right, but you allocate by the old one, so a position that has just been freed is not written to. Use the new usage.", {"the order of the positions": lambda new, *, usage, right: right(usage), "the ordered usage": lambda new, order, *, usage, right: right(usage, order)}),
+    ("fullest_first", "You begin with the fullest position. Sort the usage with the smallest first, so that the freest one has the first choice.", {"the order of the positions": lambda usage: usage.argsort(dim=1, descending=True, stable=True)}),
+    ("product_with_itself", "Your running product includes the position itself, so a free one gets the weight 0. Only those before it count: move the product on by one, and begin with 1.", {"the products of usage before": lambda ordered: ordered.cumprod(1)}),
+    ("left_in_sorted_order", "You leave the allocation in the sorted order, so the first position always gets the weight of the freest one. Put each weight back where it belongs, with scatter for instance.", {"the allocated shares": left_out}),
+    ("sorted_once_more", "To put the weights back you gather with the order that sorted the usage, which mixes them once more. Use scatter with this order, or gather with its own argsort.", {"the allocated shares": lambda shares, order: shares.gather(1, order)}),
     # The gates
     ("allocation_gate_inverted", "Your allocation gate is the wrong way round: a gate of 1 writes to free positions, a gate of 0 to those found by content.", {"allocate": lambda allocate: 1 - allocate}),
 )  # fmt: skip

@@ -77,15 +77,15 @@ def _(memory, weights, erase, add):
 @task.steps
 def _(memory, weights, erase, add):
     weights, erase, add = weights[:, :, None], erase[:, None], add[:, None]
-    share = yield "the share that is erased", mul, weights, erase
-    kept = yield "1 minus the share that is erased", sub, 1, share
+    share = yield "the erased share", mul, weights, erase
+    kept = yield "the share that stays", sub, 1, share
     erased = yield "memory after erasing", mul, memory, kept
     added = yield "what is added", mul, weights, add
     written = yield "the new memory", plus, erased, added
     return written
 
 
-SHARE, ADDED = "the share that is erased", "what is added"
+SHARE, ADDED = "the erased share", "what is added"
 task.changed_each(
     # Erasing
     ("keeps_what_it_should_erase", "You keep the share weight times erase of the memory, so positions with a weight of 0 are wiped and the others are kept. That share is what goes: multiply the memory by 1 minus it.", {SHARE: lambda weights, erase: 1 - weights * erase}),
@@ -97,11 +97,11 @@ task.changed_each(
     ("one_minus_one_after_the_other", "Brackets are missing, or are in the wrong place: you multiply by (1 - weights) * erase. Subtract the product of weights and erase from 1.", {SHARE: lambda weights, erase: 1 - (1 - weights) * erase}),
     ("erase_subtracted", "You subtract weight times erase from the memory, whatever its numbers are. Erasing takes away a share of it: multiply the memory by 1 minus weight times erase.", {"memory after erasing": lambda memory, kept, *, done: memory - done[SHARE]}),
     # The version to mend, and one that is mended in part
-    ("as_it_was", "This is still the version to mend: it adds before it erases, and its brackets make of the memory's share (1 - weights) * erase. Subtract the product of weights and erase from 1, and add afterwards.", {SHARE: lambda weights, erase: 1 - (1 - weights) * erase, "the new memory": lambda kept, added, *, done: kept + added * done["1 minus the share that is erased"]}),
+    ("as_it_was", "This is still the version to mend: it adds before it erases, and its brackets make of the memory's share (1 - weights) * erase. Subtract the product of weights and erase from 1, and add afterwards.", {SHARE: lambda weights, erase: 1 - (1 - weights) * erase, "the new memory": lambda kept, added, *, done: kept + added * done["the share that stays"]}),
     # Adding
     ("added_everywhere", "You add the whole vector at every position, also at those with a weight of 0. Multiply it by the weights first.", {ADDED: lambda weights, add: add}),
     ("added_where_erased", "You add only as much as was erased: weight times erase times add. What is added does not depend on erase: it is weight times add.", {ADDED: lambda weights, add, *, done: done[SHARE] * add}),
-    ("added_before_erasing", "You add before you erase, so a part of what you have added is erased at once. Erase first, then add: the added part stays outside the product.", {"the new memory": lambda kept, added, *, done: kept + added * done["1 minus the share that is erased"]}),
+    ("added_before_erasing", "You add before you erase, so a part of what you have added is erased at once. Erase first, then add: the added part stays outside the product.", {"the new memory": lambda kept, added, *, done: kept + added * done["the share that stays"]}),
     # What comes in
     ("weights_unused", "The weights have no effect: you write to every position as if its weight were 1. Multiply erase and add by the weights.", {"weights": torch.ones_like}),
     ("likeliest_place_only", "You write to the position with the largest weight, and to no other. Then no gradient reaches the weights: write to all positions, to each as much as its weight says.", {"weights": lambda weights: torch.nn.functional.one_hot(weights.argmax(-1), weights.shape[-1]).to(weights.dtype)}),

@@ -252,6 +252,7 @@ WRONG = {
     _ending(lambda y, x: y.squeeze()): "a wrong one: y loses its axis in a batch of a single row",
     _ending(lambda y, x: x + y): "a wrong one: it adds x to y",
     _ending(lambda y, x: y.relu()): "a wrong one: y goes through a ReLU",
+    _ending(lambda y, x: torch.cat([y[:, :-1], 0 * y[:, -1:]], 1)): "a wrong one: the last number of each row of y is 0",
     _ending(lambda y, x: -y): "a wrong one: y has the opposite sign",
     _ending(lambda y, x: y.bfloat16().float()): "a wrong one: y has three digits only",
     _ending(lambda y, x: y[:, None]): "a wrong one: y has an axis too many",

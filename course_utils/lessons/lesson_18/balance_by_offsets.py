@@ -1,6 +1,6 @@
 """Task 18.balance_by_offsets: experts are chosen with offsets, weighed without them, and the offsets follow who got how much."""
 
-from operator import add, mul
+from operator import add, mul, sub
 
 import torch
 
@@ -50,6 +50,22 @@ def so_many_gates_are_above_zero(case, value):
         if len(wrong)
         else None
     )
+
+
+@task.property
+def offsets_follow_the_loads(case, value):
+    """Each one by its expert's load, where the gates tell who is asked."""
+    scores, offsets, k, step = case.args
+    load, mean = (value[0] != 0).sum(0), len(scores) * k / scores.shape[1]
+    if not ((value[0] != 0).sum(1) == k).all():
+        return None
+    right = offsets + step * torch.sign(mean - load)
+    wrong = ((value[1] - right).abs() > 1e-5 * (1 + right.abs())).nonzero()
+    if not len(wrong):
+        return None
+    i = int(wrong[0])
+    compared = "fewer than" if load[i] < mean else "more than" if load[i] > mean else "as many as"
+    return f"{count(int(load[i]), 'row')} asked expert {i}, {compared} the mean of {mean:.4g}: its offset should move from {offsets[i]:.4g} to {right[i]:.4g}."
 
 
 def _inputs(draw, B, N, k, step=0.125, dtype=torch.float32):
@@ -114,14 +130,14 @@ def _(scores, offsets, k, step):
 @task.steps
 def _(scores, offsets, k, step):
     lifted = yield "the scores with offsets", add, scores, offsets
-    chosen = yield "what is among the k largest", _top, lifted, k
-    kept = yield "the scores of the chosen experts", mul, scores, chosen
+    chosen = yield "the chosen experts", _top, lifted, k
+    kept = yield "the chosen scores", mul, scores, chosen
     gates = yield "the gates", _over_their_sum, kept
-    load = yield "how many rows each expert gets", lambda chosen: chosen.to(scores.dtype).sum(0), chosen
-    missing = yield "the mean load minus each load", lambda load: load.mean() - load, load
-    sign = yield "the sign of the mean load minus each load", torch.sign, missing
-    moves = yield "the step times the sign", mul, step, sign
-    moved = yield "the offsets plus these steps", add, offsets.detach(), moves
+    load = yield "the load of each expert", lambda chosen: chosen.to(scores.dtype).sum(0), chosen
+    missing = yield "the missing load", lambda load: load.mean() - load, load
+    sign = yield "the direction of each offset", torch.sign, missing
+    moves = yield "the move of each offset", mul, step, sign
+    moved = yield "the moved offsets", add, offsets.detach(), moves
     return gates, moved
 
 
@@ -134,14 +150,24 @@ def _over_their_sum(kept):
 
 
 task.changed_each(
+    # Who is asked
+    ("offsets_unused", "The offsets have no effect on who is asked. Add them to the scores before you choose the k largest sums.", {"the scores with offsets": left_out}),
+    ("offsets_subtracted", "You subtract the offsets from the scores before you choose. Add them: an expert whose offset rises is asked more often.", {"the scores with offsets": sub}),
+    ("smallest_sums", "You choose the experts with the smallest sums of score and offset. Choose those with the largest.", {"the chosen experts": lambda lifted, k: _top(-lifted, k)}),
+    ("one_expert", "Each row asks one expert, whatever k is. It asks k of them.", {"the chosen experts": lambda lifted, k: _top(lifted, 1)}),
     # The gates
-    ("gates_with_offsets", "Your gates are made of the scores with their offsets. The offsets only decide who is chosen: make the gates of the scores as they are.", {"the scores of the chosen experts": lambda scores, chosen, *, offsets: (scores + offsets) * chosen}),
+    ("equal_gates", "All experts that a row asks get the same gate, 1/k. Their gates are their scores divided by the sum of these.", {"the chosen scores": lambda scores, chosen: chosen.to(scores)}),
+    ("one_sum_for_the_batch", "You divide by the sum of the chosen scores of all rows. Each row has a sum of its own: `.sum(1, keepdim=True)`.", {"the gates": lambda kept: kept / kept.sum()}),
+    ("gates_with_offsets", "Your gates are made of the scores with their offsets. The offsets only decide who is chosen: make the gates of the scores as they are.", {"the chosen scores": lambda scores, chosen, *, offsets: (scores + offsets) * chosen}),
     ("softmax", "You take a softmax of the chosen scores. Here the gates are these scores divided by their sum.", {"the gates": lambda kept: kept.masked_fill(kept == 0, -torch.inf).softmax(1)}),
     ("divided_by_all", "You divide all scores by their sum before you choose, so that the gates of a row sum to less than 1. Divide the chosen ones by the sum of the chosen ones.", {"the gates": lambda kept, *, scores: kept / scores.sum(1, keepdim=True)}),
     ("not_divided", "Your gates are the scores of the chosen experts as they are. Divide them by their sum, so that the gates of a row sum to 1.", {"the gates": left_out}),
     # How the offsets move
-    ("mean_without_k", "You compare each load with B/N, which is the mean load only where each row asks one expert. Each asks k of them: the mean load is k·B/N.", {"the mean load minus each load": lambda load, *, scores: len(scores) / len(load) - load}),
-    ("wrong_direction", "Your offsets move the wrong way: experts with too much work get still more of it. Those with less than the mean rise, those with more fall.", {"the sign of the mean load minus each load": lambda missing: -missing.sign()}),
-    ("by_how_much", "You move each offset by how far its load is from the mean. Every step has the same size: only the sign of this difference counts.", {"the sign of the mean load minus each load": left_out}),
-    ("equal_ones_moved", "An expert with exactly the mean load has its offset moved. It stays: the sign of 0 is 0.", {"the sign of the mean load minus each load": lambda missing: torch.where(missing > 0, 1.0, -1.0).to(missing.dtype)}),
+    ("gates_for_loads", "You add up gates where rows are to be counted: the load of an expert is how many rows ask it, whatever gate they give it.", {"the load of each expert": lambda chosen, *, done: done["the gates"].detach().sum(0)}),
+    ("median_load", "You compare each load with the median of all. Compare it with the mean.", {"the missing load": lambda load: load.median() - load}),
+    ("offsets_stay", "You return the offsets as they came in. Each moves by `step`, up or down, unless its expert has the mean load.", {"the moved offsets": left_out}),
+    ("mean_without_k", "You compare each load with B/N, which is the mean load only where each row asks one expert. Each asks k of them: the mean load is k·B/N.", {"the missing load": lambda load, *, scores: len(scores) / len(load) - load}),
+    ("wrong_direction", "Your offsets move the wrong way: experts with too much work get still more of it. Those with less than the mean rise, those with more fall.", {"the direction of each offset": lambda missing: -missing.sign()}),
+    ("by_how_much", "You move each offset by how far its load is from the mean. Every step has the same size: only the sign of this difference counts.", {"the direction of each offset": left_out}),
+    ("equal_ones_moved", "An expert with exactly the mean load has its offset moved. It stays: the sign of 0 is 0.", {"the direction of each offset": lambda missing: torch.where(missing > 0, 1.0, -1.0).to(missing.dtype)}),
 )  # fmt: skip

@@ -116,7 +116,7 @@ def _(outputs, gates, target):
     off = yield "target minus outputs", sub, target[:, None], outputs
     squares = yield "the squared differences", torch.square, off
     squared = yield "the squared distances", lambda squares: squares.sum(-1), squares
-    halves = yield "minus half the squared distances", lambda squared: -squared / 2, squared
+    halves = yield "the exponentials' logarithms", lambda squared: -squared / 2, squared
     logs = yield "the logarithms of the gates", torch.log, gates
     exponents = yield "the exponents", add, logs, halves
     likelihoods = yield "the log likelihoods", lambda exponents: exponents.logsumexp(1), exponents
@@ -138,20 +138,20 @@ WEIGHTED = {
 
 
 def _over_the_largest(exponents, *, done):
-    top = done["minus half the squared distances"].amax(1, keepdim=True)
+    top = done["the exponentials' logarithms"].amax(1, keepdim=True)
     return (exponents - top).exp().sum(1).log() + top[:, 0]
 
 
 task.changed_each(
     # Other losses of the paper
-    ("mixed_first", f"{MIXED_FIRST}, which it argues against. Compare each expert with the target by itself.", MIXED | {"minus half the squared distances": torch.neg}),
+    ("mixed_first", f"{MIXED_FIRST}, which it argues against. Compare each expert with the target by itself.", MIXED | {"the exponentials' logarithms": torch.neg}),
     ("mixed_first_and_halved", f"{MIXED_FIRST}, but for the factor ½, and the paper argues against it. Compare each expert with the target by itself.", MIXED),
     ("log_inside_the_sum", "You weigh the experts' errors and add them up, as if the logarithm were inside the sum. Take the sum of gates times exponentials first, and its logarithm afterwards.", WEIGHTED),
-    ("expected_squared_error", "You weigh the experts' squared errors and add them up: equation 1.2 of the paper. Equation 1.3 takes gates times exponentials of minus half of them, adds these up, and takes the logarithm.", WEIGHTED | {"minus half the squared distances": torch.neg}),
+    ("expected_squared_error", "You weigh the experts' squared errors and add them up: equation 1.2 of the paper. Equation 1.3 takes gates times exponentials of minus half of them, adds these up, and takes the logarithm.", WEIGHTED | {"the exponentials' logarithms": torch.neg}),
     # The distances
     ("targets_along_the_experts", "The target B×D meets the last two axes of the outputs, N×D, so each expert is compared with another row's target. This runs without an error only where there are as many rows as experts. Give the target a second axis of size 1: B×1×D.", {"target minus outputs": lambda target, outputs: target[:, 0] - outputs}),
     ("mean_over_the_numbers", "You take the mean of the squared differences over the D numbers of an output. The squared distance is their sum.", {"the squared distances": lambda squares: squares.mean(-1)}),
-    ("half_forgotten", "The factor ½ is missing in the exponent: take half the squared distance.", {"minus half the squared distances": torch.neg}),
+    ("half_forgotten", "The factor ½ is missing in the exponent: take half the squared distance.", {"the exponentials' logarithms": torch.neg}),
     # The gates
     ("gates_without_their_logarithm", "You add the gates to the exponents. A factor in front of an exponential becomes its logarithm in the exponent: add the logarithms of the gates.", {"the logarithms of the gates": left_out}),
     ("softmax_of_the_gates", "You take a softmax of the gates, or a log_softmax. They are not logits: they sum to 1 already. Use their logarithm.", {"the logarithms of the gates": lambda gates: gates.log_softmax(1)}),

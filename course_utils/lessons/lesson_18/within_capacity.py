@@ -89,9 +89,9 @@ def _(chosen, experts, capacity):
 
 @task.steps
 def _(chosen, experts, capacity):
-    sent = yield "which token was sent to which expert", F.one_hot, chosen, experts
-    running = yield "the running sum along the batch", lambda sent: sent.cumsum(0), sent
-    so_far = yield "the count at each token's own expert", _own, running, chosen
+    sent = yield "the one-hot experts", F.one_hot, chosen, experts
+    running = yield "the running counts", lambda sent: sent.cumsum(0), sent
+    so_far = yield "each token's own count", _own, running, chosen
     kept = yield "the comparison with the capacity", le, so_far, capacity
     return kept
 
@@ -104,11 +104,11 @@ task.changed_each(
     # How places are counted
     ("one_too_few", "One token too few finds a place at each expert: your count includes the token itself, and you ask for less than the capacity. Compare with <=.", {"the comparison with the capacity": lt}),
     ("one_too_many", "One token too many finds a place at each expert: you count only the tokens before each one, and compare with <=. Compare these with <, or count the token itself as well.", {"the comparison with the capacity": lambda so_far, capacity: so_far - 1 <= capacity}),
-    ("last_ones_kept", "You keep the last tokens of each expert. Places go to the first ones, in the order of the batch.", {"the running sum along the batch": lambda sent: sent.flip(0).cumsum(0).flip(0)}),
-    ("all_or_none", "If an expert has more tokens than room, you leave out all of them. The first ones find a place: count how many came so far, not how many there are in all.", {"the running sum along the batch": lambda sent: sent.sum(0).expand_as(sent)}),
-    ("running_sum_along_the_experts", "Your running sum goes along the experts, axis 1, so it counts nothing but the token itself. Let it go along the batch, axis 0.", {"the running sum along the batch": lambda sent: sent.cumsum(1)}),
-    ("first_of_the_batch", "You keep the first tokens of the whole batch, whatever expert they were sent to. Each expert has a capacity of its own: count the tokens of each one by itself.", {"the count at each token's own expert": lambda running, chosen: running.sum(1)}),
-    ("any_expert_with_room", "You keep a token as long as any expert has room. Look only at the count of the token's own expert: gather picks it out.", {"the count at each token's own expert": lambda running, chosen: running.amin(1)}),
+    ("last_ones_kept", "You keep the last tokens of each expert. Places go to the first ones, in the order of the batch.", {"the running counts": lambda sent: sent.flip(0).cumsum(0).flip(0)}),
+    ("all_or_none", "If an expert has more tokens than room, you leave out all of them. The first ones find a place: count how many came so far, not how many there are in all.", {"the running counts": lambda sent: sent.sum(0).expand_as(sent)}),
+    ("running_sum_along_the_experts", "Your running sum goes along the experts, axis 1, so it counts nothing but the token itself. Let it go along the batch, axis 0.", {"the running counts": lambda sent: sent.cumsum(1)}),
+    ("first_of_the_batch", "You keep the first tokens of the whole batch, whatever expert they were sent to. Each expert has a capacity of its own: count the tokens of each one by itself.", {"each token's own count": lambda running, chosen: running.sum(1)}),
+    ("any_expert_with_room", "You keep a token as long as any expert has room. Look only at the count of the token's own expert: gather picks it out.", {"each token's own count": lambda running, chosen: running.amin(1)}),
     # Sorting
     ("left_in_sorted_order", "You sort the tokens by their expert, and leave the result in that order. Token b of the result has to be token b of the batch: undo the order at the end.", {"chosen": lambda chosen: chosen.sort(stable=True)[0]}),
     ("sorted_once_more", "You sort the tokens by their expert, and to go back you take the same order once more. Use its own argsort, which undoes it, or write with the order as an index: kept[order] = …", {"chosen": lambda chosen: chosen.sort(stable=True)[0], "result": lambda kept, *, chosen: kept[chosen.argsort(stable=True)]}),

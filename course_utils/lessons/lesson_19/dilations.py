@@ -70,8 +70,8 @@ def _(draw):
     yield Case("two steps", (2, 2), edge=True)
     yield Case("a kernel that is wider than the sequence", (5, 9), edge=True)
     yield Case("65,537 steps", (65537, 2), edge=True)
-    yield Case("125 steps, kernel 5, where logarithms are rounded", (125, 5), hazard=True)
-    yield Case("243 steps, kernel 3, where logarithms are rounded", (243, 3), hazard=True)
+    for steps, kernel in ((125, 5), (243, 3), (244, 3), (512, 8)):  # where math.log, math.log2, and math.log10 are off
+        yield Case(f"{steps} steps, kernel {kernel}, where logarithms are rounded", (steps, kernel), edge=True)
 
 
 @task.oracle

@@ -49,7 +49,12 @@ def _read(value, D, L):
         matrix = value[name]
         if not isinstance(matrix, torch.Tensor) or matrix.dim() != 2 or max(matrix.shape) > WIDEST:
             raise CourseError(f"{name} should be a tensor with two axes, each of at most {WIDEST}.")
-        if matrix.is_complex() or not matrix.double().isfinite().all():
+        if not matrix.is_floating_point():
+            kind = str(matrix.dtype).removeprefix("torch.")
+            raise CourseError(
+                f"{name} holds numbers of type {kind}, and `attend` multiplies it with floating-point numbers, which stops: `.float()` makes such of it."
+            )
+        if not matrix.isfinite().all():
             raise CourseError(f"{name} holds numbers that are not finite.")
     features, K = len(value["W_0"]), value["W_q"].shape[1]
     wanted = {"W_0": (features, D), "W_1": (features, D), "W_q": (D + features, K), "W_k": (D + features, K), "W_v": (D + features, L)}  # fmt: skip
@@ -117,15 +122,20 @@ def _(characters, labels, steps):
     return dict(RIGHT)
 
 
-@task.property
-def the_weight_is_where_the_label_is(case, value):
-    """On the step after the same character."""
-    where = value["the weight lies"]
+@task.wrong_reading
+def _(case, right, read):
+    """Where the weight lies, and if it is where it should be, what is wrong with the labels."""
+    where, labels = read["the weight lies"], read["the labels are"]
     if where == TOO_SOFT:
         return "The right step has the largest weight, but the other steps together have more. Multiply W_q or W_k by more: a score of 30 is safe."
-    if where == RIGHT["the weight lies"] or not where.startswith("on "):
-        return None
-    return f"Most of the last step's weight lies {where}. The label of a character is read one step after it."
+    if where != right["the weight lies"]:
+        lies = f"Most of the last step's weight lies {where}."
+        if not where.startswith("on "):
+            lies = "The last step gives little of its weight to the step after the same character, or none."
+        return f"{lies} The label of a character is read one step after it: let most of the weight lie there."
+    if labels == "wrong":
+        return "The weight is where it should be, but the largest entry of some answer is not the right label. W_v makes the answer of what h holds at the step that was found: there it has to pick the label out of x."
+    return "The labels are right in short episodes, and in long ones some are not: the many other steps together take too much of the weight. Multiply W_q or W_k by more: a score of 30 is safe."
 
 
 def _by_hand(number, of_labels, scale=30.0, before=True, query="x", key="z", value="x"):

@@ -43,6 +43,22 @@ def _inputs(draw, B, T, D, F, K, E, dilation, dtype=torch.float32):
     return drawn(B, T, D), f, g, dilation, *(drawn(D + F, width) / D**0.5 for width in (K, K, E))
 
 
+@task.property
+def the_first_part_that_is_wrong(case, value):
+    """A step of the result holds x, then the new features, then what was read, which is made of both."""
+    x, weight_f, *_ = case.args
+    right, (D, F) = task.oracle_function(*case.args), (x.shape[2], len(weight_f))
+    if value.shape != right.shape or not value.isfinite().all():
+        return None
+    off = (value.double() - right.double()).abs() > 1e-4 * (1 + right.abs())
+    if off[..., :D].any():
+        return "Each step of the result begins with x as it came in, then come the new features, then what the step has read: yours begins otherwise."
+    if off[..., D : D + F].any():
+        t = int(off[..., D : D + F].any(-1).any(0).nonzero()[0])
+        return f"The new features, numbers {D} to {D + F - 1} of a step, are wrong from step {t} on: look at the convolutions, their padding, and at tanh and sigmoid."
+    return "x and the new features are right, and what the steps have read is not: look at the attention, its mask and its softmax."
+
+
 @task.cases
 def _(draw):
     for size, dilation in zip(sizes(B=2, T=11, D=3, F=5, K=7, E=13), (1, 1, 2, 1, 2, 1, 2, 3), strict=True):
@@ -79,18 +95,18 @@ def _(x, weight_f, weight_g, dilation, weight_q, weight_k, weight_v):
 
 @task.steps
 def _(x, weight_f, weight_g, dilation, weight_q, weight_k, weight_v):
-    earlier = yield "the earlier step that each convolution reads", _earlier, x, dilation
+    earlier = yield "the earlier step", _earlier, x, dilation
     f = yield "the first convolution", _convolved, earlier, x, weight_f
     g = yield "the second convolution", _convolved, earlier, x, weight_g
-    signal = yield "its tanh", torch.tanh, f
-    gate = yield "its sigmoid", torch.sigmoid, g
+    signal = yield "the tanh", torch.tanh, f
+    gate = yield "the sigmoid", torch.sigmoid, g
     new = yield "tanh times sigmoid", torch.mul, signal, gate
-    dense = yield "the input beside it", lambda x, new: torch.cat([x, new], -1), x, new
+    dense = yield "the dense block", lambda x, new: torch.cat([x, new], -1), x, new
     query = yield "the queries", torch.matmul, dense, weight_q
     key = yield "the keys", torch.matmul, dense, weight_k
     value = yield "the values", torch.matmul, dense, weight_v
     scores = yield "the scaled scores", lambda q, k: q @ k.mT / k.shape[-1] ** 0.5, query, key
-    seen = yield "which steps each one sees", _so_far, scores
+    seen = yield "the mask", _so_far, scores
     masked = yield "the masked scores", lambda scores, seen: scores.masked_fill(~seen, -torch.inf), scores, seen
     weights = yield "the weights", lambda masked: masked.softmax(-1), masked
     read = yield "what each step reads", torch.matmul, weights, value
@@ -124,7 +140,7 @@ def _divided_after_the_mask(scores, *, done):
 
 
 CONVOLUTIONS = ("the first convolution", "the second convolution")
-SEEN, MASKED, WEIGHTS = "which steps each one sees", "the masked scores", "the weights"
+SEEN, MASKED, WEIGHTS = "the mask", "the masked scores", "the weights"
 FAULTS = {  # of the version in the prompt: what is changed, and what to do
     "padding": (
         dict.fromkeys(CONVOLUTIONS, _zeros_after),
@@ -152,8 +168,20 @@ for _number, _left in enumerate(LEFT, 1):
 
 task.changed_each(
     ("steps_too_far_back", "The zeros are before the sequence now, but there are too many: the convolutions read no step itself. Put `dilation` zeros there, and none at the end.", dict.fromkeys(CONVOLUTIONS, _too_far_back)),
-    ("activations_exchanged", "You have exchanged the tanh and the sigmoid. They were right: weight_f makes the values, and weight_g the gates.", {"its tanh": torch.sigmoid, "its sigmoid": torch.tanh}),
+    ("activations_exchanged", "You have exchanged the tanh and the sigmoid. They were right: weight_f makes the values, and weight_g the gates.", {"the tanh": torch.sigmoid, "the sigmoid": torch.tanh}),
+    ("weights_of_the_kernel_exchanged", "The two numbers of each kernel are exchanged. The first, [..., 0], is for the earlier step, and the second for the step itself, as conv1d has it.", {name: (lambda earlier, now, weight: _convolved(earlier, now, weight.flip(-1))) for name in CONVOLUTIONS}),
+    ("own_step_twice", "The convolutions read the step itself twice, and no earlier one. Put `dilation` zeros before the first step.", dict.fromkeys(CONVOLUTIONS, lambda earlier, now, weight: _convolved(now, now, weight))),
+    ("rolled", "The last steps come in again before the first one, as `roll` does. Put zeros there.", {"the earlier step": lambda x, dilation: x.roll(dilation, 1)}),
+    ("dilation_unused", "The dilation has no effect: the convolutions read the step right before. They read the one `dilation` steps before.", {"dilation": lambda dilation: 1}),
+    ("no_gate", "The gate is missing: multiply the tanh of the first convolution by the sigmoid of the second.", {"tanh times sigmoid": left_out}),
+    ("added_to_the_gate", "You add tanh and sigmoid. Multiply them: the sigmoid says how much of the tanh goes on.", {"tanh times sigmoid": torch.add}),
+    ("tanh_for_both", "Both convolutions go through tanh. The second one makes gates, by a sigmoid.", {"the sigmoid": torch.tanh}),
+    ("sigmoid_for_both", "Both convolutions go through the sigmoid. The first one makes values, by tanh.", {"the tanh": torch.sigmoid}),
+    ("relu_for_tanh", "The first convolution goes through a ReLU. It goes through tanh.", {"the tanh": torch.relu}),
     # The attention
+    ("next_step_seen", "Each step attends to the next one as well. `later` has to be True from the first place above the diagonal on, `triu(1)`.", {SEEN: lambda scores: _so_far(scores, 1)}),
+    ("query_and_key_exchanged", "Queries are made with weight_k, and keys with weight_q. It is the other way round.", {"weight_q": lambda weight, *, weight_k: weight_k, "weight_k": lambda weight, *, weight_q: weight_q}),
+    ("divided_by_k", "You divide the scores by K. The version shown divides them by its root, and that was right.", {"the scaled scores": lambda query, key: query @ key.mT / key.shape[-1]}),
     ("scale_taken_out", "You have taken out the division by the square root of K. It was right.", {"the scaled scores": lambda query, key: query @ key.mT}),
     ("divided_after_the_mask", "The mask comes after the softmax, and you divide the weights that are left by their sum. Where a later step has a far larger score, all that are left are 0, and 0 divided by 0 is NaN: put -inf into the scores first.", {MASKED: left_out, WEIGHTS: _divided_after_the_mask}),
     ("no_mask", "Each step attends to all steps, later ones included. The mask has to stay: put -inf into the scores of later steps.", {MASKED: left_out}),
@@ -161,5 +189,9 @@ task.changed_each(
     ("nan_taken_away", "You have replaced the NaN of step 0 by 0, but the fault behind it is left: a step does not see itself. `later` has to be True strictly above the diagonal.", FAULTS["own_step"][0] | {WEIGHTS: lambda masked: masked.softmax(-1).nan_to_num(0.0)}),
     ("earlier_steps_hidden", "Your mask is turned round: each step attends to itself and to later steps. `later` has to be True above the diagonal, where the axis of the keys is the last one.", {SEEN: lambda scores: _so_far(scores).mT}),
     ("softmax_over_the_queries", "Your softmax runs over the queries, axis 1, so it is not the weights of one step that sum to 1. Let it run over the last axis.", {WEIGHTS: lambda masked: masked.softmax(1)}),
+    ("new_features_before_x", "The new features come before x. Put them behind it.", {"the dense block": lambda x, new: torch.cat([new, x], -1)}),
+    ("read_before_the_rest", "What was read comes first in your result. It comes last: x, then the new features, then what was read.", {"all side by side": lambda dense, read: torch.cat([read, dense], -1)}),
+    ("read_alone", "You return what was read alone. Put it behind what went in: B×T×(D+F+E).", {"all side by side": lambda dense, read: read}),
+    ("dense_block_alone", "You return what the dense block gives. What the attention has read belongs behind it: B×T×(D+F+E).", {"all side by side": left_out}),
     ("new_features_left_out", "Your result lacks the new features of the dense block. It holds x, then the new features, then what was read: B×T×(D+F+E).", {"all side by side": lambda dense, read, *, x: torch.cat([x, read], -1)}),
 )  # fmt: skip

@@ -34,6 +34,16 @@ def _by_the_length_of_all_keys(query, key):
     return dot(query, key) / key.square().mean((-2, -1), keepdim=True)
 
 
+def _only(where):
+    """Scores that are divided so where `where(sentence, head, row)` is True, and elsewhere plain products."""
+
+    def score(query, key):
+        places = torch.meshgrid(*map(torch.arange, query.shape[:3]), indexing="ij")  # B H T each
+        return torch.where(where(*places)[..., None], _by_the_length_of_all_keys(query, key), dot(query, key))
+
+    return score
+
+
 def _less_the_mean_query(query, key):
     return scaled_dot(query - query.mean(2, keepdim=True), key)
 
@@ -229,6 +239,11 @@ WRONG = {
     _made(end=_sharper): "a wrong one: its contexts come from other weights than it returns",
     _made(end=_weights_of_the_first_head): "a wrong one: it returns the first head's weights for both",
     _made(_by_the_length_of_all_keys): "a wrong one: its scores are divided by the length of all keys, hidden ones too",
+    _made(_only(lambda b, h, t: h == 0)): "a wrong one: in the first head, scores are divided by the length of all keys, hidden ones too",
+    _made(_only(lambda b, h, t: h == 1)): "a wrong one: in the second head, scores are divided by the length of all keys, hidden ones too",
+    _made(_only(lambda b, h, t: b > 0)): "a wrong one: in all sentences but the first, scores are divided by the length of all keys, hidden ones too",
+    _made(_only(lambda b, h, t: t % 2 == 0)): "a wrong one: in the rows 0, 2, 4 and so on, scores are divided by the length of all keys, hidden ones too",
+    _made(_only(lambda b, h, t: t % 2 == 1)): "a wrong one: in the rows 1, 3, 5 and so on, scores are divided by the length of all keys, hidden ones too",
     _made(_less_the_mean_query): "a wrong one: the mean of all queries is subtracted, so a row depends on other rows' queries",
     _made(_mean_over_the_batch): "a wrong one: scores are mixed over the batch, so sentences see one another",
     _made(_a_little_of_the_other_head): "a wrong one: each head's scores have a little of the other's",

@@ -85,13 +85,23 @@ def _random_mask(T, B, draw):
     return mask
 
 
-def _trial(attend, order_matters, T, B=3, masked=_random_mask, same=close, part=lambda tensor: tensor):
-    """What an attention makes of random numbers; of signs, sums and contexts a test looks at a part."""
+def _trial(
+    attend,
+    order_matters,
+    T,
+    B=3,
+    masked=_random_mask,
+    same=close,
+    part=lambda tensor: tensor,
+    staying=lambda b, h, t: b == b,
+):
+    """What an attention makes of random numbers; of signs, sums and contexts a test looks at a part, and it asks some rows to stay."""
     draw = torch.Generator().manual_seed(5)
     given = [torch.randn(B, HEADS, T, WIDTH, generator=draw) for _ in range(3)] + [masked(T, B, draw)]
     on = SimpleNamespace(attend=attend, order_matters=order_matters, draw=draw, given=given, same=same, part=part)
     _, _, on.value, on.mask = given
     on.b, on.h, on.t = torch.meshgrid(*map(torch.arange, (B, HEADS, T)), indexing="ij")  # B H T each
+    on.asked_to_stay = staying(on.b, on.h, on.t)
     on.copies = [tensor.clone() for tensor in given]
     on.contexts, on.weights = attend(*on.copies)
     return on
@@ -108,7 +118,7 @@ def _rows_stay(on, new, rows, changed=(0, 1, 2), results=2):
     for i in changed:
         given[i][new] = torch.randn(given[i][new].shape, generator=on.draw)
     now, before = on.attend(*given), (on.contexts, on.weights)
-    rows = rows[..., None]
+    rows = (rows & on.asked_to_stay)[..., None]
     return all(on.same(torch.where(rows, before[i], 0), torch.where(rows, now[i], 0)) for i in range(results))
 
 
@@ -193,6 +203,16 @@ _mistaken(
     "Attentions that go wrong only in a later sentence, or use the first one's mask for all, pass your test, since you look at the signs, the sums and the contexts of the first sentence only. Look at all.",
     part=lambda tensor: tensor[:1],
 )
+for _name, _where, _staying in (
+    ("one_head_stays", "in the second head", lambda b, h, t: h == 0),
+    ("one_sentence_stays", "in later sentences", lambda b, h, t: b == 0),
+    ("one_row_stays", "in rows after the first", lambda b, h, t: t == 0),
+):
+    _mistaken(
+        _name,
+        f"An attention in which rows see what they should not, but only {_where}, passes your test. Put other numbers wherever a row may not look, and do so for every sentence, head and row.",
+        staying=_staying,
+    )
 
 
 # What the test asks for that is not promised

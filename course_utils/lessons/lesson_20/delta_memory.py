@@ -51,6 +51,21 @@ def _unit(draw, B, T, D, E):
     return key / key.norm(dim=2, keepdim=True), value, query, rate
 
 
+@task.property
+def the_first_step_that_is_wrong(case, value):
+    """What a step reads hangs on the writes so far."""
+    right = task.oracle_function(*case.args)
+    if value.shape != right.shape:
+        return None
+    off = ((value.double() - right.double()).abs() > 1e-4 * (1 + right.abs())).any(-1).any(0)
+    if not off.any():
+        return None
+    t = int(off.nonzero()[0])
+    if t == 0:
+        return "Step 0 is wrong already: the memory is empty there, so it reads what it has just written itself, as far as its query is like its key."
+    return f"Steps before step {t} read what they should. So look at what a write does to what is in the memory already: step {t} is the first that shows it."
+
+
 @task.cases
 def _(draw):
     for size in sizes(B=2, T=5, D=3, E=7):
@@ -88,9 +103,9 @@ def _(key, value, query, rate):
 
 
 OLD, DIFFERENCE, SCALED = (
-    "what the memory holds for the key",
-    "the value less what is there",
-    "the rate times the difference",
+    "what is there",
+    "the difference",
+    "the scaled difference",
 )
 WRITTEN, NEW, READ = "what is written", "the memory after writing", "what is read"
 RATE, KEPT, QUERY = "the rate of the step", "the memory before the step", "the query of the step"
@@ -135,6 +150,13 @@ task.changed(
     {DIFFERENCE: left_out, NEW: lambda memory, written, *, done: (1 - done[RATE])[..., None] * memory + written},
 )
 task.changed_each(
+    ("old_value_added", "You add what the memory held to the new value. Subtract it: the write is only what is missing.", {DIFFERENCE: add}),
+    ("memory_replaced", "Each write takes the place of the whole memory, so that what earlier steps have written is lost. Add it to the memory.", {NEW: lambda memory, written: written}),
+    ("rate_unused", "The rate has no effect: each write replaces what the key finds in full. Multiply the difference by the rate.", {RATE: lambda r: torch.ones_like(r[:, None])}),
+    ("one_minus_the_rate", "You multiply the difference by 1 minus the rate. The rate says how much is replaced: multiply by it.", {RATE: lambda r: 1 - r[:, None]}),
+    ("first_rate_for_all_steps", "All steps write with the rate of the first one. Each has its own.", {"rate": lambda rate: rate[:, :1].expand_as(rate)}),
+    ("first_rates_for_all_sequences", "All sequences use the rates of the first one. Each has its own.", {"rate": lambda rate: rate[:1].expand_as(rate)}),
+    ("read_with_the_key", "You read with the key. A step reads with its query.", {"query": lambda query, *, key: key}),
     ("memory_not_kept", "Each step begins with an empty memory. Make it once, before the loop, and keep it from step to step.", {KEPT: torch.zeros_like}),
     ("keys_normalised", "You divide the keys by their length. Use them as they are.", {"key": lambda key: torch.nn.functional.normalize(key, dim=2)}),
     ("old_value_asked_with_the_query", "You use the query to ask the memory what is to be replaced. Use the key: the step writes under its key.", {OLD: lambda memory, key, *, done: recall(memory, done[QUERY])}),

@@ -27,15 +27,17 @@ task = Task(
 
 
 @task.property
-def a_new_key_is_written_in_full(case, value):
-    """The mean of one value is this value."""
+def the_nth_rate_of_a_key_is_one_over_n(case, value):
+    """Where a rate is wrong first."""
     (key,) = case.args
-    new = ~(key[:, :, None] == key[:, None]).tril(-1).any(2)
-    off = (value - 1).abs()[new] > 1e-3
+    right = task.oracle_function(key)
+    if value.shape != right.shape or not ((value - right).abs() > 1e-4).any():
+        return None
+    b, t = ((value - right).abs() > 1e-4).nonzero()[0].tolist()
+    n = round(1 / float(right[b, t]))
+    times = f"{n} times" if n > 1 else "once"
     return (
-        f"When a key comes for the first time, its mean is its value, so the rate is 1. For the input “{case.name}” one of yours is not."
-        if off.any()
-        else None
+        f"In sequence {b}, the key of step {t} has come {times} so far, step {t} included, so its rate should be 1/{n}."
     )
 
 
@@ -61,14 +63,14 @@ def _count(same):
     return same.sum(2)
 
 
-SAME, SO_FAR, RATES = "which steps have the same key", "those of them so far", "1 divided by their number"
+SAME, SO_FAR, RATES = "the steps with equal keys", "the equal keys so far", "the rates"
 
 
 @task.steps
 def _(key):
     same = yield SAME, eq, key[:, :, None], key[:, None]
     so_far = yield SO_FAR, torch.tril, same
-    number = yield "how many they are", _count, so_far
+    number = yield "the counts so far", _count, so_far
     rates = yield RATES, truediv, 1.0, number
     return rates
 
@@ -77,7 +79,15 @@ task.changed_each(
     ("latest", "All rates are 1, so the memory holds the latest value of each key. It should hold their mean.", {RATES: lambda one, number: torch.ones(number.shape)}),
     ("later_steps_too", "You count all steps that have this key, also those still to come. Count up to the step itself.", {SO_FAR: left_out}),
     ("earlier_steps_alone", "You count the steps before this one alone. The step itself counts, too: the second value of a key has the rate 1/2.", {SO_FAR: lambda same: same.tril(-1), RATES: lambda one, number: one / number.clamp(min=1)}),
+    ("from_each_step_on", "You count from each step on, and not up to it, be it with `triu` in place of `tril` or along the other axis. Count the steps so far, the step itself included.", {SO_FAR: torch.triu}),
+    ("earlier_steps_divide", "You divide by how often the key has come before this step, which is 0 at its first one, so the rate is infinite. The step itself counts, too.", {SO_FAR: lambda same: same.tril(-1)}),
+    ("different_keys_counted", "You count how many different keys have come so far. Count how often this key has come.", {RATES: lambda one, number, *, key: torch.stack([torch.tensor([1 / len(set(row[: t + 1])) for t in range(len(row))]) for row in key.tolist()])}),
+    ("first_key_counted", "You count how often the first key of a sequence has come, at every step. Count the key of the step itself.", {"the counts so far": lambda so_far, *, key: (key == key[:, :1]).cumsum(1).clamp(min=1)}),
+    ("first_sequence_for_all", "You count the keys of the first sequence for all of them. Each sequence has keys of its own.", {"key": lambda key: key[:1].expand_as(key)}),
     ("every_step_counted", "You count all steps so far, whatever their key. A key's mean is over its own values: count the steps that have the same key.", {SAME: lambda key, other: torch.ones_like(key + other)}),
+    ("share_that_stays", "You return the share that stays of the old mean, (n - 1)/n. The rate is how far a write moves it to the new value: 1/n.", {RATES: lambda one, number: one - 1 / number}),
+    ("first_value_kept", "The rate is 0 wherever a key comes again, so the memory holds its first value. It should hold the mean of all its values: the nth rate is 1/n.", {RATES: lambda one, number: (number == 1).float()}),
+    ("always_half", "The rate is 1/2 wherever a key comes again, so that later values count more than earlier ones. For a mean the nth rate is 1/n.", {RATES: lambda one, number: 1 / number.clamp(max=2)}),
     ("halved", "You halve the rate each time the key comes again: 1, 1/2, 1/4. For a mean the nth rate is 1/n.", {RATES: lambda one, number: 0.5 ** (number - 1)}),
     ("one_too_many", "Your rates are 1/(n + 1): half at the first value of a key, as if the empty memory counted as a value of 0. The first rate is 1.", {RATES: lambda one, number: one / (number + 1)}),
     ("counts", "You return how often the key has come so far. The rate is 1 divided by this number.", {RATES: lambda one, number: number.float()}),

@@ -116,17 +116,17 @@ SAID = {
     "one that sees padding": "Keys or values of steps that the mask hides from all queries change a context. Give these steps a weight of 0, or do not write them into your memory.",
     "one that gives the same sequence other contexts": "A sequence comes twice in this batch, and its contexts are not the same. Does something depend on its place in the batch, or on chance?",
     "one that mixes heads": "Another query, key and value in one head change the contexts of the other head. Heads are on the second axis: let nothing be summed or normalised over it.",
-    "one that sees something where nothing may be seen": "A step whose whole row of the mask is False gets a context that is not zero. A number far below 0 in place of its scores gives all steps the same weight: put zeros into the weights where the mask is False.",
+    "one that sees something where nothing may be seen": "A step whose whole row of the mask is False gets a context that is not zero. If you put a number far below 0 in place of hidden scores, all of them have the same weight there: put zeros into the weights where the mask is False.",
     "one that ignores the query": "Another query changes no context, so nothing is looked up. The score, or what is read from your memory, should depend on the query.",
     "one that ignores the values": "With different values, no context changes. Contexts should be made of the values.",
     "dot-product attention": "This is the attention of lesson 09, perhaps with another factor, or too near to it to be told apart. A factor does not count; a dot product plus something that differs from key to key does. Change the score, the normaliser or the memory.",
 }
 
 
-@task.property
-def it_keeps_its_promises(case, value):
+@task.wrong_reading
+def _(case, right, read):
     """The first promise that is broken, with what to do."""
-    return SAID.get(value)
+    return SAID[read]
 
 
 @task.reading

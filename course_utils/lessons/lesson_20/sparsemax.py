@@ -117,12 +117,12 @@ def _(scores, mask):
     return torch.stack(rows).view_as(scores)
 
 
-HIDDEN, DOWN = "the scores with -inf where the mask is False", "the scores from the largest down"
-TIMES_K, STRETCHED = "k times the k-th of them", "1 plus k times the k-th of them"
-ABOVE, NUMBER = "what is above the running sum", "how many weights are above 0"
-SUM, LESS = "the sum of the scores that stay", "the sum of the scores that stay, minus 1"
-THRESHOLD, REST = "the threshold", "the scores less the threshold"
-POSITIVE, WEIGHTS = "what is above 0 of them", "the weights with zeros"
+HIDDEN, DOWN = "the masked scores", "the sorted scores"
+TIMES_K, STRETCHED = "the k-fold scores", "1 plus the k-fold score"
+ABOVE, NUMBER = "the comparison with the sums", "the number that stay"
+SUM, LESS = "the sum that stays", "that sum minus 1"
+THRESHOLD, REST = "the threshold", "the lowered scores"
+POSITIVE, WEIGHTS = "the positive parts", "the weights with zeros"
 
 
 @task.steps

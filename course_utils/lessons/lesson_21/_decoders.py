@@ -195,6 +195,10 @@ def last_alone(logits, past):
     return logits[:, -1:] if past else logits
 
 
+def without_the_last_id(logits, past):
+    return torch.cat([logits[..., :-1], 0 * logits[..., -1:]], -1) if past else logits
+
+
 def fails_with_several(ids, cache):
     if cache is not None and ids.shape[1] > 1:
         raise RuntimeError("The size of tensor a must match the size of tensor b")
@@ -220,12 +224,15 @@ WRONG = {
     decoder(join_values=lambda old, new: torch.cat([new, old], 2)): "a wrong model: new values are put before the old ones, and new keys after them",
     decoder(of_layer=lambda kept, n: kept[0]): "a wrong model: its second layer uses what the first one has kept",
     decoder(at_use=lambda old: old[:1].expand(old.shape)): "a wrong model: all sentences of a batch use the cache of the first one",
+    decoder(at_use=lambda old: torch.cat([0 * old[:1], old[1:]])): "a wrong model: what it keeps of the first sentence is lost",
     decoder(at_use=lambda old: old.half().float()): "a wrong model: its cache is in half precision",
     decoder(mask=at_the_top_left): "a wrong model: with a cache, its mask begins at the first of all ids, so new ones do not see all that stands before them",
     decoder(mask=one_ahead_in_a_piece): "a wrong model: with a cache, its mask is off by one, so an id sees the next one of its piece",
     decoder(mask=nothing_hidden_at_first): "a wrong model: without a cache, each id sees all later ones",
     decoder(normal=over_the_batch): "a wrong model: it subtracts a mean over the batch, so sentences change one another",
     decoder(ending=last_alone): "a wrong model: with a cache, it gives the logits of a piece's last id alone",
+    decoder(ending=without_the_last_id): "a wrong model: with a cache, the logit of the last id of the vocabulary is 0",
+    decoder(ending=lambda logits, past: logits * (past != 1)): "a wrong model: where a single id is kept, its logits are 0",
     decoder(ending=nan_with_a_cache): "a wrong model: with a cache, it gives NaN",
     decoder(ending=lambda logits, past: logits * torch.nan): "a wrong model: it gives NaN",
     fails_with_several: "a wrong model: with a cache, it fails on a piece of several ids",

@@ -1,7 +1,7 @@
 """Task 21.cache_bytes: how many bytes keys and values take that a decoder keeps."""
 
 from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Task, count
 
 task = Task(
     "21.cache_bytes",
@@ -26,9 +26,7 @@ task = Task(
 def _(draw):
     for layers, groups, times, d, length, size in ((1, 1, 2, 3, 5, 2), (2, 2, 3, 3, 5, 4), (3, 2, 5, 7, 11, 2), (5, 3, 2, 7, 11, 1), (7, 2, 3, 5, 13, 8)):  # fmt: skip
         length = length + 2 * int(draw.whole(0, 8))
-        name = (
-            f"{layers} layers, {groups * times} heads in {groups} groups of width {d}, {length} positions, {size} bytes"
-        )
+        name = f"{count(layers, 'layer')}, {groups * times} heads in {count(groups, 'group')} of width {d}, {length} positions, {count(size, 'byte')}"
         yield Case(name, (layers, groups * times, groups, d, length, size))
     layers, length = int(draw.whole(20, 40)), int(draw.whole(1000, 9000))
     yield Case(

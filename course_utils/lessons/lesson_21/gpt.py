@@ -8,7 +8,8 @@ import torch.nn.functional as F
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count
 from course_utils.checks.way import left_out
-from course_utils.lessons.lesson_12._layers import attention, drawn, in_precision, norm
+from course_utils.lessons.lesson_12._layers import attention, drawn, in_precision, norm, silenced
+from course_utils.lessons.shared.stages import told_by_stages
 from course_utils.models.attention import causal_mask
 
 task = Task(
@@ -67,15 +68,42 @@ def _args(draw, B, T, V, H, D, F, layers, longest):
 
 # Sizes B, T, V, H, D, F, layers, longest: tiny first, then larger ones
 LADDER = (
-    (1, 2, 3, 1, 4, 2, 1, 5),
     (2, 3, 5, 1, 3, 4, 1, 7),
     (2, 5, 3, 2, 4, 3, 2, 7),
     (3, 5, 7, 3, 6, 11, 2, 8),
 )
 
 
+SMALL = (1, 3, 4, 1, 3, 2, 1, 5)
+STAGES = {  # what gives something, its sizes, the layers that give zeros, and what is said where this is wrong first
+    "ids and positions alone": (
+        SMALL,
+        ("blocks.0.attention.out_proj", "blocks.0.network.2"),
+        "Here attention and the network give zeros. What is left are the ids and their positions, the last norm and the readout: look at them first.",
+    ),
+    "attention alone": (
+        SMALL,
+        ("blocks.0.network.2",),
+        "Here the network gives zeros. Where attention does so, too, all is right, so look at attention first: what does it read, what is it added to, and what does its mask hide?",
+    ),
+    "attention and network": (
+        SMALL,
+        (),
+        "Where the network gives zeros, all is right, so look at the network first: what does it read, and what is it added to?",
+    ),
+    "two blocks": (
+        (*SMALL[:6], 2, 5),
+        (),
+        "With one block all is right, and with two it is not. Does each block read what the one before it gives, in their order?",
+    ),
+}
+told_by_stages(task, {name: sentence for name, (*_, sentence) in STAGES.items()})
+
+
 @task.cases
 def _(draw):
+    for name, (dims, silent, _) in STAGES.items():
+        yield Case(f"{name}, {count(dims[1], 'id')}", silenced(_args(draw, *dims), silent))
     for dims in LADDER:
         B, T, V, H, D, _, layers, longest = dims
         name = f"{count(B, 'sentence')} of {count(T, 'id')}, V={V}, {count(H, 'head')}, width {D}, {count(layers, 'block')}, up to {longest} positions"
@@ -136,8 +164,8 @@ def _(sizes, weights, ids):
     for n in range(sizes["layers"]):
         at = f"blocks.{n}."
         attend, network = _attention(weights, at, sizes["heads"]), partial(_network, weights, at)
-        norm1 = yield "norm1", lambda name: partial(norm, weights, name), f"{at}norm1"
-        norm2 = yield "norm2", lambda name: partial(norm, weights, name), f"{at}norm2"
+        norm1 = yield "the first norm", lambda name: partial(norm, weights, name), f"{at}norm1"
+        norm2 = yield "the second norm", lambda name: partial(norm, weights, name), f"{at}norm2"
         y = yield NORM1, norm1, x
         seen = yield SEEN, attend, y, allowed
         x = yield AFTER1, torch.add, x, seen
@@ -193,6 +221,11 @@ task.changed(
     {MASK: torch.triu},
 )
 task.changed(
+    "mask_of_numbers",
+    f"Your attn_mask holds numbers, and PyTorch adds those to the scores: later positions, with their 1, are looked at even more. {HIDDEN}",
+    {MASK: lambda ones: 1 - ones.float().tril()},
+)
+task.changed(
     "no_positions",
     "The positions are missing: add the first T rows of self.positions.weight to the vectors of the ids.",
     {EMBEDDED: left_out},
@@ -202,6 +235,14 @@ task.changed(
     "The ids are looked up in self.positions as well. It is their places, 0 to T-1, that are looked up there.",
     {PLACES: lambda table, ids: table[ids]},
 )
+task.changed_each(
+    ("positions_from_1", "Your positions begin with row 1 of self.positions.weight. The first id is at position 0.", {PLACES: lambda table, ids: table[1 : ids.shape[1] + 1]}),
+    ("last_positions", "You add the last T rows of self.positions.weight. The ids stand at the positions 0 to T-1: take the first T rows.", {PLACES: lambda table, ids: table[-ids.shape[1] :]}),
+    ("one_position_for_all", "All ids get the vector of one and the same position. Each has its own: row t for the id at position t.", {PLACES: lambda table, ids: table[ids.shape[1] - 1]}),
+    ("positions_reversed", "Your positions count from the end of the text. The first id is at position 0.", {PLACES: lambda table, ids: table[: ids.shape[1]].flip(0)}),
+    ("positions_multiplied", "You multiply the vectors of ids and positions. Add them.", {EMBEDDED: torch.mul}),
+    ("ids_unused", "The ids have no effect: x is made of the positions alone. Add the vectors of the ids, from self.embedding.", {EMBEDDED: lambda words, places: 0 * words + places}),
+)  # fmt: skip
 task.changed(
     "embedding_scaled",
     "You multiply the vectors of the ids by √D, as the Transformer of 2017 did. Here they are added to the positions as they are.",
@@ -237,9 +278,9 @@ task.changed(
     "The norms come after the additions: that is post-norm, as in 2017. Here each comes before its function: x + f(norm(x)).",
     {
         NORM1: left_out,
-        AFTER1: lambda x, seen, *, done: done["norm1"](x + seen),
+        AFTER1: lambda x, seen, *, done: done["the first norm"](x + seen),
         NORM2: left_out,
-        AFTER2: lambda x, found, *, done: done["norm2"](x + found),
+        AFTER2: lambda x, found, *, done: done["the second norm"](x + found),
     },
 )
 task.changed(
@@ -247,9 +288,9 @@ task.changed(
     "You normalise what attention and the network give. The norm belongs before them: x + f(norm(x)).",
     {
         NORM1: left_out,
-        SEEN: lambda y, allowed, *, right, done: done["norm1"](right(y, allowed)),
+        SEEN: lambda y, allowed, *, right, done: done["the first norm"](right(y, allowed)),
         NORM2: left_out,
-        FOUND: lambda y, *, right, done: done["norm2"](right(y)),
+        FOUND: lambda y, *, right, done: done["the second norm"](right(y)),
     },
 )
 task.changed(
@@ -260,13 +301,34 @@ task.changed(
 task.changed(
     "norm1_twice",
     "norm1 is used for attention and for the network. The network has a norm of its own, norm2.",
-    {"norm2": lambda name, *, right: right(name.replace("norm2", "norm1"))},
+    {"the second norm": lambda name, *, right: right(name.replace("norm2", "norm1"))},
 )
 task.changed(
     "side_by_side",
     "Attention and the network both read the x that comes into the block. The network reads what attention has been added to.",
     {NORM2: lambda x, *, right, done: right(x - done[SEEN])},
 )
+
+
+def _blocks(order):
+    """A change of the weights: for each block, those of another one; order(block, how many there are) tells which."""
+
+    def change(weights, *, sizes):
+        found = dict(weights)
+        for n in range(sizes["layers"]):
+            own, other = f"blocks.{n}.", f"blocks.{order(n, sizes['layers'])}."
+            found |= {name: weights[name.replace(own, other)] for name in weights if name.startswith(own)}
+        return found
+
+    return change
+
+
+task.changed_each(
+    ("network_reads_what_attention_read", "The network reads norm1 of x, as attention does. It reads norm2 of what attention has been added to.", {NORM2: lambda x, *, done: done[NORM1]}),
+    ("blocks_in_reverse", "x goes through the blocks from the last to the first. The first one comes first.", {"weights": _blocks(lambda n, layers: layers - 1 - n)}),
+    ("one_block_for_all", "x goes through the first block again and again. Each block of self.blocks has weights of its own.", {"weights": _blocks(lambda n, layers: 0)}),
+    ("last_block_alone", "x goes through the last block alone, or the blocks all read the x that comes in. Each block reads what the one before it gives.", {"weights": _blocks(lambda n, layers: layers - 1), "sizes": lambda sizes: sizes | {"layers": 1}}),
+)  # fmt: skip
 task.changed(
     "first_block_alone",
     "x goes through the first block alone. It goes through all of self.blocks.",
@@ -287,6 +349,11 @@ task.changed(
     "You return probabilities. Return the logits as they are: the loss applies the softmax.",
     {"result": lambda logits: logits.softmax(-1)},
 )
+task.changed_each(
+    ("log_probabilities", "You return log probabilities. Return the logits as they are: the loss applies the log softmax.", {"result": lambda logits: logits.log_softmax(-1)}),
+    ("logits_scaled", "You divide the logits by √D. Here the readout is the product with the embedding as it is.", {READ: lambda x, table: x @ table.mT / x.shape[-1] ** 0.5}),
+    ("no_readout", "You return what the last norm gives. The readout is missing: the product of each vector with self.embedding.weight, transposed.", {READ: left_out}),
+)  # fmt: skip
 task.changed(
     "last_position_alone",
     "You return the logits of the last position alone, which is all that speaking needs. Training needs those of all positions: B×T×V.",

@@ -1,5 +1,6 @@
 """Task 21.grouped_query_attention: heads that share keys and values in groups (Ainslie et al. 2023)."""
 
+from itertools import product
 from operator import matmul, truediv
 from types import SimpleNamespace
 
@@ -9,7 +10,8 @@ import torch.nn.functional as F
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
 from course_utils.checks.way import left_out
-from course_utils.lessons.shared.masked import masked_softmax_mistakes
+from course_utils.lessons.shared.masked import filled, masked_softmax_mistakes
+from course_utils.lessons.shared.properties import outside_the_values
 from course_utils.lessons.shared.shares import USUAL
 from course_utils.models.attention import causal_mask
 
@@ -86,7 +88,33 @@ def _(query, key, value, mask):
     return torch.stack(heads, 1)
 
 
-KEYS, VALUES, PRODUCTS = "the keys of each head", "the values of each head", "the products of queries and keys"
+def _of_groups(case, h, of_keys, of_values):
+    """What head h gets with the keys of one group and the values of another."""
+    query, key, value, mask = (tensor.double() if tensor.is_floating_point() else tensor for tensor in case.args)
+    return F.scaled_dot_product_attention(query[:, h], key[:, of_keys], value[:, of_values], mask)
+
+
+@task.property
+def each_head_reads_its_group(case, value):
+    """Which group's keys and values a head has used in its place; else which context is no mean of its group's values."""
+    query, key, values, mask = case.args
+    H, G = query.shape[1], key.shape[1]
+    if value.shape != (*query.shape[:3], values.shape[3]):
+        return None
+    alike = lambda h, *groups: torch.allclose(value[:, h].double(), _of_groups(case, h, *groups), atol=1e-4)  # noqa: E731
+    for h in (h for h in range(H) if not alike(h, h * G // H, h * G // H)):
+        for a, b in product(range(G), repeat=2):
+            if alike(h, a, b):
+                used = f"group {a}" if a == b else f"the keys of group {a} and the values of group {b}"
+                return f"Head {h} uses {used}. It should use group {h * G // H}: of {H} heads and {G} groups, {H // G} heads side by side share one."
+        off = outside_the_values(value[:, h], values[:, h * G // H], mask)
+        if off.any():
+            b, t, e = off.nonzero()[0].tolist()
+            return f"A context is a mean of values, with weights that sum to 1. Number {e} of head {h}'s context at position {t} of sentence {b} lies outside those of its group that may be attended to: do your weights sum to 1, and are they 0 where the mask is False?"
+    return None
+
+
+KEYS, VALUES, PRODUCTS = "the keys of each head", "the values of each head", "the dot products"
 ROOT, SCORES, MASKED, SOFTMAX = "√d", "the scores", "the masked scores", "the softmax"
 ZEROS = "the weights with zeros"
 
@@ -137,6 +165,15 @@ for name, sentence, wrong in (
     task.changed(name, sentence, {KEYS: wrong, VALUES: wrong})
 
 
+task.changed_each(
+    ("keys_in_turn", "The values are in the right groups, and the keys are not: head h uses the keys of group h % G. `repeat` copies all groups one after another; `repeat_interleave` puts the copies of each group side by side.", {KEYS: in_turn}),
+    ("values_in_turn", "The keys are in the right groups, and the values are not: head h uses the values of group h % G. `repeat` copies all groups one after another; `repeat_interleave` puts the copies of each group side by side.", {VALUES: in_turn}),
+    ("first_group_for_all", "All heads use group 0. The first H/G heads do, and the next ones use the next group.", dict.fromkeys((KEYS, VALUES), lambda shared, heads: own(shared[:, :1], heads))),
+    ("mean_of_the_groups", "All heads use the mean of all groups. Each group has keys and values of its own.", dict.fromkeys((KEYS, VALUES), lambda shared, heads: own(shared.mean(1, keepdim=True), heads))),
+    ("groups_in_reverse", "The groups are in the opposite order: the first heads use the last group. They use group 0.", dict.fromkeys((KEYS, VALUES), lambda shared, heads: own(shared.flip(1), heads))),
+)  # fmt: skip
+
+
 # Heads of a group
 
 
@@ -170,6 +207,31 @@ task.changed(
     {SCORES: left_out},
 )
 task.changed(
+    "divided_by_d",
+    "You divide the scores by d, or by √d twice. Divide them once by √d.",
+    {ROOT: lambda d, power: d},
+)
+task.changed(
+    "softmax_over_queries_nan",
+    "Your softmax runs over the queries, and a key that none of them may attend to gives NaN. It runs over the keys, the last axis.",
+    {SOFTMAX: lambda scores: scores.softmax(-2), ZEROS: left_out},
+)
+task.changed(
+    "softmax_over_heads_nan",
+    "Your softmax runs over the heads, and what the mask hides from all of them gives NaN. It runs over the keys, the last axis.",
+    {SOFTMAX: lambda scores: scores.softmax(1), ZEROS: left_out},
+)
+task.changed(
+    "largest_alone",
+    "Each query reads the key with the largest score alone. A softmax gives every key that may be attended to a share.",
+    {SOFTMAX: lambda scores: F.one_hot(scores.argmax(-1), scores.shape[-1]).to(scores)},
+)
+task.changed(
+    "sigmoid",
+    "Your weights come from a sigmoid, so they do not sum to 1. A softmax over the keys makes them.",
+    {SOFTMAX: torch.sigmoid},
+)
+task.changed(
     "softmax_over_queries",
     "Your softmax runs over the queries. It runs over the keys, the last axis.",
     {SOFTMAX: lambda scores: scores.softmax(-2).nan_to_num()},
@@ -180,7 +242,19 @@ task.changed(
     {SOFTMAX: lambda scores: scores.softmax(1).nan_to_num()},
 )
 masked_softmax_mistakes(
-    task, "mask_unused", "mask_inverted", "mask_inverted_nan", "masked_after", "masked_with_zeros", "overflow"
+    task,
+    *("mask_unused", "mask_inverted", "mask_inverted_nan", "masked_after", "masked_with_zeros", "mask_added"),
+    "overflow",
+)
+task.changed(
+    "finite_fill",
+    "Masked scores become a finite number, such as -1000. That is not -inf: the honest scores can be lower, and then the masked keys take the weight. Only -inf lies below every score.",
+    {MASKED: filled(-1000.0), ZEROS: left_out},
+)
+task.changed(
+    "masked_after_and_divided",
+    "The mask comes after the softmax, and you divide the weights that are left by their sum. Where a hidden score is far larger than the others, all that are left are 0, and 0 divided by 0 is NaN: put -inf into the scores first.",
+    {MASKED: left_out, ZEROS: lambda weights, mask: (w := weights * mask[:, None]) / w.sum(-1, keepdim=True)},
 )
 task.changed(
     "first_sentences_mask",

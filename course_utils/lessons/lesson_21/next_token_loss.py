@@ -72,8 +72,8 @@ def _(logits, ids):
     return sum(losses) / len(losses)
 
 
-GIVEN, WANTED = "the log softmax without the last position", "the ids without the first"
-OF_TARGET, LOSSES, MEAN = "the log probabilities of the next ids", "the losses", "the mean of the losses"
+GIVEN, WANTED = "the positions with a target", "the next ids"
+OF_TARGET, LOSSES, MEAN = "the targets' log probabilities", "the loss of each position", "the mean loss"
 
 
 @task.steps
@@ -142,6 +142,18 @@ task.changed(
     "You return the exponential of the loss, which is the perplexity. Return the loss itself.",
     {MEAN: lambda losses: losses.mean().exp()},
 )
+task.changed_each(
+    ("last_target_alone", "You take the loss of the last id of each sentence alone. Every position but the last has a target: take the mean over all of them.", {LOSSES: lambda of_target: -of_target[:, -1]}),
+    ("first_target_alone", "You take the loss at the first position of each sentence alone. Every position but the last has a target: take the mean over all of them.", {LOSSES: lambda of_target: -of_target[:, 0]}),
+    ("one_for_each_sentence", "You return one loss for each sentence. One number is asked for, the mean over all sentences and positions.", {MEAN: lambda losses: losses.mean(1)}),
+    ("every_position_with_every_id", "You pair every position with every next id of all sentences: indexing with `[..., ids[:, 1:]]` does that. Each position belongs to its own next id alone: `gather` takes one entry of each row.", {OF_TARGET: lambda log_p, ids: log_p[..., ids]}),
+    ("most_probable_ids", "You take the most probable id at each position, whatever comes next in the text. The loss is that of the id that comes next.", {OF_TARGET: lambda log_p, ids: log_p.amax(-1)}),
+    ("cut_anew", "You cut the numbers of B×T×V anew, into B×V×T: `view` and `reshape` move nothing, so a row then holds logits of several positions. To exchange two axes, use `transpose`.", {GIVEN: lambda log_p, *, logits: logits[:, :-1].reshape(len(logits), logits.shape[2], -1).mT.log_softmax(-1)}),
+    ("no_logarithm", "The logarithm is missing: you take minus the probability of the next id. Use log_softmax in place of softmax.", {LOG_P: lambda logits: logits.softmax(-1)}),
+    ("one_minus_probability", "You take 1 minus the probability of the next id. The cross-entropy is minus its logarithm.", {LOG_P: lambda logits: logits.softmax(-1) - 1}),
+    ("softmax_over_the_batch", "Your softmax runs over the sentences of the batch. It runs over the vocabulary, the last axis.", {LOG_P: lambda logits: logits.log_softmax(0)}),
+    ("softmax_over_all_positions", "Your softmax runs over all positions of a sentence. It runs over the vocabulary, the last axis.", {LOG_P: lambda logits: logits.log_softmax(1)}),
+)  # fmt: skip
 log_softmax_mistakes(task)
 task.changed(
     "logits_as_they_are",

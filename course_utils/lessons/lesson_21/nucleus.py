@@ -63,6 +63,8 @@ def _(draw):
         yield Case(f"{V} ids, p = {p}, of which {kept} are kept", _inputs(draw, V, p, kept))
     yield Case("7 ids, p = 0.3, of which the first to come is enough", _inputs(draw, 7, 0.3, 1))
     yield Case("7 ids, the most probable ones first, p = 0.8", _inputs(draw, 7, 0.8, 4, ordered=True))
+    logits, p = _inputs(draw, 5, 0.8, 3)
+    yield Case("5 ids with logits far below 0", (logits - 8, p))
     high, low = float(draw.whole(2, 4)), float(draw.whole(-2, 1))
     place = draw.distinct(3, 0, 7)
     tied = torch.full((7,), low)
@@ -134,10 +136,10 @@ def smaller_ids_first(case, value):
     return f"Ids {small} and {large} are equally probable, and you keep {large} without {small}: smaller ids come first. topk gives equal ones in any order; sort with stable=True keeps theirs."
 
 
-ORDER, ORDERED, SUMS = "the order of the probabilities", "the probabilities in their order", "the running sum"
-BEFORE, KEEP = "the running sum less each probability", "what is kept, in the order of the probabilities"
-KEPT, LEFT = "what is kept", "the probabilities with zeros"
-TOTAL, SHARED = "the sum of those that are kept", "the probabilities divided by their sum"
+ORDER, ORDERED, SUMS = "the order", "the sorted probabilities", "the running sum"
+BEFORE, KEEP = "the sum before each", "the prefix that is kept"
+KEPT, LEFT = "the kept ids", "the probabilities with zeros"
+TOTAL, SHARED = "the kept sum", "the new probabilities"
 
 
 @task.steps
@@ -205,6 +207,16 @@ task.changed(
     "You apply a softmax to the probabilities that are kept, which makes them more alike. Divide them by their sum, or apply the softmax to their logits.",
     {LEFT: lambda probabilities, kept: torch.where(kept, probabilities, -torch.inf).softmax(0), SHARED: left_out},
 )
+task.changed_each(
+    ("softmax_with_the_zeros", "You apply a softmax to the probabilities that are left, zeros included: exp(0) is 1, so the ids that were left out come back. Divide by the sum.", {SHARED: lambda left, total: left.softmax(0)}),
+    ("equal_shares", "All ids that are kept get the same probability. Each keeps its share of what the set has: divide the probabilities that are left by their sum.", {LEFT: lambda probabilities, kept: kept.to(probabilities)}),
+    ("filtered_logits", "You return logits, with minus infinity at the ids that are left out. Return probabilities: a softmax makes them.", {"result": lambda result, *, logits, done: logits.masked_fill(~done[KEPT], -torch.inf)}),
+    ("logits_added", "You add up the logits as they are. They are no probabilities: apply a softmax first.", {"the softmax": left_out}),
+    ("log_probabilities_added", "You add up log probabilities. They are all below 0, so their sum never reaches p: add up probabilities.", {"the softmax": lambda logits: logits.log_softmax(-1)}),
+    ("all_kept", "p has no effect: you return the probabilities of all ids.", {KEEP: lambda before, p: torch.ones_like(before, dtype=torch.bool)}),
+    ("most_probable_alone", "You keep the most probable id alone, whatever p is. Go on until the probabilities of those that you keep reach p.", {KEEP: lambda before, p: torch.arange(len(before)) == 0}),
+    ("put_back_by_the_order_itself", "You look up the new probabilities by the order: `result[order]`. That goes on shuffling them. To put each back at its id, write into zeros: `result[order] = …`, or scatter.", {"result": lambda result, *, done: result[done[ORDER]][done[ORDER]]}),
+)  # fmt: skip
 task.changed(
     "order_not_undone",
     "You return the probabilities in the order of their size. Put each back at its own id.",
@@ -255,6 +267,12 @@ task.changed(
     "You keep a share p of the ids, as top-k does with k = p·V. It is their probability that has to reach p, not their number.",
     {KEEP: lambda before, p: torch.arange(len(before)) < p * len(before)},
 )
+for name, rounded, how in (("up", round, "to the nearest whole number"), ("down", int, "down")):
+    task.changed(
+        f"share_of_the_vocabulary_rounded_{name}",
+        f"You keep a share p of the ids, p·V rounded {how}, as top-k does. It is their probability that has to reach p, not their number.",
+        {KEEP: lambda before, p, rounded=rounded: torch.arange(len(before)) < rounded(p * len(before))},
+    )
 task.changed(
     "up_to_the_rest",
     "You stop where the sum reaches 1 - p. It should reach p.",

@@ -77,16 +77,16 @@ def _(next_block):
     return (scores - scores.logsumexp(0)).exp() @ values
 
 
-OF_BLOCK, NEW = "the largest score of a block", "the largest score so far"
-MOVED, FACTOR = "the old largest score less the new one", "the factor for what is old"
-SHIFTED, POWERS = "the scores less the largest so far", "the exponentials"
-OLD_TOTAL, OF_SUM, TOTAL = "the old sum times the factor", "the sum of a block's exponentials", "the sum so far"
+OF_BLOCK, NEW = "the block's largest score", "the largest score so far"
+MOVED, FACTOR = "the difference of the largest", "the factor"
+SHIFTED, POWERS = "the lowered scores", "the exponentials"
+OLD_TOTAL, OF_SUM, TOTAL = "the rescaled sum", "the block's sum", "the sum so far"
 OLD_CONTEXT, OF_VALUES, CONTEXT = (
-    "the old context times the factor",
-    "the exponentials times the values",
+    "the rescaled context",
+    "the block's context",
     "the context so far",
 )
-DIVIDED = "the context divided by the sum"
+DIVIDED = "the divided context"
 
 
 @task.steps
@@ -181,6 +181,21 @@ task.changed(
     {SHIFTED: left_out, FACTOR: torch.ones_like},
 )
 task.changed(
+    "last_block_alone",
+    "Only the last block counts in your result: what came before it is lost, or multiplied by 0. Do you add to the sum and the context, and does the largest score so far go on to the next block?",
+    {FACTOR: torch.zeros_like},
+)
+task.changed(
+    "largest_of_the_block_subtracted",
+    "What is old is multiplied by the right factor, but from the scores of a block you subtract that block's own largest one. Subtract the largest so far, as in the factor.",
+    {SHIFTED: lambda scores, new: scores - scores.amax()},
+)
+task.changed(
+    "divided_in_the_context",
+    "The values of a block are weighted by that block's own softmax, and its exponentials are added to the sum as well, so you divide twice. Take the exponentials times the values, and divide once, at the end.",
+    {OF_VALUES: lambda e, values: e / e.sum() @ values},
+)
+task.changed(
     "raw_exponentials_beside_the_factor",
     "What is old is multiplied by a factor, and the exponentials of a new block are those of the scores as they are. Subtract the largest score so far from them.",
     {SHIFTED: left_out},
@@ -251,7 +266,34 @@ def mean_of_blocks(next_block):
 
 
 @task.mistake(
-    "You keep the blocks and compute at the end, and what you have kept is NaN by then: each call of next_block overwrites the block before. Work on a block while you have it, and keep the largest score, the sum and the context."
+    "You add up the contexts of the blocks, each divided by its own sum, so that the weights sum to the number of blocks. The softmax runs over the scores of all blocks: divide once, at the end, by the sum over all of them."
+)
+def sum_of_blocks(next_block):
+    return _softmaxes(next_block).sum(0)
+
+
+@task.mistake(
+    "You divide in each block, and weigh the blocks' contexts by how many scores each has. What counts are their exponentials: divide once, at the end, by the sum of those of all blocks."
+)
+def mean_by_length(next_block):
+    contexts, lengths = zip(*((s.softmax(0) @ v, len(s)) for s, v in iter(next_block, None)), strict=True)
+    return sum(n * context for n, context in zip(lengths, contexts, strict=True)) / sum(lengths)
+
+
+# What is used too late
+
+NAN_COMES = "Perhaps you use a block, or a part of it such as `scores[i]`, after next_block has been called again: the call overwrites it, also the one that gives None. That happens where you keep the blocks, or fetch one ahead. Work on a block while you have it."
+
+
+@task.property
+def no_nan_without_large_scores(case, value):
+    """Among scores near 0 nothing overflows."""
+    far = any(scores.abs().amax() > 100 for scores, _ in case.args[0].values)
+    return None if far or not value.isnan().any() else NAN_COMES
+
+
+@task.mistake(
+    f"NaN comes out whatever the scores are. {NAN_COMES} Or the factor for what is old is turned round: where the largest score begins with minus infinity, exp(new - old) is infinite, and infinity times 0 is NaN."
 )
 def blocks_kept(next_block):
     scores, values = zip(*iter(next_block, None), strict=True)

@@ -1,6 +1,6 @@
 """Task 21.swiglu: a gated feed-forward network (Shazeer 2020, equation 6), with weights as nn.Linear keeps them."""
 
-from operator import matmul, mul
+from operator import add, matmul, mul
 
 import torch
 import torch.nn.functional as F
@@ -61,17 +61,17 @@ def _(x, weight_gate, weight_up, weight_down):
     return down(torch.nn.SiLU()(gate(x)) * up(x))
 
 
-GATE, GATED = "the gate", "the gate times the other product"
+GATE, GATED = "the gate", "the gated product"
 
 
 @task.steps
 def _(x, weight_gate, weight_up, weight_down):
     turned = yield "weight_gate transposed", lambda weight: weight.mT, weight_gate
-    before = yield "the product of x and weight_gate", matmul, x, turned
-    share = yield "its sigmoid", torch.sigmoid, before
+    before = yield "the product with weight_gate", matmul, x, turned
+    share = yield "the sigmoid", torch.sigmoid, before
     gate = yield GATE, mul, before, share
     turned = yield "weight_up transposed", lambda weight: weight.mT, weight_up
-    up = yield "the product of x and weight_up", matmul, x, turned
+    up = yield "the product with weight_up", matmul, x, turned
     gated = yield GATED, mul, gate, up
     turned = yield "weight_down transposed", lambda weight: weight.mT, weight_down
     y = yield "the product with weight_down", matmul, gated, turned
@@ -96,6 +96,27 @@ task.changed(
     "The gate goes through a GELU: that is GEGLU. SiLU is asked for, z·σ(z).",
     {GATE: lambda z, share: F.gelu(z)},
 )
+for name, noun, function in (
+    ("tanh", "tanh", torch.tanh),
+    ("gelu_by_tanh", "a GELU, in the form that tanh approximates,", lambda z: F.gelu(z, approximate="tanh")),
+    ("gelu_by_a_sigmoid", "z·σ(1.702·z), which approximates a GELU,", lambda z: z * (1.702 * z).sigmoid()),
+    ("squared_relu", "a squared ReLU", lambda z: z.relu() ** 2),
+    ("softplus", "a softplus", F.softplus),
+    ("mish", "Mish", F.mish),
+    ("softmax", "a softmax", lambda z: z.softmax(-1)),
+    ("sigmoid_of_minus_z", "z·σ(-z), or z / (1 + exp(z)),", lambda z: z * (-z).sigmoid()),
+):
+    sentence = f"The gate goes through {noun}. SiLU is asked for, z·σ(z) = z / (1 + exp(-z)).".replace(",.", ".")
+    task.changed(name, sentence, {GATE: lambda z, share, function=function: function(z)})
+task.changed_each(
+    ("added", "You add the gate and what weight_up gives. Multiply them, number by number.", {GATED: add}),
+    ("sigmoid_of_up", "The sigmoid is that of what weight_up gives. The gate is z·σ(z) with z from weight_gate in both places.", {GATE: left_out, GATED: lambda gate, up: gate * up.sigmoid()}),
+    ("gate_unused", "weight_gate has no effect: SiLU is applied to what weight_up gives, and that is all. The gate is made with weight_gate, and multiplied by what weight_up gives.", {GATED: lambda gate, up: F.silu(up)}),
+    ("down_before_the_product", "You bring both products down to the width D before you multiply them. Multiply them first, F numbers by F numbers, and bring the product down.", {GATED: lambda gate, up, *, weight_down: (gate @ weight_down.mT) * (up @ weight_down.mT), "the product with weight_down": left_out}),
+    ("activation_at_the_end", "SiLU is applied to the result as well. Nothing comes after weight_down.", {"the product with weight_down": lambda gated, turned: F.silu(gated @ turned)}),
+    ("no_down", "The product with weight_down is missing: it brings the F numbers back to the width D.", {"the product with weight_down": left_out}),
+    ("residual", "You add x to the result. The residual connection is not part of this network.", {"result": lambda y, *, x: x + y}),
+)  # fmt: skip
 task.changed(
     "no_silu",
     "Nothing is applied to the gate: the two products are multiplied as they are. The gate goes through SiLU first.",

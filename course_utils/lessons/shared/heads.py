@@ -22,14 +22,14 @@ ORDERS = (  # which blocks serve for queries, keys and values
 )
 
 
-def projecting(name, place, words, in_weight, in_bias, heads, what="words"):
-    """The steps that make queries, keys or values of words; `place` is that of their block, `what` the name of the words."""
+def projecting(name, place, words, in_weight, in_bias, heads):
+    """The steps that make queries, keys or values of words; `place` is that of their block."""
     block = lambda rows: rows.chunk(3)[place]  # noqa: E731
-    weight = yield f"the block of in_weight for the {name}", block, in_weight
-    bias = yield f"the part of in_bias for the {name}", block, in_bias
-    turned = yield f"the block for the {name} transposed", lambda weight: weight.mT, weight
-    product = yield f"the product of {what} and weight for the {name}", matmul, words, turned
-    projected = yield f"the {name}", add, product, bias
+    weight = yield f"the block for the {name}", block, in_weight
+    bias = yield f"the bias for the {name}", block, in_bias
+    turned = yield f"the transposed block for {name}", lambda weight: weight.mT, weight
+    product = yield f"the product for the {name}", matmul, words, turned
+    projected = yield f"the projected {name}", add, product, bias
     part = yield f"the {name} of all heads", split_heads, projected, heads
     return part
 
@@ -39,7 +39,7 @@ def joining(weights, values, out_weight, out_bias):
     contexts = yield "the contexts of all heads", matmul, weights, values
     merged = yield "the contexts side by side", merge_heads, contexts
     turned = yield "out_weight transposed", lambda weight: weight.mT, out_weight
-    product = yield "the product of contexts and out_weight", matmul, merged, turned
+    product = yield "the product with out_weight", matmul, merged, turned
     output = yield "the product plus out_bias", add, product, out_bias
     return output
 
@@ -53,7 +53,7 @@ def projection_mistakes(task, queries="queries", keys="keys", values="values"):
 
     def blocks(cut):
         """Changes of what is cut from in_weight and in_bias for each of the three; `cut` gets the rows and the place of the three."""
-        steps = ("the block of in_weight for the {}", "the part of in_bias for the {}")
+        steps = ("the block for the {}", "the bias for the {}")
         at = lambda place: lambda rows: cut(rows, place)  # noqa: E731
         return {step.format(part): at(place) for step in steps for place, part in enumerate(parts)}
 
@@ -66,7 +66,7 @@ def projection_mistakes(task, queries="queries", keys="keys", values="values"):
         blocks(lambda rows, place: rows[place::3]),
     )
 
-    in_as_it_is, out_as_it_is = each("the block for the {} transposed", left_out), {"out_weight transposed": left_out}
+    in_as_it_is, out_as_it_is = each("the transposed block for {}", left_out), {"out_weight transposed": left_out}
     task.changed("blocks_transposed", f"You multiply by the blocks of in_weight as they are. {TRANSPOSED}", in_as_it_is)
     task.changed("out_transposed", f"You multiply by out_weight as it is. {TRANSPOSED}", out_as_it_is)
     task.changed(
@@ -75,8 +75,8 @@ def projection_mistakes(task, queries="queries", keys="keys", values="values"):
         in_as_it_is | out_as_it_is,
     )
 
-    no_in_bias, no_out_bias = each("the {}", left_out), {"the product plus out_bias": left_out}
-    no_out_weight = {"the product of contexts and out_weight": left_out}
+    no_in_bias, no_out_bias = each("the projected {}", left_out), {"the product plus out_bias": left_out}
+    no_out_weight = {"the product with out_weight": left_out}
     task.changed(
         "biases_forgotten",
         "in_bias and out_bias are missing. Each projection adds its bias after the product.",
@@ -90,7 +90,7 @@ def projection_mistakes(task, queries="queries", keys="keys", values="values"):
     task.changed(
         "one_number_of_in_bias",
         "A single number of in_bias is added to all queries, the next one to all keys, the third to all values. Each projection has D numbers of in_bias of its own.",
-        {f"the part of in_bias for the {part}": lambda rows, i=i: rows[i] for i, part in enumerate(parts)},
+        {f"the bias for the {part}": lambda rows, i=i: rows[i] for i, part in enumerate(parts)},
     )
     task.changed("out_bias_forgotten", "out_bias is missing: add it after the product with out_weight.", no_out_bias)
     task.changed(

@@ -18,8 +18,13 @@ def log_softmax_mistakes(task):
             lambda logits: logits.softmax(-1).log_softmax(-1),
         ),
         (
+            "one_softmax_for_all",
+            "Your softmax runs over all places together, so that the probabilities of the whole batch sum to 1. Those of each place should: take the sum over the vocabulary, the last axis.",
+            lambda logits: logits.flatten().log_softmax(0).view(logits.shape),
+        ),
+        (
             "logarithm_of_softmax",
-            "For large logits a probability becomes 0 in float32, and its logarithm minus infinity. Take both steps at once, with log_softmax, cross_entropy or logsumexp: then no probability has to be computed.",
+            "For large logits exp becomes infinite in float32, or a probability becomes 0, and the logarithm of either is infinite. Take both steps at once, with log_softmax, cross_entropy or logsumexp: then no probability has to be computed.",
             lambda logits: logits.softmax(-1).log(),
         ),
         (
