@@ -67,22 +67,19 @@ def of_steps(task, args: tuple) -> Iterator[StepChange]:
     """Give each change of a step that can be said in a few words: what has no name on the way is not spoken of."""
     met, names = {}, Names(task, args)
 
-    def noting(text):
-        def note(operation, operands):
-            if text not in met:
-                called = [names.of(operand) for operand in operands]
-                met[text] = operation, operands, called, operation(*operands)
-                names.add(text, met[text][-1])
-            return operation(*operands)
-
-        return note
+    def noting(text, operation, operands):
+        value = operation(*operands)
+        if text not in met:
+            met[text] = operation, operands, [names.of(operand) for operand in operands], value
+            names.add(text, value)
+        return value
 
     way = task.steps_function(*args)
     texts, step = [], next(way)
     while True:
         texts.append(step[0])
         try:
-            step = way.send(noting(step[0])(step[1], step[2:]))
+            step = way.send(noting(step[0], step[1], step[2:]))
         except StopIteration:
             break
     sizes = sizes_of(task, args)

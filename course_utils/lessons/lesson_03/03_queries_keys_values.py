@@ -5,8 +5,13 @@ from torch.nn import functional as F
 from course_utils import check, predict, reveal
 from course_utils.data.generated_reviews import four_cases, generate_reviews
 from course_utils.figures import diagrams, plots, widgets
-from course_utils.models.sentiment import SelfAttention, build_vocabulary, correct
-from course_utils.models.sentiment import encode, train
+from course_utils.models.sentiment import (
+    SelfAttention,
+    build_vocabulary,
+    correct,
+    encode,
+    train,
+)
 
 torch.set_printoptions(precision=3, sci_mode=False)
 
@@ -100,7 +105,7 @@ for length in (0, 1, 2, 4, 8):
     print(f"query of length {length}: {answer.item():.2f}")
 
 # %% [markdown]
-# The answer begins at 23.33, the mean of the three values, because all scores are 0 then. It ends at 20, the value that the dictionary returns. The longer the query, the more weight goes to its key.
+# The answer begins at 23.33, the mean of the three values, because all scores are 0 then. It ends at 20, which is what the dictionary returns. The longer the query, the more weight goes to its key.
 #
 # There is one advantage over a dictionary: the answer of attention has a gradient with respect to the query. So a network can learn what to ask for.
 #

@@ -5,7 +5,7 @@ from torch import nn
 from course_utils import check, predict, reveal
 from course_utils.data.measured import measured, measured_once
 from course_utils.data.small_world import small_world, truth
-from course_utils.data.subwords import BOS, PAD
+from course_utils.data.subwords import PAD
 from course_utils.figures import diagrams, plots
 from course_utils.figures.tables import table
 from course_utils.models.assembled import share_right
@@ -429,6 +429,7 @@ its_losses = fit(without, *pairs.ids(), steps=200)
 _, its_share = exact_shares(translate(without, pairs.words, test.sources), test.targets)
 print(f"without its {part}")
 reveal("12.part", round(its_share, 2))
+
 
 # %%
 def mean(numbers):
