@@ -4,9 +4,10 @@
 
 "world" trains Transformers in the generated world, five seeds each, from 1,500 pairs, where the same sentences come again and again, and
 some from 20,000, half a minute to four minutes a row; "translator" trains the course's own translator, with the preset for two laptop cores,
-to its end, 11 to 21 minutes of one core a row, and scores it on the three test sets with beam search; "words" counts the training captions
-that hold a word or a sentence. The rows go to the tables ablations.csv, recipe.csv and caption_words.csv in course_utils/data/measured_tables, which
-lesson 13 shows. What is in them already is not run again.
+to its end, 11 to 21 minutes of one core a row, and scores it on the three test sets with beam search, and trains the translator with GRUs
+beside it; "words" counts the training captions that hold a word or a sentence. The rows go to the tables ablations.csv, recipe.csv and
+caption_words.csv in course_utils/data/measured_tables, which lesson 13 shows; both translators side by side, as lesson 12 shows them, to
+on_captions.csv. What is in them already is not run again.
 """
 
 import argparse
@@ -16,7 +17,7 @@ import time
 
 import torch
 
-from course_utils.data.measured import fill
+from course_utils.data.measured import fill, measured_once
 from course_utils.data.multi30k import load_multi30k
 from course_utils.models.files import load_model
 from course_utils.training.loop import train
@@ -25,6 +26,7 @@ from course_utils.translation.scores import bleu
 from course_utils.translation.translate import translate
 
 ABLATIONS = ("data", "pairs", "changed", "seed", "bleu", "loss", "cpu_seconds")
+ON_CAPTIONS = ("model", "seed", "test_2016_flickr", "test_2017_flickr", "test_2017_mscoco", "cpu_seconds")
 RECIPE = ("changed", "seed", "test_set", "bleu", "loss", "cpu_seconds")
 CAPTION_WORDS = ("text", "captions")
 EVERYTHING = "nothing"  # what is changed in the row that the others are compared with
@@ -114,6 +116,13 @@ def recipe(changed, seed):
     return rows
 
 
+def on_captions(model, seed):
+    """Return the row of one of the two translators: its BLEU on the three test sets, which recipe.csv holds."""
+    where = {"changed": GRUS if model == GRUS else EVERYTHING, "seed": seed}
+    scores = [measured_once("recipe", "bleu", test_set=test_set, **where)[0][0] for test_set in TESTS]
+    return [(model, seed, *scores, measured_once("recipe", "cpu_seconds", test_set=TESTS[0], **where)[0][0])]
+
+
 def captions(text):
     """Count the English captions that the translator reads in training and that hold a word or a sentence; return its row."""
 
@@ -137,6 +146,8 @@ def main():
         fill("ablations", ABLATIONS, ((*setup, seed) for seed in options.seeds for setup in setups), ablation)
     if "translator" in options.only:
         fill("recipe", RECIPE, ((changed, seed) for seed in options.seeds for changed in RECIPE_CHANGES), recipe)
+        both = ((model, seed) for seed in options.seeds for model in ("Transformer", GRUS))
+        fill("on_captions", ON_CAPTIONS, both, on_captions)
     if "words" in options.only:
         fill("caption_words", CAPTION_WORDS, ((text,) for text in TEXTS), captions)
 

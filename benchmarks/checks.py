@@ -19,7 +19,7 @@ import time
 import torch
 
 from course_utils.base import trees
-from course_utils.checks.answer import PATIENCE, expected_on, judge_answer
+from course_utils.checks.answer import expected_on, judge_answer
 from course_utils.lessons import tasks
 
 MEDIAN_TASK, SLOWEST_TASK, IMPORT = 0.3, 1.0, 0.3  # seconds
@@ -44,7 +44,7 @@ def in_no_relation(task):
 
 def first_check(task, answer, seed):
     expected_on.cache_clear()
-    judge_answer(task, answer, seed, patience=PATIENCE)
+    judge_answer(task, answer, seed)
 
 
 def import_seconds(code):

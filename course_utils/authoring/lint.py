@@ -16,7 +16,7 @@ from course_utils.authoring.sources import CHECK, TASK_HEADING, Cell, begins_in_
 from course_utils.base.errors import CourseError
 from course_utils.base.places import file_of, number_of, source_of, sources_in
 
-CELLS = 20, 48  # of a lesson, without predictions, the questions at its end, and the set-up cell that the build inserts
+CELLS = 20, 52  # of a lesson, without predictions, the questions at its end, and the set-up cell that the build inserts
 QUESTION = re.compile(r"""check\(["']\d\d\.q\d+["'], \.\.\.\)""")
 PREDICTION = re.compile(r"""predict\(["']\d\d\.\w+["'], \.\.\.\)""")
 MAX_CODE_LINES = 25  # of one cell; blank lines and comments don't count

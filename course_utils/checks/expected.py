@@ -12,6 +12,7 @@ from course_utils.base.errors import CourseError
 from course_utils.checks.compare import describe, scale
 from course_utils.checks.running.contract import Failure, in_precision, is_float, map_given
 from course_utils.checks.running.run import marked, run
+from course_utils.checks.running.watch import NOBODY
 
 NOT_AS_ASKED = "NotAsAsked"  # the type of a failure whose message says all: `run` raises it for a module, a candidate for a call, `as_read` for a value
 FRESH = 7919  # the seed of inputs on which relations that all fit are told apart
@@ -53,11 +54,11 @@ class Expected:
             case, moved = replace(self.cases[place], gradient=gradients), []
             for turn in range(PERTURBATIONS):
                 args = map_given(lambda leaf, turn=turn: _last_digit(leaf, turn), case.args)
-                moved += run_oracle(self.task, [replace(case, args=args)], repeated=False)
+                moved += run_oracle(self.task, [replace(case, args=args)])
             single = [in_precision(case, torch.float32)]  # and how far off the truth itself is in float32
             moved += [
                 outcome
-                for outcome in run(self.task.oracle_function, single, 60, self.task.candidate, repeated=False)
+                for outcome in run(self.task.oracle_function, single, 60, self.task.candidate, False, NOBODY)
                 if outcome.status == "value"
             ]
             right, *others = [each.gradients if gradients else each.value for each in (self.truth[place], *moved)]
@@ -86,7 +87,7 @@ def _farthest(right, others):
 def run_mistake(task, function, cases):
     """Run a named mistake, as an answer is run; a test of candidates once, as it takes long and gives the same again."""
     candidates = lambda key: marked(task.candidate(key))  # noqa: E731
-    outcomes = run(function, cases, 60, candidates, repeated=not task.candidates)
+    outcomes = run(function, cases, 60, candidates, repeated=not task.candidates, watch=NOBODY)
     return [as_read(task, case, outcome) for case, outcome in zip(cases, outcomes, strict=False)]
 
 
@@ -103,10 +104,10 @@ def as_read(task, case, outcome):
     return replace(outcome, status="error", value=None, failure=Failure(NOT_AS_ASKED, sentence))
 
 
-def run_oracle(task, cases, repeated=True):
+def run_oracle(task, cases):
     """Return the outcomes of the oracle, which computes in float64."""
     cases = [in_precision(case, torch.float64) for case in cases]
-    return run(task.oracle_function, cases, 60, task.candidate, repeated)
+    return run(task.oracle_function, cases, 60, task.candidate, repeated=False, watch=NOBODY)
 
 
 def _truth(task, cases):

@@ -24,7 +24,7 @@ from course_utils.checks.relations.results import of_results
 from course_utils.checks.relations.steps import NeedsArguments, of_steps
 from course_utils.checks.running.contract import HandedOut, in_precision
 from course_utils.checks.running.run import plain
-from course_utils.checks.way import walk
+from course_utils.checks.way import steps_of, walk
 
 AT_LEAST = 4  # finite numbers, in wrong results, that a relation has to account for
 FACTORS = {  # what a right number is often multiplied by, and what that comes from
@@ -142,7 +142,14 @@ class Known:
                 of = lambda args, mistake=mistake, change=change: mistake.of(change(args))  # noqa: E731
                 sentence = f"The first: “{mistake.text}” The second: it is what comes out {text}."
                 found.append(Base("two", of, sentence, exact=False))
-        return found[: STEPS_AT_MOST // max(1, len({change.step for change in self._step_changes}))]
+        return found[: STEPS_AT_MOST // self._length]
+
+    @cached_property
+    def _length(self):
+        """How many steps the way to a right answer has on the example, each turn of a loop counted."""
+        if not self.task.steps_function:
+            return 1
+        return sum(1 for _ in steps_of(self.task.steps_function, _as_given(self._example)))
 
     def at(self, base, place):
         """Return the value of a base in a case; None where it is none that can be compared."""

@@ -4,6 +4,20 @@ from collections.abc import Callable
 from inspect import Parameter, signature
 
 
+def steps_of(steps: Callable, args: tuple):
+    """Give each step of the way to a right answer as it comes: (its words, operation, operands, what it gives)."""
+    way = steps(*args)
+    step = next(way)
+    while True:
+        text, operation, *operands = step
+        value = operation(*operands)
+        yield text, operation, operands, value
+        try:
+            step = way.send(value)
+        except StopIteration:
+            return
+
+
 def walk(steps: Callable, args: tuple, changes: dict[str, Callable], stop: str = "", done: dict | None = None):
     """Go the way to a right answer with some steps changed, each a function(operation, operands), or up to one; return the result.
 

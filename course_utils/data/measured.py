@@ -14,6 +14,7 @@ places.csv                              benchmarks/positions.py       the same f
 translated.csv                          benchmarks/positions.py       the same in translation, and no positions
 warm_up.csv, first_steps.csv            benchmarks/warm_up.py         norms in front or behind, with a warm-up and without, and their first steps
 parts.csv                               benchmarks/parts.py           a Transformer without each of its parts
+on_captions.csv                         benchmarks/ablations.py       the translators with attention, on real captions
 ablations.csv, recipe.csv               benchmarks/ablations.py       a recipe's ingredients, in the small world and for the translator
 caption_words.csv                       benchmarks/ablations.py       how many captions it has read with a word or a sentence
 glimpses.csv                            benchmarks/glimpses.py        finding a digit with few glimpses, and without each part

@@ -12,6 +12,12 @@ from torch.nn import functional as F
 from course_utils.models.attention import attention, masked_softmax
 
 PAD, UNKNOWN = "<pad>", "<unk>"
+FOR_FOUR_CASES = {
+    "epochs": 15,
+    "batch": 64,
+    "rate": 5e-2,
+    "weight_decay": 0.01,
+}  # settings of `train` for generated reviews
 
 
 def build_vocabulary(sentences, min_count=1):
@@ -107,6 +113,17 @@ class SelfAttention(nn.Module):
         """Return each word's context B×S×D and its weights B×S×S."""
         x = self.embedding(ids)  # B S D
         return attention(self.query(x), self.key(x), self.value(x), mask[:, None].expand(-1, ids.shape[1], -1))
+
+    @torch.no_grad()
+    def weights(self, sentence, vocabulary):
+        """Return how much each word of one sentence looks at each, S×S."""
+        return self.attend(*encode([sentence], vocabulary))[1][0]
+
+    @torch.no_grad()
+    def adds(self, word, vocabulary):
+        """Return how much a word adds to the score where a query finds it alone."""
+        ids, _ = encode([[word]], vocabulary)
+        return (self.output.weight @ self.value(self.embedding(ids))[0, 0]).item()
 
     def forward(self, ids, mask):
         """Word numbers B×S and their mask → the score of "positive" for each sentence, B."""

@@ -11,6 +11,7 @@ from course_utils.checks.relations.change import Change, can_be_said
 from course_utils.checks.relations.factors import sizes_of
 from course_utils.checks.relations.results import is_number, of_tensors
 from course_utils.checks.running.contract import is_float
+from course_utils.checks.way import steps_of
 
 OPERATIONS = (  # those of a row are taken for one another
     {operator.mul: "`*`", operator.matmul: "`@`", operator.add: "`+`", operator.sub: "`-`", operator.truediv: "`/`"},
@@ -66,25 +67,12 @@ class Names:
 def of_steps(task, args: tuple) -> Iterator[StepChange]:
     """Give each change of a step that can be said in a few words: what has no name on the way is not spoken of."""
     met, names = {}, Names(task, args)
-
-    def noting(text, operation, operands):
-        value = operation(*operands)
-        if text not in met:
+    for text, operation, operands, value in steps_of(task.steps_function, args):
+        if text not in met:  # a step of a loop comes again, and is changed wherever it comes
             met[text] = operation, operands, [names.of(operand) for operand in operands], value
             names.add(text, value)
-        return value
-
-    way = task.steps_function(*args)
-    texts, step = [], next(way)
-    while True:
-        texts.append(step[0])
-        try:
-            step = way.send(noting(step[0], step[1], step[2:]))
-        except StopIteration:
-            break
     sizes = sizes_of(task, args)
-    for text in dict.fromkeys(texts):  # a step of a loop comes again, and is changed wherever it comes
-        operation, operands, called, value = met[text]
+    for text, (operation, operands, called, value) in met.items():
         for change in _of_a_step(text, operation, operands, called, task.names, args, sizes):
             if can_be_said(change.text):
                 yield StepChange(change.text, text, change.function, often=change.often)

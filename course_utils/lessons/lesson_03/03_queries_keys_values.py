@@ -6,6 +6,7 @@ from course_utils import check, predict, reveal
 from course_utils.data.generated_reviews import four_cases, generate_reviews
 from course_utils.figures import diagrams, plots, widgets
 from course_utils.models.sentiment import (
+    FOR_FOUR_CASES,
     SelfAttention,
     build_vocabulary,
     correct,
@@ -18,13 +19,13 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
 # ## One function for every θ
 #
-# In lesson 02, each attention had a learned vector θ, and it compared every word with this θ by a dot product. A second attention had another θ, but its formula was the same. So we write one function, and θ becomes an argument of it:
+# In lesson 02, an attention compared every word with a learned vector θ, by a dot product. A second attention had another θ, but the same formula. So we write one function, and θ becomes an argument of it:
 #
 # $$g(q, k) = q^\top k$$
 #
 # The vector that asks is called the **query** $q$. The vector that it is compared with is called the **key** $k$. The result $g(q, k)$ is the **score** of this key for this query.
 #
-# We take the three words of lesson 02 as keys, and θ₁ and θ₂ as queries. In the comments, T is the number of queries, S is the number of keys, and D is the width of both.
+# We take the three words of lesson 02 as keys, and θ₁ and θ₂ as queries. In the comments, T is the number of queries and S the number of keys. D is the width of both.
 
 # %% tags=["nbval-check-output"]
 words = ["not", "really", "great"]
@@ -34,13 +35,13 @@ scores = Q @ K.T  # T S
 scores
 
 # %% [markdown]
-# The first row holds the scores for θ₁: "not" has the highest score, 2. The second row holds the scores for θ₂: "great" has the highest score, 3.
+# The first row holds the scores for θ₁: "not" has the highest one, 2. The second row holds the scores for θ₂.
 #
-# θ is the same for every sentence. A query need not be: any vector of width D can be a query, and so a word can be one, too. That is the idea of this lesson. Before we use it, we compute what a query gets.
+# θ is the same for every sentence. A query need not be: any vector of width D can be a query, and so a word can be one, too. That is the idea of this lesson. But first we compute what a query gets.
 #
 # ## Score, normalise, sum
 #
-# Attention has three steps. We know the first one: every key gets a score. In the second step, a softmax turns the scores of each query into weights. In the third step, the weights decide how much of each word goes into a sum. What goes into the sum is called the **value** $v$ of the word. For now, each word is its own value. The sum is called the **context** $c$ of the query.
+# Attention has three steps. We know the first one: every key gets a score $z$ from the query. In the second step, a softmax turns the scores of each query into weights $a$. In the third step, the weights decide how much of each word goes into a sum. What goes into the sum is called the **value** $v$ of the word, and E is its width. For now, each word is its own value. The sum is called the **context** $c$ of the query.
 #
 # $$z_{ts} = q_t^\top k_s \qquad a_{ts} = \frac{e^{z_{ts}}}{\sum_r e^{z_{tr}}} \qquad c_t = \sum_s a_{ts}\, v_s$$
 #
@@ -59,7 +60,7 @@ print("context", context)
 # %% [markdown]
 # The weight of "not" is 7.39 / 11.11 = 0.665, because 7.39, 2.72 and 1 add up to 11.11. The context is $0.665 \cdot (0, 2) + 0.245 \cdot (1, 1) + 0.090 \cdot (3, 0) = (0.515, 1.575)$.
 #
-# In matrices, the three steps are one product, a softmax along each row, and another product. From now on, we call this function.
+# In matrices, the three steps are one product, a softmax along each row, and another product. From now on, we use this function for them:
 
 
 # %% tags=["nbval-check-output"]
@@ -74,24 +75,27 @@ print(contexts)
 print("PyTorch gives the same:", torch.allclose(contexts, by_library))
 
 # %% [markdown]
-# The first row is the context that we have just computed. PyTorch has a function for it, too. (Its `scale=1.0` turns off a division that lesson 04 explains.)
+# The first row is the context that we have computed. PyTorch has a function for it, too. (Its `scale=1.0` turns off a division that lesson 04 explains.)
 #
-# The drawing shows the three steps. The weights have one row for each query.
+# The drawing shows the three steps. In it, B is the number of sentences in a batch; here we have one. The box "mask" comes at the end of this lesson.
 
 # %%
 diagrams.attention(new=["queries", "keys", "values"])
+
+# %% [markdown]
+# The next picture shows the weights. Each row sums to 1. Does each column, too?
 
 # %%
 plots.weights(weights, words, ["θ₁", "θ₂"])
 
 # %% [markdown]
-# θ₁ puts most of its weight on "not" (0.67), and θ₂ on "great" (0.84). Each row sums to 1. The columns do not: the column of "not" sums to 0.71. So the words compete for the weight of a query, but queries do not compete for a word.
+# The columns do not sum to 1: the column of "not" sums to 0.71. Words compete for the weight of a query, but queries do not compete for a word.
 #
 # ## A soft dictionary
 #
 # The names *key* and *value* come from dictionaries. A Python dictionary finds the one key that equals what you ask for, and returns its value. Attention compares what you ask for with all keys, and returns a weighted mean of all values.
 #
-# We give the three words the values 10, 20 and 40, and three keys at right angles. Then we ask for "really", with a query that points along its key. We make this query longer and longer. Where does the answer begin, and where does it end?
+# We give the three words the values 10, 20 and 40, and three keys at right angles. Then we ask for "really": the query points along its key, and we make the query longer and longer. Where does the answer begin, and where does it end?
 
 # %% tags=["nbval-check-output"]
 prices = {"not": 10.0, "really": 20.0, "great": 40.0}
@@ -105,11 +109,11 @@ for length in (0, 1, 2, 4, 8):
     print(f"query of length {length}: {answer.item():.2f}")
 
 # %% [markdown]
-# The answer begins at 23.33, the mean of the three values, because all scores are 0 then. It ends at 20, which is what the dictionary returns. The longer the query, the more weight goes to its key.
+# The answer begins at 23.33, the mean of the three values, because all scores are 0 then. It ends at 20, which is what the dictionary returns.
 #
-# There is one advantage over a dictionary: the answer of attention has a gradient with respect to the query. So a network can learn what to ask for.
+# If the query changes a little, so does this answer. It has a gradient, and a network can learn what to ask for.
 #
-# In the next picture, keys and values are points in two planes. Turn the query with the slider. At which angle does the context lie halfway between $v_1$ and $v_2$? Can it leave the triangle?
+# In the next picture, keys and values are points in two planes. Turn the query with the slider: at which angle does the context lie halfway between $v_1$ and $v_2$?
 
 # %%
 keys = torch.tensor([[1.0, 0.0], [0.0, 1.0], [-0.7, -0.7]])  # S D
@@ -117,22 +121,34 @@ values = torch.tensor([[0.0, 0.0], [4.0, 0.0], [1.0, 3.0]])  # S E
 widgets.look_up(keys, values)
 
 # %% [markdown]
-# The context lies halfway at 45°, because the query is equally near to $k_1$ and $k_2$ there. It never leaves the triangle, because a weighted mean always lies between the points that it is made of.
+# The context lies halfway at 45°, because the query is equally near to $k_1$ and $k_2$ there.
 #
 # ## Who asks?
 #
-# So far the queries were given. There are three places where they can come from. In **fixed attention**, the queries are learned vectors θ. In **cross-attention**, they are the words of another sentence, such as a translation. In **self-attention**, they are the words of the sentence itself.
+# Queries can come from three places. In **fixed attention**, they are learned vectors θ. In **cross-attention**, they are the words of another sentence, such as a translation. In **self-attention**, they are the words of the sentence itself.
 #
-# We try all three on "the film was not great". By hand, we give each word one feature of its own; only "the" and "was" share one. Which words will look at more than one word in self-attention?
+# We try all three on "the film was not great", with the German "kein toller Film" as the other sentence. By hand, we give each word one feature of its own, and a German word has the feature of its translation. Only "the" and "was" share a feature. Which words will look at more than one word in self-attention?
 
 # %%
 english = ["the", "film", "was", "not", "great"]
-german = ["kein", "toller", "Film"]  # not (a), great, film
-features = {"the": 0, "was": 0, "film": 1, "not": 2, "great": 3}
-features_german = {"Film": 1, "kein": 2, "toller": 3}
-x = 2 * torch.eye(4)[[features[word] for word in english]]  # S D
-x_german = 2 * torch.eye(4)[[features_german[word] for word in german]]  # T D
-theta = 2 * torch.tensor([[0.0, 0, 1, 0], [0, 1, 0, 1]])  # T D: "not"; film or "great"
+german = ["kein", "toller", "Film"]
+feature = {"the": 0, "was": 0, "film": 1, "not": 2, "great": 3}
+feature |= {"kein": 2, "toller": 3, "Film": 1}
+
+
+def vectors_of(sentence):
+    vectors = torch.zeros(len(sentence), 4)  # S D
+    for place, word in enumerate(sentence):
+        vectors[place, feature[word]] = 2
+    return vectors
+
+
+x = vectors_of(english)  # S D
+x_german = vectors_of(german)  # T D
+theta = torch.zeros(2, 4)  # T D
+theta[0, feature["not"]] = 2  # θ₁ asks for "not"
+theta[1, feature["film"]] = 2  # θ₂ asks for "film" and "great"
+theta[1, feature["great"]] = 2
 
 asked = {
     "fixed": (attention(theta, x, x)[1], english, ["θ₁", "θ₂"]),
@@ -146,9 +162,9 @@ plots.side_by_side(plots.weights, asked)
 #
 # ## Can it find the "not"?
 #
-# We return to the four cases of lesson 02: a good or a bad review, plain or with "not". A sum of word vectors gets at most three of the four right.
+# We return to the four cases of lesson 02: a good or a bad review, plain or with "not". There we trained three models. A sum of word vectors was no better than a guess. One fixed attention got three of the four cases right, and three fixed attentions got all four.
 #
-# This is our first model with self-attention. Each word is its own query, key and value. Its context is added to its own vector, so that the word itself is not lost. Then we sum over the words, and one dot product with learned numbers decides. All vectors are learned from the labels of 2,000 generated reviews. What share of new reviews will be right? A guess is right half of the time.
+# How far does one attention get if the words ask? In our first model, each word is its own query, key and value. Its context is added to its own vector, so that the word itself counts, too. Then we sum over the words, and a dot product with learned numbers, plus a learned constant, decides. The vectors are learned from the labels of 2,000 generated reviews. What share of new reviews will be right? A guess is right half of the time.
 
 # %% tags=["nbval-check-output"]
 predict("03.own_question", ...)
@@ -157,31 +173,32 @@ predict("03.own_question", ...)
 learn = generate_reviews(2000, seed=0)
 test = four_cases(250, seed=1)
 vocabulary = build_vocabulary(learn.sentences)
-learn_words = encode(learn.sentences, vocabulary)
-test_words = encode(test.sentences, vocabulary)
+learn_ids, learn_mask = encode(learn.sentences, vocabulary)  # B S, B S
+test_ids, test_mask = encode(test.sentences, vocabulary)
 
 
 def trained(projections, seed):
     torch.manual_seed(seed)
     model = SelfAttention(len(vocabulary), projections=projections)
-    settings = {"epochs": 15, "batch": 64, "rate": 0.05, "weight_decay": 0.01}
-    train(model, *learn_words, learn.labels, seed, **settings)
+    train(model, learn_ids, learn_mask, learn.labels, seed, **FOR_FOUR_CASES)
     return model
 
 
 def share_right(model):
-    return correct(model, *test_words, test.labels).float().mean().item()
+    right = correct(model, test_ids, test_mask, test.labels)  # B
+    return right.float().mean().item()
 
 
-one_vector = [share_right(trained(projections="", seed=seed)) for seed in range(5)]
+none = ""  # each word itself is query, key and value
+one_vector = [share_right(trained(none, seed)) for seed in range(5)]
 print("The share of five runs, each with its own seed:")
 print(" ".join(f"{share:.3f}" for share in one_vector))
 reveal("03.own_question", sum(one_vector) / 5)
 
 # %% [markdown]
-# This model has learned nothing: it is as good as a guess, with each of the five seeds.
+# This model is no better than a guess either, with each of the five seeds.
 #
-# Is the task impossible for this model? We choose vectors by hand, and let the same model judge the four cases with them. A sum above 0 means a good review.
+# Is the task impossible for it? We choose vectors by hand. With them, "the", "film" and "was" look at "not" if there is one. Otherwise they look at "great", and if there is no "great", at each other. A result above 0 means a good review. Does the model get the four cases right with these vectors?
 
 # %% tags=["nbval-check-output"]
 cases = [
@@ -196,34 +213,36 @@ vectors = {
     "not": torch.tensor([9.0, 0, 0, 12]),
     "other": torch.tensor([3.0, 0, 0, 0]),
 }
-numbers = torch.tensor([-2.0, 3, 3, 2]) / 6  # for the dot product that decides
+numbers = torch.tensor([-2.0, 3, 3, 2]) / 6  # D: for the dot product that decides
+constant = -12
 for case in cases:
-    found = [vectors.get(word, vectors["other"]) for word in case.split()]
-    x = torch.stack(found)  # S D
+    rows = [vectors.get(word, vectors["other"]) for word in case.split()]
+    x = torch.stack(rows)  # S D
     contexts, _ = attention(x, x, x)  # S D
-    total = ((x + contexts) @ numbers).sum() - 12
-    print(f"{total:+.0f}  {case}")
+    total = (x + contexts).sum(0)  # D: the sum over the words
+    result = total @ numbers + constant
+    print(f"{result:+.0f}  {case}")
 
 # %% [markdown]
-# With these vectors all four cases are right. So the task is not impossible, but our training does not find such vectors. Each of them has four jobs: it asks, it is found, it is handed over, and it is added to what its word finds. If training changes a vector for one job, it changes for the other three, too.
+# With these vectors all four cases are right. So the task is not impossible, but our training does not find such vectors. Each vector has four jobs: it is query, key and value, and it is added to the context. If training changes a vector for one job, it changes for the other three, too.
 #
 # ## Three vectors for each word
 #
-# So we give every word three more vectors, one for each of the first three jobs. Three learned matrices make them, the **projections**:
+# So we give every word a query, a key and a value of its own. Three learned matrices make them, the **projections**:
 #
 # $$q_s = x_s W_q \qquad k_s = x_s W_k \qquad v_s = x_s W_v$$
 #
-# The query says what a word looks for. The key says what the word can be found by. The value says what the word hands over. The word's own vector is still added to its context: this is called a **residual connection**.
+# The query says what a word looks for, the key what it can be found by, and the value what it hands over. The word's own vector is still added to its context, which is called a **residual connection**.
 
 # %%
 diagrams.self_attention(new=["projections", "residual"])
 
 # %% [markdown]
-# Before we train the matrices, we choose them by hand, for "the film was not great". Each word has four features. The first is its polarity, 3 for "great", -3 for "awful", and 0 for all others. The other three are 1 or 0: is it an opinion, is it "not", is it any other word?
+# Before we train the matrices, we choose them by hand. Each word has four features. The first is its polarity: 3 for "great", -3 for "awful", and 0 for all others. The other three are 1 or 0, and say whether the word is an opinion, "not", or any other word.
 #
-# The idea is this: "not" looks for the opinion, and gets the opposite of it. An opinion looks for opinions, too, so it finds itself. Any other word finds other words, which hand over 0. The sum adds up the polarities of all words and all that they find.
+# An opinion hands over the opposite of its polarity, but only two thirds of it: "great" hands over -2. Who finds it? "not" looks for opinions. An opinion looks for opinions, too, and finds itself. Any other word finds other words, which hand over 0. In the end we add up, over all words, the polarity of the word and what it has found.
 #
-# "great" has the polarity 3 and hands over -2. What is the sum of "the film was great"? And what is the sum of "the film was not great"?
+# What is the sum of "the film was not great"?
 
 # %%
 features = {
@@ -232,51 +251,46 @@ features = {
     "not": torch.tensor([0.0, 0, 1, 0]),
     "other": torch.tensor([0.0, 0, 0, 1]),
 }
+# D 2: the first column looks for opinions, the second for other words
 W_q = torch.tensor([
     [0.0, 0.0],  # the polarity does not matter
     [10.0, 0.0],  # an opinion looks for opinions
     [10.0, 0.0],  # "not" looks for opinions
     [0.0, 10.0],  # any other word looks for other words
 ])  # fmt: skip
+# D 2: the first column is found as an opinion, the second as another word
 W_k = torch.tensor([
     [0.0, 0.0],  # the polarity does not matter
     [1.0, 0.0],  # an opinion is found by those who look for opinions
     [0.0, 0.0],  # "not" is found by nobody
     [0.0, 1.0],  # any other word is found by those who look for other words
 ])  # fmt: skip
-W_v = torch.tensor([[-2 / 3], [0.0], [0.0], [0.0]])  # hand over -2/3 of the polarity
-
-
-def by_hand(sentence):
-    found = [features.get(word, features["other"]) for word in sentence.split()]
-    x = torch.stack(found)  # S D
-    contexts, weights = attention(x @ W_q, x @ W_k, x @ W_v)  # S 1, S S
-    polarity = x[:, :1] + contexts  # S 1: the residual connection
-    return polarity.sum(), weights
+W_v = torch.zeros(4, 4)  # D D
+W_v[0, 0] = -2 / 3  # a word hands over -2/3 of its polarity
 
 
 # %% tags=["nbval-check-output"]
+def by_hand(sentence):
+    rows = [features.get(word, features["other"]) for word in sentence.split()]
+    x = torch.stack(rows)  # S D
+    contexts, _ = attention(x @ W_q, x @ W_k, x @ W_v)  # S D
+    total = (x + contexts).sum(0)  # D: with the residual connection
+    return total[0]  # the polarity
+
+
 for case in cases:
-    total, _ = by_hand(case)
-    print(f"{total:+.0f}  {case}")
+    print(f"{by_hand(case):+.0f}  {case}")
 
 # %% [markdown]
-# All four cases are right. In "the film was great", "great" adds 3 and finds itself, which adds -2: the sum is 1. In "the film was not great", "not" finds "great", too, and adds another -2: the sum is -1. With "awful" all signs are reversed.
+# All four cases are right. In "the film was great", the word "great" adds 3, and finds itself, which adds -2. The sum is 1. In "the film was not great", "not" finds "great" as well, and this adds another -2. The sum is -1. With "awful" all signs are reversed.
 #
-# This is what no sum of words can do. The same word "not" subtracts 2 in one sentence and adds 2 in another, because it asks for the opinion of its own sentence.
-
-# %%
-_, weights = by_hand("the film was not great")
-plots.weights(weights, english, english)
-
-# %% [markdown]
-# In the picture, "not" has all its weight on "great".
+# The same word "not" subtracts 2 in one sentence and adds 2 in another, because it asks for the opinion of its own sentence. No sum of words can do this.
 #
 # **Your turn**: add sentences of your own to `cases` and run the cells again. What happens to "great , not awful"?
 #
 # <details><summary>Answer</summary>
 #
-# The sum is 0, so the model cannot decide. "not" finds two opinions that fit equally well, because our model does not know where in the sentence a word stands. Lesson 11 will tell it.
+# The sum is 0, so the model cannot decide. "not" finds two opinions that fit equally well, because the model does not know where in the sentence a word stands. Lesson 11 will tell it.
 #
 # </details>
 #
@@ -288,58 +302,50 @@ plots.weights(weights, english, english)
 predict("03.projections", ...)
 
 # %% tags=["reveals"]
-models = [trained(projections="qkv", seed=seed) for seed in range(5)]
+models = [trained("qkv", seed) for seed in range(5)]
 three_vectors = [share_right(model) for model in models]
 print("The share of five runs, each with its own seed:")
 print(" ".join(f"{share:.3f}" for share in three_vectors))
 reveal("03.projections", three_vectors.count(1.0))
 
 # %% [markdown]
-# With the three matrices, every run gets every review right. Without them, no run was better than a guess.
+# With the three matrices, every run gets every review right.
 #
-# Has training found our solution? We look into one of the five models. The pictures show who looks at whom in the four cases. What do "the", "film" and "was" look at, and what does "not" look at?
-
+# Has training found our solution? We look into one of the five models. What do "the", "film" and "was" look at, and what does "not" look at?
 
 # %%
-def weights_of(model, sentence):
-    ids, mask = encode([sentence.split()], vocabulary)
-    return model.attend(ids, mask)[1][0].detach()  # S S
-
-
 model = models[4]
 pictures = {}
 for case in cases:
-    pictures[case] = weights_of(model, case), case.split(), case.split()
+    words = case.split()
+    pictures[case] = model.weights(words, vocabulary), words, words
 plots.side_by_side(plots.weights, pictures, width=3)
 
 # %% [markdown]
-# "the", "film" and "was" look at "great", unless there is a "not": then they look at "not". And "not" looks at "awful", but not at "great". So this is another solution than ours. To see why it works, we need what each word adds when it is found.
+# "the", "film" and "was" look at "not" if there is one. Otherwise they look at "great", and if there is no "great", at "the". And "not" looks at "awful", but never at "great". So this is not the solution of our matrices. To see why it works, we need to know how much each word adds to the result when it is found: the dot product of its value with the learned numbers.
 
 # %%
-print("When it is found, a word adds this to the sum:")
 for word in ("great", "awful", "not", "the", "film", "was"):
-    ids, _ = encode([[word]], vocabulary)
-    added = model.output.weight @ model.value(model.embedding(ids))[0, 0]
-    print(f"{word:6} {added.item():+.1f}")
+    print(f"{word:6} {model.adds(word, vocabulary):+.1f}")
 
 # %% [markdown]
-# Both "great" and "awful" add a lot, and every other word adds little or less than nothing. The other words find "great" where there is no "not", and "not" finds "awful". These are the two kinds of good reviews.
+# "great" and "awful" both add a lot, and every other word adds little or less than nothing. So the result is high in two cases: if "great" is found, which happens only without "not", and if "awful" is found, which happens only with "not". These are the good reviews.
 #
-# So the sentence can ask the question itself: each word asks with a query of its own, and what it finds depends on the other words. With one vector for everything our training failed, and with a query, a key and a value for each word it succeeded.
+# What if the sentence asks the question itself? Then each word asks with its own query, and what it finds depends on the other words of its sentence. If one vector serves for everything, our training fails. With a query, a key and a value for each word, one attention does what took three fixed ones in lesson 02.
 #
 # ## Two limits for a translator
 #
-# In lesson 06, attention will translate, and in lesson 12 it will do nothing else. For this it needs two limits on who may look at whom.
+# From lesson 06 on, attention will translate, and a translator needs two limits on who may look at whom. You write both in the exercises of this lesson.
 #
-# - Sentences of different lengths are stored in one tensor, and the shorter ones are filled up with **padding**. No word should look at padding. A **padding mask** is True where there is a word.
-# - A translator writes one word after the other. When it learns to predict the next word, it must not see it. A **causal mask** is True where a key is not later than the query.
+# - Sentences of different lengths share one tensor, and the shorter ones are filled up with **padding**. No word should look at padding. A **padding mask** is True where there is a word.
+# - A translator learns to predict each word of a translation from the words before it. In training, the whole translation is there, so later words have to be hidden. A **causal mask** is True where a key is not later than the query.
 #
-# In a mask, True means "may look". Where it is False, the score becomes $-\infty$, so the softmax gives the weight 0. Take a sentence of three words with two positions of padding. How many pairs of query and key does each mask leave open, and how many do both together?
+# In both masks, True means "may look". Where a mask is False, the score becomes $-\infty$, and so the weight becomes 0. Take a sentence of three words with two positions of padding. How many pairs of query and key are open in both masks?
 
 # %% tags=["nbval-check-output"]
-padding_mask = torch.tensor([True, True, True, False, False])  # S
-causal_mask = torch.ones(5, 5, dtype=torch.bool).tril()  # T S
-padding_mask = padding_mask.expand(5, 5)  # T S: the same row for every query
+is_word = torch.tensor([True, True, True, False, False])  # S
+causal_mask = torch.ones(5, 5, dtype=torch.bool).tril()  # T S: True up to the diagonal
+padding_mask = is_word.expand(5, 5)  # T S: the same row for every query
 both = padding_mask & causal_mask  # T S
 for mask in (padding_mask, causal_mask, both):
     print(mask.sum().item())
@@ -349,9 +355,9 @@ masks = {"padding": [padding_mask], "causal": [causal_mask], "both": [both]}
 plots.side_by_side(plots.mask, masks)
 
 # %% [markdown]
-# The padding mask leaves 5 · 3 = 15 pairs open, the causal mask 1 + 2 + 3 + 4 + 5 = 15, and both together 12. For a batch, the padding mask has a row for each sentence, B×S. Then `padding_mask[:, None] & causal_mask` gives a mask for each sentence, B×T×S.
+# In both masks, 1 + 2 + 3 + 3 + 3 = 12 pairs are open. The two positions of padding ask as well, but nobody reads what they get. For a batch, `is_word` has a row for each sentence, B×S. Then `is_word[:, None] & causal_mask` has a mask for each sentence, B×T×S.
 #
-# With a mask, our function has one line more. There is one case to think of: if a query may look at nothing, all its scores are $-\infty$, and the softmax gives NaN. We give this query a context of zeros.
+# With a mask, our function has one line more. A sentence may also be empty, and consist of padding alone. Then a query may look at nothing, all its scores are $-\infty$, and the softmax gives NaN. We put zeros in the place of NaN.
 
 
 # %%
@@ -364,9 +370,7 @@ def masked_attention(Q, K, V, mask):  # T D, S D, S E, T S
 # %% [markdown]
 # ## Does the future leak?
 #
-# A wrong mask raises no error, and its results look like any others. A **leak test** finds it: change one word of the input, and see which outputs change. Under a causal mask, an output may change only if the word is not later.
-#
-# We test two masks. Which of them is wrong?
+# A wrong mask raises no error, and its results look like any others. A **leak test** finds it: we change one word of the input, and see which outputs change. Under a causal mask, a word may change its own output and later ones, but no earlier one. Which of these two masks is wrong?
 
 
 # %%
@@ -378,7 +382,9 @@ def leak_test(mask):
         changed = x.clone()
         changed[s] += torch.tensor([1.0, -2.0, 3.0, 0.5])
         after, _ = masked_attention(changed, changed, changed, mask)
-        moved[:, s] = (after - before).abs().amax(-1) > 1e-6
+        difference = (after - before).abs()  # T E
+        largest = difference.amax(-1)  # T
+        moved[:, s] = largest > 1e-6
     return moved
 
 
@@ -419,22 +425,10 @@ check("03.q5", ...)
 #
 # - Attention is a function $f(Q, K, V)$: score each query against each key, normalise with a softmax, sum the values. It is a soft dictionary.
 # - In self-attention, the words of the sentence are the queries. Three projections give each word a query, a key and a value.
-# - With them, "not" can ask for the opinion of its own sentence, and training gets all four cases right. No sum of word vectors can do that.
+# - With them, "not" can ask for the opinion of its own sentence, and all four cases come out right.
 # - Masks are True where a query may look. A leak test finds a wrong mask: change a word, and see which outputs move.
 #
-# <details><summary>Other texts, other names: a table for when you read them</summary>
-#
-# | there | here |
-# | --- | --- |
-# | slides of Ylipää 2020: *query set*, one element for each value | keys |
-# | the same slides: *key set*, one weighted vector for each element | queries |
-# | the same slides: in fixed attention, each θ is a *key* | θ is a query |
-# | slides of MAIL-ECNU 2019: MultiHead($V, K, Q$), called with ($X_e, X_e, X_d$) | $f(Q, K, V) = f(X_d, X_e, X_e)$ |
-# | the same slides: softmax($Q^\top K / \sqrt{d}$) $V$, words are columns | softmax($QK^\top$) $V$, words are rows |
-#
-# $X_e$ are the words that a translator reads, $X_d$ those that it writes. We follow Vaswani et al. 2017: a query asks, and keys are compared with it.
-#
-# </details>
+# Some texts use the names in another way. In the slides of Ylipää 2020, θ is a *key*, and the words are the *query set*. The slides of MAIL-ECNU 2019 write the three in the order $V, K, Q$. We follow Vaswani et al. 2017: a query asks, and keys are compared with it.
 #
 # **Exercises**: [open them](../exercises/03_queries_keys_values_exercises.ipynb)
 #

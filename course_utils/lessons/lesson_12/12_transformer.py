@@ -12,7 +12,7 @@ from course_utils.models.assembled import share_right
 from course_utils.models.attention import causal_mask
 from course_utils.models.conversion import from_lesson
 from course_utils.models.plain import sinusoidal_positions
-from course_utils.models.residual import likeness
+from course_utils.models.residual import likeness, spreads
 from course_utils.models.seq2seq import fit, make_batch
 from course_utils.translation.scores import exact_shares
 
@@ -170,9 +170,9 @@ diagrams.sublayers()
 # %% [markdown]
 # The mean is 3, the variance is (4 + 1 + 9) / 3 = 4.667, and its root is 2.16. So the norm is [-2, -1, 3] / 2.16 = [-0.926, -0.463, 1.389].
 #
-# If f returns what it gets, post-norm gives the norm of 2x. It is equal to the norm of x, because the mean and the root of the variance are doubled, too. When your line is right, "post" shows [-0.926, -0.463, 1.389].
+# In these lines f returns what it gets, so post-norm gives the norm of 2x. That is the norm of x again, because the mean and the root of the variance are doubled, too. When your line is right, "post" shows [-0.926, -0.463, 1.389].
 #
-# In the drawing you see the difference: in post-norm, the stream itself passes through a norm in every sub-layer. In pre-norm, the stream is only ever added to.
+# In the drawing you see the difference. In post-norm, the stream itself passes through a norm in every sub-layer. In pre-norm, the stream is only ever added to.
 #
 # ## Two kinds of layers
 #
@@ -222,7 +222,7 @@ masks = {
 plots.side_by_side(plots.mask, masks)
 
 # %% [markdown]
-# There are two different masks. The mask of the source, which hides its padding, serves twice. The target's padding needs no mask: it comes last, so the causal mask hides it from all words. What stands in the rows of PAD does not matter, because no word looks at them, and the loss leaves them out. Only the decoder's attention to itself is causal: the source is known as a whole.
+# There are two different masks. The mask of the source hides its padding, and serves twice. Only the decoder's attention to itself is causal, because the source is known as a whole. The target's padding needs no mask: it comes last, so the causal mask hides it from all words. What stands in the rows of PAD does not matter, because the loss leaves them out.
 #
 # ## The whole model
 #
@@ -288,11 +288,9 @@ diagrams.transformer_calls([*attentions, "feed-forward", "layers"], new=ends)
 # %% [markdown]
 # ## Does it translate?
 #
-# The model is complete. Ours is small; the one of Vaswani et al. 2017 has D = 512, 8 heads, F = 2,048 and 6 layers on each side.
+# The model is complete. (That of the paper is larger: D = 512, 8 heads, F = 2,048, 6 layers on each side.) We train it in the small world of lesson 06. The source is English, the target an invented language in which verbs stand at the end, and each sentence has exactly one right translation. The training loop is that of lesson 05, with 200 steps.
 #
-# We train it in the small world of lesson 06. The source is English, the target is an invented language in which the verb stands at the end, and each sentence has exactly one right translation. The training loop is that of lesson 05, with 200 steps.
-#
-# There are two ways to test a translator. In the first, it gets the whole right translation at once, and at each position it predicts the next word from the right words before it. That is what it does in training. What share of the words will it predict correctly?
+# We test it in two ways. In the first, it gets the whole right translation at once, and at each position it predicts the next word from the right words before. That is what it does in training. What share of the words will it predict correctly?
 
 # %% tags=["nbval-check-output"]
 predict("12.share", ...)
@@ -311,7 +309,7 @@ reveal("12.share", round(share_right(model, *test_batch), 2))
 # %% [markdown]
 # If it is given the right words before, the Transformer predicts nearly every word correctly.
 #
-# In the second way, it has to write the translation by itself, as in use. The encoder reads the source once. The decoder gets the sign BOS and predicts the first word. We append this word, and the decoder predicts the next one, and so on. At the end, `words.decode` cuts each translation off at its EOS.
+# In the second way, it has to write the translation by itself. The encoder reads the source once. The decoder gets the sign BOS and predicts the first word. We append this word, and the decoder predicts the next one, and so on. At the end, `words.decode` cuts each translation off at its EOS.
 
 
 # %%
@@ -327,7 +325,7 @@ def translate(model, words, sentences, longest=20):
     return words.decode(given[:, 1:].tolist())  # without BOS, each up to its EOS
 
 
-# %% tags=["nbval-check-output"]
+# %%
 sentences = [
     "young friends saw girls",
     "big boy near my house called old girls and dogs followed friends",
@@ -343,26 +341,26 @@ _, by_itself = exact_shares(translations, test.targets)  # of sentences, of word
 print(f"share of words right when the model writes by itself: {by_itself:.2f}")
 
 # %% [markdown]
-# The first translation is right. In the second, the model has left out two words. When the model writes by itself, fewer words are right than before, because we count a word only at its right position: one word left out makes all later words wrong.
+# The first translation is right. In the second, the model has left out two words. When the model writes by itself, fewer words are right than before. We count a word only at its right position, so one word left out makes all later words wrong.
 #
 # ## Is it better than GRUs?
 #
-# The translator of lesson 06 was made of two recurrent networks with an attention between them. Is the Transformer better? The next figure shows two translators of this course, which have learned English and German from 29,000 real captions of photographs. Both were trained on one processor core for about as many minutes, three times each, with different seeds. The score is BLEU, which you know from lesson 07. (The function `measured_once` reads results that took too long for this page.)
+# The translator of lesson 06 was made of GRUs with an attention between them. Is the Transformer better? The next figure compares two translators of this course that have learned German from 29,000 English captions of photographs. Both were trained on one processor core for about as many minutes, with three seeds. Which one will have the higher BLEU? (The function `measured_once` reads results that took too long for this page.)
 
 # %%
 rows = {}
 for test_set in ("test_2016_flickr", "test_2017_flickr", "test_2017_mscoco"):
     rows[test_set] = {}
-    for model_name in ("nothing", "GRUs with attention"):
-        rows[test_set][model_name] = measured_once("recipe", "bleu", changed=model_name, test_set=test_set)
-plots.dots(rows, "BLEU; a mark for each seed", xlim=(18, 40))
+    for name in ("Transformer", "GRUs with attention"):
+        rows[test_set][name] = measured_once("on_captions", test_set, model=name)
+plots.dots(rows, "BLEU; a mark for each of three seeds", xlim=(18, 40))
 
 # %% [markdown]
 # On each of the three test sets, the Transformer is ahead by three BLEU or more, with every seed. Lesson 13 shows how it was trained.
 #
 # ## Take one part out
 #
-# Which of its parts does the Transformer need? We take out one part, and train the rest for 200 steps like the whole model.
+# Which of its parts does the Transformer need? We take out one part, and train the rest like the whole model.
 #
 # | part | what we change |
 # | --- | --- |
@@ -444,32 +442,32 @@ table({"whole model": whole, f"without {part}": lacking}, columns, digits=2)
 # %% [markdown]
 # Without the causal mask, hardly any word is right when the model writes by itself. In training it could look at the next word and copy it. When it writes, the next word is not there yet.
 #
-# The first two columns do not show this. In many tasks they would: a model that sees the answer has a loss that is too good (lesson 05). Here the source determines nearly every word of the translation, so even the whole model has a loss close to 0.
+# The first two columns do not show this. In most tasks they would, because a model that sees the answer has a loss that is too good (lesson 05). Here the source determines nearly every word of the translation, so the whole model has a low loss, too.
 #
 # **Your turn**: put another part of the table into the cell with `part = ...`, predict, and run the cells again.
 #
 # The next figure shows all seven parts, each with five seeds. These models have learned for 300 steps, so the whole model is a little better than ours. For which parts are fewer than half of the words right when the model writes by itself?
 
 # %%
-where = {"world": "plain"}
 parts = ["nothing", "feed-forward networks", "norms", "source mask", "positions"]
 parts += ["attention to the source", "residual connections", "causal mask"]
 rows = {}
 for part in parts:
+    which = {"part": part, "world": "plain"}
     rows[f"{part} taken out"] = {
-        "given the right words": measured_once("parts", "given_right", **where, part=part),
-        "by itself": measured_once("parts", "written_right", **where, part=part),
+        "given the right words": measured_once("parts", "given_right", **which),
+        "by itself": measured_once("parts", "written_right", **which),
     }
 plots.dots(rows, "share of words right; a mark for each of five seeds")
 
 # %% [markdown]
 # Fewer than half are right for four parts: positions, attention to the source, residual connections, and the causal mask. If one of the first three is missing, both kinds of marks show it. If the causal mask is missing, only the marks for "by itself" show it.
 #
-# The other three parts change little here. That does not mean that they are useless: our model has only two layers on each side, and its language is simple. What are norms for?
+# The other three parts change little here. That does not mean that they are useless: our model has only two layers on each side, and its language is simple.
 #
 # ## What are norms for?
 #
-# We build six layers on each side, with norms and without, and with weights that are a little larger at the start, as they often are. How large do the numbers in the decoder's stream become, layer by layer?
+# We build six layers on each side, with norms and without, and with larger weights at the start. After each layer of the decoder, we measure the numbers of the stream by their standard deviation. How large do they become?
 
 
 # %%
@@ -482,42 +480,31 @@ def six_layers(part, seed):
     return deep
 
 
-@torch.no_grad()
-def sizes(deep, source, given):
-    memory, mask = deep.encode(source)
-    x = deep.embed(given)  # B T D
-    found = [x.std()]
-    for layer in deep.decoder:
-        x = layer(x, deep.causal[: x.shape[1], : x.shape[1]], memory, mask)
-        found.append(x.std())
-    return torch.stack(found)
-
-
 source, given, _ = test_batch
 runs = {}
 for name, part in {"with norms": "nothing", "without norms": "norms"}.items():
-    deep = [six_layers(part, seed) for seed in range(3)]
-    runs[name] = torch.stack([sizes(one, source, given) for one in deep])
+    three = [six_layers(part, seed) for seed in range(3)]
+    runs[name] = torch.stack([spreads(deep, source, given) for deep in three])
 ax = plots.axes()
 plots.curves(range(7), runs, "layers of the decoder", "standard deviation of x", ax=ax)
 ax.set_yscale("log")
 
 # %% [markdown]
-# With norms, the numbers grow slowly from layer to layer. Without norms, they grow a hundredfold or more. Does such a model still learn? We have trained three of each kind for 200 steps. What share of the words do they predict, given the right words before?
+# With norms, the numbers grow slowly. Without norms, they grow a hundredfold or more. Can such a model learn? We have trained three of each kind for 200 steps. What share of the words do they predict correctly, given the right words before?
 
 # %%
-rows = {
-    "with norms": measured_once("parts", "given_right", part="nothing, six layers, 200 steps"),
-    "without norms": measured_once("parts", "given_right", part="norms, six layers, 200 steps"),
-}
+rows = {}
+for name, part in {"with norms": "nothing", "without norms": "norms"}.items():
+    part = f"{part}, six layers, 200 steps"
+    rows[name] = measured_once("parts", "given_right", part=part)[0]
 table(rows, ["seed 0", "seed 1", "seed 2"], corner="share of words right", digits=2)
 
 # %% [markdown]
-# With norms, about three of four words are right. Without norms, hardly any word is right, so six such layers do not learn.
+# With norms, about three of four words are right, and without norms hardly any. So six such layers need their norms to learn.
 #
 # ## Does it matter where the norm stands?
 #
-# The paper has post-norm, and we have pre-norm. We have trained larger models in both ways: six layers on each side, width 64, 600 steps. With post-norm, one usually begins with a **warm-up**: the learning rate starts near 0 and rises, here for 200 steps, before it has its full height. So there are four ways: pre-norm or post-norm, with a warm-up or without, all at the high rate 0.003. Which one of them fails?
+# The paper has post-norm, and we have pre-norm. The paper also begins with a **warm-up**: the learning rate starts near 0 and rises. We have trained models with six layers on each side in four ways, with pre-norm or post-norm, and with a warm-up of 200 steps or without. Which of the four ways fails?
 
 # %% tags=["nbval-check-output"]
 predict("12.fails", ...)
@@ -531,14 +518,14 @@ ways = {
 }
 rows = {}
 for way, setting in ways.items():
-    shares = measured_once("warm_up", "words_right", rate=0.003, **setting)
+    shares = measured_once("warm_up", "words_right", rate=0.003, **setting)[0]
     rows[way] = {"words right, given the right words": shares}
     if max(shares) < 0.5:
         reveal("12.fails", way)
 plots.dots(rows, "share of words right; a mark for each of five seeds")
 
 # %% [markdown]
-# Post-norm without a warm-up fails, with every seed. The other three ways learn the task. What goes wrong? The next figure shows the first 50 steps of three ways, with three seeds each: how large is the gradient that reaches the first layer of the decoder?
+# Post-norm without a warm-up fails, with every seed. The other three ways learn the task. What goes wrong? The next figure shows the first 50 steps of training, with three seeds. How large is the gradient that reaches the first layer of the decoder?
 
 # %%
 runs = {}
@@ -550,11 +537,11 @@ plots.curves(steps[:7], runs, "step", "gradient of the first layer", ax=ax)
 _ = ax.set(xscale="log", yscale="log")
 
 # %% [markdown]
-# With post-norm and no warm-up, hardly any gradient reaches the first layer after ten steps, so this layer stops learning. With a warm-up, or with pre-norm, the gradient stays above 0.02. We have not measured why the first steps do this; Xiong et al. 2020 and Liu et al. 2020 study it.
+# With post-norm and no warm-up, hardly any gradient reaches the first layer after ten steps, so this layer stops learning. With a warm-up, or with pre-norm, the gradient stays above 0.02. (Xiong et al. 2020 and Liu et al. 2020 study the reasons.)
 #
 # ## Is it right?
 #
-# A missing mask raises no error, and the causal mask showed that even a good loss proves nothing. So we test the model as in lesson 03: we change what it must not see, and look whether its logits change. A model has to keep two promises. Later words of the target do not change the logits of a word, and neither does the padding of the source. Which promise breaks without the causal mask, and which one without the source mask?
+# A missing mask raises no error, and we have seen that even a good loss proves nothing. So we test the model as in lesson 03: we change what it must not see, and look whether its logits change. We change later words of the target, and we add padding to the source. Which test fails without the causal mask, and which one without the source mask?
 
 
 # %%
@@ -573,6 +560,7 @@ def is_safe_from_padding(model, source, given):
     return torch.allclose(model(padded, given), logits, atol=1e-5)
 
 
+# %% tags=["nbval-check-output"]
 models = {
     "the model of this page": model,
     "without causal mask": take_out(Transformer(len(pairs.words)), "causal mask"),
@@ -586,7 +574,7 @@ for name, tested in models.items():
 table(rows, ["safe from later words", "safe from padding"])
 
 # %% [markdown]
-# The whole model keeps both promises, and each missing mask breaks one of them. The test needs no training: the two models without a mask are new.
+# Without the causal mask, later words change the logits, and without the source mask, padding does. The tests need no training: these two models have not learned anything yet.
 #
 # In the lessons that follow we use the course's own Transformer, which is faster. With our weights it gives the same logits.
 
@@ -597,7 +585,7 @@ torch.allclose(fast(source, given), model(source, given), atol=1e-4)
 # %% [markdown]
 # ## So: what else does attention need?
 #
-# To become a translator, attention needs residual connections, positions, a causal mask and an attention to the source: without one of these, most words were wrong. It also gets feed-forward networks, which let it compute from each word, and norms, without which six layers did not learn. With post-norm and a high rate, it needs a warm-up, too.
+# To become a translator, attention needs residual connections, positions, a causal mask and an attention to the source: if one of them was missing, most words were wrong. It needs norms as soon as there are many layers, and a warm-up if the norms come after the addition. A feed-forward network lets it compute something from each word, although our small world hardly asks for that.
 #
 # ## Questions
 #
