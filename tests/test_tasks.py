@@ -27,11 +27,16 @@ TASKS = {task.id: task for lesson in tasks.by_lesson().values() for task in less
 
 
 def solution_of(task_id):
-    """The course's own answer, run from the text that `solution` shows, below the imports of its lesson's exercises."""
+    """The course's own answer, run from the text that `solution` shows."""
+    return answer_of(task_id, answers()[task_id])
+
+
+def answer_of(task_id, code, cell="<answer>"):
+    """The answer that a cell holds, run below the imports of its lesson's exercises."""
     imports = re.findall(r"^(?:from|import) .*$", exercises_of(task_id[:2]), re.MULTILINE)
     space = {}
     exec("\n".join(imports), space)
-    exec(compile(answers()[task_id], "<answer>", "exec"), space)
+    exec(compile(code, cell, "exec"), space)
     return space[TASKS[task_id].answer_name]
 
 
