@@ -261,6 +261,6 @@ check("06.catch_blind_decoder", catch_blind_decoder)
 progress()
 
 # %% [markdown]
-# Stuck on one? `hint("06.bahdanau_step")` gives the next hint, and `solution("06.bahdanau_step")` shows an answer after you try.
+# Stuck on one? `hint("06.bahdanau_step")` gives the next hint, and `solution("06.bahdanau_step")` shows a solution after a try.
 #
 # Next, lesson 07: how a translation is found, once a model can tell good ones from bad.
