@@ -507,9 +507,58 @@ def searching(step, width=3, longest=4):
     return catch_wrong_beam
 
 
+def by_singular_values(left, right):
+    """04.two_projections with something done to U, S and Vᵀ on each side."""
+    return lambda weight: (
+        left(*torch.linalg.svd(weight, full_matrices=False)),
+        right(*torch.linalg.svd(weight, full_matrices=False)),
+    )
+
+
+def share_of_groups(
+    count, share=lambda right, groups, n: sum(right) / n, key=lambda encode, s: tuple(encode(s).tolist())
+):
+    """05.best_share by what is counted in the targets of each vector."""
+
+    def best_share(encode, sentences, targets):
+        groups = {}
+        for sentence, target in zip(sentences, targets, strict=True):
+            groups.setdefault(key(encode, sentence), []).append(target)
+        return share([count(group) for group in groups.values()], groups, len(targets))
+
+    return best_share
+
+
+def most(group):
+    return max(map(group.count, group))
+
+
 @pytest.mark.parametrize(
     ("task_id", "answer", "says"),
     [
+        ("04.two_projections", lambda w: (w, w), "so W is there twice"),
+        ("04.two_projections", lambda w: (w.T, w.T), "W is there twice"),
+        ("04.two_projections", lambda w: (w / 2, w / 2) if len(w) == w.shape[1] else (torch.eye(len(w)), w / 3), "W is in both of your projections"),
+        ("04.two_projections", lambda w: (torch.eye(len(w)), 2 * w), "is 2 times W"),
+        ("04.two_projections", lambda w: (torch.ones(1, len(w)), w.sum(0, keepdim=True)), "a lower rank than W"),
+        ("04.two_projections", lambda w: (w.abs().sqrt().T, w.abs().sqrt()), "the square root of each number"),
+        ("04.two_projections", by_singular_values(lambda u, s, v: (u * s.sqrt()).T, lambda u, s, v: v), "square roots of W's singular values"),
+        ("04.two_projections", by_singular_values(lambda u, s, v: (u * s).T, lambda u, s, v: v.flip(0)), "turns them otherwise"),
+        ("04.two_projections", lambda w: (torch.linalg.qr(w)[0].T, torch.linalg.qr(w.T)[1].T) if len(w) == w.shape[1] else (torch.eye(len(w)), w), "turns them otherwise"),
+        ("05.best_share", share_of_groups(lambda group: group.count(group[-1])), "the last target of each group"),
+        ("05.best_share", share_of_groups(lambda group: len({*group})), "each pair of a vector and a target once"),
+        ("05.best_share", share_of_groups(lambda group: len({*group}) == 1), "each group once in which all have the same target"),
+        ("05.best_share", share_of_groups(lambda group: len(group) == 1), "whose vector no other one has"),
+        ("05.best_share", share_of_groups(lambda group: len(group) / len({*group})), "that chooses by chance"),
+        ("05.best_share", share_of_groups(most, lambda right, groups, n: max(right) / n), "one group alone"),
+        ("05.best_share", share_of_groups(most, lambda right, groups, n: sum(right) // n), "`//` divides without a remainder"),
+        ("05.best_share", share_of_groups(most, lambda right, groups, n: 1 - sum(right) / n), "that no decoder can get right"),
+        ("05.best_share", share_of_groups(most, lambda right, groups, n: 100 * sum(right) / n), "A share lies between 0 and 1"),
+        ("05.best_share", share_of_groups(most, lambda right, groups, n: sum(right) / (n + 1)), "Here no two sentences get the same vector"),
+        ("05.best_share", share_of_groups(most, key=lambda encode, s: encode(s).sum().item()), "the sum, or the mean, of each vector's numbers"),
+        ("05.best_share", share_of_groups(most, key=lambda encode, s: encode(s)[0].item()), "the first number of each vector"),
+        ("05.best_share", share_of_groups(most, key=lambda encode, s: tuple(s.tolist())), "The decoder does not see them"),
+        ("04.catch_wrong_scores", trial_of_scores(same, dims=(2, 5, 5, 5, 5, 5)), "Your test says True to a wrong scaled_dot: divided by √"),
         ("00.weighted_sum", lambda w, v: w * v, "`weights[:, None]` lines them up with the vectors"),
         ("01.sum_vectors", lambda w, m: (w * m[:, None]).sum(1), "the new axis has to come last"),
         ("01.sum_vectors", lambda w, m: (w * m[..., None]).sum(1) / m.sum(), "the number of words in the whole batch"),
