@@ -51,10 +51,10 @@ def _(draw):
     yield Case("all experts answer", (sparse_gates(draw, 3, 5, 5), sparse_gates(draw, 2, 5, 5)), edge=True)
     yield Case("a single expert", (torch.ones(2, 1), torch.ones(3, 1)), edge=True)
     tiny = torch.tensor([1, 5e-28, 1, 1, 1])
-    yield Case("gates of 1e-30 on both sides", _turned(draw, soft * tiny, barely * tiny), edge=True)
+    yield Case("gates of 1e-30 on both sides", _turned(draw, soft * tiny, barely * tiny), hazard=True)
     yield Case("nobody asks the same expert", _turned(draw, small[1:2], new), edge=True)
     doubles = sparse_gates(draw, 5, 7, 2, torch.float64), sparse_gates(draw, 2, 7, 2, torch.float64)
-    yield Case("float64 numbers", doubles, edge=True)
+    yield Case("float64 numbers", doubles, hazard=True)
 
 
 @task.oracle
