@@ -529,6 +529,10 @@ def share_of_groups(
     return best_share
 
 
+def friend_of_rnn_step(x, state, weight_x, weight_s, bias):
+    return torch.tanh(weight_x @ x + weight_s @ state) + bias
+
+
 def most(group):
     return max(map(group.count, group))
 
@@ -559,6 +563,10 @@ def most(group):
         ("05.best_share", share_of_groups(most, key=lambda encode, s: encode(s)[0].item()), "the first number of each vector"),
         ("05.best_share", share_of_groups(most, key=lambda encode, s: tuple(s.tolist())), "The decoder does not see them"),
         ("04.catch_wrong_scores", trial_of_scores(same, dims=(2, 5, 5, 5, 5, 5)), "Your test says True to a wrong scaled_dot: divided by √"),
+        ("01.sum_vectors", lambda w, m: w[:, : int(m.sum(1).max())].sum(1), "what comes after the longest sentence"),
+        ("01.word_polarity", lambda w, d: torch.nan_to_num(w @ d / (w.norm(dim=0) * d.norm())), "a length for each feature"),
+        ("05.rnn_step", friend_of_rnn_step, "there the matrix is on the right"),
+        ("07.log_probability", lambda z, t: z.log_softmax(0).gather(1, t[:, None]).sum(), "Your softmax runs over the places"),
         ("00.weighted_sum", lambda w, v: w * v, "`weights[:, None]` lines them up with the vectors"),
         ("01.sum_vectors", lambda w, m: (w * m[:, None]).sum(1), "the new axis has to come last"),
         ("01.sum_vectors", lambda w, m: (w * m[..., None]).sum(1) / m.sum(), "the number of words in the whole batch"),

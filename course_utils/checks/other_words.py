@@ -260,12 +260,13 @@ def _of_none(task, case, failure):
 
 def _on_the_left(task, case, failure):
     """Return what to say where a matrix stands to the left of a batch of vectors, as in formulas on one vector; else nothing."""
-    of = {2: [], 3: []}
-    for name, arg in zip(task.names, case.args, strict=False):
-        if is_float(arg) and arg.dim() in of:
-            of[arg.dim()].append(re.escape(name))
-    pattern = rf"\b({'|'.join(of[2])})\s*@\s*({'|'.join(of[3])})\b(?!\s*[.\[])"
-    found = (re.search(pattern, text) for _, text, here in lines_of(failure) if here) if of[2] and of[3] else ()
+    matrices, batches = [], []
+    for declared, arg in zip(task.arguments, case.args, strict=False):
+        name, _, letters = declared.partition(" ")
+        if is_float(arg) and arg.dim() > 1:
+            (batches if letters.startswith("B") else matrices).append(re.escape(name))
+    pattern = rf"\b({'|'.join(matrices)})\s*@\s*({'|'.join(batches)})\b(?!\s*[.\[])"
+    found = (re.search(pattern, text) for _, text, here in lines_of(failure) if here) if matrices and batches else ()
     for matrix, vectors in (match.groups() for match in found if match):
         return (
             f"a formula such as W x is meant for one vector, a column. In {vectors} each vector is a row, and there the matrix is on the right, "
