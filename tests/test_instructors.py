@@ -27,6 +27,7 @@ from test_packaging import build_wheel
 from test_tasks import as_answer
 
 from course_utils import commands
+from course_utils.base import trees
 from course_utils.base.environment import tomllib
 from course_utils.base.errors import CourseError
 from course_utils.base.places import file_of, names_in
@@ -398,7 +399,7 @@ def _half_too_much_for_sizes_of_edges(task_id):
 
 
 def _sizes(args):
-    return [tuple(arg.shape) if isinstance(arg, torch.Tensor) else arg for arg in args]
+    return [tuple(leaf.shape) if isinstance(leaf, torch.Tensor) else leaf for leaf in trees.leaves(args)]
 
 
 def _reversed_up_to_a_hundred_places(source, mask):
