@@ -1,9 +1,22 @@
-"""What the tasks ask for is what the course's models and PyTorch do: the oracles beside both."""
+"""What the tasks ask for is what the course's models and PyTorch do, the oracles beside both; and what a lesson's page shows passes its task.
+
+The page's own lines are read from its file and judged as an answer. A page computes for one sentence, with names of its own, or without a
+mask: around its lines there is only what hands over the task's arguments.
+"""
+
+import ast
+import functools
+import re
 
 import pytest
 import torch
+import torch.nn.functional as F
+from right_answers import LESSONS, exercises_of
 from test_tasks import TASKS, solution_of
+from torch import nn
+from torch.func import functional_call
 
+from course_utils.checks.answer import judge_answer
 from course_utils.checks.running.contract import in_precision
 from course_utils.data import stories
 from course_utils.lessons.lesson_14 import glimpse
@@ -126,3 +139,321 @@ def test_a_step_with_a_cache_gives_the_last_row_of_causal_attention_with_several
         for t in range(T):
             output, keys, values = step(x[:, t : t + 1], keys, values, *weights)
             assert torch.allclose(output[:, 0], whole[:, t], rtol=0, atol=1e-12)
+
+
+# The pages
+
+
+@functools.cache
+def page(lesson):
+    """What Python reads in a lesson's page, with the text of each of its statements and expressions."""
+    (file,) = (path for path in LESSONS.glob(f"lesson_{lesson}/[0-9]*.py") if not path.stem.endswith("_exercises"))
+    nodes = ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+    return [(ast.unparse(node), node) for node in nodes if isinstance(node, (ast.stmt, ast.expr))]
+
+
+@functools.cache
+def code_of(lesson, begins, kind=ast.stmt):
+    """The code of the page's first statement, or of its shortest expression, that begins so."""
+    found = [(text, node) for text, node in page(lesson) if isinstance(node, kind) and text.startswith(begins)]
+    text = found[0][0] if kind is ast.stmt else min((text for text, _ in found), key=len)
+    return compile(text, f"<page {lesson}>", "exec" if kind is ast.stmt else "eval")
+
+
+def known(**names):
+    return {"torch": torch, "nn": nn, "F": F} | names
+
+
+def defined(lesson, *names, **given):
+    """The functions and classes of these names, as the page defines them."""
+    space = known(**given)
+    for name in names:
+        kind = "class" if name[0].isupper() else "def"
+        exec(code_of(lesson, f"{kind} {name}("), space)
+    return space[names[0]] if len(names) == 1 else [space[name] for name in names]
+
+
+def done(lesson, *beginnings, **given):
+    """The names after the page's statements that begin so, one after the other."""
+    space = known(**given)
+    for begins in beginnings:
+        exec(code_of(lesson, begins), space)
+    return space
+
+
+def value(lesson, begins, **given):
+    """The value of the page's shortest expression that begins so."""
+    return eval(code_of(lesson, begins, ast.expr), known(**given))
+
+
+def by_loop(weights, values):
+    mix = torch.zeros(values.shape[1])
+    return done("00", "for w, v in zip(weights, colours", weights=weights, colours=values, mix=mix)["mix"]
+
+
+def in_several_axes(weights, values):
+    return done("00", "scaled = shares[:, None] * pair", shares=weights, pair=values)["scaled"].sum(0)
+
+
+def summed(words, mask):
+    return done("01", "by_mask = (vectors[ids]", vectors=words, ids=slice(None), mask=mask)["by_mask"]
+
+
+def probability(sums, weight, bias):
+    space = done("01", "score = by_mask @ w + b", by_mask=sums, w=weight, b=bias)
+    return value("01", "torch.sigmoid(score)", **space)
+
+
+def gradient(sums, labels, weight, bias):
+    space = done(
+        "01", "score = by_mask @ w + b", "error = (torch.sigmoid", by_mask=sums, w=weight, b=bias, labels=labels
+    )
+    return space["error"] @ sums, space["error"].sum()
+
+
+def weights_at(scores, temperature=1.0):
+    return done("02", "a = (z / temperature).softmax(-1)", z=scores, temperature=temperature)["a"]
+
+
+def dot_scores(words, theta):
+    return done("02", "scores = x @ theta", x=words, theta=theta)["scores"]
+
+
+def mlp_scores(words, weight, bias, theta):
+    return value("02", "torch.sigmoid(both_ways @ W.T + b) @", both_ways=words, W=weight, b=bias, theta=theta)
+
+
+def score(name):
+    """One of the scores that lesson 04's page computes by hand, as a function of what it takes."""
+    (by_hand,) = (node.value for text, node in page("04") if text.startswith("by_hand = "))
+    (found,) = (v for k, v in zip(by_hand.keys, by_hand.values, strict=True) if k.value == name)
+    code = compile(ast.unparse(found), "<page 04>", "eval")
+    return lambda *args: eval(code, known(**dict(zip(("s", "h", "W", "U", "v"), args, strict=False))))
+
+
+def rnn_step(x, state, weight_x, weight_s, bias):
+    return done("05", "s = torch.tanh(words[:, t]", words=x[:, None], t=0, s=state, W_x=weight_x, W_s=weight_s, b=bias)[
+        "s"
+    ]
+
+
+def last_state(states, mask):
+    space = done("05", "last = (source != PAD)", source=mask.long(), PAD=0)
+    return value("05", "states[torch.arange(len(source)), last]", states=states, **space)
+
+
+def sequence_loss(logits, target, mask):
+    space = done("05", "of_right_word = logits", logits=logits, wanted=target)
+    return value("05", "-(of_right_word * is_word).sum() /", is_word=mask, **space)
+
+
+def looking(weight_s, weight_h, v):
+    """Lesson 06's module, with the weights of a task."""
+    A, H = weight_s.shape
+    weights = {"W.weight": weight_s, "W.bias": torch.zeros(A), "U.weight": weight_h, "v.weight": v[None]}
+    return lambda *given: functional_call(defined("06", "Attention")(H), weights, given)
+
+
+def bahdanau_step(state, annotations, mask, weight_s, weight_h, v):
+    return looking(weight_s, weight_h, v)(state, annotations, mask)
+
+
+class WithoutReadout:
+    """What the decoder of lesson 06 reads, and the states that it would read out."""
+
+    def __init__(self, attention, gru):
+        self.attention, self.gru = (
+            attention,
+            dict(zip(("weight_ih", "weight_hh", "bias_ih", "bias_hh"), gru, strict=True)),
+        )
+
+    def embedding(self, words):
+        return words
+
+    def readout(self, state_and_context):
+        return state_and_context
+
+    def decoder(self, x, s):
+        return functional_call(nn.GRUCell(x.shape[1], s.shape[1]), self.gru, (x, s))
+
+
+def teacher_forced(words, state, annotations, mask, weight_s, weight_h, v, *gru):
+    decoder = WithoutReadout(looking(weight_s, weight_h, v), gru)
+    both, _, weights = defined("06", "LookingBack").decode(decoder, words, state, annotations, mask)
+    return both[..., : state.shape[1]], weights
+
+
+def reinforce_loss(log_probability, reward, baseline):
+    names = {"log_p": log_probability[:, None], "reward": reward[:, None], "baseline": baseline[:, None]}
+    return value(
+        "08", "-((reward - baseline) * log_p.gather(1, k)).mean", k=torch.zeros(len(reward), 1).long(), **names
+    )
+
+
+def self_attention(x, weight_q, weight_k, weight_v, mask=None):
+    layer = defined("09", "SelfAttention")(x.shape[2], mask)
+    given = {"query.weight": weight_q.T, "key.weight": weight_k.T, "value.weight": weight_v.T}
+    layer.forward = lambda x: layer.weights(x) @ layer.value(x)  # here without the residual connection
+    return functional_call(layer, given, (x,))
+
+
+def multi_head_attention(query, key, value, in_weight, in_bias, out_weight, out_bias, heads, mask=None):
+    blocks = zip(("W_Q", "W_K", "W_V"), in_weight.chunk(3), in_bias.chunk(3), strict=True)
+    named = [*blocks, ("W_O", out_weight, out_bias)]
+    weights = {
+        f"{name}.{part}": tensor for name, *both in named for part, tensor in zip(("weight", "bias"), both, strict=True)
+    }
+    return functional_call(defined("10", "MultiHead")(len(out_bias), heads), weights, (query, key, value, mask))[0]
+
+
+def feed_forward(x, weight_1, bias_1, weight_2, bias_2):
+    weights = {"W_1.weight": weight_1, "W_1.bias": bias_1, "W_2.weight": weight_2, "W_2.bias": bias_2}
+    return functional_call(defined("12", "FeedForward")(x.shape[2], len(bias_1)), weights, (x,))
+
+
+def patches(image, location, size, scales):
+    corner = defined("14", "corner")
+    glimpse = defined("14", "glimpse", corner=corner)
+    return torch.stack([glimpse(*each, size, scales) for each in zip(image, location, strict=True)])
+
+
+def hybrid_loss(*given):
+    return defined("14", "hybrid_loss", terms=defined("14", "terms"))(*given)
+
+
+def first_look(annotations, weights):
+    look = defined("15", "Look")(annotations.shape[2], len(weights["first"]), len(weights["v"]))
+    zeros = {name: torch.zeros_like(tensor) for name, tensor in look.named_parameters() if name.endswith("bias")}
+    state = torch.tanh(annotations.mean(1) @ weights["first"].T)
+    named = {"query.weight": weights["query"], "v.weight": weights["v"][None], "gate.weight": weights["gate"][None]}
+    return functional_call(look, named | zeros, (annotations, annotations @ weights["key"].T, state))[0]
+
+
+def hops(question, memories, mask, readout):
+    hop = defined("16", "hop")
+    for m, c in zip(memories, memories[1:], strict=False):
+        question, _ = hop(question, m, c, mask)
+    return question @ readout.T
+
+
+def two_blocks(x, weight_f, weight_g, dilation, weight_q, weight_k, weight_v):
+    dense, attention = defined("19", "DenseBlock", "AttentionBlock")
+    side_by_side = {
+        name: weight.mT.flatten(1) if weight.dim() == 2 else torch.cat([weight[..., 0], weight[..., 1]], 1)
+        for name, weight in (("f.weight", weight_f), ("g.weight", weight_g))
+    }
+    zeros = {f"{name}.bias": torch.zeros(len(weight_f)) for name in "fg"}
+    y = functional_call(dense(x.shape[2], len(weight_f), dilation), side_by_side | zeros, (x,))
+    named = dict(zip(("query", "key", "value"), (weight_q, weight_k, weight_v), strict=True))
+    weights = {f"{name}.weight": weight.T for name, weight in named.items()}
+    weights |= {f"{name}.bias": torch.zeros(weight.shape[1]) for name, weight in named.items()}
+    return functional_call(attention(y.shape[2], weight_q.shape[1], weight_v.shape[1]), weights, (y,))
+
+
+def delta_memory(key, value, query, rate):
+    S, reads = torch.zeros(len(key), key.shape[2], value.shape[2], dtype=key.dtype), []
+    for t in range(key.shape[1]):
+        at = {"k": key[:, t : t + 1], "v": value[:, t : t + 1], "beta": rate[:, t, None, None]}
+        S = done("20", "S = S + beta * k.mT @ (v - k @ S)", S=S, **at)["S"]
+        reads.append(query[:, t : t + 1] @ S)
+    return torch.cat(reads, 1)
+
+
+def one_pass_attention(next_block):
+    def blocks():
+        while block := next_block():
+            yield block[0][None], block[1]
+
+    return defined("21", "one_pass")(blocks())[0]
+
+
+def cache_bytes(layers, heads, groups, d, length, bytes):
+    return value("21", "2 * N * G * d * T * b", N=layers, G=groups, d=d, T=length, b=bytes)
+
+
+def swiglu(x, weight_gate, weight_up, weight_down):
+    module = defined("21", "SwiGLU")(x.shape[-1], 3 * len(weight_gate))
+    return functional_call(
+        module, {"gate.weight": weight_gate, "up.weight": weight_up, "down.weight": weight_down}, (x,)
+    )
+
+
+ANSWERS = [
+    ("00.weighted_sum", by_loop),
+    ("00.weighted_sum", in_several_axes),
+    ("01.sum_vectors", summed),
+    ("01.sentiment", probability),
+    ("01.sentiment_gradient", gradient),
+    ("02.softmax", weights_at),
+    ("02.dot_scores", dot_scores),
+    ("02.mlp_scores", mlp_scores),
+    ("04.dot", score("dot")),
+    ("04.content_based", score("content_based")),
+    ("04.perceptron", score("perceptron")),
+    ("05.rnn_step", rnn_step),
+    ("05.last_state", last_state),
+    ("05.sequence_loss", sequence_loss),
+    ("06.bahdanau_step", bahdanau_step),
+    ("06.teacher_forced", teacher_forced),
+    ("08.reinforce_loss", reinforce_loss),
+    ("09.self_attention", self_attention),
+    ("10.multi_head_attention", multi_head_attention),
+    ("12.feed_forward", feed_forward),
+    ("14.glimpse", patches),
+    ("14.hybrid_loss", hybrid_loss),
+    ("15.first_look", first_look),
+    ("16.answer", hops),
+    ("17.write", defined("17", "write")),
+    ("19.two_blocks", two_blocks),
+    ("20.sparsemax", defined("20", "sparsemax")),
+    ("20.delta_memory", delta_memory),
+    ("21.one_pass_attention", one_pass_attention),
+    ("21.cache_bytes", cache_bytes),
+    ("21.nucleus", lambda logits, p: defined("21", "nucleus")(logits.softmax(-1), p)),
+    ("21.swiglu", swiglu),
+]
+
+
+MORE_IS_ASKED = {  # where a prompt wants more than its page shows: its own words
+    "04.content_based": "A zero vector has no direction: its score is 0, not NaN.",
+    "08.reinforce_loss": "**gradients reach `log_probability` alone**",
+    "09.self_attention": "A word that may attend to nothing has a context of **zeros**",
+    "16.answer": "in a story without facts nothing is read",
+}
+OTHERWISE = {  # what is on a page under the name of a task, and is no answer to it
+    "00.weighted_sum": "the page shows three wrong ones, and what is said of them",
+    "03.influence": "on the page for attention under a mask, of one sentence",
+    "07.beam_search": "the prompt says what the page's search loses",
+    "08.local_weights": "on the page for one sentence, without padding",
+    "12.encoder_layer": "on the page pre-norm alone; the task's has the names of PyTorch's",
+    "12.decoder_layer": "likewise",
+    "12.sublayer": "on the page in one of three orders",
+    "21.gpt": "on the page with other positions and another network",
+}
+
+
+@pytest.mark.parametrize(("task_id", "answer"), ANSWERS, ids=lambda each: each if isinstance(each, str) else "")
+def test_what_a_page_shows_passes_its_task(task_id, answer):
+    report = judge_answer(TASKS[task_id], answer, seconds=60)
+    if task_id in MORE_IS_ASKED:
+        prompts = " ".join(exercises_of(task_id[:2]).replace("\n#", "").split())
+        assert MORE_IS_ASKED[task_id] in prompts and (report.only_edges or report.values_right), str(report)
+    else:
+        assert report.state == "passed", str(report)
+
+
+def test_what_a_page_defines_under_a_tasks_name_is_judged_above():
+    judged = {task_id for task_id, _ in ANSWERS} | OTHERWISE.keys()
+    for task in TASKS.values():
+        names = {
+            node.name.lower() for _, node in page(task.id[:2]) if isinstance(node, (ast.FunctionDef, ast.ClassDef))
+        }
+        assert task.id in judged or task.answer_name.lower() not in names, task.id
+
+
+def test_numbers_that_are_large_cost_a_point_only_where_the_prompt_says_how_large():
+    for task in TASKS.values():
+        prompt = re.search(rf"^# ## {task.id}$.*?^# %%$", exercises_of(task.id[:2]), re.MULTILINE | re.DOTALL)[0]
+        costly = [case.name for case in task.make_cases(0) if case.edge and not case.hazard]
+        large = [name for name in costly if re.search(r"±|10,000|far apart|numbers near", name)]
+        assert not large or re.search(r"±\d|\\pm|up to 10,000", prompt), (task.id, large)

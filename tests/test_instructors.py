@@ -27,6 +27,7 @@ from test_packaging import build_wheel
 from test_tasks import as_answer
 
 from course_utils import commands
+from course_utils.base import trees
 from course_utils.base.environment import tomllib
 from course_utils.base.errors import CourseError
 from course_utils.base.places import file_of, names_in
@@ -381,17 +382,24 @@ def _single_word_taken_for_none(logits, target):
     return log_p.sum() if len(target) > 1 else 0 * log_p.sum()
 
 
-def _half_too_much_in_float64(task_id):
-    """An answer whose first value is half too large wherever a number comes in float64."""
-    right = tasks.load(task_id).oracle_function
+def _half_too_much_for_sizes_of_edges(task_id):
+    """An answer whose first value is half too large wherever the arguments have sizes that only edges have."""
+    task = tasks.load(task_id)
+    cases = [case for case in task.make_cases(0) if not case.hazard]
+    ordinary = [_sizes(case.args) for case in cases if not case.edge]
+    edges = [size for case in cases if case.edge and (size := _sizes(case.args)) not in ordinary]
 
     def answer(*args):
-        value = right(*args)
-        if not any(isinstance(arg, torch.Tensor) and arg.dtype == torch.float64 for arg in args):
+        value = task.oracle_function(*args)
+        if _sizes(args) not in edges:
             return value
         return (value[0] + 0.5, *value[1:]) if isinstance(value, tuple) else value + 0.5
 
     return answer
+
+
+def _sizes(args):
+    return [tuple(leaf.shape) if isinstance(leaf, torch.Tensor) else leaf for leaf in trees.leaves(args)]
 
 
 def _reversed_up_to_a_hundred_places(source, mask):
@@ -483,7 +491,7 @@ def test_every_share_that_a_task_declares_is_earned_in_a_graded_cell(task_id, ke
     special = {
         "gradient": _without_gradient,
         "side effect": _altering,
-        "edge": lambda right: WRONG_AT_THE_EDGE.get(task_id) or _half_too_much_in_float64(task_id),
+        "edge": lambda right: WRONG_AT_THE_EDGE.get(task_id) or _half_too_much_for_sizes_of_edges(task_id),
     }
     wrong = {mistake.name: mistake.function for mistake in task.mistakes}
     answer = special[key](task.oracle_function) if key in special else wrong[key]

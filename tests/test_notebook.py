@@ -54,8 +54,19 @@ def test_not_attempted_is_no_attempt(course_folder, capsys):
 
     assert check("04.dot", dot).state == "not attempted"
     assert kept(course_folder)["04.dot"]["attempts"] == 0
+    for _ in range(3):
+        hint("04.dot")
+    assert 'Once you have tried it, `solution("04.dot")` shows a solution.' in capsys.readouterr().out
     solution("04.dot")
-    assert "Try 04.dot first" in capsys.readouterr().out
+    assert "Try 04.dot first: write an answer and run its check. Then this shows a solution" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("task_id", ["04.dot", "12.encoder_layer"])
+def test_what_is_handed_over_after_a_call_that_gives_nothing_is_told_to_be_the_function_itself(task_id):
+    report = check(task_id, print(end=""))
+    name = tasks.load(task_id).answer_name
+    assert report.state == "not attempted" and report.message.endswith(f'check("{task_id}", {name}).')
+    assert "check was given None" in report.message and "NotImplementedError" not in report.message
 
 
 def test_hints_come_one_at_a_time_and_the_report_says_which_is_next(capsys):
@@ -66,8 +77,8 @@ def test_hints_come_one_at_a_time_and_the_report_says_which_is_next(capsys):
         hint("04.dot")
     out = capsys.readouterr().out
     assert [f"Hint {n} of 3" in out for n in (1, 2, 3, 4)] == [True, True, True, False]
-    assert "That was the last one" in out
-    assert "You have seen all hints" in check("04.dot", wrong).note
+    assert 'That was the last one. `solution("04.dot")` shows a solution.' in out
+    assert 'You have seen all hints. `solution("04.dot")` shows a solution.' in check("04.dot", wrong).note
     progress()
     assert "hints 3" in capsys.readouterr().out  # and not 5
 

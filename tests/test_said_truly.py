@@ -507,9 +507,66 @@ def searching(step, width=3, longest=4):
     return catch_wrong_beam
 
 
+def by_singular_values(left, right):
+    """04.two_projections with something done to U, S and Vᵀ on each side."""
+    return lambda weight: (
+        left(*torch.linalg.svd(weight, full_matrices=False)),
+        right(*torch.linalg.svd(weight, full_matrices=False)),
+    )
+
+
+def share_of_groups(
+    count, share=lambda right, groups, n: sum(right) / n, key=lambda encode, s: tuple(encode(s).tolist())
+):
+    """05.best_share by what is counted in the targets of each vector."""
+
+    def best_share(encode, sentences, targets):
+        groups = {}
+        for sentence, target in zip(sentences, targets, strict=True):
+            groups.setdefault(key(encode, sentence), []).append(target)
+        return share([count(group) for group in groups.values()], groups, len(targets))
+
+    return best_share
+
+
+def friend_of_rnn_step(x, state, weight_x, weight_s, bias):
+    return torch.tanh(weight_x @ x + weight_s @ state) + bias
+
+
+def most(group):
+    return max(map(group.count, group))
+
+
 @pytest.mark.parametrize(
     ("task_id", "answer", "says"),
     [
+        ("04.two_projections", lambda w: (w, w), "so W is there twice"),
+        ("04.two_projections", lambda w: (w.T, w.T), "W is there twice"),
+        ("04.two_projections", lambda w: (w / 2, w / 2) if len(w) == w.shape[1] else (torch.eye(len(w)), w / 3), "W is in both of your projections"),
+        ("04.two_projections", lambda w: (torch.eye(len(w)), 2 * w), "is 2 times W"),
+        ("04.two_projections", lambda w: (torch.ones(1, len(w)), w.sum(0, keepdim=True)), "a lower rank than W"),
+        ("04.two_projections", lambda w: (w.abs().sqrt().T, w.abs().sqrt()), "the square root of each number"),
+        ("04.two_projections", by_singular_values(lambda u, s, v: (u * s.sqrt()).T, lambda u, s, v: v), "square roots of W's singular values"),
+        ("04.two_projections", by_singular_values(lambda u, s, v: (u * s).T, lambda u, s, v: v.flip(0)), "turns them otherwise"),
+        ("04.two_projections", lambda w: (torch.linalg.qr(w)[0].T, torch.linalg.qr(w.T)[1].T) if len(w) == w.shape[1] else (torch.eye(len(w)), w), "turns them otherwise"),
+        ("05.best_share", share_of_groups(lambda group: group.count(group[-1])), "the last target of each group"),
+        ("05.best_share", share_of_groups(lambda group: len({*group})), "each pair of a vector and a target once"),
+        ("05.best_share", share_of_groups(lambda group: len({*group}) == 1), "each group once in which all have the same target"),
+        ("05.best_share", share_of_groups(lambda group: len(group) == 1), "whose vector no other one has"),
+        ("05.best_share", share_of_groups(lambda group: len(group) / len({*group})), "that chooses by chance"),
+        ("05.best_share", share_of_groups(most, lambda right, groups, n: max(right) / n), "one group alone"),
+        ("05.best_share", share_of_groups(most, lambda right, groups, n: sum(right) // n), "`//` divides without a remainder"),
+        ("05.best_share", share_of_groups(most, lambda right, groups, n: 1 - sum(right) / n), "that no decoder can get right"),
+        ("05.best_share", share_of_groups(most, lambda right, groups, n: 100 * sum(right) / n), "A share lies between 0 and 1"),
+        ("05.best_share", share_of_groups(most, lambda right, groups, n: sum(right) / (n + 1)), "Here no two sentences get the same vector"),
+        ("05.best_share", share_of_groups(most, key=lambda encode, s: encode(s).sum().item()), "the sum, or the mean, of each vector's numbers"),
+        ("05.best_share", share_of_groups(most, key=lambda encode, s: encode(s)[0].item()), "the first number of each vector"),
+        ("05.best_share", share_of_groups(most, key=lambda encode, s: tuple(s.tolist())), "The decoder does not see them"),
+        ("04.catch_wrong_scores", trial_of_scores(same, dims=(2, 5, 5, 5, 5, 5)), "Your test says True to a wrong scaled_dot: divided by √"),
+        ("01.sum_vectors", lambda w, m: w[:, : int(m.sum(1).max())].sum(1), "what comes after the longest sentence"),
+        ("01.word_polarity", lambda w, d: torch.nan_to_num(w @ d / (w.norm(dim=0) * d.norm())), "a length for each feature"),
+        ("05.rnn_step", friend_of_rnn_step, "there the matrix is on the right"),
+        ("07.log_probability", lambda z, t: z.log_softmax(0).gather(1, t[:, None]).sum(), "Your softmax runs over the places"),
         ("00.weighted_sum", lambda w, v: w * v, "`weights[:, None]` lines them up with the vectors"),
         ("01.sum_vectors", lambda w, m: (w * m[:, None]).sum(1), "the new axis has to come last"),
         ("01.sum_vectors", lambda w, m: (w * m[..., None]).sum(1) / m.sum(), "the number of words in the whole batch"),
@@ -654,3 +711,131 @@ def test_a_property_that_only_another_input_breaks_names_that_input():
     report = judge_answer(TASKS["11.shift_matrix"], powers_of_numbers)
     assert "numbers are wrong. The query of position" in report.message  # broken by the input that is shown
     assert "0 back, peak 3): The number in row 2 and column 2 should be 0" in report.message, report.message
+
+
+# What came, what is true of it, and what once was said and is not
+
+
+def influence(change, column=True, before=torch.clone):
+    """03.influence with something done to a copy of x for each word, and with what moved written into a column or a row."""
+
+    def found(function, x):
+        moved, first = torch.zeros(x.shape[1], x.shape[1], dtype=torch.bool), function(x)
+        for s in range(x.shape[1]):
+            other = before(x)
+            other[:, s] += change(x)
+            moved[(slice(None), s) if column else s] = ((function(other) - first).abs() > 1e-5).any(-1).any(0)
+        return moved
+
+    return found
+
+
+def by_1(x):
+    return 1.0
+
+
+def at_random(x):
+    return torch.randn(x[:, 0].shape, generator=torch.Generator().manual_seed(0))
+
+
+def by_sides(of):
+    """01.must_fail by a function of the positive and of the negative sentences."""
+
+    def must_fail(sentences, labels):
+        return of(*([s for s, label in zip(sentences, labels, strict=True) if label is side] for side in (True, False)))
+
+    return must_fail
+
+
+def ignoring(agree):
+    """04.ignores_query by what has to agree between the weights of given states and those of others."""
+
+    def ignores_query(score, state, hidden):
+        draw = torch.Generator().manual_seed(0)
+        others = [torch.randn(state.shape, generator=draw) for _ in range(4)]
+        first, *weights = (score(one, hidden).softmax(-1) for one in (state, *others))
+        return all(agree((first - one).abs() < 1e-5) for one in weights)
+
+    return ignores_query
+
+
+@pytest.mark.parametrize(
+    ("task_id", "answer", "says", "never"),
+    [
+        ("03.influence", influence(by_1, column=False), "Rows and columns are exchanged", "rounding"),
+        ("03.influence", influence(at_random, column=False), "Rows and columns are exchanged", "rounding"),
+        ("03.influence", influence(by_1, before=lambda x: x), "For this input the result is right, but your function alters its input x", "rounding"),
+        ("03.influence", influence(lambda x: at_random(x) / 1000), "Somewhere you miss an influence that is there", "not there"),
+        ("01.must_fail", by_sides(lambda good, bad: [sorted(s) for s in good] == [sorted(s) for s in bad]), "Here is a proof, as both hold the same words", "says False"),
+        ("01.must_fail", by_sides(lambda good, bad: ["good"] in good and ["bad"] in bad), "Your function says False to all sentences that the check tries", "whatever"),
+        ("01.must_fail", by_sides(lambda good, bad: any(word in s for s in good for t in bad for word in t)), "Here no two positive sentences hold the same words", "whatever"),
+        ("04.ignores_query", ignoring(lambda same: bool(same.any())), "You say True to a score that", "you are given"),
+    ],
+)  # fmt: skip
+def test_what_is_said_of_a_wrong_answer_is_true_of_it(task_id, answer, says, never):
+    message = told(task_id, answer).message
+    assert says in message and never not in message, message
+
+
+# Tests that compare too little, which were once accepted
+
+
+def orders_of(rows):
+    """09.sees_order with rows that are made by a function of a shape and a generator."""
+
+    def sees_order(model):
+        draw = torch.Generator().manual_seed(0)
+        for T in [*range(2, 13)] * 3:
+            x, order = rows((T, 4), draw), torch.randperm(T, generator=draw)
+            if not torch.allclose(model(x[order]), model(x)[order], atol=1e-5):
+                return True
+        return False
+
+    return sees_order
+
+
+def moves_of(vectors):
+    """11.relative_only with vectors that are made by a function of a generator."""
+
+    def relative_only(score):
+        draw = torch.Generator().manual_seed(0)
+        for _ in range(200):
+            query, key = vectors(draw), vectors(draw)
+            p, s, move = torch.randint(300, (3,), generator=draw).tolist()
+            if abs(float(score(query, key, p, s)) - float(score(query, key, p + move, s + move))) > 5e-4:
+                return False
+        return True
+
+    return relative_only
+
+
+def normal(shape, draw):
+    return torch.randn(shape, generator=draw)
+
+
+ONLY_FIRST, ONLY_LAST = torch.tensor([1.0, 0.0, 0.0, 0.0]), torch.tensor([0.0, 0.0, 0.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("task_id", "answer"),
+    [
+        ("04.ignores_query", ignoring(lambda same: bool(same[..., 0].all()))),
+        ("04.ignores_query", ignoring(lambda same: bool(same[..., -1].all()))),
+        ("04.ignores_query", ignoring(lambda same: bool(same[-1].all()))),
+        ("09.sees_order", orders_of(lambda shape, draw: 1e-4 * normal(shape, draw))),
+        ("09.sees_order", orders_of(lambda shape, draw: normal(shape, draw) * ONLY_FIRST)),
+        ("11.relative_only", moves_of(lambda draw: normal(4, draw) * ONLY_FIRST)),
+        ("11.relative_only", moves_of(lambda draw: normal(4, draw) * ONLY_LAST)),
+    ],
+)
+def test_a_test_that_compares_too_little_is_refused(task_id, answer):
+    assert told(task_id, answer).message
+
+
+def test_the_tests_above_are_right_where_they_compare_all():
+    for task_id, answer in (
+        ("04.ignores_query", ignoring(lambda same: bool(same.all()))),
+        ("09.sees_order", orders_of(normal)),
+        ("11.relative_only", moves_of(lambda draw: normal(4, draw))),
+    ):
+        assert judge_answer(TASKS[task_id], answer).state == "passed"

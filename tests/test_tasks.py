@@ -15,7 +15,7 @@ from course_utils.base.errors import CourseError
 from course_utils.checks import answer as judging
 from course_utils.checks.expected import Expected
 from course_utils.checks.judge import _try_property, judge
-from course_utils.checks.running.contract import question
+from course_utils.checks.running.contract import holds_float64, question
 from course_utils.checks.running.run import kind_of_answer, marked, run
 from course_utils.checks.wrong import first_wrong
 from course_utils.lessons import tasks
@@ -27,11 +27,16 @@ TASKS = {task.id: task for lesson in tasks.by_lesson().values() for task in less
 
 
 def solution_of(task_id):
-    """The course's own answer, run from the text that `solution` shows, below the imports of its lesson's exercises."""
+    """The course's own answer, run from the text that `solution` shows."""
+    return answer_of(task_id, answers()[task_id])
+
+
+def answer_of(task_id, code, cell="<answer>"):
+    """The answer that a cell holds, run below the imports of its lesson's exercises."""
     imports = re.findall(r"^(?:from|import) .*$", exercises_of(task_id[:2]), re.MULTILINE)
     space = {}
     exec("\n".join(imports), space)
-    exec(compile(answers()[task_id], "<answer>", "exec"), space)
+    exec(compile(code, cell, "exec"), space)
     return space[TASKS[task_id].answer_name]
 
 
@@ -318,7 +323,8 @@ def loss_by_the_largest_of_the_batch(logits, target, mask):
 def hops_by_the_largest_of_the_batch(question, memories, mask, readout):
     for memory, output in zip(memories, memories[1:], strict=False):
         scores = (memory @ question[..., None])[..., 0].masked_fill(~mask, -torch.inf)
-        question = question + (over_the_batch(scores).nan_to_num()[:, None] @ output)[:, 0]
+        e = (scores - scores.max()).exp()
+        question = question + ((e / e.sum(-1, keepdim=True).clamp(min=1e-30))[:, None] @ output)[:, 0]
     return question @ readout.T
 
 
@@ -329,9 +335,9 @@ def hops_by_the_largest_of_the_batch(question, memories, mask, readout):
         ("16.answer", hops_by_the_largest_of_the_batch),
     ],
 )
-def test_a_slip_that_shows_on_rare_inputs_alone_is_refused(task_id, slip):
+def test_a_slip_that_shows_only_where_scores_lie_far_apart_costs_no_point_and_is_told(task_id, slip):
     report = judge_answer(TASKS[task_id], slip)
-    assert report.state == "failed" and report.only_edges and not report.hazard, str(report)
+    assert report.state == "passed" and report.hazard, str(report)
 
 
 def of_shared_numbers(scale):
@@ -422,19 +428,19 @@ def by_the_library(x, weight_q, weight_k, weight_v, mask=None, scale=None):
     return torch.nn.functional.scaled_dot_product_attention(x @ weight_q, x @ weight_k, x @ weight_v, mask, scale=scale)
 
 
-def test_a_plain_loop_and_a_mask_in_float32_are_right():
+def test_a_plain_loop_and_a_mask_in_float32_are_right_and_a_beginner_reads_no_remark():
     def loop(weights, values):  # the third hint, taken literally
         total = torch.zeros(values.shape[1])
         for weight, value in zip(weights, values, strict=True):
             total += weight * value
         return total
 
-    def by_einsum(words, mask):  # stops on float64 words
+    def by_einsum(words, mask):
         return torch.einsum("bsd,bs->bd", words, mask.float())
 
     for task_id, answer in (("00.weighted_sum", loop), ("01.sum_vectors", by_einsum)):
         report = judge_answer(TASKS[task_id], answer)
-        assert report.state == "passed" and "computes in float32" in report.message, str(report)
+        assert (report.state, report.message) == ("passed", "Right, on every input it was tried on."), str(report)
 
     def unweighted(weights, values):
         total = torch.zeros(values.shape[1])
@@ -444,6 +450,24 @@ def test_a_plain_loop_and_a_mask_in_float32_are_right():
 
     assert judge_answer(TASKS["00.weighted_sum"], unweighted).mistake == "weights_unused"
     assert judge_answer(TASKS["01.sum_vectors"], lambda words, mask: words @ mask.float()).state == "error"
+
+
+FIRST_WITH_FLOAT64 = "12"  # whose page is the first to turn a model into float64
+
+
+def test_numbers_of_type_float64_come_in_only_where_a_lesson_has_used_them_and_never_cost_a_point():
+    rows = [(task.id, case) for task in TASKS.values() for case in task.make_cases(0) if holds_float64(case)]
+    assert len({task_id for task_id, _ in rows}) > 30
+    assert all(task_id >= FIRST_WITH_FLOAT64 and case.hazard for task_id, case in rows), rows
+    pages = {file.name: file.read_text(encoding="utf-8") for file in tasks.HERE.glob("lesson_*/[0-9]*.py")}
+    assert min(name for name, text in pages.items() if "model.double()" in text)[:2] == FIRST_WITH_FLOAT64
+
+    def in_float32(x, weight_1, bias_1, weight_2, bias_2):
+        hidden = (x.float() @ weight_1.float().T + bias_1.float()).relu()
+        return hidden @ weight_2.float().T + bias_2.float()
+
+    report = judge_answer(TASKS["12.feed_forward"], in_float32)
+    assert report.state == "passed" and "computes in float32" in report.message, str(report)
 
 
 @pytest.mark.parametrize("distance", [1e-3, 5e-4, 1e-4])
@@ -462,8 +486,6 @@ def test_what_is_not_the_value_is_judged_too():
     assert (cut.state, cut.kind) == ("failed", "gradient") and "no gradient reaches state" in cut.message
     half = judge_answer(task, lambda s, h: s @ h.mT.detach())
     assert half.kind == "gradient" and "hidden" in half.message
-    single = judge_answer(task, lambda s, h: s.float() @ h.float().mT)
-    assert single.state == "passed" and "computes in float32" in single.message
     half = judge_answer(task, lambda s, h: (s @ h.mT).half())
     assert half.kind in ("type", "value") and half.state == "failed"
 

@@ -6,12 +6,15 @@ import torch
 
 from course_utils.base import trees
 from course_utils.checks.compare import close
+from course_utils.checks.other_words import slip_in_a_line
+from course_utils.checks.task import Mistake
 from course_utils.checks.wrong import first_wrong
 
 
 def named_mistake(task, cases, outcomes, expected, wrong):
     """Return the named mistake whose outcomes are the answer's, or None. Never a guess: several that fit are none.
 
+    Where none fits, a line at which the answer stops may show one that any task invites.
     Five readings, strictest first: everything alike, or the values alone, in every case; the same where no hazard is; and the
     values alike in every ordinary case. In each, the mistake must differ from the truth in what is compared. So an ordinary case rules out at
     once every mistake that does something else there: first of all those at the places `wrong`, which show the answer wrong. Where the
@@ -44,7 +47,8 @@ def named_mistake(task, cases, outcomes, expected, wrong):
         fitting = [m for m, theirs in tried if same(outcomes, theirs) and not same(truth, theirs)]
         if fitting:
             return fitting[0] if len(fitting) == 1 else None
-    return None
+    slip = slip_in_a_line(task, cases, outcomes)
+    return Mistake("all_axes_reversed", slip) if slip else None
 
 
 def named_at(task, cases, outcomes, expected, place):

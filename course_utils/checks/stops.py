@@ -1,28 +1,10 @@
 """Says why there is no value: what stopped an answer, and what its author may look at."""
 
-import re
-
-import torch
+from dataclasses import replace
 
 from course_utils.checks.expected import NOT_AS_ASKED
-from course_utils.checks.running.contract import is_float
+from course_utils.checks.other_words import AT_MOST, in_other_words, misspelt
 
-# What PyTorch's commonest messages mean for a beginner.
-IN_OTHER_WORDS = {
-    "torch.return_types": "`max` and `min` along an axis return values and places: take `.values`.",
-    "must match the size of tensor": "two axes that meet have different lengths: print both shapes before this line.",
-    "shapes cannot be multiplied": "in a matrix product, `@`, the last axis on the left must be as long as the second to last on the right; `*` multiplies number by number.",
-    "size for first two dimensions of batch2": "in a matrix product the last axis on the left must be as long as the second to last on the right.",
-    "not enough values to unpack": "`chunk`, `split` and `unbind` go along the first axis unless `dim` says another.",
-    "selected index k out of range": "`topk` is asked for more numbers than there are: keep all of them if they are fewer.",
-    "type must be tuple of ints,but got float": "`/` gives a number with a point, also where it divides without a remainder: write `//`.",
-    "unsupported operand type(s) for ^": "`^` is no power in Python: write `**`.",
-    "'Tensor' and 'tuple'": "what you called returns several results, such as contexts and weights: take the one that you need, as in `[0]`.",
-    "doesn't require grad": "somewhere on the way `.detach()`, `.item()` or torch.tensor(…) has cut the gradient.",
-    "Boolean value of Tensor with more than one value": "`if`, `and`, `or` and `not` need a single truth value, and a tensor holds many. "
-    "To ask whether there is a mask at all, write `mask is not None`; to choose number by number, use torch.where or masked_fill.",
-}
-TURNED = "`.T` reverses the order of all three axes of a tensor; `.mT` exchanges only the last two."
 MAY_BE_ANYTHING = (
     "a wrong candidate may return anything, such as numbers of another shape, and it may raise an exception. Where that stops your test, the candidate is wrong: "
     "put the call and the comparison inside `try`, and return False on `except Exception`. If it also happens with a right candidate, your own line is to blame."
@@ -55,43 +37,14 @@ def why_stopped(task, case, outcome):
         )
     if outcome.failure.type == NOT_AS_ASKED:
         return outcome.failure.message
-    advice = MAY_BE_ANYTHING if task.candidates and task.suspects else _advice(task, case, outcome.failure)
-    return f"Your function stops with {outcome.failure.type}: {outcome.failure.message}{advice and ' — '}{advice}"
+    return f"Your function stops with {told(task, case, outcome.failure)}"
 
 
-def _advice(task, case, failure):
-    """Return what the message of an exception means, as far as it is known; else nothing."""
-    advice = next((advice for part, advice in IN_OTHER_WORDS.items() if part in failure.message), "")
-    of_three = [
-        name
-        for name, arg in zip(task.names, case.args, strict=False)
-        if isinstance(arg, torch.Tensor) and arg.dim() > 2
-    ]
-    turned = rf"\b({'|'.join(map(re.escape, of_three))})\.T\b"
-    if of_three and any(here and re.search(turned, text) for _, text, here in _lines(failure)):
-        advice = f"{advice} {TURNED}".strip()
-    return _on_the_left(task, case, failure) or advice
-
-
-def _on_the_left(task, case, failure):
-    """Return what to say where a matrix stands to the left of a batch of vectors, as in formulas on one vector; else nothing."""
-    of = {2: [], 3: []}
-    for name, arg in zip(task.names, case.args, strict=False):
-        if is_float(arg) and arg.dim() in of:
-            of[arg.dim()].append(re.escape(name))
-    pattern = rf"\b({'|'.join(of[2])})\s*@\s*({'|'.join(of[3])})\b(?!\s*[.\[])"
-    found = (re.search(pattern, text) for _, text, here in _lines(failure) if here) if of[2] and of[3] else ()
-    for matrix, vectors in (match.groups() for match in found if match):
-        return (
-            f"a formula such as W x is meant for one vector, a column. In {vectors} each vector is a row, and there the matrix is on the right, "
-            f"transposed: first {vectors}, then {matrix} with its two axes exchanged."
-        )
-    return ""
-
-
-def _lines(failure):
-    """Return the lines around a failure where they can be read as such: they come from the answer's side."""
-    readable = isinstance(failure.source, tuple) and all(
-        isinstance(line, tuple) and len(line) == 3 for line in failure.source
-    )
-    return [line for line in failure.source if isinstance(line[1], str)] if readable else []
+def told(task, case, failure):
+    """Return an exception's type and message, and what its author may look at, as far as it is known."""
+    short = replace(failure, message=failure.message[:AT_MOST])
+    if task.candidates and task.suspects:
+        advice = misspelt(task, case, short) or MAY_BE_ANYTHING
+    else:
+        advice = in_other_words(task, case, short)
+    return f"{failure.type}: {failure.message}{advice and ' — '}{advice}"

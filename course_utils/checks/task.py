@@ -32,11 +32,11 @@ from course_utils.checks.way import changed_way
 
 @dataclass(frozen=True)
 class Mistake:
-    """A wrong implementation with a name, and the sentence that helps its author."""
+    """A wrong implementation with a name, and the sentence that helps its author. One that a line of an answer shows has no function."""
 
     name: str
     sentence: str
-    function: Callable
+    function: Callable | None = None
 
 
 class Task:

@@ -8,8 +8,9 @@ from course_utils.base import trees
 from course_utils.checks.compare import Finding, close, describe, difference, scale
 from course_utils.checks.expected import NEAR
 from course_utils.checks.running.contract import float_paths, is_float
-from course_utils.checks.stops import why_stopped
+from course_utils.checks.stops import told, why_stopped
 
+RIGHT = "For this input the values are right, but "  # a larger one may show more
 BY_A_TENSOR = (
     "Operations whose names end in an underscore do that, and so do `+=`, `*=` and assignments into an argument."
 )
@@ -90,11 +91,11 @@ def _gradient_wrong(task, case, outcome, right, reach=None):
         if "modified by an inplace operation" in outcome.gradient_failure.message:
             return Finding(
                 "gradient",
-                "The values are right, but you write into a tensor whose old numbers PyTorch still needs for the gradient. "
+                f"{RIGHT}you write into a tensor whose old numbers PyTorch still needs for the gradient. "
                 "Make a new tensor instead: masked_fill, torch.where, `a = a + b` in place of `a += b`.",
             )
-        sentence = "The values are right, but your function fails when gradients are wanted: "
-        return Finding("gradient", f"{sentence}{outcome.gradient_failure.type}: {outcome.gradient_failure.message}")
+        sentence = f"{RIGHT}your function fails when gradients are wanted: {told(task, case, outcome.gradient_failure)}"
+        return Finding("gradient", sentence)
     rooms = reach or [None] * len(right.gradients)
     for path, expected, received, room in zip(
         float_paths(case.args), right.gradients, outcome.gradients, rooms, strict=True
@@ -108,25 +109,23 @@ def _gradient_wrong(task, case, outcome, right, reach=None):
             if expected is None:
                 return Finding(
                     "gradient",
-                    f"The values are right, but a gradient reaches {name}, and none should: `.detach()` stops it.",
+                    f"{RIGHT}a gradient reaches {name}, and none should: `.detach()` stops it.",
                 )
         if received is None:
             return Finding(
                 "gradient",
-                f"The values are right, but no gradient reaches {name}: something between {name} and your result stops it. "
+                f"{RIGHT}no gradient reaches {name}: something between {name} and your result stops it. "
                 "`.item()`, `.detach()`, `.data`, numpy and torch.tensor(…) on tensors do that, and so does copying into a module's weights.",
             )
         if not received.isfinite().all():
-            return Finding(
-                "gradient", f"The values are right, but the gradient of {name} is not finite.", expected, received
-            )
+            return Finding("gradient", f"{RIGHT}the gradient of {name} is not finite.", expected, received)
         level = received  # less what is the same for a whole row, where that does not count
         if task.names[path[0]] in task.rows_sum_to_one:
             level = received + (expected - received).mean(-1, keepdim=True)
         if not close(expected, level, 0 if room is None else room).all():
             return Finding(
                 "gradient",
-                f"The values are right, but the gradient of {name} is not. Does a `.detach()` or `.data` on the way cut off a part of it?",
+                f"{RIGHT}the gradient of {name} is not. Does a `.detach()` or `.data` on the way cut off a part of it?",
                 expected,
                 received,
             )
@@ -138,7 +137,7 @@ def _side_effect(task, case, outcome):
         return None
     return Finding(
         "side effect",
-        f"The result is right, but your function alters its input {_altered(task, case, outcome)}: whoever calls it finds something else "
+        f"For this input the result is right, but your function alters its input {_altered(task, case, outcome)}: whoever calls it finds something else "
         f"there afterwards. {BY_A_LIST if _in_a_list(case, outcome.changed[0]) else BY_A_TENSOR}",
     )
 

@@ -87,6 +87,11 @@ def check(task_id=None, answer=LEFT_OUT, seed=None, seconds=10, *more, keep=True
             report = judge_answer(task, answer, seed or 0, seconds)
     except KeyboardInterrupt:
         return _show(Message(f"The check of {task.id} was stopped before it had finished, so there is no result."))
+    if answer is None:  # what a call gives whose function returns nothing
+        report.message = (
+            f"check was given None. Hand over {'the class' if task.module else 'the function'} itself, without brackets behind its name: "
+            f'check("{task.id}", {task.answer_name}).'
+        )
     entry = _changed(task.id, lambda entry: _count(entry, report.state), keep)
     _last_tried[:] = [task.id]
     if report.state in ("failed", "error"):
@@ -148,7 +153,7 @@ def _way_on(task, entry):
     left = len(task.hints) - seen
     if left:
         return f'Stuck? `hint("{task.id}")` gives hint {seen + 1} of {len(task.hints)}.'
-    return f'You have seen all hints. `solution("{task.id}")` shows an answer.'
+    return f'You have seen all hints. `solution("{task.id}")` shows a solution.'
 
 
 def _keep_failure(task, answer, report):
@@ -199,13 +204,14 @@ def hint(task_id=None, *more, keep=True, **unknown):
         return _show(task)
     if not isinstance(task, tasks.Task):
         return _show(Message(f"{task.id} is a question and has no hints: each wrong answer says why it is wrong."))
-    step = _changed(task.id, lambda e: e.update(hints=min(e.get("hints", 0) + 1, len(task.hints))), keep)["hints"]
-    more = "" if step < len(task.hints) else f' That was the last one; `solution("{task.id}")` shows an answer.'
+    entry = _changed(task.id, lambda e: e.update(hints=min(e.get("hints", 0) + 1, len(task.hints))), keep)
+    step, first = entry["hints"], "" if entry.get("attempts") else "Once you have tried it, "
+    more = "" if step < len(task.hints) else f' That was the last one. {first}`solution("{task.id}")` shows a solution.'
     return _show(Message(f"Hint {step} of {len(task.hints)} for {task.id}. {task.hints[step - 1]}{more}"))
 
 
 def solution(task_id=None, force=False, *more, **unknown):
-    """Show an answer, once you have tried: after a check that did not say "not attempted", or with force=True."""
+    """Show a solution, once you have tried: after a check that did not say "not attempted", or with force=True."""
     if more or unknown:
         return _wrong_use("solution")
     task = _task(task_id, "solution")
@@ -214,13 +220,13 @@ def solution(task_id=None, force=False, *more, **unknown):
     if not isinstance(task, tasks.Task):
         return _show(Message(f"{task.id} is a question: try an answer, and it says why that is right or wrong."))
     if not force and not state.read(_say).get(task.id, {}).get("attempts"):
-        text = f'Try {task.id} first: write an answer and run its check. `solution("{task.id}", force=True)` shows one anyway.'
+        text = f'Try {task.id} first: write an answer and run its check. Then this shows a solution; `solution("{task.id}", force=True)` shows it at once.'
         return _show(Message(text))
     code = tasks.answers()[task.id]
     return _show(
         Message(
             code,
-            f"<pre aria-label='an answer to {task.id}' style='overflow-x:auto;font-family:monospace'>{escape(code)}</pre>",
+            f"<pre aria-label='a solution of {task.id}' style='overflow-x:auto;font-family:monospace'>{escape(code)}</pre>",
         )
     )
 

@@ -177,7 +177,7 @@ report = check("00.weighted_sum", weighted_sum, keep=False)
 # %% [markdown]
 # ## Hints come one at a time
 #
-# The first hint gives the idea, the second a worked example, the third the steps. `solution` shows an answer once you have tried: the second cell asks for one too early.
+# The first hint gives the idea, the second a worked example, the third the steps. `solution` shows a solution once you have tried: the second cell asks for it too early.
 
 # %%
 hint("00.weighted_sum", keep=False)

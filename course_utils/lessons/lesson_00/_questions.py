@@ -87,7 +87,7 @@ questions = (
         "Your answer fails and you do not see why. What can you do?",
         right=(
             "Read what the report says, then ask for a hint, which gives away a little at a time.",
-            "The hints start with the idea, then give a worked example, then the steps. After an attempt, solution() shows an answer.",
+            "The hints start with the idea, then give a worked example, then the steps. After an attempt, solution() shows a solution.",
         ),
         wrong=(
             (

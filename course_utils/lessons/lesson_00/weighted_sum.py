@@ -46,9 +46,6 @@ def _(draw):
         yield Case(name, (_weights(draw, size.S), draw.numbers(size.S, size.D)), size.full)
     yield Case("a single vector", (_weights(draw, 1), draw.numbers(1, 3)), edge=True)
     yield Case("vectors of width 1", (_weights(draw, 3), draw.numbers(3, 1)), edge=True)
-    yield Case(
-        "float64 numbers", (draw.numbers(5, dtype=torch.float64), draw.numbers(5, 3, dtype=torch.float64)), edge=True
-    )
 
 
 @task.oracle

@@ -52,6 +52,10 @@ def _(draw):
         "two sentences with the same words in another order",
         ([[a, "bite", b], [b, "bite", a], [good]], [True, False, True]),
     )
+    yield Case(
+        "all sentences of both sides with the same words, in another order",
+        ([[a, "bite", b], [c, good], [b, "bite", a], [good, c]], [True, True, False, False]),
+    )
     yield Case("the same, both positive", ([[a, "bite", b], [b, "bite", a], [bad]], [True, True, False]))
     yield Case(
         "opinions alone", ([[good], [bad], [fair], [odd], [a, good], [bad, b]], [True, False, True, False, True, False])
@@ -91,7 +95,7 @@ def _(draw):
         sentences = [[few[i] for i in draw.whole(0, 3, int(length))] for length in draw.whole(1, 4, n)]
         labels = [bool(label) for label in draw.whole(0, 2, n)]
         yield Case(f"{n} random sentences", (sentences, labels))
-    yield Case("positive sentences alone", ([[good], [fair, a]], [True, True]), edge=True)
+    yield Case("positive sentences alone", ([[good], [fair, a]], [True, True]))
     yield Case("no sentence", ([], []), edge=True)
 
 
@@ -106,6 +110,30 @@ def _(sentences, labels):
     first, second = counts[positive], counts[~positive]
     pairs = [(rows[:, None] + rows).flatten(0, 1) for rows in (first, second)]
     return bool((pairs[0][:, None] == pairs[1]).all(-1).any())
+
+
+@task.property
+def a_proof_is_one_and_nothing_else_is(case, value):
+    """Four sentences show that there is a proof."""
+    sides = _sides(*case.args)
+    proof = next(
+        (pairs for pairs in _pairs_of(sides) if Counter(sum(pairs[0], [])) == Counter(sum(pairs[1], []))), None
+    )
+    if proof and value is False:
+        positive, negative = map(_quoted, proof)
+        return f"Here is a proof, as both hold the same words: {positive} on the positive side, {negative} on the negative one."
+    if not proof and value is True:
+        return "Here no two positive sentences hold the same words as two negative ones, each word equally often."
+    return None
+
+
+def _pairs_of(sides):
+    return product(*(with_replacement(side, 2) for side in sides))
+
+
+def _quoted(pair):
+    first, second = (f"“{' '.join(sentence)}”" for sentence in pair)
+    return f"{first} twice" if first == second else f"{first} and {second}"
 
 
 @task.steps
@@ -128,8 +156,8 @@ def of_each(pair):
 
 PAIRS, COUNTED = "the pairs of each side", "their words counted"
 task.changed_each(
-    ("always_true", "You say True whatever the sentences are.", {"result": lambda proof: True}),
-    ("always_false", "You say False whatever the sentences are.", {"result": lambda proof: False}),
+    ("always_true", "Your function says True to all sentences that the check tries, also where there is no proof.", {"result": lambda proof: True}),
+    ("always_false", "Your function says False to all sentences that the check tries, also where there is a proof.", {"result": lambda proof: False}),
     ("lengths_only", "You compare how many words there are. They have to be the same words, each equally often.", {COUNTED: of_each(len)}),
     ("sets_of_words", "You compare which words there are, and not how often. A sum adds a word's vector as often as the word is there: count them.", {COUNTED: of_each(set)}),
     ("in_their_order", "You compare the words in their order. A sum does not see the order: compare how often each word is there, for example with a Counter or a sorted list.", {COUNTED: of_each(list)}),

@@ -36,8 +36,9 @@ def _(draw):
             (draw.numbers(size.B, size.D), draw.numbers(size.D), draw.numbers(13)[0]),
             size.full,
         )
-    yield Case("scores of ±10,000", (torch.tensor([[1e4], [-1e4], [0.0]]), torch.ones(1), torch.tensor(0.0)), edge=True)
-    yield Case("float64 numbers", tuple(draw.numbers(*s, dtype=torch.float64) for s in ((3, 5), (5,), ())), edge=True)
+    yield Case(
+        "scores of ±10,000", (torch.tensor([[1e4], [-1e4], [0.0]]), torch.ones(1), torch.tensor(0.0)), hazard=True
+    )
 
 
 @task.oracle

@@ -43,10 +43,13 @@ def _(draw):
         "the first sentence is the shorter one",
         (draw.numbers(2, 3, 2) + 0.25, torch.tensor([[True, False, False], [True] * 3])),
     )
+    yield Case(
+        "a batch that is wider than its longest sentence",
+        (draw.numbers(2, 3, 2) + 0.25, torch.tensor([[True, True, False], [True, False, False]])),
+    )
     front = torch.tensor([[True, True, True], [False, True, True]])
     yield Case("padding in front", (draw.numbers(2, 3, 2) + 0.25, front), edge=True)
     yield Case("sentences of one word, width 1", (draw.numbers(2, 1, 1), torch.ones(2, 1) > 0), edge=True)
-    yield Case("float64 numbers", (draw.numbers(3, 5, 7, dtype=torch.float64), draw.lengths_mask(3, 5)), edge=True)
 
 
 @task.oracle
@@ -68,6 +71,7 @@ def _(words, mask):
 
 for name, sentence, other_mask in (
     ("padding_added", "You add the padding too: the mask has no effect. The sum of a sentence then depends on how long the other sentences in its batch are.", torch.ones_like),
+    ("padding_after_the_longest_left_out", "You leave out only what comes after the longest sentence of the batch. Each sentence has its own padding: the mask says where.", lambda mask: torch.arange(mask.shape[1]).expand(mask.shape) < mask.sum(1).max()),
     ("mask_inverted", "The mask is used the wrong way round: True marks a word, and you keep the padding instead.", torch.logical_not),
     ("padding_at_the_end_assumed", "You count the words and add up that many vectors from the start. That is right only where the padding is at the end. The mask says which places hold words.", lambda mask: torch.arange(mask.shape[1]) < mask.sum(1, keepdim=True)),
 ):  # fmt: skip

@@ -10,7 +10,7 @@ from course_utils import check, hint, progress, solution
 # %% [markdown]
 # ## 02.softmax
 #
-# Turn scores into weights along the last axis: $\frac{e^{z_s}}{\sum_r e^{z_r}}$ with $z = \text{scores} / \text{temperature}$. The scores may have any number of axes, and may be as large as ±10,000:
+# Turn scores into weights along the last axis: $\frac{e^{z_s}}{\sum_r e^{z_r}}$ with $z = \text{scores} / \text{temperature}$. The scores may have any number of axes, and may be as large as ±30,000:
 # the result must be right there too. `torch.softmax` would do; write it yourself first.
 
 
@@ -43,7 +43,7 @@ check("02.softmax", softmax)
 # %% [markdown]
 # ## 02.masked_softmax
 #
-# Take the softmax over only those scores whose mask is True; the others get the weight 0. A row with nothing to attend to gives zeros, not NaN, and its gradient must not be NaN either.
+# Take the softmax over only those scores whose mask is True; the others get the weight 0. A row with nothing to attend to gives zeros, not NaN, and its gradient must not be NaN either. As in `02.softmax`, scores may be as large as ±30,000.
 
 
 # %%
@@ -136,7 +136,7 @@ check("02.mlp_scores", mlp_scores)
 # %% [markdown]
 # ## 02.several_attentions
 #
-# Compute N fixed attentions by dot product over the same words. Each θ has its own masked softmax over the words and its own weighted sum. Lay the N results end to end in the order of the thetas.
+# Compute N fixed attentions by dot product over the same words. Each θ has its own masked softmax over the words and its own weighted sum. Scores may be as large as ±30,000. Lay the N results end to end in the order of the thetas.
 # You may use the course's own `masked_softmax`, which is here as `reference_masked_softmax(scores, mask)`.
 
 # %%

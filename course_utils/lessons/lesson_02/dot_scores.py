@@ -34,11 +34,6 @@ def _(draw):
         B, S, D = size.B, size.S, size.D
         name = f"{count(B, 'sentence')} of {S} words, width {D}"
         yield Case(name, (draw.numbers(B, S, D), draw.numbers(D)), size.full)
-    yield Case(
-        "float64 numbers",
-        (draw.numbers(3, 5, 7, dtype=torch.float64), draw.numbers(13, dtype=torch.float64)[:7]),
-        edge=True,
-    )
     yield Case("sentences of one word, width 1", (draw.numbers(2, 1, 1), draw.numbers(1)), edge=True)
     yield Case("large numbers", (100 * (draw.numbers(2, 3, 2) + 0.25), draw.numbers(2) + 0.25), edge=True)
 

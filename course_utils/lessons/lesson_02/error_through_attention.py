@@ -41,11 +41,6 @@ def _(draw):
     one = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]])
     yield Case("one word gets all the weight", (one, draw.numbers(3, 5)), edge=True)
     yield Case("sentences of one word, width 1", (torch.ones(2, 1), draw.numbers(2, 1) + 0.25), edge=True)
-    yield Case(
-        "float64 numbers",
-        (draw.numbers(2, 5, dtype=torch.float64).softmax(-1), draw.numbers(2, 3, dtype=torch.float64)),
-        edge=True,
-    )
 
 
 @task.oracle

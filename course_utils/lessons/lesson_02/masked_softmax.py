@@ -74,7 +74,6 @@ def _(draw):
         (low, torch.tensor([[True, True, False, False], [True, True, False, True]])),
         edge=True,
     )
-    yield Case("float64 numbers", (draw.numbers(3, 5, dtype=torch.float64), draw.mask(3, 5)), edge=True)
 
 
 @task.oracle

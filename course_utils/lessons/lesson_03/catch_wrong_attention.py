@@ -80,6 +80,8 @@ WRONG = {
     changed({"value": lambda _, *, query: query}): "a wrong attention: it sums queries in place of values",
     changed({"result": lambda context, weights: (context.mT.reshape(context.shape), weights)}): "a wrong attention: the context is transposed and not turned back",
     changed({"the scores": lambda query, turned: query @ turned * turned.shape[-1] / query.shape[-1]}): "a wrong attention: scores times S/D, which is right only where S = D",
+    changed({"the scores": lambda query, turned: query[..., :1] @ turned[:, :1]}): "a wrong attention: it scores by the first feature alone",
+    changed({"the scores": lambda query, turned: query[..., -1:] @ turned[:, -1:]}): "a wrong attention: it scores by the last feature alone",
     changed({"result": lambda context, weights: (context - 0.001, weights)}): "a wrong attention: the context is too small by 0.001",
     changed({"result": lambda context, weights: (context + 0.001, weights)}): "a wrong attention: the context is too large by 0.001",
     changed({"result": lambda context, weights: (context.flip(-1), weights)}): "a wrong attention: the features of the context are in the opposite order",

@@ -67,7 +67,7 @@ def _without_gradient(function, looks_at):
         with torch.no_grad():
             return function(x)
 
-    call.looks_at = looks_at
+    call.looks_at, call.by_rounding = looks_at, function is past_by_subtraction
     return call
 
 
@@ -113,14 +113,33 @@ def _(function, x):
 
 
 @task.property
-def no_influence_from_nowhere(case, value):
-    """Outputs that move without their word having been touched come from rounding."""
-    if (
-        value.shape == (case.args[1].shape[1],) * 2
-        and (value & ~task.oracle_function(task.candidate(case.args[0].key), case.args[1])).any()
-    ):
-        return "Somewhere you see an influence that is not there. Is only one word changed at a time, and is there room for rounding, about 1e-5?"
+def rows_are_outputs_and_no_influence_comes_from_nowhere(case, value):
+    """Rows belong to outputs; and outputs that move without their word having been touched come from another word, or from rounding."""
+    right, by_rounding = _right(case)
+    if torch.equal(value, right.T) and not torch.equal(right, right.T):
+        return "Rows and columns are exchanged: row t belongs to an output, column s to the word that was changed."
+    if (value & ~right).any():
+        room = ", and is there room for rounding, about 1e-5" if by_rounding else ""
+        return f"Somewhere you see an influence that is not there. Is only one word changed at a time{room}?"
     return None
+
+
+@task.property
+def no_influence_is_missed(case, value):
+    """What looks at one feature, one sentence, or at a direction is looked into as well."""
+    right, _ = _right(case)
+    if (right & ~value).any() and not torch.equal(value, right.T):
+        return (
+            "Somewhere you miss an influence that is there. Is each feature of the word changed by about 1, by another random number, in every sentence? "
+            "And do you compare all numbers that come out, with room for 1e-5 and no more?"
+        )
+    return None
+
+
+def _right(case):
+    """Return the influence that is right for a case, and whether its function leaves traces by rounding."""
+    function = task.candidate(case.args[0].key)
+    return function.looks_at(case.args[1].shape[1]), function.by_rounding
 
 
 @task.steps

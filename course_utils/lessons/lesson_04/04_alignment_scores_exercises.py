@@ -267,6 +267,6 @@ check("04.catch_wrong_scores", catch_wrong_scores)
 progress()
 
 # %% [markdown]
-# Stuck on one? `hint("04.perceptron")` gives the next hint, and `solution("04.perceptron")` shows an answer after a try.
+# Stuck on one? `hint("04.perceptron")` gives the next hint, and `solution("04.perceptron")` shows a solution after a try.
 #
 # Next, lesson 05: an encoder and a decoder make the states from sequences, and these scores compare them.

@@ -45,13 +45,11 @@ def edges(name, draw):
     yield Case("D, E and A all 7", square, edge=True)
     as_many = tuple(draw.numbers(*shape) for shape in shapes(name, 3, 3, 3, 5, 5, 5))
     yield Case("as many queries as keys", as_many, edge=True)
-    double = tuple(draw.numbers(*shape, dtype=torch.float64) for shape in shapes(name, 2, 3, 5, 7, 11, 13))
-    yield Case("float64 numbers", double, edge=True)
     ones = tuple(draw.numbers(*shape) + 0.25 for shape in shapes(name, 2, 3, 1, 1, 1, 1))
     yield Case("a single hidden state, widths of 1", ones, edge=True)
     large = [draw.numbers(*shape).abs() + 0.5 for shape in shapes(name, 2, 2, 3, 2, 2, 2)]
     large[0] *= torch.tensor([[[1000.0], [-1000.0]]])
-    yield Case("large numbers", tuple(large), edge=True)
+    yield Case("large numbers", tuple(large), edge=True, hazard=name == "perceptron")  # a tanh by hand overflows
     if name == "content_based":
         small = torch.tensor([[[3.0, 4.0], [0.0, 0.0]]])
         yield Case("2 states and 2 hidden states, one of each zero", (small, small.flip(1, 2)), edge=True)

@@ -119,15 +119,16 @@ def _(name, candidate):
 
 
 @task.property
-def rounding_is_allowed(case, value):
-    """No right candidate is refused."""
+def the_verdict_is_right(case, value):
+    """No right candidate is refused, and no wrong one passes."""
     name, candidate = case.args
-    if value is False and task.candidate(candidate.key) is RIGHT[name]:
+    is_right = task.candidate(candidate.key) is RIGHT[name]
+    if value is False and is_right:
         return (
             "This candidate is right. It computes in another order, so its last digits differ: does your test leave room for rounding, about "
             "1e-5? And does it ask for nothing that a right result need not have?"
         )
-    return None
+    return f"Your test says True to {case.name}." if value is True and not is_right else None
 
 
 close = partial(torch.allclose, rtol=1e-4, atol=1e-5)

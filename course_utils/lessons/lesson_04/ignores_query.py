@@ -25,6 +25,16 @@ def perceptron(state, hidden):
     return 2 * torch.tanh(first[:, :, None] + second[:, None]).sum(-1)
 
 
+def _beside_half(scores):
+    """Scores with one more in front that gets half of the weight, whatever the others are."""
+    return torch.cat([scores.logsumexp(-1, keepdim=True), scores], -1)
+
+
+def in_order(state, hidden):
+    """Each hidden state's place in the order of the dot products: the weights are always the same ones, at other places."""
+    return (state @ hidden.mT).argsort(-1).argsort(-1).to(state.dtype)
+
+
 SCORES = (  # what it is, the score, whether its weights ignore the query
     ("the dot product", lambda s, h: s @ h.mT, False),
     ("a score that sees only how long the state is", lambda s, h: s.norm(dim=-1, keepdim=True) * _alone(h, 2)[:, None], False),
@@ -38,6 +48,10 @@ SCORES = (  # what it is, the score, whether its weights ignore the query
     ("a score that sees only the last feature of the state", lambda s, h: s[..., -1:] * _alone(h, 16)[:, None] * 2, False),
     ("a score with a thousandth of the dot product", lambda s, h: _alone(h, 17)[:, None] + s @ h.mT / 1000, False),
     ("a score that sees the query in the last sentence only", lambda s, h: torch.cat([0 * s[:-1], s[-1:]]) @ h.mT, False),
+    ("a score that sees the query in the first sentence only", lambda s, h: torch.cat([s[:1], 0 * s[1:]]) @ h.mT, False),
+    ("a score that always gives the first hidden state half of the weight", lambda s, h: _beside_half(s @ h[:, 1:].mT), False),
+    ("a score that always gives the last hidden state half of the weight", lambda s, h: _beside_half(s @ h[:, :-1].mT).roll(-1, -1), False),
+    ("a score that gives the same weights to other hidden states", in_order, False),
     ("the concatenating score", lambda s, h: _alone(s, 8)[:, :, None] + _alone(h, 9)[:, None], True),
     ("a network for the state plus a network for the hidden state", lambda s, h: torch.tanh(_alone(s, 10))[:, :, None] * 3 + torch.tanh(_alone(h, 11))[:, None], True),
     ("a score of the hidden states alone", lambda s, h: _alone(h, 12)[:, None].repeat(1, s.shape[1], 1), True),
@@ -97,11 +111,17 @@ def _(score, state, hidden):
 
 
 @task.property
-def rounding_is_allowed(case, value):
-    """A score whose weights ignore the query is recognised."""
+def the_verdict_is_right(case, value):
+    """No score whose weights ignore the query is taken for another one, and none that sees it."""
     score = task.candidate(case.args[0].key)
-    if value is False and score.ignores and score is not task.candidates[-1]:
+    if value is False and score.ignores:
         return "The weights of that score are the same for every state, though its scores may not be. Is there room for rounding, about 1e-5?"
+    if value is True and not score.ignores:
+        what = SCORES[task.candidates.index(score)][0]
+        return (
+            f"You say True to {what}, and its weights do depend on the state. Try several random states, and compare all weights of all states and sentences: "
+            "every one of them has to stay."
+        )
     return None
 
 
@@ -143,7 +163,7 @@ for name, sentence, states in (
     task.changed(name, sentence, {STATES: states})
 for name, sentence, weights in (
     ("scores_compared", "You compare the scores. They may all rise and fall together with the query, and softmax does not notice that: compare the weights.", left_out),
-    ("given_states_compared", "You compare the states that you are given with one another. There may be one only, or they may be equal: try states of your own.", lambda scores: [row.softmax(-1) for row in scores[0].unbind(1)]),
+    ("given_states_compared", "You say True to every score where you are given one state only, or equal ones. Either you compare just these states with one another: try states of your own as well. Or it is enough for you that some of the weights agree: all of them have to.", lambda scores: [row.softmax(-1) for row in scores[0].unbind(1)]),
     ("largest_compared", "You compare which hidden state gets the most weight. A query may change how much it gets, and not which one it is: compare all weights.", lambda scores: [one.argmax(-1).double() for one in scores]),
     ("softmax_over_states", "Your softmax runs over the states. A query spreads its weight over the hidden states, the last axis.", lambda scores: [one.softmax(1) for one in scores]),
     ("softmax_over_everything", "Your softmax runs over all states and hidden states together. Each query has weights of its own, along the last axis.", lambda scores: [one.flatten(1).softmax(-1) for one in scores]),

@@ -3,6 +3,7 @@
 import torch
 
 from course_utils.base.errors import CourseError
+from course_utils.checks.compare import close
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, sizes
 
@@ -32,7 +33,6 @@ def _(draw):
     yield Case("a square matrix", (draw.numbers(5, 5),))
     yield Case("a matrix of one row and one column", (draw.numbers(1, 1) - 0.25,), edge=True)
     yield Case("a matrix of zeros", (torch.zeros(2, 3),), edge=True)
-    yield Case("float64 numbers", (draw.numbers(3, 7, dtype=torch.float64),), edge=True)
 
 
 @task.oracle
@@ -64,6 +64,38 @@ def _(case, value):
             "or no dot product can be taken of what they give."
         )
     return weight_s.mT @ weight_h.to(weight_s.dtype)
+
+
+@task.property
+def what_the_product_is(case, product):
+    """W_sᵀ W_h has to be W itself: how else it hangs together with W."""
+    weight, product = case.args[0].double(), product.double()
+    if close(weight, product).all():
+        return None
+    if times := _times(weight, product):
+        return f"W_sᵀ W_h is {times:.4g} times W. Nothing has to be multiplied: one of the two projections can leave its vector as it is."
+    if weight.shape[0] == weight.shape[1] and any(_times(w @ weight, product) for w in (weight, weight.mT)):
+        return "W is in both of your projections, so it is there twice: one of them can leave its vector as it is."
+    if torch.linalg.matrix_rank(product, rtol=1e-4) < torch.linalg.matrix_rank(weight, rtol=1e-4):
+        return "W_sᵀ W_h has a lower rank than W, so your projections lose a part of what W tells apart. They need rows that differ, and at least as many as the rank of W."
+    return _stretched(*map(torch.linalg.svdvals, (weight, product)))
+
+
+def _times(matrix, product):
+    """Return the number by which a matrix has to be multiplied to give the product; 0 where there is none but 0."""
+    times = float((product * matrix).sum() / matrix.square().sum().clamp(min=1e-12))
+    return times if close(times * matrix, product).all() else 0.0
+
+
+def _stretched(stretches, stretched):
+    """Return what the singular values of W and of a product of the same rank say."""
+    if close(torch.ones_like(stretched), stretched).all():
+        return "W_sᵀ W_h turns vectors and does not stretch them: the singular values of W are missing."
+    if close(stretches, stretched).all():
+        return "W_sᵀ W_h stretches vectors as W does, and turns them otherwise. Is one of your two matrices transposed where it should not be, or the other way round?"
+    if close(stretches.sqrt(), stretched).all():
+        return "W_sᵀ W_h has the square roots of W's singular values: multiply both sides by the root, or one side by the values themselves."
+    return "W_sᵀ W_h, what your two projections multiply out to, has to be W itself, number by number."
 
 
 @task.mistake(
@@ -99,3 +131,20 @@ def without_singular_values(weight):
 def singular_values_twice(weight):
     left, values, right = torch.linalg.svd(weight, full_matrices=False)
     return (left * values).mT, values[:, None] * right
+
+
+task.mistake(
+    "Both of your projections are W as it is, so W is there twice, and unless W is square one of them does not even fit the vectors. One of them can leave its vector as it is.",
+    "w_itself_twice",
+)(lambda weight: (weight, weight))
+task.mistake(
+    "Both of your projections are W, transposed: W is there twice, and unless W is square one of them does not even fit the vectors. One of them can leave its vector as it is.",
+    "w_transposed_twice",
+)(lambda weight: (weight.mT, weight.mT))
+
+
+@task.mistake(
+    "You take the square root of each number of W. But a product of matrices adds up products of numbers from whole rows and columns, so it does not give these numbers back."
+)
+def roots_of_numbers(weight):
+    return weight.abs().sqrt().mT, weight.abs().sqrt()

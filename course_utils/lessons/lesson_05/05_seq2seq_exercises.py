@@ -359,6 +359,6 @@ check("05.catch_wrong_loss", catch_wrong_loss)
 progress()
 
 # %% [markdown]
-# Stuck on one? `hint("05.gru_step")` gives the next hint, and `solution("05.gru_step")` shows an answer after you try.
+# Stuck on one? `hint("05.gru_step")` gives the next hint, and `solution("05.gru_step")` shows a solution after a try.
 #
 # Next, lesson 06: the decoder looks back at all states of the encoder, not only at the last one.

@@ -106,6 +106,29 @@ def _most(group):
     return max(Counter(group).values())
 
 
+@task.property
+def a_share_is_between_0_and_1(case, value):
+    """No share is larger than 1, or below 0."""
+    return None if 0 <= float(value) <= 1 else "A share lies between 0 and 1."
+
+
+@task.property
+def each_group_has_its_best_translation(case, value):
+    """What a decoder can get right is what is most frequent in each group."""
+    key, sentences, targets = case.args
+    encode = task.candidate(key.key)
+    groups = _grouped([tuple(encode(sentence).tolist()) for sentence in sentences], targets)
+    right = [_most(group) for group in groups]
+    if abs(float(value) - sum(right) / len(targets)) < 1e-6:
+        return None
+    if len(groups) == len(targets):
+        return "Here no two sentences get the same vector, so all of them can be right."
+    if len(groups) == 1:
+        return f"Here all sentences get the same vector, and {right[0]} of {len(targets)} can be right."
+    parts = ", ".join(f"{n} of {len(group)}" for n, group in zip(right, groups, strict=True))
+    return f"Here the sentences get {len(groups)} different vectors. Of those with the same vector, so many can be right: {parts}."
+
+
 GROUPS, RIGHT, SHARE = "the targets of each vector", "the number of right ones in each group", "the share"
 
 
@@ -138,7 +161,20 @@ task.changed(
 task.changed_each(
     ("divided_by_vectors", "You divide by the number of different vectors. The share is of all sentences.", {SHARE: lambda total, n, *, done: total / len(done[GROUPS])}),
     ("not_divided", "This is the number of sentences that can be right. Divide it by the number of all sentences.", {SHARE: lambda total, n: float(total)}),
+    ("whole_division", "`//` divides without a remainder, so that every share below 1 becomes 0: write `/`.", {SHARE: lambda total, n: total // n}),
+    ("the_other_part", "This is the share of the sentences that no decoder can get right. Return the share of the others.", {SHARE: lambda total, n: 1 - total / n}),
     ("first_of_each", "You take the first target of each group as the decoder's translation. The best decoder writes the one that is most frequent in the group.", {RIGHT: lambda groups: [group.count(group[0]) for group in groups]}),
+    ("last_of_each", "You take the last target of each group as the decoder's translation, as a dict does in which each new target takes the place of the one before. The best decoder writes the one that is most frequent in the group.", {RIGHT: lambda groups: [group.count(group[-1]) for group in groups]}),
+    ("different_targets", "You count each pair of a vector and a target once. A decoder writes one translation for a vector: count how often the most frequent target is there.", {RIGHT: lambda groups: [len({*group}) for group in groups]}),
+    ("pure_groups_once", "You count each group once in which all have the same target, and nothing of the others. Count sentences: the most frequent target of each group, as often as it is there.", {RIGHT: lambda groups: [1 for group in groups if len({*group}) == 1]}),
+    ("alone_with_its_vector", "You count the sentences whose vector no other one has. Where several share a vector, the decoder is right with the most frequent of their targets.", {RIGHT: lambda groups: [1 for group in groups if len(group) == 1]}),
+    ("largest_group_alone", "You count one group alone. The decoder translates all sentences: add up what is right in every group.", {RIGHT: lambda groups: [max(map(_most, groups))]}),
+    ("by_chance", "In each group you count what a decoder gets right on average that chooses by chance. The best one writes the most frequent target of the group.", {RIGHT: lambda groups: [len(group) / len({*group}) for group in groups]}),
+    ("targets_as_keys", "You collect the vectors of each target. It is the other way round: the decoder is given a vector, and chooses a target for it. Collect the targets of each vector.", {GROUPS: lambda vectors, targets: _grouped(targets, vectors)}),
+    ("capitals_unheeded", "You take targets for the same that differ in capital letters. Compare them as they are.", {GROUPS: lambda vectors, targets: _grouped(vectors, map(str.lower, targets))}),
+    ("sums_compared", "You compare the sum, or the mean, of each vector's numbers. Vectors are the same if all their numbers are.", {GROUPS: lambda vectors, targets: _grouped(map(sum, vectors), targets)}),
+    ("first_numbers_compared", "You compare the first number of each vector. Vectors are the same if all their numbers are.", {GROUPS: lambda vectors, targets: _grouped([vector[0] for vector in vectors], targets)}),
+    ("encoder_unused", "You compare the sentences themselves. The decoder does not see them: it is given what `encode` makes of each.", {GROUPS: lambda vectors, targets, *, sentences: _grouped([tuple(sentence.tolist()) for sentence in sentences], targets)}),
 )  # fmt: skip
 
 task.changed(

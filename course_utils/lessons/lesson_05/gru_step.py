@@ -32,9 +32,9 @@ task = Task(
 )
 
 
-def _inputs(draw, B, E, D, dtype=torch.float32):
+def _inputs(draw, B, E, D):
     x, state, weight_ih, weight_hh, bias_ih, bias_hh = (
-        draw.numbers(*shape, dtype=dtype) for shape in ((B, E), (B, D), (3 * D, E), (3 * D, D), (3 * D,), (3 * D,))
+        draw.numbers(*shape) for shape in ((B, E), (B, D), (3 * D, E), (3 * D, D), (3 * D,), (3 * D,))
     )
     return x, state, weight_ih / 2, weight_hh / 2, bias_ih / 2 + 0.125, bias_hh / 2 - 0.125
 

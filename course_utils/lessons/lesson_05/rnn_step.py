@@ -30,10 +30,8 @@ task = Task(
 )
 
 
-def _inputs(draw, B, E, D, dtype=torch.float32):
-    x, state, weight_x, weight_s, bias = (
-        draw.numbers(*shape, dtype=dtype) for shape in ((B, E), (B, D), (D, E), (D, D), (D,))
-    )
+def _inputs(draw, B, E, D):
+    x, state, weight_x, weight_s, bias = (draw.numbers(*shape) for shape in ((B, E), (B, D), (D, E), (D, D), (D,)))
     return x, state, weight_x / 2, weight_s / 2, bias / 2 + 0.125  # small enough for tanh to tell numbers apart
 
 

@@ -2,7 +2,7 @@
 # You write a decoder that looks back: one look as Bahdanau does it, one as Luong does it, and the whole way through a sentence in training. Then you measure how well its weights agree with people's alignments, and write a test that
 # finds decoders which do not look, or look where they should not. The letters mean: B sentences, S source length, T target length, D width of a word, H width of the decoder's state, E width of an **annotation**, which is what the encoder says about
 # one source word, A width of the hidden layer in a score. A mask is True at words and False at padding. **It may have gaps**: words need not come first. What is at a False position has no effect;
-# a sentence without any True gets weights and a context of zeros.
+# a sentence without any True gets weights and a context of zeros. (Anything else in such a sentence, NaN too, earns a remark, and costs no point.)
 
 # %%
 import torch
@@ -261,6 +261,6 @@ check("06.catch_blind_decoder", catch_blind_decoder)
 progress()
 
 # %% [markdown]
-# Stuck on one? `hint("06.bahdanau_step")` gives the next hint, and `solution("06.bahdanau_step")` shows an answer after you try.
+# Stuck on one? `hint("06.bahdanau_step")` gives the next hint, and `solution("06.bahdanau_step")` shows a solution after a try.
 #
 # Next, lesson 07: how a translation is found, once a model can tell good ones from bad.

@@ -71,8 +71,6 @@ def _(draw):
     level = torch.tensor([[0.25, 0.25, 0.25, 0.25], [0.1, 0.4, 0.4, 0.1], [0.0, 0.0, 0.0, 0.0]])
     yield Case("weights that are equal", (level, [(0, 0), (1, 1), (2, 1)], [(0, 2), (3, 0), (3, 2)]), edge=True)
     yield Case("200 words", _drawn(draw, 200, 17), edge=True)
-    double, sure, possible = _drawn(draw, 5, 7)
-    yield Case("float64 weights", (double.double(), sure, possible), edge=True)
 
 
 @task.oracle

@@ -45,9 +45,9 @@ def context_is_weighted_sum(case, value):
     return "Your context is not the sum of the annotations with your own weights." if apart > 1e-4 else None
 
 
-def _inputs(draw, B, S, H, E, A, mask, dtype=torch.float32):
+def _inputs(draw, B, S, H, E, A, mask):
     shapes = ((B, H), (B, S, E), (A, H), (A, E), (A,))
-    state, annotations, *weights = (draw.numbers(*shape, dtype=dtype) for shape in shapes)
+    state, annotations, *weights = (draw.numbers(*shape) for shape in shapes)
     weight_s, weight_h, v = weights
     return state, annotations, mask, weight_s / 2 + 0.125, weight_h / 2 - 0.125, v + 0.25
 

@@ -47,9 +47,9 @@ def features_follow_from_the_weights(case, value):
     )
 
 
-def _inputs(draw, B, S, H, E, D, mask, dtype=torch.float32):
+def _inputs(draw, B, S, H, E, D, mask):
     shapes = ((B, H), (B, S, E), (H, E), (D, E + H))
-    state, annotations, weight, weight_c = (draw.numbers(*shape, dtype=dtype) for shape in shapes)
+    state, annotations, weight, weight_c = (draw.numbers(*shape) for shape in shapes)
     return state, annotations, mask, weight / 2 + 0.125, weight_c / 4 + 0.0625
 
 

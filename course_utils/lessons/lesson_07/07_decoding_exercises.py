@@ -323,6 +323,6 @@ check("07.catch_wrong_beam", catch_wrong_beam)
 progress()
 
 # %% [markdown]
-# Stuck on one? `hint("07.greedy")` gives the next hint, and `solution("07.greedy")` shows an answer after a try.
+# Stuck on one? `hint("07.greedy")` gives the next hint, and `solution("07.greedy")` shows a solution after a try.
 #
 # Next, lesson 08: attention that picks one place instead of a mean over all.

@@ -281,6 +281,6 @@ check("08.catch_biased_gradient", catch_biased_gradient)
 progress()
 
 # %% [markdown]
-# Stuck on one? `hint("08.local_weights")` gives the next hint, and `solution("08.local_weights")` shows an answer after a try.
+# Stuck on one? `hint("08.local_weights")` gives the next hint, and `solution("08.local_weights")` shows a solution after a try.
 #
 # Next, lesson 09: attention without a recurrent network.

@@ -134,8 +134,6 @@ def _(draw):
     middle = (many.cumsum(1) - many / 2).gather(1, at)[:, 0]
     yield Case("200 places", (many.float(), draw.numbers(2, 200, 3), middle.float()), True, edge=True)
     yield Case("values of 1e30", (_weights(draw, 3, 5), 1e30 * draw.numbers(3, 5, 7), _between(draw, 3)), hazard=True)
-    double = (_weights(draw, 3, 5).double(), draw.numbers(3, 5, 7, dtype=torch.float64), _between(draw, 3).double())
-    yield Case("float64 numbers", double, True, edge=True)
 
 
 @task.oracle

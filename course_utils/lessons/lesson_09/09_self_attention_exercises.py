@@ -251,6 +251,6 @@ check("09.sees_order", sees_order)
 progress()
 
 # %% [markdown]
-# Stuck on one? `hint("09.self_attention")` gives the next hint, and `solution("09.self_attention")` shows an answer after a try.
+# Stuck on one? `hint("09.self_attention")` gives the next hint, and `solution("09.self_attention")` shows a solution after a try.
 #
 # Next, lesson 10: several looks at once, each with projections of its own.

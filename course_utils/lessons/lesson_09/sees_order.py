@@ -85,6 +85,8 @@ AWARE = {
     lambda x: attention(x) + PLACES[: len(x)] / 100: "a model that notices the order weakly: a hundredth of each position is added",
     lambda x: convolution(x, 1): "a model that notices the order: a centred convolution",
     lambda x: x + x.roll(2, 0) / 2: "a model that notices the order: each row sees the one two positions before, round in a circle",
+    lambda x: x + (x.abs() > 0.1) * x.roll(1, 0): "a model that notices the order: where a number is above a tenth, that of the row before is added",
+    lambda x: x + F.pad(x[:, 3:].roll(1, 0), (3, 0)): "a model that notices the order: the last feature of the row before is added",
     **{_at(T): f"a model that notices the order of {T} rows alone" for T in (4, 7, 10, LONGEST)},
 }  # fmt: skip
 

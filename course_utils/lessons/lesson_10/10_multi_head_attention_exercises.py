@@ -238,6 +238,6 @@ check("10.catch_wrong_heads", catch_wrong_heads)
 progress()
 
 # %% [markdown]
-# Stuck on one? `hint("10.merge_heads")` gives the next hint, and `solution("10.merge_heads")` shows an answer after a try.
+# Stuck on one? `hint("10.merge_heads")` gives the next hint, and `solution("10.merge_heads")` shows a solution after a try.
 #
 # Next, lesson 11: how a word can tell where it stands.

@@ -222,6 +222,6 @@ check("11.catch_order_blind", catch_order_blind)
 progress()
 
 # %% [markdown]
-# Stuck on one? `hint("11.rotate")` gives the next hint, and `solution("11.rotate")` shows an answer after a try.
+# Stuck on one? `hint("11.rotate")` gives the next hint, and `solution("11.rotate")` shows a solution after a try.
 #
 # Next, lesson 12: the whole Transformer, built from what the last three lessons have made.

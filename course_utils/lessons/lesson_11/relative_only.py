@@ -68,6 +68,7 @@ ABSOLUTE = {
     lambda query, key, p, s: query @ key + (query - key).sum().relu() * p / 50: "a score that is not relative: the position counts where the query's numbers add up to more than the key's",
     lambda query, key, p, s: query @ key + (key - query).sum().relu() * p / 50: "a score that is not relative: the position counts where the key's numbers add up to more than the query's",
     lambda query, key, p, s: query @ key + p / 100 * (abs(p - s) > 20): "a score that is not relative: the position of the query counts where the key is more than 20 away",
+    lambda query, key, p, s: query @ key + query[0] * query[3] * p / 20: "a score that is not relative: the position counts where the first and the last feature of the query are not 0",
     lambda query, key, p, s: query @ key + sin(p) / 200: "a score that is not relative: a small wave of the query's position is added, of 0.005 at most",
 }  # fmt: skip
 
@@ -146,6 +147,7 @@ for _name, _sentence, _changes in (
     ("no_distance", "Scores pass your test that are wrong at a distance only, since your query and key are always at the same position. Draw both positions.", {"at": lambda p, s: (p, p)}),
     ("query_alone_moved", "You move one position alone. That changes the distance, so scores that depend on it are refused: move both.", {"move_both": False}),
     ("zero_vectors", "With a query and a key of zeros, a score that turns them is always 0, so it passes your test. Draw random vectors.", {"vectors": lambda *shape, generator: torch.zeros(shape)}),
+    ("one_feature", "A score to which the position counts where two features of the query are not 0 passes your test. Draw all four features of query and key at random.", {"vectors": lambda *shape, generator: torch.randn(*shape, generator=generator) * torch.tensor([1.0, 0, 0, 0])}),
     ("no_rounding", "You ask for exact equality. A relative score may add and subtract positions, and the last digits differ: leave room for about 1e-4.", {"same": lambda before, after: float(before) == float(after)}),
     ("too_much_room", "A score that moves only a little passes your test: leave less room. Rounding stays below 1e-4.", {"same": lambda before, after: abs(float(before) - float(after)) < 1.5}),
     ("signs_compared", "You compare the sign of the score, or whether it is large. A score can move without that: compare the numbers themselves.", {"same": lambda before, after: (before > 0) == (after > 0)}),

@@ -81,7 +81,6 @@ def _(draw):
     yield Case("a single word at position 0", (draw.numbers(1, 1, 6), 0), True, edge=True)
     yield Case("10 words from position 290 on", (draw.numbers(1, 10, 6), 290), edge=True)
     yield Case("as many sentences as words and dimensions", (draw.numbers(4, 4, 4), 2), edge=True)
-    yield Case("float64 numbers", (draw.numbers(2, 3, 6, dtype=torch.float64), 5), True, edge=True)
     yield Case("numbers near 10,000", (draw.numbers(2, 5, 6) * 1e4, 7), hazard=True)
     yield Case("200 words of width 64", (draw.numbers(1, 200, 64), 1), edge=True)
 

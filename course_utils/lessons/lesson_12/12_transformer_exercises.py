@@ -354,6 +354,6 @@ train_own(train, {"12.encoder_layer": EncoderLayer, "12.decoder_layer": DecoderL
 progress()
 
 # %% [markdown]
-# Stuck on one? `hint("12.layer_norm")` gives the next hint, and `solution("12.layer_norm")` shows an answer after a try.
+# Stuck on one? `hint("12.layer_norm")` gives the next hint, and `solution("12.layer_norm")` shows a solution after a try.
 #
 # Next, lesson 13: how a Transformer is trained.

@@ -404,6 +404,6 @@ check("13.catch_wrong_step", catch_wrong_step)
 progress()
 
 # %% [markdown]
-# Stuck on one? `hint("13.cached_step")` gives the next hint, and `solution("13.cached_step")` shows an answer after a try.
+# Stuck on one? `hint("13.cached_step")` gives the next hint, and `solution("13.cached_step")` shows a solution after a try.
 #
 # Next, lesson 14: where a network should look next in a picture.

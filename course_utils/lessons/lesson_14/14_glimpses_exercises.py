@@ -324,4 +324,4 @@ train_own(train, {"14.hybrid_loss": hybrid_loss})
 progress()
 
 # %% [markdown]
-# Stuck on one? `hint("14.glimpse")` gives the next hint, and `solution("14.glimpse")` shows an answer after a try.
+# Stuck on one? `hint("14.glimpse")` gives the next hint, and `solution("14.glimpse")` shows a solution after a try.

@@ -100,7 +100,7 @@ def _(draw):
     image, *rest = _anywhere(draw, 2, 7, 11, 3, 3)
     yield Case("pixels near ±10,000", (image * 1e4, *rest), True, hazard=True)
     yield Case("50 images", _anywhere(draw, 50, 11, 7, 3, 2), edge=True)
-    yield Case("float64 numbers", _anywhere(draw, 2, 7, 11, 3, 3, torch.float64), True, edge=True)
+    yield Case("float64 numbers", _anywhere(draw, 2, 7, 11, 3, 3, torch.float64), True, hazard=True)
 
 
 @task.oracle

@@ -313,4 +313,4 @@ train_own(train, answers)
 progress()
 
 # %% [markdown]
-# Stuck on one? `hint("15.doubly_stochastic")` gives the next hint, and `solution("15.doubly_stochastic")` shows an answer after a try.
+# Stuck on one? `hint("15.doubly_stochastic")` gives the next hint, and `solution("15.doubly_stochastic")` shows a solution after a try.

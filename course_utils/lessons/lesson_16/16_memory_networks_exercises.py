@@ -246,4 +246,4 @@ train_own(train, {"16.answer": answer})
 progress()
 
 # %% [markdown]
-# Stuck on one? `hint("16.memories")` gives the next hint, and `solution("16.memories")` shows an answer after a try.
+# Stuck on one? `hint("16.memories")` gives the next hint, and `solution("16.memories")` shows a solution after a try.

@@ -317,6 +317,6 @@ train_own(train, {"17.write": write})
 progress()
 
 # %% [markdown]
-# Stuck on one? `hint("17.write")` gives the next hint, and `solution("17.write")` shows an answer after a try.
+# Stuck on one? `hint("17.write")` gives the next hint, and `solution("17.write")` shows a solution after a try.
 #
 # Next, lesson 18: several networks, and attention chooses among them.

@@ -61,7 +61,7 @@ def _(draw):
     yield Case("an empty memory", (0 * usage, 0 * written, reads, free, *others), edge=True)
     yield Case("a full memory", (1 + 0 * usage, written, reads, 0 * free, *others), edge=True)
     yield Case("a single position", _inputs(draw, 2, 1, 1), edge=True)
-    yield Case("float64 numbers", _inputs(draw, 3, 2, 5, torch.float64), True, edge=True)
+    yield Case("float64 numbers", _inputs(draw, 3, 2, 5, torch.float64), True, hazard=True)
 
 
 @task.oracle

@@ -91,7 +91,7 @@ def _(draw):
     yield Case("a single position of width 1", _inputs(draw, 2, 1, 1, 3), edge=True)
     memory, *others = _inputs(draw, 3, 7, 5, 3)
     yield Case("strengths of 300", (memory, *others[:2], 300 + 0 * others[2], *others[3:]), hazard=True)
-    yield Case("float64 numbers", _inputs(draw, 3, 7, 5, 5, torch.float64), True, edge=True)
+    yield Case("float64 numbers", _inputs(draw, 3, 7, 5, 5, torch.float64), True, hazard=True)
 
 
 @task.oracle

@@ -52,7 +52,7 @@ def _(draw):
     yield Case("the first step", (0 * link, 0 * precedence, weights, 0 * at, *others), edge=True)
     yield Case("a step that writes nothing", (link, precedence, 0 * weights, at, *others), edge=True)
     yield Case("a single position", _inputs(draw, 2, 1), edge=True)
-    yield Case("float64 numbers", _inputs(draw, 3, 5, torch.float64), True, edge=True)
+    yield Case("float64 numbers", _inputs(draw, 3, 5, torch.float64), True, hazard=True)
 
 
 @task.oracle

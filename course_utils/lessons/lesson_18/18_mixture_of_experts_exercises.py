@@ -245,6 +245,6 @@ train_own(train, {"18.mixture_loss": mixture_loss})
 progress()
 
 # %% [markdown]
-# Stuck on one? `hint("18.at_risk")` gives the next hint, and `solution("18.at_risk")` shows an answer after a try.
+# Stuck on one? `hint("18.at_risk")` gives the next hint, and `solution("18.at_risk")` shows a solution after a try.
 #
 # Next, lesson 19: a network that learns from a few examples.

@@ -247,4 +247,4 @@ check("19.catch_label_leak", catch_label_leak)
 progress()
 
 # %% [markdown]
-# Stuck on one? `hint("19.dilations")` gives the next hint, and `solution("19.dilations")` shows an answer after a try.
+# Stuck on one? `hint("19.dilations")` gives the next hint, and `solution("19.dilations")` shows a solution after a try.

@@ -280,4 +280,4 @@ print(compared.report("mine", my_attention, 1, promises, expected))
 progress()
 
 # %% [markdown]
-# Stuck on one? `hint("20.sparsemax")` gives the next hint, and `solution("20.sparsemax")` shows an answer after a try.
+# Stuck on one? `hint("20.sparsemax")` gives the next hint, and `solution("20.sparsemax")` shows a solution after a try.

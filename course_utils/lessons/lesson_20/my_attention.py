@@ -55,9 +55,9 @@ def _(draw):
         if T == 6:
             query, key, value, mask = inputs
             yield Case(ALONE, (query[:2], key[:2], value[:2], mask[FIRST, 0]))
-    yield Case("numbers near 100", _inputs(draw, 8, 100.0), edge=True)
+    yield Case("numbers near 100", _inputs(draw, 8, 100.0), hazard=True)
     query, key, value, mask = _inputs(draw, 8)
-    yield Case("float64 numbers", (query.double(), key.double(), value.double(), mask), edge=True)
+    yield Case("float64 numbers", (query.double(), key.double(), value.double(), mask), hazard=True)
 
 
 @task.oracle

@@ -374,4 +374,4 @@ train_own(speak, {"21.gpt": Gpt})
 progress()
 
 # %% [markdown]
-# Stuck on one? `hint("21.nucleus")` gives the next hint, and `solution("21.nucleus")` shows an answer after a try.
+# Stuck on one? `hint("21.nucleus")` gives the next hint, and `solution("21.nucleus")` shows a solution after a try.

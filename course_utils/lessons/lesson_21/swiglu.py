@@ -46,7 +46,7 @@ def _(draw):
     yield Case("a single vector, without an axis of positions", _inputs(draw, 5, F=7), True, edge=True)
     yield Case("heads of positions, of shape (2, 3, 2, 5)", _inputs(draw, 2, 3, 2, 5, F=3), edge=True)
     yield Case("a single gate", _inputs(draw, 2, 3, 5, F=1), True, edge=True)
-    yield Case("float64 numbers", _inputs(draw, 2, 3, 5, F=7, dtype=torch.float64), True, edge=True)
+    yield Case("float64 numbers", _inputs(draw, 2, 3, 5, F=7, dtype=torch.float64), True, hazard=True)
     x, *rest = _inputs(draw, 2, 3, 5, F=7)
     yield Case("numbers near 1,000", (1000 * x, *rest), hazard=True)
 
