@@ -49,7 +49,7 @@ def _(sums, weight, bias):
 @task.steps
 def _(sums, weight, bias):
     product = yield "the product of sums and weight", matmul, sums, weight
-    scores = yield "the sum of the product and bias", add, product, bias
+    scores = yield "the product plus the bias", add, product, bias
     probability = yield "the probabilities", torch.sigmoid, scores
     return probability
 
@@ -64,7 +64,7 @@ for name, sentence, probability in (
 ):  # fmt: skip
     task.changed(name, sentence, {"the probabilities": probability})
 
-no_bias = {"the sum of the product and bias": left_out}
+no_bias = {"the product plus the bias": left_out}
 task.changed_each(
     ("no_bias", "The bias is missing from the score.", no_bias),
     ("bias_after_sigmoid", "You add the bias after the sigmoid. It belongs to the score: add it before.", no_bias | {"result": lambda probability, *, bias: probability + bias}),

@@ -53,19 +53,19 @@ def _(sums, labels, weight, bias):
 @task.steps
 def _(sums, labels, weight, bias):
     product = yield "the product of sums and weight", matmul, sums, weight
-    scores = yield "the sum of the product and bias", add, product, bias
+    scores = yield "the product plus the bias", add, product, bias
     probability = yield "the probabilities", torch.sigmoid, scores
     error = yield "the errors", sub, probability, labels
-    share = yield "the errors divided by the number of sentences", truediv, error, len(labels)
+    share = yield "the error per sentence", truediv, error, len(labels)
     by_weight = yield "the product of errors and sums", matmul, share, sums
-    by_bias = yield "the sum of the errors", torch.sum, share
+    by_bias = yield "the gradient of the bias", torch.sum, share
     return by_weight, by_bias
 
 
 BY_WEIGHT, BY_BIAS, SHARES = (
     "the product of errors and sums",
-    "the sum of the errors",
-    "the errors divided by the number of sentences",
+    "the gradient of the bias",
+    "the error per sentence",
 )
 
 task.changed_each(

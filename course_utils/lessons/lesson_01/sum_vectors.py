@@ -62,7 +62,7 @@ def _(words, mask):
 
 @task.steps
 def _(words, mask):
-    kept = yield "the words with padding set to 0", mul, words, mask[..., None]
+    kept = yield "the words without padding", mul, words, mask[..., None]
     sums = yield "the sums", lambda kept: kept.sum(1), kept
     return sums
 
@@ -80,12 +80,12 @@ for name, sentence, other_mask in (
 task.changed(
     "mask_without_third_axis",
     "`words * mask` lines the mask up with the last two axes, words and features (S×D). But the mask belongs to sentences and words (B×S): give it a third axis, `mask[..., None]`. Without it this runs only where the sizes happen to fit, and gives a wrong result there.",
-    {"the words with padding set to 0": lambda words, _, *, mask: words * mask},
+    {"the words without padding": lambda words, _, *, mask: words * mask},
 )
 task.changed(
     "new_axis_in_the_middle",
     "`mask[:, None]` is B×1×S and lines the mask up with the last axis of words, the features. The mask belongs to the words: the new axis has to come last, `mask[..., None]`, which is B×S×1. With the axis in the middle this runs only where S = D, and gives a wrong result there.",
-    {"the words with padding set to 0": lambda words, _, *, mask: words * mask[:, None]},
+    {"the words without padding": lambda words, _, *, mask: words * mask[:, None]},
 )
 
 

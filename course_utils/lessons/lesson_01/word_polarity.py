@@ -77,7 +77,7 @@ def _(word_vectors, weight):
     product = yield "the product of words and weight", matmul, word_vectors, weight
     quotient = yield "the product divided by the lengths", truediv, product, lengths
     zeros = lambda quotient, lengths: quotient.masked_fill(lengths == 0, 0.0)  # noqa: E731
-    polarity = yield "the quotient with 0 where a length is 0", zeros, quotient, lengths
+    polarity = yield "the quotient or 0", zeros, quotient, lengths
     return polarity
 
 
@@ -88,7 +88,7 @@ task.changed_each(
     ("weight_length_missing", "You divide by the length of each word only. Divide by the length of weight too.", {LENGTHS: left_out}),
     ("norm_of_everything", "You divide by the norm of the whole matrix. Each word has its own length: take the norm of each row.", {"the lengths of the words": torch.norm}),
     ("lengths_of_features", "You take the norm along axis 0, over the words, which gives a length for each feature. Each word has its own length: take the norm along the features, the last axis.", {"the lengths of the words": lambda words: words.norm(dim=0)}),
-    ("zero_gives_nan", "A zero vector gives 0/0, which is NaN. It has no direction, so return 0 there.", {"the quotient with 0 where a length is 0": left_out}),
+    ("zero_gives_nan", "A zero vector gives 0/0, which is NaN. It has no direction, so return 0 there.", {"the quotient or 0": left_out}),
     ("squared_lengths", "You divide by the squared lengths: the square root is missing.", {LENGTHS: lambda of_words, of_weight: (of_words * of_weight) ** 2}),
     ("sign_lost", "You return the cosine without its sign. The sign is what tells positive words from negative ones.", {"result": torch.abs}),
 )  # fmt: skip

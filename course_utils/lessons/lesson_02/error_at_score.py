@@ -68,7 +68,7 @@ def _(weights, words, error):
 @task.steps
 def _(weights, words, error):
     context = yield "the context", matmul, weights[:, None], words
-    apart = yield "the words minus the context", sub, words, context
+    apart = yield "the differences", sub, words, context
     along = yield "the products with the error", mul, apart, error[:, None]
     total = yield "the sum over the features", lambda along: along.sum(-1), along
     score_errors = yield "the product with the weights", mul, weights, total
@@ -78,7 +78,7 @@ def _(weights, words, error):
 # The context, and how far a word lies from it
 
 no_context, no_weight = (
-    {"the words minus the context": left_out},
+    {"the differences": left_out},
     {"the product with the weights": lambda _, total: total},
 )
 derivative_alone = {"the product with the weights": lambda weights, total: weights * (1 - weights) * total}
@@ -88,9 +88,9 @@ task.changed_each(
     ("error_at_weights", "This is what reaches each weight. Between the weights and the scores there is the softmax, and the error has to go back through it too.", no_context | no_weight),
     ("fall_counted_twice", "You multiply by a(1 - a), and subtract the context too. Both account for the fall of the other weights. With the context subtracted, the word's own weight is the whole factor.", derivative_alone),
     ("diagonal_alone", "a(1 - a) is only the diagonal of the softmax's derivative: how a score moves its own weight. It moves the other weights too, and they move the context as well.", no_context | derivative_alone),
-    ("sign_turned", "The sign is turned round. A higher score moves the context towards its own word, so the difference is the word minus the context.", {"the words minus the context": lambda words, context: context - words}),
-    ("sum_not_weighted", "From each word's share, a·(x·δ), you subtract the sum of all shares. Each score takes only its own part of that sum: multiply the sum by the word's weight, which gives a·(x·δ - sum).", {"the words minus the context": left_out, "result": lambda at_scores: at_scores - at_scores.sum(1, keepdim=True)}),
-    ("weighted_before_difference", "You multiply the word by its weight before you subtract the context. The difference is between the word itself and the context; the weight comes afterwards.", {"the words minus the context": lambda words, context, *, weights: weights[..., None] * words - context}),
+    ("sign_turned", "The sign is turned round. A higher score moves the context towards its own word, so the difference is the word minus the context.", {"the differences": lambda words, context: context - words}),
+    ("sum_not_weighted", "From each word's share, a·(x·δ), you subtract the sum of all shares. Each score takes only its own part of that sum: multiply the sum by the word's weight, which gives a·(x·δ - sum).", {"the differences": left_out, "result": lambda at_scores: at_scores - at_scores.sum(1, keepdim=True)}),
+    ("weighted_before_difference", "You multiply the word by its weight before you subtract the context. The difference is between the word itself and the context; the weight comes afterwards.", {"the differences": lambda words, context, *, weights: weights[..., None] * words - context}),
     ("mean_for_context", "You subtract the plain mean of the words. The context is their weighted sum: a word counts in it with its weight.", {"the context": lambda _, words: words.mean(1, keepdim=True)}),
 )  # fmt: skip
 
@@ -100,7 +100,7 @@ task.changed_each(
 task.changed(
     "context_without_axis",
     "Your context is B×D and the words are B×S×D, so sentences meet words: it runs only where sizes happen to fit. Keep an axis of size 1 in the middle, with `keepdim=True` or `[:, None]`.",
-    {"the words minus the context": lambda words, context: words - context[:, 0]},
+    {"the differences": lambda words, context: words - context[:, 0]},
 )
 task.changed(
     "total_without_axis",

@@ -93,7 +93,7 @@ def _(scores, mask):
     return kept
 
 
-MASKED, SOFTMAX, ZEROS = "the masked scores", "the softmax", "the weights with zeros where the mask is False"
+MASKED, SOFTMAX, ZEROS = "the masked scores", "the softmax", "the weights with zeros"
 masked_softmax_mistakes(
     task,
     *("mask_unused", "mask_inverted", "masked_after", "masked_with_zeros", "mask_added"),

@@ -52,14 +52,14 @@ def _(words, weight, bias, theta):
 @task.steps
 def _(words, weight, bias, theta):
     product = yield "the product of words and weight", matmul, words, weight.mT
-    layer = yield "the sum of the product and bias", add, product, bias
+    layer = yield "the product plus the bias", add, product, bias
     hidden = yield "the hidden layer", torch.sigmoid, layer
-    scores = yield "the product of the hidden layer and theta", matmul, hidden, theta
+    scores = yield "the scores", matmul, hidden, theta
     return scores
 
 
-PRODUCT, SUM = "the product of words and weight", "the sum of the product and bias"
-HIDDEN, SCORES = "the hidden layer", "the product of the hidden layer and theta"
+PRODUCT, SUM = "the product of words and weight", "the product plus the bias"
+HIDDEN, SCORES = "the hidden layer", "the scores"
 task.changed_each(
     ("no_sigmoid", "Without the non-linearity, two matrices in a row are as good as one, and this is dot-product attention again, with another theta. Apply σ to Wx + b.", {HIDDEN: left_out}),
     ("with_tanh", "You use tanh. Here σ is the logistic sigmoid, with values between 0 and 1.", {HIDDEN: torch.tanh}),

@@ -72,12 +72,12 @@ def _(scores, temperature=1.0):
     shifted = yield "the scores less the largest", sub, z, largest
     e = yield "the exponentials", torch.exp, shifted
     total = yield "the total of each row", lambda e: e.sum(-1, keepdim=True), e
-    weights = yield "the exponentials divided by their total", truediv, e, total
+    weights = yield "the quotients", truediv, e, total
     return weights
 
 
 Z, LARGEST, SHIFTED = "the scores divided by the temperature", "the largest of each row", "the scores less the largest"
-TOTAL, WEIGHTS = "the total of each row", "the exponentials divided by their total"
+TOTAL, WEIGHTS = "the total of each row", "the quotients"
 
 
 # The temperature

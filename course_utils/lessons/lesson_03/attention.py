@@ -123,7 +123,7 @@ def _(query, key, value, mask=None):
 
 
 SCORES, MASKED, SOFTMAX = "the scores", "the masked scores", "the softmax"
-ZEROS = "the weights with zeros where the mask is False"
+ZEROS = "the weights with zeros"
 
 
 # Scores

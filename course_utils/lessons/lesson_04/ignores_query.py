@@ -134,7 +134,7 @@ def _(score, state, hidden):
     return verdict
 
 
-STATES, SCORES_OF_ALL = "the state and others to compare with", "the scores of all these states"
+STATES, SCORES_OF_ALL = "the states to compare", "the scores of all these states"
 WEIGHTS, SAME = "their weights", "whether they are the same"
 
 

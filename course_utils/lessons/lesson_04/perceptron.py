@@ -43,7 +43,7 @@ def _(state, hidden, weight_s, weight_h, v):
     second = yield "the product of hidden and weight_h", matmul, hidden, weight_h.mT
     layer = yield "the sum of the two products", add, first[:, :, None], second[:, None]
     units = yield "the hidden layer", torch.tanh, layer
-    scores = yield "the product of the hidden layer and v", matmul, units, v
+    scores = yield "the scores", matmul, units, v
     return scores
 
 

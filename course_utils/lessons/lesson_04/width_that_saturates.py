@@ -44,7 +44,7 @@ def _(share):
 @task.steps
 def _(share):
     lead = yield "the lead", lambda share: log(share / (1 - share)), share
-    exact = yield "the width before it is rounded", lambda lead: lead**2 / 2, lead
+    exact = yield "the number before rounding", lambda lead: lead**2 / 2, lead
     width = yield "the width", ceil, exact
     return width
 
@@ -56,7 +56,7 @@ for name, sentence, exact in (
     ("doubled", "You double where the width is half: the variance of the difference, 2D, has to reach the square of the lead.", lambda lead: 2 * lead**2),
     ("deviations_added", "You add up two standard deviations. Of uncorrelated numbers the variances add up, and the root is taken after that.", lambda lead: (lead / 2) ** 2),
 ):  # fmt: skip
-    task.changed(name, sentence, {"the width before it is rounded": exact})
+    task.changed(name, sentence, {"the number before rounding": exact})
 for name, sentence, width in (
     ("rounded_down", "You round down, and at that width the share is not reached yet: the smallest width that reaches it is the next one.", lambda exact: max(1, int(exact))),
     ("rounded_to_nearest", "You round to the nearest whole number. Where that is below, the share is not reached yet: round up.", lambda exact: max(1, round(exact))),

@@ -129,7 +129,7 @@ def each_group_has_its_best_translation(case, value):
     return f"Here the sentences get {len(groups)} different vectors. Of those with the same vector, so many can be right: {parts}."
 
 
-GROUPS, RIGHT, SHARE = "the targets of each vector", "the number of right ones in each group", "the share"
+GROUPS, RIGHT, SHARE = "the targets of each vector", "the right ones by group", "the share"
 
 
 @task.steps

@@ -65,16 +65,16 @@ def _(x, state, weight_ih, weight_hh, bias_ih, bias_hh):
     of_s = yield "what the state contributes", add, product_s, bias_hh
     reset_x, update_x, new_x = yield "the three pieces of x", _cut, of_x
     reset_s, update_s, new_s = yield "the three pieces of the state", _cut, of_s
-    reset_sum = yield "the sum for the reset gate", add, reset_x, reset_s
+    reset_sum = yield "the reset sum", add, reset_x, reset_s
     reset = yield "the reset gate", torch.sigmoid, reset_sum
-    update_sum = yield "the sum for the update gate", add, update_x, update_s
+    update_sum = yield "the update sum", add, update_x, update_s
     update = yield "the update gate", torch.sigmoid, update_sum
-    let_through = yield "what the reset gate lets through", mul, reset, new_s
-    new_sum = yield "the sum for the candidate", add, new_x, let_through
+    let_through = yield "what is let through", mul, reset, new_s
+    new_sum = yield "the new sum", add, new_x, let_through
     new = yield "the candidate", torch.tanh, new_sum
-    share = yield "the candidate's share", sub, 1, update
-    taken = yield "what is taken of the candidate", mul, share, new
-    kept = yield "what is kept of the old state", mul, update, state
+    share = yield "the new share", sub, 1, update
+    taken = yield "what is taken", mul, share, new
+    kept = yield "what is kept", mul, update, state
     next_state = yield "the sum of the two", add, taken, kept
     return next_state
 
@@ -89,7 +89,7 @@ def _pieces(cut):
 
 
 GATES = ("the reset gate", "the update gate")
-CANDIDATE, LET_THROUGH = "the candidate", "what the reset gate lets through"
+CANDIDATE, LET_THROUGH = "the candidate", "what is let through"
 task.changed(
     "blocks_z_r_n",
     "You take the first block for the update gate and the second one for the reset gate. The blocks are in the order r, z, n: reset gate, update gate, candidate.",
@@ -139,7 +139,7 @@ task.changed(
 task.changed(
     "candidate_in_full",
     "You add all of the candidate to what is kept of the old state, so the state can leave the range between the two. The candidate only gets the share that is not kept: 1 - z.",
-    {"what is taken of the candidate": lambda share, candidate: candidate},
+    {"what is taken": lambda share, candidate: candidate},
 )
 task.changed_each(
     ("candidate_with_sigmoid", "Your candidate uses the sigmoid. Only the gates do: the candidate goes through tanh and lies between -1 and 1.", {CANDIDATE: torch.sigmoid}),

@@ -75,7 +75,7 @@ def _(source, mask):
 def _(source, mask):
     own = torch.arange(source.shape[1]).expand_as(source)
     lengths = yield "the lengths", lambda mask: mask.sum(1, keepdim=True), mask
-    left = yield "the lengths less the places", sub, lengths, own
+    left = yield "the places from the end", sub, lengths, own
     mirrored = yield "the mirrored places", sub, left, 1
     stay = lambda mirrored, own: torch.where(mirrored < 0, own, mirrored)  # noqa: E731
     places = yield "the places to read from", stay, mirrored, own

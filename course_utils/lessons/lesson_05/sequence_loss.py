@@ -110,10 +110,10 @@ def _(logits, target, mask):
     log_p = yield LOG_P, lambda words: words.log_softmax(-1), words
     of_target = yield "the log probabilities of the target", _taken, log_p, ids
     losses = yield LOSSES, torch.neg, of_target
-    total = yield "the sum of the losses", torch.sum, losses
+    total = yield "the total loss", torch.sum, losses
     n = yield "the number of words", torch.sum, mask
     n = yield N, lambda n: n.clamp(min=1), n
-    mean = yield "the sum divided by the number of words", truediv, total, n
+    mean = yield "the mean loss", truediv, total, n
     return mean
 
 

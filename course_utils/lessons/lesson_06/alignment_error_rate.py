@@ -84,8 +84,8 @@ def _(weights, sure, possible):
 
 
 LINKS, SURE, POSSIBLE = "the links", "the set of the sure pairs", "the set of the possible pairs"
-IN_SURE, IN_POSSIBLE = "the number of links that are sure", "the number of links that are possible"
-AGREEING, PAIRS = "the number of sure links plus the number of possible ones", "the number of links and sure pairs"
+IN_SURE, IN_POSSIBLE = "the number of sure links", "the number of possible links"
+AGREEING, PAIRS = "the number of both", "the number of links"
 SHARE = "the quotient"
 
 
@@ -99,7 +99,7 @@ def _(weights, sure, possible):
     agreeing = yield AGREEING, add, in_sure, in_possible
     pairs = yield PAIRS, add, len(links), len(sure)
     share = yield SHARE, truediv, agreeing, pairs
-    rate = yield "1 minus the quotient", sub, 1, share
+    rate = yield "the error rate", sub, 1, share
     return rate
 
 

@@ -78,7 +78,7 @@ def _(state, annotations, mask, weight, weight_c):
     return torch.stack(features), weights
 
 
-QUERY, PRODUCTS = "the product of state and weight", "the product of the query and annotations, number by number"
+QUERY, PRODUCTS = "the product of state and weight", "the products with the annotations"
 BOTH, FEATURES = "context and state side by side", "the features"
 
 

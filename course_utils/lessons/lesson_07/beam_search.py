@@ -95,7 +95,7 @@ def first_thing_broken(case, value):
 
 
 PAIRS, KEPT, ASIDE, OPEN = "the continuations", "those that are kept", "what is set aside", "those that are open"
-OVER, FOUND, RANKED = "whether the search is over", "what is set aside and what is open", "the best first"
+OVER, FOUND, RANKED = "whether the search is over", "the finished and the open ones", "the best first"
 
 
 @task.steps

@@ -173,7 +173,7 @@ def _length(sentences):
     return sum(map(len, sentences))
 
 
-MATCHES, TOTALS = "the numbers of n-grams that match", "the numbers of n-grams of the hypotheses"
+MATCHES, TOTALS = "the numbers of n-grams that match", "the hypotheses' n-grams"
 PRECISIONS, MEAN, BREVITY = "the precisions", "the geometric mean", "the brevity penalty"
 
 

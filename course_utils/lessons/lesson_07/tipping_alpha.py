@@ -82,8 +82,8 @@ def _(short_log_p, short_length, long_log_p, long_length):
     return high if high > 1e-12 else 0.0
 
 
-RATIO, LENGTHS = "the ratio of the log probabilities", "the ratio of the lengths, each plus 5"
-LEAD, GAIN = "the logarithm of the ratio of the log probabilities", "the logarithm of the ratio of the lengths"
+RATIO, LENGTHS = "the ratio of the log probabilities", "the ratio of the lengths"
+LEAD, GAIN = "the first logarithm", "the second logarithm"
 QUOTIENT, ALPHA = "the quotient of the logarithms", "the quotient, at least 0"
 
 

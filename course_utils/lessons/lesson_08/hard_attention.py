@@ -159,8 +159,8 @@ def _(weights, values, uniform):
     last = yield "the last place with weight", lambda weights: (weights > 0).long().cumsum(1).argmax(1), weights
     place = yield "the place", torch.minimum, n_passed, last
     picked = yield "the picked value", _at, values, place
-    weight = yield "the weight of the place", _at, weights, place
-    log_p = yield "the logarithm of the picked weight", torch.log, weight
+    weight = yield "the picked weight", _at, weights, place
+    log_p = yield "the log probability picked", torch.log, weight
     return picked, log_p
 
 
@@ -232,7 +232,7 @@ for name, sentence, place in (
 
 # What is picked
 
-VALUE, WEIGHT, LOGARITHM = "the picked value", "the weight of the place", "the logarithm of the picked weight"
+VALUE, WEIGHT, LOGARITHM = "the picked value", "the picked weight", "the log probability picked"
 SOFT = "You return the weighted mean of the values, which is soft attention"
 task.changed_each(
     ("soft", f"{SOFT}. Here one value is picked, and comes back as it is.", {VALUE: lambda values, _, *, weights: _mean(weights.detach(), values)}),

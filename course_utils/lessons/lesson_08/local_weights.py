@@ -168,13 +168,13 @@ def _(scores, centre, window, mask):
 @task.steps
 def _(scores, centre, window, mask):
     distance = yield "the distances", sub, torch.arange(scores.shape[1]), centre[:, None]
-    far = yield "the distances without their signs", torch.abs, distance
+    far = yield "the absolute distances", torch.abs, distance
     near = yield "the places in reach", lambda far, window: mask & (far <= window), far, window
     masked = yield "the masked scores", lambda scores, near: scores.masked_fill(~near, -torch.inf), scores, near
     softmax = yield "the softmax", lambda masked: masked.softmax(-1), masked
     shares = yield "the shares", lambda softmax, near: softmax.masked_fill(~near, 0.0), softmax, near
     sigma = yield "sigma", lambda window: window / 2, window
-    scaled = yield "the distances divided by sigma", lambda distance, sigma: distance / sigma, distance, sigma
+    scaled = yield "the scaled distances", lambda distance, sigma: distance / sigma, distance, sigma
     squared = yield "the squared distances", torch.square, scaled
     exponent = yield "the exponent", mul, squared, -0.5
     gaussian = yield "the Gaussian", torch.exp, exponent

@@ -164,7 +164,7 @@ def _(kind, n, d, k, radius):
         return multiplications, n, n
     if kind == "convolution":
         numbers = yield "the numbers of a matrix", mul, d, d
-        products = yield "the number of products with a matrix", mul, k, n
+        products = yield "the products with a matrix", mul, k, n
         multiplications = yield "the multiplications of a convolution", mul, products, numbers
         layers = yield "the number of layers", _layers, n, k
         return multiplications, 1, layers
@@ -173,7 +173,7 @@ def _(kind, n, d, k, radius):
         pairs = yield "the number of pairs", mul, n, n
     else:
         pairs = yield "the number of comparisons", lambda radius, n: (2 * radius + 1) * n, radius, n
-    attending = yield "the multiplications of scores and weighted sums", lambda pairs, d: 2 * pairs * d, pairs, d
+    attending = yield "the multiplications of the attention", lambda pairs, d: 2 * pairs * d, pairs, d
     multiplications = yield "all multiplications", add, projections, attending
     if kind == "self":
         return multiplications, 1, 1
@@ -191,7 +191,7 @@ task.changed_each(
     ("restricted_path_not_rounded", "Restricted: the quotient of positions and radius is not rounded. Layers are whole: round up.", {QUOTIENT: lambda n, radius: (n - 1) / radius}),
     ("multiplications_alone", "You return the number of multiplications alone. Return a tuple of three ints.", {"result": lambda multiplications, steps, path: multiplications}),
 )  # fmt: skip
-PROJECTIONS, ATTENDING = "the multiplications of the projections", "the multiplications of scores and weighted sums"
+PROJECTIONS, ATTENDING = "the multiplications of the projections", "the multiplications of the attention"
 RECURRENT = "the multiplications of a recurrent layer"
 task.changed_each(
     ("projections_left_out", "Attention: you leave out the projections. Three matrices of d×d make each word's query, key and value.", {PROJECTIONS: lambda n, d: 0}),

@@ -106,7 +106,7 @@ def _(query, key, value, radius, hub):
     root = yield "√D", sqrt, query.shape[-1]
     scores = yield "the scores", truediv, products, root
     position = torch.arange(query.shape[1])
-    ahead = yield "how far each lies to the right of each other", lambda at: at - at[:, None], position
+    ahead = yield "how far to the right", lambda at: at - at[:, None], position
     distance = yield "the distances", torch.abs, ahead
     near = yield "the positions in reach", le, distance, radius
     of_hubs = yield "what the hubs open", lambda hub: hub[:, :, None] | hub[:, None, :], hub
@@ -119,7 +119,7 @@ def _(query, key, value, radius, hub):
 
 # Which positions are in reach
 
-AHEAD, DISTANCES, REACH = "how far each lies to the right of each other", "the distances", "the positions in reach"
+AHEAD, DISTANCES, REACH = "how far to the right", "the distances", "the positions in reach"
 HUBS, SEEN = "what the hubs open", "what is seen"
 TWO_SIDES = "The neighbourhood has two sides: take the absolute value of the distance."
 BOTH_SIDES = "The radius holds on both sides: take the absolute value of the distance."

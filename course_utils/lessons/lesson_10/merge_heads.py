@@ -46,7 +46,7 @@ def _(x, out_weight):
     return torch.einsum("bhtd,ohd->bhto", x, out_weight.unflatten(1, (x.shape[1], -1)))
 
 
-COLUMNS, TURNED, SHARES = "the columns of each head", "these with the axes H, d, D", "the products of parts and columns"
+COLUMNS, TURNED, SHARES = "the columns of each head", "the columns by head", "the products of parts and columns"
 
 
 @task.steps

@@ -128,7 +128,7 @@ def _(query, key, value, in_weight, in_bias, out_weight, out_bias, heads, mask=N
     root = yield "√d", sqrt, query.shape[-1]
     scores = yield "the scores", truediv, products, root
     if mask is not None:
-        mask = yield "the mask with an axis for the heads", lambda mask: mask[:, None], mask
+        mask = yield "the mask for all heads", lambda mask: mask[:, None], mask
         hide = lambda scores, mask: scores.masked_fill(~mask, -torch.inf)  # noqa: E731
         scores = yield "the masked scores", hide, scores, mask
     weights = yield "the softmax", lambda scores: scores.softmax(-1), scores
@@ -211,16 +211,12 @@ masked_softmax_mistakes(
 task.changed(
     "mask_for_each_head",
     "The mask B×T×S meets scores B×H×T×S as it is, so that its first axis counts heads: it fits only where there are as many sentences as heads, or one, and the second sentence's mask then hides words from the second head. Give it an axis of size 1 for the heads: B×1×T×S.",
-    {"the mask with an axis for the heads": left_out},
+    {"the mask for all heads": left_out},
 )
 task.changed(
     "mask_repeated",
     "Sentences and heads are mixed up in the mask: if you repeat the whole batch of masks for each head, as `repeat` does, and cut that into B×H, one sentence gets another one's mask. Give the mask an axis of size 1 for the heads, B×1×T×S, or use `repeat_interleave`.",
-    {
-        "the mask with an axis for the heads": lambda mask, *, heads: mask.repeat(heads, 1, 1).reshape(
-            -1, heads, *mask.shape[1:]
-        )
-    },
+    {"the mask for all heads": lambda mask, *, heads: mask.repeat(heads, 1, 1).reshape(-1, heads, *mask.shape[1:])},
 )
 task.changed(
     "one_mask_for_all_sentences",

@@ -131,7 +131,7 @@ def _(words, width, back, peak):
     sines = yield "the sines", torch.sin, angles
     cosines = yield "the cosines", torch.cos, angles
     first = yield "the first rows of the blocks", _beside, cosines, sines
-    minus = yield "the sines with a minus", torch.neg, sines
+    minus = yield "the negative sines", torch.neg, sines
     second = yield "the second rows of the blocks", _beside, minus, cosines
     matrix = yield "the blocks along the diagonal", _blocks, first, second
     scaled = yield "the blocks with their size", mul, matrix, peak / (width / 2)
@@ -141,7 +141,7 @@ def _(words, width, back, peak):
 
 frequency_mistakes(task)
 
-ANGLES, SINES, COSINES, MINUS = "the angles", "the sines", "the cosines", "the sines with a minus"
+ANGLES, SINES, COSINES, MINUS = "the angles", "the sines", "the cosines", "the negative sines"
 FIRST, SECOND, MATRIX = "the first rows of the blocks", "the second rows of the blocks", "the blocks along the diagonal"
 SCALED, WHOLE = "the blocks with their size", "the matrix below zeros"
 task.changed_each(
