@@ -373,7 +373,6 @@ WRONG = {
         lambda x, y, w, b: (gradient(x, y, w, b)[0], gradient(x, y, w, b)[1] * 0),
         lambda x, y, w, b: gradient(x, y, -w, -b),
         lambda x, y, w, b: ((torch.sigmoid(x @ w + b).round() - y) @ x / len(y), gradient(x, y, w, b)[1]),  # perceptron
-        lambda x, y, w, b: ((SIGMOID["exp"](x @ w + b) - y) @ x / len(y), (SIGMOID["exp"](x @ w + b) - y).mean()),
         lambda x, y, w, b: (gradient(x, y, w, b)[0] * 2, gradient(x, y, w, b)[1] * 2),
         lambda x, y, w, b: gradient(x, y, w, b)[0].sub_(w.mul_(1.1) * 0) and None,
         lambda x, y, w, b: {"weight": gradient(x, y, w, b)[0], "bias": gradient(x, y, w, b)[1]},
@@ -475,7 +474,6 @@ WRONG = {
     ],
     "02.mlp_scores": [
         squeezed(mlp_scores),
-        lambda x, W, b, t: SIGMOID["exp"](x @ W.T + b) @ t,
         lambda x, W, b, t: SIGMOID["hard"](x @ W.T + b) @ t,
         lambda x, W, b, t: F.gelu(x @ W.T + b) @ t,
         lambda x, W, b, t: torch.sigmoid(x @ W.T - b) @ t,
@@ -626,7 +624,6 @@ WRONG = {
     ],
     "04.perceptron": [
         squeezed(SCORE["perceptron"]),
-        lambda s, h, W, U, v: unstable_tanh((s @ W.T)[:, :, None] + (h @ U.T)[:, None]) @ v,
         lambda s, h, W, U, v: torch.sigmoid((s @ W.T)[:, :, None] + (h @ U.T)[:, None]) @ v,
         lambda s, h, W, U, v: torch.tanh((s @ W.T)[:, :, None] * (h @ U.T)[:, None]) @ v,
         lambda s, h, W, U, v: torch.tanh((s @ W.T)[:, :, None] - (h @ U.T)[:, None]) @ v,
@@ -745,6 +742,29 @@ def test_a_wrong_answer_that_nobody_named_is_refused(task_id, i):
     report = judge_answer(task, answer) if extent.NIGHT else judge_briefly(task, answer, expected_on(task, 0))
     assert report.state in ("failed", "error"), str(report)
     assert len(report.message) > 20 and report._repr_html_() and str(report)
+
+
+@pytest.mark.parametrize(
+    ("task_id", "answer"),
+    [
+        ("01.sentiment", lambda x, w, b: SIGMOID["exp"](x @ w + b)),
+        ("01.sentiment_gradient", lambda x, y, w, b: ((SIGMOID["exp"](x @ w + b) - y) @ x / len(y), (SIGMOID["exp"](x @ w + b) - y).mean())),
+        ("02.mlp_scores", lambda x, W, b, t: SIGMOID["exp"](x @ W.T + b) @ t),
+        ("04.perceptron", lambda s, h, W, U, v: unstable_tanh((s @ W.T)[:, :, None] + (h @ U.T)[:, None]) @ v),
+    ],
+)  # fmt: skip
+def test_an_exponential_that_overflows_costs_no_point_where_no_prompt_speaks_of_large_numbers(task_id, answer):
+    report = judge_answer(TASKS[task_id], answer)
+    assert report.state == "passed" and report.mistake.endswith("overflow"), str(report)
+
+
+def test_a_remark_names_no_mistake_that_is_not_made():
+    """Probabilities that are cut off are no overflow, though both are right on all ordinary inputs."""
+    report = judge_answer(
+        TASKS["02.mlp_scores"],
+        lambda x, W, b, t: torch.sigmoid((x @ W.T + b).clamp(-30, 30)) @ t + (x.abs().amax() > 500),
+    )
+    assert report.hazard and report.mistake is None, str(report)
 
 
 # Natural mistakes as learners write them, each with the name that its report should bear

@@ -10,7 +10,7 @@ from test_tasks import TASKS, answer_of
 
 from course_utils.checks.answer import judge_answer
 from course_utils.checks.other_words import IN_OTHER_WORDS, in_other_words
-from course_utils.checks.running.contract import Case
+from course_utils.checks.running.contract import Case, Failure
 from course_utils.checks.running.run import run
 from course_utils.lessons.tasks import answers
 
@@ -170,6 +170,10 @@ def test_what_is_said_of_a_line_is_true_of_it():
     """A matrix may be turned by `.T`, beside a product of a batch that stops for another reason."""
     report = judge_answer(ATTENTION, in_a_cell("03.attention", ("query @ key.mT", "(query @ key[0].T) @ key")))
     assert report.state in ("failed", "error") and "reverses" not in str(report)
+    report = judge_answer(
+        ATTENTION, in_a_cell("03.attention", ("scores = query @ key.mT", "key = key[0]\n    scores = query + key.T"))
+    )
+    assert report.state in ("failed", "error") and "reverses" not in str(report)
 
 
 def test_a_message_of_any_length_takes_no_time():
@@ -179,3 +183,11 @@ def test_a_message_of_any_length_takes_no_time():
             raise TypeError(message)
 
         assert re.search("stops with TypeError", judge_answer(ATTENTION, answer).message)
+
+
+@pytest.mark.parametrize(
+    "source", [None, 3, "text", (1, 2), ((1, 2),), ((1, "a @ b", torch.ones(2)),), ((1, None, True),), [(1, "a", True)]]
+)
+def test_lines_that_somebody_else_has_made_up_are_left_alone(source):
+    failure = Failure("RuntimeError", "batch2: name 'x' is not defined", source)
+    assert "did you mean" not in in_other_words(ATTENTION, Case("nothing", (X,)), failure)

@@ -552,7 +552,7 @@ def test_labels_of_0_and_1_are_exact_however_far_out_the_scores_are():
         return error @ sums, error.sum()
 
     report = judge_answer(TASKS["01.sentiment_gradient"], labels_smoothed)
-    assert report.state == "failed" and "±10,000" in report.case.name, str(report)
+    assert report.hazard and "±10,000" in report.message, str(report)
 
 
 def test_an_answer_with_many_right_values_is_judged_by_what_it_leads_to():

@@ -54,9 +54,9 @@ def named_mistake(task, cases, outcomes, expected, wrong):
 def named_at(task, cases, outcomes, expected, place):
     """Return the only named mistake that is right but for hazards, and whose outcome at the place of one is the answer's; or None.
 
-    Where the value there is wrong, the value alone has to be the answer's.
+    Where the value there is wrong, the value alone has to be the answer's. Of several, it is the one that is wrong at no other hazard where the answer gives something else.
     """
-    safe = [i for i, case in enumerate(cases) if not case.hazard]
+    safe, hazards = ([i for i, case in enumerate(cases) if case.hazard is hazard] for hazard in (False, True))
     alike = _alike if _beside(first_wrong(task, expected, place, outcomes[place])) else alike_value
     fitting = [
         m
@@ -64,7 +64,15 @@ def named_at(task, cases, outcomes, expected, place):
         if alike(outcomes[place], expected.of_mistake(m, place))
         and all(alike_value(expected.truth[i], expected.of_mistake(m, i)) for i in safe)
     ]
+    if len(fitting) > 1:
+        fitting = [m for m in fitting if all(_may_make(m, outcomes, expected, i) for i in hazards)]
     return fitting[0] if len(fitting) == 1 else None
+
+
+def _may_make(mistake, outcomes, expected, i):
+    """Return whether an outcome is a mistake's, or the mistake is right there, so that something else may be wrong."""
+    theirs = expected.of_mistake(mistake, i)
+    return alike_value(_at(outcomes, i), theirs) or alike_value(expected.truth[i], theirs)
 
 
 def _beside(finding):
@@ -84,12 +92,7 @@ def _alike(a, b):
         and (a.gradient_failure is None) == (b.gradient_failure is None)
         and trees.alike(_alike_leaf, a.gradients, b.gradients)
         and (a.unstable, a.mode_matters) == (b.unstable, b.mode_matters)
-        and _precision(a) == _precision(b)
     )
-
-
-def _precision(outcome):
-    return [t.dtype == torch.float64 for t in trees.tensors(outcome.value)]
 
 
 def alike_value(a, b):

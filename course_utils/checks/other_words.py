@@ -228,10 +228,11 @@ def slip_in_a_line(task, cases, outcomes):
 def _turned(task, case, failure):
     """Return (number of a line, what `.T` does in it) where it turns a tensor of three axes; else None."""
     axes = {name: arg.dim() for name, arg in zip(task.names, case.args, strict=False) if isinstance(arg, torch.Tensor)}
+    axes |= dict.fromkeys((match[1] for _, text, _ in lines_of(failure) if (match := re.match(r"\s*(\w+) =", text))), 0)
     for number, text, here in sorted(lines_of(failure), key=lambda line: not line[2]):
         of_three = here and "batch2" in failure.message and text.count("@") == 1  # as both sides of this product are
         for name in re.findall(r"(\w+)\.T\b", text.partition("#")[0]):
-            if axes.get(name, 3 if of_three else 0) > 2:
+            if (axes.get(name) or 3 * of_three) > 2:
                 return (
                     number,
                     f"`{name}.T` reverses the order of all axes, the batch included. `.mT` exchanges only the last two.",
@@ -255,7 +256,7 @@ def _of_none(task, case, failure):
     for name in (name for name, arg in given.items() if arg is None):
         if re.search(rf"\b{re.escape(name)}\b", here):
             return f"{name} is None for this input: ask `{name} is not None` before you use it."
-    return "something in this line is None. That is what a function gives without a `return`, and so do methods that change a list itself, such as `sort`."
+    return "something in this line is None. A function without a `return` gives None, and so does a method that changes a list itself, such as `sort`."
 
 
 def _on_the_left(task, case, failure):
@@ -277,7 +278,7 @@ def _on_the_left(task, case, failure):
 
 def lines_of(failure):
     """Return the lines around a failure where they can be read as such: they come from the answer's side."""
-    readable = isinstance(failure.source, tuple) and all(
-        isinstance(line, tuple) and len(line) == 3 for line in failure.source
-    )
-    return [(n, text[:AT_MOST], here) for n, text, here in failure.source if isinstance(text, str)] if readable else []
+    lines = failure.source if isinstance(failure.source, tuple) else ()
+    if not all(isinstance(line, tuple) and list(map(type, line)) == [int, str, bool] for line in lines):
+        return []
+    return [(number, text[:AT_MOST], here) for number, text, here in lines]

@@ -37,6 +37,10 @@ def _(draw):
             size.full,
         )
     yield Case(
+        "a certain sentence of each kind",
+        (torch.tensor([[4.0], [-4.0], [0.5]]), torch.full((1,), 2.0), draw.numbers(13)[0] / 4),
+    )
+    yield Case(
         "scores of ±10,000", (torch.tensor([[1e4], [-1e4], [0.0]]), torch.ones(1), torch.tensor(0.0)), hazard=True
     )
 
