@@ -87,11 +87,20 @@ check("01.answer_NUMBER", answer_NUMBER)
 SOLUTION = "# %% [markdown]\n# Exercises on sums\n\n" + "".join(
     TASK.replace("NUMBER", str(number)) for number in range(3)
 )
+FACTS = """\
+from course_utils.checks.lesson import Lesson
+
+lesson = Lesson(
+    number="01", title="Sums", question="What is a sum?", goals=("add",), needs="nothing", reading=5, runs="a second"
+)
+"""
 NAMES = ("course_utils/lessons/lesson_01/01_sums.py", "course_utils/lessons/lesson_01/01_sums_exercises.py")
 
 
 class Course:
     """A small course in a folder; the outputs of its built notebooks are written, not computed."""
+
+    facts = FACTS
 
     def __init__(self, root):
         self.root, self.texts, self.outputs = root, dict(zip(NAMES, (LESSON, SOLUTION), strict=True)), {}
@@ -106,6 +115,9 @@ class Course:
         return before.count("\n") + 1
 
     def lint(self):
+        facts = self.root / "course_utils/lessons/lesson_01/__init__.py"
+        facts.parent.mkdir(parents=True, exist_ok=True)
+        facts.write_text(self.facts, encoding="utf-8")
         for name, text in self.texts.items():
             (self.root / name).parent.mkdir(parents=True, exist_ok=True)
             (self.root / name).write_text(text, encoding="utf-8")
@@ -135,7 +147,8 @@ class Course:
 
 
 @pytest.fixture
-def course(tmp_path):
+def course(tmp_path, monkeypatch):
+    monkeypatch.setattr("course_utils.authoring.lint.PLAIN", {"01"})
     return Course(tmp_path)
 
 
@@ -160,7 +173,7 @@ ONE_STEP = STEP.replace("NUMBER", "7")
 # what is replaced, by what, the piece at whose line the breach stands (None: in no line), and its sentence
 LESSON_BREACHES = [
     (ONE_STEP + PLOT + SILENT, PLOT, None, "has 19 cells, at least 20"),
-    (SILENT, SILENT * 20, None, "has 41 cells, at most 40"),
+    (SILENT, SILENT * 32, None, "has 53 cells, at most 52"),
     (' tags=["nbval-check-output"]', "", None, "has 2 cells tagged nbval-check-output, at least 3"),
     ("step = 3\nstep", LONG_CODE, "# a comment does not count\na0", "code cell has 27 lines, at most 25"),
     (
@@ -169,7 +182,39 @@ LESSON_BREACHES = [
         None,
         "code cells have 12 lines in the median, at most 10",
     ),
-    ("Step 3: which is", words(119), words(119), "121 words of text before the next code cell, at most 120"),
+    ("step = 3", f"step = 3{' ' * 80}+ 0", "step = 3", "a line of code has 91 columns, at most 88"),
+    (
+        "step = 3",
+        "(step,), _ = [3], 4",
+        "(step,)",
+        "nested unpacking: give the parts names on lines of their own",
+    ),
+    ("step = 3", "step, other = 3, 4", "step, other", "two assignments in one: write a line for each"),
+    (
+        "step = 3",
+        "step = (other := 3)",
+        "step = (other",
+        "an assignment within an expression: write it on a line of its own",
+    ),
+    (
+        "step = 3",
+        "step = [[a for a in [b]] for b in [3]]",
+        "step = [[",
+        "a comprehension inside a comprehension: name the inner one, or write a loop",
+    ),
+    (
+        "Words are numbers here.",
+        words(33),
+        words(33),
+        "a sentence has 33 words, at most 32: word word word word word word word word word word word word …",
+    ),
+    (
+        "It goes up.",
+        f"It goes up ({'word ' * 12}end).",
+        "It goes up",
+        "a bracket has 13 words, at most 12: (word word word word word word word word word word …",
+    ),
+    ("It goes up.", f"It goes up.{' Perhaps.' * 3}", None, 'has 3 times "perhaps", at most 2'),
     ("Step 3: which", "Step 3: simply, which", "Step 3", '"simply" in prose: leave it out'),
     ("It goes up.", "Well.\n# Obviously it goes up.", "Obviously", '"Obviously" in prose: leave it out'),
     ("Step 3: which", "Step 3: just which", "Step 3", '"just" in prose: leave it out'),
@@ -244,10 +289,11 @@ def test_each_breach_in_a_solution(course, old, new, piece, message):
 
 
 RIGHT = [
-    (NAMES[0], SILENT, SILENT * 19, "40 cells"),
+    (NAMES[0], SILENT, SILENT * 31, "52 cells"),
     (NAMES[0], "step = 3\nstep", LONG_CODE.replace("a0 = 0\na1 = 1\n", "") + "1", "20 lines of code"),
-    (NAMES[0], "Step 3: which is", words(118), "120 words"),
-    (NAMES[0], "# ## Recap", f"# {words(50)}\n\n# %% [markdown]\n# {words(50)}\n# ## Recap", "a long end"),
+    (NAMES[0], "Words are numbers here.", words(32), "a sentence of 32 words"),
+    (NAMES[0], "step = 3", f"step = 3{' ' * 77}+ 0", "a line of 88 columns"),
+    (NAMES[0], "step = 3", "step, (other) = divmod(7, 2)", "two results of one call"),
     (NAMES[0], "## Recap", "**Recap.**", "a recap in bold"),
     (
         NAMES[0],
@@ -362,9 +408,22 @@ def test_prose_is_what_is_read():
     assert prose(text).count("\n") == text.count("\n")
 
 
+def test_a_lesson_says_how_long_it_takes(course):
+    course.facts = FACTS.replace("reading=5", "reading=30")
+    (breach,) = course.lint()
+    assert f"{NAMES[0]}: says 30 minutes, and " in breach
+
+
+def test_a_lesson_that_the_rules_have_not_reached(course, monkeypatch):
+    course.change(NAMES[0], "step = 3", "step, other = 3, 4")
+    monkeypatch.setattr("course_utils.authoring.lint.PLAIN", {"02"})
+    assert course.lint() == []
+
+
 def test_questions_do_not_count_as_cells(course):
     asked = "".join(f'# %%\ncheck("01.q{n}", ...)\n\n' for n in range(1, 26))
     course.change(NAMES[0], ENDING, asked + ENDING)
+    course.facts = FACTS.replace("reading=5", "reading=55")
     assert course.lint() == []
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from statistics import median
 
 from course_utils.authoring.composing import REVEALS
+from course_utils.authoring.headers import lesson_facts
 from course_utils.authoring.running import OWN_MACHINE
 from course_utils.authoring.sources import CHECK, TASK_HEADING, Cell, begins_in_header, has_answer, read_source
 from course_utils.base.errors import CourseError
@@ -25,16 +26,10 @@ MAX_COLUMNS = 88  # of a line of code, which is what a page shows without cuttin
 MAX_SENTENCE = 32  # words
 MAX_BRACKET = 12  # words: a bracket holds a reference or a remark, and no second result
 MAX_PERHAPS = 2  # in a lesson
-WORDS_A_MINUTE, SECONDS_A_LINE, MINUTES_A_FIGURE, MINUTES_A_GUESS = (
-    150,
-    5,
-    1.5,
-    2,
-)  # of a reader; a guess is a prediction or a question
-NOT_YET_PLAIN = frozenset(f"{n:02}" for n in range(22)) - {
-    "03",
-    "12",
-}  # lessons that the rules for plain pages have not reached
+PLAIN = {"03", "12"}  # the lessons that the rules for plain code and plain prose have reached
+WORDS_A_MINUTE, LINES_A_MINUTE = 150, 12  # of a reader
+MINUTES_A_FIGURE, MINUTES_A_GUESS = 1.5, 2  # a guess is a prediction or a question
+MINUTES_OFF = 10  # between what a lesson says and this estimate
 RECAP_LINES = (3, 5)
 MIN_COMPARED = 3  # cells whose output is compared with the stored one
 TASKS = (1, 12)  # of a lesson
@@ -72,6 +67,8 @@ def lint(root: Path) -> list[str]:
                 continue
             built = _built_outputs(root / file_of(folder, lesson), cells)
             found = [breach for rule in rules for breach in rule(lesson, cells, built)]
+            if folder == "notebooks":
+                found += _minutes_stated(lesson_facts(root, number_of(lesson)).reading, minutes(cells))
             for line, message in sorted(found, key=lambda breach: breach[0]):
                 sentences.append(f"{name}, line {line}: {message}" if line else f"{name}: {message}")
     return sentences
@@ -149,7 +146,7 @@ def _code_length(name, cells, built):
 
 def _plain_code(name, cells, built):
     """A statement a line, each of a kind that a beginner can read while reading."""
-    for cell in cells if number_of(name) not in NOT_YET_PLAIN else ():
+    for cell in cells if number_of(name) in PLAIN else ():
         if cell.kind != "code":
             continue
         for line, text in enumerate(cell.text.split("\n"), cell.line):
@@ -179,7 +176,7 @@ def _too_clever(node):
 
 def _plain_prose(name, cells, built):
     """Sentences of one length that is read once, and brackets without second results."""
-    if number_of(name) in NOT_YET_PLAIN:
+    if number_of(name) not in PLAIN:
         return
     text = [(cell, prose(cell.text)) for cell in cells if cell.kind == "markdown"]
     for cell, sentence in ((cell, sentence) for cell, words in text for sentence in _sentences(words)):
@@ -204,8 +201,13 @@ def minutes(cells: list[Cell]) -> float:
     guesses = sum(bool(QUESTION.fullmatch(cell.text.strip()) or PREDICTION.search(cell.text)) for cell in code)
     figures = sum(bool(re.search(r"\b(plots|diagrams|pictures|widgets)\.", cell.text)) for cell in code)
     reading = _words([cell for cell in cells if cell.kind == "markdown"]) / WORDS_A_MINUTE
-    lines = sum(map(_code_lines, code)) * SECONDS_A_LINE / 60
+    lines = sum(map(_code_lines, code)) / LINES_A_MINUTE
     return reading + lines + MINUTES_A_FIGURE * figures + MINUTES_A_GUESS * guesses
+
+
+def _minutes_stated(stated, likely):
+    if abs(stated - likely) > MINUTES_OFF:
+        yield 0, f"says {stated} minutes, and {likely:.0f} are likely: mend `reading` in the lesson's __init__.py"
 
 
 def _banned_words(name, cells, built):

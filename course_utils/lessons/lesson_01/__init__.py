@@ -14,6 +14,6 @@ lesson = Lesson(
         "say exactly where any sum must fail",
     ),
     needs="lesson 00: shapes, masks, `@` and gradients; the dot product and the logarithm",
-    reading=60,
+    reading=50,
     runs="half a minute",
 )

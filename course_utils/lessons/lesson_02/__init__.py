@@ -14,6 +14,6 @@ lesson = Lesson(
         "follow the error backward through attention",
     ),
     needs="lesson 01: word vectors, the sum, logistic regression",
-    reading=60,
+    reading=55,
     runs="half a minute",
 )

@@ -37,7 +37,7 @@ scores
 # %% [markdown]
 # The first row holds the scores for θ₁: "not" has the highest one, 2. The second row holds the scores for θ₂.
 #
-# θ is the same for every sentence. A query need not be: any vector of width D can be a query, and so a word can be one, too. That is the idea of this lesson. But first we compute what a query gets.
+# θ is the same for every sentence. A query can change from sentence to sentence: any vector of width D can be a query, and so a word can be one, too. That is the idea of this lesson. But first we compute what a query gets.
 #
 # ## Score, normalise, sum
 #
@@ -60,7 +60,7 @@ print("context", context)
 # %% [markdown]
 # The weight of "not" is 7.39 / 11.11 = 0.665, because 7.39, 2.72 and 1 add up to 11.11. The context is $0.665 \cdot (0, 2) + 0.245 \cdot (1, 1) + 0.090 \cdot (3, 0) = (0.515, 1.575)$.
 #
-# In matrices, the three steps are one product, a softmax along each row, and another product. From now on, we use this function for them:
+# In matrices, the three steps are one product, a softmax along each row, and another product. Together they are a function f(Q, K, V), and in code we call it `attention`:
 
 
 # %% tags=["nbval-check-output"]
@@ -89,7 +89,7 @@ diagrams.attention(new=["queries", "keys", "values"])
 plots.weights(weights, words, ["θ₁", "θ₂"])
 
 # %% [markdown]
-# The columns do not sum to 1: the column of "not" sums to 0.71. Words compete for the weight of a query, but queries do not compete for a word.
+# The columns do not sum to 1: the column of "not" sums to 0.71. In a row, the words share the weight of one query. In a column nothing is shared: two queries may look at the same word.
 #
 # ## A soft dictionary
 #
@@ -113,7 +113,7 @@ for length in (0, 1, 2, 4, 8):
 #
 # If the query changes a little, so does this answer. It has a gradient, and a network can learn what to ask for.
 #
-# In the next picture, keys and values are points in two planes. Turn the query with the slider: at which angle does the context lie halfway between $v_1$ and $v_2$?
+# In the next picture, keys and values are points in two planes. The query has length 4, and its arrow is cut short to fit in. Turn it with the slider: at which angle does the context lie halfway between $v_1$ and $v_2$?
 
 # %%
 keys = torch.tensor([[1.0, 0.0], [0.0, 1.0], [-0.7, -0.7]])  # S D
@@ -139,7 +139,7 @@ feature |= {"kein": 2, "toller": 3, "Film": 1}
 def vectors_of(sentence):
     vectors = torch.zeros(len(sentence), 4)  # S D
     for place, word in enumerate(sentence):
-        vectors[place, feature[word]] = 2
+        vectors[place, feature[word]] = 2  # more than 1: clear scores
     return vectors
 
 
@@ -150,21 +150,24 @@ theta[0, feature["not"]] = 2  # θ₁ asks for "not"
 theta[1, feature["film"]] = 2  # θ₂ asks for "film" and "great"
 theta[1, feature["great"]] = 2
 
-asked = {
-    "fixed": (attention(theta, x, x)[1], english, ["θ₁", "θ₂"]),
-    "cross": (attention(x_german, x, x)[1], english, german),
-    "self": (attention(x, x, x)[1], english, english),
+_, fixed = attention(theta, x, x)  # T S: the weights
+_, cross = attention(x_german, x, x)
+_, own = attention(x, x, x)
+asked = {  # weights, their columns, their rows
+    "fixed": (fixed, english, ["θ₁", "θ₂"]),
+    "cross": (cross, english, german),
+    "self": (own, english, english),
 }
 plots.side_by_side(plots.weights, asked)
 
 # %% [markdown]
 # In self-attention, "the" and "was" look at two words, at themselves and at each other, because they have the same vector. Every other word finds only itself: "film" asks for a film and finds "film". In cross-attention, each German word finds its English partner.
 #
-# ## Can it find the "not"?
+# ## Can self-attention deal with "not"?
 #
-# We return to the four cases of lesson 02: a good or a bad review, plain or with "not". There we trained three models. A sum of word vectors was no better than a guess. One fixed attention got three of the four cases right, and three fixed attentions got all four.
+# We return to the four cases of lesson 02: a good or a bad review, plain or with "not". There, one fixed attention got at most three of the four cases right, and several together got all four.
 #
-# How far does one attention get if the words ask? In our first model, each word is its own query, key and value. Its context is added to its own vector, so that the word itself counts, too. Then we sum over the words, and a dot product with learned numbers, plus a learned constant, decides. The vectors are learned from the labels of 2,000 generated reviews. What share of new reviews will be right? A guess is right half of the time.
+# How far does one attention get if the words ask? In our first model, each word is its own query, key and value. Its context is added to its own vector, so that the word itself counts, too. Then we sum over the words. The result is the dot product of this sum with learned numbers, plus a learned constant: above 0 means a good review. The vectors are learned, too, from the labels of 2,000 generated reviews. What share of new reviews will be right? A guess is right half of the time.
 
 # %% tags=["nbval-check-output"]
 predict("03.own_question", ...)
@@ -177,7 +180,7 @@ learn_ids, learn_mask = encode(learn.sentences, vocabulary)  # B S, B S
 test_ids, test_mask = encode(test.sentences, vocabulary)
 
 
-def trained(projections, seed):
+def trained(seed, projections=""):  # none yet: they come below
     torch.manual_seed(seed)
     model = SelfAttention(len(vocabulary), projections=projections)
     train(model, learn_ids, learn_mask, learn.labels, seed, **FOR_FOUR_CASES)
@@ -189,16 +192,15 @@ def share_right(model):
     return right.float().mean().item()
 
 
-none = ""  # each word itself is query, key and value
-one_vector = [share_right(trained(none, seed)) for seed in range(5)]
+one_vector = [share_right(trained(seed)) for seed in range(5)]
 print("The share of five runs, each with its own seed:")
 print(" ".join(f"{share:.3f}" for share in one_vector))
 reveal("03.own_question", sum(one_vector) / 5)
 
 # %% [markdown]
-# This model is no better than a guess either, with each of the five seeds.
+# This model is no better than a guess, with each of the five seeds.
 #
-# Is the task impossible for it? We choose vectors by hand. With them, "the", "film" and "was" look at "not" if there is one. Otherwise they look at "great", and if there is no "great", at each other. A result above 0 means a good review. Does the model get the four cases right with these vectors?
+# Is the task impossible for it? We choose vectors by hand. Their first feature says how strongly a word is found by the others: 9 for "not", 6 for "great", 3 for other words, and 0 for "awful". The other features belong to "great", "awful" and "not" alone, and a 12 there lets each of the three find itself. You need not follow the numbers further: they only show whether such vectors exist. Does the model get the four cases right with them?
 
 # %% tags=["nbval-check-output"]
 cases = [
@@ -238,40 +240,40 @@ for case in cases:
 diagrams.self_attention(new=["projections", "residual"])
 
 # %% [markdown]
-# Before we train the matrices, we choose them by hand. Each word has four features. The first is its polarity: 3 for "great", -3 for "awful", and 0 for all others. The other three are 1 or 0, and say whether the word is an opinion, "not", or any other word.
+# Before we train the matrices, we choose them by hand. Each word has four features. The first is its polarity: 3 for "great", -3 for "awful", and 0 for all others. The other three are 1 or 0, and say whether the word is an opinion, "not", or a neutral word.
 #
-# An opinion hands over the opposite of its polarity, but only two thirds of it: "great" hands over -2. Who finds it? "not" looks for opinions. An opinion looks for opinions, too, and finds itself. Any other word finds other words, which hand over 0. In the end we add up, over all words, the polarity of the word and what it has found.
+# Our plan is this: an opinion that is found once keeps its sign, and an opinion that is found twice loses it. "great" itself counts 3, and it hands over -2 to each word that finds it. Found once, it leaves 3 - 2 = 1. Found twice, it leaves 3 - 2 - 2 = -1. For "awful" all signs are reversed.
 #
-# What is the sum of "the film was not great"?
+# Who finds an opinion? The opinion finds itself, and "not" finds it. Neutral words find each other, and hand over 0. In the end we add up, over all words, the polarity of the word and what it has found. What is the sum of "the film was not awful"?
 
 # %%
 features = {
     "great": torch.tensor([3.0, 1, 0, 0]),
     "awful": torch.tensor([-3.0, 1, 0, 0]),
     "not": torch.tensor([0.0, 0, 1, 0]),
-    "other": torch.tensor([0.0, 0, 0, 1]),
+    "neutral": torch.tensor([0.0, 0, 0, 1]),
 }
-# D 2: the first column looks for opinions, the second for other words
+# D 2: the first column looks for opinions, the second for neutral words
 W_q = torch.tensor([
     [0.0, 0.0],  # the polarity does not matter
     [10.0, 0.0],  # an opinion looks for opinions
     [10.0, 0.0],  # "not" looks for opinions
-    [0.0, 10.0],  # any other word looks for other words
+    [0.0, 10.0],  # a neutral word looks for neutral words
 ])  # fmt: skip
-# D 2: the first column is found as an opinion, the second as another word
+# D 2: the first column is found as an opinion, the second as a neutral word
 W_k = torch.tensor([
     [0.0, 0.0],  # the polarity does not matter
     [1.0, 0.0],  # an opinion is found by those who look for opinions
     [0.0, 0.0],  # "not" is found by nobody
-    [0.0, 1.0],  # any other word is found by those who look for other words
+    [0.0, 1.0],  # a neutral word is found by those who look for neutral words
 ])  # fmt: skip
 W_v = torch.zeros(4, 4)  # D D
-W_v[0, 0] = -2 / 3  # a word hands over -2/3 of its polarity
+W_v[0, 0] = -2 / 3  # "great" hands over -2, "awful" 2
 
 
 # %% tags=["nbval-check-output"]
 def by_hand(sentence):
-    rows = [features.get(word, features["other"]) for word in sentence.split()]
+    rows = [features.get(word, features["neutral"]) for word in sentence.split()]
     x = torch.stack(rows)  # S D
     contexts, _ = attention(x @ W_q, x @ W_k, x @ W_v)  # S D
     total = (x + contexts).sum(0)  # D: with the residual connection
@@ -282,9 +284,9 @@ for case in cases:
     print(f"{by_hand(case):+.0f}  {case}")
 
 # %% [markdown]
-# All four cases are right. In "the film was great", the word "great" adds 3, and finds itself, which adds -2. The sum is 1. In "the film was not great", "not" finds "great" as well, and this adds another -2. The sum is -1. With "awful" all signs are reversed.
+# All four cases are right. In "the film was not awful", the word "awful" counts -3. It finds itself, which adds 2, and "not" finds it, which adds another 2. The sum is 1.
 #
-# The same word "not" subtracts 2 in one sentence and adds 2 in another, because it asks for the opinion of its own sentence. No sum of words can do this.
+# The same word "not" adds 2 here and subtracts 2 in "the film was not great", because it asks for the opinion of its own sentence. No sum of words can do this.
 #
 # **Your turn**: add sentences of your own to `cases` and run the cells again. What happens to "great , not awful"?
 #
@@ -302,7 +304,7 @@ for case in cases:
 predict("03.projections", ...)
 
 # %% tags=["reveals"]
-models = [trained("qkv", seed) for seed in range(5)]
+models = [trained(seed, projections="qkv") for seed in range(5)]
 three_vectors = [share_right(model) for model in models]
 print("The share of five runs, each with its own seed:")
 print(" ".join(f"{share:.3f}" for share in three_vectors))
@@ -322,23 +324,25 @@ for case in cases:
 plots.side_by_side(plots.weights, pictures, width=3)
 
 # %% [markdown]
-# "the", "film" and "was" look at "not" if there is one. Otherwise they look at "great", and if there is no "great", at "the". And "not" looks at "awful", but never at "great". So this is not the solution of our matrices. To see why it works, we need to know how much each word adds to the result when it is found: the dot product of its value with the learned numbers.
+# "the", "film" and "was" look at "not" if there is one. Otherwise they look at "great", and if there is no "great", at "the". And "not" looks at "awful", but never at "great". So training has not found our matrices, with which "the", "film" and "was" find only each other.
+#
+# Why does this work? When a word is found, its value adds something to the result: the dot product of the value with the learned numbers that decide. Does "awful" add something positive or something negative?
 
 # %%
 for word in ("great", "awful", "not", "the", "film", "was"):
     print(f"{word:6} {model.adds(word, vocabulary):+.1f}")
 
 # %% [markdown]
-# "great" and "awful" both add a lot, and every other word adds little or less than nothing. So the result is high in two cases: if "great" is found, which happens only without "not", and if "awful" is found, which happens only with "not". These are the good reviews.
+# "awful" adds something positive, nearly as much as "great". Every other word adds little or less than nothing. So the result is high if an opinion is found. In "the film was great", three words find "great". In "the film was not awful", "not" finds "awful". In the other two cases nobody finds an opinion. So the result is high for the two good reviews.
 #
-# What if the sentence asks the question itself? Then each word asks with its own query, and what it finds depends on the other words of its sentence. If one vector serves for everything, our training fails. With a query, a key and a value for each word, one attention does what took three fixed ones in lesson 02.
+# What if the sentence asks the question itself? Then each word asks with its own query, and what it finds depends on the other words of its sentence. If one vector serves for everything, our training fails. With a query, a key and a value for each word, one attention does what took several fixed ones in lesson 02.
 #
 # ## Two limits for a translator
 #
-# From lesson 06 on, attention will translate, and a translator needs two limits on who may look at whom. You write both in the exercises of this lesson.
+# From lesson 06 on, attention will translate, and a translator needs two limits on who may look at whom. We add them now, because they are easy to see and to test in a function this small. You write both in the exercises.
 #
 # - Sentences of different lengths share one tensor, and the shorter ones are filled up with **padding**. No word should look at padding. A **padding mask** is True where there is a word.
-# - A translator learns to predict each word of a translation from the words before it. In training, the whole translation is there, so later words have to be hidden. A **causal mask** is True where a key is not later than the query.
+# - A translator learns to predict each word of a translation from the words before it. In training, the whole translation is there, so later words have to be hidden. A **causal mask** is True where the key stands at the place of the query or before it.
 #
 # In both masks, True means "may look". Where a mask is False, the score becomes $-\infty$, and so the weight becomes 0. Take a sentence of three words with two positions of padding. How many pairs of query and key are open in both masks?
 
@@ -355,9 +359,11 @@ masks = {"padding": [padding_mask], "causal": [causal_mask], "both": [both]}
 plots.side_by_side(plots.mask, masks)
 
 # %% [markdown]
-# In both masks, 1 + 2 + 3 + 3 + 3 = 12 pairs are open. The two positions of padding ask as well, but nobody reads what they get. For a batch, `is_word` has a row for each sentence, B×S. Then `is_word[:, None] & causal_mask` has a mask for each sentence, B×T×S.
+# In both masks, 1 + 2 + 3 + 3 + 3 = 12 pairs are open. The two positions of padding get a context, too, but a model leaves them out of its sums.
 #
-# With a mask, our function has one line more. A sentence may also be empty, and consist of padding alone. Then a query may look at nothing, all its scores are $-\infty$, and the softmax gives NaN. We put zeros in the place of NaN.
+# For a batch, `is_word` has a row for each sentence, B×S, and `is_word[:, None]` has the shape B×1×S. Then `is_word[:, None] & causal_mask` has the shape B×T×S: a mask for each sentence.
+#
+# With a mask, our function has one line more. If a sentence is empty, it consists of padding alone. Then there is no key that a query may look at: all scores are $-\infty$, and the softmax gives NaN. We put zeros in the place of NaN.
 
 
 # %%
@@ -370,7 +376,7 @@ def masked_attention(Q, K, V, mask):  # T D, S D, S E, T S
 # %% [markdown]
 # ## Does the future leak?
 #
-# A wrong mask raises no error, and its results look like any others. A **leak test** finds it: we change one word of the input, and see which outputs change. Under a causal mask, a word may change its own output and later ones, but no earlier one. Which of these two masks is wrong?
+# A wrong mask raises no error, and its results look like any others. A **leak test** finds it: we change one word of the input, and see which outputs change. Under a causal mask, a word may change its own output and later ones, but no earlier one. Which of the two masks in the next cell is wrong, A or B?
 
 
 # %%
@@ -384,7 +390,7 @@ def leak_test(mask):
         after, _ = masked_attention(changed, changed, changed, mask)
         difference = (after - before).abs()  # T E
         largest = difference.amax(-1)  # T
-        moved[:, s] = largest > 1e-6
+        moved[:, s] = largest > 1e-6  # column s: the outputs that moved
     return moved
 
 
@@ -428,7 +434,11 @@ check("03.q5", ...)
 # - With them, "not" can ask for the opinion of its own sentence, and all four cases come out right.
 # - Masks are True where a query may look. A leak test finds a wrong mask: change a word, and see which outputs move.
 #
-# Some texts use the names in another way. In the slides of Ylipää 2020, θ is a *key*, and the words are the *query set*. The slides of MAIL-ECNU 2019 write the three in the order $V, K, Q$. We follow Vaswani et al. 2017: a query asks, and keys are compared with it.
+# <details><summary>Other names in other texts</summary>
+#
+# We follow Vaswani et al. 2017: a query asks, and keys are compared with it. In the slides of Ylipää 2020, θ is a *key*, and the words are the *query set*. The slides of MAIL-ECNU 2019 write the three in the order $V, K, Q$.
+#
+# </details>
 #
 # **Exercises**: [open them](../exercises/03_queries_keys_values_exercises.ipynb)
 #

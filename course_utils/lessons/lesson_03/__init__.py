@@ -13,6 +13,6 @@ lesson = Lesson(
         "mask padding and the future, and test whether a mask leaks",
     ),
     needs="lesson 02: weighted sums, softmax, fixed attention",
-    reading=60,
+    reading=55,
     runs="a minute",
 )

@@ -13,6 +13,6 @@ lesson = Lesson(
         "choose a score by what it can do and what it costs",
     ),
     needs="lesson 03: query, key, value, and the three steps score, normalise, sum",
-    reading=60,
+    reading=45,
     runs="half a minute",
 )

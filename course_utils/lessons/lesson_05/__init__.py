@@ -14,6 +14,6 @@ lesson = Lesson(
         "say what a picture of sentence vectors shows, and what it cannot prove",
     ),
     needs="lessons 00 and 01: tensors, training; softmax from lesson 02, masks from lesson 03",
-    reading=75,
+    reading=60,
     runs="half a minute",
 )

@@ -14,6 +14,6 @@ lesson = Lesson(
         "say what attention costs, and why some scores are of no use to a decoder",
     ),
     needs="lessons 03 and 04: queries, keys, values, scores; lesson 05: encoder, decoder, teacher forcing",
-    reading=75,
+    reading=60,
     runs="a minute",
 )

@@ -14,6 +14,6 @@ lesson = Lesson(
         "say what happens to a decoder that reads its own errors",
     ),
     needs="lesson 05: decoder, teacher forcing; lesson 06: attention; logarithms",
-    reading=60,
+    reading=55,
     runs="half a minute",
 )

@@ -13,6 +13,6 @@ lesson = Lesson(
         "compute the weights of a local window, and say where a window is not enough",
     ),
     needs="lesson 03: weighted sums by dot product; lesson 06: attention in a translator; expectation and variance",
-    reading=40,
+    reading=55,
     runs="a quarter of a minute",
 )

@@ -14,6 +14,6 @@ lesson = Lesson(
         "tell from the reach of a layer what it cannot learn",
     ),
     needs="lessons 03 and 04: queries, keys, values, the scaled dot product; lesson 08: attention to one's own past",
-    reading=55,
+    reading=50,
     runs="half a minute",
 )

@@ -14,6 +14,6 @@ lesson = Lesson(
         "say what switching heads off shows about them, and what it does not",
     ),
     needs="lesson 09: self-attention, masks; lesson 07: BLEU",
-    reading=45,
+    reading=60,
     runs="half a minute",
 )

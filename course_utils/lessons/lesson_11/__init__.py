@@ -14,6 +14,6 @@ lesson = Lesson(
         "say what sinusoidal, learned and rotary positions do beyond the trained lengths",
     ),
     needs="lesson 09: self-attention does not notice order; lesson 10: heads",
-    reading=55,
+    reading=60,
     runs="half a minute",
 )

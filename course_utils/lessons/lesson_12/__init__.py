@@ -14,6 +14,6 @@ lesson = Lesson(
         "tell from the way a model fails which of its parts is missing",
     ),
     needs="lesson 05: teacher forcing; lesson 10: several heads, masks; lesson 11: positions",
-    reading=60,
+    reading=80,
     runs="half a minute",
 )

@@ -14,6 +14,6 @@ lesson = Lesson(
         "find out whether a model has seen more of a picture than its glimpses show",
     ),
     needs="lesson 08: hard attention, rewards and a baseline",
-    reading=50,
+    reading=65,
     runs="half a minute",
 )

@@ -14,6 +14,6 @@ lesson = Lesson(
         "say what a map of weights shows and what it does not, and test what a word depends on by emptying a cell",
     ),
     needs="lesson 06: attention in a decoder; lesson 08: hard attention",
-    reading=50,
+    reading=65,
     runs="half a minute",
 )

@@ -14,6 +14,6 @@ lesson = Lesson(
         "judge from several seeds how reliably such machines go beyond the lengths of their training",
     ),
     needs="lesson 04: cosine scores; lesson 16: memories and hops",
-    reading=60,
+    reading=55,
     runs="half a minute",
 )

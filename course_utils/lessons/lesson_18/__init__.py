@@ -14,6 +14,6 @@ lesson = Lesson(
         "compare a Transformer with experts and one without, at equal work per token and at equal parameters",
     ),
     needs="lesson 03: queries, keys and values; lesson 12: the Transformer; lesson 13: Adam",
-    reading=50,
+    reading=75,
     runs="a minute",
 )

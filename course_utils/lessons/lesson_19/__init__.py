@@ -14,6 +14,6 @@ lesson = Lesson(
         "say what a model reads from its examples and what its weights hold, and how the number of classes in training changes this",
     ),
     needs="lesson 11: positions; lesson 09: masks for the future",
-    reading=50,
+    reading=55,
     runs="half a minute",
 )

@@ -14,6 +14,6 @@ lesson = Lesson(
         "report what you changed, what came of it, and what you do not know",
     ),
     needs="lesson 09: self-attention; lesson 10: heads; lesson 11: positions",
-    reading=45,
+    reading=60,
     runs="half a minute",
 )
