@@ -25,7 +25,7 @@ def claim(lesson, sentence):
     return add
 
 
-@claim("03", "This model is no better than a guess either, with each of the five seeds.")
+@claim("03", "This model is no better than a guess, with each of the five seeds.")
 def _(numbers):
     return all(0.45 < share < 0.55 for share in numbers("own seed:\n"))
 
@@ -35,7 +35,7 @@ def _(numbers):
     return set(numbers("own seed:\n")) == {1.0}
 
 
-@claim("03", "and every other word adds little or less than nothing.")
+@claim("03", "Every other word adds little or less than nothing.")
 def _(numbers):
     adds = {word: numbers(f"\n{word} ")[0] for word in ("awful", "not", "the", "film", "was")}
     return adds.pop("awful") > 5 and numbers("great ")[0] > 5 and max(adds.values()) < 1
