@@ -35,9 +35,11 @@ FACTORS = {  # what a right number is often multiplied by, and what that comes f
 DEFAULTS = (0, 0.5, 1, 2, 3, 5, 10, -1)
 TOGETHER = "Two mistakes made together would give exactly what you return."  # others might, too: so it is not said that they were made
 PARTS_AT_MOST = 1000  # of a value
-STEPS_AT_MOST = (
-    20_000  # that are computed for changes tried together: what is said hangs on the answer, and on no clock
-)
+STEPS_AT_MOST = 20_000  # computed for changes tried together: what is said hangs on the answer, and on no clock
+A_TRUTH_VALUE = [
+    "one",
+    (torch.Size(()), True),
+]  # the shapes of one True or False, which two changes often give by chance
 
 
 @dataclass(frozen=True, eq=False)
@@ -323,6 +325,7 @@ def find(expected, outcomes, pairs=True):
     if sum(_numbers(received[place]) for place in seen) < AT_LEAST:
         return None
     probe = next((place for place in seen if _numbers(received[place]) >= AT_LEAST), seen[-1])
+    pairs = pairs and any(known.at(known.truth, place).shapes != A_TRUTH_VALUE for place in ordinary)
     for guesses in (_stopped, _results, _defaults, _arguments, _steps, _mistakes, *([_two] if pairs else [])):
         found = guesses(known, probe, off, received)
         fits = [guess for guess in found if _fits_all(guess, known, ordinary, received)]

@@ -125,7 +125,7 @@ def _gradient_wrong(task, case, outcome, right, reach=None):
         if not close(expected, level, 0 if room is None else room).all():
             return Finding(
                 "gradient",
-                f"{RIGHT}the gradient of {name} is not. Does a `.detach()` or `.data` on the way cut off a part of it?",
+                f"{RIGHT}the gradient of {name} is not. Does a `.detach()` or `.data` stand where none belongs, or is one missing?",
                 expected,
                 received,
             )
