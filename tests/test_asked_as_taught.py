@@ -422,6 +422,7 @@ MORE_IS_ASKED = {  # where a prompt wants more than its page shows: its own word
 }
 OTHERWISE = {  # what is on a page under the name of a task, and is no answer to it
     "00.weighted_sum": "the page shows three wrong ones, and what is said of them",
+    "03.attention": "on the page for one sentence, and its mask in another function",
     "03.influence": "on the page for attention under a mask, of one sentence",
     "07.beam_search": "the prompt says what the page's search loses",
     "08.local_weights": "on the page for one sentence, without padding",

@@ -367,7 +367,7 @@ def test_what_a_hostile_process_says_of_its_functions_costs_little_and_gains_not
     assert "came" not in ask(many) and len(pack(ask(many))) < 1000
     echo = {"call": keys[calls_back], **one, "given": ["text" * 10**5] * 3, "guesses": {}}
     assert "came" not in ask(echo) and len(pack(ask(echo))) < 1000
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 60
 
 
 MADE_UP_STEP = """

@@ -290,7 +290,7 @@ def test_a_row_to_read_leads_back_to_its_student_whatever_the_name(tmp_path_fact
     folder, students = tmp_path_factory.mktemp("read"), {name for text in texts if (name := fit(text).strip())}
     question = Written("03.why_three", "Why three?", 2)
     result = Result("00" * 32, "", "x.ipynb", "03", verdicts=(Verdict(question.id, TO_BE_READ, code="Since."),))
-    write_in_words(folder, lambda: [Graded(Person(name), (result,), ()) for name in students], [question])
+    write_in_words(folder, lambda: [Graded(Person(name), (result,), ()) for name in students], [question], {})
     rows = (folder / "to-read.csv").read_text(encoding="utf-8-sig").partition("\n")[2]
     own = "zoe,03.attention,1,,\n"
     (folder / "overrides.csv").write_text(HEADER + own + rows.replace(f'"{question.id}","",', f"{question.id},2,"))

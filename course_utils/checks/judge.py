@@ -115,14 +115,15 @@ def _right(task, cases, outcomes, expected, at_hazards):
 def explain_further(report, expected, outcomes, pairs=True):
     """Tell in the Report the relation of a wrong value to the right one, where it has no name and there is such a relation.
 
+    A property that is broken says more of an answer that is read first, and of one with two mistakes: its sentence stays.
     `pairs`: whether to look for two mistakes at once, too.
     Runs the course's own code alone, on the task's own cases: what an answer returned is only compared.
     """
     wrong_value = report.kind in ("shape", "finite", "value") and not report.case.edge and report.shows_values
-    if not wrong_value or report.mistake:
+    if not wrong_value or report.mistake or report.properties and expected.task.reading_function:
         return
     read = [as_read(expected.task, *each) for each in zip(expected.cases, outcomes, strict=False)]
-    if relation := explain.explain(expected, read, pairs):
+    if relation := explain.explain(expected, read, pairs and not report.properties):
         report.tell(relation)
 
 

@@ -56,7 +56,7 @@ class Report:
         self.kind = finding.kind if finding else None
         self.mistake = mistake.name if mistake else None
         self.values_right, self.only_edges, self.hazard = values_right or state == "passed", only_edges, hazard
-        self.relation, self.borrowed = None, borrowed
+        self.relation, self.borrowed, self.properties = None, borrowed, properties
         self.message = mistake.sentence if mistake else " ".join((finding.sentence, *properties)) if finding else ""
         self.note = ""  # one line below the report, such as where to find the next hint
         self._title, self._finding, self._diagnosed, self._shown_at = task.title, finding, mistake is not None, None
