@@ -5,7 +5,7 @@
 Reads the model, and what it means to take a part out, from the lesson's page, so that the table is about no other model. The rows go to the
 table parts.csv in course_utils/data/measured_tables, which the lesson shows; what is in it already is not run again. About ten seconds a row.
 Two more comparisons are in it: with GRUs that look back at the source, the translator that the course ships for lesson 06, at three rates each; and
-of six layers with norms and without, at a lower rate.
+of six layers with norms and without, each with small weights at the start and with large ones, at a lower rate.
 
 In the world "plain" verbs go to the end, as in lesson 06. In "endings" words of the target also end as the gender and the number of a noun ask.
 """
@@ -43,7 +43,11 @@ WHOLE, RIVAL = "Transformer", "GRUs with attention"  # with a state as wide as t
 TRIED = [(part, 200, rate) for part in (WHOLE, RIVAL) for rate in (0.003, 0.01, 0.03)]
 TRIED.append((WHOLE, 240, 0.01))  # a fifth longer
 TRIED = {f"{part}, {steps} steps, rate {rate}": (steps, rate) for part, steps, rate in TRIED}
-DEEP = {"nothing, six layers, 200 steps": NOTHING, "norms, six layers, 200 steps": "norms"}
+DEEP = {
+    f"{part}, six layers, {weights} weights": (part, weights)
+    for part in (NOTHING, "norms")
+    for weights in ("small", "large")
+}
 SETUPS = [("plain", part) for part in (NOTHING, *PARTS, COPYING)]
 SETUPS += [("endings", part) for part in (NOTHING, *PARTS[:2], DEEPER)]
 SETUPS += [("plain", part) for part in (*TRIED, *DEEP)]
@@ -79,7 +83,7 @@ def measure(world, part, seed, steps=STEPS, alone=ALONE):
     if recurrent:
         model = RecurrentTranslator(len(pairs.words), width=32, hidden=64, encoder_hidden=32, dropout=0.0)
     elif part in DEEP:
-        model = lesson.six_layers(DEEP[part], seed)
+        model = lesson.six_layers(*DEEP[part], seed)
     else:
         model = lesson.Transformer(len(pairs.words), N=3 if part == DEEPER else 2)
         for taken in TAKEN_OUT.get(part, (part,)):

@@ -35,10 +35,11 @@ def _(numbers):
     return set(numbers("own seed:\n")) == {1.0}
 
 
-@claim("03", "Every other word adds little or less than nothing.")
+@claim("03", "and the contexts add much only in the two good reviews.")
 def _(numbers):
-    adds = {word: numbers(f"\n{word} ")[0] for word in ("awful", "not", "the", "film", "was")}
-    return adds.pop("awful") > 5 and numbers("great ")[0] > 5 and max(adds.values()) < 1
+    cases = ("the film was great ", "the film was not awful ", "the film was awful ", "the film was not great ")
+    own, contexts = zip(*map(numbers, cases), strict=True)
+    return max(own) - min(own) < 4 and min(contexts[:2]) > 8 and max(contexts[2:]) < 0
 
 
 @claim("05", "Your model does much the same as the other five.")
@@ -111,9 +112,9 @@ def _(numbers):
     return its_loss > loss - 0.1 and its_given > given - 0.05
 
 
-@claim("12", "Without norms, they grow a hundredfold or more.")
+@claim("12", "With large weights and without norms, the numbers grow a hundredfold or more.")
 def _(numbers):
-    sizes = numbers("without norms")
+    sizes = numbers("large weights, without norms")
     return max(sizes) > 100 * min(sizes)
 
 

@@ -120,10 +120,11 @@ class SelfAttention(nn.Module):
         return self.attend(*encode([sentence], vocabulary))[1][0]
 
     @torch.no_grad()
-    def adds(self, word, vocabulary):
-        """Return how much a word adds to the score where a query finds it alone."""
-        ids, _ = encode([[word]], vocabulary)
-        return (self.output.weight @ self.value(self.embedding(ids))[0, 0]).item()
+    def parts(self, sentence, vocabulary):
+        """Return what the words of one sentence add to its score by their own vectors, and what they add by their contexts."""
+        ids, mask = encode([sentence], vocabulary)
+        both = self.embedding(ids), self.attend(ids, mask)[0]  # 1 S D
+        return [(part @ self.output.weight.T).sum().item() for part in both]
 
     def forward(self, ids, mask):
         """Word numbers B×S and their mask → the score of "positive" for each sentence, B."""

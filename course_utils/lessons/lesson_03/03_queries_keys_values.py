@@ -167,7 +167,7 @@ plots.side_by_side(plots.weights, asked)
 #
 # We return to the four cases of lesson 02: a good or a bad review, plain or with "not". There, one fixed attention got at most three of the four cases right, and several together got all four.
 #
-# How far does one attention get if the words ask? In our first model, each word is its own query, key and value. Its context is added to its own vector, so that the word itself counts, too. Then we sum over the words. The result is the dot product of this sum with learned numbers, plus a learned constant: above 0 means a good review. The vectors are learned, too, from the labels of 2,000 generated reviews. What share of new reviews will be right? A guess is right half of the time.
+# How far does one attention get if the words ask? In our first model, each word is its own query, key and value. Its context is added to its own vector. Then we sum over the words. The output of the model is the dot product of this sum with learned numbers, plus a learned constant. An output above 0 means a good review. The vectors are learned, too, from the labels of 2,000 generated reviews. What share of new reviews will be right? A guess is right half of the time.
 
 # %% tags=["nbval-check-output"]
 predict("03.own_question", ...)
@@ -200,7 +200,7 @@ reveal("03.own_question", sum(one_vector) / 5)
 # %% [markdown]
 # This model is no better than a guess, with each of the five seeds.
 #
-# Is the task impossible for it? We choose vectors by hand. Their first feature says how strongly a word is found by the others: 9 for "not", 6 for "great", 3 for other words, and 0 for "awful". The other features belong to "great", "awful" and "not" alone, and a 12 there lets each of the three find itself. You need not follow the numbers further: they only show whether such vectors exist. Does the model get the four cases right with them?
+# Is the task impossible for it? We choose vectors by hand. You need not follow their numbers: they only show whether such vectors exist. The first feature says how strongly a word is found by the others, and the others let "great", "awful" and "not" find themselves. Does the model get the four cases right with these vectors?
 
 # %% tags=["nbval-check-output"]
 cases = [
@@ -242,7 +242,7 @@ diagrams.self_attention(new=["projections", "residual"])
 # %% [markdown]
 # Before we train the matrices, we choose them by hand. Each word has four features. The first is its polarity: 3 for "great", -3 for "awful", and 0 for all others. The other three are 1 or 0, and say whether the word is an opinion, "not", or a neutral word.
 #
-# Our plan is this: an opinion that is found once keeps its sign, and an opinion that is found twice loses it. "great" itself counts 3, and it hands over -2 to each word that finds it. Found once, it leaves 3 - 2 = 1. Found twice, it leaves 3 - 2 - 2 = -1. For "awful" all signs are reversed.
+# Our plan is this: an opinion that is found once keeps its sign, and an opinion that is found twice changes it. "great" itself counts 3, and it hands over -2 to each word that finds it. Found once, it leaves 3 - 2 = 1. Found twice, it leaves 3 - 2 - 2 = -1. For "awful" all signs are reversed.
 #
 # Who finds an opinion? The opinion finds itself, and "not" finds it. Neutral words find each other, and hand over 0. In the end we add up, over all words, the polarity of the word and what it has found. What is the sum of "the film was not awful"?
 
@@ -326,14 +326,15 @@ plots.side_by_side(plots.weights, pictures, width=3)
 # %% [markdown]
 # "the", "film" and "was" look at "not" if there is one. Otherwise they look at "great", and if there is no "great", at "the". And "not" looks at "awful", but never at "great". So training has not found our matrices, with which "the", "film" and "was" find only each other.
 #
-# Why does this work? When a word is found, its value adds something to the result: the dot product of the value with the learned numbers that decide. Does "awful" add something positive or something negative?
+# Why does this work? A word adds to the output of the model in two ways: by its own vector, and by its context, which holds what it has found. Which of the two decides?
 
 # %%
-for word in ("great", "awful", "not", "the", "film", "was"):
-    print(f"{word:6} {model.adds(word, vocabulary):+.1f}")
+for case in cases:
+    own, found = model.parts(case.split(), vocabulary)
+    print(f"{case:22}  own vectors {own:+.1f}   contexts {found:+.1f}")
 
 # %% [markdown]
-# "awful" adds something positive, nearly as much as "great". Every other word adds little or less than nothing. So the result is high if an opinion is found. In "the film was great", three words find "great". In "the film was not awful", "not" finds "awful". In the other two cases nobody finds an opinion. So the result is high for the two good reviews.
+# The contexts decide. The own vectors add nearly the same in all four cases, and the contexts add much only in the two good reviews. In "the film was great", three words find "great". In "the film was not awful", "not" finds "awful". In the other two cases, nobody finds an opinion.
 #
 # What if the sentence asks the question itself? Then each word asks with its own query, and what it finds depends on the other words of its sentence. If one vector serves for everything, our training fails. With a query, a key and a value for each word, one attention does what took several fixed ones in lesson 02.
 #
@@ -344,7 +345,7 @@ for word in ("great", "awful", "not", "the", "film", "was"):
 # - Sentences of different lengths share one tensor, and the shorter ones are filled up with **padding**. No word should look at padding. A **padding mask** is True where there is a word.
 # - A translator learns to predict each word of a translation from the words before it. In training, the whole translation is there, so later words have to be hidden. A **causal mask** is True where the key stands at the place of the query or before it.
 #
-# In both masks, True means "may look". Where a mask is False, the score becomes $-\infty$, and so the weight becomes 0. Take a sentence of three words with two positions of padding. How many pairs of query and key are open in both masks?
+# In both masks, True means "may look". Where a mask is False, the score becomes $-\infty$, and so the weight becomes 0. Take a sentence of three words with two positions of padding. How many pairs of query and key are True in both masks?
 
 # %% tags=["nbval-check-output"]
 is_word = torch.tensor([True, True, True, False, False])  # S
@@ -359,7 +360,7 @@ masks = {"padding": [padding_mask], "causal": [causal_mask], "both": [both]}
 plots.side_by_side(plots.mask, masks)
 
 # %% [markdown]
-# In both masks, 1 + 2 + 3 + 3 + 3 = 12 pairs are open. The two positions of padding get a context, too, but a model leaves them out of its sums.
+# In both masks, 1 + 2 + 3 + 3 + 3 = 12 pairs are True. The two positions of padding get a context, too, but a model leaves them out of its sums.
 #
 # For a batch, `is_word` has a row for each sentence, B×S, and `is_word[:, None]` has the shape B×1×S. Then `is_word[:, None] & causal_mask` has the shape B×T×S: a mask for each sentence.
 #
@@ -394,7 +395,7 @@ def leak_test(mask):
     return moved
 
 
-mask_a = torch.ones(5, 5, dtype=torch.bool).tril(1)
+mask_a = torch.ones(5, 5, dtype=torch.bool).tril(1)  # one more diagonal
 mask_b = causal_mask
 moves = {"mask A": [leak_test(mask_a)], "mask B": [leak_test(mask_b)]}
 plots.side_by_side(

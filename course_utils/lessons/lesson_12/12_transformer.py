@@ -3,7 +3,7 @@ import torch
 from torch import nn
 
 from course_utils import check, predict, reveal
-from course_utils.data.measured import measured, measured_once
+from course_utils.data.measured import measured_at, measured_once
 from course_utils.data.small_world import small_world, truth
 from course_utils.data.subwords import PAD
 from course_utils.figures import diagrams, plots
@@ -32,14 +32,15 @@ predict("12.alike", ...)
 print("How alike ten words are, five seeds:")
 alone = likeness(residual=False)  # seeds, layers
 added = likeness(residual=True)
-reveal("12.alike", (alone.mean(0) > 0.99).tolist().index(True))
+above = alone.mean(0) > 0.99  # layers
+reveal("12.alike", above.tolist().index(True))
 alike = {"attention alone": alone, "with residual connections": added}
 plots.curves(range(13), alike, "layers", "mean cosine of two words", legend="above")
 
 # %% [markdown]
 # After two layers of attention alone, all words point in nearly the same direction (theory: Dong et al. 2021). The second curve shows a remedy. There each attention *adds* its context to the word, x + f(x), and the words become alike more slowly. This is the residual connection of lesson 03 (He et al. 2016).
 #
-# Here is the Transformer (Vaswani et al. 2017). Above is the **encoder**, which reads the source. Its result is called the **memory**. Below is the **decoder**, which writes the translation.
+# Here is the Transformer (Vaswani et al. 2017). The next drawing has the **encoder** at the top, which reads the source. Its result is called the **memory**. At the bottom is the **decoder**, which writes the translation.
 #
 # The thick line on each side consists of residual connections, and is called the **residual stream**. Each box above it reads from the stream, computes something, and adds it to the stream. We call what a box computes f. (The norms have a section of their own.) Which of the boxes let words exchange what they know?
 
@@ -53,7 +54,7 @@ diagrams.transformer()
 #
 # $$\text{head}_i = \text{softmax}\!\left(\frac{Q_i K_i^\top}{\sqrt{d}}\right) V_i \qquad [\text{head}_0, \dots, \text{head}_{H-1}]\, W_O$$
 #
-# The code also has a mask and biases. `K.mT` exchanges the last two axes of K. With D = 8 and two heads, which shape does Q have for 3 sentences of 5 words?
+# d = D / H is the width of a head. The code also has a mask and biases. `K.mT` exchanges the last two axes of K. With D = 8 and two heads, which shape does Q have for 3 sentences of 5 words?
 
 
 # %%
@@ -70,7 +71,8 @@ class MultiHeadAttention(nn.Module):
         heads = x.unflatten(-1, (self.H, -1))  # B T H d: a word in H parts
         return heads.transpose(1, 2)  # B H T d
 
-    def forward(self, x, mask, memory=None):  # B T D, True where x may look, B S D
+    def forward(self, x, mask, memory=None):
+        # x: B T D, memory: B S D, mask: True where x may look
         if memory is None:
             memory = x  # the words look at each other
         Q = self.split(self.W_Q(x))  # B H T d
@@ -95,7 +97,7 @@ diagrams.transformer_calls(new=attentions)
 #
 # ## A network for each word
 #
-# Attention only adds up values of words. To *compute* something from a word, each layer has a **feed-forward network**. The matrix $W_1$ makes F numbers from a word, which are called **hidden units**, and negative ones become 0. The matrix $W_2$ makes D numbers from them again.
+# Attention only mixes the words, with weights. To compute something new from a single word, each layer has a **feed-forward network**. The matrix $W_1$ makes F numbers from a word, which are called **hidden units**, and negative ones become 0. The matrix $W_2$ makes D numbers from them again.
 #
 # $$\text{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2$$
 #
@@ -117,7 +119,7 @@ class FeedForward(nn.Module):
 network = FeedForward(D=2, F=4)
 units = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [-1.0, -1.0]])  # F D
 outputs = torch.tensor([[1.0, 1.0, 1.0, 1.0], [0.0, 0.0, 0.0, 2.0]])  # D F
-network.load_state_dict({
+network.load_state_dict({  # nn.Linear keeps its matrix transposed
     "W_1.weight": units, "W_1.bias": torch.zeros(4),
     "W_2.weight": outputs, "W_2.bias": torch.zeros(2),
 })  # fmt: skip
@@ -133,7 +135,7 @@ diagrams.transformer_calls(attentions, new=["feed-forward"])
 #
 # ## Norm and sub-layer
 #
-# Every box adds to the stream, so its numbers may become larger and larger. A **layer normalisation** (Ba et al. 2016) gives the next box numbers of an ordinary size: it brings the numbers of each vector to mean 0 and variance 1. The gain g and the bias b are learned; ε is tiny.
+# Every box adds to the stream, so the numbers in the stream may become larger and larger. With a **layer normalisation** (Ba et al. 2016), the next box gets numbers of an ordinary size. It brings the numbers of each vector to mean 0 and variance 1. The gain g and the bias b are learned; ε is tiny.
 #
 # $$\text{norm}(x) = g \cdot \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + b$$
 #
@@ -176,7 +178,7 @@ diagrams.sublayers()
 #
 # ## Two kinds of layers
 #
-# An encoder layer has two sub-layers, self-attention and feed-forward. A decoder layer has three: its self-attention gets a causal mask, and the next one looks at the memory, under the mask of the source. Write the three lines of its `forward` on paper before you read them.
+# An encoder layer has two sub-layers, self-attention and feed-forward. A decoder layer has three: its self-attention gets a causal mask. Its second attention looks at the memory, with a mask that hides the padding of the source. Write the three lines of its `forward` on paper before you read them.
 
 
 # %%
@@ -186,7 +188,8 @@ class EncoderLayer(nn.Module):
         self.self_attention = SubLayer(D, MultiHeadAttention(D, H))
         self.feed_forward = SubLayer(D, FeedForward(D, F))
 
-    def forward(self, x, mask):  # B S D, B 1 1 S
+    def forward(self, x, mask):
+        # x: B S D, mask: B 1 1 S, the same for all heads and all queries
         x = self.self_attention(x, mask)  # B S D
         return self.feed_forward(x)  # B S D
 
@@ -198,7 +201,8 @@ class DecoderLayer(nn.Module):
         self.source_attention = SubLayer(D, MultiHeadAttention(D, H))
         self.feed_forward = SubLayer(D, FeedForward(D, F))
 
-    def forward(self, x, causal, memory, mask):  # B T D, T T, B S D, B 1 1 S
+    def forward(self, x, causal, memory, mask):
+        # x: B T D, causal: T T, memory: B S D, mask: B 1 1 S
         x = self.self_attention(x, causal)  # B T D
         x = self.source_attention(x, mask, memory)  # B T D
         return self.feed_forward(x)  # B T D
@@ -222,11 +226,11 @@ masks = {
 plots.side_by_side(plots.mask, masks)
 
 # %% [markdown]
-# There are two different masks. The mask of the source hides its padding, and serves twice. Only the decoder's attention to itself is causal, because the source is known as a whole. The target's padding needs no mask: it comes last, so the causal mask hides it from all words. What stands in the rows of PAD does not matter, because the loss leaves them out.
+# There are two different masks. The mask of the source hides its padding, and serves twice. Only the decoder's attention to itself is causal, because the source is known as a whole. The target's padding needs no mask: it comes last, so the causal mask hides it from all words. What stands in the rows of PAD does not matter: no word looks at them, and the loss leaves them out.
 #
 # ## The whole model
 #
-# What goes in is the embedding of a word, its row of a matrix E, times √D, plus its position. Both languages share the matrix E.
+# What goes in is the embedding of a word, its row of a matrix E, times √D, plus its position. Both languages share the matrix E. Its numbers begin small, because they also make the logits. Times √D, they are about as large as those of the position.
 #
 # At the other end, each word of the vocabulary gets a logit: the dot product of its row of E with the result $h_t$ of the last layer. So E is also the **readout**. In pre-norm, the stream itself has not passed through a norm by then, so one more norm comes before the readout, and one at the end of the encoder.
 #
@@ -315,8 +319,8 @@ reveal("12.share", round(share_right(model, *test_batch), 2))
 # %%
 @torch.no_grad()
 def translate(model, words, sentences, longest=20):
-    nothing = [[]] * len(sentences)
-    source, given, _ = make_batch(words.encode(sentences), nothing)  # B S, B 1: BOS
+    nothing = [[]] * len(sentences)  # the translations are empty, so given is BOS
+    source, given, _ = make_batch(words.encode(sentences), nothing)  # B S, B 1
     memory, mask = model.encode(source)
     for _ in range(longest):
         logits = model.decode(given, memory, mask)  # B T V
@@ -345,14 +349,14 @@ print(f"share of words right when the model writes by itself: {by_itself:.2f}")
 #
 # ## Is it better than GRUs?
 #
-# The translator of lesson 06 was made of GRUs with an attention between them. Is the Transformer better? The next figure compares two translators of this course that have learned German from 29,000 English captions of photographs. Each was trained three times, with three seeds, for 8 to 17 minutes on one processor core. Which one will have the higher BLEU? (The function `measured_once` reads results that took too long for this page.)
+# The translator of lesson 06 was made of GRUs with an attention between them. Is the Transformer better? The next figure compares two translators of this course that have learned German from 29,000 English captions of photographs. Each was trained three times, with three seeds, for 8 to 17 minutes on one processor core. Which one will have the higher BLEU? The function `measured_once` reads columns of results that took too long for this page, and `[0]` takes the first column.
 
 # %%
 rows = {}
 for test_set in ("test_2016_flickr", "test_2017_flickr", "test_2017_mscoco"):
     rows[test_set] = {}
     for name in ("Transformer", "GRUs with attention"):
-        rows[test_set][name] = measured_once("on_captions", test_set, model=name)
+        rows[test_set][name] = measured_once("on_captions", test_set, model=name)[0]
 plots.dots(rows, "BLEU; a mark for each of three seeds", xlim=(18, 40))
 
 # %% [markdown]
@@ -379,7 +383,12 @@ class Skip(nn.Module):
         return x
 
 
-class NoResidual(SubLayer):
+class NoResidual(nn.Module):
+    def __init__(self, sublayer):
+        super().__init__()
+        self.norm = sublayer.norm
+        self.f = sublayer.f
+
     def forward(self, x, *others):
         return self.f(self.norm(x), *others)
 
@@ -390,15 +399,17 @@ def sublayers(model):
 
 # %%
 def take_out(model, part):
+    layers = [*model.encoder, *model.decoder]
     if part == "attention to the source":
         for layer in model.decoder:
             layer.source_attention = Skip()
     elif part == "feed-forward networks":
-        for layer in [*model.encoder, *model.decoder]:
+        for layer in layers:
             layer.feed_forward = Skip()
     elif part == "residual connections":
-        for sublayer in sublayers(model):
-            sublayer.__class__ = NoResidual  # so that its forward is the one above
+        for layer in layers:
+            for name, sublayer in layer.named_children():
+                setattr(layer, name, NoResidual(sublayer))
     elif part == "norms":
         for sublayer in sublayers(model):
             sublayer.norm = nn.Identity()
@@ -442,7 +453,7 @@ table({"whole model": whole, f"without {part}": lacking}, columns, digits=2)
 # %% [markdown]
 # Without the causal mask, hardly any word is right when the model writes by itself. In training it could look at the next word and copy it. When it writes, the next word is not there yet.
 #
-# The first two columns do not show this. In most tasks they would, because a model that sees the answer has a loss that is too good (lesson 05). Here the source determines nearly every word of the translation, so the whole model has a low loss, too.
+# The first two columns do not show this. In most tasks they would, because a model that sees the answer has a loss that is too good (lesson 05). Here its loss is not even lower: the source determines the translation, so the whole model has little to gain from copying.
 #
 # **Your turn**: put another part of the table into the cell with `part = ...`, predict, and run the cells again.
 #
@@ -453,10 +464,10 @@ parts = ["nothing", "feed-forward networks", "norms", "source mask", "positions"
 parts += ["attention to the source", "residual connections", "causal mask"]
 rows = {}
 for part in parts:
-    which = {"part": part, "world": "plain"}
+    which = {"part": part, "world": "plain"}  # the world of this page
     rows[f"{part} taken out"] = {
-        "given the right words": measured_once("parts", "given_right", **which),
-        "by itself": measured_once("parts", "written_right", **which),
+        "given the right words": measured_once("parts", "given_right", **which)[0],
+        "by itself": measured_once("parts", "written_right", **which)[0],
     }
 plots.dots(rows, "share of words right; a mark for each of five seeds")
 
@@ -467,44 +478,52 @@ plots.dots(rows, "share of words right; a mark for each of five seeds")
 #
 # ## What are norms for?
 #
-# We build six layers on each side, with norms and without, and with larger weights at the start. After each layer of the decoder, we measure the numbers of the stream by their standard deviation. How large do they become?
+# In the figure above, norms hardly matter. But the model is small, and `nn.Linear` begins with small weights. PyTorch's own Transformer begins with larger ones (Glorot and Bengio 2010). So we build six layers on each side, with small weights and with large ones. After each layer of the decoder, we measure the standard deviation of the numbers in the stream. When do they become large?
 
 
 # %%
-def six_layers(part, seed):
+def six_layers(part, weights, seed):
     torch.manual_seed(seed)
     deep = take_out(Transformer(len(pairs.words), N=6), part)
-    for module in deep.modules():
-        if isinstance(module, nn.Linear):
-            nn.init.xavier_uniform_(module.weight)  # larger than nn.Linear begins
+    if weights == "large":
+        for module in deep.modules():
+            if isinstance(module, nn.Linear):
+                nn.init.xavier_uniform_(module.weight)
     return deep
 
 
+setups = {
+    "small weights, with norms": ("nothing", "small"),
+    "small weights, without norms": ("norms", "small"),
+    "large weights, with norms": ("nothing", "large"),
+    "large weights, without norms": ("norms", "large"),
+}
 source, given, _ = test_batch
 runs = {}
-for name, part in {"with norms": "nothing", "without norms": "norms"}.items():
-    three = [six_layers(part, seed) for seed in range(3)]
+for name, setup in setups.items():
+    three = [six_layers(*setup, seed) for seed in range(3)]
     runs[name] = torch.stack([spreads(deep, source, given) for deep in three])
 ax = plots.axes()
-plots.curves(range(7), runs, "layers of the decoder", "standard deviation of x", ax=ax)
+plots.curves(range(7), runs, "layers of the decoder", "standard deviation", ax=ax)
 ax.set_yscale("log")
 
 # %% [markdown]
-# With norms, the numbers grow slowly. Without norms, they grow a hundredfold or more. Can such a model learn? We have trained three of each kind for 200 steps. What share of the words do they predict correctly, given the right words before?
+# With large weights and without norms, the numbers grow a hundredfold or more. In the other three cases they grow slowly. Which of these models can learn? We have trained three of each kind for 200 steps, at a rate of 0.003. What share of the words do they predict correctly, given the right words before?
 
 # %%
 rows = {}
-for name, part in {"with norms": "nothing", "without norms": "norms"}.items():
-    part = f"{part}, six layers, 200 steps"
-    rows[name] = measured_once("parts", "given_right", part=part)[0]
+for name, setup in setups.items():
+    part, weights = setup
+    which = f"{part}, six layers, {weights} weights"
+    rows[name] = measured_once("parts", "given_right", part=which)[0]
 table(rows, ["seed 0", "seed 1", "seed 2"], corner="share of words right", digits=2)
 
 # %% [markdown]
-# With norms, about three of four words are right, and without norms hardly any. So six such layers need their norms to learn.
+# With small weights, six layers learn with norms and without. With large weights and norms, they learn more slowly. With large weights and without norms, hardly any word is right. So with norms a model can learn even if its weights begin large.
 #
 # ## Does it matter where the norm stands?
 #
-# The paper has post-norm, and we have pre-norm. The paper also begins with a **warm-up**: the learning rate starts near 0 and rises. We have trained models with six layers on each side in four ways, with pre-norm or post-norm, and with a warm-up of 200 steps or without. Which of the four ways fails?
+# The paper has post-norm, and we have pre-norm. The paper also begins with a **warm-up**: the learning rate starts near 0 and rises. We have trained models with six layers on each side and large weights in four ways: with pre-norm or post-norm, and with a warm-up of 200 steps or without. The rate is 0.003. Which of the four ways fails?
 
 # %% tags=["nbval-check-output"]
 predict("12.fails", ...)
@@ -522,22 +541,27 @@ for way, setting in ways.items():
     rows[way] = {"words right, given the right words": shares}
     if max(shares) < 0.5:
         reveal("12.fails", way)
+lower = measured_once("warm_up", "words_right", rate=0.001, norm="post", warmup=0)[0]
+rows["post, rate 0.001"] = {"words right, given the right words": lower}
 plots.dots(rows, "share of words right; a mark for each of five seeds")
 
 # %% [markdown]
-# Post-norm without a warm-up fails, with every seed. The other three ways learn the task. What goes wrong? The next figure shows the first 50 steps of training, with three seeds. How large is the gradient that reaches the first layer of the decoder?
+# Post-norm without a warm-up fails, with every seed. The other three ways learn the task. With a third of the rate, post-norm learns it without a warm-up, too.
+#
+# Where does it fail? The next figure shows the first steps of training at the rate of 0.003, with three seeds. How large is the gradient that reaches the first layer of the decoder?
 
 # %%
+steps = [1, 2, 3, 5, 10, 20, 50]
 runs = {}
 for way in ("pre", "post", "post, warm-up"):
-    steps, gradients = measured("first_steps", "gradient", "step", **ways[way])
-    runs[way] = [of_a_seed[:7] for of_a_seed in gradients]  # up to step 50
+    found = measured_at("first_steps", "gradient", "step", steps, **ways[way])
+    runs[way] = torch.tensor(found).T  # seeds, steps
 ax = plots.axes(width=6)
-plots.curves(steps[:7], runs, "step", "gradient of the first layer", ax=ax)
+plots.curves(steps, runs, "step", "gradient of the first layer", ax=ax)
 _ = ax.set(xscale="log", yscale="log")
 
 # %% [markdown]
-# With post-norm and no warm-up, hardly any gradient reaches the first layer after ten steps, so this layer stops learning. With a warm-up, or with pre-norm, the gradient stays above 0.02. (Xiong et al. 2020 and Liu et al. 2020 study the reasons.)
+# At the first step, all three have a gradient. With post-norm and no warm-up, hardly any is left after ten steps, so the first layer stops learning. With a warm-up, or with pre-norm, it stays above 0.02. This shows where post-norm fails, and not why: Xiong et al. 2020 and Liu et al. 2020 study the reasons.
 #
 # ## Is it right?
 #
@@ -585,7 +609,7 @@ torch.allclose(fast(source, given), model(source, given), atol=1e-4)
 # %% [markdown]
 # ## So: what else does attention need?
 #
-# To become a translator, attention needs residual connections, positions, a causal mask and an attention to the source: if one of them was missing, most words were wrong. It needs norms as soon as there are many layers, and a warm-up if the norms come after the addition. A feed-forward network lets it compute something from each word, although our small world hardly asks for that.
+# To become a translator, attention needs residual connections, positions, a causal mask and an attention to the source: if one of them was missing, most words were wrong. With norms, it can learn even if its weights begin large. If the norms come after the addition, it needs a warm-up or a lower rate. A feed-forward network lets it compute something from each word, although our small world hardly asks for that.
 #
 # ## Questions
 #
@@ -612,7 +636,7 @@ check("12.q5", ...)
 # - Attention alone makes words alike. With residual connections, x + f(x), that happens more slowly.
 # - A sub-layer is x + f(norm(x)). An encoder layer has two: self-attention and feed-forward. A decoder layer has three, with an attention to the source in between.
 # - There are three attentions and two masks: one hides the padding of the source, one is causal. A missing mask raises no error, so we test that neither later words nor padding change the logits.
-# - Norms keep the numbers of the stream small. With post-norm, a high rate and no warm-up, hardly any gradient reaches the first layer.
+# - Norms keep the numbers of the stream small, even with large weights. With post-norm, a high rate and no warm-up, hardly any gradient reaches the first layer.
 # - On real captions, the Transformer translates better than GRUs with attention.
 #
 # **Exercises**: [open them](../exercises/12_transformer_exercises.ipynb)

@@ -46,7 +46,7 @@ questions = (
     Question(
         "12.q3",
         "pre-norm and post-norm",
-        "Transformers of six layers on each side start at a high rate, without a warm-up. For which place of the norm does training fail, and what was seen in the first steps?",
+        "Transformers of six layers on each side begin with large weights and learn at the rate of this page, without a warm-up. For which place of the norm does training fail, and what was seen in the first steps?",
         right=(
             "Post-norm, norm(x + f(x)): hardly any gradient reaches the first layer.",
             "A warm-up prevented it. Pre-norm did not need one.",
@@ -118,12 +118,12 @@ predictions = (
     Prediction(
         "12.alike",
         "After how many of the 12 layers of attention alone is the mean cosine of two words above 0.99?",
-        why="Each layer replaces the words by means of them, and soon they all point in nearly the same direction.",
+        why="Each layer puts weighted means in the place of the words, and soon these all point in nearly the same direction.",
     ),
     Prediction(
         "12.share",
         "What share of the words will the model predict correctly, from 0 to 1?",
-        why="Here a mistake costs one word only, because the words before the next one are right again.",
+        why="A mistake costs only one word here, because the model gets the right words before each prediction.",
     ),
     Prediction(
         "12.part",
