@@ -115,7 +115,7 @@ def _right(task, cases, outcomes, expected, at_hazards):
 def explain_further(report, expected, outcomes, pairs=True):
     """Tell in the Report the relation of a wrong value to the right one, where it has no name and there is such a relation.
 
-    A property that is broken says more of an answer that is read first, and of one with two mistakes: its sentence stays.
+    A property that is broken says more of an answer that is read first, and more of NaN than two mistakes would: its sentence stays.
     `pairs`: whether to look for two mistakes at once, too.
     Runs the course's own code alone, on the task's own cases: what an answer returned is only compared.
     """
@@ -123,7 +123,8 @@ def explain_further(report, expected, outcomes, pairs=True):
     if not wrong_value or report.mistake or report.properties and expected.task.reading_function:
         return
     read = [as_read(expected.task, *each) for each in zip(expected.cases, outcomes, strict=False)]
-    if relation := explain.explain(expected, read, pairs and not report.properties):
+    pairs = pairs and not (report.properties and report.kind == "finite")
+    if relation := explain.explain(expected, read, pairs):
         report.tell(relation)
 
 
