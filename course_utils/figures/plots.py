@@ -40,6 +40,13 @@ def axes(columns=1, width=4.6, height=3.2):
     return made[0, 0] if columns == 1 else list(made[0])
 
 
+def colours(vectors, names):
+    """Colours as squares in a row, each under its name: each vector holds the strengths of red, green and blue, from 0 to 1."""
+    for ax, vector, name in zip(axes(len(vectors), width=1.5, height=1.7), vectors, names, strict=True):
+        ax.imshow(vector.reshape(1, 1, 3).numpy())
+        ax.set(title=name, xticks=[], yticks=[])
+
+
 def weights(matrix, keys=None, queries=None, title="", ax=None, xlabel=KEYS, ylabel=QUERIES, marked=()):
     """Attention weights as a picture: rows queries, columns keys, from 0 (white) to 1 (dark).
 

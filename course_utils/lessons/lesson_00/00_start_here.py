@@ -16,11 +16,17 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # Each lesson asks you for a guess before it shows a result. Make your guess, run the cell, and compare.
 #
-# A translator has to decide, before each word that it writes, which words of the sentence to look at. **Attention** is how it does so, and at its heart attention is a **weighted sum**. The easiest example to see is a mix of colours: a colour is a vector of three numbers, the strengths of red, green and blue. We make the green a little dark, so that the numbers in the mix are not all alike. PyTorch calls its arrays **tensors**. A comment at the end of a line gives a letter for each axis.
+# Before a translator writes a word, it has to decide which words of the sentence to look at. It does so by **attention**, and at the heart of attention is a **weighted sum** of vectors. In the next lesson, the vectors will stand for words. Here they are colours, because you can see a sum of colours.
+#
+# A colour is a vector of three numbers: the strengths of red, green and blue. Our green has a strength of 0.8, so that you can tell the numbers apart. PyTorch calls its arrays **tensors**. A comment behind a tensor names its axes, a letter for each: here S is the number of vectors, and D is their width.
 
 # %%
 names = ["red", "green", "blue"]
-colours = torch.tensor([[1.0, 0.0, 0.0], [0.0, 0.8, 0.0], [0.0, 0.0, 1.0]])  # S D: S = 3 vectors of width D = 3
+colours = torch.tensor([
+    [1.0, 0.0, 0.0],
+    [0.0, 0.8, 0.0],
+    [0.0, 0.0, 1.0],
+])  # S D: three vectors of width 3  # fmt: skip
 weights = torch.tensor([0.5, 0.5, 0.0])  # S: half red, half green, no blue
 colours
 
@@ -46,48 +52,43 @@ reveal("00.second_number", mix[1])
 # These guesses are not graded, but they help you to look closely. What colour is the mix? Run the next cell to see it.
 
 # %%
-panels = plots.axes(4, width=1.5, height=1.7)
-for ax, name, colour in zip(panels, [*names, "mix"], [*colours, mix], strict=True):
-    ax.imshow(colour.reshape(1, 1, 3).numpy())
-    ax.set(title=name, xticks=[], yticks=[])
+plots.colours([*colours, mix], [*names, "mix"])
 
 # %% [markdown]
 # The mix is a brown: as much of the red as of the dark green. Blue has a weight of 0, so it does not show.
 #
-# Some pictures have sliders. Which weight of red turns the mix of red and blue into purple?
+# Some pictures have sliders. Move this one: for which weight of red is the mix (0.5, 0, 0.5), a purple?
 
 
 # %%
 def mix_at(red):
     mixed = red * colours[0] + (1 - red) * colours[2]
-    shown = {"red": colours[0], "blue": colours[2], "mix": mixed}
-    for ax, (name, colour) in zip(plots.axes(3, width=1.5, height=1.7), shown.items(), strict=True):
-        ax.imshow(colour.reshape(1, 1, 3).numpy())
-        ax.set(title=name, xticks=[], yticks=[])
-    return (
-        f"Weights {red:.2f} for red and {1 - red:.2f} for blue give ({mixed[0]:.2f}, {mixed[1]:.2f}, {mixed[2]:.2f})."
-    )
+    plots.colours([colours[0], colours[2], mixed], ["red", "blue", "mix"])
+    r, g, b = mixed.tolist()
+    return f"red {red:.2f}, blue {1 - red:.2f}: the mix is ({r:.2f}, {g:.2f}, {b:.2f})"
 
 
-red_slider = ipywidgets.FloatSlider(value=0.8, min=0, max=1, step=0.05, description="weight of red")
+red_slider = ipywidgets.FloatSlider(0.8, min=0, max=1, step=0.05, description="red")
 colour_explorer = explore(mix_at, red=red_slider)
 colour_explorer
 
 # %% [markdown]
-# Equal weights for red and blue give purple. With all the weight on one colour, the sum is that colour. This course is about where such weights come from.
+# Equal weights of 0.5 give this purple. With all the weight on one colour, the sum is that colour. This course is about where such weights come from.
 #
 # ## The PyTorch that you need, in fifteen minutes
 #
-# **Shapes.** A tensor has axes, and its shape says how long each of them is. Here S is again the number of vectors and D their width. Summing over an axis removes that axis; axis -1 is the last one.
+# **Shapes.** A tensor has axes, and its shape says how long each of them is. A sum over an axis removes that axis. Axis 0 is the first one, and axis -1 is the last one.
 
 # %% tags=["nbval-check-output"]
-pair = torch.tensor([[1.0, 0.5, 0.0], [0.0, 0.4, 0.2]])  # S D: an orange and a dark green
+pair = torch.tensor([[1.0, 0.5, 0.0], [0.0, 0.4, 0.2]])  # S D: orange, dark green
 print(pair.shape)
 print(pair.sum(0), pair.sum(0).shape)  # D: over the vectors
 print(pair.sum(-1), pair.sum(-1).shape)  # S: over the features
 
 # %% [markdown]
-# **Broadcasting.** `shares[:, None]` inserts an axis of length 1. If shapes differ, PyTorch lines them up from the right, adds axes of length 1 on the left where some are missing, and repeats an axis of length 1 as often as needed: S×1 times S×D is S×D, and each vector is multiplied by its own weight.
+# **Broadcasting.** If the shapes of two tensors differ, PyTorch lines them up from the right. Where an axis is missing on the left, it adds one of length 1. Then it repeats each axis of length 1 as often as needed.
+#
+# `shares[:, None]` inserts an axis of length 1, so it has the shape S×1. Times S×D, this gives S×D: each vector is multiplied by its own weight.
 
 # %% tags=["nbval-check-output"]
 shares = torch.tensor([0.75, 0.25])  # S: three parts of orange, one of green
@@ -97,7 +98,13 @@ print(scaled)
 print(scaled.sum(0))  # D: the weighted sum
 
 # %% [markdown]
-# Take `[:, None]` out of the line that computes `scaled` and run the cell: what does PyTorch say? Without it the two weights are lined up with the three features. If S and D were equal, no error would warn you.
+# **Your turn**: take `[:, None]` out of the line that computes `scaled`, and run the cell again. What does PyTorch say?
+#
+# <details><summary>Answer</summary>
+#
+# It says that the sizes 2 and 3 do not match: without `[:, None]`, the two weights are lined up with the three features. If S and D were equal, no error would warn you.
+#
+# </details>
 #
 # **Matrix products.** `shares @ pair` multiplies and adds in one step. Several rows of weights make several mixes at once: T×S times S×D is T×D.
 
@@ -111,14 +118,14 @@ print((torch.ones(4, 3, 2) @ torch.ones(4, 2, 5)).shape)  # B T D: a batch of fo
 # %% [markdown]
 # A third axis in front is a **batch**: B×T×S times B×S×D is computed separately for each of the B examples. `x.mT` swaps the last two axes.
 #
-# **Masks.** A mask is a tensor of True and False values, such as the result of a comparison. It can select entries or fill them. What will the sum of the second row be under its mask?
+# **Masks.** A mask is a tensor of True and False values. Here it says which entries of a row count. Add up the second row, [5, 4, 9], with the mask [True, True, False]. What do you get?
 
 # %% tags=["nbval-check-output"]
 predict("00.masked_sum", ...)
 
 # %% tags=["nbval-check-output", "reveals"]
 numbers = torch.tensor([[3.0, 1.0, 2.0], [5.0, 4.0, 9.0]])  # B S
-mask = torch.tensor([[True, True, True], [True, True, False]])  # B S: only two entries of the second row count
+mask = torch.tensor([[True, True, True], [True, True, False]])  # B S
 print("The mask at work:")
 print(numbers.masked_fill(~mask, 0.0))  # ~ swaps True and False
 print((numbers * mask).sum(-1))  # B: True counts as 1, False as 0
@@ -126,7 +133,11 @@ print(mask[..., None].shape)  # B S 1: the dots stand for all the other axes
 reveal("00.masked_sum", (numbers * mask).sum(-1)[1])
 
 # %% [markdown]
-# **Gradients.** PyTorch records what is done with a tensor that has `requires_grad`. `backward()` then stores in `.grad` how fast the result changes with each entry.
+# Only 5 and 4 count, so the sum is 9. The first result shows another way to use a mask: `masked_fill` writes a number over the entries that do not count.
+#
+# ## What a gradient is
+#
+# PyTorch records what is done with a tensor that has `requires_grad`. `backward()` then stores in `.grad` how fast the result changes with each entry.
 
 # %% tags=["nbval-check-output"]
 w = torch.tensor([0.5, 0.5, 0.0], requires_grad=True)  # S
@@ -135,11 +146,15 @@ brightness.backward()
 print(w.grad)  # S: how fast the brightness grows with each weight
 
 # %% [markdown]
-# Raising the weight of green adds less brightness than raising that of red or blue, because our green is dark. A **loss** is a number that says how wrong a network's answers are. To **train** the network is to lower it: each of its numbers, which are called weights too, takes a small step *against* its gradient. That is all the PyTorch you need to begin.
+# The gradient of the weight of green is 0.8, and the other two are 1. So more green adds less brightness than more red or blue, because our green is dark.
+#
+# Networks learn from gradients. A **loss** is a number that says how wrong the answers of a network are. To **train** the network means to lower its loss: each number of the network takes a small step *against* its gradient, again and again. Careful: the numbers that a network learns are called weights as well.
+#
+# That is all the PyTorch that you need to begin.
 #
 # ## A check tells you what is wrong, and why
 #
-# Every lesson has an exercise notebook. There you fill in a function, and the cell below it checks what the function computes. How you write it is up to you. An empty function is not counted as wrong:
+# Every lesson has an exercise notebook. There you write a function, and the cell below it checks what the function computes. How you write it is up to you. A function that is still empty is not counted as wrong:
 
 
 # %%
@@ -150,7 +165,7 @@ def weighted_sum(weights, values):
 check("00.weighted_sum", weighted_sum, keep=False)
 
 # %% [markdown]
-# `keep=False` is for this demonstration: what we try here is not recorded as your work. The next answer has a mistake. Can you find it before you run the cell?
+# We write `keep=False` here so that our tries are not recorded as your work. The next answer has a mistake. Can you find it before you run the cell?
 
 
 # %%
@@ -161,7 +176,9 @@ def weighted_sum(weights, values):
 report = check("00.weighted_sum", weighted_sum, keep=False)
 
 # %% [markdown]
-# The report names the mistake and shows the smallest ordinary input, of those tried, that reveals it, with the expected and the received result. `play()` opens that input, so that you can change it and see what comes out. If your function raises an error, the report points to your own line. Here the two lengths do not fit together:
+# The report names the mistake. Below it you see a small input that reveals the mistake, what was expected, and what came. `play()` opens this input, so that you can change it and see what comes out.
+#
+# If your function raises an error, the report points to your own line. In the next answer, two lengths do not fit together:
 
 
 # %%
@@ -177,7 +194,7 @@ report = check("00.weighted_sum", weighted_sum, keep=False)
 # %% [markdown]
 # ## Hints come one at a time
 #
-# The first hint gives the idea, the second a worked example, the third the steps. `solution` shows a solution once you have tried: the second cell asks for it too early.
+# The first hint gives the idea, the second a worked example, and the third the steps. `solution` shows a solution once you have tried. In the second cell we ask too early.
 
 # %%
 hint("00.weighted_sum", keep=False)
@@ -186,7 +203,7 @@ hint("00.weighted_sum", keep=False)
 solution("01.sum_vectors")
 
 # %% [markdown]
-# `progress` shows how far you have come. Your progress is kept in a small file in the course folder, so it survives a restart. Run the cell to see your own table.
+# `progress` shows a table of all lessons, with what you have solved in each. It is kept in a small file in the course folder, so it survives a restart.
 #
 # `make lab` opens your own copies of the notebooks, in the folder `my_course`. `course update` brings new versions of the lessons without touching your answers, and `course submit 00` writes the file to hand in.
 
@@ -196,7 +213,7 @@ progress()
 # %% [markdown]
 # ## Is everything in place?
 #
-# Run this cell for a table that shows whether your machine has everything that the course needs. A line that is not ok says what to do.
+# `doctor` shows a table of what the course needs from your machine. A line that is not ok says what to do.
 
 # %% tags=["own-machine"]
 from course_utils import doctor
