@@ -12,6 +12,7 @@ from course_utils.authoring.sources import TASK_HEADING, Cell, begins_in_header,
 from course_utils.base.errors import CourseError
 from course_utils.base.places import folder_of, source_of
 
+FOR_FORMATTER = "  # fmt: skip"  # keeps a matrix in rows in the source, and is nothing for readers
 REVEALS = "reveals"  # tags a cell whose output answers a prediction: it is folded until the cell is run
 FOLDED = {  # by tag: the code of the set-up cell (Colab has a word of its own for that), the output of what reveals
     "setup": {"jupyter": {"source_hidden": True}, "cellView": "form"},
@@ -97,7 +98,8 @@ def notebook_of(target, cells):
         seen[cell.text] = seen.get(cell.text, 0) + 1
         identity = cell_id(target.folder, target.name, cell.text, seen[cell.text])
         folded = next((how for tag, how in FOLDED.items() if tag in cell.metadata.get("tags", ())), {})
-        cell_type = {"cell_type": cell.kind, "id": identity, "metadata": cell.metadata | folded, "source": cell.text}
+        text = cell.text.replace(FOR_FORMATTER, "")
+        cell_type = {"cell_type": cell.kind, "id": identity, "metadata": cell.metadata | folded, "source": text}
         made.append(cell_type | ({"execution_count": None, "outputs": []} if cell.kind == "code" else {}))
     metadata = {
         "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
