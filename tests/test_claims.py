@@ -35,7 +35,7 @@ def _(numbers):
     return set(numbers("own seed:\n")) == {1.0}
 
 
-@claim("03", "and the contexts add much only in the two good reviews.")
+@claim("03", "The contexts decide: they are positive only in the two good reviews.")
 def _(numbers):
     cases = ("the film was great ", "the film was not awful ", "the film was awful ", "the film was not great ")
     own, contexts = zip(*map(numbers, cases), strict=True)
@@ -91,7 +91,7 @@ def _(numbers):
     return max(abs(one - other) for one, other in zip(guess, turned, strict=True)) < 0.06
 
 
-@claim("12", "If it is given the right words before, the Transformer predicts nearly every word correctly.")
+@claim("12", "With teacher forcing, the Transformer predicts nearly every word correctly.")
 def _(numbers):
     return numbers("Answer:")[0] > 0.9
 

@@ -17,9 +17,11 @@ from course_utils.models.sentiment import (
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
+# In lesson 02, θ was the same for every sentence. So "not" could not ask: what is negated here? In this lesson the words themselves ask. We want to see whether one attention then gets all four cases right: good and bad reviews, plain and with "not".
+#
 # ## One function for every θ
 #
-# In lesson 02, an attention compared every word with a learned vector θ, by a dot product. A second attention had another θ, but the same formula. So we write one function, and θ becomes an argument of it:
+# An attention of lesson 02 compared every word with a learned vector θ, by a dot product. Another attention had its own θ, but the same formula. So we write one function, and hand θ over to it:
 #
 # $$g(q, k) = q^\top k$$
 #
@@ -37,13 +39,19 @@ scores
 # %% [markdown]
 # The first row holds the scores for θ₁: "not" has the highest one, 2. The second row holds the scores for θ₂.
 #
-# θ is the same for every sentence. A query can change from sentence to sentence: any vector of width D can be a query, and so a word can be one, too. That is the idea of this lesson. But first we compute what a query gets.
+# Any vector of width D can be a query, and so a word can be one, too. That is the idea of this lesson. Before we try it, we look at what a query gets back.
 #
 # ## Score, normalise, sum
 #
-# Attention has three steps. We know the first one: every key gets a score $z$ from the query. In the second step, a softmax turns the scores of each query into weights $a$. In the third step, the weights decide how much of each word goes into a sum. What goes into the sum is called the **value** $v$ of the word, and E is its width. For now, each word is its own value. The sum is called the **context** $c$ of the query.
+# Attention has three steps:
 #
-# $$z_{ts} = q_t^\top k_s \qquad a_{ts} = \frac{e^{z_{ts}}}{\sum_r e^{z_{tr}}} \qquad c_t = \sum_s a_{ts}\, v_s$$
+# 1. **Score.** Every key gets a score $z$ from the query.
+# 2. **Normalise.** A softmax turns the scores of one query into weights $a$.
+# 3. **Sum.** Each word hands over a vector, its **value** $v$ of width E. The weighted sum of the values is the **context** $c$ of the query.
+#
+# For now, each word is its own value.
+#
+# $$z_{ts} = q_t^\top k_s \qquad a_{ts} = \frac{e^{z_{ts}}}{\sum_{r=1}^{S} e^{z_{tr}}} \qquad c_t = \sum_s a_{ts}\, v_s$$
 #
 # Here is the calculation for θ₁. Do it on paper first: the scores are 2, 1 and 0, and $e^2$ is 7.39, $e^1$ is 2.72 and $e^0$ is 1. What is the weight of "not"?
 
@@ -75,7 +83,7 @@ print(contexts)
 print("PyTorch gives the same:", torch.allclose(contexts, by_library))
 
 # %% [markdown]
-# The first row is the context that we have computed. PyTorch has a function for it, too. (Its `scale=1.0` turns off a division that lesson 04 explains.)
+# The first row is the context that we have computed. PyTorch has this function, too. Our `scale=1.0` turns off a division that lesson 04 explains.
 #
 # The drawing shows the three steps. In it, B is the number of sentences in a batch; here we have one. The box "mask" comes at the end of this lesson.
 
@@ -83,7 +91,7 @@ print("PyTorch gives the same:", torch.allclose(contexts, by_library))
 diagrams.attention(new=["queries", "keys", "values"])
 
 # %% [markdown]
-# The next picture shows the weights. Each row sums to 1. Does each column, too?
+# The next picture shows the weights. Each row sums to 1. Do the columns also sum to 1?
 
 # %%
 plots.weights(weights, words, ["θ₁", "θ₂"])
@@ -95,7 +103,7 @@ plots.weights(weights, words, ["θ₁", "θ₂"])
 #
 # The names *key* and *value* come from dictionaries. A Python dictionary finds the one key that equals what you ask for, and returns its value. Attention compares what you ask for with all keys, and returns a weighted mean of all values.
 #
-# We give the three words the values 10, 20 and 40, and three keys at right angles. Then we ask for "really": the query points along its key, and we make the query longer and longer. Where does the answer begin, and where does it end?
+# The three words get the values 10, 20 and 40, and their keys are at right angles to each other. Then we ask for "really": the query points along its key, and we make the query longer and longer. Where does the answer begin, and where does it end?
 
 # %% tags=["nbval-check-output"]
 prices = {"not": 10.0, "really": 20.0, "great": 40.0}
@@ -111,9 +119,9 @@ for length in (0, 1, 2, 4, 8):
 # %% [markdown]
 # The answer begins at 23.33, the mean of the three values, because all scores are 0 then. It ends at 20, which is what the dictionary returns.
 #
-# If the query changes a little, so does this answer. It has a gradient, and a network can learn what to ask for.
+# The answer changes smoothly with the query. So there is a gradient, and a network can learn what to ask for.
 #
-# In the next picture, keys and values are points in two planes. The query has length 4, and its arrow is cut short to fit in. Turn it with the slider: at which angle does the context lie halfway between $v_1$ and $v_2$?
+# In the next picture, you see three keys and a query on the left, and three values on the right. The query has length 4, and we draw it shorter, so that it fits. Turn it with the slider: at which angle does the context lie halfway between $v_1$ and $v_2$?
 
 # %%
 keys = torch.tensor([[1.0, 0.0], [0.0, 1.0], [-0.7, -0.7]])  # S D
@@ -121,13 +129,13 @@ values = torch.tensor([[0.0, 0.0], [4.0, 0.0], [1.0, 3.0]])  # S E
 widgets.look_up(keys, values)
 
 # %% [markdown]
-# The context lies halfway at 45°, because the query is equally near to $k_1$ and $k_2$ there.
+# The context lies halfway at 45°, because the query gives $k_1$ and $k_2$ the same score there.
 #
 # ## Who asks?
 #
 # Queries can come from three places. In **fixed attention**, they are learned vectors θ. In **cross-attention**, they are the words of another sentence, such as a translation. In **self-attention**, they are the words of the sentence itself.
 #
-# We try all three on "the film was not great", with the German "kein toller Film" as the other sentence. By hand, we give each word one feature of its own, and a German word has the feature of its translation. Only "the" and "was" share a feature. Which words will look at more than one word in self-attention?
+# We try all three on "the film was not great", with the German "kein toller Film" as the other sentence. By hand, we give each word one feature of its own, and a German word has the feature of its translation: "kein" that of "not", "toller" that of "great". Only "the" and "was" share a feature. Which words will look at more than one word in self-attention?
 
 # %%
 english = ["the", "film", "was", "not", "great"]
@@ -161,13 +169,17 @@ asked = {  # weights, their columns, their rows
 plots.side_by_side(plots.weights, asked)
 
 # %% [markdown]
-# In self-attention, "the" and "was" look at two words, at themselves and at each other, because they have the same vector. Every other word finds only itself: "film" asks for a film and finds "film". In cross-attention, each German word finds its English partner.
+# In self-attention, "the" and "was" look at two words, at themselves and at each other, because they have the same vector. Every other word finds only itself: "film" asks for a film and finds "film". In cross-attention, each German word finds its English partner. In fixed attention, θ₂ asks for two features, and shares its weight between "film" and "great".
 #
 # ## Can self-attention deal with "not"?
 #
 # We return to the four cases of lesson 02: a good or a bad review, plain or with "not". There, one fixed attention got at most three of the four cases right, and several together got all four.
 #
-# How far does one attention get if the words ask? In our first model, each word is its own query, key and value. Its context is added to its own vector. Then we sum over the words. The output of the model is the dot product of this sum with learned numbers, plus a learned constant. An output above 0 means a good review. The vectors are learned, too, from the labels of 2,000 generated reviews. What share of new reviews will be right? A guess is right half of the time.
+# How many reviews does one attention get right if the words ask? In our first model, each word is its own query, key and value. Its context $c_s$ is added to its own vector $x_s$, and the sum over all words decides:
+#
+# $$\text{output} = w^\top \sum_s (x_s + c_s) + b$$
+#
+# An output above 0 means a good review. The vectors, $w$ and $b$ are learned from 2,000 generated reviews. What share of new reviews will be right? A guess is right half of the time.
 
 # %% tags=["nbval-check-output"]
 predict("03.own_question", ...)
@@ -183,7 +195,8 @@ test_ids, test_mask = encode(test.sentences, vocabulary)
 def trained(seed, projections=""):  # none yet: they come below
     torch.manual_seed(seed)
     model = SelfAttention(len(vocabulary), projections=projections)
-    train(model, learn_ids, learn_mask, learn.labels, seed, **FOR_FOUR_CASES)
+    settings = FOR_FOUR_CASES  # how many epochs, at which rate
+    train(model, learn_ids, learn_mask, learn.labels, seed, **settings)
     return model
 
 
@@ -200,7 +213,7 @@ reveal("03.own_question", sum(one_vector) / 5)
 # %% [markdown]
 # This model is no better than a guess, with each of the five seeds.
 #
-# Is the task impossible for it? We choose vectors by hand. You need not follow their numbers: they only show whether such vectors exist. The first feature says how strongly a word is found by the others, and the others let "great", "awful" and "not" find themselves. Does the model get the four cases right with these vectors?
+# Is the task impossible for it? We choose vectors by hand. You need not follow their numbers: they only show whether such vectors exist. The first feature says how strongly a word is found by other words. The last three make "great", "awful" and "not" find themselves. Does the model get the four cases right with these vectors?
 
 # %% tags=["nbval-check-output"]
 cases = [
@@ -215,18 +228,18 @@ vectors = {
     "not": torch.tensor([9.0, 0, 0, 12]),
     "other": torch.tensor([3.0, 0, 0, 0]),
 }
-numbers = torch.tensor([-2.0, 3, 3, 2]) / 6  # D: for the dot product that decides
-constant = -12
+w = torch.tensor([-2.0, 3, 3, 2]) / 6  # D
+b = -12
 for case in cases:
     rows = [vectors.get(word, vectors["other"]) for word in case.split()]
     x = torch.stack(rows)  # S D
     contexts, _ = attention(x, x, x)  # S D
     total = (x + contexts).sum(0)  # D: the sum over the words
-    result = total @ numbers + constant
-    print(f"{result:+.0f}  {case}")
+    output = total @ w + b
+    print(f"{output:+.0f}  {case}")
 
 # %% [markdown]
-# With these vectors all four cases are right. So the task is not impossible, but our training does not find such vectors. Each vector has four jobs: it is query, key and value, and it is added to the context. If training changes a vector for one job, it changes for the other three, too.
+# With these vectors all four cases are right. So the task is not impossible, but our training does not find such vectors. One vector leaves little freedom. "not" scores "great" exactly as "great" scores "not", because both scores are the same dot product. And a word gives a high score to itself, as we have seen in the last picture.
 #
 # ## Three vectors for each word
 #
@@ -242,9 +255,9 @@ diagrams.self_attention(new=["projections", "residual"])
 # %% [markdown]
 # Before we train the matrices, we choose them by hand. Each word has four features. The first is its polarity: 3 for "great", -3 for "awful", and 0 for all others. The other three are 1 or 0, and say whether the word is an opinion, "not", or a neutral word.
 #
-# Our plan is this: an opinion that is found once keeps its sign, and an opinion that is found twice changes it. "great" itself counts 3, and it hands over -2 to each word that finds it. Found once, it leaves 3 - 2 = 1. Found twice, it leaves 3 - 2 - 2 = -1. For "awful" all signs are reversed.
+# Every word has to look somewhere, because its weights sum to 1. An opinion finds itself, and "not" finds the opinion, too. Neutral words find each other, and get 0. So an opinion is found once in a plain review, and twice in a review with "not".
 #
-# Who finds an opinion? The opinion finds itself, and "not" finds it. Neutral words find each other, and hand over 0. In the end we add up, over all words, the polarity of the word and what it has found. What is the sum of "the film was not awful"?
+# That is our plan. "great" counts 3, and hands over -2 to each word that finds it. In a plain review, the sum is 3 - 2 = 1. With "not", it is 3 - 2 - 2 = -1. What is the sum of "the film was not awful"?
 
 # %%
 features = {
@@ -286,13 +299,13 @@ for case in cases:
 # %% [markdown]
 # All four cases are right. In "the film was not awful", the word "awful" counts -3. It finds itself, which adds 2, and "not" finds it, which adds another 2. The sum is 1.
 #
-# The same word "not" adds 2 here and subtracts 2 in "the film was not great", because it asks for the opinion of its own sentence. No sum of words can do this.
+# The same word "not" adds 2 here and subtracts 2 in "the film was not great". It brings a question into the sentence, and the answer depends on the opinion that is there. In a bag of words, "not" adds the same number to every sentence.
 #
 # **Your turn**: add sentences of your own to `cases` and run the cells again. What happens to "great , not awful"?
 #
 # <details><summary>Answer</summary>
 #
-# The sum is 0, so the model cannot decide. "not" finds two opinions that fit equally well, because the model does not know where in the sentence a word stands. Lesson 11 will tell it.
+# The sum is 0, so the model cannot decide. "not" finds two opinions that fit equally well, because the model does not know where in the sentence a word stands. Lesson 11 adds the positions.
 #
 # </details>
 #
@@ -324,9 +337,9 @@ for case in cases:
 plots.side_by_side(plots.weights, pictures, width=3)
 
 # %% [markdown]
-# "the", "film" and "was" look at "not" if there is one. Otherwise they look at "great", and if there is no "great", at "the". And "not" looks at "awful", but never at "great". So training has not found our matrices, with which "the", "film" and "was" find only each other.
+# In "the film was great", the words "the", "film" and "was" look at "great". If there is a "not", they look at "not" and no longer find "great". And "not" looks at "awful", but not at "great". So training has not found our matrices, with which "the", "film" and "was" find only each other.
 #
-# Why does this work? A word adds to the output of the model in two ways: by its own vector, and by its context, which holds what it has found. Which of the two decides?
+# Why does this work? A word adds to the output in two ways: by its own vector, and by its context. Which of the two decides?
 
 # %%
 for case in cases:
@@ -334,16 +347,18 @@ for case in cases:
     print(f"{case:22}  own vectors {own:+.1f}   contexts {found:+.1f}")
 
 # %% [markdown]
-# The contexts decide. The own vectors add nearly the same in all four cases, and the contexts add much only in the two good reviews. In "the film was great", three words find "great". In "the film was not awful", "not" finds "awful". In the other two cases, nobody finds an opinion.
+# The contexts decide: they are positive only in the two good reviews. The words' own vectors add nearly the same number in all four cases. In "the film was great", three words find "great". In "the film was not great", "not" draws them away from it. In "the film was not awful", "not" finds "awful", which nobody finds without it.
 #
-# What if the sentence asks the question itself? Then each word asks with its own query, and what it finds depends on the other words of its sentence. If one vector serves for everything, our training fails. With a query, a key and a value for each word, one attention does what took several fixed ones in lesson 02.
+# ## So: what if the sentence asks the question itself?
+#
+# Then each word asks with its own query, and what it finds depends on the other words of its sentence. If one vector serves for everything, our training fails. With a query, a key and a value for each word, one attention solves the task for which lesson 02 needed several fixed ones.
 #
 # ## Two limits for a translator
 #
-# From lesson 06 on, attention will translate, and a translator needs two limits on who may look at whom. We add them now, because they are easy to see and to test in a function this small. You write both in the exercises.
+# The question of this lesson is answered. Before we leave this small function, we add two limits that a translator will need from lesson 06 on. They say which words a word may look at.
 #
 # - Sentences of different lengths share one tensor, and the shorter ones are filled up with **padding**. No word should look at padding. A **padding mask** is True where there is a word.
-# - A translator learns to predict each word of a translation from the words before it. In training, the whole translation is there, so later words have to be hidden. A **causal mask** is True where the key stands at the place of the query or before it.
+# - At each place of a translation, a translator learns to predict the *next* word. In training, the whole translation is there, so later words have to be hidden. A **causal mask** is True where the key stands at the place of the query or before it.
 #
 # In both masks, True means "may look". Where a mask is False, the score becomes $-\infty$, and so the weight becomes 0. Take a sentence of three words with two positions of padding. How many pairs of query and key are True in both masks?
 
@@ -364,7 +379,7 @@ plots.side_by_side(plots.mask, masks)
 #
 # For a batch, `is_word` has a row for each sentence, B×S, and `is_word[:, None]` has the shape B×1×S. Then `is_word[:, None] & causal_mask` has the shape B×T×S: a mask for each sentence.
 #
-# With a mask, our function has one line more. If a sentence is empty, it consists of padding alone. Then there is no key that a query may look at: all scores are $-\infty$, and the softmax gives NaN. We put zeros in the place of NaN.
+# To use a mask, our function needs one more line. If all keys of a query are hidden, as in an empty sentence, all its scores are $-\infty$ and the softmax gives NaN. We replace NaN by zeros.
 
 
 # %%
@@ -387,7 +402,7 @@ def leak_test(mask):
     moved = torch.zeros(5, 5, dtype=torch.bool)
     for s in range(5):
         changed = x.clone()
-        changed[s] += torch.tensor([1.0, -2.0, 3.0, 0.5])
+        changed[s] += torch.tensor([1.0, -2.0, 3.0, 0.5])  # any change will do
         after, _ = masked_attention(changed, changed, changed, mask)
         difference = (after - before).abs()  # T E
         largest = difference.amax(-1)  # T
@@ -432,7 +447,7 @@ check("03.q5", ...)
 #
 # - Attention is a function $f(Q, K, V)$: score each query against each key, normalise with a softmax, sum the values. It is a soft dictionary.
 # - In self-attention, the words of the sentence are the queries. Three projections give each word a query, a key and a value.
-# - With them, "not" can ask for the opinion of its own sentence, and all four cases come out right.
+# - With them, "not" changes what the words of its sentence find, and all four cases come out right.
 # - Masks are True where a query may look. A leak test finds a wrong mask: change a word, and see which outputs move.
 #
 # <details><summary>Other names in other texts</summary>
