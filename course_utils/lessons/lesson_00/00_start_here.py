@@ -16,9 +16,9 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # Each lesson asks you for a guess before it shows a result. Make your guess, run the cell, and compare.
 #
-# Before a translator writes a word, it has to decide which words of the sentence to look at. It does so by **attention**, and at the heart of attention is a **weighted sum** of vectors. In the next lesson, the vectors will stand for words. Here they are colours, because you can see a sum of colours.
+# Before a program writes a word of a translation, it has to decide which words of the sentence to look at. It gives each word a weight: more to those that matter now. Each word is a vector, and the program adds up the vectors by these weights. This is **attention**, and at its heart is a **weighted sum**. In this lesson the vectors are colours, because you can see a sum of colours.
 #
-# A colour is a vector of three numbers: the strengths of red, green and blue. Our green has a strength of 0.8, so that you can tell the numbers apart. PyTorch calls its arrays **tensors**. A comment behind a tensor names its axes, a letter for each: here S is the number of vectors, and D is their width.
+# A colour is a vector of three numbers, its **features**: the strengths of red, green and blue. Our green has 0.8, where red and blue have 1. PyTorch calls its arrays **tensors**. In the next cell, the comments name the axes of each tensor by letters: S is the number of vectors, and D is their width.
 
 # %%
 names = ["red", "green", "blue"]
@@ -35,7 +35,7 @@ colours
 #
 # $$\text{mix} = \sum_{s=1}^{S} w_s \, v_s$$
 #
-# The next cell computes it with a loop. What will the second number of the result be? Put your guess in place of the dots and run the cell.
+# We will compute it with a loop. But first guess: what will the second number of the result be? Put your guess in place of the dots in the next cell, and run it.
 
 # %% tags=["nbval-check-output"]
 predict("00.second_number", ...)
@@ -61,7 +61,7 @@ plots.colours([*colours, mix], [*names, "mix"])
 
 
 # %%
-def mix_at(red):
+def mix_at(red):  # draws the colours, and returns the line below them
     mixed = red * colours[0] + (1 - red) * colours[2]
     plots.colours([colours[0], colours[2], mixed], ["red", "blue", "mix"])
     r, g, b = mixed.tolist()
@@ -86,9 +86,7 @@ print(pair.sum(0), pair.sum(0).shape)  # D: over the vectors
 print(pair.sum(-1), pair.sum(-1).shape)  # S: over the features
 
 # %% [markdown]
-# **Broadcasting.** If the shapes of two tensors differ, PyTorch lines them up from the right. Where an axis is missing on the left, it adds one of length 1. Then it repeats each axis of length 1 as often as needed.
-#
-# `shares[:, None]` inserts an axis of length 1, so it has the shape S×1. Times S×D, this gives S×D: each vector is multiplied by its own weight.
+# **Broadcasting.** If the shapes of two tensors differ, PyTorch lines them up from the right, and repeats what has length 1 as often as needed. We want to multiply each vector of `pair` by a weight of its own. The weights are `shares`, a tensor of shape (2,). `shares[:, None]` inserts an axis of length 1, so its shape is (2, 1). Times (2, 3), this gives (2, 3): each weight is repeated for the three numbers of its vector.
 
 # %% tags=["nbval-check-output"]
 shares = torch.tensor([0.75, 0.25])  # S: three parts of orange, one of green
@@ -106,19 +104,19 @@ print(scaled.sum(0))  # D: the weighted sum
 #
 # </details>
 #
-# **Matrix products.** `shares @ pair` multiplies and adds in one step. Several rows of weights make several mixes at once: T×S times S×D is T×D.
+# **Matrix products.** `shares @ pair` multiplies and adds in one step. Several rows of weights make several mixes at once: with T rows, T×S times S×D is T×D. A third axis in front is a **batch**: B×T×S times B×S×D is computed separately for each of the B examples.
 
 # %% tags=["nbval-check-output"]
 print(shares @ pair)  # D
-recipes = torch.tensor([[0.75, 0.25], [0.5, 0.5], [0.0, 1.0]])  # T S: T = 3 recipes
-print(recipes @ pair)  # T D: three mixes
+recipes = torch.tensor([[0.75, 0.25], [0.5, 0.5], [0.0, 1.0], [1.0, 0.0]])  # T S
+print(recipes @ pair)  # T D: four mixes
 print(recipes.shape, "@", pair.shape, "=", (recipes @ pair).shape)
-print((torch.ones(4, 3, 2) @ torch.ones(4, 2, 5)).shape)  # B T D: a batch of four
+print((torch.ones(5, 4, 2) @ torch.ones(5, 2, 3)).shape)  # B T D: a batch of five
 
 # %% [markdown]
-# A third axis in front is a **batch**: B×T×S times B×S×D is computed separately for each of the B examples. `x.mT` swaps the last two axes.
+# All four mixes are there at once, and the batch has five times four of them.
 #
-# **Masks.** A mask is a tensor of True and False values. Here it says which entries of a row count. Add up the second row, [5, 4, 9], with the mask [True, True, False]. What do you get?
+# **Masks.** A mask is a tensor of True and False values. Here it says which numbers of a row are used. Add up the row [5, 4, 9] with the mask [True, True, False]. What do you get?
 
 # %% tags=["nbval-check-output"]
 predict("00.masked_sum", ...)
@@ -127,17 +125,18 @@ predict("00.masked_sum", ...)
 numbers = torch.tensor([[3.0, 1.0, 2.0], [5.0, 4.0, 9.0]])  # B S
 mask = torch.tensor([[True, True, True], [True, True, False]])  # B S
 print("The mask at work:")
-print(numbers.masked_fill(~mask, 0.0))  # ~ swaps True and False
 print((numbers * mask).sum(-1))  # B: True counts as 1, False as 0
-print(mask[..., None].shape)  # B S 1: the dots stand for all the other axes
+print(numbers.masked_fill(~mask, 0.0))  # B S: ~ swaps True and False
 reveal("00.masked_sum", (numbers * mask).sum(-1)[1])
 
 # %% [markdown]
-# Only 5 and 4 count, so the sum is 9. The first result shows another way to use a mask: `masked_fill` writes a number over the entries that do not count.
+# Only 5 and 4 are used, so the sum is 9. There is another way to use a mask: `masked_fill` writes a number wherever its mask is True. So we give it `~mask`, and it writes 0 over the numbers that are not used.
 #
 # ## What a gradient is
 #
-# PyTorch records what is done with a tensor that has `requires_grad`. `backward()` then stores in `.grad` how fast the result changes with each entry.
+# A **gradient** says how fast a result changes with each of the numbers that it is computed from. As an example, we take the brightness of a mix, the sum of its three numbers. On paper, it is $1 \cdot w_1 + 0.8 \cdot w_2 + 1 \cdot w_3$. What is its gradient?
+#
+# `requires_grad=True` asks PyTorch to keep track of `w`, and `brightness.backward()` stores the gradient of the brightness in `w.grad`.
 
 # %% tags=["nbval-check-output"]
 w = torch.tensor([0.5, 0.5, 0.0], requires_grad=True)  # S
@@ -146,9 +145,9 @@ brightness.backward()
 print(w.grad)  # S: how fast the brightness grows with each weight
 
 # %% [markdown]
-# The gradient of the weight of green is 0.8, and the other two are 1. So more green adds less brightness than more red or blue, because our green is dark.
+# The gradient is (1, 0.8, 1): more green adds less brightness than more red or blue, because our green is dark.
 #
-# Networks learn from gradients. A **loss** is a number that says how wrong the answers of a network are. To **train** the network means to lower its loss: each number of the network takes a small step *against* its gradient, again and again. Careful: the numbers that a network learns are called weights as well.
+# A **network** is a function with many numbers in it that can be changed. A **loss** says how wrong its answers are. To **train** the network means to lower the loss. The gradient of the loss says for each number how fast the loss grows with it, so each number takes a small step *against* its gradient, again and again. Careful: the numbers that a network learns are called weights as well.
 #
 # That is all the PyTorch that you need to begin.
 #
@@ -194,7 +193,7 @@ report = check("00.weighted_sum", weighted_sum, keep=False)
 # %% [markdown]
 # ## Hints come one at a time
 #
-# The first hint gives the idea, the second a worked example, and the third the steps. `solution` shows a solution once you have tried. In the second cell we ask too early.
+# The first hint gives the idea, the second a worked example, and the third the steps. `solution` shows a solution once you have tried. The second cell below asks for the solution of an exercise that we have not tried yet.
 
 # %%
 hint("00.weighted_sum", keep=False)
@@ -205,7 +204,7 @@ solution("01.sum_vectors")
 # %% [markdown]
 # `progress` shows a table of all lessons, with what you have solved in each. It is kept in a small file in the course folder, so it survives a restart.
 #
-# `make lab` opens your own copies of the notebooks, in the folder `my_course`. `course update` brings new versions of the lessons without touching your answers, and `course submit 00` writes the file to hand in.
+# Three commands are for a terminal. The first, `make lab`, opens your own copies of the notebooks, in the folder `my_course`. Later, `course update` brings new versions of the lessons without touching your answers. And `course submit 00` writes the file to hand in.
 
 # %% tags=["own-machine"]
 progress()
