@@ -126,7 +126,7 @@ predictions = (
     ),
     Prediction(
         "01.with_negation",
-        "If every plain review comes out right and every negated one wrong, what share is right, from 0 to 1?",
+        "What share of the test reviews will the trained sum get right, from 0 to 1?",
         why="It is the share of the plain reviews, give or take a little.",
     ),
 )
