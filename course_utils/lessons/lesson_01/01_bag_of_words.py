@@ -41,11 +41,11 @@ for label, sentence in zip(learn.labels[:2], learn.sentences[:2], strict=True):
 diagrams.bag_of_words()
 
 # %% [markdown]
-# It takes three steps. Each word becomes a vector, the vectors are added up, and a logistic regression turns the sum into a probability. We take the steps one by one.
+# It takes three steps. Each word becomes a vector, the vectors are added up, and a logistic regression turns the sum into a probability. In the drawing, B is the number of sentences, S that of words, and D the width of a vector. We take the steps one by one.
 #
 # ## A sentence as a bag of word vectors
 #
-# Every word gets a number, and then a vector. A **vocabulary** maps words to numbers. The number 0 is for **padding**, the empty positions after a shorter sentence. The number 1 is for words that are not in the vocabulary. How does the shorter of these two sentences look?
+# Every word gets a number, and then a vector. A **vocabulary** maps words to numbers. The number 0 is for **padding**, the empty positions after a shorter sentence. The number 1 is for words that are not in the vocabulary. In the next cell, how does the shorter sentence look as numbers?
 
 # %% tags=["nbval-check-output"]
 tiny = [["the", "movie", "was", "really", "good"], ["good", "movie"]]
@@ -61,6 +61,8 @@ print(mask)
 # Now we take the simplest function from many vectors to one, their sum:
 #
 # $$f(x_1, \dots, x_S) = \sum_{s=1}^{S} x_s$$
+#
+# We make up seven vectors, and add up those of each sentence. What are the two sums?
 
 # %%
 vectors = torch.tensor([
@@ -97,7 +99,7 @@ print(torch.equal(by_loop, by_mask), torch.equal(by_loop, by_counts))
 #
 # ## From a sum to a probability
 #
-# Logistic regression turns the sum into a score, and the score into a probability:
+# Logistic regression has a vector of weights $w$ and a number $b$, which are learned. It turns the sum into a score, and the score into a probability:
 #
 # $$p = \sigma\Big(w^\top \sum_s x_s + b\Big), \qquad \sigma(z) = \frac{1}{1 + e^{-z}}$$
 
@@ -113,9 +115,11 @@ print("probabilities", torch.sigmoid(score))
 #
 # ## What does the error change?
 #
-# Training minimises the **cross-entropy** $L$ for the label $y$. We follow its gradient back to the score $z$:
+# Training minimises the **cross-entropy** $L$ for the label $y$. It is minus the logarithm of the probability that the model gives to the true label. We follow its gradient back to the score $z$:
 #
-# $$L = -y \log p - (1 - y) \log(1 - p) \qquad \frac{\partial L}{\partial p} = \frac{p - y}{p(1 - p)} \qquad \frac{\partial p}{\partial z} = p(1 - p)$$
+# $$L = -y \log p - (1 - y) \log(1 - p)$$
+#
+# $$\frac{\partial L}{\partial p} = -\frac{y}{p} + \frac{1 - y}{1 - p} = \frac{p - y}{p(1 - p)} \qquad \frac{\partial p}{\partial z} = p(1 - p)$$
 #
 # The product of the last two is $p - y$. This is the **error**: how far the probability is from the label. From the score the error flows back to every word. Which word of "the movie was really good" gets the largest gradient?
 
@@ -126,7 +130,7 @@ predict("01.largest_gradient", ...)
 labels = torch.tensor([1.0, 0.0])
 x = vectors[ids].clone().requires_grad_()  # B S D
 z = (x * mask[..., None]).sum(1) @ w + b  # B
-loss = F.binary_cross_entropy_with_logits(z, labels)  # the mean over the sentences
+loss = F.binary_cross_entropy_with_logits(z, labels)  # logits: scores
 loss.backward()
 error = (torch.sigmoid(score) - labels) / len(labels)  # B
 print("The gradient of each word of the first sentence, and the error times w:")
@@ -135,11 +139,11 @@ print(error[0] * w)
 reveal("01.largest_gradient", "all the same")
 
 # %% [markdown]
-# All words get the same gradient, the error times $w$: here $(0.818 - 1)\,w$, divided by 2, because the loss is the mean over two sentences. Training moves vectors *against* their gradients. So it pushes the words of positive reviews along $w$, and all others against it.
+# All words get the same gradient, the error times $w$: here $(0.818 - 1)\,w$, divided by 2, because the loss is the mean over two sentences. For a positive review $p - y$ is negative, so a step *against* the gradient moves its words along $w$. Words of negative reviews move the other way.
 #
 # ## Training
 #
-# Training goes through the reviews six times, 128 at a step. How far each weight moves is up to the optimizer, here AdamW (lesson 13). A **weight decay** pulls all weights towards 0, so that the model learns its reviews less by heart. Does the loss fall in each of the six epochs?
+# Training goes through the reviews six times, 128 at a step. Our model, `SumOfWords`, has a table of vectors of width 16, and a linear layer with $w$ and $b$. How far each weight moves is up to the optimizer, here AdamW, and a **weight decay** pulls all weights towards 0 (lesson 13). Does the loss fall in each of the six epochs?
 
 # %%
 vocabulary = build_vocabulary(learn.sentences)
@@ -174,15 +178,15 @@ for seed in range(5):
     hits.append(correct(model, test_ids, test_mask, test.labels))
 hits = torch.stack(hits).float()  # seeds, reviews
 accuracy = hits.mean(1)
-print(f"{test.name}, five runs:")
-print(f"mean {accuracy.mean():.3f} from {accuracy.min():.3f} to {accuracy.max():.3f}")
+print("The mean of five runs, the lowest and the highest:")
+print(f"{test.name}: {accuracy.mean():.3f}, {accuracy.min():.3f}, {accuracy.max():.3f}")
 reveal("01.accuracy", accuracy.mean())
 
 # %% [markdown]
 # On SST-2, about four out of five reviews come out right. We compare the model with scikit-learn's logistic regression on word counts. It learns one number for each word, where our model learns 16. Will the 16 do better?
 
 # %%
-bag = CountVectorizer(analyzer=list)
+bag = CountVectorizer(analyzer=list)  # our sentences are lists of words already
 regression = LogisticRegression(max_iter=1000)
 regression.fit(bag.fit_transform(learn.sentences), learn.labels)
 baseline = regression.score(bag.transform(test.sentences), test.labels)
@@ -193,7 +197,7 @@ runs = {"sum of vectors": accuracy, "scikit-learn": [baseline]}
 plots.bars(runs, "test accuracy", lines=published, ylim=(0.5, 1.05))
 
 # %% [markdown]
-# The 16 numbers hardly do better. On SST-2, both models are near to two results that Socher et al. 2013 published for this test split. The lines show them: 81.8 % for naive Bayes, and 80.1 % for averaged word vectors.
+# The 16 numbers hardly do better. On SST-2, both models are near to two results that Socher et al. 2013 published for this test split. The lines show them: 81.8 % for a count of words (naive Bayes), and 80.1 % for averaged word vectors.
 #
 # The reason is that $w$ turns each vector into one number. So our model, too, *amounts to* one number for each word:
 #
@@ -201,7 +205,9 @@ plots.bars(runs, "test accuracy", lines=published, ylim=(0.5, 1.05))
 
 # %% tags=["nbval-check-output"]
 with torch.no_grad():
-    per_word = model.embedding.weight @ model.output.weight[0]  # V
+    table = model.embedding.weight  # V D
+    w = model.output.weight[0]  # D
+    per_word = table @ w  # V: one number for each word
     from_numbers = (per_word[test_ids] * test_mask).sum(1) + model.output.bias  # B
     by_model = model(test_ids, test_mask)  # B
 print("the same scores:", torch.allclose(from_numbers, by_model, atol=1e-4))
@@ -214,7 +220,8 @@ print("the same scores:", torch.allclose(from_numbers, by_model, atol=1e-4))
 # %%
 torch.manual_seed(1)
 flat = SumOfWords(len(vocabulary), width=2)
-train(flat, learn_ids, learn_mask, learn.labels, 1, epochs=3, weight_decay=0.0)
+settings = {"epochs": 3, "weight_decay": 0.0}  # for longer arrows
+train(flat, learn_ids, learn_mask, learn.labels, 1, **settings)
 shown = ["fun", "dull", "bad", "great", "the", "is"]
 shown = [word for word in shown if word in vocabulary]
 vectors = flat.embedding.weight[[vocabulary[word] for word in shown]]
@@ -223,36 +230,30 @@ plots.directions(vectors, shown, flat.output.weight[0], direction_name="w")
 # %% [markdown]
 # Positive words point along $w$ and negative ones against it, while words such as "the" stay short, near 0. The **word polarity** is the cosine between a word's vector and $w$: 1 along it, -1 against it, and 0 at a right angle to it.
 #
-# Does this tell us about the words, or only about the training? We compare it with a count that knows nothing about vectors. The **log-odds** of a word are the logarithm of a ratio: the positive reviews that contain it, divided by the negative ones. (We add 1/2 to both.) Do they agree?
+# Do these directions tell us about the words, or only about the training? We compare what each word adds to the score, $w^\top x$, with a count that knows nothing about vectors. The **log-odds** of a word are the logarithm of a ratio: the positive reviews that contain it, divided by the negative ones. (We add 1/2 to both, so that neither is 0.) Do they agree?
 
 
 # %%
-def correlation(a, b):
-    return torch.corrcoef(torch.stack([a, b]))[0, 1].item()
-
-
 frequent = build_vocabulary(learn.sentences, min_count=12)
 frequent = [word for word in frequent if word.isalpha()]
 odds = log_odds(frequent, learn)  # one for each word
-vectors = flat.embedding.weight[[vocabulary[word] for word in frequent]].detach()
-w = flat.output.weight.detach()  # 1 D
-adds = (vectors * w).sum(-1)  # what each word adds to the score
-polarity = F.cosine_similarity(vectors, w)
+ids_of_words = [vocabulary[word] for word in frequent]
+vectors = flat.embedding.weight[ids_of_words].detach()
+adds = vectors @ flat.output.weight[0].detach()  # what each word adds to the score
 named = ["fun", "dull", "bad", "great", "the", "was", "not", "film", "movie"]
 places = {place: word for place, word in enumerate(frequent) if word in named}
 plots.scatter(odds, adds, "log-odds: counted", "added to the score: w · x", places)
-print("correlation of the log-odds")
-print(f"with what a word adds: {correlation(odds, adds):.2f}")
-print(f"with the polarity:     {correlation(odds, polarity):.2f}")
-same_sign = (odds > 0) == (adds > 0)
-print(f"share of words with the same sign: {same_sign.float().mean():.2f}")
+correlation = torch.corrcoef(torch.stack([odds, adds]))[0, 1]
+same_sign = ((odds > 0) == (adds > 0)).float().mean()
+print(f"correlation: {correlation:.2f}")
+print(f"share of words with the same sign: {same_sign:.2f}")
 
 # %% [markdown]
-# They agree: what a word adds to the score follows the counts, and for nine words in ten the two have the same sign. The polarity follows the counts less closely, because a cosine does not show that the vector of "the" is short.
+# They agree: what a word adds to the score follows the counts, and for nine words in ten the two have the same sign. So training has learned something about the words.
 #
 # ## What does the model make of a sentence?
 #
-# We take five sentences from the slides of Ylipää 2020, and print what each word adds to the score. Which of them will come out wrong?
+# We return to the last model with vectors of width 16. For five sentences from the slides of Ylipää 2020, we print what each word adds to the score. Which of them will come out wrong?
 
 # %%
 sentences = [
@@ -310,16 +311,16 @@ negated = world_test.negated.float().mean().item()
 print(f"{negated:.4f} of the test reviews contain a negation")
 
 # %% [markdown]
-# What would the best sum do here? Suppose that good words add 2, bad ones -1, and "not" -3. Good and bad reviews are mirror images here, so good words with 1, bad ones with -2 and "not" with +3 fit equally well.
+# What would the best sum do here? Suppose that good words add 2, bad ones -1, and "not" -3. Good and bad reviews are equally frequent here. So we may exchange good and bad, and turn all signs round: good words with 1, bad ones with -2 and "not" with +3 fit equally well. Every choice of three numbers has such a mirror image.
 #
-# The cross-entropy is **convex** in these numbers, which means that it is shaped like a bowl. If two points lie equally high on its wall, the point halfway between them lies no higher. Halfway is 1.5, -1.5 and 0. There "not" adds 0. What share of the test reviews will the trained sum get right?
+# The cross-entropy is **convex** in these numbers, which means that it is shaped like a bowl. If two points lie equally high on its wall, the point halfway between them lies no higher. Halfway between a choice and its mirror image, "not" always has 0: here 1.5, -1.5 and 0. So there is a best sum in which "not" adds 0. What share of the test reviews will the trained sum get right?
 
 # %% tags=["nbval-check-output"]
 predict("01.with_negation", ...)
 
 # %% tags=["reveals"]
-pairs = contrast_pairs(50, seed=0)[0].sentences  # for their words
-names = build_vocabulary(world.sentences + pairs)
+one, other = contrast_pairs(500, seed=2)  # reviews that the next text explains
+names = build_vocabulary(world.sentences + one.sentences)
 world_ids, world_mask = encode(world.sentences, names)
 
 
@@ -328,26 +329,30 @@ def is_right(model, reviews):
     return correct(model, ids, mask, reviews.labels).float()
 
 
-one, other = contrast_pairs(500, seed=2)
-measured = {"all": [], "plain": [], "negated": [], "contrast\npairs": []}
+right = []
+right_in_pairs = []
 for seed in range(5):
     torch.manual_seed(seed)
     model = SumOfWords(len(names), width=16)
     train(model, world_ids, world_mask, world.labels, seed, weight_decay=0.01)
-    right = is_right(model, world_test)
-    in_pairs = torch.cat([is_right(model, one), is_right(model, other)])
-    measured["all"].append(right.mean().item())
-    measured["plain"].append(right[~world_test.negated].mean().item())
-    measured["negated"].append(right[world_test.negated].mean().item())
-    measured["contrast\npairs"].append(in_pairs.mean().item())
+    right.append(is_right(model, world_test))
+    right_in_pairs.append(torch.cat([is_right(model, one), is_right(model, other)]))
+right = torch.stack(right)  # seeds, reviews
+right_in_pairs = torch.stack(right_in_pairs)  # seeds, reviews
 print("One of the contrast pairs:")
 print(" ".join(one.sentences[0]), "/", " ".join(other.sentences[0]))
-reveal("01.with_negation", sum(measured["all"]) / 5)
+reveal("01.with_negation", right.mean())
 
 # %% [markdown]
 # If "not" adds 0, a negated review is scored as if it were plain. So we expect that all plain reviews are right, and all negated ones wrong. In **contrast pairs**, two reviews have the same words in different orders and opposite labels. A sum gets exactly one of the two right. The short black lines show what we expect. How close do five runs come?
 
 # %%
+measured = {
+    "all": right.mean(1),
+    "plain": right[:, ~world_test.negated].mean(1),
+    "negated": right[:, world_test.negated].mean(1),
+    "contrast\npairs": right_in_pairs.mean(1),
+}
 expected = {"all": 1 - negated, "plain": 1.0, "negated": 0.0, "contrast\npairs": 0.5}
 plots.bars(measured, "test accuracy", expected=expected, ylim=(-0.05, 1.15))
 
@@ -375,7 +380,7 @@ case_explorer
 # %% [markdown]
 # Three of the four can be right, but never all four. They would need $g > 0$, $h < 0$, $g + n < 0$ and $h + n > 0$. The first and the last add up to $g + h + n > 0$, and the other two to $g + h + n < 0$. Both cannot hold.
 #
-# So in a world with as many good as bad reviews, a sum has to lose half of the negated ones. What is the most that it can get right?
+# Plain reviews are more frequent than negated ones, so the best sum loses one of the two negated cases. What is the most that it can get right?
 
 # %% tags=["nbval-check-output"]
 print(f"at most {1 - negated / 2:.2f}")
