@@ -17,11 +17,11 @@ from course_utils.models.sentiment import (
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# In lesson 02, θ was the same for every sentence. So "not" could not ask: what is negated here? In this lesson the words themselves ask. We want to see whether one attention then gets all four cases right: good and bad reviews, plain and with "not".
+# In lesson 02, an attention compared every word with a learned vector θ, which was the same for every sentence. So "not" had no vector of its own to look for the word that it negates. In this lesson, the words themselves look for others. We want to see whether one attention then gets all four cases right: good and bad reviews, plain and with "not".
 #
 # ## One function for every θ
 #
-# An attention of lesson 02 compared every word with a learned vector θ, by a dot product. Another attention had its own θ, but the same formula. So we write one function, and hand θ over to it:
+# Each attention of lesson 02 had its own θ, but the formula was the same, a dot product. So we write one function, and hand θ over to it:
 #
 # $$g(q, k) = q^\top k$$
 #
@@ -239,7 +239,7 @@ for case in cases:
     print(f"{output:+.0f}  {case}")
 
 # %% [markdown]
-# With these vectors all four cases are right. So the task is not impossible, but our training does not find such vectors. One vector leaves little freedom. "not" scores "great" exactly as "great" scores "not", because both scores are the same dot product. And a word gives a high score to itself, as we have seen in the last picture.
+# With these vectors all four cases are right. So the task is not impossible, but our training does not find such vectors. We do not know why. But one vector leaves little freedom. "not" scores "great" exactly as "great" scores "not", because both scores are the same dot product. And a word gives a high score to itself, as we have seen in the last picture.
 #
 # ## Three vectors for each word
 #
@@ -337,7 +337,7 @@ for case in cases:
 plots.side_by_side(plots.weights, pictures, width=3)
 
 # %% [markdown]
-# In "the film was great", the words "the", "film" and "was" look at "great". If there is a "not", they look at "not" and no longer find "great". And "not" looks at "awful", but not at "great". So training has not found our matrices, with which "the", "film" and "was" find only each other.
+# In "the film was great", the words "the", "film" and "was" look at "great". If there is a "not", they look at "not" and no longer find "great". And "not" looks at "awful" if it is there, and else at "was". So training has not found our matrices, with which "the", "film" and "was" find only each other.
 #
 # Why does this work? A word adds to the output in two ways: by its own vector, and by its context. Which of the two decides?
 

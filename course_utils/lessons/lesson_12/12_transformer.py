@@ -205,7 +205,7 @@ class DecoderLayer(nn.Module):
 
 
 # %% [markdown]
-# So there are three attentions, and we have to say for each what it may look at. Take a source of 3 words and EOS, padded to 5 positions, and a target of BOS and 3 words, padded as well. Draw the masks on paper first: how many different ones are there?
+# So there are three attentions, and we have to say for each what it may look at. Take a source of 3 words, which ends with the sign EOS, and a target of 3 words, which begins with the sign BOS. Both are padded to 5 positions. Draw the masks on paper first: how many different ones are there?
 
 # %%
 there = torch.tensor([True, True, True, True, False])  # S
@@ -225,7 +225,7 @@ plots.side_by_side(plots.mask, masks)
 #
 # Each word enters the model as a vector: its row of a matrix E, multiplied by √D, plus the vector of its position. Both languages share the matrix E.
 #
-# At the other end, each word of the vocabulary gets a logit: the dot product of its row of E with the result $h_t$ of the last layer. So E is also the **readout**. This is why its numbers begin small: large logits would make the first loss large. Times √D, they are about as large as those of the positions.
+# At the other end, each word of the vocabulary gets a logit: the dot product of its row of E with the result $h_t$ of the last layer. So E is also the **readout**. Its numbers begin small, because large logits would make the first loss large. Times √D, they are about as large as those of the positions.
 #
 # In pre-norm, the stream itself has not passed through a norm by then. So one more norm comes before the readout, and one at the end of the encoder.
 #
@@ -234,7 +234,7 @@ plots.side_by_side(plots.mask, masks)
 
 # %%
 class EmbeddingAndReadout(nn.Module):
-    def __init__(self, V, D, longest):
+    def __init__(self, V, D, longest):  # V: how many words the vocabulary has
         super().__init__()
         self.D = D
         self.embedding = nn.Embedding(V, D)
@@ -499,7 +499,7 @@ table(rows, columns, digits=2)
 #
 # **Your turn**: put another part of the table into the cell with `part = ...`, predict, and run the cells again.
 #
-# The next figure shows all seven parts, each with five seeds. These models have learned for 300 steps, so the whole model is a little better than ours. We also let each model translate one sentence at a time. For which parts are fewer than half of the words right when the model writes by itself?
+# The next figure shows all seven parts, each with five seeds. These models have learned for 300 steps, so the whole model is a little better than ours. In a batch, short sentences have padding, and a sentence alone has none. So we also let each model translate one sentence at a time. For which parts are fewer than half of the words right when the model writes by itself?
 
 # %%
 parts = ["nothing", "feed-forward networks", "norms", "source mask", "positions"]
@@ -517,11 +517,11 @@ plots.dots(rows, "share of words right; a mark for each of five seeds")
 # %% [markdown]
 # With four of the parts taken out, fewer than half of the words are right: positions, attention to the source, residual connections, and the causal mask. If one of the first three is missing, teacher forcing shows it, too. The causal mask is missed only when the model writes by itself.
 #
-# The source mask is missed when there is no padding, because each sentence is translated alone: the model has learned with padding. Feed-forward networks and norms change little here. Our model has only two layers on each side, and its language is simple.
+# Without the source mask, fewer words are right if sentences are translated one at a time: the model has learned to look at padding, too, and then there is none. Feed-forward networks and norms change little here. Our model has only two layers on each side, and its language is simple.
 #
 # ## What are norms for?
 #
-# In the figure above, norms hardly matter. But our model begins with the small weights of `nn.Linear`. PyTorch's own Transformer begins with weights that are up to twice as large (Glorot and Bengio 2010). So we build six layers on each side, with small weights and with large ones. Before any training, we measure the standard deviation of the numbers in the stream after each layer of the decoder. In which of the four cases do they become large?
+# In the figure above, norms hardly matter. But our model begins with the small weights of `nn.Linear`. PyTorch's own Transformer begins with weights that are up to twice as large (Glorot and Bengio 2010). So we build six layers on each side, with small weights and with large ones. Before any training, we measure the standard deviation of the numbers in the stream after each layer of the decoder. We do this with norms and without, so there are four cases. In which of them do the numbers become large?
 
 
 # %%
