@@ -206,5 +206,10 @@ def test_the_table_of_parts_shows_what_the_lesson_says():
     (grus, *_), (ours, *_) = tried
     assert (grus - ours)[:2].min() > 0.005 and (grus - ours)[1].min() > 0.05 and ours.shape == (3, 3)
     assert (grus - of("plain", "Transformer, 240 steps, rate 0.01"))[1].min() > 0.02
-    with_norms, without = (of("plain", f"{part}, six layers, 200 steps")[0] for part in ("nothing", "norms"))
-    assert with_norms.min() > 0.5 and without.max() < 0.2
+    six = {
+        (part, weights): of("plain", f"{part}, six layers, {weights} weights")[0]
+        for part in ("nothing", "norms")
+        for weights in ("small", "large")
+    }
+    assert min(shares.min() for setup, shares in six.items() if setup != ("norms", "large")) > 0.7
+    assert six["norms", "large"].max() < 0.2

@@ -59,7 +59,9 @@ def test_who_misses_one_candidate_is_told_which_and_what_makes_it_so(task_id, ve
 def test_who_misses_rarer_candidates_alone_is_right_and_is_told_of_one(task):
     report = judged(task, lambda case: case.hazard)
     assert report.state == "passed" and report.hazard, str(report)
-    assert report.message.startswith("Right, for every candidate that counts. A remark on a rarer one: Your test says")
+    assert report.message.startswith(
+        "Right, for every candidate that counts. A remark on a rarer one, which the prompt does not ask you to find: Your test says"
+    )
     assert any(case.name in report.message for case in task.make_cases(0) if case.hazard)
 
 

@@ -469,7 +469,7 @@ WRONG_AT_THE_EDGE = {
 
 
 def _without_gradient(right):
-    return lambda first, *rest: right(first.detach(), *rest)
+    return lambda *args: right(*(arg.detach() if isinstance(arg, torch.Tensor) else arg for arg in args))
 
 
 def _altering(right):

@@ -105,7 +105,7 @@ def _right(task, cases, outcomes, expected, at_hazards):
         if task.candidates:
             broken = (_try_property(broken, cases[place], outcomes[place].value) for broken in task.properties)
             why = mistake.sentence if mistake else next(filter(None, broken), finding.sentence)
-            remark = f"Right, for every candidate that counts. A remark on a rarer one: {why}"
+            remark = f"Right, for every candidate that counts. A remark on a rarer one, which the prompt does not ask you to find: {why}"
         else:
             why = mistake.sentence if mistake else finding.sentence
             remark = f"Right, on every input that the lessons build. A remark on one that they never build, “{cases[place].name}”: {why}"
@@ -155,10 +155,10 @@ def _remark(task, cases, outcomes, borrowed):
     for case, outcome in zip(cases, outcomes, strict=True):
         dtypes = {tensor.dtype for tensor in trees.tensors(outcome.value)}
         if holds_float64(case) and (outcome.in_float32 or torch.float32 in dtypes):
-            how = "stops, since a part of it" if outcome.in_float32 else "still"
+            how = "stops, since a part of it computes in float32" if outcome.in_float32 else "still returns float32"
             return (
                 "Right. A remark for later: where numbers come in with sixteen digits (float64) and not seven, your function "
-                f"{how} computes in float32, with seven."
+                f"{how}, with seven."
             )
         if torch.float64 in dtypes and float_paths(case.args) and not holds_float64(case):
             return "Given float32 you return float64: right, but twice the memory, and it does not mix with float32 weights."

@@ -65,7 +65,7 @@ def mix_at(red):  # draws the colours, and returns the line below them
     mixed = red * colours[0] + (1 - red) * colours[2]
     plots.colours([colours[0], colours[2], mixed], ["red", "blue", "mix"])
     r, g, b = mixed.tolist()
-    return f"red {red:.2f}, blue {1 - red:.2f}: the mix is ({r:.2f}, {g:.2f}, {b:.2f})"
+    return f"red {red:.2f}, blue {1 - red:.2f}: the mix is ({r:.2f}, {g:.2f}, {b:.2f})."
 
 
 red_slider = ipywidgets.FloatSlider(0.8, min=0, max=1, step=0.05, description="red")

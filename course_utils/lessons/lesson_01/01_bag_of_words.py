@@ -368,7 +368,7 @@ def four_cases(g, h, n):  # draws the scores, and returns the line below them
     bars = {case: [score] for case, score in scores.items()}
     plots.bars(bars, "score", ylim=(-8, 8))
     right = (g > 0) + (h < 0) + (g + n < 0) + (h + n > 0)
-    return f"{right} of the four cases are right"
+    return f"Cases that are right: {right} of 4."
 
 
 sliders = {}

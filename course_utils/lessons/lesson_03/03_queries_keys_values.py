@@ -129,7 +129,7 @@ values = torch.tensor([[0.0, 0.0], [4.0, 0.0], [1.0, 3.0]])  # S E
 widgets.look_up(keys, values)
 
 # %% [markdown]
-# The context lies halfway at 45°, because the query gives $k_1$ and $k_2$ the same score there.
+# The context lies halfway at 45°, because $k_1$ and $k_2$ share nearly all the weight there.
 #
 # ## Who asks?
 #
@@ -347,7 +347,7 @@ for case in cases:
     print(f"{case:22}  own vectors {own:+.1f}   contexts {found:+.1f}")
 
 # %% [markdown]
-# The contexts decide: they are positive only in the two good reviews. The words' own vectors add nearly the same number in all four cases. In "the film was great", three words find "great". In "the film was not great", "not" draws them away from it. In "the film was not awful", "not" finds "awful", which nobody finds without it.
+# The contexts decide: they are positive only in the two good reviews. In this model, the words' own vectors add nearly the same number in all four cases. In "the film was great", three words find "great". In "the film was not great", "not" draws them away from it. In "the film was not awful", "not" finds "awful", which nobody finds without it.
 #
 # ## So: what if the sentence asks the question itself?
 #

@@ -20,7 +20,7 @@ torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 # %% [markdown]
 # ## What can attention alone not do?
 #
-# What comes out of an attention is a weighted mean of what goes in. If three values are 2, 4 and 9, then the context lies between 2 and 9, whatever the weights are.
+# What comes out of an attention is a weighted mean of values. If three values are 2, 4 and 9, then the context lies between 2 and 9, whatever the weights are.
 #
 # So what happens to the words if one attention follows another? We send 10 random words through 12 layers of self-attention with random matrices. After each layer, we measure how alike the words are, by the mean cosine between two of them. It is 1 if all words point in the same direction. After how many layers is it above 0.99?
 
@@ -37,7 +37,7 @@ alike = {"attention alone": alone, "with residual connections": added}
 plots.curves(range(13), alike, "layers", "mean cosine of two words", legend="above")
 
 # %% [markdown]
-# After two layers of attention alone, all words point in nearly the same direction, so attention alone cannot keep words apart. Dong et al. 2021 prove why. The second curve shows a remedy. There the context does not take the place of the word, but is *added* to it: x + f(x). The words still become more alike, but more slowly. This is the residual connection of lesson 03 (He et al. 2016).
+# After two such layers of attention alone, all words point in nearly the same direction, so attention alone cannot keep words apart. Dong et al. 2021 prove why. The second curve shows a remedy. There the context does not take the place of the word, but is *added* to it: x + f(x). The words still become more alike, but more slowly. This is the residual connection of lesson 03 (He et al. 2016).
 #
 # A translator needs more: it has to read one sentence and write another. The next drawing shows the Transformer (Vaswani et al. 2017). You need not understand all of it yet, because we build its boxes one after another. At the top is the **encoder**, which reads the source. Its result is called the **memory**. At the bottom is the **decoder**, which writes the translation.
 #
@@ -137,7 +137,7 @@ with torch.no_grad():
 #
 # $$\text{norm}(x) = g \cdot \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + b$$
 #
-# A box f together with its residual connection and its norm is called a **sub-layer**. Vaswani et al. 2017 take the norm after the addition, which is called **post-norm**. Most models today take the norm before f, which is called **pre-norm**, and so do we.
+# We call a box f with its residual connection and its norm a **sub-layer**. Vaswani et al. 2017 take the norm after the addition, which is called **post-norm**. Most models today take the norm before f, which is called **pre-norm**, and so do we.
 #
 # $$\text{post: } \text{norm}(x + f(x)) \qquad\qquad \text{pre: } x + f(\text{norm}(x))$$
 #
@@ -331,7 +331,7 @@ table(rows, ["safe from later words", "safe from padding"])
 #
 # ## Does it translate?
 #
-# The model of the paper is larger: it has D = 512, 8 heads, F = 2,048, and 6 layers on each side. We train ours in the small world of lesson 06. The source is English, the target an invented language in which verbs stand at the end, and each sentence has exactly one right translation. The training loop is that of lesson 05, with 200 steps.
+# The base model of the paper is larger: it has D = 512, 8 heads, F = 2,048, and 6 layers on each side. We train ours in the small world of lesson 06. The source is English, the target an invented language in which verbs stand at the end, and each sentence has exactly one right translation. The training loop is that of lesson 05, with 200 steps.
 #
 # We test it in two ways. In the first, it predicts each word from the right words before it, as in training. This is the teacher forcing of lesson 05. What share of the words will it predict correctly?
 
@@ -399,7 +399,7 @@ for test_set in ("test_2016_flickr", "test_2017_flickr", "test_2017_mscoco"):
 plots.dots(rows, "BLEU; a mark for each of three seeds", xlim=(18, 40))
 
 # %% [markdown]
-# On each of the three test sets, the Transformer is ahead with every seed, by two to six BLEU. Lesson 13 shows how it was trained. In a world as small as ours this need not be so: after 200 steps there, [GRUs are ahead](../docs/measurements.md).
+# On each of the three test sets, the Transformer is ahead with every seed, by two to six BLEU. Each was trained by a recipe of its own (lesson 13). In a world as small as ours this need not be so: after 200 steps there, [GRUs are ahead](../docs/measurements.md).
 #
 # ## Take one part out
 #
@@ -493,9 +493,9 @@ columns = ["last losses", "words right, teacher forcing", "words right, by itsel
 table(rows, columns, digits=2)
 
 # %% [markdown]
-# Without the causal mask, hardly any word is right when the model writes by itself. In training it could look at the next word and copy it. When it writes, the next word is not there yet.
+# Without the causal mask, hardly any word is right when the model writes by itself. In training it could look at all later words. When it writes, there are none yet.
 #
-# The first two columns do not show this. In other tasks the loss would, because a model that sees the answer has a loss that is too good (lesson 05). Here the source already determines each word, so the loss is low with copying and without.
+# The first two columns do not show this. In other tasks the loss would, because a model that sees the answer has a loss that is too good (lesson 05). Here the source already determines each word, so the loss is low with later words and without.
 #
 # **Your turn**: put another part of the table into the cell with `part = ...`, predict, and run the cells again.
 #
@@ -604,11 +604,11 @@ plots.curves(steps, runs, "step", "gradient of the first layer", ax=ax)
 _ = ax.set(xscale="log", yscale="log")
 
 # %% [markdown]
-# At the first step, all three have a gradient. With post-norm and no warm-up, hardly any gradient reaches the first layer after ten steps. With a warm-up, or with pre-norm, it stays above 0.02. Why this happens is a longer story, which Xiong et al. 2020 and Liu et al. 2020 tell.
+# At the first step, all three have a gradient. With post-norm and no warm-up, hardly any gradient reaches the first layer after ten steps. With a warm-up, or with pre-norm, it stays above 0.01. Why this happens is a longer story, which Xiong et al. 2020 and Liu et al. 2020 tell.
 #
 # ## So: what else does attention need?
 #
-# To become a translator, attention needs residual connections, positions, a causal mask and an attention to the source: if one of them was missing, most words were wrong. The source mask lets it translate a sentence alone as well as among others. With norms, the model learned even if its weights began large. With norms after the addition, six layers needed a warm-up or a lower rate. A feed-forward network lets it compute something from each word. In our small world, this made little difference.
+# To become a translator, attention needs residual connections, positions, a causal mask and an attention to the source: without one of them, most words were wrong when the model wrote by itself. The source mask lets it translate a sentence alone as well as among others. With norms, the model learned even if its weights began large. With norms after the addition and large weights, six layers needed a warm-up or a lower rate. A feed-forward network lets it compute something from each word. In our small world, this made little difference.
 #
 # ## Questions
 #
@@ -635,7 +635,7 @@ check("12.q5", ...)
 # - Attention alone makes words alike. With residual connections, x + f(x), that happens more slowly.
 # - A sub-layer is x + f(norm(x)). An encoder layer has two: self-attention and feed-forward. A decoder layer has three, with an attention to the source in between.
 # - There are three attentions and two masks: one hides the padding of the source, one is causal. A missing mask raises no error, so we test that neither later words nor padding change the logits.
-# - Norms keep the numbers of the stream small, even with large weights. With post-norm, a high rate and no warm-up, hardly any gradient reaches the first layer.
+# - Norms keep the numbers of the stream small, even with large weights. With post-norm, large weights, a high rate and no warm-up, hardly any gradient soon reaches the first layer.
 # - On real captions, the Transformer translates better than GRUs with attention.
 #
 # **Exercises**: [open them](../exercises/12_transformer_exercises.ipynb)

@@ -9,7 +9,7 @@ questions = (
         "Ten words go through twelve layers of attention with random weights and nothing else. What happens to their vectors?",
         right=(
             "They all come to point in the same direction.",
-            "Each layer replaces every word by an average over all words, so the words become more alike with each layer.",
+            "Each layer replaces every word by a weighted mean of the values of all words, so the words become more alike with each layer.",
         ),
         wrong=(
             (
@@ -46,7 +46,7 @@ questions = (
     Question(
         "12.q3",
         "pre-norm and post-norm",
-        "Transformers of six layers on each side begin with large weights and learn at the rate of this page, without a warm-up. For which place of the norm does training fail, and what was seen in the first steps?",
+        "Transformers of six layers on each side begin with large weights and learn at a rate of 0.003, without a warm-up. For which place of the norm does training fail, and what was seen in the first steps?",
         right=(
             "Post-norm, norm(x + f(x)): hardly any gradient reaches the first layer.",
             "A warm-up prevented it. Pre-norm did not need one.",
@@ -54,7 +54,7 @@ questions = (
         wrong=(
             (
                 "Pre-norm, x + f(norm(x)): hardly any gradient reaches the first layer.",
-                "With pre-norm the gradient arrived, with a warm-up and without. Training failed with the norm after the sum.",
+                "With pre-norm the gradient arrived. Training failed with the norm after the sum.",
             ),
             (
                 "Post-norm, norm(x + f(x)): the gradient of the first layer grows and grows.",
@@ -95,12 +95,12 @@ questions = (
         "Three Transformers lack one part each. Here are their shares of right words, first given the right words, then by themselves: A 0.99 and 0.02, B 0.30 and 0.04, C 0.76 and 0.36. What do they lack?",
         right=(
             "A the causal mask, B the attention to the source, C the positions.",
-            "A reads the word that it should predict, and when it writes, that word is not there yet. B does not know what to say, even given the right words. C knows the words of the source, but not their order.",
+            "A has learned with the later words in sight, and when it writes, there are none. B does not know what to say, even given the right words. C knows the words of the source, but not their order.",
         ),
         wrong=(
             (
                 "A the attention to the source, B the causal mask, C the positions.",
-                "Without the attention to the source a model cannot get 0.99, since it does not know what to say. Without the causal mask it can: it reads the word that it should predict.",
+                "Without the attention to the source a model cannot get 0.99, since it does not know what to say. Without the causal mask it can: it sees the later words.",
             ),
             (
                 "A the causal mask, B the positions, C the attention to the source.",
@@ -108,7 +108,7 @@ questions = (
             ),
             (
                 "A the norms, B the attention to the source, C the positions.",
-                "A fails when it writes by itself. Without norms, a small model in this world writes nearly as well as the whole one.",
+                "A fails when it writes by itself. Without norms, a small model in this world writes as well as the whole one.",
             ),
         ),
     ),

@@ -200,7 +200,7 @@ _mistaken(
 )
 _mistaken(
     "first_sentence_only",
-    "Attentions that go wrong only in a later sentence, or use the first one's mask for all, pass your test, since you look at the signs, the sums and the contexts of the first sentence only. Look at all.",
+    "Attentions that go wrong in few rows only pass your test, such as one in which a row whose window is hidden sums to 0, although its mask has a True. Look at the signs, the sums and the contexts of all sentences, with masks in which such a row occurs.",
     part=lambda tensor: tensor[:1],
 )
 for _name, _where, _staying in (
