@@ -128,6 +128,7 @@ CASES = {
     "the device meta": lambda cells: ["import torch; torch.set_default_device('meta')", *cells],
     "no gradients": lambda cells: ["import torch; torch.inference_mode().__enter__()", *cells],
     "warnings as errors": lambda cells: replaced("causal_mask", ("    return ", "    warnings.warn('old')\n    return "))(["import warnings; warnings.simplefilter('error')", *cells]),
+    "display with options": replaced("causal_mask", ("return ", "display(size, clear=True)\n    return ")),
     "one cell for all": lambda cells: ["\n\n\n".join(cells)],
 }  # fmt: skip
 
@@ -140,6 +141,18 @@ def test_a_notebook_earns_what_its_checks_said(name, run_all, graded):
     said, result = run_all(cells), graded(cells)
     assert {verdict.task: verdict.state for verdict in result.verdicts} == said, result.remarks
     assert result.suspicions == () or "replaces what it is measured with" in result.suspicions[0]
+
+
+def test_a_stub_does_not_remember_its_inputs_for_the_answer_below(graded):
+    remembers = (
+        "KEPT = []\n\n\ndef padding_mask(lengths, size):\n    KEPT.append(lengths)\n    raise NotImplementedError"
+    )
+    answers = "def padding_mask(lengths, size):\n    return torch.arange(size) < lengths[:, None] if KEPT else None"
+    cells, asked = solved("03"), 'check("03.padding_mask", padding_mask)'
+    place = checking(cells, "padding_mask")
+    cells[place - 1 : place + 1] = [remembers, asked, answers, asked]
+    (verdict,) = [each for each in graded(cells).verdicts if each.task == "03.padding_mask"]
+    assert verdict.state == "failed"
 
 
 def test_what_stands_below_an_import_that_fails_here_is_there(graded):

@@ -452,6 +452,7 @@ WORDS = [
     ("import threading", "would run code after or beside its answers", True),
     ("f = torch.jit.script(g)", "compiles functions, whose calls nobody sees", False),
     ("f = torch.compile(lambda x: x)", "", False),
+    ("torch.backends.cudnn.deterministic = True", "", False),
     ("os.environ['KMP_DUPLICATE_LIB_OK'] = 'True'", "reads or sets environment variables", False),
     ("signal, requests = noise * 2, [1]", "", False),
     ("signal.shape, requests[0]", "", False),

@@ -112,6 +112,14 @@ def test_other_cells_and_outputs_are_ignored(tmp_path):
     assert found.cells == ("a = 1",) and found.remarks == ()
 
 
+def test_old_notebooks_may_hold_lines_without_their_ends():
+    code = {"cell_type": "code", "input": ["a = 1", "b = 2"]}
+    (cell,) = notebook_file.cells_of({"worksheets": [{"cells": [code]}]})
+    assert cell["source"] == "a = 1\nb = 2"
+    (cell,) = notebook_file.cells_of({"cells": [{"cell_type": "code", "source": ["a =", " 1"]}]})
+    assert cell["source"] == "a = 1"
+
+
 def test_cells_that_cannot_be_run_are_left_out_alone_and_named(tmp_path):
     cells = [
         {"cell_type": "code", "source": "a = 1"},
@@ -531,6 +539,11 @@ def test_platforms_names_lead_to_the_student(tmp_path):
         ("a1", "lovelac"), ("a1", "lovelac"), ("a2", "smithjo"), ("a3", "smithjo"), ("a4", "Jo Blog"), ("a5", "plain_n"),
         ("Al Khwarizmi", "Al Khwa"),
     ]  # fmt: skip
+    turned = {"k1": Person("k1", "Kim Lee"), "k2": Person("k2", "Lee Kim"), "h1": Person("h1", "राम")}
+    lay(tmp_path / "turned", "Kim Lee_11_assignsubmission_file_/x.ipynb", "Lee Kim_22_assignsubmission_file_/x.ipynb",
+        "रमा_33_assignsubmission_file_/x.ipynb")  # fmt: skip
+    whose = [(student, file[:7]) for student, file in found(tmp_path / "turned", turned) if file]
+    assert whose == [("k1", "Kim Lee"), ("k2", "Lee Kim"), ("रमा", "रमा_33_")]
     two = {s: Person(s, "Ada Lovelace") for s in ("b1", "b2")}  # a name that two bear tells nothing
     assert ("lovelaceada", "lovelaceada_123_4567_03_queries.ipynb") in found(tmp_path, two)
 
@@ -933,6 +946,8 @@ def test_a_time_without_an_offset_is_read_in_the_class_s_zone(tmp_path, deadline
 
 def test_without_a_zone_each_time_has_to_tell_its_offset(tmp_path):
     late, naive = settings_of(tmp_path, LATE), "student,submitted\nada,2026-10-25T12:00:00\n"
+    with pytest.raises(TableError, match='line 2: "2026-10-25" has no time of day'):
+        roster_of(tmp_path, "student,submitted\nada,2026-10-25\n", settings=late)
     with pytest.raises(TableError, match=r'line 2: 2026-10-25 12:00:00 has no offset from UTC.* \[time\] zone = "'):
         roster_of(tmp_path, naive, settings=late)
     assert roster_of(tmp_path, naive)["ada"].other["submitted"] == "2026-10-25T12:00:00"  # where nothing depends on it

@@ -289,6 +289,11 @@ def always_alike() -> None:
     os.getpid = os.getppid = lambda: 1
 
 
+def _shown(*objects, **options):
+    """Stand in for `display`."""
+    print(*objects)
+
+
 class Answers:
     """A notebook's names, and the requests about them."""
 
@@ -299,7 +304,7 @@ class Answers:
         self._module, self._futures = types.ModuleType("__main__"), 0
         shell = Shell(self._module.__dict__)
         nothing = lambda *args, **named: None  # noqa: E731
-        self._module.__dict__.update(get_ipython=lambda: shell, display=print, exit=nothing, quit=nothing)
+        self._module.__dict__.update(get_ipython=lambda: shell, display=_shown, exit=nothing, quit=nothing)
         sys.modules["__main__"] = self._module
         sys.stdout = sys.stderr = _Nowhere()
         sys.stdin = io.StringIO()

@@ -351,6 +351,7 @@ class _Run:
             0,
             (),
         )  # the process: how many cells it has behind it, what it was given
+        self._has_seen = False  # whether the process was shown inputs of a task that is run once more
         self._free = False  # whether what runs now is no doing of the learner's, and takes from no time of theirs
         self._missed = set()  # cells that lacked some of what is offered
         self.answered = {}  # {question's id: (answer, seed)}
@@ -381,6 +382,7 @@ class _Run:
                 (place, *others), number = heappop(waiting)
                 found[number] = self._answer(wanted[number], place)
                 if others and found[number].is_none:
+                    self._has_seen |= found[number].state == "outcomes"  # a stub that was called with the inputs
                     heappush(waiting, (tuple(others), number))
             if not offers:
                 self._go_to(last, offers)
@@ -396,9 +398,9 @@ class _Run:
         Return False where time or patience is used up. The cells run again where the process has gone further, where it holds what this
         task is not offered, and where they lacked what it is offered.
         """
-        if self._alive and (self._at > place + 1 or offers != self._offers):
+        if self._alive and (self._has_seen or self._at > place + 1 or offers != self._offers):
             self._box._end()
-            self._alive, self._free = False, True
+            self._alive, self._has_seen, self._free = False, False, True
         try:
             while self._deaths <= self._limits.processes and self._left() > 0:
                 if not self._alive:

@@ -71,7 +71,7 @@ SUSPICIOUS = {  # what no honest answer needs
     _imports_of("socket", "urllib", "requests", "http"): "asks for a network",
     _imports_of("threading", "atexit") + r"|__del__": "would run code after or beside its answers",
     r"\bsys\s*\.\s*(modules|meta_path|path_hooks)\b": "looks through the modules that are there",
-    r"__torch_function__|\bsetattr\s*\(\s*(torch|builtins)|(?<![\w.])(torch|builtins)\.[\w.]+[ \t]*=(?!=)|__eq__|__array__": "replaces what it is measured with",
+    r"__torch_function__|\bsetattr\s*\(\s*(torch|builtins)|(?<![\w.])(torch|builtins)\.(?!backends\.)[\w.]+[ \t]*=(?!=)|__eq__|__array__": "replaces what it is measured with",
 }  # fmt: skip
 NOTICED = {  # what honest notebooks hold, too
     r"\btorch\s*\.\s*(jit|fx)\b": "compiles functions, whose calls nobody sees",

@@ -18,7 +18,7 @@ from multiprocessing.connection import wait
 
 from course_utils.base.files import scratch
 from course_utils.grading.cage.locks import CageError, Layers, limit_memory
-from course_utils.grading.judging.box import Limits, ServerGone
+from course_utils.grading.judging.box import Limits, ServerGone, busy
 from course_utils.grading.judging.grader import Grader
 from course_utils.grading.keeping.journal import GAVE_UP
 from course_utils.grading.keeping.record import Result
@@ -100,10 +100,10 @@ class _Member:
         with _interrupts_wait():
             self.process.start()
         theirs.close()
-        self.item, self.attempt, self._lost, self._whole = None, 0, False, plan.limits.whole
+        self.item, self.attempt, self._lost, self._whole, self._busy = None, 0, False, plan.limits.whole, 1.0
 
     def give(self, item, attempt):
-        self.item, self.attempt, self._since = item, attempt, time.monotonic()
+        self.item, self.attempt, self._since, self._busy = item, attempt, time.monotonic(), 1.0
         try:
             self.pipe.send(item)
         except OSError:
@@ -119,7 +119,8 @@ class _Member:
         return result
 
     def dead(self):
-        patience = self._whole + SECONDS_BEYOND
+        self._busy = max(self._busy, busy())  # its limits are as many times as long
+        patience = self._whole * self._busy + SECONDS_BEYOND
         return self.item is not None and (self._lost or time.monotonic() - self._since > patience)
 
     def end(self, deadline):

@@ -48,6 +48,9 @@ def read_roster(path: Path, settings: Settings = Settings()) -> dict[str, Person
             raise TableError(
                 f'{path}, line {line}: "{text}" is no time: write it as 2026-11-20T23:59:00+01:00.'
             ) from None
+        text = people[student].other.get("submitted", "")
+        if settings.deadline and time and ":" not in text:
+            raise TableError(f'{path}, line {line}: "{text}" has no time of day: write it as {text}T23:59:00+01:00.')
         if settings.deadline and time and time.tzinfo is None:
             raise TableError(f"{path}, line {line}: {time} has no offset from UTC, as in {time}+01:00. {NO_ZONE}")
     if not people:

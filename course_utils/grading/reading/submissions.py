@@ -202,7 +202,9 @@ class RosterIndex:
             "Canvas": _unambiguous((_other(p, "canvas_id") or _other(p, "id"), s) for s, p in roster.items()),
             "Moodle": _unambiguous((_other(p, "id"), s) for s, p in roster.items()),
         }
-        self.names = _unambiguous((spelt, s) for s, p in roster.items() for spelt in _spellings(p))
+        exact = [(spelt, s) for s, p in roster.items() for spelt in {_letters(s), _letters(p.name)}]
+        turned = [(spelt, s) for s, p in roster.items() for spelt in _turned(p) - {spelt for spelt, _ in exact}]
+        self.names = _unambiguous(exact + turned)  # a name that somebody bears belongs to nobody else
 
     def of(self, platform):
         """Return the student whom number and name tell, or one of them; None where they tell two."""
@@ -241,15 +243,16 @@ def _other(person, column):
     return next((value for name, value in person.other.items() if name.lower() == column), "")
 
 
-def _spellings(person):
-    """Return the letters of the identifier and of the name, last name first and last, as platforms write them."""
+def _turned(person):
+    """Return the letters of a name whose words are turned round, last name first or last, as platforms write it."""
     words = person.name.replace(",", " ").split()
-    turns = {"".join(words[i:] + words[:i]) for i in range(len(words))}
-    return {_letters(text) for text in (person.student, *turns)}
+    return {_letters("".join(words[i:] + words[:i])) for i in range(len(words))}
 
 
 def _letters(text):
-    return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text))).lower()
+    """Letters, digits and the marks that belong to them: in Hindi or Thai, vowels are marks."""
+    text = unicodedata.normalize("NFKC", text)
+    return "".join(c for c in text if c.isalnum() or unicodedata.category(c)[0] == "M").lower()
 
 
 def natural(text: str) -> list:
