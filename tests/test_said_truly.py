@@ -614,7 +614,7 @@ def most(group):
         ("07.catch_wrong_beam", searching(lambda ids: torch.randn(4).log_softmax(0)), "for the same prefix again"),
         ("07.catch_wrong_beam", searching(lambda ids: random_step(ids).masked_fill(torch.arange(4) == 3, -torch.inf)), "not finite"),
         ("07.catch_wrong_beam", searching(lambda ids: random_step(ids), width=0), "Candidates take both from 1 on"),
-        ("07.catch_wrong_beam", searching(lambda ids: random_step(ids, 50), width=20, longest=10), "Your search is too large"),
+        ("07.catch_wrong_beam", searching(lambda ids: random_step(ids, 50), width=40, longest=10), "Your search is too large"),
         ("11.catch_order_blind", lambda model: bool(model(torch.randn(4, 5)).isfinite().all()), "a tensor of T rows of width 4"),
         ("11.catch_order_blind", lambda model: bool(model(torch.randn(3, 4, requires_grad=True)).isfinite().all()), "Gradients do not pass"),
         ("10.catch_wrong_heads", asking_heads(mask=torch.ones(3, 5) > 0), "a tensor of truth values of shape B×T×S, here 2×3×5"),

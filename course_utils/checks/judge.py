@@ -115,14 +115,16 @@ def _right(task, cases, outcomes, expected, at_hazards):
 def explain_further(report, expected, outcomes, pairs=True):
     """Tell in the Report the relation of a wrong value to the right one, where it has no name and there is such a relation.
 
-    A property that is broken says more of an answer that is read first, and more of NaN than two mistakes would: its sentence stays.
+    A property that is broken says more of an answer that is read first and has no steps, and more of NaN than two mistakes would:
+    its sentence stays.
     `pairs`: whether to look for two mistakes at once, too.
     Runs the course's own code alone, on the task's own cases: what an answer returned is only compared.
     """
     wrong_value = report.kind in ("shape", "finite", "value") and not report.case.edge and report.shows_values
-    if not wrong_value or report.mistake or report.properties and expected.task.reading_function:
+    task = expected.task
+    if not wrong_value or report.mistake or report.properties and task.reading_function and not task.steps_function:
         return
-    read = [as_read(expected.task, *each) for each in zip(expected.cases, outcomes, strict=False)]
+    read = [as_read(task, *each) for each in zip(expected.cases, outcomes, strict=False)]
     pairs = pairs and not (report.properties and report.kind == "finite")
     if relation := explain.explain(expected, read, pairs):
         report.tell(relation)
