@@ -212,7 +212,7 @@ def split(draw, cells, lesson):
 def renamed(draw, cells, lesson):
     names = {task.answer_name for task in tasks.by_lesson()[lesson] if not task.module}
     name = draw.choice(sorted(names))
-    return [cells[0], *(re.sub(rf"(?<![.\"\w]){name}\b(?!=)", f"my_{name}", cell) for cell in cells[1:])]
+    return [cells[0], *(re.sub(rf"(?<![.\"\w])(?<!import ){name}\b(?!=)", f"my_{name}", cell) for cell in cells[1:])]
 
 
 def set_first(draw, cells, lesson):
