@@ -100,10 +100,10 @@ class _Member:
         with _interrupts_wait():
             self.process.start()
         theirs.close()
-        self.item, self.attempt, self._lost, self._whole, self._busy = None, 0, False, plan.limits.whole, 1.0
+        self.item, self.attempt, self._lost, self._whole = None, 0, False, plan.limits.whole
 
     def give(self, item, attempt):
-        self.item, self.attempt, self._since, self._busy = item, attempt, time.monotonic(), 1.0
+        self.item, self.attempt, self._since = item, attempt, time.monotonic()
         try:
             self.pipe.send(item)
         except OSError:
@@ -119,9 +119,10 @@ class _Member:
         return result
 
     def dead(self):
-        self._busy = max(self._busy, busy())  # its limits are as many times as long
-        patience = self._whole * self._busy + SECONDS_BEYOND
-        return self.item is not None and (self._lost or time.monotonic() - self._since > patience)
+        if self.item is None or self._lost:
+            return self.item is not None
+        beyond = time.monotonic() - self._since - SECONDS_BEYOND
+        return beyond > self._whole and beyond > self._whole * busy()  # on a busy machine, its limits are longer
 
     def end(self, deadline):
         """Close its pipe, at which it ends when it is idle; else kill it, at the deadline or at once when it is busy."""

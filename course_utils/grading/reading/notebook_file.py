@@ -263,8 +263,7 @@ def cells_of(plain: object) -> Iterator[dict]:
         if isinstance(cell, dict):
             kind = cell.get("cell_type")
             source = cell.get(source_of_code if kind == "code" else "source", "")
-            ends = "" if source_of_code == "source" else "\n"
-            yield cell | {"cell_type": kind, "source": _joined(source, ends)}
+            yield cell | {"cell_type": kind, "source": _joined(source, nbformat_3=source_of_code == "input")}
         else:
             yield {"cell_type": "code", "source": None}
 
@@ -311,11 +310,11 @@ def _titled(cells):
             yield name if isinstance(name, str) else "", text
 
 
-def _joined(source, worksheet_lines=""):
-    """A list of lines as one text; in nbformat 3 the lines may lack their ends."""
+def _joined(source, nbformat_3):
+    """Return a list of lines as one text. In nbformat 3 the lines may lack their ends."""
     if isinstance(source, list) and all(isinstance(line, str) for line in source):
-        ends = "" if any(line.endswith("\n") for line in source[:-1]) else worksheet_lines
-        return ends.join(source)
+        have_ends = any(line.endswith("\n") for line in source[:-1])
+        return ("\n" if nbformat_3 and not have_ends else "").join(source)
     return source if isinstance(source, str) else None
 
 

@@ -41,14 +41,13 @@ def read_roster(path: Path, settings: Settings = Settings()) -> dict[str, Person
                 f'{path}, line {line}: the student "{student}" is in line {lines[student]} already: keep one of them.'
             )
         people[student], lines[student] = _person(student, fields, columns), line
+        text = people[student].other.get("submitted", "")
         try:
             time = submitted(people[student], settings)
         except ValueError:
-            text = people[student].other["submitted"]
             raise TableError(
                 f'{path}, line {line}: "{text}" is no time: write it as 2026-11-20T23:59:00+01:00.'
             ) from None
-        text = people[student].other.get("submitted", "")
         if settings.deadline and time and ":" not in text:
             raise TableError(f'{path}, line {line}: "{text}" has no time of day: write it as {text}T23:59:00+01:00.')
         if settings.deadline and time and time.tzinfo is None:

@@ -203,8 +203,9 @@ class RosterIndex:
             "Moodle": _unambiguous((_other(p, "id"), s) for s, p in roster.items()),
         }
         exact = [(spelt, s) for s, p in roster.items() for spelt in {_letters(s), _letters(p.name)}]
-        turned = [(spelt, s) for s, p in roster.items() for spelt in _turned(p) - {spelt for spelt, _ in exact}]
-        self.names = _unambiguous(exact + turned)  # a name that somebody bears belongs to nobody else
+        borne = {spelt for spelt, _ in exact}  # by somebody: such a name belongs to nobody else
+        turned = [(spelt, s) for s, p in roster.items() for spelt in _turned(p) - borne]
+        self.names = _unambiguous(exact + turned)
 
     def of(self, platform):
         """Return the student whom number and name tell, or one of them; None where they tell two."""
