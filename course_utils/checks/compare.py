@@ -109,10 +109,7 @@ def _in_number(expected, received, name):
         return Finding("finite", f"{name} is {received}; {expected:.4g} was expected.", expected, received)
     if not whole and isfinite(_as_float(received)):
         pair = torch.tensor([expected, float(received)], dtype=torch.float64)
-        digits = digits_apart(*pair)
-        return Finding(
-            "value", f"{name} is {number(pair[1], digits)}, expected {number(pair[0], digits)}.", expected, received
-        )
+        return Finding("value", _where_wrong(*pair, torch.tensor(False), name), expected, received)
     return Finding("value", f"{name} is {describe(received)}, expected {describe(expected)}.", expected, received)
 
 

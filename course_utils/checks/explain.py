@@ -36,10 +36,8 @@ DEFAULTS = (0, 0.5, 1, 2, 3, 5, 10, -1)
 TOGETHER = "Two mistakes made together would give exactly what you return."  # others might, too: so it is not said that they were made
 PARTS_AT_MOST = 1000  # of a value
 STEPS_AT_MOST = 20_000  # computed for changes tried together: what is said hangs on the answer, and on no clock
-A_TRUTH_VALUE = [
-    "one",
-    (torch.Size(()), True),
-]  # the shapes of one True or False, which two changes often give by chance
+# The `shapes` of the Value of one True or False, which two changes often give by chance.
+A_TRUTH_VALUE = ["one", (torch.Size(()), True)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,12 +12,8 @@ from torch.nn import functional as F
 from course_utils.models.attention import attention, masked_softmax
 
 PAD, UNKNOWN = "<pad>", "<unk>"
-FOR_FOUR_CASES = {
-    "epochs": 15,
-    "batch": 64,
-    "rate": 5e-2,
-    "weight_decay": 0.01,
-}  # settings of `train` for generated reviews
+# Settings of `train` for generated reviews.
+FOR_FOUR_CASES = {"epochs": 15, "batch": 64, "rate": 5e-2, "weight_decay": 0.01}
 
 
 def build_vocabulary(sentences, min_count=1):

@@ -70,9 +70,8 @@ def run(answer, cases, seconds=10.0, candidates=None, repeated=True, watch=None,
         try:
             with time_limit(seconds, waiting):
                 builtins.input = sys.breakpointhook = _no_input
-                torch.default_generator.manual_seed(
-                    SEED
-                )  # `torch.manual_seed` takes a millisecond for devices that nobody has
+                # `torch.manual_seed` would take a millisecond for devices that nobody has.
+                torch.default_generator.manual_seed(SEED)
                 for case in cases:
                     printed = _Kept()
                     outcome = _call(answer, case, candidates, printed, watch, repeated)

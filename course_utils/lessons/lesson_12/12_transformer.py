@@ -378,10 +378,18 @@ ours = translate(model, pairs.words, sentences)
 for sentence, wanted, written in zip(sentences, right, ours, strict=True):
     print(f"source  {sentence}\nright   {wanted}\nmodel   {written}\n")
 
+
 # %%
-translations = translate(model, pairs.words, test.sources)
-_, by_itself = exact_shares(translations, test.targets)  # of sentences, of words
-print(f"share of words right when the model writes by itself: {by_itself:.2f}")
+def results(model, losses):
+    loss = sum(losses[-20:]) / 20  # of the last steps
+    with_teacher_forcing = share_right(model, *test_batch)
+    translations = translate(model, pairs.words, test.sources)
+    _, by_itself = exact_shares(translations, test.targets)  # of sentences, of words
+    return [loss, with_teacher_forcing, by_itself]
+
+
+of_whole = results(model, losses)
+print(f"share of words right when the model writes by itself: {of_whole[-1]:.2f}")
 
 # %% [markdown]
 # The first translation is right. In the second, the model has left out two words. When the model writes by itself, fewer words are right than before. We count a word only at its right position, so one word left out makes all later words wrong.
@@ -472,13 +480,6 @@ predict("12.part", ...)
 
 
 # %% tags=["reveals"]
-def results(model, losses):
-    loss = sum(losses[-20:]) / 20
-    translations = translate(model, pairs.words, test.sources)
-    _, by_itself = exact_shares(translations, test.targets)
-    return [loss, share_right(model, *test_batch), by_itself]
-
-
 torch.manual_seed(0)
 without = take_out(Transformer(len(pairs.words)), part)
 its_losses = fit(without, *pairs.ids(), steps=200)
@@ -488,14 +489,14 @@ reveal("12.part", round(its_results[-1], 2))
 
 
 # %%
-rows = {"whole model": results(model, losses), f"without {part}": its_results}
+rows = {"whole model": of_whole, f"without {part}": its_results}
 columns = ["last losses", "words right, teacher forcing", "words right, by itself"]
 table(rows, columns, digits=2)
 
 # %% [markdown]
 # Without the causal mask, hardly any word is right when the model writes by itself. In training it could look at all later words. When it writes, there are none yet.
 #
-# The first two columns do not show this. In other tasks the loss would, because a model that sees the answer has a loss that is too good (lesson 05). Here the source already determines each word, so the loss is low with later words and without.
+# The first two columns do not show this. In other tasks the loss shows it, because a model that sees the answer has a loss that is too good (lesson 05). Here the source already determines each word, so the loss is low with later words and without.
 #
 # **Your turn**: put another part of the table into the cell with `part = ...`, predict, and run the cells again.
 #
@@ -515,7 +516,7 @@ for part in parts:
 plots.dots(rows, "share of words right; a mark for each of five seeds")
 
 # %% [markdown]
-# With four of the parts taken out, fewer than half of the words are right: positions, attention to the source, residual connections, and the causal mask. If one of the first three is missing, teacher forcing shows it, too. The causal mask is missed only when the model writes by itself.
+# With four of the parts taken out, fewer than half of the words are right: positions, attention to the source, residual connections, and the causal mask. If one of the first three is missing, teacher forcing shows it, too. A missing causal mask shows only when the model writes by itself.
 #
 # Without the source mask, fewer words are right if sentences are translated one at a time: the model has learned to look at padding, too, and then there is none. Feed-forward networks and norms change little here. Our model has only two layers on each side, and its language is simple.
 #
@@ -635,7 +636,7 @@ check("12.q5", ...)
 # - Attention alone makes words alike. With residual connections, x + f(x), that happens more slowly.
 # - A sub-layer is x + f(norm(x)). An encoder layer has two: self-attention and feed-forward. A decoder layer has three, with an attention to the source in between.
 # - There are three attentions and two masks: one hides the padding of the source, one is causal. A missing mask raises no error, so we test that neither later words nor padding change the logits.
-# - Norms keep the numbers of the stream small, even with large weights. With post-norm, large weights, a high rate and no warm-up, hardly any gradient soon reaches the first layer.
+# - Norms keep the numbers of the stream small, even with large weights. With post-norm, large weights, a high rate and no warm-up, hardly any gradient reaches the first layer after a few steps.
 # - On real captions, the Transformer translates better than GRUs with attention.
 #
 # **Exercises**: [open them](../exercises/12_transformer_exercises.ipynb)
