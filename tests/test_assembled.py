@@ -10,8 +10,7 @@ from course_utils.data.measured import measured, measured_once
 from course_utils.data.subwords import PAD
 from course_utils.models.assembled import Assembled, share_right, train_assembled
 from course_utils.models.conversion import from_lesson
-from course_utils.models.residual import first_steps, last_layer, likeness
-from course_utils.models.transformer import Transformer
+from course_utils.models.residual import likeness
 
 SOURCE, TARGET = torch.tensor([[4, 5, 6, 2], [7, 2, 0, 0]]), torch.tensor([[1, 8, 9], [1, 10, 0]])
 ENCODER, DECODER = "12.encoder_layer", "12.decoder_layer"
@@ -66,14 +65,6 @@ def test_words_become_alike_without_residual_connections():
     assert (alone[:, 2:] > 0.99).all() and (joined[:, 6] < 0.6).all()
 
 
-def test_the_last_layer_is_what_the_norm_at_the_end_reads():
-    torch.manual_seed(0)
-    model = Transformer(11, width=12, heads=3, hidden=7, encoder_layers=1, decoder_layers=2).double().eval()
-    logits = model.readout(model.decoder_norm(last_layer(model, SOURCE, TARGET)))
-    torch.testing.assert_close(logits, model(SOURCE, TARGET))
-    assert not model.decoder[1]._forward_hooks
-
-
 def test_post_norm_needs_a_warm_up_at_a_high_rate():
     for norm, warmup, rate, learns in (
         ("pre", 0, 0.003, True),
@@ -89,32 +80,6 @@ def test_post_norm_needs_a_warm_up_at_a_high_rate():
 def test_the_program_for_warm_up_measures_a_row():
     ((*setup, seed, share),) = program("warm_up").measure("post", 200, 3e-3, 0, steps=2)
     assert (*setup, seed) == ("post", 200, 3e-3, 0) and 0 <= share < 0.5
-
-
-def test_the_table_of_first_steps_shows_what_the_lesson_says():
-    def of(value, norm, warmup):
-        steps, runs = measured("first_steps", value, "step", norm=norm, warmup=warmup)
-        assert len(runs) == 3 and steps == [1, 2, 3, 5, 10, 20, 50, *[100, 200, 250] * (warmup == 200)]
-        return torch.tensor(runs).T  # steps, seeds
-
-    assert of("unlike", "post", 0)[3].max() < 1e-4 and of("gradient", "post", 0)[3:].max() < 1e-3
-    for way in (("pre", 0), ("post", 200)):
-        assert of("unlike", *way).amin(0).max() < 0.1 and of("unlike", *way)[-1].min() > 0.7
-        assert of("gradient", *way).min() > 0.02
-
-
-def test_the_program_for_warm_up_measures_first_steps():
-    rows = program("warm_up").steps_of("pre", 0, 0, shown=(1, 3))
-    assert [row[:4] for row in rows] == [("pre", 0, 0, 1), ("pre", 0, 0, 3)] and 0 < float(rows[0][4]) < 1
-
-
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.thorough) for seed in range(1, 5))])
-def test_at_a_high_rate_post_norm_makes_all_words_alike_and_then_gets_no_gradient(seed):
-    (pre, _), (post, gradients), (warm, others) = (
-        first_steps(norm, warmup, steps=12, seed=seed) for norm, warmup in (("pre", 0), ("post", 0), ("post", 200))
-    )
-    assert post[4:].min() > 0.999 > max(pre.max(), warm.max())
-    assert gradients[-1] < 1e-3 * gradients[0] and others[-1] > 0.05 * others[0]
 
 
 @pytest.fixture

@@ -27,12 +27,12 @@ def claim(lesson, sentence):
 
 @claim("03", "This model is no better than a guess, with each of the five seeds.")
 def _(numbers):
-    return all(0.45 < share < 0.55 for share in numbers("own seed:\n"))
+    return all(0.45 < share < 0.55 for share in numbers("different seeds:\n"))
 
 
 @claim("03", "With the three matrices, every run gets every review right.")
 def _(numbers):
-    return set(numbers("own seed:\n")) == {1.0}
+    return set(numbers("different seeds:\n")) == {1.0}
 
 
 @claim("03", "The contexts decide: they are positive only in the two good reviews.")
@@ -40,6 +40,12 @@ def _(numbers):
     cases = ("the film was great ", "the film was not awful ", "the film was awful ", "the film was not great ")
     own, contexts = zip(*map(numbers, cases), strict=True)
     return max(own) - min(own) < 4 and min(contexts[:2]) > 8 and max(contexts[2:]) < 0
+
+
+@claim("03", 'No: in this model "awful" adds a large positive number, and so does "great".')
+def _(numbers):
+    great, awful, nothing, was = (numbers(f"{word:6} adds")[0] for word in ("great", "awful", "not", "was"))
+    return min(great, awful) > 8 and max(nothing, was) < 1
 
 
 @claim("05", "Your model does much the same as the other five.")

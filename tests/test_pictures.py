@@ -37,7 +37,7 @@ def test_weights_use_a_map_from_zero_to_one_and_name_their_axes():
     plots.weights(torch.tensor([[0.25, 0.75]]), ["a", "b"], ["q"])
     ax = plt.gca()
     assert ax.images[0].get_clim() == (0, 1)
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("keys: words attended", "queries")
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("keys: words looked at", "queries")
     assert texts(ax) == ["0.25", "0.75"]
 
 
@@ -222,7 +222,7 @@ def draw_two_panels():
 IN_WORDS = [
     (
         draw_grid,
-        ["“two queries”", "columns: keys: words attended", "Row θ₁: not 0.25, great 0.75.", "Row θ₂: not 1, great 0."],
+        ["“two queries”", "columns: keys: words looked at", "Row θ₁: not 0.25, great 0.75.", "Row θ₂: not 1, great 0."],
     ),
     (
         lambda: plots.amounts([[0.5, 9.0]], ["a", "b"], ["q"], "lost", most=9.0, unit="BLEU"),

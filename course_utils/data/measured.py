@@ -12,7 +12,7 @@ near.csv, heads.csv                     benchmarks/heads.py           where each
 positions.csv                           benchmarks/positions.py       ways to tell positions apart, by length
 places.csv                              benchmarks/positions.py       the same for texts of 24 words, by the place of the answer
 translated.csv                          benchmarks/positions.py       the same in translation, and no positions
-warm_up.csv, first_steps.csv            benchmarks/warm_up.py         norms in front or behind, with a warm-up and without, and their first steps
+warm_up.csv                             benchmarks/warm_up.py         norms in front or behind, with a warm-up and without
 parts.csv                               benchmarks/parts.py           a Transformer without each of its parts
 on_captions.csv                         benchmarks/ablations.py       the translators with attention, on real captions
 ablations.csv, recipe.csv               benchmarks/ablations.py       a recipe's ingredients, in the small world and for the translator

@@ -31,7 +31,7 @@ words.attach()
 COLOURS = ("#0b6fa4", "#d1495b", "#3f7d20", "#7a4f9e", "#b8860b", "#4d4d4d")
 LOOKS = tuple(zip(COLOURS, ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1))), "os^Dv*", strict=True))
 CHOICES = plt.get_cmap("Set3")  # a colour for each of up to twelve things
-KEYS, QUERIES = "keys: words attended", "queries"
+KEYS, QUERIES = "keys: words looked at", "queries"
 
 
 def axes(columns=1, width=4.6, height=3.2):

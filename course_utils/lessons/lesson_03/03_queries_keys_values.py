@@ -17,11 +17,11 @@ from course_utils.models.sentiment import (
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# In lesson 02, an attention compared every word with a learned vector θ, which was the same for every sentence. So "not" had no vector of its own to look for the word that it negates. In this lesson, the words themselves look for others. We want to see whether one attention then gets all four cases right: good and bad reviews, plain and with "not".
+# In lesson 02, an attention compared every word with a learned vector θ, which was the same for every sentence. So "not" could not look for the word that it negates. In this lesson, the words themselves ask. We want to see whether one attention then gets all four cases right: good and bad reviews, plain and with "not".
 #
 # ## One function for every θ
 #
-# Each attention of lesson 02 had its own θ, but the formula was the same, a dot product. So we write one function, and hand θ over to it:
+# Each attention of lesson 02 had its own θ, but the formula was the same, a dot product. So we write one function, and pass θ to it:
 #
 # $$g(q, k) = q^\top k$$
 #
@@ -85,7 +85,7 @@ print("PyTorch gives the same:", torch.allclose(contexts, by_library))
 # %% [markdown]
 # The first row is the context that we have computed. PyTorch has this function, too. Our `scale=1.0` turns off a division that lesson 04 explains.
 #
-# The drawing shows the three steps. In it, B is the number of sentences in a batch; here we have one. The box "mask" comes at the end of this lesson.
+# The drawing shows the three steps. In it, B is the number of sentences in a batch; here we have one. The box "mask" comes later in this lesson.
 
 # %%
 diagrams.attention(new=["queries", "keys", "values"])
@@ -169,17 +169,88 @@ asked = {  # weights, their columns, their rows
 plots.side_by_side(plots.weights, asked)
 
 # %% [markdown]
-# In self-attention, "the" and "was" look at two words, at themselves and at each other, because they have the same vector. Every other word finds only itself: "film" asks for a film and finds "film". In cross-attention, each German word finds its English partner. In fixed attention, θ₂ asks for two features, and shares its weight between "film" and "great".
+# In self-attention, "the" and "was" look at two words, at themselves and at each other, because they have the same vector. We say that a word **finds** another if nearly all of its weight lies there. Every other word finds itself: "film" asks for a film and finds "film". In cross-attention, each German word finds its English partner. In fixed attention, θ₂ asks for two features, and shares its weight between "film" and "great".
+#
+# ## Where may a word look?
+#
+# So far every query may look at every key. A **mask** says for each query and each key whether the query may look there. Two kinds of mask are used in this course:
+#
+# - Sentences of different lengths share one tensor, and the shorter ones are filled up with **padding**. No word should look at padding. A **padding mask** is True where the key is a word. We use it in this lesson.
+# - From lesson 09 on, models learn to predict the *next* word of a text. In training, the whole text is there, so later words have to be hidden. A **causal mask** is True where the key stands at the place of the query or before it.
+#
+# In both masks, True means "may look". Take a sentence of three words and two positions of padding. How many of the 25 pairs of query and key are True in both masks?
+
+# %% tags=["nbval-check-output"]
+is_word = torch.tensor([True, True, True, False, False])  # S
+causal_mask = torch.ones(5, 5, dtype=torch.bool).tril()  # T S: True up to the diagonal
+padding_mask = is_word.expand(5, 5)  # T S: the same row for every query
+both = padding_mask & causal_mask  # T S
+print("padding", padding_mask.sum().item())
+print("causal ", causal_mask.sum().item())
+print("both   ", both.sum().item())
+
+# %%
+masks = {"padding": [padding_mask], "causal": [causal_mask], "both": [both]}
+plots.side_by_side(plots.mask, masks)
+
+# %% [markdown]
+# In both masks, 1 + 2 + 3 + 3 + 3 = 12 pairs are True. The two positions of padding get a context, too, but a model leaves them out of its sums.
+#
+# To use a mask, our function needs one more line: where the mask is False, the score becomes $-\infty$, and so the weight becomes 0. If all keys of a query are hidden, as in an empty sentence, all its scores are $-\infty$ and the softmax gives NaN. We replace NaN by zeros.
+
+
+# %%
+def masked_attention(Q, K, V, mask):  # T D, S D, S E, T S
+    scores = (Q @ K.T).masked_fill(~mask, -torch.inf)  # T S
+    weights = scores.softmax(-1).nan_to_num(0.0)  # T S
+    return weights @ V, weights  # T E, T S
+
+
+# %% [markdown]
+# ## Does the future leak?
+#
+# A wrong mask raises no error, and its results look like any others. But if a model can see the word that it is to predict, it learns nothing but to copy. A **leak test** finds such a mask: we change one word of the input, and see which outputs change. Under a causal mask, a word may change its own output and later ones, but no earlier one. Which of the two masks in the next cell is wrong, A or B?
+
+
+# %%
+def leak_test(mask):
+    x = torch.randn(5, 4, generator=torch.Generator().manual_seed(0))  # S D
+    before, _ = masked_attention(x, x, x, mask)
+    moved = torch.zeros(5, 5, dtype=torch.bool)
+    for s in range(5):
+        changed = x.clone()
+        changed[s] += torch.tensor([1.0, -2.0, 3.0, 0.5])  # any change will do
+        after, _ = masked_attention(changed, changed, changed, mask)
+        difference = (after - before).abs()  # T E
+        largest = difference.amax(-1)  # T
+        moved[:, s] = largest > 1e-6  # column s: the outputs that moved
+    return moved
+
+
+mask_a = torch.ones(5, 5, dtype=torch.bool).tril(1)
+mask_b = causal_mask
+moves = {"mask A": [leak_test(mask_a)], "mask B": [leak_test(mask_b)]}
+plots.side_by_side(
+    plots.mask,
+    moves,
+    xlabel="word that is changed",
+    ylabel="output that moves",
+)
+
+# %% [markdown]
+# Mask A is wrong: an output also moves when the *next* word changes. Under mask B, an output moves only for its own word and for earlier ones. The test needs only the inputs and the outputs. So it also works for a function that we cannot read, and in the exercises you write one.
 #
 # ## Can self-attention deal with "not"?
 #
 # We return to the four cases of lesson 02: a good or a bad review, plain or with "not". There, one fixed attention got at most three of the four cases right, and several together got all four.
 #
-# How many reviews does one attention get right if the words ask? In our first model, each word is its own query, key and value. Its context $c_s$ is added to its own vector $x_s$, and the sum over all words decides:
+# Now the words ask. In our first model, each word is its own query, key and value. Its context $c_s$ is added to its own vector $x_s$, and the sum over all words decides:
 #
 # $$\text{output} = w^\top \sum_s (x_s + c_s) + b$$
 #
-# An output above 0 means a good review. The vectors, $w$ and $b$ are learned from 2,000 generated reviews. What share of new reviews will be right? A guess is right half of the time.
+# An output above 0 means a good review. The vectors, $w$ and $b$ are learned from 2,000 generated reviews. A padding mask for each review keeps the words from looking at padding.
+#
+# What share of new reviews will the model classify correctly? A guess is right half the time.
 
 # %% tags=["nbval-check-output"]
 predict("03.own_question", ...)
@@ -206,14 +277,14 @@ def share_right(model):
 
 
 one_vector = [share_right(trained(seed)) for seed in range(5)]
-print("The share of five runs, each with its own seed:")
+print("Share of new reviews right, five runs with different seeds:")
 print(" ".join(f"{share:.3f}" for share in one_vector))
 reveal("03.own_question", sum(one_vector) / 5)
 
 # %% [markdown]
-# This model is no better than a guess, with each of the five seeds.
+# This model is no better than a guess, with each of the five seeds. Even one fixed attention of lesson 02 got three of the four cases right.
 #
-# Is the task impossible for it? We choose vectors by hand. You need not follow their numbers: they only show whether such vectors exist. The first feature says how strongly a word is found by other words. The last three make "great", "awful" and "not" find themselves. Does the model get the four cases right with these vectors?
+# Is the task impossible for it? We choose vectors by hand and try them. You need not follow their numbers: they only show whether such vectors exist. Does the model get the four cases right with them?
 
 # %% tags=["nbval-check-output"]
 cases = [
@@ -239,11 +310,13 @@ for case in cases:
     print(f"{output:+.0f}  {case}")
 
 # %% [markdown]
-# With these vectors all four cases are right. So the task is not impossible, but our training does not find such vectors. We do not know why. But one vector leaves little freedom. "not" scores "great" exactly as "great" scores "not", because both scores are the same dot product. And a word gives a high score to itself, as we have seen in the last picture.
+# With these vectors all four cases are right. So such vectors exist, but our training did not find them in five runs. We do not know why.
+#
+# One thing is plain: with one vector, what a word looks for is also what it is found by. "not" cannot look for "great" unless "great" looks for "not" as strongly, because both scores are the same dot product.
 #
 # ## Three vectors for each word
 #
-# So we give every word a query, a key and a value of its own. Three learned matrices make them, the **projections**:
+# We separate the three roles, and give every word a query, a key and a value of its own. Three learned matrices make them, the **projections**:
 #
 # $$q_s = x_s W_q \qquad k_s = x_s W_k \qquad v_s = x_s W_v$$
 #
@@ -257,7 +330,7 @@ diagrams.self_attention(new=["projections", "residual"])
 #
 # Every word has to look somewhere, because its weights sum to 1. An opinion finds itself, and "not" finds the opinion, too. Neutral words find each other, and get 0. So an opinion is found once in a plain review, and twice in a review with "not".
 #
-# That is our plan. "great" counts 3, and hands over -2 to each word that finds it. In a plain review, the sum is 3 - 2 = 1. With "not", it is 3 - 2 - 2 = -1. What is the sum of "the film was not awful"?
+# That is our plan. "great" itself adds 3, and it hands over -2 to each word that finds it. In a plain review, the sum is 3 - 2 = 1. With "not", it is 3 - 2 - 2 = -1. What is the sum of "the film was not awful"?
 
 # %%
 features = {
@@ -277,7 +350,7 @@ W_q = torch.tensor([
 W_k = torch.tensor([
     [0.0, 0.0],  # the polarity does not matter
     [1.0, 0.0],  # an opinion is found by those who look for opinions
-    [0.0, 0.0],  # "not" is found by nobody
+    [0.0, 0.0],  # "not" is found by no word
     [0.0, 1.0],  # a neutral word is found by those who look for neutral words
 ])  # fmt: skip
 W_v = torch.zeros(4, 4)  # D D
@@ -297,7 +370,7 @@ for case in cases:
     print(f"{by_hand(case):+.0f}  {case}")
 
 # %% [markdown]
-# All four cases are right. In "the film was not awful", the word "awful" counts -3. It finds itself, which adds 2, and "not" finds it, which adds another 2. The sum is 1.
+# All four cases are right. In "the film was not awful", the word "awful" adds -3. It finds itself, which adds 2, and "not" finds it, which adds another 2. The sum is 1.
 #
 # The same word "not" adds 2 here and subtracts 2 in "the film was not great". It brings a question into the sentence, and the answer depends on the opinion that is there. In a bag of words, "not" adds the same number to every sentence.
 #
@@ -319,14 +392,14 @@ predict("03.projections", ...)
 # %% tags=["reveals"]
 models = [trained(seed, projections="qkv") for seed in range(5)]
 three_vectors = [share_right(model) for model in models]
-print("The share of five runs, each with its own seed:")
+print("Share of new reviews right, five runs with different seeds:")
 print(" ".join(f"{share:.3f}" for share in three_vectors))
 reveal("03.projections", three_vectors.count(1.0))
 
 # %% [markdown]
-# With the three matrices, every run gets every review right.
+# With the three matrices, every run gets every review right. Nothing else has changed: the reviews, the steps and the seeds are the same as before.
 #
-# Has training found our solution? We look into one of the five models. What do "the", "film" and "was" look at, and what does "not" look at?
+# Has training found our matrices? We look into one of the five models. The others solve the task, too, but each in a way of its own. What do "the", "film" and "was" look at, and what does "not" look at?
 
 # %%
 model = models[4]
@@ -337,7 +410,7 @@ for case in cases:
 plots.side_by_side(plots.weights, pictures, width=3)
 
 # %% [markdown]
-# In "the film was great", the words "the", "film" and "was" look at "great". If there is a "not", they look at "not" and no longer find "great". And "not" looks at "awful" if it is there, and else at "was". So training has not found our matrices, with which "the", "film" and "was" find only each other.
+# In "the film was great", the words "the", "film" and "was" find "great". If there is a "not", they find "not" and no longer "great". And "not" finds "awful" if that word is there, and otherwise "was". So training has not found our matrices, with which "the", "film" and "was" find only each other.
 #
 # Why does this work? A word adds to the output in two ways: by its own vector, and by its context. Which of the two decides?
 
@@ -347,81 +420,27 @@ for case in cases:
     print(f"{case:22}  own vectors {own:+.1f}   contexts {found:+.1f}")
 
 # %% [markdown]
-# The contexts decide: they are positive only in the two good reviews. In this model, the words' own vectors add nearly the same number in all four cases. In "the film was great", three words find "great". In "the film was not great", "not" draws them away from it. In "the film was not awful", "not" finds "awful", which nobody finds without it.
+# The contexts decide: they are positive only in the two good reviews. The words' own vectors add nearly the same number in all four cases.
+#
+# A context consists of values. So the last question is what a word adds to the output each time it is found. For a word with the value $v$, this is $w^\top v$. Will "awful" add a negative number?
+
+# %%
+with torch.no_grad():
+    for word in ("great", "awful", "not", "was"):
+        x = model.embedding.weight[vocabulary[word]]  # D
+        v = model.value(x)  # D
+        w = model.output.weight[0]  # D
+        print(f"{word:6} adds {(w @ v).item():+.1f} each time it is found")
+
+# %% [markdown]
+# No: in this model "awful" adds a large positive number, and so does "great". It all depends on who finds them:
+#
+# - In "the film was great", three words find "great". In "the film was not great", they find "not" instead.
+# - In "the film was awful", no word finds "awful". In "the film was not awful", "not" finds it.
 #
 # ## So: what if the sentence asks the question itself?
 #
-# Then each word asks with its own query, and what it finds depends on the other words of its sentence. If one vector serves for everything, our training fails. With a query, a key and a value for each word, one attention solves the task for which lesson 02 needed several fixed ones.
-#
-# ## Two limits for a translator
-#
-# The question of this lesson is answered. Before we leave this small function, we add two limits that a translator will need from lesson 06 on. They say which words a word may look at.
-#
-# - Sentences of different lengths share one tensor, and the shorter ones are filled up with **padding**. No word should look at padding. A **padding mask** is True where there is a word.
-# - At each place of a translation, a translator learns to predict the *next* word. In training, the whole translation is there, so later words have to be hidden. A **causal mask** is True where the key stands at the place of the query or before it.
-#
-# In both masks, True means "may look". Where a mask is False, the score becomes $-\infty$, and so the weight becomes 0. Take a sentence of three words with two positions of padding. How many pairs of query and key are True in both masks?
-
-# %% tags=["nbval-check-output"]
-is_word = torch.tensor([True, True, True, False, False])  # S
-causal_mask = torch.ones(5, 5, dtype=torch.bool).tril()  # T S: True up to the diagonal
-padding_mask = is_word.expand(5, 5)  # T S: the same row for every query
-both = padding_mask & causal_mask  # T S
-for mask in (padding_mask, causal_mask, both):
-    print(mask.sum().item())
-
-# %%
-masks = {"padding": [padding_mask], "causal": [causal_mask], "both": [both]}
-plots.side_by_side(plots.mask, masks)
-
-# %% [markdown]
-# In both masks, 1 + 2 + 3 + 3 + 3 = 12 pairs are True. The two positions of padding get a context, too, but a model leaves them out of its sums.
-#
-# For a batch, `is_word` has a row for each sentence, B×S, and `is_word[:, None]` has the shape B×1×S. Then `is_word[:, None] & causal_mask` has the shape B×T×S: a mask for each sentence.
-#
-# To use a mask, our function needs one more line. If all keys of a query are hidden, as in an empty sentence, all its scores are $-\infty$ and the softmax gives NaN. We replace NaN by zeros.
-
-
-# %%
-def masked_attention(Q, K, V, mask):  # T D, S D, S E, T S
-    scores = (Q @ K.T).masked_fill(~mask, -torch.inf)  # T S
-    weights = scores.softmax(-1).nan_to_num(0.0)  # T S
-    return weights @ V, weights  # T E, T S
-
-
-# %% [markdown]
-# ## Does the future leak?
-#
-# A wrong mask raises no error, and its results look like any others. A **leak test** finds it: we change one word of the input, and see which outputs change. Under a causal mask, a word may change its own output and later ones, but no earlier one. Which of the two masks in the next cell is wrong, A or B?
-
-
-# %%
-def leak_test(mask):
-    x = torch.randn(5, 4, generator=torch.Generator().manual_seed(0))  # S D
-    before, _ = masked_attention(x, x, x, mask)
-    moved = torch.zeros(5, 5, dtype=torch.bool)
-    for s in range(5):
-        changed = x.clone()
-        changed[s] += torch.tensor([1.0, -2.0, 3.0, 0.5])  # any change will do
-        after, _ = masked_attention(changed, changed, changed, mask)
-        difference = (after - before).abs()  # T E
-        largest = difference.amax(-1)  # T
-        moved[:, s] = largest > 1e-6  # column s: the outputs that moved
-    return moved
-
-
-mask_a = torch.ones(5, 5, dtype=torch.bool).tril(1)  # one more diagonal
-mask_b = causal_mask
-moves = {"mask A": [leak_test(mask_a)], "mask B": [leak_test(mask_b)]}
-plots.side_by_side(
-    plots.mask,
-    moves,
-    xlabel="word that is changed",
-    ylabel="output that moves",
-)
-
-# %% [markdown]
-# Mask A is wrong: an output also moves when the *next* word changes. Under mask B, an output moves only for its own word and for earlier ones. We found this out without reading the mask. In the exercises you write such a test.
+# Then the same word can have opposite effects in two sentences: "not" makes "great" bad and "awful" good. No sum of word vectors can do that, and in lesson 02 it took several fixed attentions. With a query, a key and a value for each word, one self-attention is enough, in each of our five runs.
 #
 # ## Questions
 #
@@ -447,7 +466,7 @@ check("03.q5", ...)
 #
 # - Attention is a function $f(Q, K, V)$: score each query against each key, normalise with a softmax, sum the values. It is a soft dictionary.
 # - In self-attention, the words of the sentence are the queries. Three projections give each word a query, a key and a value.
-# - With them, "not" changes what the words of its sentence find, and all four cases come out right.
+# - With them, "not" can have opposite effects in two sentences, and all four cases come out right. With one vector for everything, our training failed.
 # - Masks are True where a query may look. A leak test finds a wrong mask: change a word, and see which outputs move.
 #
 # <details><summary>Other names in other texts</summary>

@@ -46,19 +46,19 @@ questions = (
     Question(
         "12.q3",
         "pre-norm and post-norm",
-        "Transformers of six layers on each side begin with large weights and learn at a rate of 0.003, without a warm-up. For which place of the norm does training fail, and what was seen in the first steps?",
+        "Transformers of six layers on each side start with large weights and learn at a rate of 0.003, without a warm-up. For which place of the norm does training fail, and what helps?",
         right=(
-            "Post-norm, norm(x + f(x)): hardly any gradient reaches the first layer.",
-            "A warm-up prevented it. Pre-norm did not need one.",
+            "Post-norm, norm(x + f(x)): a warm-up helps, and so does a lower rate.",
+            "The first steps at the high rate are too much for it. Pre-norm needs no warm-up.",
         ),
         wrong=(
             (
-                "Pre-norm, x + f(norm(x)): hardly any gradient reaches the first layer.",
-                "With pre-norm the gradient arrived. Training failed with the norm after the sum.",
+                "Pre-norm, x + f(norm(x)): a warm-up helps, and so does a lower rate.",
+                "Pre-norm learned with every seed, with a warm-up and without. Training failed with the norm after the sum.",
             ),
             (
-                "Post-norm, norm(x + f(x)): the gradient of the first layer grows and grows.",
-                "That gradient fell, within ten steps, to less than a thousandth of what it was.",
+                "Post-norm, norm(x + f(x)): nothing helps, and so nobody uses it.",
+                "It learned with a warm-up. The Transformer of Vaswani et al. 2017 has post-norm and a warm-up.",
             ),
             (
                 "Both of them: without a warm-up no deep Transformer learns.",
