@@ -220,8 +220,8 @@ def dot_scores(words, theta):
 
 
 def mlp_scores(words, weight, bias, theta):
-    hidden = done("02", "hidden = torch.sigmoid(x @ W.T + b_h)", x=words, W=weight, b_h=bias)["hidden"]
-    return value("02", "hidden @ theta", hidden=hidden, theta=theta)
+    hidden = done("02", "hidden = torch.sigmoid(vectors @ W.T", vectors=words, W=weight, b_h=bias)["hidden"]
+    return value("02", "hidden @ theta_h", hidden=hidden, theta_h=theta)
 
 
 def score(name):

@@ -74,7 +74,7 @@ print("by PyTorch    ", higher.softmax(-1))
 # %% [markdown]
 # The weights do not change, as PyTorch shows. Every exponential becomes $e^{100}$ times as large, and so does the total. So only the differences between scores matter.
 #
-# Our formula fails here. $e^{101}$ is too large for the computer and becomes infinity, and infinity divided by infinity is NaN, "not a number". PyTorch first subtracts the largest score from all scores. From here on we use its `softmax(-1)`. The -1 says that the numbers along the last axis share the weight.
+# Our formula fails here. $e^{101}$ is too large for the computer and becomes infinity, and infinity divided by infinity is NaN (not a number). PyTorch first subtracts the largest score from all scores. From here on we use its `softmax(-1)`. The -1 says that the numbers along the last axis share the weight.
 #
 # ## How sharply should softmax choose?
 #
@@ -97,7 +97,8 @@ reveal("02.cold", (z / 0.4).softmax(-1)[2])
 def weights_at(temperature):  # draws the weights, and returns the line below them
     weights = (z / temperature).softmax(-1)  # S
     title = f"temperature {temperature:.2f}"
-    plots.weights(weights[None], words, [""], title, xlabel="words", ylabel="")
+    row = weights[None]  # 1 S: a picture with one row
+    plots.weights(row, words, [""], title, xlabel="words", ylabel="")
     largest = weights.max()
     smallest = weights.min()
     return f"The largest weight is {largest:.3f}, the smallest {smallest:.3f}."
@@ -121,10 +122,12 @@ temperature_explorer
 # %%
 theta_1 = torch.tensor([0.0, 1.0])  # D: looks for negation
 theta_2 = torch.tensor([1.0, 0.0])  # D: looks for praise
-plots.directions(x, words, theta_1, direction_name="θ₁")
+ax = plots.axes(width=4.2, height=4.2)
+plots.directions(x, words, theta_1, ax=ax, direction_name="θ₁")
+_ = ax.set(xlabel="first number: praise", ylabel="second number: negation")
 
 # %% [markdown]
-# "not" will, because it points in the direction of θ₁. "great" is at a right angle to it. The next cell computes the scores, the weights and the context, for θ₁, for θ₂, and for a θ₂ that is five times as long. What does the length change?
+# "not" will, because it points in the direction of θ₁, which is drawn longer than it is. "great" is at a right angle to θ₁. The next cell computes the scores, the weights and the context, for θ₁, for θ₂, and for a θ₂ that is five times as long. What does the length change?
 
 
 # %% tags=["nbval-check-output"]
@@ -141,17 +144,17 @@ for theta in (theta_1, theta_2, 5 * theta_2):
 # %% [markdown]
 # With the longer θ₂, "great" has all the weight. All scores are five times as large, as with a temperature of 1/5. The shorter θ₂ gives the scores 0, 1 and 3, and so the same weights as the scores 1, 2 and 4 above: their differences are the same.
 #
-# The drawing shows the whole way from the words to an output. In which of its boxes do the words meet before they have their weights?
+# The drawing shows the whole way from the words to an output. At which two places do the word vectors go in?
 
 # %%
 diagrams.fixed_attention()
 
 # %% [markdown]
-# They meet in the softmax only, which divides by the total over all words. B is the number of sentences in a batch. The box "mask" comes when we train.
+# The word vectors go into the scores and into the weighted sum. B is the number of sentences in a batch. The box "mask" comes when we train.
 #
 # ## Can a word's weight depend on the other words?
 #
-# We compare "really great" with "not really great". The attention has θ₁, so it looks for "not". What is the weight of "great" in the shorter sentence?
+# Now we can answer the question of the title. We compare "really great" with "not really great". The attention has θ₁, so it looks for "not". What is the weight of "great" in the shorter sentence?
 
 # %% tags=["nbval-check-output"]
 vector_of = {"not": x[0], "really": x[1], "great": x[2]}  # each D
@@ -194,9 +197,9 @@ reveal("02.great_after_not", weights[2])
 #
 # ## Would another score change that?
 #
-# A dot product can look in one direction only. Let "awful" have the vector (-3, 0), the opposite of "great". Then no θ gives both a high score. **MLP attention** can: its score comes from a small network, a multilayer perceptron. The network computes H numbers from the word, its **hidden layer**, and takes their dot product with θ:
+# A dot product can look in one direction only. Let "awful" have the vector (-3, 0), the opposite of "great". Then no θ gives both a high score. **MLP attention** can: its score comes from a small network, a multilayer perceptron. The network computes H numbers from the word, its **hidden layer**, and takes their dot product with a vector $\theta_h$:
 #
-# $$g(x_s) = \theta^\top \sigma(W x_s + b_h)$$
+# $$g(x_s) = \theta_h^\top \sigma(W x_s + b_h)$$
 #
 # σ is the logistic function of lesson 01. In our $W$ and $b_h$, the first hidden number is near 1 for "great", and the second for "awful". You need not follow them further. Does the score of "great" depend on "not" now?
 
@@ -204,11 +207,11 @@ reveal("02.great_after_not", weights[2])
 vector_of["awful"] = torch.tensor([-3.0, 0.0])  # D
 W = torch.tensor([[2.0, 0.0], [-2.0, 0.0]])  # H D
 b_h = torch.tensor([-3.0, -3.0])  # H
-theta = torch.tensor([5.0, 5.0])  # H
+theta_h = torch.tensor([5.0, 5.0])  # H
 for sentence in ("really great", "not really great", "not really awful"):
-    x = vectors_of(sentence)  # S D
-    hidden = torch.sigmoid(x @ W.T + b_h)  # S H
-    print(hidden @ theta, sentence)  # the scores, S
+    vectors = vectors_of(sentence)  # S D
+    hidden = torch.sigmoid(vectors @ W.T + b_h)  # S H
+    print(hidden @ theta_h, sentence)  # the scores, S
 
 # %% [markdown]
 # The score of "great" is 4.763 with and without "not", so it does not depend on "not". This attention finds both opinions, but it still computes each score from one word alone. Every function $g(x_s)$ does.
@@ -248,15 +251,15 @@ for case in cases:
 
 # %% tags=["nbval-check-output"]
 for case in cases:
-    x = vectors_of(case)  # S D
-    exponentials = (x @ theta_1).exp()  # S
-    context, _ = fixed_attention(x, theta_1)
+    vectors = vectors_of(case)  # S D
+    exponentials = (vectors @ theta_1).exp()  # S
+    context, _ = fixed_attention(vectors, theta_1)
     left = exponentials.sum() * (context @ w + b)
-    each_word = exponentials * (x @ w + b)  # S: what each word adds on the right
+    each_word = exponentials * (vectors @ w + b)  # S: what each word adds on the right
     print(f"{left:+.2f} {each_word.sum():+.2f} ", each_word, case)
 
 # %% [markdown]
-# Both sides are equal in all four cases. The brackets hold what the words add: "great" adds 3.5 with and without "not". So the sign of one attention is the sign of a sum.
+# Both sides are equal in all four cases. The brackets hold what the words add: "great" adds 3.5 with and without "not". So the output of one attention has the sign of a sum.
 #
 # ## Two attentions
 #
@@ -273,9 +276,9 @@ diagrams.several_attentions()
 # %% tags=["nbval-check-output"]
 u = torch.tensor([8.0, 1.0, -1.0, 0.0])  # 2D: two numbers for each context
 for case in cases:
-    x = vectors_of(case)  # S D
-    context_1, _ = fixed_attention(x, 5 * theta_1)  # D
-    context_2, _ = fixed_attention(x, 5 * theta_2)  # D
+    vectors = vectors_of(case)  # S D
+    context_1, _ = fixed_attention(vectors, 5 * theta_1)  # D
+    context_2, _ = fixed_attention(vectors, 5 * theta_2)  # D
     joined = torch.cat([context_1, context_2])  # 2D
     print(f"{joined @ u:+.2f} ", joined, case)
 
@@ -283,7 +286,7 @@ for case in cases:
 # All four signs are right. The brackets hold the two contexts, two numbers for each. (-0.000 is a tiny negative number.)
 #
 # - The first attention looks for "not". Without "not", all its scores are 0, and its context is the mean of the four words. The praise in it is 0.75 or -0.75, and `u` turns it into 6 or -6. With "not", the context is (0, 2), which adds 2.
-# - The second attention looks for "great". If "great" is there, the context is (3, 0), which subtracts 3. If not, it adds 0.
+# - The second attention looks for "great". If "great" is there, the context is (3, 0), which subtracts 3. If not, it adds nothing, because the last number of `u` is 0.
 #
 # So the outputs are $6 - 3 = 3$ and $-6$ without "not", and $2 - 3 = -1$ and $2$ with it.
 #
@@ -299,7 +302,7 @@ for case in cases:
 #
 # Can training find such numbers? Before we train, we need a mask, because in a batch the shorter sentences are filled up with padding. A score of 0 would give padding some weight, since $e^0$ is 1. So its score becomes $-\infty$, and $e^{-\infty}$ is 0.
 #
-# Here are the scores of "not great", 2 and 0, and one position of padding. In the mask, True means "may be attended to", and `~mask` is True where the mask is False. How much weight does padding take if its score is 0?
+# Here are the scores of "not great", 2 and 0, and one position of padding. In the mask, True means "may attend", and `~mask` is True where the mask is False. How much weight does padding take if its score is 0?
 
 # %% tags=["nbval-check-output"]
 scores = torch.tensor([2.0, 0.0, 0.0])  # S: not, great, padding
@@ -349,7 +352,8 @@ for seed in range(5):
         if name == "sum":
             model = SumOfWords(len(vocabulary))
         else:
-            model = FixedAttention(len(vocabulary), attentions=int(name[0]))
+            number = int(name[0])  # the first character of the name
+            model = FixedAttention(len(vocabulary), attentions=number)
         five.append(share_right(model, seed))
 
 print("The share of five runs, each with its own seed:")
@@ -360,7 +364,9 @@ reveal("02.one_attention", sum(shares["1 attention"]) / 5)
 # %% [markdown]
 # One attention gets three of the four cases right, in all five runs. That is the most that the proof allows. Two attentions get all four in most runs, and three attentions in every run. So training can find such numbers.
 #
-# The sum is no better than a guess, with each of the five seeds. Yet a sum could get three cases right: if "great" adds 1, "awful" -1 and "not" -2, only "not awful" is wrong. Training minimises the cross-entropy, which for a sum is convex. By the argument of lesson 01, there is a best sum in which "not" adds 0. Then "great" and "not great" get the same output. Half of these reviews are good and half are bad, so the best output is a guess. This argument does not hold for attention, because its output is not a sum of learned numbers.
+# The sum is no better than a guess, with each of the five seeds. Yet a sum could get three cases right: if "great" adds 1, "awful" -1 and "not" -2, only "not awful" is wrong. But training minimises the cross-entropy, which is convex in the numbers of a sum. So, by the argument of lesson 01, there is a best sum in which "not" adds 0. Then "great" and "not great" get the same output. About half of these reviews are good and half are bad, so the best output is a guess.
+#
+# This argument does not hold for attention. The sign of its output is that of a sum, but the output itself is not, and so its cross-entropy is another one.
 #
 # ## So: can a word's weight depend on the other words?
 #
@@ -388,11 +394,11 @@ print(vectors.grad)
 # %% [markdown]
 # The vector of each word receives the error times its weight, $a_s \, \delta$. In a plain sum, all words receive the same error.
 #
-# The second way goes to the scores, and from them to θ. If the score of a word grows, the context moves towards the vector of this word:
+# The second way goes to the scores, and from them to θ. If the score of a word grows, its weight grows at the cost of the others. So the context moves towards the vector of this word:
 #
 # $$\frac{\partial c}{\partial z_s} = a_s \, (x_s - c)$$
 #
-# An exercise asks you to derive the gradient of a score from this. Here PyTorch computes it. We make θ₁ longer and longer, so that "not" gets nearly all the weight. What happens to the gradients at the scores?
+# In an exercise, you derive the gradient at a score from this. Here PyTorch computes it. We make θ₁ longer and longer, so that "not" gets nearly all the weight. What happens to the gradients at the scores?
 
 # %% tags=["nbval-check-output"]
 for length in (1, 2, 4, 8):
@@ -405,7 +411,7 @@ for length in (1, 2, 4, 8):
     print("weights", weights.detach(), " at the scores", scores.grad)
 
 # %% [markdown]
-# The gradients at the scores fall towards 0. The formula says why. The context is nearly the vector of "not", so for "not" $x_s - c$ is nearly 0. For the other words, $a_s$ is nearly 0. So the scores hardly learn where the weights are near 0 and 1, whether these weights are right or wrong.
+# The gradients at the scores fall towards 0. The formula says why. The context is nearly the vector of "not", so $x_s - c$ is nearly 0 for "not". For the other words, $a_s$ is nearly 0. So the scores hardly learn where the weights are near 0 and 1. That is so for right weights and for wrong ones.
 #
 # ## Questions
 #
