@@ -364,9 +364,15 @@ reveal("02.one_attention", sum(shares["1 attention"]) / 5)
 # %% [markdown]
 # One attention gets three of the four cases right, in all five runs. That is the most that the proof allows. Two attentions get all four in most runs, and three attentions in every run. So training can find such numbers.
 #
-# The sum is no better than a guess, with each of the five seeds. Yet a sum could get three cases right: if "great" adds 1, "awful" -1 and "not" -2, only "not awful" is wrong. But training minimises the cross-entropy, which is convex in the numbers of a sum. So, by the argument of lesson 01, there is a best sum in which "not" adds 0. Then "great" and "not great" get the same output. About half of these reviews are good and half are bad, so the best output is a guess.
+# The sum is no better than a guess, with each of the five seeds. Yet a sum could get three cases right: if "great" adds 1, "awful" -1 and "not" -2, only "not awful" is wrong.
+#
+# <details><summary>Why does training not find this sum?</summary>
+#
+# Training minimises the cross-entropy, which is convex in the numbers of a sum. So, by the argument of lesson 01, there is a best sum in which "not" adds 0. Then "great" and "not great" get the same output. About half of these reviews are good and half are bad, so the best output is a guess.
 #
 # This argument does not hold for attention. The sign of its output is that of a sum, but the output itself is not, and so its cross-entropy is another one.
+#
+# </details>
 #
 # ## So: can a word's weight depend on the other words?
 #
