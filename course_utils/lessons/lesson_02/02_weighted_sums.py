@@ -28,7 +28,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # $$c = \sum_{s=1}^{S} a_s \, x_s$$
 #
-# We take three words, and make up a vector for each. Its first number says how strongly the word praises, the second how strongly it negates. In the comments, S is the number of words, and D the width of a vector. What is the context for the weights 0.5, 0.25 and 0.25? Do it on paper first.
+# We take three words, and make up a vector for each. Its first number says how strongly the word praises, the second how strongly it negates. (The numbers are free: "really" gets a little of both.) In the comments, S is the number of words, and D the width of a vector. What is the context for the weights 0.5, 0.25 and 0.25? Do it on paper first.
 
 # %% tags=["nbval-check-output"]
 words = ["not", "really", "great"]
@@ -62,7 +62,7 @@ print("e^z    ", exponentials)
 print("weights", weights)
 
 # %% [markdown]
-# The weight of "great" is 0.844: 54.598 divided by the total of 64.705. A score that is higher by 1 earns $e \approx 2.7$ times the weight, as "really" does beside "not".
+# The weight of "great" is 0.844: 54.598 divided by the total of 64.705. A score that is higher by 1 earns $e \approx 2.7$ times the weight: the weight of "really" is 0.114, and that of "not" 0.042.
 #
 # The next cell adds 100 to each score. Do the weights change?
 
@@ -104,6 +104,7 @@ def weights_at(temperature):  # draws the weights, and returns the line below th
     return f"The largest weight is {largest:.3f}, the smallest {smallest:.3f}."
 
 
+# from 0.1 to 100: the slider counts in powers of 10
 slider = ipywidgets.FloatLogSlider(value=1.0, base=10, min=-1, max=2, step=0.05)
 temperature_explorer = explore(weights_at, temperature=slider)
 temperature_explorer
@@ -113,11 +114,11 @@ temperature_explorer
 #
 # ## Where do scores come from?
 #
-# Now the scores are computed from the words. **Fixed attention** has one vector θ. It is learned in training, and is the same for every sentence. The score $z_s = g(x_s)$ of a word is the dot product of its vector with θ:
+# Scores, their softmax and the weighted sum are together called an **attention**. Now its scores are computed from the words. **Fixed attention** has one vector θ. It is learned in training, and is the same for every sentence. The score $z_s = g(x_s)$ of a word is the dot product of its vector with θ:
 #
 # $$g(x_s) = x_s^\top \theta$$
 #
-# A word gets a high score if its vector points in the direction of θ. We say that the attention *looks for* this direction, and that it **attends** to the words with much weight. Which of the three words will get the highest score from θ₁ = (0, 1)?
+# A word gets a high score if its vector points in the direction of θ. We say that the attention *looks for* this direction, and that it **attends** to the words with much weight. Which of the three words will get the highest score from θ₁ = (0, 1)? In the picture, θ₁ is drawn longer than it is, with a thin line along its direction.
 
 # %%
 theta_1 = torch.tensor([0.0, 1.0])  # D: looks for negation
@@ -127,7 +128,7 @@ plots.directions(x, words, theta_1, ax=ax, direction_name="θ₁")
 _ = ax.set(xlabel="first number: praise", ylabel="second number: negation")
 
 # %% [markdown]
-# "not" will, because it points in the direction of θ₁, which is drawn longer than it is. "great" is at a right angle to θ₁. The next cell computes the scores, the weights and the context, for θ₁, for θ₂, and for a θ₂ that is five times as long. What does the length change?
+# "not" will, because it points in the direction of θ₁. "great" is at a right angle to θ₁. The next cell computes the scores, the weights and the context, for θ₁, for θ₂, and for a θ₂ that is five times as long. What does the length change?
 
 
 # %% tags=["nbval-check-output"]
@@ -187,7 +188,7 @@ reveal("02.great_after_not", weights[2])
 # %% [markdown]
 # The weight of "great" falls from 0.269 to 0.090, although its score is still 0. So the answer to our question has two parts. The **score** of a word cannot depend on the other words, because it is computed from this word and θ alone. The **weight** can, because the softmax divides by a total to which all words contribute.
 #
-# **Your turn**: change θ₁ in the cell of the picture and run the cells from there on. Can you find a θ with which "not" *raises* the weight of "great"?
+# **Your turn**: change `theta_1` where it is set, in the cell of the first picture with arrows, and run the cells from there on. Can you find a θ with which "not" *raises* the weight of "great"?
 #
 # <details><summary>Answer</summary>
 #
@@ -197,7 +198,7 @@ reveal("02.great_after_not", weights[2])
 #
 # ## Would another score change that?
 #
-# A dot product can look in one direction only. Let "awful" have the vector (-3, 0), the opposite of "great". Then no θ gives both a high score. **MLP attention** can: its score comes from a small network, a multilayer perceptron. The network computes H numbers from the word, its **hidden layer**, and takes their dot product with a vector $\theta_h$:
+# Does this depend on the dot product? There are other scores. A dot product can look in one direction only. Let "awful" have the vector (-3, 0), the opposite of "great". Then no θ gives both opinions a high score. **MLP attention** can: its score comes from a small network, a multilayer perceptron. The network computes H numbers from the word, its **hidden layer**, and takes their dot product with a vector $\theta_h$:
 #
 # $$g(x_s) = \theta_h^\top \sigma(W x_s + b_h)$$
 #
@@ -214,7 +215,7 @@ for sentence in ("really great", "not really great", "not really awful"):
     print(hidden @ theta_h, sentence)  # the scores, S
 
 # %% [markdown]
-# The score of "great" is 4.763 with and without "not", so it does not depend on "not". This attention finds both opinions, but it still computes each score from one word alone. Every function $g(x_s)$ does.
+# The score of "great" is 4.763 with and without "not", so it does not depend on "not". This attention finds both opinions, but it still computes each score from one word alone. Every function $g(x_s)$ computes a score from one word alone.
 #
 # ## Can one attention deal with "not"?
 #
@@ -241,9 +242,13 @@ for case in cases:
     print(f"{output:+.2f}  {case}")
 
 # %% [markdown]
-# Three cases are right, and "the film was not great" is wrong: its output should be below 0. "not" draws weight away from the opinion. So the outputs of both reviews with "not" move towards $b$, which is positive.
+# Three cases are right, and "the film was not great" is wrong: its output should be below 0. "not" draws weight away from the opinion. So the context moves towards the vector of "not", which is (0, 2). There $w^\top c$ is 0, and the output is $b$, which is positive.
 #
-# Other numbers cannot get all four right, whatever $g$, $w$ and $b$ are. Here is the proof. We multiply the output by the total of the exponentials. The total is positive, so the sign stays the same. Because the weights sum to 1, we may write $b$ inside the sum:
+# Other numbers cannot get all four right, whatever $g$, $w$ and $b$ are. Here is the proof. The weights sum to 1, so $b$ is the weighted sum of as many $b$:
+#
+# $$\text{output} = w^\top \sum_s a_s x_s + b = \sum_s a_s \, (w^\top x_s + b)$$
+#
+# Now we multiply both sides by the total of the exponentials. Each weight times this total is $e^{z_s}$. The total is positive, so the sign stays the same:
 #
 # $$\Big(\sum_r e^{z_r}\Big) \cdot \text{output} = \sum_s e^{z_s} \, (w^\top x_s + b)$$
 #
@@ -286,7 +291,7 @@ for case in cases:
 # All four signs are right. The brackets hold the two contexts, two numbers for each. (-0.000 is a tiny negative number.)
 #
 # - The first attention looks for "not". Without "not", all its scores are 0, and its context is the mean of the four words. The praise in it is 0.75 or -0.75, and `u` turns it into 6 or -6. With "not", the context is (0, 2), which adds 2.
-# - The second attention looks for "great". If "great" is there, the context is (3, 0), which subtracts 3. If not, it adds nothing, because the last number of `u` is 0.
+# - The second attention looks for "great". If "great" is there, the context is (3, 0), which subtracts 3. Without "great", the first number of the context is 0, so nothing is added. The second number never counts, because the last number of `u` is 0.
 #
 # So the outputs are $6 - 3 = 3$ and $-6$ without "not", and $2 - 3 = -1$ and $2$ with it.
 #
@@ -315,7 +320,7 @@ print("no words", scores.masked_fill(~empty, -torch.inf).softmax(-1))
 print("in ours ", masked_softmax(scores, empty))
 
 # %% [markdown]
-# With a score of 0, padding takes as much weight as "great", 0.107. With $-\infty$ it takes none. If there are no words at all, the softmax is 0/0, which is NaN. The course's function `masked_softmax` gives zeros there.
+# With a score of 0, padding takes as much weight as "great", 0.107. With $-\infty$ it takes none. If a text is empty, all its positions are padding. Then the softmax is 0/0, which is NaN. The course's function `masked_softmax` gives zeros there.
 #
 # ## Does training find such numbers?
 #
@@ -345,32 +350,35 @@ def share_right(model, seed):
     return right.float().mean().item()
 
 
-shares = {"sum": [], "1 attention": [], "2 attentions": [], "3 attentions": []}
-for seed in range(5):
-    for name, five in shares.items():
+def five_runs(attentions):
+    shares = []
+    for seed in range(5):
         torch.manual_seed(seed)
-        if name == "sum":
+        if attentions == 0:
             model = SumOfWords(len(vocabulary))
         else:
-            number = int(name[0])  # the first character of the name
-            model = FixedAttention(len(vocabulary), attentions=number)
-        five.append(share_right(model, seed))
+            model = FixedAttention(len(vocabulary), attentions=attentions)
+        shares.append(share_right(model, seed))
+    return shares
 
-print("The share of five runs, each with its own seed:")
-for name, five in shares.items():
-    print(f"{name:12}", *[f"{share:.3f}" for share in five])
-reveal("02.one_attention", sum(shares["1 attention"]) / 5)
+
+shares = [five_runs(attentions) for attentions in (0, 1, 2, 3)]
+print("The share of new reviews right, five runs with different seeds:")
+for attentions in (0, 1, 2, 3):
+    runs = " ".join(f"{share:.3f}" for share in shares[attentions])
+    print(f"attentions {attentions}: {runs}")
+reveal("02.one_attention", sum(shares[1]) / 5)
 
 # %% [markdown]
 # One attention gets three of the four cases right, in all five runs. That is the most that the proof allows. Two attentions get all four in most runs, and three attentions in every run. So training can find such numbers.
 #
-# The sum is no better than a guess, with each of the five seeds. Yet a sum could get three cases right: if "great" adds 1, "awful" -1 and "not" -2, only "not awful" is wrong.
+# The sum, in the row with no attention, is no better than a guess, with each of the five seeds. Yet a sum could get three cases right: if "great" adds 1, "awful" -1 and "not" -2, only "not awful" is wrong.
 #
 # <details><summary>Why does training not find this sum?</summary>
 #
-# Training minimises the cross-entropy, which is convex in the numbers of a sum. So, by the argument of lesson 01, there is a best sum in which "not" adds 0. Then "great" and "not great" get the same output. About half of these reviews are good and half are bad, so the best output is a guess.
+# Let "not" add some number $m$ to each review. Half of the reviews with "not" are good and half are bad. In lesson 01, we saw for such words that the smallest loss has $m = 0$. Then "great" and "not great" get the same output, and a guess is the best that is left.
 #
-# This argument does not hold for attention. The sign of its output is that of a sum, but the output itself is not, and so its cross-entropy is another one.
+# An attention has another loss. Its output is a sum divided by a total, and this total is larger in the reviews with "not".
 #
 # </details>
 #
@@ -378,13 +386,13 @@ reveal("02.one_attention", sum(shares["1 attention"]) / 5)
 #
 # Yes. Its score cannot, but its weight can, through the total that all words share. For the four cases, one attention is not enough, and several are.
 #
-# One thing is still missing. θ is the same for every sentence. So "not" has no vector of its own to look for the word that it negates.
+# One thing is still missing. θ is the same for every sentence. So "not" cannot look for the word that it negates.
 #
 # ## How an attention learns
 #
 # The question of this lesson is answered. Before we leave it, we follow an error back through an attention, because the exercises and lesson 04 need it. In training, a gradient arrives at the context. We call it the **error** δ. It flows back in two ways: to the vectors, and to the scores.
 #
-# We begin with the vectors of "not really great", with the weights held fixed. The loss in the next cell is $c^\top \delta$, because its gradient at the context is δ. How much of the error (1, -1) reaches each word?
+# We begin with the vectors of "not really great", with the weights held fixed. We want the gradient δ to arrive at the context. The simplest loss that does this is $c^\top \delta$, so we make it up for the next cell. How much of the error (1, -1) reaches each word?
 
 # %% tags=["nbval-check-output"]
 delta = torch.tensor([1.0, -1.0])  # D: the error at the context
@@ -400,7 +408,7 @@ print(vectors.grad)
 # %% [markdown]
 # The vector of each word receives the error times its weight, $a_s \, \delta$. In a plain sum, all words receive the same error.
 #
-# The second way goes to the scores, and from them to θ. If the score of a word grows, its weight grows at the cost of the others. So the context moves towards the vector of this word:
+# The second way goes to the scores, and from them to θ. If the score of a word grows, its weight grows at the cost of the others. So the context moves towards the vector of this word. We give the formula without its derivation:
 #
 # $$\frac{\partial c}{\partial z_s} = a_s \, (x_s - c)$$
 #

@@ -53,7 +53,7 @@ questions = (
         ),
         wrong=(
             (
-                "Only because 0 could be larger than the other scores. Where it is smaller, it would do.",
+                "Only because 0 could be larger than the other scores. Where 0 is the smallest score, it would be enough.",
                 "Even where 0 is the smallest score of all, its word gets some weight: softmax gives a weight above 0 to every finite "
                 "score.",
             ),
