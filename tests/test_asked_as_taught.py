@@ -212,7 +212,7 @@ def gradient(sums, labels, weight, bias):
 
 
 def weights_at(scores, temperature=1.0):
-    return done("02", "a = (z / temperature).softmax(-1)", z=scores, temperature=temperature)["a"]
+    return done("02", "weights = (z / temperature).softmax(-1)", z=scores, temperature=temperature)["weights"]
 
 
 def dot_scores(words, theta):
@@ -220,7 +220,8 @@ def dot_scores(words, theta):
 
 
 def mlp_scores(words, weight, bias, theta):
-    return value("02", "torch.sigmoid(both_ways @ W.T + b) @", both_ways=words, W=weight, b=bias, theta=theta)
+    hidden = done("02", "hidden = torch.sigmoid(vectors @ W.T", vectors=words, W=weight, b_h=bias)["hidden"]
+    return value("02", "hidden @ theta_h", hidden=hidden, theta_h=theta)
 
 
 def score(name):

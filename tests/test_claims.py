@@ -25,6 +25,22 @@ def claim(lesson, sentence):
     return add
 
 
+@claim("02", "One attention gets three of the four cases right, in all five runs")
+def _(numbers):
+    return all(0.74 < share <= 0.75 for share in numbers("attentions 1:"))
+
+
+@claim("02", "Two attentions get all four in most runs, and three attentions in every run.")
+def _(numbers):
+    two, three = numbers("attentions 2:"), numbers("attentions 3:")
+    return sum(share > 0.99 for share in two) >= 3 and min(three) > 0.99
+
+
+@claim("02", "The sum, in the row with no attention, is no better than a guess, with each of the five seeds.")
+def _(numbers):
+    return all(0.45 < share < 0.55 for share in numbers("attentions 0:"))
+
+
 @claim("03", "This model is no better than a guess, with each of the five seeds.")
 def _(numbers):
     return all(0.45 < share < 0.55 for share in numbers("different seeds:\n"))

@@ -4,66 +4,81 @@ import torch
 
 from course_utils import check, predict, reveal
 from course_utils.data.generated_reviews import four_cases, generate_reviews
-from course_utils.data.loading import load_reviews
 from course_utils.figures import diagrams, plots
-from course_utils.figures.tables import table
 from course_utils.figures.widgets import explore
 from course_utils.models.attention import masked_softmax
-from course_utils.models.sentiment import FixedAttention, SumOfWords, build_vocabulary, correct, encode, train
+from course_utils.models.sentiment import (
+    FOR_FOUR_CASES,
+    FixedAttention,
+    SumOfWords,
+    build_vocabulary,
+    correct,
+    encode,
+    train,
+)
 
-torch.manual_seed(0)
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
+# In the sum of lesson 01, "not" cannot change how much "great" counts. So a sum gets at most three of the four cases right: good and bad reviews, plain and with "not". In this lesson, each word gets a weight. We ask whether this weight can depend on the other words of the sentence. Then we see whether that is enough for all four cases.
+#
 # ## A sum in which words count differently
 #
-# In the sum of lesson 01 every word counts the same. A **weighted sum** gives word $s$ of the S words a **weight** $a_s$:
+# A **weighted sum** multiplies the vector $x_s$ of each word by a **weight** $a_s$, and adds up the results. The sum is called the **context** $c$:
 #
-# $$f(x_1, \dots, x_S) = \sum_{s=1}^{S} a_s \, x_s$$
+# $$c = \sum_{s=1}^{S} a_s \, x_s$$
 #
-# We take three words with two features each, D = 2, which is small enough to compute on paper. What if each word had one weight of its own, the same in every sentence?
+# We take three words, and make up a vector for each. Its first number says how strongly the word praises, the second how strongly it negates. (The numbers are free: "really" gets a little of both.) In the comments, S is the number of words, and D the width of a vector. What is the context for the weights 0.5, 0.25 and 0.25? Do it on paper first.
 
-# %%
+# %% tags=["nbval-check-output"]
 words = ["not", "really", "great"]
-x = torch.tensor([[0.0, 2.0], [1.0, 1.0], [3.0, 0.0]])  # S D
-a = torch.tensor([0.5, 0.25, 0.25])  # S
+x = torch.tensor([[0.0, 2.0], [1.0, 1.0], [3.0, 0.0]])  # S D: a row for each word
+weights = torch.tensor([0.5, 0.25, 0.25])  # S
 
-context = torch.zeros(2)
-for weight, vector in zip(a, x, strict=True):
-    context = context + weight * vector
-print(context, torch.equal(a @ x, context))
-
-of_each_word = torch.tensor([2.0, 0.1, 1.5])  # one weight per word, the same in every sentence
-other_vectors = of_each_word[:, None] * x  # S D: the weights are now part of the vectors
-print(of_each_word @ x, torch.allclose(of_each_word @ x, other_vectors.sum(0)))
+context = torch.zeros(2)  # D
+for s in range(3):
+    context = context + weights[s] * x[s]
+print("by loop   ", context)
+print("by product", weights @ x)
 
 # %% [markdown]
-# On paper this is $0.5 \cdot (0, 2) + 0.25 \cdot (1, 1) + 0.25 \cdot (3, 0) = (1, 1.25)$. The result is called the **context**. From here on we write the loop as `a @ x`.
+# The context is $0.5 \cdot (0, 2) + 0.25 \cdot (1, 1) + 0.25 \cdot (3, 0) = (1, 1.25)$. The product `weights @ x` is the same sum in one step.
 #
-# One *fixed* weight per word gives nothing new: a weight times a vector is another vector, which the plain sum could have learned. To make a difference, a weight has to depend on something other than its own word, such as the other words.
+# Suppose that every word had one weight, the same in every sentence. If "great" always has the weight 2, it always adds $2 \cdot (3, 0) = (6, 0)$. A plain sum can do this, too, with the vector $(6, 0)$ for "great". So a weight gives us something new only if it depends on the other words.
 #
 # ## Weights that are positive and sum to 1
 #
-# We let the words compete for a total of 1. **Softmax** turns any **scores** $z$ into such weights:
+# We let the words share a total weight of 1. Then a word can get more only if another gets less. Every word has a **score** $z_s$, which may be any number. The function **softmax** turns the scores into weights:
 #
-# $$a_s = \frac{e^{z_s}}{\sum_r e^{z_r}}$$
+# $$a_s = \frac{e^{z_s}}{\sum_{r=1}^{S} e^{z_r}}$$
+#
+# The exponential $e^{z_s}$ is positive for every score, and the division makes the weights sum to 1. For now we choose the scores by hand: 1, 2 and 4. What is the weight of "great"?
 
 # %% tags=["nbval-check-output"]
-z = torch.tensor([1.0, 2.0, 4.0])  # the scores of "not", "really" and "great"
-e = torch.exp(z)
-a = e / e.sum()
-print("e^z", e, " weights", a, " sum", round(a.sum().item(), 6))
-
-far = z + 100
-print("naive", torch.exp(far) / torch.exp(far).sum(), " library", far.softmax(-1))
+z = torch.tensor([1.0, 2.0, 4.0])  # S: the scores of "not", "really" and "great"
+exponentials = z.exp()  # S
+weights = exponentials / exponentials.sum()  # S
+print("e^z    ", exponentials)
+print("weights", weights)
 
 # %% [markdown]
-# A score that is higher by 1 earns $e \approx 2.7$ times the weight. Adding 100 to every score changes nothing, since numerator and denominator grow by the same factor. But $e^{100}$ is too large for a float32, so a program first subtracts the largest score.
+# The weight of "great" is 0.844: 54.598 divided by the total of 64.705. A score that is higher by 1 earns $e \approx 2.7$ times the weight: the weight of "really" is 0.114, and that of "not" 0.042.
+#
+# The next cell adds 100 to each score. Do the weights change?
+
+# %% tags=["nbval-check-output"]
+higher = z + 100  # S
+print("by the formula", higher.exp() / higher.exp().sum())
+print("by PyTorch    ", higher.softmax(-1))
+
+# %% [markdown]
+# The weights do not change, as PyTorch shows. Every exponential becomes $e^{100}$ times as large, and so does the total. So only the differences between scores matter.
+#
+# Our formula fails here. $e^{101}$ is too large for the computer and becomes infinity, and infinity divided by infinity is NaN (not a number). PyTorch first subtracts the largest score from all scores. From here on we use its `softmax(-1)`. The -1 says that the numbers along the last axis share the weight.
 #
 # ## How sharply should softmax choose?
 #
-# Dividing all scores by a **temperature** does change the weights. At temperature 1 the word "great" has 84 % of the weight. A temperature above 1 makes the weights more equal, and one below 1
-# makes them more unequal. How much weight will "great" get at 0.4? Put your guess in place of the dots.
+# If we divide all scores by a number, the weights do change. This number is called the **temperature**. Above 1 it makes the weights more equal, and below 1 more unequal. At temperature 1, "great" has the weight 0.844. How much will it have at 0.4? Put your guess in place of the dots.
 
 # %% tags=["nbval-check-output"]
 predict("02.cold", ...)
@@ -71,287 +86,350 @@ predict("02.cold", ...)
 # %% tags=["nbval-check-output", "reveals"]
 print("temperature, then the weights of", *words)
 for temperature in (0.4, 1.0, 100.0):
-    print(f"{temperature:6.2f}", (z / temperature).softmax(-1))
+    print(f"{temperature:6.1f}", (z / temperature).softmax(-1))
 reveal("02.cold", (z / 0.4).softmax(-1)[2])
 
 # %% [markdown]
-# Now move the slider. Which temperature gives "great" more than half of the weight and "really" more than a quarter?
+# At temperature 0.4, "great" has nearly all the weight. At temperature 100 the three weights are nearly equal. Now move the slider. Which temperature gives "great" more than half of the weight and "really" more than a quarter?
 
 
 # %%
-def weights_at(temperature):
-    a = (z / temperature).softmax(-1)
-    plots.weights(a[None], words, [""], title=f"temperature {temperature:.2f}", xlabel="words", ylabel="")
-    return f"At temperature {temperature:.2f} the largest weight is {a.max():.3f}, the smallest {a.min():.3f}."
+def weights_at(temperature):  # draws the weights, and returns the line below them
+    weights = (z / temperature).softmax(-1)  # S
+    title = f"temperature {temperature:.2f}"
+    row = weights[None]  # 1 S: a picture with one row
+    plots.weights(row, words, [""], title, xlabel="words", ylabel="")
+    largest = weights.max()
+    smallest = weights.min()
+    return f"The largest weight is {largest:.3f}, the smallest {smallest:.3f}."
 
 
+# from 0.1 to 100: the slider counts in powers of 10
 slider = ipywidgets.FloatLogSlider(value=1.0, base=10, min=-1, max=2, step=0.05)
 temperature_explorer = explore(weights_at, temperature=slider)
 temperature_explorer
 
 # %% [markdown]
-# A temperature of about 2.5 does that. As the temperature falls towards 0, the largest score gets all the weight. As it grows, the weights become equal, and the weighted sum becomes the mean.
-#
-# ## Padding gets no weight
-#
-# Sentences of different lengths share one tensor, filled up with padding. A score of 0 would still earn some weight, since $e^0 = 1$. So we set the score of padding to
-# $-\infty$, and $e^{-\infty} = 0$. To **attend** to a word is to give it weight, and in this course True in a mask means "may attend".
-
-# %% tags=["nbval-check-output"]
-scores = torch.tensor([[1.0, 2.0, 4.0], [1.0, 2.0, 0.0]])  # B S: the second sentence has two words
-mask = torch.tensor([[True, True, True], [True, True, False]])  # B S
-print("zeros   ", (scores * mask).softmax(-1)[1])
-print("minus ∞ ", scores.masked_fill(~mask, -torch.inf).softmax(-1)[1])
-print("nothing ", masked_softmax(scores[1:], torch.zeros(1, 3, dtype=torch.bool)))
-
-# %% [markdown]
-# The last line shows a row in which no word may be attended to. A softmax of nothing but $-\infty$ is $0/0$; our `masked_softmax` gives zeros there.
+# Temperatures between 2.4 and 3.5 do that. As the temperature falls towards 0, the largest score gets all the weight. As it grows, the weights become equal, and the context becomes the mean of the vectors.
 #
 # ## Where do scores come from?
 #
-# **Fixed attention** learns one vector $\theta$ and takes its dot product with every word as the score $g$ of that word:
+# Scores, their softmax and the weighted sum are together called an **attention**. Now its scores are computed from the words. **Fixed attention** has one vector θ. It is learned in training, and is the same for every sentence. The score $z_s = g(x_s)$ of a word is the dot product of its vector with θ:
 #
-# $$g(x; \theta) = x^\top \theta$$
+# $$g(x_s) = x_s^\top \theta$$
+#
+# A word gets a high score if its vector points in the direction of θ. We say that the attention *looks for* this direction, and that it **attends** to the words with much weight. Which of the three words will get the highest score from θ₁ = (0, 1)? In the picture, θ₁ is drawn longer than it is, with a thin line along its direction.
 
 # %%
-theta = torch.tensor([0.0, 2.0])
-scores = x @ theta  # S
-a = scores.softmax(-1)
-print("scores", scores, " weights", a, " context", a @ x)
+theta_1 = torch.tensor([0.0, 1.0])  # D: looks for negation
+theta_2 = torch.tensor([1.0, 0.0])  # D: looks for praise
+ax = plots.axes(width=4.2, height=4.2)
+plots.directions(x, words, theta_1, ax=ax, direction_name="θ₁")
+_ = ax.set(xlabel="first number: praise", ylabel="second number: negation")
+
+# %% [markdown]
+# "not" will, because it points in the direction of θ₁. "great" is at a right angle to θ₁. The next cell computes the scores, the weights and the context, for θ₁, for θ₂, and for a θ₂ that is five times as long. What does the length change?
+
+
+# %% tags=["nbval-check-output"]
+def fixed_attention(x, theta):  # S D, D
+    scores = x @ theta  # S
+    weights = scores.softmax(-1)  # S
+    return weights @ x, weights  # D, S
+
+
+for theta in (theta_1, theta_2, 5 * theta_2):
+    context, weights = fixed_attention(x, theta)
+    print("scores", x @ theta, " weights", weights, " context", context)
+
+# %% [markdown]
+# With the longer θ₂, "great" has all the weight. All scores are five times as large, as with a temperature of 1/5. The shorter θ₂ gives the scores 0, 1 and 3, and so the same weights as the scores 1, 2 and 4 above: their differences are the same.
+#
+# The drawing shows the whole way from the words to an output. At which two places do the word vectors go in?
+
+# %%
 diagrams.fixed_attention()
 
 # %% [markdown]
-# The drawing shows the way from word vectors to the output. Here θ points in the direction of "not", so "not" takes most of the weight. How does a word's weight fall as the word turns away from θ? We turn one word through a full circle
-# beside two words at 90° to θ, for three lengths of θ. For which length will the weight fall most abruptly?
-
-# %%
-angles = torch.linspace(-180, 180, 25)
-turned = torch.stack([angles.deg2rad().cos(), angles.deg2rad().sin()], -1)  # 25 2
-beside = torch.tensor([[0.0, 1.0], [0.0, -1.0]]).expand(25, 2, 2)
-three = torch.cat([turned[:, None], beside], 1)  # 25 3 2: the word that turns, and the two beside it
-curves = {}
-for length in (1, 4, 16):
-    weights = (three @ torch.tensor([float(length), 0.0])).softmax(-1)  # 25 3
-    curves[f"|θ| = {length}"] = weights[None, :, 0]
-
-picture, profile = plots.axes(2, width=4.4, height=3.6)
-plots.directions(three[15], ["45°", "90°", "-90°"], torch.tensor([1.0, 0.0]), ax=picture)
-plots.curves(angles, curves, "angle to θ in degrees", "weight", ax=profile)
-_ = profile.set(xticks=[-180, -90, 0, 90, 180])
-
-# %% [markdown]
-# The weight falls most abruptly for the longest θ: at |θ| = 16 the word keeps nearly all its weight until it is almost 90° from θ, as its two rivals are. At |θ| = 1 it loses weight gradually all the way.
-# The length of θ acts as the inverse of a temperature, and one fixed attention listens along one direction.
+# The word vectors go into the scores and into the weighted sum. B is the number of sentences in a batch. The box "mask" comes when we train.
 #
 # ## Can a word's weight depend on the other words?
 #
-# Here are two sentences that differ in one word. Each word has two features, praise and negation, and θ listens mostly to "not" and a little to praise.
+# Now we can answer the question of the title. We compare "really great" with "not really great". The attention has θ₁, so it looks for "not". What is the weight of "great" in the shorter sentence?
 
 # %% tags=["nbval-check-output"]
-theta = torch.tensor([2.0, 6.0])  # praise, negation
-vector_of = {"great": [1.0, 0.0], "not": [0.0, 1.0]}  # all other words are (0, 0)
+vector_of = {"not": x[0], "really": x[1], "great": x[2]}  # each D
 
 
-def scores_and_weights(sentence):
-    vectors = torch.tensor([vector_of.get(word, [0.0, 0.0]) for word in sentence.split()])
-    return vectors @ theta, (vectors @ theta).softmax(-1)
+def vectors_of(sentence):
+    rows = [vector_of[word] for word in sentence.split()]
+    return torch.stack(rows)  # S D
 
 
-scores, weights = scores_and_weights("the movie was really great")
-print(f'"great" has the score {scores[-1]:.0f} and the weight {weights[-1]:.3f}')
+two_words = vectors_of("really great")  # S D
+_, weights = fixed_attention(two_words, theta_1)
+print("scores ", two_words @ theta_1)
+print("weights", weights)
 
 # %% [markdown]
-# Now we add "not": "the movie was not really great". Will "great" keep its score, and how much weight will it have left?
+# In "really great", the word "great" has the score 0 and the weight $1 / (2.718 + 1) = 0.269$. Now "not" comes before it, with the score 2, and $e^2$ is 7.389. What is the weight of "great" then?
 
 # %% tags=["nbval-check-output"]
 predict("02.great_after_not", ...)
 
 # %% tags=["nbval-check-output", "reveals"]
-print("word, score and weight:")
-scores, weights = scores_and_weights("the movie was not really great")
-for word, score, weight in zip("the movie was not really great".split(), scores, weights, strict=True):
-    print(f"{word:8}{score:4.0f}{weight:8.3f}")
-reveal("02.great_after_not", weights[-1])
+three_words = vectors_of("not really great")  # S D
+_, weights = fixed_attention(three_words, theta_1)
+print("Now for the sentence with not:")
+print("scores ", three_words @ theta_1)
+print("weights", weights)
+reveal("02.great_after_not", weights[2])
 
 # %% [markdown]
-# So the **score** of a word cannot depend on the other words: it is computed from the word and θ alone. The **weight** can, through the sum in the denominator that all words share: "great" still has the score 2, but "not" now takes most of the total. This is the answer to our question. Change θ where it is set to (2, 6), and run the cells from there on: can "not" ever *raise* the weight of "great"? It cannot: every further word only makes the denominator larger.
+# The weight of "great" falls from 0.269 to 0.090, although its score is still 0. So the answer to our question has two parts. The **score** of a word cannot depend on the other words, because it is computed from this word and θ alone. The **weight** can, because the softmax divides by a total to which all words contribute.
 #
-# ## Two directions at once
+# **Your turn**: change `theta_1` where it is set, in the cell of the first picture with arrows, and run the cells from there on. Can you find a θ with which "not" *raises* the weight of "great"?
 #
-# **MLP attention** (multilayer perceptron) computes scores with a hidden layer and the logistic sigmoid σ: $g(x; W, b, \theta) = \theta^\top \sigma(Wx + b)$.
-
-# %%
-W = torch.tensor([[4.0, 0.0], [-4.0, 0.0]])  # H D: one unit looks right, one looks left
-b = torch.tensor([-2.0, -2.0])
-theta = torch.tensor([6.0, 6.0])
-both_ways = torch.tensor([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]])
-print("dot ", (both_ways @ torch.tensor([6.0, 0.0])).softmax(-1))
-print("MLP ", (torch.sigmoid(both_ways @ W.T + b) @ theta).softmax(-1))
-
-# %% [markdown]
-# With a dot product, opposite words get opposite scores. The hidden layer listens in both directions at once. Are such scores enough for the four cases of lesson 01?
+# <details><summary>Answer</summary>
 #
-# ## Can one attention undo "great" after "not"?
+# There is none. $e^{z}$ of "great" stays the same, and every further word makes the total larger. So the weight of "great" can only fall.
 #
-# We return to the generated reviews of lesson 01, now with half of them negated. The test reviews come in groups of four that differ only in the opinion word and in whether they contain "not".
-
-# %%
-learn, test = generate_reviews(2000, seed=0), four_cases(250, seed=1)
-vocabulary = build_vocabulary(learn.sentences)
-learn_words, test_words = (encode(reviews.sentences, vocabulary) for reviews in (learn, test))
-for sentence, label in zip(test.sentences[:4], test.labels, strict=False):
-    print(label.item(), " ".join(sentence))
-
-# %% [markdown]
-# One attention, with a score $g(x_s)$ for each word, classifies by the sign of its output. The weights sum to 1, and softmax divides by a positive total:
+# </details>
 #
-# $$\sum_s a_s\, w^\top x_s + b \;=\; \sum_s a_s (w^\top x_s + b) \;=\; \frac{1}{\text{total}} \sum_s e^{g(x_s)} (w^\top x_s + b)$$
+# ## Would another score change that?
 #
-# Each term of the last sum depends on its own word alone. So the sign is that of a sum with one fixed number per word, whatever $g$ is. So the limit of lesson 01 holds: of each group of four, at most three can be right. Two attentions are divided by two different totals, so this proof no longer applies. Can two attentions do it?
+# Does this depend on the dot product? There are other scores. A dot product can look in one direction only. Let "awful" have the vector (-3, 0), the opposite of "great". Then no θ gives both opinions a high score. **MLP attention** can: its score comes from a small network, a multilayer perceptron. The network computes H numbers from the word, its **hidden layer**, and takes their dot product with a vector $\theta_h$:
 #
-# Let an opinion word add $+1$ or $-1$, and every other word 0. We choose the scores by hand. What will each of the two attentions find?
+# $$g(x_s) = \theta_h^\top \sigma(W x_s + b_h)$$
+#
+# σ is the logistic function of lesson 01. In our $W$ and $b_h$, the first hidden number is near 1 for "great", and the second for "awful". You need not follow them further. Does the score of "great" depend on "not" now?
 
 # %% tags=["nbval-check-output"]
-first = {"not": 20.0, "great": 10.0, "awful": 10.0}  # listens to "not" most, then to opinions
-second = {"great": 20.0, "awful": 20.0}  # listens to opinions only
-adds = {"great": 1.0, "awful": -1.0}
-for opinion in ("great", "not great", "awful", "not awful"):
-    sentence = f"the film was {opinion}".split()
-    o1, o2 = (
-        torch.tensor([listens.get(word, 0.0) for word in sentence]).softmax(-1)
-        @ torch.tensor([adds.get(word, 0.0) for word in sentence])
-        for listens in (first, second)
-    )
-    print(f"{opinion:10} first {o1:+.2f}   second {o2:+.2f}   2 · first - second {2 * o1 - o2:+.2f}")
+vector_of["awful"] = torch.tensor([-3.0, 0.0])  # D
+W = torch.tensor([[2.0, 0.0], [-2.0, 0.0]])  # H D
+b_h = torch.tensor([-3.0, -3.0])  # H
+theta_h = torch.tensor([5.0, 5.0])  # H
+for sentence in ("really great", "not really great", "not really awful"):
+    vectors = vectors_of(sentence)  # S D
+    hidden = torch.sigmoid(vectors @ W.T + b_h)  # S H
+    print(hidden @ theta_h, sentence)  # the scores, S
+
+# %% [markdown]
+# The score of "great" is 4.763 with and without "not", so it does not depend on "not". This attention finds both opinions, but it still computes each score from one word alone. Every function $g(x_s)$ computes a score from one word alone.
+#
+# ## Can one attention deal with "not"?
+#
+# The weights depend on the other words. Is that enough for the four cases? We classify the context as lesson 01 classified the sum, with a vector $w$ and a number $b$:
+#
+# $$\text{output} = w^\top c + b$$
+#
+# An output above 0 means a good review. We take θ₁ again, and choose $w$ and $b$ by hand: $w$ picks the first number of the context, the praise. "the", "film" and "was" have the vector (0, 0). How many of the four cases come out right?
+
+# %% tags=["nbval-check-output"]
+for word in ("the", "film", "was"):
+    vector_of[word] = torch.zeros(2)  # D
+cases = [
+    "the film was great",
+    "the film was awful",
+    "the film was not great",
+    "the film was not awful",
+]
+w = torch.tensor([1.0, 0.0])  # D
+b = 0.5
+for case in cases:
+    context, _ = fixed_attention(vectors_of(case), theta_1)
+    output = context @ w + b
+    print(f"{output:+.2f}  {case}")
+
+# %% [markdown]
+# Three cases are right, and "the film was not great" is wrong: its output should be below 0. "not" draws weight away from the opinion. So the context moves towards the vector of "not", which is (0, 2). There $w^\top c$ is 0, and the output is $b$, which is positive.
+#
+# Other numbers cannot get all four right, whatever $g$, $w$ and $b$ are. Here is the proof. The weights sum to 1, so $b$ is the weighted sum of as many $b$:
+#
+# $$\text{output} = w^\top \sum_s a_s x_s + b = \sum_s a_s \, (w^\top x_s + b)$$
+#
+# Now we multiply both sides by the total of the exponentials. Each weight times this total is $e^{z_s}$. The total is positive, so the sign stays the same:
+#
+# $$\Big(\sum_r e^{z_r}\Big) \cdot \text{output} = \sum_s e^{z_s} \, (w^\top x_s + b)$$
+#
+# On the right, each word adds a number that depends on this word alone. Such a sum gets at most three of the four cases right, as we have seen in lesson 01. Are both sides equal for our numbers?
+
+# %% tags=["nbval-check-output"]
+for case in cases:
+    vectors = vectors_of(case)  # S D
+    exponentials = (vectors @ theta_1).exp()  # S
+    context, _ = fixed_attention(vectors, theta_1)
+    left = exponentials.sum() * (context @ w + b)
+    each_word = exponentials * (vectors @ w + b)  # S: what each word adds on the right
+    print(f"{left:+.2f} {each_word.sum():+.2f} ", each_word, case)
+
+# %% [markdown]
+# Both sides are equal in all four cases. The brackets hold what the words add: "great" adds 3.5 with and without "not". So the output of one attention has the sign of a sum.
+#
+# ## Two attentions
+#
+# In the proof, we multiplied by one total. Two attentions have two different totals, so the proof does not hold for them. Are two attentions enough? The drawing shows how they work together. Where do their contexts meet?
+
+# %%
 diagrams.several_attentions()
 
 # %% [markdown]
-# All four signs in the last column are right. Without "not" both attentions find the opinion; with "not" the first one turns to "not", which adds nothing. The drawing shows how contexts are combined: they are **concatenated**, and a linear layer weighs all their features. Change the factors 2 and -1. Nearly all pairs with a positive sum and a negative second factor work: do you see why?
+# The two contexts are **concatenated**, which means laid end to end. Then one linear layer weighs all their numbers.
 #
-# Can training find such weights? What share of the four cases will *one* trained attention get right?
+# We take θ₁ and θ₂, both five times as long, so that the scores differ more. We have chosen the four numbers `u` of the linear layer by hand, and explain them below. Are all four signs right?
+
+# %% tags=["nbval-check-output"]
+u = torch.tensor([8.0, 1.0, -1.0, 0.0])  # 2D: two numbers for each context
+for case in cases:
+    vectors = vectors_of(case)  # S D
+    context_1, _ = fixed_attention(vectors, 5 * theta_1)  # D
+    context_2, _ = fixed_attention(vectors, 5 * theta_2)  # D
+    joined = torch.cat([context_1, context_2])  # 2D
+    print(f"{joined @ u:+.2f} ", joined, case)
+
+# %% [markdown]
+# All four signs are right. The brackets hold the two contexts, two numbers for each. (-0.000 is a tiny negative number.)
+#
+# - The first attention looks for "not". Without "not", all its scores are 0, and its context is the mean of the four words. The praise in it is 0.75 or -0.75, and `u` turns it into 6 or -6. With "not", the context is (0, 2), which adds 2.
+# - The second attention looks for "great". If "great" is there, the context is (3, 0), which subtracts 3. Without "great", the first number of the context is 0, so nothing is added. The second number never counts, because the last number of `u` is 0.
+#
+# So the outputs are $6 - 3 = 3$ and $-6$ without "not", and $2 - 3 = -1$ and $2$ with it.
+#
+# **Your turn**: use θ₁ in both attentions. Can another `u` still get all four cases right?
+#
+# <details><summary>Answer</summary>
+#
+# No. Both contexts are then the same, so the output is that of a single attention, with $w = (u_1 + u_3, u_2 + u_4)$. The proof holds for it.
+#
+# </details>
+#
+# ## Padding gets no weight
+#
+# Can training find such numbers? Before we train, we need a mask, because in a batch the shorter sentences are filled up with padding. A score of 0 would give padding some weight, since $e^0$ is 1. So its score becomes $-\infty$, and $e^{-\infty}$ is 0.
+#
+# Here are the scores of "not great", 2 and 0, and one position of padding. In the mask, True means "may attend", and `~mask` is True where the mask is False. How much weight does padding take if its score is 0?
+
+# %% tags=["nbval-check-output"]
+scores = torch.tensor([2.0, 0.0, 0.0])  # S: not, great, padding
+mask = torch.tensor([True, True, False])  # S
+print("score 0 ", scores.softmax(-1))
+print("score -∞", scores.masked_fill(~mask, -torch.inf).softmax(-1))
+
+empty = torch.tensor([False, False, False])  # S
+print("no words", scores.masked_fill(~empty, -torch.inf).softmax(-1))
+print("in ours ", masked_softmax(scores, empty))
+
+# %% [markdown]
+# With a score of 0, padding takes as much weight as "great", 0.107. With $-\infty$ it takes none. If a text is empty, all its positions are padding. Then the softmax is 0/0, which is NaN. The course's function `masked_softmax` gives zeros there.
+#
+# ## Does training find such numbers?
+#
+# We train on 2,000 generated reviews, of which about half contain "not". The test reviews come in groups of four, which differ only in the opinion and in "not". How does one group look?
+
+# %%
+learn = generate_reviews(2000, seed=0)
+test = four_cases(250, seed=1)
+vocabulary = build_vocabulary(learn.sentences)
+learn_ids, learn_mask = encode(learn.sentences, vocabulary)  # B S, B S
+test_ids, test_mask = encode(test.sentences, vocabulary)
+for row in range(4):
+    print(test.labels[row].item(), " ".join(test.sentences[row]))
+
+# %% [markdown]
+# Each group has one review of each case, and 1 means good. We train the sum of lesson 01, and models with one, two and three attentions, each from five seeds. The word vectors, the θs and the linear layer are learned. What share of the test reviews will *one* attention get right?
 
 # %% tags=["nbval-check-output"]
 predict("02.one_attention", ...)
 
 
 # %% tags=["reveals"]
-def accuracies(make):
-    runs = []
+def share_right(model, seed):
+    settings = FOR_FOUR_CASES  # how many epochs, at which rate
+    train(model, learn_ids, learn_mask, learn.labels, seed, **settings)
+    right = correct(model, test_ids, test_mask, test.labels)  # B
+    return right.float().mean().item()
+
+
+def five_runs(attentions):
+    shares = []
     for seed in range(5):
         torch.manual_seed(seed)
-        model = make()
-        train(model, *learn_words, learn.labels, seed, epochs=8, batch=128, rate=0.1, weight_decay=0.01)
-        runs.append(correct(model, *test_words, test.labels).float().mean().item())
-    return torch.tensor(runs), model
+        if attentions == 0:
+            model = SumOfWords(len(vocabulary))
+        else:
+            model = FixedAttention(len(vocabulary), attentions=attentions)
+        shares.append(share_right(model, seed))
+    return shares
 
 
-size = len(vocabulary)
-results = {"sum": accuracies(lambda: SumOfWords(size))}
-results["1 attention"] = accuracies(lambda: FixedAttention(size, 1))
-results["1 MLP\nattention"] = accuracies(lambda: FixedAttention(size, 1, hidden=8))
-results["2 attentions"] = accuracies(lambda: FixedAttention(size, 2))
-results["3 attentions"] = accuracies(lambda: FixedAttention(size, 3))
-print("Five runs of each model, and their mean:")
-reveal("02.one_attention", results["1 attention"][0].mean())
-runs = {name: values for name, (values, _) in results.items()}
-plots.bars(runs, "test accuracy", lines={"3 of 4": 0.75, "chance": 0.5}, ylim=(0, 1.1))
+shares = [five_runs(attentions) for attentions in (0, 1, 2, 3)]
+print("The share of new reviews right, five runs with different seeds:")
+for attentions in (0, 1, 2, 3):
+    runs = " ".join(f"{share:.3f}" for share in shares[attentions])
+    print(f"attentions {attentions}: {runs}")
+reveal("02.one_attention", sum(shares[1]) / 5)
 
 # %% [markdown]
-# In all five runs one attention gets three of the four, as many as the proof allows, with or without an MLP. Two attentions get all four in four of the five runs, and three attentions in every run. Two can do it, but training may not find the way.
+# One attention gets three of the four cases right, in all five runs. That is the most that the proof allows. Two attentions get all four in most runs, and three attentions in every run. So training can find such numbers.
 #
-# How does one attention get three? It can let "not" switch the opinion off: plain reviews are then right, and negated ones all get one verdict, right for half of them. The sum stays at chance, since no single word reveals the label here.
+# The sum, in the row with no attention, is no better than a guess, with each of the five seeds. Yet a sum could get three cases right: if "great" adds 1, "awful" -1 and "not" -2, only "not awful" is wrong.
 #
-# Which words does each attention of a trained model choose, and what does "not" change? A cell is empty where a sentence has no "not".
-
-# %%
-model = results["2 attentions"][1]
-four = {f"{n}{word}": f"the cast was {n}{word}".split() for word in ("great", "awful") for n in ("", "not ")}
-with torch.no_grad():
-    ids, mask = encode(four.values(), vocabulary)
-    a = model.weights(ids, mask)  # B N S
-    parts = (a @ model.embedding(ids)) * model.output.weight.reshape(2, -1)  # B N D
-for n, ax in enumerate(plots.axes(2, width=4.4, height=2.6)):
-    plain = torch.cat([a[:, n, :3], torch.full((4, 1), torch.nan), a[:, n, 3:4]], 1)  # a gap where "not" would stand
-    grid = torch.where(torch.tensor([[False], [True]] * 2), a[:, n], plain)
-    plots.weights(grid, ["the", "cast", "was", "not", "opinion"], four, f"attention {n + 1}", ax, "words", "")
-print("added to the score:", dict(zip(four, parts.sum(-1).round().tolist(), strict=True)))
-
-# %% [markdown]
-# Training finds another way than we did. The first attention reads the opinion, and "not" where there is one, as ours does. The second one adds 4, except in "not great": there it moves to "not", which by itself adds -12 and makes the verdict negative. Some runs divide the work differently.
+# <details><summary>Why does training not find this sum?</summary>
 #
-# ## What does attention do to the error on its way back?
+# Let "not" add some number $m$ to each review. Half of the reviews with "not" are good and half are bad. In lesson 01, we saw for such words that the smallest loss has $m = 0$. Then "great" and "not great" get the same output, and a guess is the best that is left.
 #
-# In training, the gradient of the loss with respect to the context arrives there; we call this vector the error δ. With the weights held fixed, the vector of word $s$ receives $a_s\,\delta$. Give $x_1$ a higher score with the slider: from which score upwards does less than 1 % of the error reach $x_2$?
-
-
-# %%
-def graph_at(gap):
-    a = torch.tensor([gap, 0.0]).softmax(-1)
-    plots.attention_graph(a, a, title=f"scores ({gap:.1f}, 0)")
-    return f"x₁ has the weight {a[0]:.3f}, so {a[1]:.1%} of the error reaches x₂."
-
-
-gap_slider = ipywidgets.FloatSlider(value=2.0, min=-8, max=8, step=0.5, description="score of x₁")
-gap_explorer = explore(graph_at, gap=gap_slider)
-gap_explorer
-
-# %% [markdown]
-# From a score of 5 upwards, less than 1 % reaches the second word: attention masks the error on its way back.
+# An attention has another loss. Its output is a sum divided by a total, and this total is larger in the reviews with "not".
 #
-# There is a second way back. The error also changes the *scores*: the gradient at the score of word $s$ is $a_s\,\delta^\top (x_s - c)$, its weight times how far its vector differs from the context $c$ along δ. We let PyTorch compute both ways for fixed vectors. What happens to each as the weights become more concentrated?
+# </details>
+#
+# ## So: can a word's weight depend on the other words?
+#
+# Yes. Its score cannot, but its weight can, through the total that all words share. For the four cases, one attention is not enough, and several are.
+#
+# One thing is still missing. θ is the same for every sentence. So "not" cannot look for the word that it negates.
+#
+# ## How an attention learns
+#
+# The question of this lesson is answered. Before we leave it, we follow an error back through an attention, because the exercises and lesson 04 need it. In training, a gradient arrives at the context. We call it the **error** δ. It flows back in two ways: to the vectors, and to the scores.
+#
+# We begin with the vectors of "not really great", with the weights held fixed. We want the gradient δ to arrive at the context. The simplest loss that does this is $c^\top \delta$, so we make it up for the next cell. How much of the error (1, -1) reaches each word?
 
 # %% tags=["nbval-check-output"]
-delta = torch.tensor([0.6, -0.8])  # D: the error at the context
-errors = {}
-for gap in (0.0, 2.0, 4.0, 8.0):
-    vectors = torch.eye(2).requires_grad_()  # S D
-    scores = torch.tensor([gap, 0.0]).requires_grad_()  # S
-    (scores.softmax(-1) @ vectors @ delta).backward()
-    errors[f"scores ({gap:.0f}, 0)"] = [*vectors.grad.norm(dim=-1), *scores.grad.abs()]
-table(errors, ["at x₁", "at x₂", "at the score of x₁", "at the score of x₂"], caption="size of the error")
+delta = torch.tensor([1.0, -1.0])  # D: the error at the context
+_, weights = fixed_attention(three_words, theta_1)
+vectors = three_words.clone().requires_grad_()  # S D
+context = weights @ vectors  # D
+loss = context @ delta
+loss.backward()
+print("weights", weights)
+print("at the vectors:")
+print(vectors.grad)
 
 # %% [markdown]
-# At the vectors, the error is shared out by weight. At the scores it fades altogether: for two words it is $a_1 a_2\,\delta^\top (x_1 - x_2)$, and here $\delta^\top (x_1 - x_2) = 0.6 + 0.8 = 1.4$. (In an exercise you derive the rule for any number of words.) How do both depend on the gap between the scores?
-
-# %%
-gaps = torch.linspace(-8, 8, 17)
-a1 = torch.sigmoid(gaps)  # the weight of x₁ beside a rival with a score of 0
-curves = {"share of the error at x₂": (1 - a1)[None]}
-curves["growth of the weight of x₁"] = (a1 * (1 - a1))[None]
-ax = plots.axes(width=6.4)
-plots.curves(gaps, curves, "score of x₁ minus score of x₂", "share, or rate of change", ax=ax, legend="upper right")
-
-# %% [markdown]
-# Beside a single rival, a score learns most at equal weights, where the derivative $a_1(1 - a_1)$ is 0.25, and it fades on both sides: an attention with weights near 0 and 1, rightly or wrongly, has almost stopped learning. A *classifier* that is confident and wrong learns fastest, because the error of the cross-entropy is $p - y$. Lesson 04 measures what that costs in training.
+# The vector of each word receives the error times its weight, $a_s \, \delta$. In a plain sum, all words receive the same error.
 #
-# ## What about real reviews?
+# The second way goes to the scores, and from them to θ. If the score of a word grows, its weight grows at the cost of the others. So the context moves towards the vector of this word. We give the formula without its derivation:
 #
-# We train lesson 01's sum and three attentions on real reviews. Their settings were chosen on the dev split, and we report results on the test split. Does attention help, and does it help where there is a negation?
+# $$\frac{\partial c}{\partial z_s} = a_s \, (x_s - c)$$
+#
+# In an exercise, you derive the gradient at a score from this. Here PyTorch computes it. We make θ₁ longer and longer, so that "not" gets nearly all the weight. What happens to the gradients at the scores?
 
-# %%
-real, held_out = load_reviews("train"), load_reviews("test")
-vocabulary = build_vocabulary(real.sentences)
-real_ids, test_ids = encode(real.sentences, vocabulary), encode(held_out.sentences, vocabulary)
-suited = {"sum": {"epochs": 6, "weight_decay": 3.0}, "3 attentions": {"epochs": 3, "weight_decay": 0.1}}
-rows = {"all": held_out.labels >= 0, "no negation": ~held_out.negated, "negation": held_out.negated}
-on_test = {f"{name},\n{part}": [] for part in rows for name in suited}
-for seed in range(3):
-    for name, settings in suited.items():
-        torch.manual_seed(seed)
-        model = SumOfWords(len(vocabulary)) if name == "sum" else FixedAttention(len(vocabulary), 3, width=16)
-        train(model, *real_ids, real.labels, seed, **settings)
-        hits = correct(model, *test_ids, held_out.labels).float()
-        for part, chosen in rows.items():
-            on_test[f"{name},\n{part}"].append(hits[chosen].mean().item())
-print(f"{held_out.negated.float().mean():.0%} of the {len(held_out)} reviews contain a negation.")
-plots.bars(on_test, "accuracy", title=held_out.name, ylim=(0, 1.1))
+# %% tags=["nbval-check-output"]
+for length in (1, 2, 4, 8):
+    scores = length * three_words @ theta_1  # S
+    scores.requires_grad_()
+    weights = scores.softmax(-1)  # S
+    context = weights @ three_words  # D
+    loss = context @ delta
+    loss.backward()
+    print("weights", weights.detach(), " at the scores", scores.grad)
 
 # %% [markdown]
-# On SST-2 the sum and the three attentions get about the same number of test reviews right, with and without a negation, and both do worse on reviews with one. So on SST-2 attention by itself brings no gain, not even where it could help. A fixed attention cannot know which of several opinions "not" belongs to, which may be why. If SST-2 could not be downloaded, you see generated reviews here, and a gain: each has a single opinion. In lesson 03 "not" will look for its opinion.
+# The gradients at the scores fall towards 0. The formula says why. The context is nearly the vector of "not", so $x_s - c$ is nearly 0 for "not". For the other words, $a_s$ is nearly 0. So the scores hardly learn where the weights are near 0 and 1. That is so for right weights and for wrong ones.
 #
 # ## Questions
 #
-# These five questions test the goals at the top. Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+# Run a cell to see its question, then replace the dots with a letter in quotes or a number.
 
 # %%
 check("02.q1", ...)
@@ -371,10 +449,10 @@ check("02.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - A context is a weighted sum. Softmax makes weights that are positive and sum to 1, a temperature sets how unequal they are, and a mask sets scores to $-\infty$ before the softmax.
+# - A context is a weighted sum. A softmax turns scores into weights that are positive and sum to 1. A temperature sets how unequal they are, and a mask gives padding the score $-\infty$.
 # - Can a word's weight depend on the other words? In fixed attention its score cannot, but its weight can, through the total that all words share.
-# - One attention has the same limit as a sum. Two attentions, concatenated and weighed by a linear layer, do not.
-# - The error that reaches a word is multiplied by its weight, and the scores of an attention whose weights are nearly 0 and 1 hardly learn.
+# - One attention has the same limit as a sum: at most three of the four cases. Two attentions, concatenated and weighed by a linear layer, can get all four.
+# - The error that reaches a word is multiplied by its weight. Where the weights are near 0 and 1, the scores hardly learn.
 #
 # **Exercises**: [open them](../exercises/02_weighted_sums_exercises.ipynb)
 #

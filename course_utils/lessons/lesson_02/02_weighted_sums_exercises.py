@@ -1,6 +1,5 @@
 # %% [markdown]
-# You write softmax and its mask, two fixed attentions and several at once. Then you follow the error back to the words and to the scores, and find parameters with which two attentions
-# understand "not".
+# First you write softmax, with and without a mask. Then come the scores of two fixed attentions, and several attentions at once. You follow the error back to the words and to the scores. At the end, you find numbers with which two attentions understand "not".
 
 # %%
 import torch
@@ -10,8 +9,11 @@ from course_utils import check, hint, progress, solution
 # %% [markdown]
 # ## 02.softmax
 #
-# Turn scores into weights along the last axis: $\frac{e^{z_s}}{\sum_r e^{z_r}}$ with $z = \text{scores} / \text{temperature}$. The scores may have any number of axes, and may be as large as ±30,000:
-# the result must be right there too. `torch.softmax` would do; write it yourself first.
+# Turn scores into weights along the last axis:
+#
+# $$a_s = \frac{e^{z_s}}{\sum_r e^{z_r}} \quad \text{with} \quad z = \frac{\text{scores}}{\text{temperature}}$$
+#
+# The scores may have any number of axes. They may be as large as ±30,000, and the weights must be right there, too. `torch.softmax` would do. Write it yourself first.
 
 
 # %%
@@ -43,7 +45,7 @@ check("02.softmax", softmax)
 # %% [markdown]
 # ## 02.masked_softmax
 #
-# Take the softmax over only those scores whose mask is True; the others get the weight 0. A row with nothing to attend to gives zeros, not NaN, and its gradient must not be NaN either. As in `02.softmax`, scores may be as large as ±30,000.
+# Take the softmax over those scores whose mask is True. All others get the weight 0. A row whose mask is nowhere True gives zeros, not NaN, and its gradient must not be NaN either. As in `02.softmax`, scores may be as large as ±30,000.
 
 
 # %%
@@ -74,8 +76,7 @@ check("02.masked_softmax", masked_softmax)
 # %% [markdown]
 # ## 02.dot_scores
 #
-# Fixed attention by dot product asks every word the same question: how far does your vector point in the direction $\theta$? Return one score for each word, its dot product with $\theta$. The direction is the same for all words of all
-# sentences. Which product of B×S×D and D gives B×S?
+# Fixed attention asks every word the same question: how far does your vector point in the direction of $\theta$? Return one score for each word, its dot product with $\theta$. There is one $\theta$ for all words of all sentences. Which product of B×S×D and D gives B×S?
 
 
 # %%
@@ -104,7 +105,11 @@ check("02.dot_scores", dot_scores)
 # %% [markdown]
 # ## 02.mlp_scores
 #
-# Compute the scores with a network of one hidden layer: $\text{scores}_{b,s} = \theta^\top \sigma(W x_{b,s} + b)$, with the logistic sigmoid σ. It can listen along several directions.
+# Compute the scores of MLP attention, for a batch of sentences. The score of each word $x$ comes from a network with one hidden layer:
+#
+# $$g(x) = \theta^\top \sigma(W x + b_h)$$
+#
+# σ is the logistic function. In the code, $W$ is `weight` and $b_h$ is `bias`.
 
 
 # %%
@@ -136,8 +141,9 @@ check("02.mlp_scores", mlp_scores)
 # %% [markdown]
 # ## 02.several_attentions
 #
-# Compute N fixed attentions by dot product over the same words. Each θ has its own masked softmax over the words and its own weighted sum. Scores may be as large as ±30,000. Lay the N results end to end in the order of the thetas.
-# You may use the course's own `masked_softmax`, which is here as `reference_masked_softmax(scores, mask)`.
+# Compute N fixed attentions over the same words. Each θ has its own scores, its own masked softmax and its own context. Lay the N contexts end to end, in the order of the thetas. Scores may be as large as ±30,000.
+#
+# You may use the course's `masked_softmax`. Its name here is `reference_masked_softmax(scores, mask)`.
 
 # %%
 from course_utils.models.attention import masked_softmax as reference_masked_softmax
@@ -172,7 +178,7 @@ check("02.several_attentions", several_attentions)
 # %% [markdown]
 # ## 02.error_through_attention
 #
-# On the way back, the error δ at the context reaches each word through the weighted sum $\sum_s a_s x_s$, with the weights held fixed. What arrives at word $s$? Write the formula.
+# The error δ at the context reaches the vectors through the weighted sum $c = \sum_s a_s x_s$. The weights are held fixed. What arrives at the vector of each word? Each sentence of the batch has weights and an error of its own.
 
 
 # %%
@@ -202,10 +208,11 @@ check("02.error_through_attention", error_through_attention)
 # %% [markdown]
 # ## 02.error_at_score
 #
-# The error δ at the context $c = \sum_s a_s x_s$ also reaches the scores, through the weights $a = \mathrm{softmax}(z)$. What arrives at $z_s$, the score of word $s$? Take the derivative
-# $\partial L / \partial z_s$ on paper first: a score moves its own weight and every other weight too. In the end three things meet in one short product.
+# The error δ at the context $c = \sum_s a_s x_s$ also reaches the scores, through the weights $a = \mathrm{softmax}(z)$. What arrives at $z_s$, the score of word $s$?
 #
-# A word of padding has a weight of 0, so nothing reaches its score.
+# Find the derivative $\partial L / \partial z_s$ of the loss on paper first. The lesson says how the context moves when $z_s$ grows. At the end, three things meet in one short product.
+#
+# Padding has the weight 0, so nothing reaches its score.
 
 
 # %%
@@ -237,18 +244,25 @@ check("02.error_at_score", error_at_score)
 # %% [markdown]
 # ## 02.negation_by_hand
 #
-# Two fixed attentions can understand "not": find their parameters by hand. A sentence has one opinion word, at most one "not", and any number of other words. "great" has the value 1, "awful" -1, other words 0, and, unlike in the lesson, "not" has -0.5: with the lesson's parameters, "not awful" comes out as 0.
+# Two fixed attentions can understand "not". Find numbers for them by hand. Here each word has one number, its value: "great" 1, "awful" -1, "not" -0.5, and other words 0. A sentence has one opinion word, at most one "not", and any number of other words.
 #
-# Each attention gives every word a score and sums the values with the softmax of the scores, which gives $o_1$ and $o_2$. The output is $u_1 o_1 + u_2 o_2$. Choose the scores and $u_1, u_2$ so that it is 0.5 or more for "great" and "not awful", and -0.5 or less for "awful" and "not great", in every sentence of up to `longest` words. Try your choice with `output_of`.
+# You choose the scores directly. "great" and "awful" have the same score. Each attention sums the values with the softmax of its scores, which gives $o_1$ and $o_2$. The output is $u_1 o_1 + u_2 o_2$.
+#
+# Choose the scores, $u_1$ and $u_2$. The output has to be 0.5 or more for "great" and "not awful", and -0.5 or less for "awful" and "not great", in every sentence of up to `longest` words. Try your choice with `output_of`.
 
 
 # %%
 def output_of(sentence, first, second, output):
-    """Return what the network gives for a sentence, such as ["not", "great", "film"]."""
-    place = {"not": 0, "great": 1, "awful": 1}
-    values = torch.tensor([{"great": 1.0, "awful": -1.0, "not": -0.5}.get(word, 0.0) for word in sentence])
-    scores = torch.tensor([first, second], dtype=torch.float32)[:, [place.get(word, 2) for word in sentence]]  # 2 S
-    return torch.tensor(output, dtype=torch.float32) @ (scores.softmax(-1) @ values)
+    """Return the output for a sentence, such as ["not", "great", "film"]."""
+    value_of = {"great": 1.0, "awful": -1.0, "not": -0.5}  # other words have the value 0
+    place_of = {"not": 0, "great": 1, "awful": 1}  # other words have the score at place 2
+    values = torch.tensor([value_of.get(word, 0.0) for word in sentence])  # S
+    places = [place_of.get(word, 2) for word in sentence]
+    total = 0.0
+    for scores, u in zip((first, second), output, strict=True):
+        weights = torch.tensor([float(scores[place]) for place in places]).softmax(-1)  # S
+        total = total + u * (weights @ values)
+    return total
 
 
 def negation_by_hand(longest):

@@ -53,7 +53,7 @@ questions = (
         ),
         wrong=(
             (
-                "Only because 0 could be larger than the other scores. Where it is smaller, it would do.",
+                "Only because 0 could be larger than the other scores. Where 0 is the smallest score, it would be enough.",
                 "Even where 0 is the smallest score of all, its word gets some weight: softmax gives a weight above 0 to every finite "
                 "score.",
             ),
@@ -79,7 +79,7 @@ questions = (
         wrong=(
             (
                 "One gets two, two get four.",
-                "One can do better: it lets “not” switch the opinion off, and then only one of the two negated cases is wrong.",
+                "One can do better: “not” draws weight away from the opinion, and then only one of the two negated cases is wrong.",
             ),
             (
                 "One gets three, two get three as well.",
@@ -124,12 +124,12 @@ predictions = (
     ),
     Prediction(
         "02.great_after_not",
-        "“great” has a weight of 0.649 in “the movie was really great”. How much weight does it have in “the movie was not really great”?",
-        why="The score of “great” is still 2, but “not” has the score 6, and e^6 is about 403: it takes nearly all of the total.",
+        "“great” has a weight of 0.269 in “really great”. How much weight does it have in “not really great”, where the scores are 2, 1 and 0?",
+        why="The e^z of “great” is still 1, but with “not” the total grows from 3.72 to 11.11, and 1 / 11.11 is 0.090.",
     ),
     Prediction(
         "02.one_attention",
         "What share of the four cases does one trained attention get right, from 0 to 1?",
-        why="The sign of its score is that of a sum with one fixed number per word, so at most three of each four can be right, and training finds three.",
+        why="The sign of its output is that of a sum with one fixed number per word. So at most three of each four can be right, and training finds three.",
     ),
 )

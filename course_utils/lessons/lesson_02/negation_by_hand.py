@@ -9,7 +9,7 @@ from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
 
 ENOUGH, NEAR = 0.5 - 1e-6, 0.05  # 0.5 is asked for, with room for rounding
-NOT = -0.5  # the value of "not"; in the lesson it is 0, so the numbers there do not pass
+NOT = -0.5  # the value of "not"; with 0 in its place, other numbers would do, too
 PARTS = {"the first attention": 3, "the second attention": 3, "the output": 2}  # how many numbers each part has
 SIGNS = {"great": 1, "awful": -1, "not great": -1, "not awful": 1}
 
@@ -150,7 +150,7 @@ by_hand(
 )
 by_hand(
     "not_taken_for_zero",
-    'Everything is right but "not awful", which is near 0. In the lesson "not" has the value 0, and here it has -0.5: an attention that turns to "not" brings that into the output, times its weight there. The other attention, which looks at the opinion, has to outweigh it.',
+    'Everything is right but "not awful", which is near 0. "not" has the value -0.5 and not 0: an attention that turns to "not" brings that into the output, times its weight there. The other attention, which looks at the opinion, has to outweigh it.',
     (2, -1),
 )
 by_hand(
