@@ -13,6 +13,6 @@ lesson = Lesson(
         "choose a score by what it can notice and what it costs",
     ),
     needs="lesson 03: query, key, value, and the three steps score, normalise, sum",
-    reading=45,
+    reading=50,
     runs="half a minute",
 )
