@@ -172,14 +172,14 @@ table(rows, columns, corner="score")
 #
 # ## Four small worlds
 #
-# Does it matter in learning what a score cannot notice? We let scores learn in four worlds. In each world, a state has to find the right one of eight hidden states:
+# Does training make up for what a score does not notice? We let scores learn in four worlds. In each world, a state has to find the right one of eight hidden states:
 #
-# | world | which hidden state is right |
-# | --- | --- |
-# | same | the one that the state equals, apart from noise |
-# | turned | the one that the state equals after a rotation, apart from noise |
-# | position | the one at the position that the state stands for |
-# | salience | the one that lies furthest in a fixed direction, whatever the state is |
+# | world | the state is | so the right hidden state is |
+# | --- | --- | --- |
+# | same | a hidden state plus noise | the one that the state resembles |
+# | turned | a hidden state, rotated, plus noise | the one that the state resembles after a rotation |
+# | position | random, and stands for a position | the one at that position |
+# | salience | random, and says nothing | the one that lies furthest in a fixed direction |
 #
 # The vectors are random. They have four numbers, and a fifth that is always 1, so that a learned matrix can add a bias.
 #
@@ -203,7 +203,7 @@ grid = torch.stack(list(means.values()))  # scores, worlds
 plots.weights(grid, worlds, list(means), xlabel="world", ylabel="score")
 
 # %% [markdown]
-# No score does so in all four worlds. What a score does not notice, it does not learn:
+# No score does so in all four worlds, so training does not make up for it. What a score does not notice, it does not learn:
 #
 # - The dot product and the cosine cannot learn anything. They work only in "same", where a state resembles its hidden state. In "turned", the right hidden state can even point away from the state, and they find less than a guess.
 # - The concatenating score does not notice the state, so it works only in "salience".

@@ -137,7 +137,7 @@ predictions = (
     ),
     Prediction(
         "04.worst",
-        "Which score does worst in a translator?",
+        "Which score does worst in a translator, at 12 words?",
         why="For every state it gives the same weights, so the translator looks at the same words at every step.",
         choices=SCORES,
     ),
