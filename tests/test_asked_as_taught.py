@@ -227,7 +227,10 @@ def score(name):
     """One of the scores that lesson 04's page computes for one state, as a function of whole batches."""
     (by_hand,) = (node.value for text, node in page("04") if text.startswith("return {'dot': "))
     (found,) = (v for k, v in zip(by_hand.keys, by_hand.values, strict=True) if k.value == name)
-    code = compile(ast.unparse(found), "<page 04>", "eval")
+    ahead = {"from_h": "h @ U.T", "from_s": "W @ s"}  # the two lines above it
+    shown = [text for text, _ in page("04")]
+    assert all(any(f"{name} = {line}" in text for text in shown) for name, line in ahead.items())
+    code = compile(re.sub("|".join(ahead), lambda name: f"({ahead[name[0]]})", ast.unparse(found)), "<page 04>", "eval")
 
     def for_all(state, hidden, *learned):
         names = dict(zip("WUv", learned, strict=False))

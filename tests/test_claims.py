@@ -57,7 +57,7 @@ def _(numbers):
     }
 
 
-@claim("04", "they find less than a guess.")
+@claim("04", "and find less than a guess.")
 def _(numbers):
     return max(numbers(f"Row {name}:")[1] for name in ("dot", "content_based")) < 0.1
 
@@ -92,7 +92,7 @@ def _(numbers):
     return at[25] < 0.03 and scaled[-2] < 0.005 < 0.01 < plain[-2] and plain[0] > scaled[0] + 0.5
 
 
-@claim("04", "In time, the perceptron costs more than the multiplications say.")
+@claim("04", "In time, the perceptron costs more than the multiplications say, because")
 def _(numbers):
     dot, general, perceptron = (numbers(f"{name}  ")[1] for name in ("\ndot", "\ngeneral", "perceptron"))
     return perceptron > 2 * 3.6 and general < perceptron / 2

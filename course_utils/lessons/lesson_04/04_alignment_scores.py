@@ -29,13 +29,13 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # Attention between words first appeared in translation. One network reads the source sentence, and makes a vector for each word, called a **hidden state** $h$. Another network writes the translation. What it has written so far is kept in one vector, its **state** $s$. Lesson 05 builds both. Here you only need to know that the state is the query, and that the hidden states are the keys and the values.
 #
-# A function that says how well $s$ and $h$ match is called an **alignment score**. The drawing shows all eight. At how many places of attention can they stand?
+# A function that says how well $s$ and $h$ match is called an **alignment score**. The drawing shows all eight. B is the number of sentences in a batch, T is the number of states, and S that of hidden states. D is the width of a state, and E that of a hidden state. Into which box of attention do the scores go?
 
 # %%
 where_the_score_stands()
 
 # %% [markdown]
-# They can stand at one place only, in the box "score". All the rest stays as it was in lesson 03.
+# They all go into the same box, "score". All the rest stays as it was in lesson 03.
 #
 # ## Three scores by hand
 #
@@ -67,7 +67,7 @@ for h_i in h:
 #
 # ## Five scores with learned numbers
 #
-# The other five scores have numbers that are learned. E is the width of a hidden state, and S is how many there are. $[s; h]$ is one vector, with the numbers of $s$ first and those of $h$ behind them.
+# The other five scores have numbers that are learned. $[s; h]$ is one vector, with the numbers of $s$ first and those of $h$ behind them. The perceptron is a small network. It first computes A numbers, the **hidden units**, and A is ours to choose.
 #
 # | score | equation | learned | from |
 # | --- | --- | --- | --- |
@@ -77,7 +77,7 @@ for h_i in h:
 # | concatenating | $w^\top [s; h]$ | $w$: D+E | another version of the same paper |
 # | location-based | $P s$ | $P$: S×D | Luong et al. 2015 |
 #
-# Each score has learned numbers of its own, so the $W$ of the general score is not the $W$ of the perceptron. The perceptron is a small network with A hidden units. The location-based score does not use $h$: it gives a score to each position.
+# Each score has learned numbers of its own, so the $W$ of the general score is not the $W$ of the perceptron. The location-based score does not use $h$: it gives a score to each position.
 #
 # To compute them by hand, we choose simple numbers:
 #
@@ -101,12 +101,14 @@ P = torch.tensor([[0.0, 0.0], [0.0, 1.0], [0.0, 0.5]])  # S D
 
 def all_scores(s, h):  # D, S E
     both = torch.stack([torch.cat([s, h_i]) for h_i in h])  # S D+E
+    from_h = h @ U.T  # S A
+    from_s = W @ s  # A: added to each row of from_h
     return {  # each score: S
         "dot": h @ s,
         "scaled_dot": h @ s / len(s) ** 0.5,
         "content_based": h @ s / (h.norm(dim=1) * s.norm()),
         "general": h @ (s @ swap),
-        "perceptron": torch.tanh(W @ s + h @ U.T) @ v,  # in the brackets: S A
+        "perceptron": torch.tanh(from_s + from_h) @ v,
         "additive": torch.tanh(both @ C.T) @ v,
         "concatenating": both @ w,
         "location_based": P @ s,
@@ -120,7 +122,7 @@ table(all_scores(s, h), ["h₁", "h₂", "h₃"], corner="score")
 #
 # $$C\,[s; h] = W s + U h$$
 #
-# You know the general score from lesson 03, where the score was the dot product of two projections. There, $s$ and $h$ are rows, and $W$ is the product $W_q W_k^\top$:
+# You know the general score from lesson 03, where the score was the dot product of two projections. With $s$ and $h$ written as rows, it is $s\, W h^\top$. The two projections give the same, and $W$ is the product $W_q W_k^\top$:
 #
 # $$(s\, W_q)\,(h\, W_k)^\top = s\; W_q W_k^\top\; h^\top$$
 #
@@ -130,7 +132,7 @@ table(all_scores(s, h), ["h₁", "h₂", "h₃"], corner="score")
 #
 # - We take another state, $(2, 1)$.
 # - We make $h_3$ three times as long.
-# - We reverse the order of the hidden states. If a score goes by the words, each of them keeps its weight.
+# - We reverse the order of the hidden states. If a score looks at the hidden states, each of them keeps its weight, wherever it stands.
 #
 # For one score, every state gets the same weights. Which one?
 
@@ -152,10 +154,11 @@ rows = {}
 for name, weights in before.items():
     same_for_state = torch.allclose(with_other_state[name], weights, atol=1e-5)
     same_for_length = torch.allclose(with_longer[name], weights, atol=1e-5)
-    same_for_word = torch.allclose(with_reversed[name].flip(0), weights, atol=1e-5)
+    in_old_order = with_reversed[name].flip(0)  # the weights are turned back, too
+    same_for_word = torch.allclose(in_old_order, weights, atol=1e-5)
     rows[name] = [not same_for_state, not same_for_length, same_for_word]
-blind = [name for name in rows if not rows[name][0]]
-reveal("04.blind", blind[0])
+    if same_for_state:
+        reveal("04.blind", name)
 columns = ["notices the state", "notices the length", "weight stays with its word"]
 table(rows, columns, corner="score")
 
@@ -166,7 +169,7 @@ table(rows, columns, corner="score")
 #
 # The part for $s$ is the same for all hidden states, and a softmax does not change if all scores grow by the same number. So the state has no influence on the weights. What is left is the fixed attention of lesson 02.
 #
-# Graph attention networks fell into this trap (Veličković et al. 2018). Their score is the concatenating one, with a function around it that keeps the order of the scores. Brody et al. 2022 showed the consequence: among the same keys, the same one comes first for every query. They call this **static attention**. Their remedy is to apply the function before the last product, as the additive score does with tanh.
+# Nobody may notice such a fault. Graph attention networks, which let the nodes of a network look at their neighbours, were widely used for years with this score (Veličković et al. 2018). Brody et al. 2022 showed that every query then puts the same key first, and call it **static attention**. Their remedy is the additive score: there, a function such as tanh stands between the two products.
 #
 # Two other scores miss something, too. The cosine does not notice the length. The location-based score does not notice the words, because its weights belong to positions.
 #
@@ -177,11 +180,11 @@ table(rows, columns, corner="score")
 # | world | the state is | so the right hidden state is |
 # | --- | --- | --- |
 # | same | a hidden state plus noise | the one that the state resembles |
-# | turned | a hidden state, rotated, plus noise | the one that the state resembles after a rotation |
-# | position | random, and stands for a position | the one at that position |
+# | turned | a hidden state, turned by a fixed rotation, plus noise | the one from which the state was made |
+# | position | one of eight fixed random vectors, one for each position | the one at that position |
 # | salience | random, and says nothing | the one that lies furthest in a fixed direction |
 #
-# The vectors are random. They have four numbers, and a fifth that is always 1, so that a learned matrix can add a bias.
+# The vectors are random. They have four numbers, and a fifth that is always 1. So a learned matrix can also look for a fixed direction, whatever the other numbers are.
 #
 # A score is trained for 70 steps. Then we count for how many of 1,000 new states the largest weight lies on the right hidden state. A guess is right for 1/8 = 0.125 of them. We leave out two scores: the additive one is the perceptron, and the scaled dot has the order of the dot product.
 #
@@ -205,7 +208,7 @@ plots.weights(grid, worlds, list(means), xlabel="world", ylabel="score")
 # %% [markdown]
 # No score does so in all four worlds, so training does not make up for it. What a score does not notice, it does not learn:
 #
-# - The dot product and the cosine cannot learn anything. They work only in "same", where a state resembles its hidden state. In "turned", the right hidden state can even point away from the state, and they find less than a guess.
+# - The dot product and the cosine cannot learn anything. They work only in "same", where a state resembles its hidden state. In "turned", the rotation can make a state point away from its hidden state. So these two scores prefer the wrong ones, and find less than a guess.
 # - The concatenating score does not notice the state, so it works only in "salience".
 # - The location-based score does not notice the words, so it works only in "position".
 # - The general score and the perceptron notice both sides, but not the position.
@@ -269,7 +272,7 @@ reveal("04.worst", min(mean_at_12, key=mean_at_12.get))
 plots.dots(rows, "share of words right; a mark for each of five seeds")
 
 # %% [markdown]
-# The concatenating score does worst. The cosine is not much better, although it notices the state. Cosines lie between -1 and 1, so no weight can be more than $e^2 = 7.4$ times another one. Graves et al. multiply the cosine by a factor, which can concentrate the weights.
+# The concatenating score does worst. The cosine is not much better, although it notices the state. Cosines lie between -1 and 1, so no weight can be more than $e^1 / e^{-1} = 7.4$ times another one. Graves et al. multiply the cosine by a factor, which can concentrate the weights.
 #
 # The other six scores get at least 0.88 of the words right at 12 words, with every seed. The perceptron and the additive score are among the best. So is the location-based score. Its weights depend on the state alone, so the state must tell how far the translation has come.
 #
@@ -289,7 +292,7 @@ weights_by_width()
 # %% [markdown]
 # If we do not divide, the largest weight grows with D. At width 64, one of 16 keys gets more than 0.8 of the weight on average, although all keys are random. If we divide by √D, the weights are nearly the same at every width.
 #
-# Why √D, and not another number? Vaswani et al. 2017 (footnote 4) assume that all entries of $s$ and $h$ are independent, with mean 0 and variance 1. Then each of the D products has variance 1, and the variances of independent terms add up:
+# Why √D, and not another number? Vaswani et al. 2017 (footnote 4) assume that all entries of $s$ and $h$ are independent, with mean 0 and variance 1. Then each of the D products has mean 0 and variance 1, too. The variances of such terms add up, and to divide by a number divides the variance by its square:
 #
 # $$\mathrm{Var}(s^\top h) = D \qquad \mathrm{Var}(s^\top h / \sqrt{D}) = \frac{D}{\sqrt{D}^{\,2}} = 1$$
 #
@@ -318,9 +321,9 @@ table(rows, ["variance", "variance if divided by √D"], digits=2)
 #
 # So far, nothing has learned. Lesson 02 showed that scores hardly learn if their weights are nearly 0 and 1. Does attention learn more slowly if we do not divide?
 #
-# We return to the world "turned", at two widths. Two learned matrices project the states and the hidden states. Each hidden state has a random value, and the loss compares the context with the value of the right one.
+# We return to the world "turned", at two widths. Two learned matrices project the states and the hidden states. Each hidden state also gets a random vector as its value, and the loss compares the context with the value of the right hidden state.
 #
-# The dotted line shows the loss of the true rotation. At width 4 it is not 0, because eight random vectors in four dimensions are hard to tell apart. The learning rate is $0.048 / \sqrt{D}$, in proportion to the first entries of the matrices. At which width does the division matter more?
+# The dotted line shows the loss that a model would have that knows the true rotation. At width 4 it is not 0, because eight random vectors in four dimensions are hard to tell apart. The matrices start with entries in proportion to $1 / \sqrt{D}$. So is the learning rate, $0.048 / \sqrt{D}$, so that both widths learn equally fast. At which width does the division matter more?
 
 # %%
 for width, ax in zip((4, 256), plots.axes(2, width=4.8, height=3.6), strict=True):
@@ -334,14 +337,14 @@ for width, ax in zip((4, 256), plots.axes(2, width=4.8, height=3.6), strict=True
 #
 # So the division helps attention to begin well if the vectors are wide. Why did it do harm in the translator? The argument needs entries of variance 1, but in the translator all entries of the states lie between -1 and 1. Divided by √D, their scores may be too small to concentrate the weights.
 #
-# If so, projections should help, because learned matrices can make queries and keys larger. In the next table, "projected" is the scaled dot product of two projections. Does it get more words right than the scaled dot product alone?
+# If so, projections should help, because learned matrices can make queries and keys larger. In the next table, "projected" is the scaled dot product of two projections. Its models, and those for 16 words, were trained anew, so some numbers differ a little from the picture. Does "projected" get more words right at 16 words than the scaled dot product alone?
 
 # %%
 columns = ["right at 12 words", "right at 16 words", "largest weight, mean"]
 table(with_projections(), columns, corner="mean of five seeds [range]", digits=2)
 
 # %% [markdown]
-# At 16 words, projections get more words right, with each of the five seeds. Their largest weight is 0.76 on average, while without them it is only a third. The plain dot product stays ahead in four of five seeds. At 12 words, all three get about nine words in ten right. The models for 16 words were trained anew, so they differ a little from the picture.
+# At 16 words, projections get more words right, with each of the five seeds. Their largest weight is 0.76 on average, while without them it is only a third. The plain dot product stays ahead in four of five seeds. At 12 words, all three get about nine words in ten right.
 #
 # ## What does a score cost?
 #
@@ -380,13 +383,13 @@ print("the same:", torch.allclose(by_pairs, at_once))
 table(costs(50, 50, 64), ["multiplications", "time"], corner="times dot", digits=1)
 
 # %% [markdown]
-# The additive score needs 129 times as many multiplications. The perceptron needs 3.6 times as many, and the general score 2.3 times. In time, the perceptron costs more than the multiplications say. They leave out the tanh, and there is one for each hidden unit of each pair.
+# The additive score needs 129 times as many multiplications. The perceptron needs 3.6 times as many, and the general score 2.3 times. In time, the perceptron costs more than the multiplications say, because this count leaves out the tanh of each hidden unit of each pair.
 #
 # ## So does it matter which?
 #
 # It matters if a score does not notice what the task needs. Among the scores that notice it, none is always best. The perceptron was ahead of the general score in two worlds, and in the translator at 12 words. At 16 words, the general score was ahead. On real sentences, Britz et al. 2017 found the perceptron slightly ahead of the general score.
 #
-# Our advice is to project both sides, and to take the scaled dot product. Both sides may then have different widths, learning begins well in wide vectors, too, and the cost stays near that of a dot product. If there are only few pairs, try the perceptron, too.
+# Our advice is to project both sides, and to take the scaled dot product. It was not the best in our small translator. We advise it for two other reasons: learning begins well in wide vectors, too, and the cost stays near that of a dot product. If there are only few pairs, try the perceptron, too.
 #
 # ## Questions
 #

@@ -121,7 +121,7 @@ predictions = (
     Prediction(
         "04.blind",
         "Which score gives every state the same weights?",
-        why="Its score is one part for the state plus one for the hidden state, and the first is the same for all hidden states of a row.",
+        why="Its score is one part for the state plus one for the hidden state, and the first is the same for all hidden states.",
         choices=SCORES,
     ),
     Prediction(
@@ -132,7 +132,7 @@ predictions = (
     Prediction(
         "04.all_worlds",
         "Which score finds more than half of the right hidden states in each of the four worlds?",
-        why="Only the location-based score notices positions, and it notices nothing else.",
+        why="Only the location-based score notices positions, and it does not notice the hidden states.",
         choices=("dot", "general", "perceptron", "content_based", "concatenating", "location_based", "none"),
     ),
     Prediction(
