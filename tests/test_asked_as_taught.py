@@ -225,11 +225,20 @@ def mlp_scores(words, weight, bias, theta):
 
 
 def score(name):
-    """One of the scores that lesson 04's page computes by hand, as a function of what it takes."""
-    (by_hand,) = (node.value for text, node in page("04") if text.startswith("by_hand = "))
+    """One of the scores that lesson 04's page computes for one state, as a function of whole batches."""
+    (by_hand,) = (node.value for text, node in page("04") if text.startswith("return {'dot': "))
     (found,) = (v for k, v in zip(by_hand.keys, by_hand.values, strict=True) if k.value == name)
-    code = compile(ast.unparse(found), "<page 04>", "eval")
-    return lambda *args: eval(code, known(**dict(zip(("s", "h", "W", "U", "v"), args, strict=False))))
+    ahead = {"from_h": "h @ U.T", "from_s": "W @ s"}  # the two lines above it
+    shown = [text for text, _ in page("04")]
+    assert all(any(f"{name} = {line}" in text for text in shown) for name, line in ahead.items())
+    code = compile(re.sub("|".join(ahead), lambda name: f"({ahead[name[0]]})", ast.unparse(found)), "<page 04>", "eval")
+
+    def for_all(state, hidden, *learned):
+        names = dict(zip("WUv", learned, strict=False))
+        sentences = zip(state, hidden, strict=True)
+        return torch.stack([torch.stack([eval(code, known(s=s, h=h, **names)) for s in S]) for S, h in sentences])
+
+    return for_all
 
 
 def rnn_step(x, state, weight_x, weight_s, bias):

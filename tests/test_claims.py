@@ -62,6 +62,60 @@ def _(numbers):
 def _(numbers):
     great, awful, nothing, was = (numbers(f"{word:6} adds")[0] for word in ("great", "awful", "not", "was"))
     return min(great, awful) > 8 and max(nothing, was) < 1
+@claim("04", "What a score does not notice, it does not learn:")
+def _(numbers):
+    rows = {name: numbers(f"Row {name}:") for name in ("dot", "content_based", "general", "perceptron", "concatenating", "location_based")}  # fmt: skip
+    works = {name: [share > 0.5 for share in shares] for name, shares in rows.items()}
+    both_sides = [True, True, False, True]  # same, turned, position, salience
+    return works == {
+        "dot": [True, False, False, False],
+        "content_based": [True, False, False, False],
+        "general": both_sides,
+        "perceptron": both_sides,
+        "concatenating": [False, False, False, True],
+        "location_based": [False, False, True, False],
+    }
+
+
+@claim("04", "and find less than a guess.")
+def _(numbers):
+    return max(numbers(f"Row {name}:")[1] for name in ("dot", "content_based")) < 0.1
+
+
+@claim("04", "the general score finds two thirds of the right hidden states, and the perceptron nearly all.")
+def _(numbers):
+    general, perceptron = numbers("Row general:")[:2], numbers("Row perceptron:")[:2]
+    return max(abs(share - 2 / 3) for share in general) < 0.05 and min(perceptron) > 0.9
+
+
+@claim("04", "The distance finds more in both worlds")
+def _(numbers):
+    own, general = numbers("your own  ")[:2], numbers("general  ")[:2]
+    return min(own) > max(general) + 0.15
+
+
+@claim("04", "At width 64, one of 16 keys gets more than 0.8 of the weight on average")
+def _(numbers):
+    return numbers("weights is on average")[0] > 0.8
+
+
+@claim("04", "The variance at width 64 is about 64.")
+def _(numbers):
+    rows = [numbers(f"D = {width}  ") for width in (4, 16, 64, 256)]
+    return abs(rows[2][0] - 64) < 5 and all(abs(scaled - 1) < 0.1 for _, scaled in rows)
+
+
+@claim("04", "With it, the loss is close to the line after about 25 steps.")
+def _(numbers):
+    plain, scaled = numbers("loss. dot:"), numbers("scaled dot:")  # of the last panel: loss, step, and so on
+    at = {step: loss for loss, step in zip(scaled[::2], scaled[1::2], strict=True)}
+    return at[25] < 0.03 and scaled[-2] < 0.005 < 0.01 < plain[-2] and plain[0] > scaled[0] + 0.5
+
+
+@claim("04", "In time, the perceptron costs more than the multiplications say, because")
+def _(numbers):
+    dot, general, perceptron = (numbers(f"{name}  ")[1] for name in ("\ndot", "\ngeneral", "perceptron"))
+    return perceptron > 2 * 3.6 and general < perceptron / 2
 
 
 @claim("05", "Your model does much the same as the other five.")

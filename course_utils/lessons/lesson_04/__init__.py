@@ -7,12 +7,12 @@ lesson = Lesson(
     title="Alignment scores",
     question="Eight ways to compare a query with a key: does it matter which?",
     goals=(
-        "write all eight alignment scores",
-        "say which of them are one function in disguise, which cannot see the query and which cannot see the words",
+        "compute all eight alignment scores by hand",
+        "say which two of them are one function, which one ignores the query and which one ignores the words",
         "say why the dot product is divided by √D",
-        "choose a score by what it can do and what it costs",
+        "choose a score by what it can notice and what it costs",
     ),
     needs="lesson 03: query, key, value, and the three steps score, normalise, sum",
-    reading=45,
+    reading=50,
     runs="half a minute",
 )

@@ -11,11 +11,11 @@ questions = (
     Question(
         "04.q1",
         "one function in disguise",
-        "Which two of the eight scores are the same function, number for number, once their matrices are written suitably?",
+        "Two of the eight scores are one function: for any matrices of the one, there are matrices with which the other gives the same numbers. Which two?",
         right=(
             "additive and perceptron",
             "A matrix times [s; h] is a matrix times s plus another one times h. Written in the second way, each vector is multiplied only once, "
-            "which is far cheaper.",
+            "which costs far less.",
         ),
         wrong=(
             (
@@ -35,7 +35,7 @@ questions = (
     Question(
         "04.q2",
         "what cancels",
-        "The concatenating score is W[s; h]. Why are its weights the same for every state s?",
+        "The concatenating score is w·[s; h]. Why are its weights the same for every state s?",
         right=(
             "The state adds the same number to all scores of its row, and softmax does not change when a constant is added.",
             "The score is w_s·s + w_h·h, and w_s·s is the same for all h. Only a tanh or a product would make s and h interact.",
@@ -46,12 +46,12 @@ questions = (
                 "It does, and the scores differ from state to state. Only their differences within a row are fixed.",
             ),
             (
-                "W has too few entries to read the state.",
-                "W has D entries for the state. They do change the scores, but all scores of a row alike.",
+                "w has too few entries to read the state.",
+                "w has D entries for the state. They do change the scores, but all scores of a row alike.",
             ),
             (
-                "Training sets the state's part of W to 0.",
-                "Nothing needs to be trained: the weights are the same for any W.",
+                "Training sets the state's part of w to 0.",
+                "Nothing needs to be trained: the weights are the same for any w.",
             ),
         ),
     ),
@@ -95,7 +95,7 @@ questions = (
     Question(
         "04.q5",
         "choosing a score",
-        "Queries of width 64 meet keys of width 48 that live in another space, in sequences of any length up to 500 words. Which score do you try first?",
+        "Queries have width 64, and keys have width 48 and live in another space. The sequences have up to 500 words. Which score do you try first?",
         right=(
             "general, or the scaled dot product of two projections",
             "A matrix brings both sides into one space and one width, and the cost stays near that of a dot product.",
@@ -111,7 +111,7 @@ questions = (
             ),
             (
                 "additive",
-                "It can do the task, but with A = 64 it costs over a hundred dot products for each pair, and there are 500 × 500 pairs.",
+                "It can do the task, but with A = 64 each pair costs more than a hundred dot products, and there are 500 × 500 pairs.",
             ),
         ),
     ),
@@ -121,7 +121,7 @@ predictions = (
     Prediction(
         "04.blind",
         "Which score gives every state the same weights?",
-        why="Its score is one part for the state plus one for the hidden state, and the first is the same for all hidden states of a row.",
+        why="Its score is one part for the state plus one for the hidden state, and the first is the same for all hidden states.",
         choices=SCORES,
     ),
     Prediction(
@@ -131,8 +131,14 @@ predictions = (
     ),
     Prediction(
         "04.all_worlds",
-        "Which score finds the right hidden state in all four worlds?",
-        why="Only the location-based score sees positions, and it sees nothing else.",
+        "Which score finds more than half of the right hidden states in each of the four worlds?",
+        why="Only the location-based score notices positions, and it does not notice the hidden states.",
         choices=("dot", "general", "perceptron", "content_based", "concatenating", "location_based", "none"),
+    ),
+    Prediction(
+        "04.worst",
+        "Which score does worst in a translator, at 12 words?",
+        why="For every state it gives the same weights, so the translator looks at the same words at every step.",
+        choices=SCORES,
     ),
 )

@@ -1,0 +1,100 @@
+"""What only lesson 04 shows: a drawing, a slider for the width, the scores in trained translators, and how long scores take.
+
+No task is declared here, and nothing is trained (`_learning.py`).
+"""
+
+from time import perf_counter
+
+import ipywidgets
+import torch
+
+from course_utils.data.measured import measured_at, measured_once
+from course_utils.figures import diagrams, plots
+from course_utils.figures.widgets import explore
+from course_utils.models.attention import SCORES
+
+# `measure("verb-last", "projected", {"score": "projected"}, (12,), seed)` of benchmarks/looking_back.py, seeds 0 to 4
+PROJECTED_AT_12_WORDS = [0.956, 0.8653, 0.8623, 0.9537, 0.8553]
+
+
+def where_the_score_stands():
+    """Draw attention with its score opened into the eight choices."""
+    return diagrams.attention(
+        queries="states: *s*",
+        keys="hidden states: *h*",
+        values="hidden states: *h*",
+        score="*score*(*s*, *h*)",
+        choices=diagrams.EIGHT_SCORES,
+        shapes=diagrams.SHAPES | {"keys": "B S E"},
+        new=["score"],
+    )
+
+
+def weights_by_width(queries=500, keys=16, widest=1024):
+    """Return an Explorer with a slider for the width: the sorted weights of random keys, a mean over random queries, not divided and divided by √D."""
+
+    def draw(width):
+        generator = torch.Generator().manual_seed(width)
+        state = torch.randn(queries, 1, width, generator=generator)  # B T D
+        hidden = torch.randn(queries, keys, width, generator=generator)  # B S D
+        scores = (state @ hidden.mT)[:, 0]  # B S
+        panels = {"not divided": scores, "divided by √D": scores / width**0.5}
+        most = []
+        for (title, divided), ax in zip(panels.items(), plots.axes(2, width=4.4, height=3.0), strict=True):
+            weights = divided.softmax(-1).sort(descending=True).values.mean(0)  # S
+            ax.bar(range(1, keys + 1), weights.numpy(), color=plots.COLOURS[0])
+            ax.set(xlabel="from the largest weight to the smallest", ylabel="weight, mean", ylim=(0, 1))
+            ax.set(title=f"D = {width}, {title}", xticks=[1, keys // 2, keys])
+            most.append(f"{weights[0]:.2f} if {title}")
+        return f"At width {width}, the largest of {keys} weights is on average {most[0]}, and {most[1]}."
+
+    widths = [2**k for k in range(1, widest.bit_length())]
+    return explore(draw, width=ipywidgets.SelectionSlider(options=widths, value=64, description="width D"))
+
+
+def words_right_in_translators():
+    """Return for each score the shares of right words of five trained translators, in sentences of 12 and of 16 words."""
+    rows = {}
+    for score in SCORES:
+        at_12, at_16 = measured_at("scores", "words_right", "length", (12, 16), order="verb-last", setup=score)
+        rows[score] = {"12 words": at_12, "16 words, longer than in training": at_16}
+    return rows
+
+
+def with_projections():
+    """Return for three dot products what their translators get right at 12 and at 16 words, and their mean largest weight."""
+    rows = {}
+    for score in ("dot", "scaled_dot", "projected"):
+        at_12 = PROJECTED_AT_12_WORDS
+        if score != "projected":
+            (at_12,) = measured_at("scores", "words_right", "length", (12,), order="verb-last", setup=score)
+        rows[score] = [at_12, *measured_once("projected", "words_right", "largest_weight", setup=score)]
+    return rows
+
+
+def costs(T, S, D):
+    """Return for four scores the multiplications and the time of T states and S hidden states, with D = E = A, as multiples of the dot product's."""
+    multiplications = {
+        "dot": T * S * D,
+        "general": T * D * D + T * S * D,
+        "perceptron": T * D * D + S * D * D + T * S * D,
+        "additive": T * S * 2 * D * D + T * S * D,
+    }
+    learned = {"dot": [], "general": [(D, D)], "perceptron": [(D, D), (D, D), (D,)], "additive": [(D, 2 * D), (D,)]}
+    state, hidden = torch.randn(1, T, D), torch.randn(1, S, D)
+    arguments = {name: [state, hidden, *map(torch.randn, shapes)] for name, shapes in learned.items()}
+    seconds = _best_seconds(arguments)
+    return {name: [n / multiplications["dot"], seconds[name] / seconds["dot"]] for name, n in multiplications.items()}
+
+
+def _best_seconds(arguments, rounds=60):
+    """The shortest time of each score; in each round all have their turn, so that a busy moment hits all alike."""
+    best, threads = dict.fromkeys(arguments, float("inf")), torch.get_num_threads()
+    torch.set_num_threads(1)  # with tensors this small, several threads would wait for one another
+    for _ in range(rounds):
+        for name, given in arguments.items():
+            begin = perf_counter()
+            SCORES[name](*given)
+            best[name] = min(best[name], perf_counter() - begin)
+    torch.set_num_threads(threads)
+    return best
