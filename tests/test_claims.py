@@ -42,15 +42,34 @@ def _(numbers):
     return max(own) - min(own) < 4 and min(contexts[:2]) > 8 and max(contexts[2:]) < 0
 
 
-@claim("05", "Your model does much the same as the other five.")
+@claim("05", "The loss falls to less than 1.")
 def _(numbers):
-    yours, five = numbers("your model:")[::2], numbers("five models:")[::2]
-    return max(abs(one - other) for one, other in zip(yours, five, strict=True)) < 0.1
+    return numbers("loss at step 0:")[0] > 4 > 1 > numbers("loss at step 599:")[0]
 
 
-@claim("05", "The loss is nearly 0, and the model has learned nothing but to copy.")
+@claim(
+    "05", "Up to five words everything is right. With twelve words, the translation begins well and then goes wrong."
+)
+def _(numbers):
+    right, of = numbers("followed big houses”. The model has")
+    return 2 < right < of - 1
+
+
+@claim("05", "The loss is nearly 0, which is much better than before.")
 def _(numbers):
     return numbers("Answer:")[0] < 0.05
+
+
+@claim("05", "Fewer than half of the words are right.")
+def _(numbers):
+    return numbers("Answer:")[0] < 0.45
+
+
+@claim("05", "Your model behaves like the other five.")
+def _(numbers):
+    kinds = ("words", "whole sentences")
+    pairs = [(numbers(f"{kind}, your model:")[::2], numbers(f"{kind}, five models:")[::2]) for kind in kinds]
+    return all(max(abs(a - b) for a, b in zip(*pair, strict=True)) < 0.2 for pair in pairs)
 
 
 @claim("10", "With two heads it gets both right, with no more parameters")
