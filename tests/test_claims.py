@@ -47,15 +47,14 @@ def _(numbers):
     return numbers("loss at step 0:")[0] > 4 > 1 > numbers("loss at step 599:")[0]
 
 
-@claim(
-    "05", "Up to five words everything is right. With twelve words, the translation begins well and then goes wrong."
-)
+@claim("05", "In our run, the first wrong words appear at nine words.")
 def _(numbers):
-    right, of = numbers("followed big houses”. The model has")
-    return 2 < right < of - 1
+    found = numbers("Right words, from 1 word on:")
+    right, of = found[::2], found[1::2]
+    return right[:8] == of[:8] and right[8] < of[8] and 2 < right[11] < of[11] - 1
 
 
-@claim("05", "The loss is nearly 0, which is much better than before.")
+@claim("05", "The loss is nearly 0, much lower than that of our first model.")
 def _(numbers):
     return numbers("Answer:")[0] < 0.05
 

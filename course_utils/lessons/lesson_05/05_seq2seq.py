@@ -8,7 +8,7 @@ from torch.nn import functional as F
 
 from course_utils import check, predict, reveal
 from course_utils.data.small_world import small_world, truth
-from course_utils.data.subwords import BOS, PAD
+from course_utils.data.subwords import PAD
 from course_utils.figures import diagrams, plots
 from course_utils.figures.tables import table
 from course_utils.figures.widgets import explore
@@ -124,7 +124,9 @@ for sentence in small:
 # %% [markdown]
 # The word "the" vanishes, and "dog" becomes two words. In the same way "today" vanishes, and a few other words become two. The order stays the same.
 #
-# The model needs numbers in place of words. `make_batch` makes three tensors from pairs of sentences. Shorter sentences are filled up with padding, as in lesson 03. We look at a batch of two sentences. Compare the rows of `given` with those of `wanted`: what is the difference?
+# The model needs numbers in place of words. `pairs` holds 20,000 sentences with their translations, and `pairs.words` the vocabulary. `make_batch` makes three tensors from pairs of sentences, with padding at the end of shorter ones.
+#
+# We look at a batch of two sentences. In numbers, EOS is 2 and padding is 0. Compare the rows of `given` with those of `wanted`: what is the difference?
 
 # %% tags=["nbval-check-output"]
 pairs = small_world(20_000, seed=8)  # sentences of 1 to 12 words
@@ -142,7 +144,7 @@ shown.batch_in_words(pairs.words, source, given, wanted)
 #
 # ## The whole model
 #
-# Now we write the model. Both languages share a vocabulary of V words. The table `nn.Embedding` holds a vector of width D for each word. `nn.Linear` turns a state of width H into V numbers.
+# Now we write the model. Both languages share a vocabulary of V words. The table `nn.Embedding` holds a vector of width D for each word. `nn.Linear` turns a state of width H into V numbers. `__init__` makes these parts, and `forward` runs when we call `model(source, given)`.
 #
 # Two lines are not easy to read. In the last one of `encode`, we pick a state for each sentence. In our batch of two, `last` is [3, 2], and `torch.arange(2)` is [0, 1]. So we take position 3 of sentence 0, and position 2 of sentence 1. In `decode`, `s[None]` adds the axis for layers that `nn.GRU` expects.
 #
@@ -240,6 +242,7 @@ def train(model, steps, shifted=True):
     falling_rate = torch.optim.lr_scheduler.LinearLR(adam, 1.0, 0.05, steps)
     losses = []
     for _ in range(steps):
+        # the numbers of 64 random pairs
         chosen = torch.randint(len(sources), (64,), generator=draw).tolist()
         drawn_sources = [sources[i] for i in chosen]
         drawn_targets = [targets[i] for i in chosen]
@@ -293,7 +296,7 @@ for sentence, translation in zip(sentences, translate(model, sentences), strict=
 #
 # **Your turn**: put sentences of your own into `sentences`, made of words that you have seen here.
 #
-# Now we let the sentence grow, from one word to twelve. The longest sentences in training also have twelve words. The picture shows the right translation above the one of the model, with wrong words in a red frame. Move the slider: at which length does the first wrong word appear?
+# Now we let the sentence grow, from one word to twelve, which is also the longest in training. In the picture, each row shows the translation of one sentence, with wrong words in a red frame. The last row is the right translation of the longest sentence. Move the slider: at which length does the first wrong word appear?
 
 # %%
 growing = [
@@ -312,19 +315,17 @@ growing = [
 ]
 
 
-def translation_at(length):  # draws, and returns the line below the picture
-    sentence = growing[length - 1]
-    right = truth([sentence])[0]
-    written = translate(model, [sentence])[0]
-    return shown.draw_translation(sentence, right, written)
+def translations_up_to(length):  # draws, and returns the lines below the picture
+    first = growing[:length]
+    return shown.draw_translations(first, truth(first), translate(model, first))
 
 
 length_slider = ipywidgets.IntSlider(12, min=1, max=12, description="words")
-length_explorer = explore(translation_at, length=length_slider)
+length_explorer = explore(translations_up_to, length=length_slider)
 length_explorer
 
 # %% [markdown]
-# Up to five words everything is right. With twelve words, the translation begins well and then goes wrong. The wrong words belong to the language, but they do not say what the source says. This is a single sentence, so below we count with many.
+# In our run, the first wrong words appear at nine words. In yours, this may be a little earlier or later. At twelve words, the translation begins well and then goes wrong: its words belong to the language, but they do not say what the source says. These are only a few sentences, so below we count with many.
 #
 # ## Why is `given` moved by one?
 #
@@ -341,7 +342,7 @@ print("The loss after training without the shift:")
 reveal("05.unshifted", round(copying_losses[-1], 4))
 
 # %% [markdown]
-# The loss is nearly 0, which is much better than before. Is this model a good translator?
+# The loss is nearly 0, much lower than that of our first model. Is this model a good translator?
 
 # %%
 copied = translate(copying, ["boy called girls"], longest=6)[0]
@@ -380,7 +381,7 @@ shown.draw_shares_by_length(words_right, sentences_right)
 #
 # ## Is the vector too small?
 #
-# Where does the limit come from? The vector may be too small, the training too short, or the cell may forget too much. We have trained five models of each kind. Which of them get most sentences of eight words right?
+# Where does the limit come from? The vector may be too small, the training too short, or the cell may forget too much. We have trained five models of each kind. Which of them get most sentences of eight words right? Each cell of the table has the mean of five models, and in brackets the lowest and the highest.
 
 # %%
 shown.whole_sentences_right(lengths=(3, 6, 8, 12))
@@ -388,7 +389,7 @@ shown.whole_sentences_right(lengths=(3, 6, 8, 12))
 # %% [markdown]
 # Most sentences of eight words are right if the vector has 128 dimensions, or if the training is four times as long. With both, nine in ten are right. At twelve words, even this model fails for most sentences. With plain cells, hardly any sentence is right. So this translator needs the gates.
 #
-# Is there too little room in the vector? We can count its **bits**. A bit answers one question with yes or no, and naming one word out of 40 takes $\log_2 40$ bits. Each number of our vector has 32 bits. How many bits do 12 words take, and how many has the vector?
+# Is there too little room in the vector? We can count its **bits**. A bit answers one question with yes or no, and each answer can halve the number of words that are still possible. So naming one word out of 40 takes $\log_2 40$ bits. Each number of our vector has 32 bits. How many bits do 12 words take, and how many has the vector?
 
 # %% tags=["nbval-check-output"]
 print(f"12 words out of 40: {12 * log2(40):.0f} bits")
@@ -399,7 +400,7 @@ print(f"64 numbers:         {64 * 32} bits")
 #
 # ## Does it help to read backwards?
 #
-# Sutskever et al. 2014 found a trick that makes this learning easier: their encoder read the source from the last word to the first. The translations became clearly better, from 25.9 to 30.6 BLEU, a score that lesson 07 explains.
+# If learning is the difficulty, can we make it easier? Sutskever et al. 2014 found a trick: their encoder read the source from the last word to the first. The translations became better, from 25.9 to 30.6 BLEU, a score that lesson 07 explains.
 #
 # Why could that be? We count the steps from reading a word to writing its translation, for "boy called girls". The encoder reads three words and EOS, and then the decoder writes. If the source is read backwards, for which word does the number of steps become smaller?
 
@@ -427,7 +428,7 @@ table(rows, ["boy", "called", "girls", "mean"], corner="translation", digits=0)
 # %% [markdown]
 # In the first two rows, the translation has the order of the source. There, reading backwards brings "boy" nearer to its translation and "girls" further away. The mean stays the same. Sutskever et al. suspect that the short distances give learning a start.
 #
-# In the last two rows, the translation has the reversed order. There the short distances exist already, and reading backwards destroys them. So this is a test of their idea. In a language of reversed order, is the share of right words better, worse or the same when the source is read backwards?
+# In the last two rows, the translation has the reversed order. There the short distances exist already, and reading backwards destroys them. So this is a test of their idea. For each order we have trained five models that read the source as it is, and five with the same seeds that read it backwards. In the reversed order, is the share of right words better, worse or the same when the source is read backwards?
 
 # %% tags=["nbval-check-output"]
 predict("05.backwards", ...)
@@ -444,7 +445,9 @@ plots.curves(shown.LENGTHS, gains, xlabel, ylabel, ax=ax, legend="above")
 _ = ax.axhline(0, color="0.6", linestyle=":")
 
 # %% [markdown]
-# In the reversed order, reading backwards makes the result worse: from four to eight words in every one of the five runs. In the same order it helps there on average, but not in every run. Both effects are largest at six words, and even there they are less than 0.1 on average. From ten words on, reading backwards no longer helps in the same order. Beyond the twelve words of training, the two curves change places, but the differences are small.
+# In the reversed order, reading backwards makes the result worse. From four to eight words the whole band lies below 0, so this is so with each of the five seeds. In the same order, reading backwards helps at these lengths on average, but not with each seed.
+#
+# Both effects are largest at six words, and even there they are less than 0.1 on average. In the same order, nothing is gained from ten words on. Beyond the twelve words of training, the two curves change places, but the differences are small.
 #
 # This fits the idea of Sutskever et al. But the order of reading does not let one vector hold much longer sentences.
 #

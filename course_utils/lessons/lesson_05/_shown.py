@@ -33,26 +33,30 @@ def batch_in_words(words, source, given, wanted):
     return table(rows, [f"position {t + 1}" for t in range(most)], corner="a batch of two")
 
 
-def draw_translation(source, right, written):
-    """Draw the right translation above the written one, word by word, and return how many words of it are right.
+def draw_translations(sources, rights, written):
+    """Draw the written translation of each source in a row, wrong words in red frames, and the right one of the last below.
 
-    A wrong word has a red frame.
+    Return in words how many are right.
     """
-    right, written = right.split(), written.split()
-    columns = max(len(right), len(written))
-    ax = plots.axes(width=10, height=1.1)
-    ax.set(xlim=(-1.6, 13.5), ylim=(-0.6, 1.6))
+    ax = plots.axes(width=10.5, height=0.6 + 0.32 * len(sources))
+    columns = max(14, *(len(translation.split()) for translation in written))
+    ax.set(xlim=(-1.6, columns - 0.4), ylim=(len(sources) + 1, -1.4))
     ax.axis("off")
-    hits = [t < len(right) and right[t] == word for t, word in enumerate(written)]
-    for row, name in ((1, "right"), (0, "model")):
-        ax.text(-1.5, row, name, va="center", weight="bold")
-    for t, word in enumerate(right):
-        ax.text(t, 1, word, ha="center", va="center")
-    for t, (word, hit) in enumerate(zip(written, hits, strict=True)):
-        frame = None if hit else {"boxstyle": "square,pad=0.15", "edgecolor": WRONG, "facecolor": "none"}
-        ax.text(t, 0, word, ha="center", va="center", color="black" if hit else WRONG, bbox=frame)
-    count = len(source.split())
-    return f"{count} word{'s' * (count > 1)}: “{source}”. The model has {sum(hits)} of {columns} words right."
+    counts = []
+    for row, (source, right, translation) in enumerate(zip(sources, rights, written, strict=True)):
+        ax.text(-0.9, row, len(source.split()), ha="right", va="center", weight="bold")
+        wanted, words = right.split(), translation.split()
+        hits = [t < len(wanted) and wanted[t] == word for t, word in enumerate(words)]
+        counts.append(f"{sum(hits)} of {max(len(wanted), len(words))}")
+        for t, (word, hit) in enumerate(zip(words, hits, strict=True)):
+            frame = None if hit else {"boxstyle": "square,pad=0.1", "edgecolor": WRONG, "facecolor": "none"}
+            ax.text(t, row, word, ha="center", va="center", color="black" if hit else WRONG, bbox=frame)
+    ax.text(-0.9, -1, "words", ha="right", va="center", weight="bold")
+    ax.text(-0.35, -1, "translation", ha="left", va="center", weight="bold")
+    ax.text(-0.9, len(sources) + 0.3, "right", ha="right", va="center", weight="bold", color="0.4")
+    for t, word in enumerate(rights[-1].split()):
+        ax.text(t, len(sources) + 0.3, word, ha="center", va="center", color="0.4")
+    return f"Right words, from 1 word on: {', '.join(counts)}. The longest source is “{sources[-1]}”."
 
 
 def draw_shares_by_length(words_right, sentences_right):
