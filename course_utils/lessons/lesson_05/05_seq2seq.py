@@ -296,7 +296,33 @@ for sentence, translation in zip(sentences, translate(model, sentences), strict=
 #
 # **Your turn**: put sentences of your own into `sentences`, made of words that you have seen here.
 #
-# Now we let the sentence grow, from one word to twelve, which is also the longest in training. In the picture, each row shows the translation of one sentence, with wrong words in a red frame. The last row is the right translation of the longest sentence. Move the slider: at which length does the first wrong word appear?
+# ## Why is `given` moved by one?
+#
+# Before we try longer sentences, we look at a part of the training that is easy to get wrong. What if we forget to move `given` by one position? Then the decoder reads, at each position, the very word that it should write. Our model began with a loss of 4.5. What will the loss of this new model be after 100 steps?
+
+# %% tags=["nbval-check-output"]
+predict("05.unshifted", ...)
+
+# %% tags=["reveals"]
+torch.manual_seed(0)
+copying = Seq2Seq(len(pairs.words))
+copying_losses = train(copying, steps=100, shifted=False)
+print("The loss after training without the shift:")
+reveal("05.unshifted", round(copying_losses[-1], 4))
+
+# %% [markdown]
+# The loss is nearly 0, much lower than that of our first model. Is this model a good translator?
+
+# %%
+copied = translate(copying, ["boy called girls"], longest=6)[0]
+print("boy called girls:", copied)
+
+# %% [markdown]
+# This model cannot translate. In training, it was enough to copy the word that it reads. When it writes by itself, the right word is not there to be copied. So a loss that is too good is a reason to look at what the model reads.
+#
+# ## How long may a sentence be?
+#
+# We return to our first model, and let the sentence grow from one word to twelve, which is also the longest in training. In the picture, each row shows the translation of one sentence, with wrong words in a red frame. The last row is the right translation of the longest sentence. Move the slider: at which length does the first wrong word appear?
 
 # %%
 growing = [
@@ -325,35 +351,9 @@ length_explorer = explore(translations_up_to, length=length_slider)
 length_explorer
 
 # %% [markdown]
-# In our run, the first wrong words appear at nine words. In yours, this may be a little earlier or later. At twelve words, the translation begins well and then goes wrong: its words belong to the language, but they do not say what the source says. These are only a few sentences, so below we count with many.
+# In our run, the first wrong words appear at nine words. In yours, this may be a little earlier or later. At twelve words, the translation begins well and then goes wrong: its words belong to the language, but they do not say what the source says.
 #
-# ## Why is `given` moved by one?
-#
-# Before we count, we check a part of the training that is easy to get wrong. What if we forget to move `given` by one position? Then the decoder reads, at each position, the very word that it should write. Our model began with a loss of 4.5. What will the loss of this new model be after 100 steps?
-
-# %% tags=["nbval-check-output"]
-predict("05.unshifted", ...)
-
-# %% tags=["reveals"]
-torch.manual_seed(0)
-copying = Seq2Seq(len(pairs.words))
-copying_losses = train(copying, steps=100, shifted=False)
-print("The loss after training without the shift:")
-reveal("05.unshifted", round(copying_losses[-1], 4))
-
-# %% [markdown]
-# The loss is nearly 0, much lower than that of our first model. Is this model a good translator?
-
-# %%
-copied = translate(copying, ["boy called girls"], longest=6)[0]
-print("boy called girls:", copied)
-
-# %% [markdown]
-# This model cannot translate. In training, it was enough to copy the word that it reads. When it writes by itself, the right word is not there to be copied. So a loss that is too good is a reason to look at what the model reads.
-#
-# ## How long may a sentence be?
-#
-# We return to our first model, and count. For each length we translate 200 new sentences. A word is right if it stands at the right position. This is strict: if the model leaves out one word, all later words are wrong. What share of the words will be right in sentences of 12 words?
+# These are only a few sentences, so now we count. For each length we translate 200 other sentences. A word is right if it stands at the right position. This is strict: if the model leaves out one word, all later words are wrong. What share of the words will be right in sentences of 12 words?
 
 # %% tags=["nbval-check-output"]
 predict("05.twelve", ...)
