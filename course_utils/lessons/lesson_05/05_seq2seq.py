@@ -54,11 +54,11 @@ for t in range(3):
 #
 # A plain cell makes its whole state anew at each step. But the vector of a sentence must still know the first word when the last one has been read. So we take a cell that can keep what it has: the **gated recurrent unit**, or GRU (Cho et al. 2014).
 #
-# A GRU makes a **candidate** $n_t$ for the new state, in a similar way to the plain cell. It also has a **gate** $z_t$, which is a number between 0 and 1 for each dimension. The new state mixes the candidate and the old state, and $\circ$ multiplies entry by entry. The letter $z$ is usual here, and no longer means a score:
+# A GRU makes a **candidate** $n_t$ for the new state, in a similar way to the plain cell. It also has a **gate** $z_t$, which is a number between 0 and 1 for each dimension. The new state mixes the candidate and the old state, and $\circ$ multiplies entry by entry:
 #
 # $$s_t = (1 - z_t) \circ n_t + z_t \circ s_{t-1}$$
 #
-# Take a state with one dimension, which begins with 1. All candidates are 0. How much of the state is left after twenty steps if the gate is 0.5 at each step, and how much if it is 0.99?
+# The letter $z$ is usual for this gate. It is not a score here. Take a state with one dimension, which begins with 1. All candidates are 0. How much of the state is left after twenty steps if the gate is 0.5 at each step, and how much if it is 0.99?
 
 # %% tags=["nbval-check-output"]
 for z in (0.5, 0.9, 0.99):
@@ -88,7 +88,7 @@ for z in (0.5, 0.9, 0.99):
 # %% tags=["nbval-check-output"]
 gru = nn.GRU(3, 4, batch_first=True)  # D, H; the batch is the first axis
 x = torch.randn(2, 5, 3)  # B S D
-states, last_state = gru(x)  # B S H, 1 B H: the 1 is for one layer of cells
+states, last_state = gru(x)  # B S H, 1 B H: the first axis is 1 for a single GRU
 print("states:    ", *states.shape)
 print("last state:", *last_state.shape)
 
@@ -138,15 +138,13 @@ print("wanted, in numbers:", wanted.tolist())
 shown.batch_in_words(pairs.words, source, given, wanted)
 
 # %% [markdown]
-# The rows of `given` are those of `wanted`, moved one position to the right, with BOS in front. The encoder reads `source`. At each position the decoder reads `given` and should write `wanted`.
+# The rows of `given` are those of `wanted`, moved one position to the right, with BOS in front and without EOS. The encoder reads `source`. At each position the decoder reads `given` and should write `wanted`.
 #
 # So in training, the decoder reads the *right* word of the position before. This is called **teacher forcing**. Its own words would nearly all be wrong at first.
 #
 # ## The whole model
 #
 # Now we write the model. Both languages share a vocabulary of V words. The table `nn.Embedding` holds a vector of width D for each word. `nn.Linear` turns a state of width H into V numbers. `__init__` makes these parts, and `forward` runs when we call `model(source, given)`.
-#
-# Two lines are not easy to read. In the last one of `encode`, we pick a state for each sentence. In our batch of two, `last` is [3, 2], and `torch.arange(2)` is [0, 1]. So we take position 3 of sentence 0, and position 2 of sentence 1. In `decode`, `s[None]` adds the axis for layers that `nn.GRU` expects.
 #
 # Why does `encode` not take the state at the last position, `states[:, -1]`?
 
@@ -167,7 +165,6 @@ class Seq2Seq(nn.Module):
 
     def decode(self, given, s):  # B T, B H: the state to begin with
         states, _ = self.decoder(self.embedding(given), s[None])  # B T H
-        # also returns the last state, from which it can go on writing
         return self.readout(states), states[:, -1]  # B T V, B H
 
     def forward(self, source, given):
@@ -175,7 +172,9 @@ class Seq2Seq(nn.Module):
 
 
 # %% [markdown]
-# For the shorter sentence, the last position is padding. The GRU reads padding like any other word, so the state there would depend on how much padding there is.
+# For the shorter sentence, the last position is padding. The GRU reads padding like any other word, so the state there would depend on how much padding there is. `encode` takes the state at EOS instead. In our batch of two, `last` is [3, 2] and `torch.arange(2)` is [0, 1], so its last line takes position 3 of sentence 0, and position 2 of sentence 1.
+#
+# In `decode`, `s[None]` adds the first axis that `nn.GRU` expects. Besides the logits, `decode` returns its last state. It is used only when the model translates, one word at a time, where there is no padding.
 #
 # ## The loss
 #
@@ -228,9 +227,9 @@ print("the same loss:", torch.allclose(loss_of(logits, wanted), by_loops))
 # %% [markdown]
 # ## Training
 #
-# A step of training draws 64 pairs, computes the loss and its gradient, and changes the weights. Two things are new. In a recurrent network the gradient can become very large, so `clip_grad_norm_` shortens it to length 1 if it is longer. And `LinearLR` lets the learning rate fall from 0.01 to a twentieth of that.
+# A step of training draws 64 pairs, computes the loss and its gradient, and changes the weights. Two things are new. In a recurrent network the gradient can become very large, because it is multiplied by $W_s$ once for each step. So `clip_grad_norm_` shortens it to length 1 if it is longer. And `LinearLR` lets the learning rate fall from 0.01 to a twentieth of that.
 #
-# We will need `shifted=False` only later. How far does the loss fall from 4.5 in 600 steps?
+# How far does the loss fall from 4.5 in 600 steps?
 
 # %%
 sources, targets = pairs.ids()  # word numbers of all 20,000 pairs
@@ -247,7 +246,7 @@ def train(model, steps, shifted=True):
         drawn_sources = [sources[i] for i in chosen]
         drawn_targets = [targets[i] for i in chosen]
         source, given, wanted = make_batch(drawn_sources, drawn_targets)
-        if not shifted:
+        if not shifted:  # only for a test, further below
             given = wanted
         loss = loss_of(model(source, given), wanted)
         adam.zero_grad()
@@ -275,8 +274,9 @@ for step in (0, 50, 200, 599):
 # %%
 @torch.no_grad()
 def translate(model, sentences, longest=40):
-    nothing = [[]] * len(sentences)  # the translations are empty, so given is BOS
+    nothing = [[]] * len(sentences)  # no word of a translation yet
     source, given, _ = make_batch(pairs.words.encode(sentences), nothing)  # B S, B 1
+    # given is now BOS, with which each translation begins
     s = model.encode(source)  # B H
     written = []
     for _ in range(longest):
@@ -322,7 +322,7 @@ print("boy called girls:", copied)
 #
 # ## How long may a sentence be?
 #
-# We return to our first model, and let the sentence grow from one word to twelve, which is also the longest in training. In the picture, each row shows the translation of one sentence, with wrong words in a red frame. The last row is the right translation of the longest sentence. Move the slider: at which length does the first wrong word appear?
+# We return to our first model, and let the sentence grow from one word to twelve, which is also the longest in training. In the picture, each row shows the translation of one sentence, with wrong words in a red frame. The grey row shows the right translation of the last sentence. Move the slider: at which length does the first wrong word appear?
 
 # %%
 growing = [
@@ -381,13 +381,13 @@ shown.draw_shares_by_length(words_right, sentences_right)
 #
 # ## Is the vector too small?
 #
-# Where does the limit come from? The vector may be too small, the training too short, or the cell may forget too much. We have trained five models of each kind. Which of them get most sentences of eight words right? Each cell of the table has the mean of five models, and in brackets the lowest and the highest.
+# Where does the limit come from? The vector may be too small, the training too short, or the cell may forget too much. We have trained five models of each of six kinds: with a narrower and a wider vector, with four times as many steps, with both, and with plain cells. Which of them get more than half of the sentences of eight words right? Each entry is the mean of five models, with the lowest and the highest in brackets.
 
 # %%
 shown.whole_sentences_right(lengths=(3, 6, 8, 12))
 
 # %% [markdown]
-# Most sentences of eight words are right if the vector has 128 dimensions, or if the training is four times as long. With both, nine in ten are right. At twelve words, even this model fails for most sentences. With plain cells, hardly any sentence is right. So this translator needs the gates.
+# More than half of the sentences of eight words are right if the vector has 128 dimensions, or if the training is four times as long. With both, nine in ten are right. At twelve words, even this model fails for most sentences. With plain cells, hardly any sentence is right. So this translator needs the gates.
 #
 # Is there too little room in the vector? We can count its **bits**. A bit answers one question with yes or no, and each answer can halve the number of words that are still possible. So naming one word out of 40 takes $\log_2 40$ bits. Each number of our vector has 32 bits. How many bits do 12 words take, and how many has the vector?
 
@@ -396,7 +396,7 @@ print(f"12 words out of 40: {12 * log2(40):.0f} bits")
 print(f"64 numbers:         {64 * 32} bits")
 
 # %% [markdown]
-# Twelve words take 64 bits, and the vector has 2,048. So there is room for the words. The table fits this: the same 64 dimensions hold longer sentences after longer training. Much of the difficulty lies in *learning* how to put a sentence into a vector, and how to read it out again.
+# Twelve words take 64 bits, and the vector has 2,048. So there is room for the words. The table fits this: the same 64 dimensions hold longer sentences after longer training. Much of the difficulty lies in *learning* how to put a sentence into a vector, and how to read it out again. A wider vector seems to make this easier to learn.
 #
 # ## Does it help to read backwards?
 #
@@ -410,7 +410,8 @@ def steps_between(read, written):
     steps = []
     for word in ("boy", "called", "girls"):
         read_at = read.index(word)
-        written_at = len(read) + 1 + written.index(word)  # EOS is read in between
+        # the translation of this word; EOS is read in between
+        written_at = len(read) + 1 + written.index(word)
         steps.append(written_at - read_at)
     return [*steps, sum(steps) / 3]
 
@@ -426,21 +427,21 @@ rows = {
 table(rows, ["boy", "called", "girls", "mean"], corner="translation", digits=0)
 
 # %% [markdown]
-# In the first two rows, the translation has the order of the source. There, reading backwards brings "boy" nearer to its translation and "girls" further away. The mean stays the same. Sutskever et al. suspect that the short distances give learning a start.
+# In the first two rows, the translation has the order of the source. There, reading backwards brings "boy" nearer to its translation and "girls" further away. The mean stays the same. Sutskever et al. suspect that the short distances help: the error has fewer steps to go back to "boy", so this is learned first.
 #
-# In the last two rows, the translation has the reversed order. There the short distances exist already, and reading backwards destroys them. So this is a test of their idea. For each order we have trained five models that read the source as it is, and five with the same seeds that read it backwards. In the reversed order, is the share of right words better, worse or the same when the source is read backwards?
+# In the last two rows, the translation has the reversed order. There the short distances exist already, and reading backwards destroys them. If the idea is right, reading backwards should do harm in the reversed order. For each order we have trained five models that read the source as it is, and five with the same seeds that read it backwards. In the reversed order, is the share of right words better, worse or the same when the source is read backwards?
 
 # %% tags=["nbval-check-output"]
 predict("05.backwards", ...)
 
 # %% tags=["reveals"]
-gains = shown.gains_of_reading_backwards()  # seeds lengths, for each of the two orders
+gains = shown.gains_of_reading_backwards()  # for each order: seeds lengths
 mean_gain = gains["reversed order"].mean()
 print("Share of right words, read backwards minus read as it is:")
 reveal("05.backwards", "worse" if mean_gain < 0 else "better")
 ax = plots.axes(width=6.8, height=4)
 xlabel = "words of the source"
-ylabel = "backwards minus as it is"
+ylabel = "share of right words gained by reading backwards"
 plots.curves(shown.LENGTHS, gains, xlabel, ylabel, ax=ax, legend="above")
 _ = ax.axhline(0, color="0.6", linestyle=":")
 
@@ -449,7 +450,7 @@ _ = ax.axhline(0, color="0.6", linestyle=":")
 #
 # Both effects are largest at six words, and even there they are less than 0.1 on average. In the same order, nothing is gained from ten words on. Beyond the twelve words of training, the two curves change places, but the differences are small.
 #
-# This fits the idea of Sutskever et al. But the order of reading does not let one vector hold much longer sentences.
+# The loss in the reversed order is what the idea of Sutskever et al. predicts. But the order of reading does not let one vector hold much longer sentences.
 #
 # ## So: can one vector hold a sentence?
 #

@@ -131,12 +131,12 @@ predictions = (
     Prediction(
         "05.twelve",
         "What share of the words is right in sentences of 12 words, from 0 to 1?",
-        why="All of the sentence has to pass through one vector, and training has found a way for short ones only.",
+        why="All of the sentence has to pass through one vector, and training has learned to do this only for short sentences.",
     ),
     Prediction(
         "05.backwards",
         "The translation's order is reversed. Is the share of right words better, worse or the same when the source is read backwards?",
-        why="There the last word of the source is translated first, so the first distances are short as long as the source is read as it is.",
+        why="There the last word of the source is translated first. Read as it is, this word stands close to its translation, and read backwards it does not.",
         choices=("better", "worse", "the same"),
     ),
 )
