@@ -242,9 +242,11 @@ def score(name):
 
 
 def rnn_step(x, state, weight_x, weight_s, bias):
-    return done("05", "s = torch.tanh(words[:, t]", words=x[:, None], t=0, s=state, W_x=weight_x, W_s=weight_s, b=bias)[
-        "s"
-    ]
+    def of_one(word, s):  # the page has one sentence
+        weights = {"W_x": weight_x, "W_s": weight_s, "b": bias}
+        return done("05", "s = torch.tanh(W_x @ x[t]", x=word[None], t=0, s=s, **weights)["s"]
+
+    return torch.stack([of_one(*row) for row in zip(x, state, strict=True)])
 
 
 def last_state(states, mask):
@@ -253,8 +255,8 @@ def last_state(states, mask):
 
 
 def sequence_loss(logits, target, mask):
-    space = done("05", "of_right_word = logits", logits=logits, wanted=target)
-    return value("05", "-(of_right_word * is_word).sum() /", is_word=mask, **space)
+    by_loops = defined("05", "loss_by_loops", PAD=-1)
+    return by_loops(logits, target.masked_fill(~mask, -1)) if mask.any() else 0 * logits.sum()
 
 
 def looking(weight_s, weight_h, v):

@@ -287,6 +287,19 @@ def models_on_the_page(*names):
     return [made[name](V, D, 6).double() for name in names]
 
 
+def test_the_loop_of_lesson_05_is_the_courses():
+    (path,) = Path(__file__).parents[1].glob("course_utils/lessons/lesson_05/05_*[!s].py")
+    loop = [node for node in ast.parse(path.read_text(encoding="utf-8")).body if isinstance(node, ast.FunctionDef)]
+    space = {"torch": torch, "nn": nn, "F": nn.functional, "PAD": PAD, "make_batch": make_batch}
+    space |= {"sources": SOURCES, "targets": TARGETS}
+    exec("\n".join(ast.unparse(node) for node in loop if node.name in ("loss_of", "train")), space)
+    losses = []
+    for train in (space["train"], lambda model, steps: fit(model, SOURCES, TARGETS, steps=steps)):
+        torch.manual_seed(0)
+        losses.append(train(Seq2Seq(V), steps=5))
+    torch.testing.assert_close(*losses)
+
+
 def test_lesson_06_begins_with_the_model_of_lesson_05():
     assert class_on_the_page("05", "Seq2Seq") == class_on_the_page("06", "Seq2Seq")
 

@@ -1,111 +1,157 @@
 # %%
+from math import log2
+
+import ipywidgets
 import torch
-from sklearn.decomposition import PCA
 from torch import nn
+from torch.nn import functional as F
 
 from course_utils import check, predict, reveal
-from course_utils.data.measured import measured, measured_at
-from course_utils.data.small_world import paraphrases, small_world, truth
-from course_utils.data.subwords import BOS, EOS, PAD
+from course_utils.data.small_world import small_world, truth
+from course_utils.data.subwords import PAD
 from course_utils.figures import diagrams, plots
 from course_utils.figures.tables import table
-from course_utils.models import seq2seq
-from course_utils.models.plain import gru_step
+from course_utils.figures.widgets import explore
+from course_utils.lessons.lesson_05 import _shown as shown
 from course_utils.models.seq2seq import make_batch
 from course_utils.translation.scores import exact_shares
 
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
+# A translator reads a sentence and writes another one. How does the meaning get from one to the other? The simplest way is a single vector: one network reads the whole sentence into it, and another network writes the translation from it.
+#
+# Can one vector hold a sentence? In this lesson we build such a translator and train it. Then we give it longer and longer sentences, and see at which length words get lost.
+#
 # ## A network that reads word by word
 #
-# A **recurrent network** reads a sentence one word at a time. It carries a vector from word to word, its **state** $s$. At each step the same **cell** makes the new state from the vector $x_t$ of the word and from the old state:
+# First we need a network that turns a sentence of any length into one vector. A **recurrent network** reads one word after another. In between, it keeps a vector, its **state** $s$. At each step $t$, the new state is made from the vector $x_t$ of the word and from the old state:
 #
 # $$s_t = \tanh(W_x x_t + W_s s_{t-1} + b)$$
 #
-# In this example a word is a single number, the state has two dimensions, and $s_0$ is zero. The first dimension reads the word. The second reads what the first one was a step earlier. Work through the three steps on paper: what is left of the first word at the end?
+# This step is called a **cell**. The function tanh brings every number into the range from -1 to 1, so that the state cannot grow without limit.
+#
+# Here is a cell that we can follow on paper. A word is a single number. The state has two dimensions and begins with zeros, and b is 0, too. The matrices are
+#
+# $$W_x = \begin{pmatrix} 1 \\ 0 \end{pmatrix} \qquad W_s = \begin{pmatrix} 0 & 0 \\ 1 & 0 \end{pmatrix}$$
+#
+# $W_x$ puts the word into the first dimension. $W_s$ moves the old first dimension to the second. The three words are 1, 0 and 0. How much of the first word is left after the third step?
 
 # %% tags=["nbval-check-output"]
-W_x, W_s, b = torch.tensor([[1.0], [0.0]]), torch.tensor([[0.0, 0.0], [1.0, 0.0]]), torch.zeros(2)
-words = torch.tensor([[[1.0], [0.0], [0.0]]])  # B S D
-s, states = torch.zeros(1, 2), []  # B H
+W_x = torch.tensor([[1.0], [0.0]])  # H D: width of a state, width of a word
+W_s = torch.tensor([[0.0, 0.0], [1.0, 0.0]])  # H H
+b = torch.zeros(2)  # H
+x = torch.tensor([[1.0], [0.0], [0.0]])  # S D: three words
+s = torch.zeros(2)  # H
 for t in range(3):
-    s = torch.tanh(words[:, t] @ W_x.T + s @ W_s.T + b)  # B H
-    states.append(s)
-print(torch.stack(states, 1))
-
-library = nn.RNN(1, 2, batch_first=True)
-library.load_state_dict({"weight_ih_l0": W_x, "weight_hh_l0": W_s, "bias_ih_l0": b, "bias_hh_l0": b})
-print("the library agrees:", torch.allclose(library(words)[0], torch.stack(states, 1)))
+    s = torch.tanh(W_x @ x[t] + W_s @ s + b)  # H
+    print(f"after step {t + 1}:", s)
 
 # %% [markdown]
-# After one step the first word is $\tanh 1 = 0.762$. After two steps it is $\tanh 0.762 = 0.642$, in the second dimension. After three steps it is gone: this state holds two words.
+# Nothing of the first word is left after the third step. After the first step it is $\tanh 1 = 0.762$. After the second it has moved to the second dimension, as $\tanh 0.762 = 0.642$. In the third step $W_s$ moves it nowhere, so it is lost.
 #
-# ## Cells with gates
+# ## A cell that can keep its state
 #
-# A plain cell rewrites its whole state at each step. The **gated recurrent unit**, or GRU (Cho et al. 2014), has two **gates** with entries between 0 and 1. The reset gate $r$ says how much of the old state a candidate $n$ may see. The update gate $z$ says how much of it is kept:
+# A plain cell makes its whole state anew at each step. But the vector of a sentence must still know the first word when the last one has been read. So we take a cell that can keep what it has: the **gated recurrent unit**, or GRU (Cho et al. 2014).
 #
-# $$r = \sigma(W_r x + U_r s) \qquad z = \sigma(W_z x + U_z s) \qquad n = \tanh(W x + r \circ U s) \qquad s' = (1 - z) \circ n + z \circ s$$
+# A GRU makes a **candidate** $n_t$ for the new state, in a similar way to the plain cell. It also has a **gate** $z_t$, which is a number between 0 and 1 for each dimension. The new state mixes the candidate and the old state, and $\circ$ multiplies entry by entry:
 #
-# Each product also has a bias, and $\circ$ multiplies entry by entry. (The paper's candidate is $\tanh(W x + U (r \circ s))$.) To carry a state through a hundred words unchanged, must $z$ be near 0 or 1? We set its bias to 20.
+# $$s_t = (1 - z_t) \circ n_t + z_t \circ s_{t-1}$$
+#
+# The letter $z$ is usual for this gate. It is not a score here. Take a state with one dimension, which begins with 1. All candidates are 0. How much of the state is left after twenty steps if the gate is 0.5 at each step, and how much if it is 0.99?
 
 # %% tags=["nbval-check-output"]
-torch.manual_seed(0)
-cell = nn.GRUCell(3, 4)  # the rows of its weights belong to r, z and n
-weights = list(cell.parameters())
-x, s = torch.randn(1, 3), torch.randn(1, 4)
-print("the library agrees:", torch.allclose(gru_step(x, s, *weights), cell(x, s), atol=1e-6))
-
-with torch.no_grad():
-    cell.bias_ih[4:8] = 20.0
-    after = s
-    for _ in range(100):
-        after = gru_step(torch.randn(1, 3), after, *weights)
-print("before                 ", s)
-print("a hundred words later  ", after)
+for z in (0.5, 0.9, 0.99):
+    state = 1.0
+    candidate = 0.0
+    for _ in range(20):
+        state = (1 - z) * candidate + z * state
+    print(f"gate {z}: {state:.6f} of the state is left")
 
 # %% [markdown]
-# With $z$ near 1 the state passes through unchanged. With $z$ near 0 it is replaced at every step: change 20.0 to -20.0 and run the cell again. Training decides when each dimension is kept. We use GRUs from here on.
+# With a gate of 0.5, a millionth of the state is left. With 0.99, more than four fifths are left. So a gate near 1 keeps a dimension, and a gate near 0 replaces it.
 #
-# ## Two networks, and one vector between them
+# Nobody sets the gates. They are computed from the word and the old state, with matrices that are learned. So training decides what is kept, and when.
 #
-# The **encoder** reads the source. Its last state is the **sentence vector** (papers also say context vector). The **decoder** starts with this vector as its state and writes one word at each step. It first reads BOS, for the beginning, then each word that it has written, and it stops when it writes EOS, for the end. What does the decoder know about the source?
+# <details><summary>The whole GRU</summary>
+#
+# You need these formulas only for the exercises. The function $\sigma$ is the sigmoid of lesson 01, which brings every number into the range from 0 to 1. The second gate $r_t$ says how much of the old state the candidate may use. Each product also has a bias, which we leave out here.
+#
+# $$r_t = \sigma(W_r x_t + U_r s_{t-1}) \qquad z_t = \sigma(W_z x_t + U_z s_{t-1}) \qquad n_t = \tanh(W x_t + r_t \circ U s_{t-1})$$
+#
+# The paper writes $U (r_t \circ s_{t-1})$ in place of $r_t \circ U s_{t-1}$. We follow PyTorch.
+#
+# </details>
+#
+# PyTorch's `nn.GRU` goes through all words of a batch. It returns the states after every word, and the last state on its own. We send it B = 2 sentences of S = 5 words. A word has D = 3 numbers, and a state H = 4. Which shape do the states have?
+
+# %% tags=["nbval-check-output"]
+gru = nn.GRU(3, 4, batch_first=True)  # D, H; the batch is the first axis
+x = torch.randn(2, 5, 3)  # B S D
+states, last_state = gru(x)  # B S H, 1 B H: the first axis is 1 for a single GRU
+print("states:    ", *states.shape)
+print("last state:", *last_state.shape)
+
+# %% [markdown]
+# There is a state of 4 numbers for each word: 2×5×4.
+#
+# ## One vector between two networks
+#
+# Now we connect two GRUs. The **encoder** reads the sentence that we want to translate, the **source**. Its last state is the **sentence vector**. The **decoder** begins with this vector as its state, and writes one word at each step.
+#
+# Two signs tell where a sentence begins and ends, **BOS** and **EOS**. The decoder first reads BOS. From then on it reads the word that it has written last. When it writes EOS, the translation is complete. The encoder reads EOS, too, at the end of the source.
+#
+# The drawing shows this for "boy called girls", which becomes "flima kovor droli" in the language that we use below. What does the decoder know about the source?
 
 # %%
-diagrams.seq2seq(new=["context"])
+source_words = ["boy", "called", "girls", "EOS"]
+target_words = ["flima", "kovor", "droli"]
+diagrams.seq2seq(source_words, target_words, new=["context"])
 
 # %% [markdown]
-# It knows what is in the one vector in the middle, and nothing else.
+# The decoder knows only the one vector in the middle. What the vector does not hold cannot be translated.
 #
-# To train such a model we need pairs of sentences. We use a small invented language, in which the right translation is always known. The words "the" and "today" vanish, and "dog", "old", "saw" and "watched" become two words each. The order of the words stays the same.
+# ## A small language
+#
+# To train the translator, we need many pairs of sentences. We use a small invented language, because there the right translation is always known. The source has 40 English words. What happens to "the" and to "dog" in the translation?
+
+# %% tags=["nbval-check-output"]
+small = ["boy called girls", "the boy called the girls", "the dog called girls"]
+for sentence in small:
+    translation = truth([sentence])[0]
+    print(f"{sentence:25} {translation}")
+
+# %% [markdown]
+# The word "the" vanishes, and "dog" becomes two words. In the same way "today" vanishes, and a few other words become two. The order stays the same.
+#
+# The model needs numbers in place of words. `pairs` holds 20,000 sentences with their translations, and `pairs.words` the vocabulary. `make_batch` makes three tensors from pairs of sentences, with padding at the end of shorter ones.
+#
+# We look at a batch of two sentences. In numbers, EOS is 2 and padding is 0. Compare the rows of `given` with those of `wanted`: what is the difference?
 
 # %% tags=["nbval-check-output"]
 pairs = small_world(20_000, seed=8)  # sentences of 1 to 12 words
-sources, targets = pairs.ids()  # lists of word numbers
-batch = make_batch(sources[1:3], targets[1:3])  # source B S, given B T, wanted B T
-signs, rows = {PAD: "padding", BOS: "BOS", EOS: "EOS"}, {}
-for name, tensor in zip(("source", "given", "wanted"), batch, strict=True):
-    for b, ids in enumerate(tensor.tolist()):
-        tokens = [signs.get(i) or pairs.words.tokens([i])[0] for i in ids]
-        rows[f"{name}, sentence {b + 1}"] = tokens + [""] * (5 - len(tokens))
-print("wanted, as numbers:", batch[2].tolist())
-table(rows, [f"position {t + 1}" for t in range(5)], corner="a batch of two")
+two = ["boy called girls", "girls called"]
+two_sources = pairs.words.encode(two)  # a list of word numbers for each sentence
+two_targets = pairs.words.encode(truth(two))
+source, given, wanted = make_batch(two_sources, two_targets)  # B S, B T, B T
+print("wanted, in numbers:", wanted.tolist())
+shown.batch_in_words(pairs.words, source, given, wanted)
 
 # %% [markdown]
-# `source` is what the encoder reads. `wanted` is what the decoder should write. `given` is what it reads at the same position: the *right* word of the previous position. So `given` is the target, shifted right by one, with BOS in front.
+# The rows of `given` are those of `wanted`, moved one position to the right, with BOS in front and without EOS. The encoder reads `source`. At each position the decoder reads `given` and should write `wanted`.
 #
-# Giving the decoder the right words is called **teacher forcing**. Its own words would be wrong at first, and with the right ones one call computes all positions.
+# So in training, the decoder reads the *right* word of the position before. This is called **teacher forcing**. Its own words would nearly all be wrong at first.
 #
 # ## The whole model
 #
-# A model is a class. `__init__` makes its parts, which hold the learned weights; `forward` says how they work together, and `model(source, given)` calls it. `nn.Embedding` is a table of V vectors, which both languages share. `nn.GRU` returns all states and the last one; its first state needs an axis for layers, hence `s[None]`.
+# Now we write the model. Both languages share a vocabulary of V words. The table `nn.Embedding` holds a vector of width D for each word. `nn.Linear` turns a state of width H into V numbers. `__init__` makes these parts, and `forward` runs when we call `model(source, given)`.
 #
-# Why does `encode` not return `states[:, -1]`?
+# Why does `encode` not take the state at the last position, `states[:, -1]`?
 
 
 # %%
 class Seq2Seq(nn.Module):
-    def __init__(self, V, D=32, H=64):  # vocabulary, width of a word vector, width of a state
+    def __init__(self, V, D=32, H=64):  # vocabulary, width of a word, width of a state
         super().__init__()
         self.embedding = nn.Embedding(V, D)
         self.encoder = nn.GRU(D, H, batch_first=True)
@@ -115,9 +161,9 @@ class Seq2Seq(nn.Module):
     def encode(self, source):  # B S
         states, _ = self.encoder(self.embedding(source))  # B S H
         last = (source != PAD).sum(1) - 1  # B: the position of EOS
-        return states[torch.arange(len(source)), last]  # B H: one vector for each sentence
+        return states[torch.arange(len(source)), last]  # B H: the sentence vectors
 
-    def decode(self, given, s):  # B T, B H
+    def decode(self, given, s):  # B T, B H: the state to begin with
         states, _ = self.decoder(self.embedding(given), s[None])  # B T H
         return self.readout(states), states[:, -1]  # B T V, B H
 
@@ -126,307 +172,295 @@ class Seq2Seq(nn.Module):
 
 
 # %% [markdown]
-# The last position of a shorter sentence is padding, which the GRU has read as if it were words. (Try it later: put `states[:, -1]` there, train again, and translate "our small boy" alone and beside a long sentence.)
+# For the shorter sentence, the last position is padding. The GRU reads padding like any other word, so the state there would depend on how much padding there is. `encode` takes the state at EOS instead. In our batch of two, `last` is [3, 2] and `torch.arange(2)` is [0, 1], so its last line takes position 3 of sentence 0, and position 2 of sentence 1.
 #
-# `decode` returns **logits**, a score for each word of the vocabulary at each position. A softmax turns them into the probabilities $p(y_t \mid y_1, \dots, y_{t-1}, v)$ of the next word, given the words before and the sentence vector $v$. Their product is the probability of the whole translation. The loss is the mean of $-\ln p$ over all words of the batch, with EOS and without padding. What loss, in **nats** per word (the unit of the natural logarithm), do you expect before training, when 86 words are about equally probable?
+# In `decode`, `s[None]` adds the first axis that `nn.GRU` expects. Besides the logits, `decode` returns its last state. It is used only when the model translates, one word at a time, where there is no padding.
+#
+# ## The loss
+#
+# At each position the model gives every word of the vocabulary a score, called its **logit**. A softmax turns the logits into probabilities $p$. Training should make the probability of the right word large. So our loss is $-\ln p$ of the right word, as a mean over all words of the batch. EOS counts as a word, and padding does not count.
+#
+# Such a loss is measured in **nats**, the unit of the natural logarithm. Our vocabulary has 86 entries: the words of both languages and a few signs. Before training, they are about equally probable. What will the loss be, in nats per word?
 
 # %% tags=["nbval-check-output"]
 predict("05.untrained", ...)
 
 
 # %% tags=["nbval-check-output", "reveals"]
-def loss_of(logits, wanted):  # B T V, B T
-    of_right_word = logits.log_softmax(-1).gather(-1, wanted[..., None])[..., 0]  # B T
-    is_word = wanted != PAD  # B T
-    return -(of_right_word * is_word).sum() / is_word.sum()
+def loss_by_loops(logits, wanted):  # B T V, B T
+    log_p = logits.log_softmax(-1)  # B T V: the logarithms of the probabilities
+    B, T = wanted.shape
+    total = 0.0
+    count = 0
+    for sentence in range(B):
+        for position in range(T):
+            right_word = wanted[sentence, position]
+            if right_word != PAD:
+                total = total - log_p[sentence, position, right_word]
+                count = count + 1
+    return total / count
 
 
 torch.manual_seed(0)
 model = Seq2Seq(len(pairs.words))
-source, given, wanted = make_batch(sources[:64], targets[:64])
 logits = model(source, given)  # B T V
-by_hand = loss_of(logits, wanted)
-library = nn.functional.cross_entropy(logits.flatten(0, 1), wanted.flatten(), ignore_index=PAD)
-over_all = by_hand * (wanted != PAD).float().mean()
-print("The loss of the untrained model in nats per word:")
-print(f"by hand {by_hand:.2f}, library {library:.2f}, divided by all positions instead {over_all:.2f}")
-reveal("05.untrained", by_hand.item())
+by_loops = loss_by_loops(logits, wanted)
+print("The loss of the untrained model, in nats per word:")
+print(f"{by_loops.item():.1f}")
+reveal("05.untrained", round(by_loops.item(), 1))
 
 # %% [markdown]
-# A model that gives the same probability to each of the 86 words (of both languages, and four signs) has the loss $\ln 86 = 4.45$. Divided by all positions, the loss looks smaller, and it depends on how much padding there happens to be.
+# The loss is near 4.5. If all 86 entries had the same probability, it would be $-\ln \frac{1}{86} = \ln 86 = 4.45$.
 #
+# PyTorch's `cross_entropy` computes the same loss, without loops. It wants one row of logits for each word, so we flatten the axes B and T into one.
+
+
+# %% tags=["nbval-check-output"]
+def loss_of(logits, wanted):  # B T V, B T
+    logits_of_words = logits.flatten(0, 1)  # B·T V
+    right_words = wanted.flatten()  # B·T
+    return F.cross_entropy(logits_of_words, right_words, ignore_index=PAD)
+
+
+print("the same loss:", torch.allclose(loss_of(logits, wanted), by_loops))
+
+# %% [markdown]
 # ## Training
 #
-# A training step draws 64 pairs, computes the loss and its gradient, and lets Adam change the weights. We also limit the gradient's length to 1 and let the learning rate fall, as is usual for recurrent networks.
-
+# A step of training draws 64 pairs, computes the loss and its gradient, and changes the weights. Two things are new. In a recurrent network the gradient can become very large, because it is multiplied by $W_s$ once for each step. So `clip_grad_norm_` shortens it to length 1 if it is longer. And `LinearLR` lets the learning rate fall from 0.01 to a twentieth of that.
+#
+# How far does the loss fall from 4.5 in 600 steps?
 
 # %%
-def train(model, steps, batch_of=make_batch, seed=0):
-    draw, losses = torch.Generator().manual_seed(seed), []
+sources, targets = pairs.ids()  # word numbers of all 20,000 pairs
+
+
+def train(model, steps, shifted=True):
+    draw = torch.Generator().manual_seed(0)
     adam = torch.optim.Adam(model.parameters(), lr=0.01)
-    rate = torch.optim.lr_scheduler.LinearLR(adam, 1.0, 0.05, steps)
+    falling_rate = torch.optim.lr_scheduler.LinearLR(adam, 1.0, 0.05, steps)
+    losses = []
     for _ in range(steps):
-        rows = torch.randint(len(sources), (64,), generator=draw).tolist()
-        source, given, wanted = batch_of([sources[i] for i in rows], [targets[i] for i in rows])
+        # the numbers of 64 random pairs
+        chosen = torch.randint(len(sources), (64,), generator=draw).tolist()
+        drawn_sources = [sources[i] for i in chosen]
+        drawn_targets = [targets[i] for i in chosen]
+        source, given, wanted = make_batch(drawn_sources, drawn_targets)
+        if not shifted:  # only for a test, further below
+            given = wanted
         loss = loss_of(model(source, given), wanted)
         adam.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         adam.step()
-        rate.step()
+        falling_rate.step()
         losses.append(loss.item())
     return losses
 
 
+# %%
 losses = train(model, steps=600)
-print("loss per word:", [f"{losses[step]:.2f}" for step in (0, 50, 200, 599)])
-
-# %% tags=["nbval-check-output"]
-# The course ships the same model and the same loop, and later lessons use them. Are the losses the same?
-torch.manual_seed(0)
-ours = train(Seq2Seq(len(pairs.words)), steps=20)
-torch.manual_seed(0)
-shipped = seq2seq.fit(seq2seq.Seq2Seq(len(pairs.words)), sources, targets, steps=20)
-print("the same losses:", torch.allclose(torch.tensor(ours), torch.tensor(shipped), atol=1e-3))
+for step in (0, 50, 200, 599):
+    print(f"loss at step {step}: {losses[step]:.2f}")
 
 # %% [markdown]
-# After training there is no right word to give to the decoder. It reads the word that it has written itself, and we always take the most probable one. Which of the three sentences will come out right?
+# The loss falls to less than 1. Later lessons use the same loop under the name `fit`.
+#
+# ## The model translates
+#
+# When the model translates, there are no right words to give to the decoder. It reads the word that it has written itself, and always takes the most probable one. Is "boy called girls" translated correctly?
 
 
 # %%
 @torch.no_grad()
-def translate(model, texts, longest=40):
-    s = model.encode(make_batch(pairs.words.encode(texts), [[]] * len(texts))[0])  # B H
-    y, written = torch.full((len(texts), 1), BOS), []
+def translate(model, sentences, longest=40):
+    nothing = [[]] * len(sentences)  # no word of a translation yet
+    source, given, _ = make_batch(pairs.words.encode(sentences), nothing)  # B S, B 1
+    # given is now BOS, with which each translation begins
+    s = model.encode(source)  # B H
+    written = []
     for _ in range(longest):
-        logits, s = model.decode(y, s)  # B 1 V, B H
-        y = logits.argmax(-1)  # B 1
-        written.append(y)
-    return pairs.words.decode(torch.cat(written, 1).tolist())  # each up to its EOS
+        logits, s = model.decode(given, s)  # B 1 V, B H
+        given = logits.argmax(-1)  # B 1: the most probable word of each sentence
+        written.append(given)
+    ids = torch.cat(written, dim=1)  # B longest
+    return pairs.words.decode(ids.tolist())  # each up to its EOS
 
 
-tried = ["our small boy", "young friends saw girls"]
-tried += ["big boy near my house called old girls and dogs followed friends"]
-for text, right, ours in zip(tried, truth(tried), translate(model, tried), strict=True):
-    print(f"\n{text}\nright  {right}\nmodel  {ours}")
-
-# %% [markdown]
-# The short sentences are right. The long one has 12 words, as many as the longest in training. Its translation begins well and then drifts: the words belong to the language, but they are not what the source says. Now put sentences of your own into `tried`, made of words that you have seen here: which is the longest that still comes out right?
-#
-# Follow the first sentence through the model. Each cell shows two of the 64 dimensions of its state, and the probability of each written word is given below it. Where in the picture is "small"?
-
-# %%
-with torch.no_grad():
-    source, given, wanted = make_batch(pairs.words.encode(tried[:1]), pairs.words.encode(truth(tried[:1])))
-    read = model.encoder(model.embedding(source))[0][0]  # S H
-    wrote = model.decoder(model.embedding(given), read[None, -1:])[0][0]  # T H
-    p = model.readout(wrote).softmax(-1)[range(len(wanted[0])), wanted[0]]  # T
-diagrams.seq2seq(
-    [*tried[0].split(), "EOS"],
-    truth(tried[:1])[0].split(),
-    [*read[:, :2], *wrote[:, :2]],
-    p.tolist(),
-    ["context"],
-)
+sentences = ["boy called girls", "the dog called girls"]
+for sentence, translation in zip(sentences, translate(model, sentences), strict=True):
+    print(f"{sentence:25} {translation}")
 
 # %% [markdown]
-# No single cell holds it: from the cell that reads it onwards, all 64 dimensions of the state may depend on it.
+# "boy called girls" is translated correctly, as in the drawing. The second sentence is right, too.
 #
-# ## Take the shift away
+# **Your turn**: put sentences of your own into `sentences`, made of words that you have seen here.
 #
-# Now we remove a part to see what it is for. Below, `given` is not shifted: the decoder reads the word that it should write at the same position. What will its loss be after 100 steps? The untrained model began at 4.5, and the model above ended at 0.65.
+# ## Why is `given` moved by one?
+#
+# Before we try longer sentences, we look at a part of the training that is easy to get wrong. What if we forget to move `given` by one position? Then the decoder reads, at each position, the very word that it should write. Our model began with a loss of 4.5. What will the loss of this new model be after 100 steps?
 
 # %% tags=["nbval-check-output"]
 predict("05.unshifted", ...)
 
-
 # %% tags=["reveals"]
-def without_shift(sources, targets):
-    source, given, wanted = make_batch(sources, targets)
-    return source, wanted, wanted
-
-
 torch.manual_seed(0)
 copying = Seq2Seq(len(pairs.words))
-last = train(copying, steps=100, batch_of=without_shift)[-1]
-print("The loss without the shift, and what this model writes:")
-print(f"{last:.2f} after 100 steps. “{tried[0]}” becomes “{translate(copying, tried[:1], longest=8)[0]} …”")
-reveal("05.unshifted", last)
+copying_losses = train(copying, steps=100, shifted=False)
+print("The loss after training without the shift:")
+reveal("05.unshifted", round(copying_losses[-1], 4))
 
 # %% [markdown]
-# The loss is nearly 0, and the model has learned nothing but to copy. When it translates, it reads BOS and has nothing to copy from. A loss that falls unusually fast is a reason to look at what the model reads.
+# The loss is nearly 0, much lower than that of our first model. Is this model a good translator?
+
+# %%
+copied = translate(copying, ["boy called girls"], longest=6)[0]
+print("boy called girls:", copied)
+
+# %% [markdown]
+# This model cannot translate. In training, it was enough to copy the word that it reads. When it writes by itself, the right word is not there to be copied. So a loss that is too good is a reason to look at what the model reads.
 #
 # ## How long may a sentence be?
 #
-# We count the share of words that are right, position by position. The count is strict: where the model leaves out a word, all later words are at the wrong position and count as wrong. The dotted line marks the longest sentences in training. Before you look: what share do you expect at 12 words?
+# We return to our first model, and let the sentence grow from one word to twelve, which is also the longest in training. In the picture, each row shows the translation of one sentence, with wrong words in a red frame. The grey row shows the right translation of the last sentence. Move the slider: at which length does the first wrong word appear?
+
+# %%
+growing = [
+    "boy",
+    "boy called",
+    "boy called girls",
+    "small boy called girls",
+    "our small boy called girls",
+    "our small boy called old girls",
+    "our small boy called my old girls",
+    "today our small boy called my old girls",
+    "our small boy called my old girls near houses",
+    "our small boy called my old girls near big houses",
+    "our small boy called my old girls and friends followed houses",
+    "our small boy called my old girls and friends followed big houses",
+]
+
+
+def translations_up_to(length):  # draws, and returns the lines below the picture
+    first = growing[:length]
+    return shown.draw_translations(first, truth(first), translate(model, first))
+
+
+length_slider = ipywidgets.IntSlider(12, min=1, max=12, description="words")
+length_explorer = explore(translations_up_to, length=length_slider)
+length_explorer
+
+# %% [markdown]
+# In our run, the first wrong words appear at nine words. In yours, this may be a little earlier or later. At twelve words, the translation begins well and then goes wrong: its words belong to the language, but they do not say what the source says.
+#
+# These are only a few sentences, so now we count. For each length we translate 200 other sentences. A word is right if it stands at the right position. This is strict: if the model leaves out one word, all later words are wrong. What share of the words will be right in sentences of 12 words?
 
 # %% tags=["nbval-check-output"]
 predict("05.twelve", ...)
 
 # %% tags=["reveals"]
-lengths, five = measured("length", "words_right", "length", order="monotone", setup="as it is")
-own, by_chance = [], []
-for length in map(int, lengths):
+words_right = {}
+sentences_right = {}
+for length in shown.LENGTHS:  # from 1 to 16 words
     test = small_world(200, seed=7, shortest=length, longest=length)
-    own.append(exact_shares(translate(model, test.sources), test.targets)[1])
-    by_chance.append(exact_shares(test.targets[1:] + test.targets[:1], test.targets)[1])
-print("Five models, measured beforehand, and the one that you have trained:")
-ax = plots.axes(width=6.4, height=4)
-runs, chance = (
-    {"five models": torch.tensor(five), "your model": [own]},
-    {"another sentence's translation": by_chance},
-)
-plots.curves(lengths, runs, "words of the source", "share of right words", ax=ax, theory=chance)
-ax.axvline(12, color="0.6", linestyle=":")
-reveal("05.twelve", sum(run[lengths.index(12)] for run in five) / 5)
+    translations = translate(model, test.sources)
+    of_sentences, of_words = exact_shares(translations, test.targets)
+    sentences_right[length] = of_sentences  # with all words right
+    words_right[length] = of_words
+print("The share of words right in the longest sentences of training:")
+reveal("05.twelve", round(words_right[12], 2))
 
 # %% [markdown]
-# Up to three words nearly everything is right. At six words more than a fifth of the words are wrong, and at twelve words nearly two thirds are. Your model does much the same as the other five. The grey line shows chance: even at 16 words some of the source comes through.
-#
-# Is the vector too small, was the training too short, or does the cell matter?
+# Fewer than half of the words are right. For how many sentences are *all* words right? The next picture shows this for your model, and for five models that we have trained beforehand, each with its own seed. The band reaches from the lowest to the highest of the five. The dotted line marks the longest sentences in training.
 
 # %%
-from math import log2
-
-setups = {
-    "64 dimensions, as above": "as it is",
-    "32 dimensions": "32 numbers",
-    "128 dimensions": "128 numbers",
-}
-setups |= {"64, trained four times as long": "four times as long"}
-setups |= {"128, trained four times as long": "128 numbers, four times as long"}
-setups |= {"64, plain cells": "tanh cells"}
-rows = {}
-for name, setup in setups.items():
-    rows[name] = measured_at("length", "words_right", "length", (4, 8, 12, 16), order="monotone", setup=setup)
-print(f"16 words, each chosen from 40, take {16 * log2(40):.0f} bits. 64 numbers of 32 bits have {64 * 32}.")
-table(rows, ["4 words", "8 words", "12 words", "16 words"], corner="share right, five seeds", digits=2)
+shown.draw_shares_by_length(words_right, sentences_right)
 
 # %% [markdown]
-# Wider states help, longer training helps, and both together help most: then eight words come through as well as four did before, and a quarter of twelve are wrong. Plain cells learn almost nothing. Counted in bits the vector is far larger than a sentence, and the same 64 dimensions hold more after longer training. So much of the difficulty is to *learn* how to use it.
+# At twelve words, not one of the five models gets a whole sentence right. At six words, about half of the sentences are right, and up to three words nearly all of them. Your model behaves like the other five.
 #
-# ## Reading the source backwards
+# ## Is the vector too small?
 #
-# Sutskever et al. 2014 let their translator read the source from its last word to its first, and its BLEU score (lesson 07) rose from 25.9 to 30.6. Why? Count the steps from reading a word to writing its translation, for five words and EOS.
+# Where does the limit come from? The vector may be too small, the training too short, or the cell may forget too much. We have trained five models of each of six kinds: with a narrower and a wider vector, with four times as many steps, with both, and with plain cells. Which of them get more than half of the sentences of eight words right? Each entry is the mean of five models, with the lowest and the highest in brackets.
+
+# %%
+shown.whole_sentences_right(lengths=(3, 6, 8, 12))
+
+# %% [markdown]
+# More than half of the sentences of eight words are right if the vector has 128 dimensions, or if the training is four times as long. With both, nine in ten are right. At twelve words, even this model fails for most sentences. With plain cells, hardly any sentence is right. So this translator needs the gates.
+#
+# Is there too little room in the vector? We can count its **bits**. A bit answers one question with yes or no, and each answer can halve the number of words that are still possible. So naming one word out of 40 takes $\log_2 40$ bits. Each number of our vector has 32 bits. How many bits do 12 words take, and how many has the vector?
 
 # %% tags=["nbval-check-output"]
-S = 5
-written = {
-    "same order": range(S + 1, 2 * S + 1),
-    "reversed order": range(2 * S, S, -1),
-}  # the step for word i
-read = {"as it is": range(S), "backwards": range(S - 1, -1, -1)}  # the step for word i; EOS is read at step S
-rows = {}
-for language, writes in written.items():
-    for reading, reads in read.items():
-        steps = [w - r for w, r in zip(writes, reads, strict=True)]
-        rows[f"{language}, read {reading}"] = [*steps, sum(steps) / S]
-table(rows, [*(f"word {i + 1}" for i in range(S)), "mean"], corner="target", digits=0)
+print(f"12 words out of 40: {12 * log2(40):.0f} bits")
+print(f"64 numbers:         {64 * 32} bits")
 
 # %% [markdown]
-# The mean distance stays the same. But reading backwards puts the first words of the source next to the first words of the translation. Sutskever et al. suppose that learning finds a foothold there. In a language whose order is reversed, the foothold exists when the source is read as it is, and reading backwards takes it away.
+# Twelve words take 64 bits, and the vector has 2,048. So there is room for the words. The table fits this: the same 64 dimensions hold longer sentences after longer training. Much of the difficulty lies in *learning* how to put a sentence into a vector, and how to read it out again. A wider vector seems to make this easier to learn.
 #
-# In such a language, is the share of right words better, worse or the same when the source is read backwards?
+# ## Does it help to read backwards?
+#
+# If learning is the difficulty, can we make it easier? Sutskever et al. 2014 found a trick: their encoder read the source from the last word to the first. The translations became better, from 25.9 to 30.6 BLEU, a score that lesson 07 explains.
+#
+# Why could that be? We count the steps from reading a word to writing its translation, for "boy called girls". The encoder reads three words and EOS, and then the decoder writes. If the source is read backwards, for which word does the number of steps become smaller?
+
+
+# %% tags=["nbval-check-output"]
+def steps_between(read, written):
+    steps = []
+    for word in ("boy", "called", "girls"):
+        read_at = read.index(word)
+        # the translation of this word; EOS is read in between
+        written_at = len(read) + 1 + written.index(word)
+        steps.append(written_at - read_at)
+    return [*steps, sum(steps) / 3]
+
+
+forwards = ["boy", "called", "girls"]
+backwards = ["girls", "called", "boy"]
+rows = {
+    "same order, read as it is": steps_between(forwards, written=forwards),
+    "same order, read backwards": steps_between(backwards, written=forwards),
+    "reversed order, read as it is": steps_between(forwards, written=backwards),
+    "reversed order, read backwards": steps_between(backwards, written=backwards),
+}
+table(rows, ["boy", "called", "girls", "mean"], corner="translation", digits=0)
+
+# %% [markdown]
+# In the first two rows, the translation has the order of the source. There, reading backwards brings "boy" nearer to its translation and "girls" further away. The mean stays the same. Sutskever et al. suspect that the short distances help: the error has fewer steps to go back to "boy", so this is learned first.
+#
+# In the last two rows, the translation has the reversed order. There the short distances exist already, and reading backwards destroys them. If the idea is right, reading backwards should do harm in the reversed order. For each order we have trained five models that read the source as it is, and five with the same seeds that read it backwards. In the reversed order, is the share of right words better, worse or the same when the source is read backwards?
 
 # %% tags=["nbval-check-output"]
 predict("05.backwards", ...)
 
 # %% tags=["reveals"]
-gains = {}
-print("Share of right words at six words, read backwards minus read as it is, five runs for each order:")
-for order, ax in zip(("monotone", "reversed"), plots.axes(2, width=4.8, height=3.8), strict=True):
-    curves, title = {}, "same order" if order == "monotone" else "reversed order"
-    for setup, name in (("as it is", "as it is"), ("reversed", "backwards"), ("twice", "twice")):
-        lengths, runs = measured("length", "words_right", "length", order=order, setup=setup)
-        curves[name] = torch.tensor(runs)  # seeds lengths
-    plots.curves(lengths, curves, "words of the source", "share of right words", title, ax)
-    ax.axvline(12, color="0.6", linestyle=":")
-    ax.set_ylim(0, 1.05)
-    gains[order] = (curves["backwards"] - curves["as it is"])[:, lengths.index(6)]
-    print(f"{title:15}", " ".join(f"{gain:+.2f}" for gain in gains[order]))
-mean = gains["reversed"].mean()
-reveal("05.backwards", "better" if mean > 0.02 else "worse" if mean < -0.02 else "the same")
+gains = shown.gains_of_reading_backwards()  # for each order: seeds lengths
+mean_gain = gains["reversed order"].mean()
+print("Share of right words, read backwards minus read as it is:")
+reveal("05.backwards", "worse" if mean_gain < 0 else "better")
+ax = plots.axes(width=6.8, height=4)
+xlabel = "words of the source"
+ylabel = "share of right words gained by reading backwards"
+plots.curves(shown.LENGTHS, gains, xlabel, ylabel, ax=ax, legend="above")
+_ = ax.axhline(0, color="0.6", linestyle=":")
 
 # %% [markdown]
-# Where the order stays the same, reading backwards helps at six words in four of the five runs. Where it is reversed, it hurts in all five. Beyond 12 words both effects change sign, and are small. Reading the source twice (Zaremba and Sutskever 2014) makes no clear difference here; in larger models of a richer world it helps ([measurements](../docs/measurements.md)).
+# In the reversed order, reading backwards makes the result worse. From four to eight words the whole band lies below 0, so this is so with each of the five seeds. In the same order, reading backwards helps at these lengths on average, but not with each seed.
 #
-# ## Is it the distance?
+# Both effects are largest at six words, and even there they are less than 0.1 on average. In the same order, nothing is gained from ten words on. Beyond the twelve words of training, the two curves change places, but the differences are small.
 #
-# In training, an error goes back to an early word through every cell in between. We measure the gradient of the sentence vector with respect to each word. How much is left after twelve tokens, before any training?
-
-# %%
-curves = {}
-for cell, name in (("tanh", "plain cell"), ("gru", "GRU")):
-    for trained, when in (("no", "untrained"), ("yes", "trained")):
-        at, runs = measured("distance", "gradient", "distance", cell=cell, trained=trained)
-        curves[f"{name}, {when}"] = torch.tensor(runs)
-ax = plots.axes(width=6.8, height=4.2)
-plots.curves(at, curves, "tokens that come after", "gradient, last token = 1", ax=ax)
-ax.set_yscale("log")
-
-# %% [markdown]
-# Before training, a plain cell passes on about half of the gradient at each step, and after twelve steps hardly any is left. This is the **vanishing gradient** (Bengio et al. 1994). The untrained GRU keeps more than ten times as much.
+# The loss in the reversed order is what the idea of Sutskever et al. predicts. But the order of reading does not let one vector hold much longer sentences.
 #
-# After training, early words move the vector again in both networks. So distance can make the beginning of learning hard, but it does not explain why the trained GRU fails on long sentences: its early words do reach the vector, which all words have to share.
+# ## So: can one vector hold a sentence?
 #
-# ## What do sentence vectors look like?
+# One vector can hold a short sentence. With our training, nearly all sentences of three words come through whole, half of those of six words, and none of twelve. A wider vector and longer training move this limit, but at twelve words most sentences still fail. Cho et al. 2014 ("On the Properties of Neural Machine Translation") saw the same in English and French: the longer the sentence, the worse its translation.
 #
-# We take 40 sentences and three variants of each: a paraphrase, one with subject and object exchanged, and one with another object. Which variant stays closest?
-
-
-# %%
-def vectors(model):
-    """One vector for each sentence: kinds sentences H."""
-    rows = [pairs.words.encode(sentences) for sentences in families.values()]
-    return torch.stack([model.encode(make_batch(ids, ids)[0]).detach() for ids in rows])
-
-
-families, rows = paraphrases(40, seed=0), {}
-print("\n".join(f"{kind:14} {sentences[0]}" for kind, sentences in families.items()))
-torch.manual_seed(0)
-networks = {"trained": vectors(model), "untrained": vectors(Seq2Seq(len(pairs.words)))}
-for when, v in networks.items():
-    typical = torch.pdist(v[0]).mean()  # between two sentences of different families
-    rows[when] = [((v[kind] - v[0]).norm(dim=-1) / typical).mean() for kind in range(1, 4)]
-table(rows, list(families)[1:], corner="distance, 1 = another sentence", digits=2)
-
-# %% [markdown]
-# In this one model, training has brought the paraphrase to less than a tenth of the distance of another sentence. Before training, it was more than three times as far away. The exchanged sentence, which has the *same words*, is far away both times.
-#
-# Pictures of such vectors often serve as proof that a network understands. **Principal component analysis**, or PCA, looks at the cloud of vectors from the side where it is widest: of 64 dimensions it keeps the two directions in which the vectors differ most. Does the picture show what training has taught the network?
-
-# %%
-for (when, v), ax in zip(networks.items(), plots.axes(2, width=4.4, height=3.6), strict=True):
-    v = v[:3, :15].flatten(0, 1)  # three kinds, fifteen families
-    points = torch.tensor(PCA(2).fit_transform(v.numpy())).view(3, 15, 2)
-    plots.joined(points[0], {"paraphrase": points[1], "exchanged": points[2]}, when, ax)
-
-# %% [markdown]
-# Hardly: in both pictures most paraphrases lie side by side. In the untrained network that is because its vector depends most on the last words, and a paraphrase ends in the same word. The table says more, as it compares distances in all 64 dimensions. But neither shows that the decoder can get the words out of the vector again.
-#
-# ## So can one vector hold a sentence?
-#
-# A vector holds a sentence if *all* of its words come out right. For what share of the sentences is that so?
-
-# %%
-rows = {}
-for name, setup in setups.items():
-    rows[name] = measured_at("length", "sentences_right", "length", (3, 6, 8, 12), order="monotone", setup=setup)
-table(
-    rows,
-    [f"{length} words" for length in (3, 6, 8, 12)],
-    corner="whole sentences right, five seeds",
-    digits=2,
-)
-
-# %% [markdown]
-# It can hold a short sentence. With this lesson's training, nearly all sentences of three words come through whole, half of those of six words, and none of twelve. With twice the dimensions and four times the training, nine in ten sentences of eight words come through, and three in ten of twelve. Cho et al. 2014 ("On the Properties of Neural Machine Translation") saw the same in English-French translation.
-#
-# What is wasteful about this? The encoder has a state after *every* word, and we throw away all but the last.
+# What is wasteful about our model? The encoder has a state after *every* word, and we throw away all of them but the last.
 #
 # ## Questions
 #
-# These five questions test the goals at the top. Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+# Run a cell to see its question, then replace the dots with a letter in quotes or a number.
 
 # %%
 check("05.q1", ...)
@@ -446,11 +480,17 @@ check("05.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Can one vector hold a sentence? A short one: here the share of right words falls from 1 at three words to less than two fifths at twelve. More dimensions and more training move the fall to longer sentences, but do not remove it.
 # - A recurrent network carries a state from word to word. The gates of a GRU decide what it keeps.
-# - The encoder's last state is all that the decoder knows of the source. While it learns, the decoder reads the right words, shifted by one; without the shift it would learn to copy.
-# - Reading backwards shortens some distances and lengthens others. Whether that helps depends on the order of the two languages, and on the length.
-# - Distances in all dimensions, compared with an untrained network, say more than a picture in two.
+# - The encoder's last state is all that the decoder knows of the source. In training, the decoder reads the right words, moved by one position. Without this shift it learns to copy.
+# - Can one vector hold a sentence? A short one: in our small language nearly all sentences of three words come through whole, and none of twelve.
+# - A wider vector and longer training move the limit to longer sentences. There is room in the vector; using it has to be learned.
+# - Reading backwards shortens some distances and lengthens others. Whether it helps depends on the order of the translation.
+#
+# <details><summary>Other names in other texts</summary>
+#
+# Papers also call the sentence vector the *context vector* or the *thought vector*. Sutskever et al. 2014 use LSTMs in place of GRUs, a cell with more gates.
+#
+# </details>
 #
 # **Exercises**: [open them](../exercises/05_seq2seq_exercises.ipynb)
 #

@@ -1,7 +1,8 @@
 # %% [markdown]
 # You write the parts of an encoder-decoder: a step of a recurrent network and of a GRU, the vector that the encoder hands over, what the decoder reads in training, and its loss. Then you reverse
-# the source, and write a test that tells correct losses from wrong ones. The letters mean: B sentences, S source length, T target length, E width of a word, D width of a state, V vocabulary. A mask
-# is True at words and False at padding.
+# the source. At the end you find out how much a vector can hold at best, and write a test that tells right losses from wrong ones.
+#
+# The letters mean: B sentences, S source length, T target length, E width of a word, D width of a state, V vocabulary. A mask is True at words and False at padding.
 
 # %%
 from collections import defaultdict
@@ -19,13 +20,13 @@ from course_utils.models.plain import sequence_loss as reference
 # %% [markdown]
 # ## 05.rnn_step
 #
-# Compute the next state from a word and the old state: $s_t = \tanh(W_x x_t + W_s s_{t-1} + b)$. This is the whole network; the same step, with the same weights, is taken for every word. A friend wrote
+# Compute the next state from a word and the old state: $s_t = \tanh(W_x x_t + W_s s_{t-1} + b)$. The same step, with the same weights, is taken for every word. A friend wrote
 #
 # ```python
 # return torch.tanh(weight_x @ x + weight_s @ state) + bias
 # ```
 #
-# It runs for a single sentence. For a batch, in which `x` and `state` hold one sentence per row, it raises an error or mixes sentences; and something else is wrong, too. Write it as it should be.
+# The products are right for a single sentence. In a batch, `x` and `state` hold one sentence per row, and then this line raises an error or mixes sentences. Something else is wrong, too. Write the step as it should be.
 
 
 # %%
@@ -58,14 +59,14 @@ check("05.rnn_step", rnn_step)
 # %% [markdown]
 # ## 05.gru_step
 #
-# The gated recurrent unit (GRU) of Cho et al. (2014) decides at each step what to forget. The **reset gate** $r$ says how much of the old state the new proposal $n$, the **candidate**, may see. The **update
-# gate** $z$ says which share of the old state is kept. Both hold values between 0 and 1, one for each dimension of the state.
+# A gated recurrent unit (GRU, Cho et al. 2014) decides at each step what to keep. The **candidate** $n$ is a proposal for the new state. The **reset gate** $r$ says how much of the old state the candidate may use. The **update
+# gate** $z$ says which share of the old state is kept. Each gate has a value between 0 and 1 for each dimension of the state.
 #
 # $$r = \sigma(W_{ir} x + b_{ir} + W_{hr} s + b_{hr}) \qquad z = \sigma(W_{iz} x + b_{iz} + W_{hz} s + b_{hz})$$
 # $$n = \tanh(W_{in} x + b_{in} + r \circ (W_{hn} s + b_{hn})) \qquad s' = (1 - z) \circ n + z \circ s$$
 #
-# The three matrices that meet the word lie one below the other in `weight_ih`, those that meet the state in `weight_hh`, in the order **r, z, n**, and so do the biases. These are the equations of `torch.nn.GRUCell`:
-# compute the step from products and sums, and you see what is inside it.
+# The three matrices that meet the word lie one below the other in `weight_ih`, those that meet the state in `weight_hh`, in the order **r, z, n**. The biases have the same order. These are the equations of `torch.nn.GRUCell`.
+# Compute the step from products and sums.
 
 
 # %%
@@ -110,8 +111,8 @@ check("05.gru_step", gru_step)
 # %% [markdown]
 # ## 05.last_state
 #
-# The encoder has read every position of every row, including padding. Take from each sentence the state after its **last word**: this vector is all that the decoder gets. The words come first in each row, and each
-# row has at least one. What comes after them means nothing.
+# The encoder has read every position of every row, including padding. Take from each sentence the state after its **last word**. This vector is all that the decoder gets. The words come first in each row, and each
+# row has at least one. What comes after the words means nothing.
 #
 # $$\text{last}_b = \text{states}_{b,\, n_b - 1}, \quad n_b \text{ the number of words of sentence } b$$
 
@@ -145,8 +146,8 @@ check("05.last_state", last_state)
 # %% [markdown]
 # ## 05.shift_right
 #
-# In training the decoder is given the right words instead of its own, which is called **teacher forcing**. To predict word $t$ it may read the words before it and not word $t$ itself, so its inputs are the
-# target moved one position to the right. In front comes `bos`, the id that marks the beginning of a sentence. The last word of the target is predicted, but never read.
+# In training the decoder reads the right words instead of its own, which is called **teacher forcing**. When it predicts word $t$, it may read the words before, but not word $t$ itself. So its inputs are the
+# target, moved one position to the right. In front comes `bos`, the id that marks the beginning of a sentence. The last word of the target is predicted, but never read.
 #
 # $$\text{inputs}_{b,0} = \text{bos} \qquad \text{inputs}_{b,t} = \text{target}_{b,t-1} \quad \text{for } t > 0$$
 
@@ -179,12 +180,12 @@ check("05.shift_right", shift_right)
 # %% [markdown]
 # ## 05.sequence_loss
 #
-# At each position the decoder gives V logits, one score for each word of the vocabulary. The loss of a position is the cross-entropy, which is minus the natural logarithm of the probability of the target word. Return its mean over
-# the True positions of the **whole batch**: each word counts the same, no matter which sentence it is in.
+# At each position the decoder gives V logits, one for each word of the vocabulary. The loss of a position is minus the natural logarithm of the probability of the target word. Return the mean of these losses over
+# the True positions of the **whole batch**. Each word counts the same, no matter which sentence it is in.
 #
 # $$\text{loss} = -\frac1N \sum_{b,t:\ \text{mask}_{bt}} \log p_{bt}(\text{target}_{bt}), \quad p_{bt} = \operatorname{softmax}(\text{logits}_{bt}), \quad N \text{ the number of True positions}$$
 #
-# What is at positions where the mask is False affects neither the loss nor its gradient, and without any word the loss is 0. An answer that goes wrong only where the batch has no word, or only where padding holds NaN or ids outside the vocabulary, passes with a remark.
+# What stands where the mask is False affects neither the loss nor its gradient. Without any word the loss is 0. An answer that goes wrong only where the batch has no word, or only where padding holds NaN or ids outside the vocabulary, passes with a remark.
 
 
 # %%
@@ -218,8 +219,8 @@ check("05.sequence_loss", sequence_loss)
 # %% [markdown]
 # ## 05.reverse_source
 #
-# Sutskever et al. (2014) read the source backwards: the first words of the two sentences then come close together. Reverse the words of each sentence. The words come first in each row, and a row may have none. What comes
-# after them stays where it is, **whatever its id**: it is the mask that says what a word is. EOS is a word like any other if the mask is True there; the lesson adds its EOS after reversing, so that it stays last.
+# Sutskever et al. (2014) read the source backwards, so that the first words of the two sentences come close together. Reverse the words of each sentence. The words come first in each row, and a row may have none. What comes
+# after the words stays where it is, **whatever its id**. Only the mask says what a word is: EOS is a word like any other if the mask is True there.
 #
 # $$\text{reversed}_{b,s} = \text{source}_{b,\, n_b - 1 - s} \quad \text{for } s < n_b, \text{ else } \text{source}_{b,s}, \quad n_b \text{ the number of words of sentence } b$$
 
@@ -252,12 +253,12 @@ check("05.reverse_source", reverse_source)
 # %% [markdown]
 # ## Can one vector hold a sentence?
 #
-# The decoder sees nothing of the source but the encoder's vector. So the vector sets a limit that no decoder can pass.
+# The decoder sees nothing of the source but one vector. So the vector sets a limit that no decoder can pass.
 
 # %% [markdown]
 # ## 05.best_share
 #
-# Where an encoder gives two sentences the same vector, any decoder writes the same translation for both. Return the largest share of the sentences that a decoder could get right if it were given nothing but the vectors. It may be as clever as you like: it may write any
+# If an encoder gives two sentences the same vector, any decoder writes the same translation for both. Return the largest share of the sentences that a decoder could get right if it sees only the vectors. The decoder may be as clever as you like: it may write any
 # target for any vector.
 #
 # `encode` takes one sentence and returns its vector. Two vectors are the same if all their numbers are equal. A sentence that is there several times counts each time.
@@ -295,10 +296,12 @@ check("05.best_share", best_share)
 # %% [markdown]
 # ## Which losses are right?
 #
-# A wrong loss rarely raises an error: it goes down like a correct one, but the model learns something else.
+# A wrong loss rarely raises an error. It goes down like a right one, but the model learns something else.
 
 # %% [markdown]
 # ## 05.catch_wrong_loss
+#
+# *This exercise is optional.* It is practice in testing, and nothing later needs it.
 #
 # Now you write the test. The check hands your function **candidates** that claim to do `05.sequence_loss`. Return `True` for a correct one and `False` for a wrong one. A correct one keeps these promises, up to rounding, about $10^{-5}$ of the size of the loss:
 #

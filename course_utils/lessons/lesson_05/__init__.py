@@ -9,9 +9,8 @@ lesson = Lesson(
     goals=(
         "write one step of a recurrent network, and say what a gate is for",
         "say what encoder, decoder and teacher forcing are, and compute the loss of a translation without its padding",
-        "say how far one vector carries a sentence, and what a wider state and more training change",
-        "say what reading the source backwards does to the distances between words, and for which order of words it helps",
-        "say what a picture of sentence vectors shows, and what it cannot prove",
+        "say how long a sentence one vector can hold here, and what a wider vector and more training change",
+        "say what reading the source backwards does to the distances between words, and when that helps",
     ),
     needs="lessons 00 and 01: tensors, training; softmax from lesson 02, masks from lesson 03",
     reading=60,

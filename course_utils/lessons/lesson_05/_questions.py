@@ -6,15 +6,15 @@ questions = (
     Question(
         "05.q1",
         "what a gate is for",
-        "In a GRU, s' = (1 - z) n + z s. For which values of z does an entry of the state survive twenty steps nearly unchanged?",
+        "In a GRU, the new state is (1 - z) n + z s, with the candidate n and the old state s. For which gates z does an entry of the state survive twenty steps nearly unchanged?",
         right=(
             "near 1 in each of the twenty steps",
-            "Then each step keeps nearly all of the old entry and takes almost nothing from the proposal n.",
+            "Then each step keeps nearly all of the old entry and takes almost nothing from the candidate n.",
         ),
         wrong=(
             (
                 "near 0 in each of the twenty steps",
-                "With z near 0 the new entry is the proposal n, so the old one is gone after one step.",
+                "With z near 0 the new entry is the candidate n, so the old one is gone after one step.",
             ),
             (
                 "near 0.5 in each of the twenty steps",
@@ -94,24 +94,24 @@ questions = (
     ),
     Question(
         "05.q5",
-        "what a picture proves",
-        "In a PCA picture of sentence vectors each sentence lies beside its paraphrase. Which conclusion is safe?",
+        "what limits one vector",
+        "After four times the training, a vector of 64 dimensions holds longer sentences than before. What does this show?",
         right=(
-            "None about training: an untrained network may show the same.",
-            "An untrained network also puts sentences close together that end in the same words, and PCA keeps only two of many directions.",
+            "The size of the vector is not the only limit: how to use it has to be learned.",
+            "The vector had 64 dimensions before and after. What has changed is how well encoder and decoder use it.",
         ),
         wrong=(
             (
-                "The network understands what sentences mean.",
-                "The untrained network's picture shows pairs as well. Paraphrases end in the same words, and that is enough.",
+                "The size of the vector does not matter.",
+                "It does: with 128 dimensions and the same training, more sentences come through than with 64.",
             ),
             (
-                "Groups that lie far apart in the picture have very different meanings.",
-                "PCA shows how far apart the vectors lie in two directions. It says nothing about what the directions mean.",
+                "With enough training, a vector of 64 dimensions holds any sentence.",
+                "Nothing in the lesson shows this. After four times the training, most sentences of twelve words still fail.",
             ),
             (
-                "One vector holds all that the sentences say.",
-                "The picture shows which vectors are similar. Whether a decoder can get the words out again is shown by its translations.",
+                "The training has made the vector larger.",
+                "Training changes the weights. The vector has as many dimensions as before.",
             ),
         ),
     ),
@@ -131,12 +131,12 @@ predictions = (
     Prediction(
         "05.twelve",
         "What share of the words is right in sentences of 12 words, from 0 to 1?",
-        why="All of the sentence has to pass through one vector, and training has found a way for short ones only.",
+        why="All of the sentence has to pass through one vector, and training has learned to do this only for short sentences.",
     ),
     Prediction(
         "05.backwards",
         "The translation's order is reversed. Is the share of right words better, worse or the same when the source is read backwards?",
-        why="There the last word of the source is translated first, so the first distances are short as long as the source is read as it is.",
+        why="There the last word of the source is translated first. Read as it is, this word stands close to its translation, and read backwards it does not.",
         choices=("better", "worse", "the same"),
     ),
 )

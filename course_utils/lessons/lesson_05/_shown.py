@@ -1,0 +1,99 @@
+"""What the page of lesson 05 only shows: a batch in words, a translation word by word, and what was measured beforehand.
+
+The measurements come from `benchmarks/length.py`, which trains the model of the page five times for each setup.
+"""
+
+import torch
+
+from course_utils.data.measured import measured, measured_at
+from course_utils.data.subwords import BOS, EOS, PAD
+from course_utils.figures import plots
+from course_utils.figures.tables import table
+
+SIGNS = {PAD: "padding", BOS: "BOS", EOS: "EOS"}
+LENGTHS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16)  # those that were measured
+SETUPS = {
+    "64 dimensions, 600 steps": "as it is",
+    "32 dimensions, 600 steps": "32 numbers",
+    "128 dimensions, 600 steps": "128 numbers",
+    "64 dimensions, 2,400 steps": "four times as long",
+    "128 dimensions, 2,400 steps": "128 numbers, four times as long",
+    "64 dimensions, 600 steps, plain cells": "tanh cells",
+}
+WRONG = "#d1495b"
+
+
+def batch_in_words(words, source, given, wanted):
+    """Return a table of what a batch holds at each position: the vocabulary, and source B×S, given B×T, wanted B×T."""
+    rows, most = {}, max(source.shape[1], wanted.shape[1])
+    for name, ids in (("source", source), ("given", given), ("wanted", wanted)):
+        for b, row in enumerate(ids.tolist()):
+            texts = [SIGNS[one] if one in SIGNS else words.tokens([one])[0] for one in row]
+            rows[f"{name}, sentence {b + 1}"] = texts + [""] * (most - len(texts))
+    return table(rows, [f"position {t + 1}" for t in range(most)], corner="a batch of two")
+
+
+def draw_translations(sources, rights, written):
+    """Draw the written translation of each source in a row, wrong words in red frames, and the right one of the last below.
+
+    Return in words how many are right.
+    """
+    ax = plots.axes(width=10.5, height=0.6 + 0.32 * len(sources))
+    columns = max(14, *(len(translation.split()) for translation in written))
+    ax.set(xlim=(-1.6, columns - 0.4), ylim=(len(sources) + 1, -1.4))
+    ax.axis("off")
+    counts = []
+    for row, (source, right, translation) in enumerate(zip(sources, rights, written, strict=True)):
+        ax.text(-0.9, row, len(source.split()), ha="right", va="center", weight="bold")
+        wanted, words = right.split(), translation.split()
+        hits = [t < len(wanted) and wanted[t] == word for t, word in enumerate(words)]
+        counts.append(f"{sum(hits)} of {max(len(wanted), len(words))}")
+        for t, (word, hit) in enumerate(zip(words, hits, strict=True)):
+            frame = None if hit else {"boxstyle": "square,pad=0.1", "edgecolor": WRONG, "facecolor": "none"}
+            ax.text(t, row, word, ha="center", va="center", color="black" if hit else WRONG, bbox=frame)
+    ax.text(-0.9, -1, "words", ha="right", va="center", weight="bold")
+    ax.text(-0.35, -1, "translation", ha="left", va="center", weight="bold")
+    ax.text(-0.9, len(sources) + 0.3, "right", ha="right", va="center", weight="bold", color="0.4")
+    for t, word in enumerate(rights[-1].split()):
+        ax.text(t, len(sources) + 0.3, word, ha="center", va="center", color="0.4")
+    return f"Right words, from 1 word on: {', '.join(counts)}. The longest source is “{sources[-1]}”."
+
+
+def draw_shares_by_length(words_right, sentences_right):
+    """Draw the shares of one model, each a dictionary from length to share, beside those of the five measured models."""
+    runs = {}
+    for name, column, own in (
+        ("words", "words_right", words_right),
+        ("whole sentences", "sentences_right", sentences_right),
+    ):
+        runs[f"{name}, five models"] = torch.tensor(_five(column, "as it is"))
+        runs[f"{name}, your model"] = [[own[length] for length in LENGTHS]]
+    ax = plots.axes(width=6.8, height=4.2)
+    plots.curves(LENGTHS, runs, "words of the source", "share right", ax=ax)
+    ax.axvline(12, color="0.6", linestyle=":")
+
+
+def whole_sentences_right(lengths):
+    """Return a table: the share of whole sentences right in each setup, for these lengths."""
+    rows = {
+        name: measured_at("length", "sentences_right", "length", lengths, order="monotone", setup=setup)
+        for name, setup in SETUPS.items()
+    }
+    columns = [f"{length} words" for length in lengths]
+    return table(rows, columns, corner="share of whole sentences right, five seeds", digits=2)
+
+
+def gains_of_reading_backwards():
+    """Return for each order of words the share of words right read backwards, minus that read as it is: seeds×lengths."""
+    gains = {}
+    for name, order in (("same order", "monotone"), ("reversed order", "reversed")):
+        backwards = torch.tensor(_five("words_right", "reversed", order))  # seeds lengths
+        gains[name] = backwards - torch.tensor(_five("words_right", "as it is", order))
+    return gains
+
+
+def _five(column, setup, order="monotone"):
+    """What five models got right at each of LENGTHS: a list for each seed."""
+    lengths, runs = measured("length", column, "length", order=order, setup=setup)
+    assert tuple(lengths) == LENGTHS
+    return runs
