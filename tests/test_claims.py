@@ -53,6 +53,30 @@ def _(numbers):
     return numbers("Answer:")[0] < 0.05
 
 
+@claim("06", "Every word is right, and the verb")
+def _(_):
+    shown = shown_before("06", "Every word is right, and the verb")
+    right, ours = (re.findall(f"{whose}: +(.*)", shown)[-1] for whose in ("right", "model"))
+    return right == ours
+
+
+@claim("06", "and your model misses a few more.")
+def _(numbers):
+    yours, five = numbers("your model  "), numbers("five models  ")[::3]
+    return all(mean <= own < mean + 0.08 for own, mean in zip(yours, five, strict=True)) and yours == sorted(yours)
+
+
+@claim("06", "It is better up to 16 words")
+def _(numbers):
+    *shorter, longest = zip(numbers("your model  "), numbers("one vector  ")[::3], strict=True)
+    return all(own > one + 0.03 for own, one in shorter) and abs(longest[0] - longest[1]) < 0.1
+
+
+@claim("06", "its translation is shorter than the right one.")
+def _(numbers):
+    return numbers("model, ")[0] < numbers("right, ")[0]
+
+
 @claim("10", "With two heads it gets both right, with no more parameters")
 def _(numbers):
     (weights, _, *one), (as_many, _, *two) = numbers("H = 1  ")[:4], numbers("H = 2  ")[:4]
