@@ -131,7 +131,7 @@ print("contexts:", c.detach()[:, 0])
 #
 # The function `read_both_ways` is not shown, and you need not know its details. It runs the two GRUs without the padding, and puts their states side by side.
 #
-# The decoder needs the context before each step, so it has to go word by word. `nn.GRUCell` makes a single step of a GRU, and in `decode` you see the loop. As in lesson 05, T is the number of target words, D the width of a word vector, and V the size of the vocabulary. Where does the context go in?
+# The decoder needs the context before each step, so it has to go word by word. `nn.GRUCell` makes a single step of a GRU, and in `decode` you see the loop. As in lesson 05, T is the number of target words, D the width of a word, and V the size of the vocabulary. Where does the context go in?
 
 
 # %%
@@ -204,7 +204,7 @@ def translate(sentences, longest=40):
 
 
 # %% [markdown]
-# We try it on a sentence of 12 words, as long as the longest ones in training. `World` knows the right translation. It also knows which source word each target word comes from, which we will need soon. Is the translation right?
+# We try it on a sentence of 12 words, as long as the longest ones in training. `World` knows the right translation. It also knows the links: which source word each target word comes from. Is the model's translation right?
 
 # %%
 sentence = "big boy near my house called old girls and dogs followed friends"
@@ -244,11 +244,11 @@ plots.weights(
 )
 
 # %% [markdown]
-# In this sentence, the largest weight of every row lies in a frame. Most frames follow a diagonal, because most words keep their order. The verbs do not: the decoder passes over "called", looks at "old" and "girls", and then goes back to "called". The rest of each row's weight lies on EOS, which is not drawn.
+# In this sentence, the largest weight of every row lies in a frame. Most frames follow a diagonal, because most words keep their order. For the first verb, the decoder passes over "called", looks at "old" and "girls", and then goes back to "called". The rest of each row's weight lies on EOS, which is not drawn.
 #
 # One sentence may be luck, so we want a number for many sentences. The **alignment error rate**, AER (Och & Ney 2003), compares three sets of links:
 #
-# - $A$ has one link for each target word: the one to the source word with the most weight.
+# - $A$ has one link for every target word: the one to the source word with the most weight.
 # - $S$ has the links that are **sure**.
 # - $P$ has the links that are **possible**. All sure links are in $P$, too.
 #
@@ -294,11 +294,11 @@ table(rows, columns, corner="AER: mean [lowest to highest]", digits=2)
 # %% [markdown]
 # The AER grows with the length, but it stays small. At 12 words, the five models miss 3 of 100 links on average, and your model misses a few more. So the decoder looks where it should. Nobody has told it which words belong together: it was only trained to predict the next word.
 #
-# The learning rate was chosen by this very number. The course also tried 0.01, the rate of lesson 05, and kept the rate 0.005, at which fewer links were missed. So you should not expect an AER as small as this at every rate.
+# The learning rate was chosen by this very number. The course also tried 0.01, the rate of lesson 05, and kept the rate 0.005, at which fewer links were missed. At another rate, the AER may be larger.
 #
 # ## How long may a sentence be now?
 #
-# In lesson 05, we counted the share of words that stand at their right position. We do the same here. The figure shows your model, the five models that look back, and five models with **one vector**. A model with one vector has the same encoder, cell and readout, but in place of a context it reads the encoder's last state at every step (Cho et al. 2014). Its learning rate is 0.01, as in lesson 05.
+# As in lesson 05, we count the share of words that stand at their right position. The figure shows your model, the five models that look back, and five models with **one vector**. A model with one vector has the same encoder, cell and readout, but in place of a context it reads the encoder's last state at every step (Cho et al. 2014). Its learning rate is 0.01, as in lesson 05.
 #
 # The dotted line marks 12 words, the longest sentences in training. What share of the words is right there, if the decoder looks back?
 
@@ -427,11 +427,9 @@ for Decoder in (LookingBack, Luong):
 # %% [markdown]
 # In Luong's decoder the state is the same, because its cell never reads the context. So its states cannot know where it has looked before. Luong et al. therefore add **input feeding**: besides the next word, the cell also reads what the last output was made from.
 #
-# In our small world, Luong's decoder with input feeding keeps more words right beyond 12 words than Bahdanau's does ([measurements](../docs/measurements.md)). The two differ in the query, in the score and in the readout, so we cannot say which of these is the reason.
-#
 # ## Real sentences
 #
-# Does a decoder look at the right words of real sentences, too? The course has a larger model, with the same kind of attention, that has learned French from 29,000 English captions of photos. A word of interest is "old", which is "vieux" or "vieil" in French, depending on the noun: an old man is "un vieil homme". Which English words does the model look at when it writes "vieil"?
+# Does a decoder look at the right words of real sentences, too? The course has a larger model, with the same kind of attention, that has learned French from 29,000 English captions of photos. A word of interest is "old", which is "vieux" or "vieil" in French, depending on the noun: an old man is *un vieil homme*. Which English words does the model look at when it writes "vieil"?
 
 # %%
 french, subwords = load_pretrained("attention-en-fr")
@@ -485,7 +483,7 @@ check("06.q5", ...)
 #
 # <details><summary>Other names in other texts</summary>
 #
-# Bahdanau et al. 2014 write $e_{tj}$ for the score and $\alpha_{tj}$ for the weight. Many texts call Bahdanau's score "additive", and Luong's "multiplicative". Annotations are also called encoder outputs, encoder states, or hidden states, as in lesson 04.
+# Bahdanau et al. 2014 write $e_{tj}$ for the score and $\alpha_{tj}$ for the weight. Many texts call Bahdanau's score *additive*, and Luong's *multiplicative*. Annotations are also called encoder outputs, encoder states, or hidden states, as in lesson 04.
 #
 # </details>
 #
