@@ -24,9 +24,9 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # ## All states instead of the last one
 #
-# Bahdanau et al. 2014 call the states of the encoder **annotations** $h_1, \dots, h_S$, because each says something about one word of the source. In lesson 04, they were the hidden states $h$. A GRU that reads from left to right does not yet know what comes after a word. So a second GRU reads from right to left. An annotation is the states of both GRUs at one word, side by side.
+# Bahdanau et al. 2014 call the states of the encoder **annotations** $h_1, \dots, h_S$, because each says something about one word of the source. Lesson 04 called them hidden states, with the same letter $h$. A GRU that reads from left to right does not yet know what comes after a word. So a second GRU reads from right to left. An annotation is the states of both GRUs at one word, side by side.
 #
-# The drawing shows one step of the decoder. It has written "glodil", which means "our", and will write "sliro", which means "small". Which parts of attention can you find: the query, the keys, the values?
+# The drawing shows one step of the decoder. It has written "glodil", which means "our". Its cell now reads this word, and will write "sliro", which means "small". Which parts of attention can you find: the query, the keys, the values?
 
 # %%
 words = ["our", "small", "boy"]
@@ -34,7 +34,7 @@ new = ["attention", "query", "context"]
 diagrams.looking_back(words, given="glodil", output="sliro", new=new)
 
 # %% [markdown]
-# The query is the state $s_1$ of the decoder, because it knows what has been written so far. The annotations are both keys and values. The result is the context, which is computed anew at each step. The cell reads it together with the word "glodil", and the output reads it, too.
+# The query is the state $s_1$ of the decoder, from which "glodil" was written, because it knows how far the translation has come. The annotations are both keys and values. The result is the context, which is computed anew at each step. The cell reads it together with the word "glodil", and the last layer, which makes the output, reads it, too. This layer is called the **readout**.
 #
 # ## One look back by hand
 #
@@ -42,7 +42,7 @@ diagrams.looking_back(words, given="glodil", output="sliro", new=new)
 #
 # $$z_{tj} = v^\top \tanh(W s_{t-1} + U h_j) \qquad a_{tj} = \frac{e^{z_{tj}}}{\sum_{i=1}^{S} e^{z_{ti}}} \qquad c_t = \sum_{j=1}^{S} a_{tj}\, h_j$$
 #
-# As before, $z$ is a score, $a$ a weight and $c$ a context. Two letters need care. The letter $s$ is a state, as in lesson 05, so $j$ counts the words of the source. And $v$ is a learned vector of the perceptron, not a value.
+# As before, $z$ is a score, $a$ a weight and $c$ a context. The step of the decoder is $t$, and $j$ counts the words of the source. Two letters need care: $s$ is a state, as in lesson 05, and $v$ is a learned vector of the perceptron, not a value.
 #
 # For our example, every vector has only one number. Let $W = U = 1$ and $v = 2$. The state is -1, and the annotations of "our", "small" and "boy" are 0, 2 and 1. Calculate the scores on paper: tanh 1 is 0.762. Which word gets the most weight?
 
@@ -91,7 +91,8 @@ class Attention(nn.Module):
         hidden = torch.tanh(of_state + self.U(h))  # B S H
         z = self.v(hidden)[:, :, 0]  # B S: the scores
         z = z.masked_fill(~mask, -torch.inf)
-        a = z.softmax(-1).nan_to_num(0.0)  # B S: the weights
+        a = z.softmax(-1)  # B S: the weights, NaN without any True
+        a = a.nan_to_num(0.0)  # B S: 0 in place of NaN
         c = (a[:, :, None] * h).sum(1)  # B H: the context
         return c, a
 
@@ -105,7 +106,8 @@ one = torch.tensor([[1.0]])
 attention.load_state_dict({"W.weight": one, "U.weight": one, "v.weight": 2 * one})
 
 s = torch.full((3, 1), -1.0)  # B H
-h = torch.tensor([[0.0], [2.0], [1.0]]).expand(3, 3, 1)  # B S H
+annotations = torch.tensor([[0.0], [2.0], [1.0]])  # S H
+h = torch.stack([annotations] * 3)  # B S H: three times the same
 mask = torch.tensor([
     [True, True, True],
     [True, True, False],  # "boy" is padding
@@ -146,7 +148,8 @@ class LookingBack(nn.Module):
 
     def encode(self, source):  # B S
         mask = source != PAD  # B S
-        h, s = read_both_ways(self.encoder, self.embedding(source), mask)  # B S H, B H
+        vectors = self.embedding(source)  # B S D
+        h, s = read_both_ways(self.encoder, vectors, mask)  # B S H, B H
         return s, h, mask
 
     def decode(self, given, s, h, mask):  # B T, B H, B S H, B S
@@ -163,8 +166,7 @@ class LookingBack(nn.Module):
         return torch.stack(logits, 1), s, torch.stack(weights, 1)
 
     def forward(self, source, given):
-        # `encode` returns s, h and mask, and only the logits of `decode` are needed.
-        return self.decode(given, *self.encode(source))[0]  # B T V
+        return self.decode(given, *self.encode(source))[0]  # B T V: the logits
 
 
 # %% [markdown]
@@ -183,16 +185,17 @@ for step in (0, 50, 200, 599):
     print(f"step {step:3}: loss per word {losses[step]:.2f}")
 
 # %% [markdown]
-# The loss falls from 4.45, which is $\ln 86$, the loss of a guess among 86 words. It ends at about 0.01. So the model predicts nearly every next word, if it is given the right words before it.
+# The loss falls from 4.45, which is $\ln 86$: a guess gives each of the 86 words the probability 1/86, and $-\ln \frac{1}{86} = \ln 86$. It ends at about 0.01. So the model predicts nearly every next word, if it is given the right words before it.
 #
-# Now it has to write by itself. The encoder reads the source once. Then the decoder writes one word at each step, always the most probable one, and reads it at the next step.
+# Now it has to write by itself. The encoder reads the source once. Then the decoder writes one word at each step, always the most probable one, and reads it at the next step. It begins with the sign BOS and ends with EOS, as in lesson 05.
 
 
 # %%
 @torch.no_grad()
 def translate(sentences, longest=40):
-    nothing = [[]] * len(sentences)  # the translations are empty, so given is BOS
+    nothing = [[]] * len(sentences)  # no word of a translation yet
     source, y, _ = make_batch(pairs.words.encode(sentences), nothing)  # B S, B 1
+    # y is now BOS, the sign that begins each translation
     s, h, mask = model.encode(source)
     written = []
     for _ in range(longest):
@@ -214,11 +217,11 @@ print("right: ", *right)
 print("model: ", *translate([sentence]))
 
 # %% [markdown]
-# Every word is right, and the verb "called", in the middle of the source, stands at the end of its clause, as "kovor".
+# Every word is right. The first clause of the source is "big boy near my house called old girls". Its verb "called" stands at the end of the clause in the translation, as "kovor".
 #
 # ## Does it look where it should?
 #
-# The translation is right. Does the decoder also look at the right words? The function `look` gives it a translation, word by word as in training, and returns the weights. In the picture, a row is one step of the decoder. The known links are framed. Does the largest weight of each row lie in a frame?
+# The translation is right. Does the decoder also look at the right words? The function `look` gives it a translation, word by word as in training, and returns the weights. In the picture, a row is one step of the decoder. The known links are framed. Some source words, such as "old", become two words, so they have two frames. Does the largest weight of each row lie in a frame?
 
 
 # %%
@@ -249,12 +252,12 @@ plots.weights(
 # One sentence may be luck, so we want a number for many sentences. The **alignment error rate**, AER (Och & Ney 2003), compares three sets of links:
 #
 # - $A$ has one link for every target word: the one to the source word with the most weight.
-# - $S$ has the links that are **sure**.
-# - $P$ has the links that are **possible**. All sure links are in $P$, too.
+# - $K$ has the known links that are **sure**.
+# - $P$ has the links that are **possible**. All sure links are in $P$, too. People who link real sentences by hand call a link only possible if they disagree about it.
 #
-# $$\text{AER} = 1 - \frac{|A \cap S| + |A \cap P|}{|A| + |S|}$$
+# $$\text{AER} = 1 - \frac{|A \cap K| + |A \cap P|}{|A| + |K|}$$
 #
-# Here $S$ is a set, and $|S|$ is the number of its links. In our small world all known links are sure, so $S$ and $P$ are the same. Suppose that each of four target words has one known link, and that the largest weight is at the wrong place for the last one. What is the AER?
+# Here $|K|$ is the number of links in $K$. In our small world all known links are sure, so $K$ and $P$ are the same. Suppose that each of four target words has one known link, and that the largest weight is at the wrong place for the last one. What is the AER?
 
 # %% tags=["nbval-check-output"]
 known = [(0, 0), (1, 1), (2, 2), (3, 3)]  # (source word, target word)
@@ -292,9 +295,9 @@ columns = [f"{length} words" for length in few]
 table(rows, columns, corner="AER: mean [lowest to highest]", digits=2)
 
 # %% [markdown]
-# The AER grows with the length, but it stays small. At 12 words, the five models miss 3 of 100 links on average, and your model misses a few more. So the decoder looks where it should. Nobody has told it which words belong together: it was only trained to predict the next word.
+# The AER grows with the length, but it stays small. At 12 words, the five models miss 3 of 100 links on average. Your model misses a few more, and we do not know why. Still, the decoder mostly looks where it should. Nobody has told it which words belong together: it was only trained to predict the next word.
 #
-# The learning rate was chosen by this very number. The course also tried 0.01, the rate of lesson 05, and kept the rate 0.005, at which fewer links were missed. At another rate, the AER may be larger.
+# One thing makes the AER look a little better than it is. The course tried two learning rates, 0.005 and 0.01, and kept the one with the lower AER.
 #
 # ## How long may a sentence be now?
 #
@@ -373,7 +376,7 @@ plots.weights(
 )
 
 # %% [markdown]
-# The decoder leaves words out: its translation is shorter than the right one. At first its weights are clear. Then they spread over many words at once, and there the decoder loses its place.
+# The decoder leaves words out: after "gleno" it goes on with "kovor", and "predun vuvi" is missing. Around this place, the weights of several rows spread over many words at once. Each word after the gap stands at a wrong position, so it counts as wrong.
 #
 # So looking back removes one limit, the single vector, but not every limit. The decoder also has to know where to look next, and it has practised this only in sentences of up to 12 words.
 #
@@ -409,7 +412,7 @@ class Luong(LookingBack):
 
 
 # %% [markdown]
-# This has a consequence for the states. We take an untrained decoder of each kind, and let it read eight sentences. Then we change the vector $v$ of its attention, so that it looks at other words, and let it read again. In which of the two decoders is the last state the same as before?
+# If the cell does not read the context, do its states still depend on where the decoder looks? We take an untrained decoder of each kind, and let it read eight sentences. Then we change the vector $v$ of its attention, so that it looks at other words, and let it read again. In which of the two decoders is the last state the same as before?
 
 # %% tags=["nbval-check-output"]
 sources, targets = pairs.ids()
@@ -425,7 +428,7 @@ for Decoder in (LookingBack, Luong):
     print(f"{Decoder.__name__}: the same state, {same}")
 
 # %% [markdown]
-# In Luong's decoder the state is the same, because its cell never reads the context. So its states cannot know where it has looked before. Luong et al. therefore add **input feeding**: besides the next word, the cell also reads what the last output was made from.
+# In Luong's decoder the state is the same, because its cell never reads the context. So its states cannot know where it has looked before. Luong et al. therefore add **input feeding**: besides the word that was written last, the cell also reads the vector from which it was written. This vector was made from the last state and the last context.
 #
 # ## Real sentences
 #
@@ -439,13 +442,13 @@ plots.weights(seen.weights, seen.source, seen.target, xlabel="English", ylabel="
 # %% [markdown]
 # It looks at "old" and at "man". This makes sense, because the noun decides between "vieux" and "vieil".
 #
-# In the next cell you can type sentences of your own. The sentence that is there already needs "vieil", too, because of the noun "arbre", a tree. Does the model look at "tree", and does it write "vieil"?
+# In the next cell you can type sentences of your own. The sentence that we have put there needs "vieil", too, because of the noun "arbre", a tree. Does the model look at "tree", and does it write "vieil"?
 
 # %%
 translation_window(french, subwords, "An old tree stands in the snow.")
 
 # %% [markdown]
-# The model gives about a quarter of the weight to "tree", and yet it writes "vieux". So weights show where a model looks. They do not show what it makes of what it finds.
+# The model gives about a quarter of the weight to "tree", and yet it writes "vieux". So weights show where a model looks. They do not show how the model uses what it reads there.
 #
 # ## So: what if the decoder could look back?
 #

@@ -156,9 +156,9 @@ check("06.teacher_forced", teacher_forced)
 # %% [markdown]
 # ## 06.alignment_error_rate
 #
-# Do the weights show which source word became which target word? People have aligned sentences by hand. Some pairs (source word, target word) are **sure**, others only **possible**. Link each target word with the source word that it attends to most, the first of several with the same weight. These links are the set $A$. The **alignment error rate** of Och & Ney (2003) compares them with the sure pairs $S$ and the possible pairs $P$:
+# Do the weights show which source word became which target word? People have aligned sentences by hand. Some pairs (source word, target word) are **sure**, others only **possible**. Link each target word with the source word that it attends to most, the first of several with the same weight. These links are the set $A$. The **alignment error rate** of Och & Ney (2003) compares them with the sure pairs $K$ and the possible pairs $P$:
 #
-# $$\text{AER} = 1 - \frac{|A \cap S| + |A \cap P|}{|A| + |S|}$$
+# $$\text{AER} = 1 - \frac{|A \cap K| + |A \cap P|}{|A| + |K|}$$
 #
 # A sure link counts twice in the numerator, a link that is only possible counts once. Every sure pair is possible, too, **whether it is listed there or not**. A pair that is listed twice counts once. There may be no sure pair at all.
 
