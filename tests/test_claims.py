@@ -53,14 +53,14 @@ def _(numbers):
     return numbers("Answer:")[0] < 0.05
 
 
-@claim("06", "Every word is right, and the verb")
+@claim("06", "Every word is right.")
 def _(_):
-    shown = shown_before("06", "Every word is right, and the verb")
+    shown = shown_before("06", "Every word is right.")
     right, ours = (re.findall(f"{whose}: +(.*)", shown)[-1] for whose in ("right", "model"))
     return right == ours
 
 
-@claim("06", "and your model misses a few more.")
+@claim("06", "Your model misses a few more, and we do not know why.")
 def _(numbers):
     yours, five = numbers("your model  "), numbers("five models  ")[::3]
     return all(mean <= own < mean + 0.08 for own, mean in zip(yours, five, strict=True)) and yours == sorted(yours)
@@ -72,7 +72,7 @@ def _(numbers):
     return all(own > one + 0.03 for own, one in shorter) and abs(longest[0] - longest[1]) < 0.1
 
 
-@claim("06", "its translation is shorter than the right one.")
+@claim("06", "The decoder leaves words out:")
 def _(numbers):
     return numbers("model, ")[0] < numbers("right, ")[0]
 

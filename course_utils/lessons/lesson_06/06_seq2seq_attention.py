@@ -158,12 +158,11 @@ class LookingBack(nn.Module):
         weights = []
         for t in range(given.shape[1]):  # T steps
             c, a = self.attention(s, h, mask)  # B H, B S
-            word_and_context = torch.cat([vectors[:, t], c], -1)  # B D+H
-            s = self.decoder(word_and_context, s)  # B H: the next state
+            read = torch.cat([vectors[:, t], c], -1)  # B D+H: the word and the context
+            s = self.decoder(read, s)  # B H: the next state
             logits.append(self.readout(torch.cat([s, c], -1)))  # B V
             weights.append(a)
-        # B T V, B H, B T S
-        return torch.stack(logits, 1), s, torch.stack(weights, 1)
+        return torch.stack(logits, 1), s, torch.stack(weights, 1)  # B T V, B H, B T S
 
     def forward(self, source, given):
         return self.decode(given, *self.encode(source))[0]  # B T V: the logits
