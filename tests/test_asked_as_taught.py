@@ -261,8 +261,8 @@ def sequence_loss(logits, target, mask):
 
 def looking(weight_s, weight_h, v):
     """Lesson 06's module, with the weights of a task."""
-    A, H = weight_s.shape
-    weights = {"W.weight": weight_s, "W.bias": torch.zeros(A), "U.weight": weight_h, "v.weight": v[None]}
+    H = weight_s.shape[1]
+    weights = {"W.weight": weight_s, "U.weight": weight_h, "v.weight": v[None]}
     return lambda *given: functional_call(defined("06", "Attention")(H), weights, given)
 
 

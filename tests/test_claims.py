@@ -146,6 +146,28 @@ def _(numbers):
     kinds = ("words", "whole sentences")
     pairs = [(numbers(f"{kind}, your model:")[::2], numbers(f"{kind}, five models:")[::2]) for kind in kinds]
     return all(max(abs(a - b) for a, b in zip(*pair, strict=True)) < 0.2 for pair in pairs)
+@claim("06", "Every word is right.")
+def _(_):
+    shown = shown_before("06", "Every word is right.")
+    right, ours = (re.findall(f"{whose}: +(.*)", shown)[-1] for whose in ("right", "model"))
+    return right == ours
+
+
+@claim("06", "Your model misses a few more, and we do not know why.")
+def _(numbers):
+    yours, five = numbers("your model  "), numbers("five models  ")[::3]
+    return all(mean <= own < mean + 0.08 for own, mean in zip(yours, five, strict=True)) and yours == sorted(yours)
+
+
+@claim("06", "It is better up to 16 words")
+def _(numbers):
+    *shorter, longest = zip(numbers("your model  "), numbers("one vector  ")[::3], strict=True)
+    return all(own > one + 0.03 for own, one in shorter) and abs(longest[0] - longest[1]) < 0.1
+
+
+@claim("06", "The decoder leaves words out:")
+def _(numbers):
+    return numbers("model, ")[0] < numbers("right, ")[0]
 
 
 @claim("10", "With two heads it gets both right, with no more parameters")

@@ -1,8 +1,9 @@
 # %% [markdown]
-# You write a decoder that looks back: one look as Bahdanau does it, one as Luong does it, and the whole way through a sentence in training. Then you measure how well its weights agree with people's alignments, and write a test that
-# finds decoders which do not look, or look where they should not. The letters mean: B sentences, S source length, T target length, D width of a word, H width of the decoder's state, E width of an **annotation**, which is what the encoder says about
-# one source word, A width of the hidden layer in a score. A mask is True at words and False at padding. **It may have gaps**: words need not come first. What is at a False position has no effect;
-# a sentence without any True gets weights and a context of zeros. (Anything else in such a sentence, NaN too, earns a remark, and costs no point.)
+# You write a decoder that looks back. First comes one look as Bahdanau does it, then one as Luong does it, and then the whole way through a sentence in training. After that, you measure how well the weights agree with links that people have drawn. Last, you write a test that finds decoders which do not look at the source, or look where they should not.
+#
+# The letters mean: B sentences, S source words, T target words, D the width of a word, H the width of the decoder's state, E the width of an **annotation**, and A the width of the hidden layer in a score.
+#
+# A mask is True at words and False at padding. **It may have gaps**: the words need not come first. What stands at a False position must have no effect. A sentence without any True gets zeros as weights and as context, as in the lesson. NaN or anything else in such a sentence earns a remark, and costs no point.
 
 # %%
 import torch
@@ -14,10 +15,11 @@ from course_utils.models.plain import gru_step as reference_gru
 # %% [markdown]
 # ## 06.bahdanau_step
 #
-# Before each word the decoder looks at all annotations $h_1 … h_S$ of the source and takes what it needs (Bahdanau et al., 2014). A small network scores each annotation against the state $s$; a softmax over the words turns the scores into weights; the **context**
-# $c$ is the weighted sum. The formula is written for one sentence, with columns; `state` and `annotations` hold vectors as rows. What is at a False position of the mask affects neither the result nor any gradient; NaN there does not fail the check.
+# Before each word, the decoder looks at all annotations $h_1, \dots, h_S$ of the source (Bahdanau et al., 2014). A small network scores each annotation against the state $s$. A softmax over the words turns the scores into weights. The **context** $c$ is the weighted sum.
 #
-# $$e_j = v^\top \tanh(W s + U h_j) \qquad \alpha = \operatorname{softmax}(e) \text{ over the True positions} \qquad c = \sum_j \alpha_j h_j$$
+# $$z_j = v^\top \tanh(W s + U h_j) \qquad a = \operatorname{softmax}(z) \text{ over the True positions} \qquad c = \sum_j a_j h_j$$
+#
+# The formula is for one sentence and takes vectors as columns. `state` and `annotations` hold vectors as rows. What stands at a False position affects neither the result nor any gradient. NaN at such a position does not fail the check.
 
 
 # %%
@@ -58,10 +60,9 @@ check("06.bahdanau_step", bahdanau_step)
 # %% [markdown]
 # ## 06.luong_step
 #
-# Luong et al. (2015) let the decoder take its step first and look afterwards, with the new state $s$. Their score "general" has one matrix between state and annotation. The context and the state, laid end to end, $[c; s]$, go through one more layer; the decoder chooses a word
-# from the **features** that come out.
+# In Luong et al. (2015), the decoder takes its step first and looks back afterwards, with the new state $s$. Their score "general" has one matrix between state and annotation. The context and the state, side by side as $[c; s]$, go through one more layer. The decoder chooses a word from the **features** that come out.
 #
-# $$e_j = s^\top W h_j \qquad \alpha = \operatorname{softmax}(e) \text{ over the True positions} \qquad c = \sum_j \alpha_j h_j \qquad \text{features} = \tanh(W_c\, [c; s])$$
+# $$z_j = s^\top W h_j \qquad a = \operatorname{softmax}(z) \text{ over the True positions} \qquad c = \sum_j a_j h_j \qquad \text{features} = \tanh(W_c\, [c; s])$$
 
 
 # %%
@@ -100,12 +101,11 @@ check("06.luong_step", luong_step)
 # %% [markdown]
 # ## 06.teacher_forced
 #
-# Now the decoder goes the whole way through a sentence, as in training, where the right words are given (**teacher forcing**). At each step it looks at the source with the state $s_{t-1}$ of the step before; the GRU of lesson 05 then reads the word and the context, laid end to end, and gives the next
-# state. `words` are the decoder's inputs, already shifted: at step $t$ it reads word $t$.
+# Now the decoder goes the whole way through a sentence, as in training, where it is given the right words (**teacher forcing**). At each step it first looks at the source, with the state $s_{t-1}$ of the step before. Then the GRU of lesson 05 reads the word and the context, side by side, and gives the next state. `words` are the decoder's inputs, already shifted: at step $t$ it reads word $t$.
 #
-# $$c_t, \alpha_t = \text{look}(s_{t-1}, h) \qquad s_t = \text{GRU}([x_t; c_t],\, s_{t-1}) \qquad t = 1 … T$$
+# $$c_t, a_t = \text{look}(s_{t-1}, h) \qquad s_t = \text{GRU}([x_t; c_t],\, s_{t-1}) \qquad t = 1, \dots, T$$
 #
-# Both steps are at hand. `reference_look(state, annotations, mask, weight_s, weight_h, v)` is `06.bahdanau_step`, and `reference_gru(x, state, weight_ih, weight_hh, bias_ih, bias_hh)` is `05.gru_step`; the first cell has imported them from `course_utils.models.plain`.
+# Both steps are at hand, because the first cell has imported them. `reference_look(state, annotations, mask, weight_s, weight_h, v)` is `06.bahdanau_step`. `reference_gru(x, state, weight_ih, weight_hh, bias_ih, bias_hh)` is `05.gru_step`.
 
 
 # %%
@@ -156,11 +156,11 @@ check("06.teacher_forced", teacher_forced)
 # %% [markdown]
 # ## 06.alignment_error_rate
 #
-# Do the weights show which source word became which target word? People have aligned sentences by hand: some pairs (source word, target word) are **sure**, others only **possible**. Link each target word with the source word that it attends to most, the first of several with the same weight: these links are the set $A$. The **alignment error rate** of Och & Ney (2003) compares them with the sure pairs $S$ and the possible ones $P$:
+# Do the weights show which source word became which target word? People have aligned sentences by hand. Some pairs (source word, target word) are **sure**, others only **possible**. Link each target word with the source word that it attends to most, the first of several with the same weight. These links are the set $A$. The **alignment error rate** of Och & Ney (2003) compares them with the sure pairs $K$ and the possible pairs $P$:
 #
-# $$\text{AER} = 1 - \frac{|A \cap S| + |A \cap P|}{|A| + |S|}$$
+# $$\text{AER} = 1 - \frac{|A \cap K| + |A \cap P|}{|A| + |K|}$$
 #
-# A sure link counts twice in the numerator, one that is only possible once. Every sure pair is possible too, **whether it is listed there or not**. A pair that is listed twice counts once. There may be no sure pair at all.
+# A sure link counts twice in the numerator, a link that is only possible counts once. Every sure pair is possible, too, **whether it is listed there or not**. A pair that is listed twice counts once. There may be no sure pair at all.
 
 
 # %%
@@ -194,7 +194,7 @@ check("06.alignment_error_rate", alignment_error_rate)
 # %% [markdown]
 # ## Does it look at all?
 #
-# A decoder that looks wrongly, or not at all, still trains: its loss goes down, and its translations are only worse than they could be. From 2017 to 2023, PyTorch's own tutorial computed the attention weights without the annotations.
+# A decoder that looks at the wrong words, or does not look at all, can still be trained. Its loss goes down, and its translations are only worse than they could be. From 2017 to 2023, PyTorch's own tutorial computed the attention weights without the annotations.
 
 # %% [markdown]
 # ## 06.catch_blind_decoder
@@ -263,4 +263,4 @@ progress()
 # %% [markdown]
 # Stuck on one? `hint("06.bahdanau_step")` gives the next hint, and `solution("06.bahdanau_step")` shows a solution after a try.
 #
-# Next, lesson 07: how a translation is found, once a model can tell good ones from bad.
+# Next comes lesson 07: how to find a good translation, once a model can tell good ones from bad.

@@ -8,12 +8,12 @@ lesson = Lesson(
     question="What if the decoder could look back?",
     goals=(
         "say what the decoder gets that it did not have in lesson 05, and compute one look back by hand",
-        "tell Bahdanau's decoder from Luong's by its query and by what it does with the context",
-        "say what looking back changes for long sentences, and where its help ends",
+        "build a decoder that looks back, with attention as a module",
         "compare weights with known links by the alignment error rate",
-        "say what attention costs, and why some scores are of no use to a decoder",
+        "say what looking back changes for long sentences, where its help ends, and what it costs",
+        "tell Bahdanau's decoder from Luong's by its query and by who reads the context",
     ),
     needs="lessons 03 and 04: queries, keys, values, scores; lesson 05: encoder, decoder, teacher forcing",
-    reading=60,
+    reading=55,
     runs="a minute",
 )

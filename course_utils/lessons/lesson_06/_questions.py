@@ -6,7 +6,7 @@ questions = (
     NumberQuestion(
         "06.q1",
         "one look back",
-        "Three annotations are the numbers 10, 5 and 0, and the decoder's state gives them the scores ln 3, 0 and 0. What is the context?",
+        "Three annotations are the numbers 10, 5 and 0. Their scores are ln 3, 0 and 0. What is the context?",
         answer=7.0,
         tolerance=0.01,
         why="The weights are 3/5, 1/5 and 1/5, so the context is 6 + 1 + 0.",
@@ -21,50 +21,53 @@ questions = (
     Question(
         "06.q2",
         "whose decoder",
-        "The cell reads the previous word. Then the new state is the query, and the output reads what attention finds; the cell never reads it. Whose decoder is that?",
+        "A decoder first takes its step: the cell reads the previous word. The new state is the query, and only the output reads the context. Whose decoder is that?",
         right=(
             "Luong's, without input feeding",
-            "Its query is the state after the step, and the context only goes into the output. So its states do not depend on where it has looked.",
+            "Its query is the state after the step, and the context goes only into the output. So its states do not depend on where it has looked.",
         ),
         wrong=(
             (
                 "Luong's, with input feeding",
-                "With input feeding the next cell reads what the output has read, and so learns what attention found.",
+                "With input feeding, the next cell also reads what the last output has read, so the context reaches it.",
             ),
-            ("Bahdanau's", "Bahdanau's decoder asks before the step, and its cell reads the context."),
             (
-                "the one that appends the context to the input",
-                "There the cell reads the context: that is its input.",
+                "Bahdanau's",
+                "Bahdanau's decoder looks back before the step, and its cell reads the context.",
+            ),
+            (
+                "the decoder of lesson 05",
+                "The decoder of lesson 05 has no attention, so it has neither a query nor a context.",
             ),
         ),
     ),
     Question(
         "06.q3",
         "where the help ends",
-        "In training the models with attention read sentences of up to 12 words. How did they do at 20 words?",
+        "In training, the models that look back read sentences of up to 12 words. What did they do with sentences of 20 words?",
         right=(
             "Most of the words were wrong, and some were left out.",
-            "Nothing has to fit into one vector any more, but the states have to tell apart positions that no training sentence had.",
+            "No single vector has to hold the sentence any more. But the decoder has learned where to look next only for sentences of up to 12 words.",
         ),
         wrong=(
             (
-                "As well as at 12 words, as nothing has to fit into one vector.",
-                "That was the hope. But the states that ask and the annotations that are asked had never met such long sentences.",
+                "They translated as well as at 12 words, because no vector has to hold the sentence.",
+                "That was the hope. But the decoder had never met such long sentences, and it lost its place in them.",
             ),
             (
                 "They ended every translation after 12 words, as they had learned to.",
-                "They wrote longer ones. What went wrong was where they looked.",
+                "They wrote longer translations. What went wrong was where they looked.",
             ),
             (
-                "Bahdanau's failed as one vector does, and Luong's lost next to nothing.",
-                "Luong's kept more of the words, but it lost more than half of them, too.",
+                "They got fewer words right than at 12 words, but far more than with one vector.",
+                "This is true at 16 words only. At 20 words, they got no more words right than the models with one vector.",
             ),
         ),
     ),
     NumberQuestion(
         "06.q4",
         "an alignment error rate",
-        "A translation has four words. Three of them have one sure link each, and attention's largest weight agrees with all three; the fourth has no link. What is the alignment error rate?",
+        "A translation has four words. Three of them have one sure link each, and the largest weight agrees with all three links. The fourth word has no link, but its largest weight makes one in A, too. What is the alignment error rate?",
         answer=0.1429,
         tolerance=0.004,
         why="A has four links, S has three, and three of A are sure and so possible, too: 1 - (3 + 3) / (4 + 3) = 1/7.",
@@ -76,44 +79,26 @@ questions = (
         },
         otherwise="Count |A| = 4, |S| = 3, |A ∩ S| = 3 and |A ∩ P| = 3, and put them into the formula.",
     ),
-    Question(
+    NumberQuestion(
         "06.q5",
-        "a score of no use",
-        "With the concatenating score, W [s; h] with one row W, the decoder did no better than with one vector. Why?",
-        right=(
-            "The state adds the same number to all scores, and the softmax takes it out again.",
-            "So the weights are the same at each step, whatever the decoder asks. That is a fixed attention, as in lesson 02.",
-        ),
-        wrong=(
-            (
-                "Its scores lie between -1 and 1, so no weight can become large.",
-                "That is so for the cosine. Here W can make the scores as large as it likes.",
-            ),
-            (
-                "It has a weight for each position, and so it does not see the words.",
-                "That is the location-based score. This one reads the annotations.",
-            ),
-            (
-                "It has fewer parameters than the others, and training was short.",
-                "The dot product has none at all, and does far better.",
-            ),
-        ),
+        "what looking back costs",
+        "A source of 20 words becomes a translation of 30 words. The decoder looks back before each word of the translation. How many scores does it compute? Leave out the signs BOS and EOS.",
+        answer=600,
+        tolerance=0.5,
+        why="Each of the 30 target words is scored against each of the 20 source words.",
+        wrong={
+            50: "You have added the two lengths. Each target word is scored against each source word.",
+            30: "There are 30 looks. But each look scores all 20 source words.",
+            20: "That is one look. The decoder looks back before each of the 30 words.",
+        },
+        otherwise="Multiply the number of looks by the number of scores in one look.",
     ),
 )
 
 predictions = (
     Prediction(
         "06.twelve",
-        "What share of the words is right at 12 words with Bahdanau's decoder, from 0 to 1?",
-        why="No vector has to hold the sentence: for each word the decoder reads the annotations that it needs.",
-    ),
-    Prediction(
-        "06.worst",
-        "Which score does worst?",
-        why="It is the sum of a number from the state and one from the annotation. The state's part is the same for all annotations, so the softmax takes it out, and the weights never move.",
-        choices=(
-            *("dot", "scaled_dot", "additive", "general"),
-            *("concatenating", "perceptron", "content_based", "location_based"),
-        ),
+        "What share of the words is right at 12 words if the decoder looks back, as a mean over the five models, from 0 to 1?",
+        why="No vector has to hold the whole sentence: at each step, the decoder reads what it needs from the annotations.",
     ),
 )
