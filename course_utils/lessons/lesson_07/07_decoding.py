@@ -6,7 +6,6 @@ from typing import NamedTuple
 import torch
 
 from course_utils import check, predict, reveal
-from course_utils.data.measured import measured_at
 from course_utils.data.subwords import BOS, EOS, PAD
 from course_utils.figures import plots
 from course_utils.lessons.lesson_07 import _shown as shown
@@ -21,7 +20,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # ## Two translations of one sentence
 #
-# We take a translator like the one of lesson 06, which was trained on captions of photos. It translates an English caption into French in two ways. The `width` in the code is the subject of this lesson.
+# We take a translator like the one of lesson 06, which was trained on captions of photos. It translates an English caption into French in two ways. This lesson explains what `width` and `alpha` in the code mean.
 #
 # For each result we print the logarithm of its probability. It is negative, and the nearer it is to 0, the more probable the translation is. Which of the two translations is more probable?
 
@@ -54,15 +53,14 @@ next_word = {
     ("the",): {"dog": 0.9, "hound": 0.05, "cat": 0.05},
     ("one",): {"dog": 0.5, "hound": 0.3, "cat": 0.2},
 }
-probability = {(): 1.0}
-for before in next_word:
-    for word, share in next_word[before].items():
-        probability[(*before, word)] = probability[before] * share
-del probability[()]
+probability = {}  # of one word, and of two words
+for first, share in next_word[()].items():
+    probability[(first,)] = share
+    for second, share_after in next_word[(first,)].items():
+        probability[(first, second)] = share * share_after
 
-first = max(next_word[()], key=next_word[()].get)
-second = max(next_word[(first,)], key=next_word[(first,)].get)
-plots.tree(probability, kept=[(first,), (first, second)])
+greedy = [("a",), ("a", "dog")]  # the most probable word at each step
+plots.tree(probability, kept=greedy)
 
 # %% [markdown]
 # Yes: "the dog" has the probability 0.4 · 0.9 = 0.36, and the "a dog" of greedy search has only 0.5 · 0.4 = 0.20. The word "a" is the most probable *first* word, but no good word follows it. Greedy search never goes back.
@@ -71,7 +69,7 @@ plots.tree(probability, kept=[(first,), (first, second)])
 #
 # ## Keep several hypotheses
 #
-# We cannot try all translations: from 4,000 tokens one can make $4{,}000^{10}$ sequences of length ten. But we can keep more than one of them while we search. A translation that has been begun is called a **hypothesis**. It is *open* as long as it does not end with EOS.
+# We cannot try all translations: from 4,000 tokens one can make $4{,}000^{10}$ sequences of length ten. But we can keep more than one of them while we search. A translation that has been begun is called a **hypothesis**. It is *open* as long as it does not end with EOS, the token that says that a translation is complete.
 #
 # **Beam search** keeps the most probable hypotheses. How many it keeps is its `width`. It goes in rounds:
 #
@@ -79,7 +77,7 @@ plots.tree(probability, kept=[(first,), (first, second)])
 # 2. Of all these continuations, keep the `width` most probable ones.
 # 3. Set aside those that end with EOS. The others stay open for the next round.
 #
-# In the code, we add up logarithms of probabilities. The product itself would soon be too small for the computer and become 0. A larger probability has a larger logarithm, so the order is the same.
+# In the first step, the code continues each hypothesis only by its `width` most probable tokens, because more of them could not be kept anyway. It adds up logarithms of probabilities. The product itself would soon be too small for the computer and become 0. A larger probability has a larger logarithm, so the order is the same.
 #
 # The function `step` is the decoder: it takes the ids so far, and returns the logarithm of the probability of each next token.
 
@@ -102,7 +100,8 @@ def beam_search(step, width, longest):
         continued = []
         for ids, log_p in open_ones:
             of_next = step(ids)  # V: the log probability of each next token
-            for token in of_next.topk(width).indices.tolist():  # no more can be kept
+            best = of_next.topk(width).indices  # width: the most probable tokens
+            for token in best.tolist():
                 total = log_p + of_next[token].item()
                 continued.append(Hypothesis([*ids, token], total))
         continued.sort(key=by_log_p, reverse=True)
@@ -206,11 +205,11 @@ reveal("07.wider", "shorter" if lengths[1] < lengths[0] else "longer")
 #
 # This is not a search error, since the search has found what is more probable. The model gives a higher probability to the worse translation. That is called a **model error**.
 #
-# Short translations have an advantage, because each token adds a negative number to the sum. To correct this, Wu et al. 2016 divide the log probability by a **length penalty** $lp$, which grows with the number of tokens $|y|$. We count EOS as a token:
+# Short translations have an advantage, because each token adds a negative number to the sum. To correct this, Wu et al. 2016 divide the log probability by a number $lp$ that grows with the number of tokens $|y|$. A negative number that is divided by more comes nearer to 0, so long translations win by it. We count EOS as a token:
 #
 # $$s(y) = \frac{\log p(y \mid x)}{lp(y)} \qquad lp(y) = \left(\frac{5 + |y|}{6}\right)^{\alpha}$$
 #
-# With $\alpha = 0$ the penalty is 1 and changes nothing. Calculate the two scores for $\alpha = 1$: the short translation has 5 tokens and the logarithm -5.654, and the long one has 16 tokens and -5.797. Which of the two wins?
+# The authors call $lp$ a **length penalty**, and its 5 and 6 are their choice. With $\alpha = 0$ it is 1 and changes nothing. Calculate the two scores for $\alpha = 1$: the short translation has 5 tokens and the logarithm -5.654, and the long one has 16 tokens and -5.797. Which of the two wins?
 
 
 # %%
@@ -232,9 +231,9 @@ for alpha in (0.0, 0.1, 1.0, 4.0):
 #
 # ## BLEU: compare with a human translation
 #
-# **BLEU** (Papineni et al. 2002) compares a translation with a **reference**, a translation that a person has written. It counts **n-grams**, runs of $n$ words. The share $p_n$ says how many of the translation's n-grams also occur in the reference. An n-gram counts at most as often as it occurs there.
+# **BLEU** (Papineni et al. 2002) compares a translation with a **reference**, a translation that a person has written. It counts **n-grams**, runs of $n$ words. The share $p_n$ says how many of the translation's n-grams also occur in the reference. An n-gram counts at most as often as it occurs in the reference: "the the the" gets no more for three than for two, if the reference has two.
 #
-# A translation could get high shares by saying little. So a **brevity penalty** lowers the score if the translation has fewer words ($c$) than the reference ($r$):
+# BLEU multiplies the four shares for n from 1 to 4 and takes the fourth root, which is their geometric mean. So a single share of 0 makes it 0. A translation could get high shares by saying little. So a **brevity penalty** lowers the score if the translation has fewer words ($c$) than the reference ($r$):
 #
 # $$\text{BLEU} = 100 \cdot \min(1, e^{1 - r/c}) \cdot (p_1\, p_2\, p_3\, p_4)^{1/4}$$
 #
@@ -268,7 +267,7 @@ print(f"sacrebleu    {library.score:.2f}   {library.signature}")
 #
 # The library `sacrebleu` computes the same. It also prints a **signature**, which says how the text was split into words, whether case counts, and so on. Scores with different signatures cannot be compared: Post 2018 found differences of up to 1.8 BLEU between common settings.
 #
-# For a whole test set, the counts of all sentences are added up before they are divided.
+# For a whole test set there is one BLEU. The counts of all sentences are added up, and each $p_n$ is computed once, from the sums.
 #
 # BLEU counts words. Does it also see whether the meaning is right? The reference is "The black dog is not sleeping on the sofa." Which translation gets the higher BLEU: "The black dog is now sleeping on the sofa." or "The black dog lies awake on the sofa."?
 
@@ -286,7 +285,7 @@ higher = now_sleeping.score > lies_awake.score
 reveal("07.meaning", "now sleeping" if higher else "lies awake")
 
 # %% [markdown]
-# BLEU prefers "now sleeping", which says the opposite of the reference. So a high BLEU does not say that the meaning is right. A mean over many sentences is still useful to compare translators, or searches, on the same test set.
+# BLEU prefers "now sleeping", which says the opposite of the reference. So a high BLEU does not say that the meaning is right. The BLEU of a whole test set is still useful to compare translators, or searches.
 #
 # ## How wide should the beam be?
 #
@@ -304,21 +303,18 @@ reveal("07.width", "1 or 2" if best < 3 else "3 or 5" if best < 10 else "10 or m
 # %% [markdown]
 # Without a penalty, the widths 3 and 5 give the best BLEU. Beyond 10, BLEU falls sharply, and the picture on the right shows why: the translations become too short. Koehn & Knowles 2017 described this fall, and Yang et al. 2018 call it the **beam-search curse**.
 #
-# With the penalty, a wide beam does hardly any harm. Do wide beams at least find more probable translations, and what do they cost?
+# With the penalty, a wide beam does hardly any harm. Does the penalty also help at a width of 5, and do wide beams find more probable translations?
 
 # %%
 shown.table_by_width([1, 5, 50])
 
 # %%
-(without,) = measured_at("beams", "bleu", "width", [5], pair="en-fr", alpha=0.0)
-(with_penalty,) = measured_at("beams", "bleu", "width", [5], pair="en-fr", alpha=1.0)
-gains = torch.tensor(with_penalty) - torch.tensor(without)  # one for each seed
-print("what the penalty gains at a width of 5, seed by seed:", gains)
+shown.gains_by_penalty(width=5)
 
 # %% [markdown]
-# Yes, a wider beam finds more probable translations. So the search does what it is asked to do. BLEU falls because of model errors: the model gives a higher probability to translations that are too short. A width of 50 takes about forty times as long as a width of 1.
+# At a width of 5, the penalty gains 0.4 to 0.5 BLEU with each of the three seeds. A wider beam finds more probable translations, but with the penalty, BLEU does not rise any more from 5 to 50. And a width of 50 takes about forty times as long as a width of 1.
 #
-# At a width of 5, the penalty gains 0.4 to 0.5 BLEU with each of the three seeds. From 5 to 50, nothing more is gained.
+# So the search does what it is asked to do. Without the penalty, BLEU falls because of model errors: the model gives a higher probability to translations that are too short.
 #
 # ## So which translation is best?
 #
