@@ -69,7 +69,7 @@ plots.tree(probability, kept=greedy)
 #
 # ## Keep several hypotheses
 #
-# We cannot try all translations: from 4,000 tokens one can make $4{,}000^{10}$ sequences of length ten. But we can keep more than one of them while we search. A translation that has been begun is called a **hypothesis**. It is *open* as long as it does not end with EOS, the token that says that a translation is complete.
+# We cannot try all translations. Our model has 4,000 **tokens**, which are words and parts of words, and they make $4{,}000^{10}$ sequences of length ten. But we can keep more than one of them while we search. A translation that has been begun is called a **hypothesis**. It begins with the token BOS, and it is *open* until it ends with the token EOS.
 #
 # **Beam search** keeps the most probable hypotheses. How many it keeps is its `width`. It goes in rounds:
 #
@@ -117,13 +117,15 @@ def beam_search(step, width, longest):
 # For the tree, `step` looks up the probabilities that we have written down. Try it on paper first, with a width of 2: which two hypotheses are kept in the first round, and which in the second?
 
 # %% tags=["nbval-check-output"]
+# a word's place in this list is its id
 vocabulary = ["PAD", "BOS", "EOS", "a", "the", "one", "dog", "hound", "cat"]
 
 
 def in_the_tree(ids):  # the decoder of the small example
     words = tuple(vocabulary[i] for i in ids[1:])  # without BOS
     shares = next_word.get(words, {"EOS": 1.0})  # after two words comes EOS
-    return torch.tensor([shares.get(word, 0.0) for word in vocabulary]).log()  # V
+    of_next = [shares.get(word, 0.0) for word in vocabulary]  # V: most are 0
+    return torch.tensor(of_next).log()  # V: the logarithm of 0 is -∞
 
 
 for width in (1, 2):
@@ -145,7 +147,7 @@ shown.beam_in_the_tree(beam_search, in_the_tree, vocabulary, probability)
 #
 # ## The bench by the river
 #
-# Now we use the same `beam_search` for the caption. All that it needs is another `step`, which asks the model for the next token. At which word do the hypotheses part, and which of them ends first?
+# Now we use the same `beam_search` for the caption. All that it needs is another `step`, which asks the model for the next token. The function `step_of` makes one for a source, and returns it. At which word do the hypotheses part, and which of them ends first?
 
 
 # %%
@@ -175,9 +177,9 @@ for number in (10, 11, 14, 15):
         print(f"{log_p:8.2f}  {in_words(ids)}")
 
 # %% [markdown]
-# The hypotheses part after "banc", *bench*. In round 10, "à" is the most probable next token, so greedy search takes it. One round later, "près de" and "au bord" have overtaken it.
+# The hypotheses part after "banc", *bench*. In round 10, "à" is the most probable next token, so greedy search takes it. One round later, "près de" and "au bord" (*on the bank*) have overtaken it.
 #
-# "à la rivière" ends first, in round 14. It is set aside, and the search goes on. That is right, because in round 15 "près de la rivière" ends with a higher probability. So the hypothesis that ends first need not be the best.
+# "à la rivière" ends first, in round 14. It is set aside, and the search goes on. In the next round, again three hypotheses are kept, though only two were open: one of these two is continued in two ways. To go on is right, because in round 15 "près de la rivière" ends with a higher probability. So the hypothesis that ends first need not be the best.
 #
 # Our search always goes on for 25 rounds. The course's own search, which we used at the beginning, stops earlier: when no open hypothesis is more probable than the best one that has ended. Each further token can only lower the probability, so nothing is lost.
 #
@@ -227,11 +229,11 @@ for alpha in (0.0, 0.1, 1.0, 4.0):
 # %% [markdown]
 # With $\alpha = 1$ the long translation wins. Its score is -5.797 / 3.5 = -1.656, and the score of the short one is -5.654 / 1.667 = -3.392. Even $\alpha = 0.1$ is enough here.
 #
-# A large $\alpha$ does harm, too: with $\alpha = 4$, the winner says twice where the girl is. So $\alpha$ has to be chosen, by the translations of a validation set. For this we need a number that says how good a translation is.
+# A large $\alpha$ does harm, too: with $\alpha = 4$, the winner says twice where the girl is. So $\alpha$ has to be chosen: one tries several, and takes the one with the best translations on sentences that are kept for such choices. For this we need a number that says how good a translation is.
 #
 # ## BLEU: compare with a human translation
 #
-# **BLEU** (Papineni et al. 2002) compares a translation with a **reference**, a translation that a person has written. It counts **n-grams**, runs of $n$ words. The share $p_n$ says how many of the translation's n-grams also occur in the reference. An n-gram counts at most as often as it occurs in the reference: "the the the" gets no more for three than for two, if the reference has two.
+# **BLEU** (Papineni et al. 2002) compares a translation with a **reference**, a translation that a person has written. It counts **n-grams**, runs of $n$ words. The share $p_n$ says how many of the translation's n-grams also occur in the reference. An n-gram counts at most as often as it occurs in the reference. So it does not help to write one word again and again.
 #
 # BLEU multiplies the four shares for n from 1 to 4 and takes the fourth root, which is their geometric mean. So a single share of 0 makes it 0. A translation could get high shares by saying little. So a **brevity penalty** lowers the score if the translation has fewer words ($c$) than the reference ($r$):
 #
@@ -242,8 +244,11 @@ for alpha in (0.0, 0.1, 1.0, 4.0):
 
 # %% tags=["nbval-check-output"]
 def n_grams(words, n):
-    places = range(len(words) - n + 1)
-    return Counter(tuple(words[place : place + n]) for place in places)
+    counts = Counter()
+    for place in range(len(words) - n + 1):
+        n_gram = tuple(words[place : place + n])
+        counts[n_gram] += 1
+    return counts
 
 
 translation = "the cat sat on the mat".split()
@@ -320,8 +325,8 @@ shown.gains_by_penalty(width=5)
 #
 # We cannot be sure, but we know what helps:
 #
-# - Greedy search makes search errors. A beam of about 5 avoids many of them: on the bench it found the better translation.
-# - The most probable translation is not always the best: for the rope, it had lost most of its words. A length penalty corrects this model error.
+# - Greedy search makes search errors. A beam keeps several hypotheses and avoids many of them: for the caption with the bench, a beam of 3 found the better translation.
+# - The most probable translation is not always the best: for the caption with the rope, it had lost most of its words. A length penalty corrects this model error.
 # - BLEU tells us on a test set which search is better. What it does not see has to be judged by people, or by models that were trained on people's judgements, such as COMET (Rei et al. 2020).
 #
 # ## Questions

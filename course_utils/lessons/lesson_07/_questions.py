@@ -7,7 +7,7 @@ questions = (
         "07.q1",
         "what greedy search misses",
         "The first word is A with probability 0.6 or B with 0.4. After A come C, D and E with 0.4, 0.3 and 0.3; after B comes C with 0.8 or D with 0.2. "
-        "What is the probability of the best translation of two words?",
+        "What is the probability of the most probable translation of two words?",
         answer=0.32,
         tolerance=0.001,
         why="It is B C, 0.4 · 0.8. Greedy search begins with A and finds A C, 0.24.",
