@@ -261,15 +261,6 @@ def test_the_tables_of_decoding_hold_all_that_their_program_measures():
     for alpha in beams.ALPHAS:
         widths, runs = measured("beams", "bleu", "width", pair="en-fr", alpha=alpha)
         assert (widths, len(runs)) == (list(beams.WIDTHS), 3)
-    right, wrong, own = (
-        measured("exposure", "right", "place", fed=fed)[1] for fed in ("right words", "one wrong word", "own words")
-    )
-    assert len(right) == len(wrong) == len(own) == 5 and {len(run) for run in (*right, *wrong, *own)} == {12}
-    for after_right, after_one, after_own in zip(right, wrong, own, strict=True):
-        place = beams.ONE_WRONG
-        assert after_one[:place] == after_right[:place] and after_one[place] < after_right[place] - 0.3
-        assert all(one < other for one, other in zip(after_one[place:], after_right[place:], strict=True))
-        assert max(after_own[-3:]) < min(after_one[-3:]) - 0.1
 
 
 def class_on_the_page(lesson, name):

@@ -2,7 +2,7 @@
 
 length.csv, distance.csv                benchmarks/length.py          what gets through one vector
 attention.csv, scores.csv, projected.csv benchmarks/looking_back.py   what attention adds, and where it lies
-beams.csv, exposure.csv                 benchmarks/beams.py           width against BLEU, and a decoder's own errors
+beams.csv                               benchmarks/beams.py           width against BLEU
 local.csv                               benchmarks/local.py           attention in a window
 recall.csv                              benchmarks/recall.py          attention of a network to its own past
 paths.csv                               benchmarks/paths.py           how far four kinds of layers see

@@ -1,18 +1,14 @@
 # %%
 from collections import Counter
-from functools import partial
 from math import exp
+from typing import NamedTuple
 
-import ipywidgets
 import torch
 
 from course_utils import check, predict, reveal
-from course_utils.base.edits import edited
-from course_utils.data.measured import measured
 from course_utils.data.subwords import BOS, EOS, PAD
 from course_utils.figures import plots
-from course_utils.figures.tables import table
-from course_utils.figures.widgets import explore
+from course_utils.lessons.lesson_07 import _shown as shown
 from course_utils.models.files import load_pretrained
 from course_utils.translation.scores import bleu
 from course_utils.translation.search import translate_all
@@ -20,21 +16,35 @@ from course_utils.translation.search import translate_all
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# ## Two translations
+# A translator gives a probability to every possible translation. So finding the best translation sounds easy: take the most probable one. In this lesson we see two difficulties. It is hard to find the most probable translation, and when we have found it, it need not be the best.
 #
-# A model like lesson 06's, trained on captions, translates a sentence into French, in two ways. Which one would you choose, and which is more probable? In French, "à la rivière" means *at the river*, "près de la rivière" *near the river*, and "au bord de la rivière", which we shall meet, *on its bank*.
+# ## Two translations of one sentence
+#
+# We take a translator like the one of lesson 06, which was trained on captions of photos. It translates an English caption into French in two ways. This lesson explains what `width` and `alpha` in the code mean.
+#
+# For each result we print the logarithm of its probability. It is negative, and the nearer it is to 0, the more probable the translation is. Which of the two translations is more probable?
 
 # %%
 model, subwords = load_pretrained("attention-en-fr")
 river = "Two women are eating ice cream on a bench by the river."
-opening = {width: translate_all(model, subwords.encode([river]), width=width, alpha=0.0)[0] for width in (1, 3)}
-for found in opening.values():
-    print(f"log probability {found.log_probability:.2f}: {subwords.decode([found.tokens])[0]}")
+source = subwords.encode([river])
+for width in (1, 3):
+    found = translate_all(model, source, width=width, alpha=0.0)[0]
+    text = subwords.decode([found.tokens])[0]
+    print(f"log probability {found.log_probability:.2f}: {text}")
 
 # %% [markdown]
-# The second says what we mean, and it is more probable ($e^{0.47}$, about 1.6 times). Yet **greedy search**, which takes the most probable word at each step as lessons 05 and 06 did, finds only the first. Why?
+# The second translation is more probable. The logarithms differ by 0.47, and $e^{0.47}$ is 1.6, so it is 1.6 times as probable as the first. It also says better what the caption means: "près de la rivière" is *near the river*, and "à la rivière" is *at the river*.
 #
-# Given what has been written so far, a decoder assigns a probability to every possible next word. So all translations form a tree. This one translates "le chien": each line shows the probability of its word, each box the product of all lines up to it. The solid path is greedy search's. Is there a better one?
+# The first translation comes from **greedy search**, which writes the most probable word at each step. Lessons 05 and 06 did the same. Why does greedy search miss the more probable translation?
+#
+# ## A tree of translations
+#
+# We look for the reason in an example that is small enough to draw. A decoder translates "le chien" (*the dog*) into two English words. From the words so far, it gives a probability to each next word. The probability of a whole translation $y$ of a source $x$ is the product of these:
+#
+# $$p(y \mid x) = \prod_t p(y_t \mid x, y_1, \dots, y_{t-1})$$
+#
+# So all translations form a tree. In the drawing, each line shows the probability of one word. Each box shows the probability of all words up to it. The solid lines are the path of greedy search. Does another path lead to a more probable translation?
 
 # %%
 next_word = {
@@ -43,240 +53,228 @@ next_word = {
     ("the",): {"dog": 0.9, "hound": 0.05, "cat": 0.05},
     ("one",): {"dog": 0.5, "hound": 0.3, "cat": 0.2},
 }
-probability = {}
-for before, shares in next_word.items():
-    for word, share in shares.items():
-        probability[(*before, word)] = probability.get(before, 1.0) * share
+probability = {}  # of one word, and of two words
+for first, share in next_word[()].items():
+    probability[(first,)] = share
+    for second, share_after in next_word[(first,)].items():
+        probability[(first, second)] = share * share_after
 
-written, greedy = (), []
-while written in next_word:
-    written = (*written, max(next_word[written], key=next_word[written].get))
-    greedy.append(written)
+greedy = [("a",), ("a", "dog")]  # the most probable word at each step
 plots.tree(probability, kept=greedy)
 
 # %% [markdown]
-# Greedy search begins with "a", and then has no good word left: "a dog" has the probability 0.20, "the dog" 0.36. The most probable *first word* does not lead to the most probable *sentence*, and greedy search never goes back.
+# Yes: "the dog" has the probability 0.4 · 0.9 = 0.36, and the "a dog" of greedy search has only 0.5 · 0.4 = 0.20. The word "a" is the most probable *first* word, but no good word follows it. Greedy search never goes back.
 #
-# ## Keep several beginnings
+# If a search misses a more probable translation, we call that a **search error**.
 #
-# We cannot try every sentence: with 4,000 tokens there are $4{,}000^{10}$ of length ten. **Beam search** keeps several beginnings. In each round it continues every open beginning, keeps the `width` most probable of all continuations, and **sets aside** those that end with EOS. We add up logarithms, because the product of many small probabilities would round to 0; the order stays the same. Which width finds "the dog"?
-
-
-# %% tags=["nbval-check-output"]
-def beam_search(step, width, longest, may_stop=None):  # may_stop: used below, under "When may the search stop?"
-    open_ones, ended, history = [([BOS], 0.0)], [], []
-    for _ in range(longest):
-        continued = []
-        for ids, log_p in open_ones:
-            best = step(ids).topk(width)  # no more than these can be kept
-            for token, of_token in zip(best.indices.tolist(), best.values.tolist(), strict=True):
-                continued.append(([*ids, token], log_p + of_token))
-        kept = sorted(continued, key=lambda one: -one[1])[:width]
-        history.append(kept)
-        ended += [one for one in kept if one[0][-1] == EOS]
-        open_ones = [one for one in kept if one[0][-1] != EOS]
-        if not open_ones or (may_stop and ended and may_stop(ended, open_ones)):
-            break
-    return sorted(ended, key=lambda one: -one[1]), history
-
-
-def in_the_tree(prefix):
-    """The log probability of each next word: a list of ids, BOS first → V."""
-    shares = next_word.get(tuple(vocabulary[i] for i in prefix[1:]), {"EOS": 1.0})
-    return torch.tensor([shares.get(word, 1e-9) for word in vocabulary]).log()
-
-
-vocabulary = ["", "BOS", "EOS", "a", "the", "one", "dog", "hound", "cat"]  # BOS is 1, EOS is 2
-for width in (1, 2):
-    ids, log_p = beam_search(in_the_tree, width, longest=3)[0][0]
-    print(f"width {width}: {' '.join(vocabulary[i] for i in ids[1:])}, probability {exp(log_p):.2f}")
-
-# %% [markdown]
-# A beam of width 1 is greedy search. Width 2 finds "the dog". Why? Move the sliders and see which beginnings each width keeps in each round.
+# ## Keep several hypotheses
+#
+# We cannot try all translations. Our model has 4,000 **tokens**, which are words and parts of words, and they make $4{,}000^{10}$ sequences of length ten. But we can keep more than one of them while we search. A translation that has been begun is called a **hypothesis**. It begins with the token BOS, and it is *open* until it ends with the token EOS.
+#
+# **Beam search** keeps the most probable hypotheses. How many it keeps is its `width`. It goes in rounds:
+#
+# 1. Continue every open hypothesis by one more token, in every possible way.
+# 2. Of all these continuations, keep the `width` most probable ones.
+# 3. Set aside those that end with EOS. The others stay open for the next round.
+#
+# In the first step, the code continues each hypothesis only by its `width` most probable tokens, because more of them could not be kept anyway. It adds up logarithms of probabilities. The product itself would soon be too small for the computer and become 0. A larger probability has a larger logarithm, so the order is the same.
+#
+# The function `step` is the decoder: it takes the ids so far, and returns the logarithm of the probability of each next token.
 
 
 # %%
-def beam_at(width, number):
-    _, history = beam_search(in_the_tree, width, longest=2)
-    kept = [tuple(vocabulary[i] for i in ids[1:]) for kept in history[:number] for ids, _ in kept]
-    kept = [words for words in kept if words in probability]  # drop those whose probability is almost 0
-    shown = [f"“{' '.join(words)}” with {probability[words]:.2g}" for words in kept if len(words) == number]
-    best = max((words for words in kept if len(words) == number), key=probability.get)
-    plots.tree(probability, kept=kept, best=best, title=f"width {width}, round {number}")
-    return f"Kept in round {number}: {', '.join(shown)}."
+class Hypothesis(NamedTuple):
+    ids: list  # BOS first
+    log_p: float
 
 
-width_slider = ipywidgets.IntSlider(value=2, min=1, max=4, description="width")
-round_slider = ipywidgets.IntSlider(value=2, min=1, max=2, description="round")
-beam_explorer = explore(beam_at, width=width_slider, number=round_slider)
-beam_explorer
+def by_log_p(hypothesis):
+    return hypothesis.log_p
+
+
+def beam_search(step, width, longest):
+    open_ones = [Hypothesis([BOS], 0.0)]
+    ended = []
+    history = []  # what each round keeps
+    for _ in range(longest):
+        continued = []
+        for ids, log_p in open_ones:
+            of_next = step(ids)  # V: the log probability of each next token
+            best = of_next.topk(width).indices  # width: the most probable tokens
+            for token in best.tolist():
+                total = log_p + of_next[token].item()
+                continued.append(Hypothesis([*ids, token], total))
+        continued.sort(key=by_log_p, reverse=True)
+        kept = continued[:width]
+        history.append(kept)
+        ended += [one for one in kept if one.ids[-1] == EOS]
+        open_ones = [one for one in kept if one.ids[-1] != EOS]
+    ended.sort(key=by_log_p, reverse=True)
+    return ended, history
+
 
 # %% [markdown]
-# Both "a" and "the" survive the first round, and in the second round "the dog" is the best, in red.
+# For the tree, `step` looks up the probabilities that we have written down. Try it on paper first, with a width of 2: which two hypotheses are kept in the first round, and which in the second?
+
+# %% tags=["nbval-check-output"]
+# a word's place in this list is its id
+vocabulary = ["PAD", "BOS", "EOS", "a", "the", "one", "dog", "hound", "cat"]
+
+
+def in_the_tree(ids):  # the decoder of the small example
+    words = tuple(vocabulary[i] for i in ids[1:])  # without BOS
+    shares = next_word.get(words, {"EOS": 1.0})  # after two words comes EOS
+    of_next = [shares.get(word, 0.0) for word in vocabulary]  # V: most are 0
+    return torch.tensor(of_next).log()  # V: the logarithm of 0 is -∞
+
+
+for width in (1, 2):
+    ended, _ = beam_search(in_the_tree, width, longest=3)
+    best = ended[0]
+    text = " ".join(vocabulary[i] for i in best.ids[1:])
+    print(f"width {width}: {text}, probability {exp(best.log_p):.2f}")
+
+# %% [markdown]
+# With a width of 2, beam search finds "the dog". The first round keeps "a" and "the". The second round keeps "the dog" with 0.36 and "a dog" with 0.20. With a width of 1, only "a" is kept, and that is greedy search.
 #
-# Back to the bench. The model's `step` reads what is written so far and gives the log probability of each next token. When does the better translation overtake greedy search's?
+# Move the sliders to see what each width keeps in each round. The best hypothesis of the round is red. What does a width of 3 keep in the second round?
+
+# %%
+shown.beam_in_the_tree(beam_search, in_the_tree, vocabulary, probability)
+
+# %% [markdown]
+# A width of 3 keeps "the dog", "a dog" and one of the two hypotheses with 0.15. No hypothesis that begins with "one" is kept.
+#
+# ## The bench by the river
+#
+# Now we use the same `beam_search` for the caption. All that it needs is another `step`, which asks the model for the next token. The function `step_of` makes one for a source, and returns it. At which word do the hypotheses part, and which of them ends first?
 
 
 # %%
 def step_of(text):
-    source = torch.tensor([[*subwords.encode([text])[0], EOS]])  # B S
+    source_ids = [*subwords.encode([text])[0], EOS]
+    source = torch.tensor([source_ids])  # B S, with B = 1
 
     @torch.no_grad()
-    def step(prefix):
-        logits = model(source, torch.tensor([prefix]))[0, -1]  # V
-        logits[[PAD, BOS]] = -torch.inf  # are never written
-        return logits.log_softmax(-1)
+    def step(ids):
+        logits = model(source, torch.tensor([ids]))  # B T V
+        of_next = logits[0, -1]  # V: after the last token
+        of_next[[PAD, BOS]] = -torch.inf  # these two are never written
+        return of_next.log_softmax(-1)
 
     return step
 
 
 def in_words(ids):
-    return subwords.decode([ids[1:]])[0] + " EOS" * (ids[-1] == EOS)
+    text = subwords.decode([ids[1:]])[0]  # without BOS
+    return text + " EOS" if ids[-1] == EOS else text
 
 
-beams, history = beam_search(step_of(river), width=3, longest=25)
-print("the package's search finds the same:", beams[0][0][1:-1] == opening[3].tokens)
-for number in (10, 11, 14, 15, 16):
+ended, history = beam_search(step_of(river), width=3, longest=25)
+for number in (10, 11, 14, 15):
     print(f"round {number}:")
     for ids, log_p in history[number - 1]:
-        print(f"{log_p:8.2f}  … {' '.join(in_words(ids).split()[7:])}")
+        print(f"{log_p:8.2f}  {in_words(ids)}")
 
 # %% [markdown]
-# In round 10 "à" is ahead, and greedy search takes it. One round later "au bord" and "près de" have overtaken it. In round 14 "à la rivière" ends and is set aside. "près de" ends one round later, as the most probable of the three.
+# The hypotheses part after "banc", *bench*. In round 10, "à" is the most probable next token, so greedy search takes it. One round later, "près de" and "au bord" (*on the bank*) have overtaken it.
 #
-# ## Change a line
+# "à la rivière" ends first, in round 14. It is set aside, and the search goes on. In the next round, again three hypotheses are kept, though only two were open: one of these two is continued in two ways. To go on is right, because in round 15 "près de la rivière" ends with a higher probability. So the hypothesis that ends first need not be the best.
 #
-# What are the lines of `beam_search` for? Each pair below names a piece of its code, and what `edited` writes there instead, in a copy. Only one of the four copies still finds "près de la rivière". Which one?
+# Our search always goes on for 25 rounds. The course's own search, which we used at the beginning, stops earlier: when no open hypothesis is more probable than the best one that has ended. Each further token can only lower the probability, so nothing is lost.
+#
+# ## Is the most probable translation the best?
+#
+# A wider beam makes fewer search errors. So let us take another caption, and compare a beam of 5 with a beam of 20. The wider beam finds a translation that is more probable. Will this translation be shorter or longer than the one that the beam of 5 finds?
 
 # %% tags=["nbval-check-output"]
-changes = {
-    "one word each": ("topk(width)", "topk(1)"),
-    "last word only": ("log_p + of_token", "of_token"),
-    "old ends lost": ("ended += [one", "ended = [one"),
-    "ends stay open": ("open_ones = [one for one in kept if one[0][-1] != EOS]", "open_ones = kept"),
-}
-predict("07.change", ...)
+predict("07.wider", ...)
 
 # %% tags=["reveals"]
-print("What each copy finds in the tree, with a beam of two, and for the bench, with a beam of three:")
-rows = {}
-for name, (old, new) in changes.items():
-    search = edited(beam_search, old, new)
-    ended = [search(in_the_tree, 2, longest=3)[0], search(step_of(river), 3, longest=25)[0]]
-    in_tree, on_bench = (best[0][0] if best else [BOS] for best in ended)
-    rows[name] = [" ".join(vocabulary[i] for i in in_tree[1:]), in_words(on_bench).split(" banc ")[-1]]
-    if on_bench == beams[0][0]:
-        reveal("07.change", name)
-table(rows, ["tree", "… sur un banc"], corner="copy", left=("tree", "… sur un banc"))
-
-# %% [markdown]
-# "Ends stay open" changes nothing here, but what has ended takes a place that a later winner may need. With one word each there is never a second beginning: this is greedy search. The second copy forgets what earlier words have cost, the third what ended before its last round. In the tree neither mistake shows. **Your turn**: add a change of your own.
-#
-# ## When may the search stop?
-#
-# Our search mostly goes on to its limit of 25 tokens. May it stop at the first end, at the second (`mine`), or when no open beginning can win? How many of ten results become less probable with the first rule?
-
-# %% tags=["nbval-check-output"]
 rope = "A girl jumping rope on a sidewalk near a parking garage."
-captions = [
-    "A man in a blue shirt is standing on a ladder cleaning a window.",
-    "Two young girls are playing with a red ball in the park.",
-    "A dog runs through the snow with a stick in its mouth.",
-    "A woman with a large hat is reading a book on the beach.",
-    "Children are climbing on a wall near the school.",
-    "A man is selling fruit at a market while people walk by.",
-    "The boy in the yellow jacket jumps into the water.",
-    "People are waiting in front of a train station at night.",
-]
-rules = {
-    "never": None,
-    "at the first end": lambda ended, open_ones: True,
-    "mine": lambda ended, open_ones: len(ended) >= 2,  # a rule of your own
-    "when none can win": lambda ended, open_ones: max(p for _, p in ended) >= max(p for _, p in open_ones),
-}
-predict("07.stop", ...)
-
-# %% tags=["reveals"]
-print("A beam of five, with four rules for stopping:")
-found = {}
-for name, rule in rules.items():
-    runs = [beam_search(step_of(text), 5, longest=25, may_stop=rule) for text in [*captions, river, rope]]
-    found[name] = torch.tensor([ended[0][1] for ended, _ in runs])
-    print(f"{name}: {sum(len(history) for _, history in runs)} rounds,", end=" ")
-    print("results less probable:", worse := int((found[name] < found["never"] - 1e-4).sum()))
-    if name == "at the first end":
-        reveal("07.stop", "0 to 2" if worse < 3 else "3 to 5" if worse < 6 else "6 to 10")
-
-# %% [markdown]
-# What ends first need not be the best: an open one may still end with a higher probability. Waiting for a second end still loses one result. It is safe to stop when none can win, since each further token can only lower the sum, and that takes hardly any more rounds. **Your turn**: for how many ends must `mine` wait to lose none of the ten? Does it then take more rounds than the safe rule?
-#
-# ## Is a wider beam better?
-#
-# A wider beam keeps more beginnings, so it can find a more probable translation. What do beams of 5 and of 20 find for "A girl jumping rope on a sidewalk near a parking garage."?
-
-# %%
-rows = {}
+print("The best hypothesis of each beam, and its number of tokens:")
+lengths = []
 for width in (5, 20):
-    found, _ = beam_search(step_of(rope), width, longest=25)
-    ids, log_p = found[0]
-    rows[f"width {width}: {in_words(ids)}"] = [log_p, f"{len(ids) - 1}"]
-table(rows, ["log probability", "tokens with EOS"], digits=3)
+    ended, _ = beam_search(step_of(rope), width, longest=25)
+    ids, log_p = ended[0]
+    tokens = len(ids) - 1  # with EOS, without BOS
+    lengths.append(tokens)
+    print(f"width {width}, {tokens} tokens, {log_p:.3f}: {in_words(ids)}")
+reveal("07.wider", "shorter" if lengths[1] < lengths[0] else "longer")
 
 # %% [markdown]
-# The first says that a girl is jumping rope on a sidewalk near a garage. Width 20 finds a more probable translation, "A girl jumping.", and loses the rest. The search is better, but the translation is worse: a log probability adds up a negative number for each token, so short ones have an advantage.
+# The translation of the wider beam is much shorter. It says "A girl jumping." and leaves out the rope, the sidewalk and the garage. The other one leaves out little: it says "garage" for "parking garage".
 #
-# Wu et al. 2016 divide it by a **length penalty** (we count EOS):
+# This is not a search error, since the search has found what is more probable. The model gives a higher probability to the worse translation. That is called a **model error**.
+#
+# Short translations have an advantage, because each token adds a negative number to the sum. To correct this, Wu et al. 2016 divide the log probability by a number $lp$ that grows with the number of tokens $|y|$. A negative number that is divided by more comes nearer to 0, so long translations win by it. We count EOS as a token:
 #
 # $$s(y) = \frac{\log p(y \mid x)}{lp(y)} \qquad lp(y) = \left(\frac{5 + |y|}{6}\right)^{\alpha}$$
 #
-# Stopping is then no longer safe: a further token also raises the divisor, so a longer beginning can overtake. For which $\alpha$ does the longer translation win? The second score, `mine`, adds 0.01 for each token, as Murray & Chiang 2018 do for each word. Does the longer win with it?
+# The authors call $lp$ a **length penalty**, and its 5 and 6 are their choice. With $\alpha = 0$ it is 1 and changes nothing. Calculate the two scores for $\alpha = 1$: the short translation has 5 tokens and the logarithm -5.654, and the long one has 16 tokens and -5.797. Which of the two wins?
 
 
 # %%
-def over_penalty(length, log_p, alpha):  # length: with EOS, without BOS
-    return log_p / ((5 + length) / 6) ** alpha
+def penalised(hypothesis, alpha):
+    tokens = len(hypothesis.ids) - 1  # with EOS, without BOS
+    return hypothesis.log_p / ((5 + tokens) / 6) ** alpha
 
 
-def mine(length, log_p):  # a score of your own
-    return log_p + 0.01 * length
-
-
-scores = {f"α = {alpha}": partial(over_penalty, alpha=alpha) for alpha in (0.0, 0.02, 0.1, 1.0, 4.0)} | {"mine": mine}
-rows = {}
-for name, score in scores.items():
-    ids, log_p = max(found, key=lambda one: score(len(one[0]) - 1, one[1]))
-    rows[f"{name}: {in_words(ids)}"] = [score(len(ids) - 1, log_p), log_p]
-table(rows, ["score", "log probability"], corner="best of the translations found with width 20", digits=3)
+ended, _ = beam_search(step_of(rope), 20, longest=25)
+for alpha in (0.0, 0.1, 1.0, 4.0):
+    scores = torch.tensor([penalised(one, alpha) for one in ended])
+    winner = ended[scores.argmax()]
+    print(f"α = {alpha}, score {scores.max():.3f}: {in_words(winner.ids)}")
 
 # %% [markdown]
-# At 0.02 the short one wins, at 0.1 a longer one, at 4, one that repeats where the girl is. So choose $\alpha$ on validation captions. With `mine`, eleven more tokens earn 0.11, but cost 0.14. **Your turn**: which reward lets the longer one win?
+# With $\alpha = 1$ the long translation wins. Its score is -5.797 / 3.5 = -1.656, and the score of the short one is -5.654 / 1.667 = -3.392. Even $\alpha = 0.1$ is enough here.
 #
-# ## BLEU by hand
+# A large $\alpha$ does harm, too: with $\alpha = 4$, the winner says twice where the girl is. So $\alpha$ has to be chosen: one tries several, and takes the one with the best translations on sentences that are kept for such choices. For this we need a number that says how good a translation is.
 #
-# **BLEU** (Papineni et al. 2002) compares a translation with a human reference. $p_n$ is the share of its **n-grams**, runs of n words, that also occur there, each counted at most as often as it occurs there. Where its $c$ words are fewer than the reference's $r$, a **brevity penalty** lowers the score:
+# ## BLEU: compare with a human translation
+#
+# **BLEU** (Papineni et al. 2002) compares a translation with a **reference**, a translation that a person has written. It counts **n-grams**, runs of $n$ words. The share $p_n$ says how many of the translation's n-grams also occur in the reference. An n-gram counts at most as often as it occurs in the reference. So it does not help to write one word again and again.
+#
+# BLEU multiplies the four shares for n from 1 to 4 and takes the fourth root, which is their geometric mean. So a single share of 0 makes it 0. A translation could get high shares by saying little. So a **brevity penalty** lowers the score if the translation has fewer words ($c$) than the reference ($r$):
 #
 # $$\text{BLEU} = 100 \cdot \min(1, e^{1 - r/c}) \cdot (p_1\, p_2\, p_3\, p_4)^{1/4}$$
 #
-# How many n-grams does "the cat sat on the mat" share with "the black cat sat on the mat"?
+# The translation is "the cat sat on the mat", and the reference "the black cat sat on the mat". Count on paper: how many of the five pairs of words occur in the reference?
+
 
 # %% tags=["nbval-check-output"]
-translation, reference = "the cat sat on the mat".split(), "the black cat sat on the mat".split()
-product = 1.0
-for n in range(1, 5):
-    grams = [Counter(zip(*(words[i:] for i in range(n)), strict=False)) for words in (translation, reference)]
-    shared, total = (grams[0] & grams[1]).total(), grams[0].total()
-    product *= shared / total
-    print(f"n = {n}: {shared} of {total}")
-brevity = min(1, exp(1 - len(reference) / len(translation)))
-print(f"brevity penalty {brevity:.3f}, BLEU by hand {100 * brevity * product**0.25:.2f}")
+def n_grams(words, n):
+    counts = Counter()
+    for place in range(len(words) - n + 1):
+        n_gram = tuple(words[place : place + n])
+        counts[n_gram] += 1
+    return counts
 
-library = bleu([" ".join(translation)], [" ".join(reference)])
-print(f"sacrebleu {library.score:.2f}   {library.signature}")
+
+translation = "the cat sat on the mat".split()
+reference = "the black cat sat on the mat".split()
+product = 1.0
+for n in (1, 2, 3, 4):
+    mine = n_grams(translation, n)
+    shared = mine & n_grams(reference, n)  # the smaller of the two counts
+    product = product * shared.total() / mine.total()
+    print(f"n = {n}: {shared.total()} of {mine.total()}")
+
+brevity = min(1, exp(1 - len(reference) / len(translation)))
+print(f"brevity penalty {brevity:.3f}")
+print(f"BLEU by hand {100 * brevity * product**0.25:.2f}")
+
+library = bleu(["the cat sat on the mat"], ["the black cat sat on the mat"])
+print(f"sacrebleu    {library.score:.2f}   {library.signature}")
 
 # %% [markdown]
-# The library agrees. Its **signature** says how the text was split, whether case counts and how zeros are treated. Two scores can be compared only if these agree: Post 2018 found differences of up to 1.8 between common settings. For a test set, counts are added up over all sentences before they are divided. **Your turn**: let the translation be `the the the the`. Only two of its words count, as the reference has no more, and no pair. What does the library make of the zeros?
+# Four of the five pairs occur in the reference. Only "the cat" does not, because "black" stands between its words.
 #
-# BLEU compares words, not meaning. The reference is "The black dog is not sleeping on the sofa." Which does BLEU prefer: "… is now sleeping on the sofa." or "… lies awake on the sofa."?
+# The library `sacrebleu` computes the same. It also prints a **signature**, which says how the text was split into words, whether case counts, and so on. Scores with different signatures cannot be compared: Post 2018 found differences of up to 1.8 BLEU between common settings.
+#
+# For a whole test set there is one BLEU. The counts of all sentences are added up, and each $p_n$ is computed once, from the sums.
+#
+# BLEU counts words. Does it also see whether the meaning is right? The reference is "The black dog is not sleeping on the sofa." Which translation gets the higher BLEU: "The black dog is now sleeping on the sofa." or "The black dog lies awake on the sofa."?
 
 # %% tags=["nbval-check-output"]
 predict("07.meaning", ...)
@@ -284,90 +282,52 @@ predict("07.meaning", ...)
 # %% tags=["reveals", "nbval-check-output"]
 print("BLEU of two sentences:")
 reference = "The black dog is not sleeping on the sofa ."
-pair = ("The black dog is now sleeping on the sofa .", "The black dog lies awake on the sofa .")
-found = [bleu([translation], [reference]).score for translation in pair]
-for value, translation in zip(found, pair, strict=True):
-    print(f"{value:5.1f}  {translation}")
-reveal("07.meaning", ("now sleeping", "lies awake")[found.index(max(found))])
+now_sleeping = bleu(["The black dog is now sleeping on the sofa ."], [reference])
+lies_awake = bleu(["The black dog lies awake on the sofa ."], [reference])
+print(f"now sleeping {now_sleeping.score:.1f}")
+print(f"lies awake   {lies_awake.score:.1f}")
+higher = now_sleeping.score > lies_awake.score
+reveal("07.meaning", "now sleeping" if higher else "lies awake")
 
 # %% [markdown]
-# It prefers the one that says the opposite. So a high BLEU does not say that the meaning is right.
+# BLEU prefers "now sleeping", which says the opposite of the reference. So a high BLEU does not say that the meaning is right. The BLEU of a whole test set is still useful to compare translators, or searches.
 #
-# ## How wide?
+# ## How wide should the beam be?
 #
-# The course has translated a whole test set, 1,000 captions, into French, with three models of different seeds, each at seven widths, without a penalty and with $\alpha$ = 1 as an example. Which widths are best without it?
+# Now we can measure what one caption has shown. Three translators, trained with different seeds, have translated the 1,000 captions of a test set into French. Each did so at seven widths, once without a penalty and once with $\alpha = 1$. That takes a while, so the course has stored the results. Which widths give the best BLEU without a penalty?
 
 # %% tags=["nbval-check-output"]
 predict("07.width", ...)
 
 
 # %% tags=["reveals"]
-print("Three seeds; the bands go from the lowest to the highest:")
-
-
-def draw_by_width(columns):
-    for (column, name), ax in zip(columns.items(), plots.axes(2, width=5.2, height=3.8), strict=True):
-        curves = {}
-        for alpha in (0.0, 1.0):
-            widths, runs = measured("beams", column, "width", pair="en-fr", alpha=alpha)
-            curves[f"α = {alpha:g}"] = torch.tensor(runs)
-        plots.curves(widths, curves, "width", name, ax=ax)
-        ax.set_xscale("log")
-        ax.set_xticks(widths, [f"{width:g}" for width in widths])
-        if column == "cpu_seconds":
-            ax.set_yscale("log")
-            ax.set_yticks([3, 10, 30, 100], ["3", "10", "30", "100"])
-
-
-draw_by_width({"bleu": "BLEU", "length": "tokens of translation / of reference"})
-(widths, runs), (_, others) = (measured("beams", "bleu", "width", pair="en-fr", alpha=alpha) for alpha in (0.0, 1.0))
-without, penalised = torch.tensor(runs).T, torch.tensor(others).T  # 7 widths, 3 seeds
-best = widths[without.mean(1).argmax()]
+print("Lines are means of three seeds, bands go from the lowest to the highest:")
+best = shown.by_width()
 reveal("07.width", "1 or 2" if best < 3 else "3 or 5" if best < 10 else "10 or more")
-print("α = 0, seed by seed, 5 minus 3:", without[3] - without[2], " 50 minus 5:", without[6] - without[3])
-print("at 5, seed by seed, α = 1 minus α = 0:", penalised[3] - without[3])
-lengths = torch.tensor(measured("beams", "length", "width", pair="en-fr", alpha=0.0)[1]).T  # 7 widths, 3 seeds
-undone = without / (1 - 1 / lengths).exp().clamp(max=1)  # about, as these lengths are counted in tokens
-print(
-    "α = 0, about without the brevity penalty:", *(f"width {widths[i]:g}: {undone[i].mean():.0f} " for i in (0, 3, 6))
-)
 
 # %% [markdown]
-# Without a penalty, the widths 3 and 5 are about level. Beyond 10 BLEU falls sharply: at 50 the translations have lost a quarter of the length that they have at 1. Without the brevity penalty their score would be higher than at 1: what is written is right more often, but too much is missing. Koehn and Knowles 2017 described this; Yang et al. 2018 call it the **beam-search curse**.
+# Without a penalty, the widths 3 and 5 give the best BLEU. Beyond 10, BLEU falls sharply, and the picture on the right shows why: the translations become too short. Koehn & Knowles 2017 described this fall, and Yang et al. 2018 call it the **beam-search curse**.
 #
-# With the penalty, a beam of 5 is better with each seed, and BLEU hardly falls as the beam grows; the translations still get shorter, but slowly. Does a wide beam find more probable translations at all, and what does it cost?
+# With the penalty, a wide beam does hardly any harm. Does the penalty also help at a width of 5, and do wide beams find more probable translations?
 
 # %%
-draw_by_width({"log_probability": "mean log probability", "cpu_seconds": "seconds for 1,000 captions, one core"})
-
-# %% [markdown]
-# A wider beam finds more probable translations: the search does what it is asked, and that is the problem. Fifty times the width takes about forty times as long, and with the penalty, where stopping is harder, longer.
-#
-# ## After its own errors
-#
-# So far we have looked for faults in the search and its score. But in training the decoder read the right words, and now it reads its own, errors included. What does one error do to later words?
-#
-# Lesson 05's one-vector model translates sentences of 12 words from the small world. It reads only right words; only its own; or right words except at position 4, where we put its most likely wrong word. Does it recover?
+shown.table_by_width([1, 5, 50])
 
 # %%
-curves = {}
-for fed in ("right words", "one wrong word", "own words"):
-    at, runs = measured("exposure", "right", "place", fed=fed)
-    curves[f"after {fed}"] = torch.tensor(runs)
-lost = curves["after one wrong word"] - curves["after right words"]
-print("Share of right words after one wrong word, minus that after right words:")
-for place in (5, 8, 12):
-    of_seeds = lost[:, place - 1]
-    low, high = of_seeds.min(), of_seeds.max()
-    print(f"position {place}: {of_seeds.mean():.2f} [{low:.2f} to {high:.2f} over {len(of_seeds)} seeds]")
-plots.curves(at, curves, "position in the translation", "share of right words", ax=plots.axes(width=6.4, height=3.8))
+shown.gains_by_penalty(width=5)
 
 # %% [markdown]
-# Even after right words the share falls, as one vector holds all twelve. After one wrong word the decoder recovers in part: eight positions later fewer words are right, with every seed. This is **exposure bias** (Ranzato et al. 2016). After its own words hardly any of the last are right; omissions shift words, too.
+# At a width of 5, the penalty gains 0.4 to 0.5 BLEU with each of the three seeds. A wider beam finds more probable translations, but with the penalty, BLEU does not rise any more from 5 to 50. And a width of 50 takes about forty times as long as a width of 1.
 #
-# ## So: which translation is best?
+# So the search does what it is asked to do. Without the penalty, BLEU falls because of model errors: the model gives a higher probability to translations that are too short.
 #
-# On the bench, the more probable translation was better; for the rope, it had lost most of its words. A beam of five with $\alpha$ = 1 does well, by BLEU. What it misses needs people, or models trained on their judgements, such as COMET (Rei et al. 2020).
+# ## So which translation is best?
+#
+# We cannot be sure, but we know what helps:
+#
+# - Greedy search makes search errors. A beam keeps several hypotheses and avoids many of them: for the caption with the bench, a beam of 3 found the better translation.
+# - The most probable translation is not always the best: for the caption with the rope, it had lost most of its words. A length penalty corrects this model error.
+# - BLEU tells us on a test set which search is better. What it does not see has to be judged by people, or by models that were trained on people's judgements, such as COMET (Rei et al. 2020).
 #
 # ## Questions
 #
@@ -391,11 +351,10 @@ check("07.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - The best translation is not always the most probable one, and greedy search may miss even that one.
-# - Beam search keeps the best few beginnings in each round and sets aside those that end.
-# - Log probabilities add up, so short translations are favoured, and more so the wider the beam. A length penalty corrects that.
-# - BLEU is the geometric mean of four shares of n-grams times a brevity penalty. It counts words and does not see meaning.
-# - In use a decoder reads its own errors: after one wrong word, fewer of the later ones are right.
+# - Greedy search may miss the most probable translation. That is a search error.
+# - Beam search keeps the `width` most probable hypotheses in each round, and sets aside those that end with EOS.
+# - The most probable translation need not be the best. Log probabilities favour short translations, and a length penalty corrects that.
+# - BLEU is the geometric mean of the shares of shared n-grams, for n from 1 to 4, times a brevity penalty. It counts words and does not see the meaning.
 #
 # **Exercises**: [open them](../exercises/07_decoding_exercises.ipynb)
 #

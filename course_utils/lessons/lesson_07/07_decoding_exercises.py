@@ -1,6 +1,6 @@
 # %% [markdown]
-# You compute how probable a translation is, search for a probable one, greedily and with a beam, find out which length penalty a translation needs to win, and measure translations against a reference with
-# BLEU. Then you write a test that tells right beam searches from wrong ones. The letters: T target length, V vocabulary.
+# You compute how probable a translation is, and search for a probable one, greedily and with a beam. You find out which length penalty a translation needs to win, and compute BLEU. Then you write a test
+# that tells right beam searches from wrong ones. T is the length of the target, V the size of the vocabulary.
 
 # %%
 import math
@@ -107,7 +107,7 @@ check("07.greedy", greedy)
 # %% [markdown]
 # ## 07.beam_search
 #
-# The lesson's beam search loses what is still open at the limit, and fails where the beam is wider than the vocabulary. Write one that does neither. It begins with one open hypothesis, `bos` alone, with the log probability 0. Each round:
+# The lesson's beam search has two faults. It loses what is still open at the limit, and it fails if the beam is wider than the vocabulary. Write one without these faults. It begins with one open hypothesis, `bos` alone, with the log probability 0. Each round:
 #
 # 1. Continue every open hypothesis by every id, and add the id's log probability.
 # 2. Of all continuations together keep the `width` most probable, or all if they are fewer.

@@ -9,11 +9,10 @@ lesson = Lesson(
     goals=(
         "show by hand where greedy search misses the most probable translation",
         "follow a beam search through its rounds, with translations that end",
-        "say why long translations need a correction, and what a beam that is too wide does",
+        "tell a search error from a model error, and correct for length",
         "compute BLEU by hand, and say what it does not see",
-        "say what happens to a decoder that reads its own errors",
     ),
     needs="lesson 05: decoder, teacher forcing; lesson 06: attention; logarithms",
-    reading=55,
+    reading=45,
     runs="half a minute",
 )

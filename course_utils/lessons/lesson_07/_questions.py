@@ -7,7 +7,7 @@ questions = (
         "07.q1",
         "what greedy search misses",
         "The first word is A with probability 0.6 or B with 0.4. After A come C, D and E with 0.4, 0.3 and 0.3; after B comes C with 0.8 or D with 0.2. "
-        "What is the probability of the best translation of two words?",
+        "What is the probability of the most probable translation of two words?",
         answer=0.32,
         tolerance=0.001,
         why="It is B C, 0.4 · 0.8. Greedy search begins with A and finds A C, 0.24.",
@@ -23,7 +23,7 @@ questions = (
     Question(
         "07.q2",
         "a round of beam search",
-        "A beam search of width 2 has kept two beginnings, and one of them ends with EOS. What happens to it?",
+        "A beam search of width 2 has kept two hypotheses, and one of them ends with EOS. What happens to it?",
         right=(
             "It is set aside with its score, and the search goes on with the other one.",
             "It may still be the best in the end. Nothing is written after EOS.",
@@ -34,7 +34,7 @@ questions = (
                 "A longer translation may still get a better score. The search goes on with what is open.",
             ),
             (
-                "It is thrown away, as only beginnings that can grow are of use.",
+                "It is thrown away, as only hypotheses that can grow are of use.",
                 "It is a complete translation, and perhaps the best one. It is set aside.",
             ),
             (
@@ -57,7 +57,7 @@ questions = (
                 "Their mean log probability is higher. The search does what it is asked, and that is the problem.",
             ),
             (
-                "It keeps so many beginnings that none of them gets to its end.",
+                "It keeps so many hypotheses that none of them gets to its end.",
                 "They do end, but they end too early.",
             ),
             (
@@ -83,24 +83,24 @@ questions = (
     ),
     Question(
         "07.q5",
-        "its own errors",
-        "At some position a decoder gets 47 % of the words right in training, but only 23 % in use. The sentences are the same. What makes the difference?",
+        "search error and model error",
+        "A model gives the translation A the log probability -6.1 and the translation B -5.2. People find that A is better. Greedy search returns A, and a beam of 5 returns B. What is true?",
         right=(
-            "In training it reads the right words before that position, in use its own.",
-            "A wrong word makes more of the later ones wrong, and a word left out shifts them all.",
+            "Greedy search has made a search error. That B is more probable than A is a model error.",
+            "A search has to find what is most probable. Whether the most probable translation is also the best depends on the model.",
         ),
         wrong=(
             (
-                "In training it sees the word that it has to say, in use it does not.",
-                "Because of the shift it never sees that word, not even in training.",
+                "The beam has made a search error, because it returns the worse translation.",
+                "A search error is to miss a more probable translation, and the beam has found B, which is more probable.",
             ),
             (
-                "In use the encoder is switched off, and only its last state is left.",
-                "The encoder does the same in both cases.",
+                "Greedy search has made no error, because it returns the better translation.",
+                "It has missed B, which is more probable. That B is the worse translation is not the merit of this search.",
             ),
             (
-                "In training the loss counts the most probable words alone.",
-                "The loss counts the right words. What differs is what the decoder reads.",
+                "Both searches are right, and the log probabilities have been computed wrongly.",
+                "Nothing speaks for a wrong computation. A model may well give the worse translation a higher probability.",
             ),
         ),
     ),
@@ -108,16 +108,10 @@ questions = (
 
 predictions = (
     Prediction(
-        "07.change",
-        "Which change leaves the result for the bench as it was?",
-        why="What has ended is still set aside. What continues it fills places in the beam, but has more tokens and so is less probable.",
-        choices=("one word each", "last word only", "old ends lost", "ends stay open"),
-    ),
-    Prediction(
-        "07.stop",
-        "How many of ten results become less probable if the search stops at the first end?",
-        why="What ends first is only the best of what has ended so far. An open beginning may still be more probable, and end later.",
-        choices=("0 to 2", "3 to 5", "6 to 10"),
+        "07.wider",
+        "Is the more probable translation that a beam of 20 finds shorter or longer than that of a beam of 5?",
+        why="Each token adds a negative number to the log probability, so short translations have an advantage.",
+        choices=("shorter", "longer"),
     ),
     Prediction(
         "07.meaning",
