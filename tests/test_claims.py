@@ -83,6 +83,12 @@ def _(numbers):
     return 3 < centre[8] - right[8] < 5.5
 
 
+@claim("08", "The model predicts nearly 0.6 for 20 words, too.")
+def _(numbers):
+    right, centre = (dict(pairs(numbers(f"{name}:"))) for name in ("right source word", "centre of local-p"))
+    return right[8] / 20 < 0.4 and 0.5 < centre[8] / 20 < 0.65
+
+
 @claim("10", "With two heads it gets both right, with no more parameters")
 def _(numbers):
     (weights, _, *one), (as_many, _, *two) = numbers("H = 1  ")[:4], numbers("H = 2  ")[:4]

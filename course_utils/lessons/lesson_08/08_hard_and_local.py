@@ -72,7 +72,8 @@ weights = scores.softmax(0)  # S
 soft_result = weights @ values
 k = torch.multinomial(weights, 1)  # 1: the position of the drawn word
 hard_result = values[k]
-(exact,) = torch.autograd.grad(soft_result, scores)  # S
+soft_result.backward()
+exact = scores.grad  # S
 print("gradient of the soft result:", exact)
 print("the hard result has a gradient:", hard_result.requires_grad)
 
@@ -111,7 +112,7 @@ table(rows, sentence, corner="estimate for each score", digits=2)
 # %% [markdown]
 # Yes, the mean is the exact gradient, although no single estimate is. An estimate whose mean is right is called **unbiased**. This one is called the **score-function estimator**, or REINFORCE (Williams 1992).
 #
-# The mean is right for any rewards. The derivative of a logarithm is $1 / p_k$, so $\nabla p_k = p_k \nabla \log p_k$, and
+# The mean is right for any rewards. The derivative of the logarithm at $p_k$ is $1 / p_k$, so $\nabla \log p_k = \nabla p_k / p_k$. We multiply by $p_k$, and get $\nabla p_k = p_k \nabla \log p_k$. Therefore
 #
 # $$\nabla \sum_k p_k R_k = \sum_k p_k\, R_k\, \nabla \log p_k$$
 #
@@ -154,22 +155,25 @@ print("The mean and the variance without a baseline and with one:")
 variances = {}
 for b in (0.0, 4.3):
     mean, variances[b] = mean_and_variance(b)
-    print(f"b = {b}: mean {mean}, variance {variances[b]:.2f}")
+    print(f"b = {b}: mean {mean}, variance {variances[b]:.1f}")
 factor = variances[0.0] / variances[4.3]
 reveal("08.baseline", str(round(factor.item())))
 
 # %% [markdown]
-# With the baseline, the variance is about five times smaller, and the mean is still the exact gradient. This holds for every constant $b$: it changes the mean by $b \sum_k p_k \nabla \log p_k$. This sum is the gradient of $\sum_k p_k = 1$, which is 0.
+# With the baseline, the variance is about five times smaller, and the mean is still the exact gradient. This holds for every constant $b$. It only subtracts $b \sum_k p_k \nabla \log p_k$ from the mean, and this sum is 0: it is the gradient of $\sum_k p_k$, which is always 1.
 #
 # Is the expected reward the best baseline? The picture shows the variance for baselines from 0 to 6.
 
 # %%
 baselines = torch.linspace(0, 6, 13)
-curve = torch.stack([mean_and_variance(b)[1] for b in baselines])
-variance_curve = {"our five words": curve[None]}  # 1 13: one curve with 13 points
+curve = []
+for b in baselines:
+    _, variance = mean_and_variance(b)
+    curve.append(variance)
+one_run = torch.stack(curve)[None]  # 1 13
 ax = plots.axes(width=5, height=3)
-plots.curves(baselines, variance_curve, "baseline", "variance", ax=ax)
 ax.set_ylim(0, 9.5)
+plots.curves(baselines, {"our five words": one_run}, "baseline", "variance", ax=ax)
 
 # %% [markdown]
 # The expected reward is a good baseline, but not the best one: the variance is smallest near 3.5. A model does not know its expected reward. It can take the mean of the rewards of *earlier* draws (Xu et al. 2015).
@@ -210,7 +214,7 @@ def rewards_for(right):  # B: the right position of each question
 
 
 # %%
-def soft_way(scores, rewards, baseline):  # B S, B S, a number
+def soft_way(scores, rewards, baseline):  # B S, B S, a number: not used here
     weights = scores.softmax(-1)  # B S
     reward = (weights * rewards).sum(-1)  # B
     return -reward.mean(), reward.mean()
@@ -250,7 +254,7 @@ def shares_right(W, ask):
 def train_to_look(way, seed, questions):
     torch.manual_seed(seed)
     ask = find_one("turned", seed, S=10, D=8)  # returns new questions
-    W = (0.1 * torch.randn(9, 9)).requires_grad_()  # 8 numbers and a 1 for the bias
+    W = (0.1 * torch.randn(9, 9)).requires_grad_()  # each vector: 8 numbers and a 1
     optimizer = torch.optim.Adam([W], lr=0.02)
     baseline = 1.0
     shares = [shares_right(W, ask)]
@@ -285,10 +289,10 @@ if_drawn = {}
 for name, shares in runs.items():
     if_drawn[name] = shares[:, :, 0]  # 5 11: the first of the two shares
 ax = plots.axes(width=5.4, height=3.8)
+ax.set_ylim(0, 1)
 steps = range(0, 251, 25)
 label = "share right, if drawn"
 plots.curves(steps, if_drawn, "steps of 8 questions", label, ax=ax, legend="above")
-ax.set_ylim(0, 1)
 
 # %% [markdown]
 # Soft attention learns fastest, and hard attention without a baseline is slowest. All three learn where to look, although nobody has told them. Each band goes from the lowest to the highest of five models.
@@ -321,7 +325,8 @@ reveal("08.values_read", "ahead" if ahead.mean() > 0 else "behind")
 rows = {}
 for name in ("soft", "hard", "hard, 80 questions"):
     rows[name] = runs[name][:, -1]  # 5 2: drawn and largest, after 250 steps
-table(rows, ["drawn", "largest weight"], corner="share right", digits=2)
+caption = "Share right after 250 steps, mean and range of five seeds"
+table(rows, ["drawn", "largest weight"], digits=2, caption=caption)
 
 # %% [markdown]
 # Yes, the largest weight is right more often than a draw, in all three rows. So hard attention can draw while it learns, and take the largest weight in use. A model that has learned with soft attention can do the same, and then it also reads only one value.
@@ -351,8 +356,9 @@ def local_weights(scores, centre, D):  # S, a number, a number
     return weights * gaussian
 
 
+scores = p.log()  # S: their softmax is p
 weights = local_weights(scores, centre=3, D=1)
-print("weights", weights.detach())
+print("weights", weights)
 print(f"sum {weights.sum().item():.2f}")
 
 # %% [markdown]
@@ -375,8 +381,8 @@ plots.weights(torch.stack(moved), sentence, labels, ylabel="")
 for place in (1.0, 2.5):
     centre = torch.tensor(place, requires_grad=True)
     weights = local_weights(scores, centre, D=1)
-    (gradient,) = torch.autograd.grad(weights[3], centre)  # of the weight of "barks"
-    print(f"centre {place}: gradient {gradient.item():.2f}")
+    weights[3].backward()  # the weight of "barks"
+    print(f"centre {place}: gradient {centre.grad.item():.2f}")
 
 # %% [markdown]
 # At 2.5 the gradient is positive: if the centre moves to the right, towards "barks", the weight of "barks" becomes larger. So a centre can be learned. But at 1 the gradient is 0, because "barks" lies outside the window.
@@ -394,11 +400,11 @@ for place in (1.0, 2.5):
 predict("08.window", ...)
 
 # %% tags=["nbval-check-output", "reveals"]
-print("Share of words right, mean and range of five seeds:")
-shares = words_right("monotone")
-print(table(shares, ["12 words", "20 words"], digits=2))
+print("Share of words right, mean and range of five seeds, same order:")
+same_order = words_right("monotone")
+print(table(same_order, ["12 words", "20 words"], digits=2))
 at_20 = {}
-for kind, runs_by_length in shares.items():
+for kind, runs_by_length in same_order.items():
     at_20[kind] = runs_by_length[1].mean()  # the second length is 20 words
 reveal("08.window", max(at_20, key=at_20.get))
 
@@ -408,7 +414,8 @@ reveal("08.window", max(at_20, key=at_20.get))
 # What if the rule is wrong? Now the order is reversed, so that the first word of the translation belongs to the last word of the source. How far does local-m fall?
 
 # %% tags=["nbval-check-output"]
-table(words_right("reversed"), ["12 words", "20 words"], digits=2)
+caption = "Share of words right, mean and range of five seeds, reversed order"
+table(words_right("reversed"), ["12 words", "20 words"], digits=2, caption=caption)
 
 # %% [markdown]
 # With the wrong rule, local-m is far behind global attention at both lengths. On 20 words it is only a little better than no attention.
@@ -420,7 +427,9 @@ model = train_local_p(seed=0, steps=300)
 plot_centres(model, lengths=(12, 20))
 
 # %% [markdown]
-# In sentences of 12 words, the centre stays close to the right word. In sentences of 20 words, it runs ahead: at position 8 of the translation it stands about 4 positions too far to the right. The window reaches only 2 positions, so it does not hold the right word. The model predicts a *share* of the sentence, and it has never seen a sentence of 20 words. A share that fits 12 words is too large for 20.
+# In sentences of 12 words, the centre stays close to the right word. In sentences of 20 words, it runs ahead: at position 8 of the translation it stands about 4 positions too far to the right. The window reaches only 2 positions, so it does not hold the right word.
+#
+# The model predicts a *share* of the sentence, and has never seen a sentence of 20 words. At position 8, the right share is about 0.6 for 12 words, and 0.4 for 20. The model predicts nearly 0.6 for 20 words, too.
 #
 # ## So: must attention be soft?
 #

@@ -28,7 +28,7 @@ questions = (
     ),
     NumberQuestion(
         "08.q2",
-        "a gradient from one sample",
+        "a gradient from one draw",
         "Three positions have the probabilities 0.5, 0.3 and 0.2. The first one is drawn, and its reward is 4. "
         "There is no baseline. What is the estimated gradient of the expected reward with respect to the first score?",
         answer=2.0,
