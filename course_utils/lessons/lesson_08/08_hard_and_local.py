@@ -50,7 +50,7 @@ for k in range(5):
 print(f"soft attention returns {p @ values:.1f}")
 
 # %% [markdown]
-# It draws "barks", so hard attention returns 6. Soft attention returns the weighted mean, 4.3. Another $u$ may draw another word. What is the mean of the values that are read, if we draw many times?
+# The number 0.75 draws "barks", so hard attention returns 6. Soft attention returns the weighted mean, 4.3. Another $u$ may draw another word. What is the mean of the values that are read, if we draw many times?
 
 # %%
 generator = torch.Generator().manual_seed(0)

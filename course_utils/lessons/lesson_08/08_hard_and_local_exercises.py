@@ -104,9 +104,9 @@ check("08.reinforce_loss", reinforce_loss)
 # %% [markdown]
 # ## 08.local_weights
 #
-# Turn scores into weights around a centre. The lesson does so for one sentence, and you do it for a batch with padding. The centre may lie between two positions.
+# Turn scores into weights around a centre, for a batch with padding. The centre may lie between two positions.
 #
-# 1. A position is in reach if it holds a word **and** is at most `window` away from the centre. A position exactly that far away is in reach.
+# 1. A position is in reach if it holds a word **and** is at most `window` away from the centre (exactly `window` is still in reach).
 # 2. Take the softmax over the positions in reach.
 # 3. Multiply by a Gaussian, which is 1 at the centre (equation 10 of the paper). Do not normalise again.
 #
