@@ -64,7 +64,7 @@ for number in (10, 1_000, 100_000):
 #
 # ## How can it learn?
 #
-# A model learns from gradients: they say how a result changes if the scores change a little. Does PyTorch find a gradient for both kinds? As scores we take the logarithms of the weights, because their softmax is the weights again.
+# A model learns from gradients: they say how a result changes if the scores change a little. Does PyTorch find a gradient for both kinds? As scores we take the logarithms of the weights: $e^{\log p}$ is $p$, so their softmax is the weights again.
 
 # %% tags=["nbval-check-output"]
 scores = p.log().requires_grad_()  # S
@@ -78,7 +78,7 @@ print("gradient of the soft result:", exact)
 print("the hard result has a gradient:", hard_result.requires_grad)
 
 # %% [markdown]
-# Only the soft result has a gradient. For the score of word $i$ with the value $v_i$, it is $p_i (v_i - 4.3)$, as in lesson 02. For "barks" this is 0.5 · (6 - 4.3) = 0.85.
+# Only the soft result has a gradient. For the score of word $i$ with the value $v_i$, it is $p_i (v_i - 4.3)$, where 4.3 is the soft result. That is the formula of lesson 02, with the result in place of the context. For "barks" this is 0.5 · (6 - 4.3) = 0.85.
 #
 # The hard result has no gradient, because the drawn position is a whole number and cannot change a little. So hard attention needs another way back to the scores, the marked arrow at the bottom of the drawing. We estimate a gradient from the position $k$ of the drawn word and from its **reward** $R_k$. A reward is a number that says how good it was to read this word.
 
@@ -88,11 +88,11 @@ diagrams.soft_and_hard(new=["draw", "estimate"])
 # %% [markdown]
 # ## A gradient from a draw
 #
-# The idea is this: after a draw, we make the drawn word more probable, and the larger its reward is, the more we do so. The gradient of $\log p_k$ says how to change the scores for this. So the estimate from one draw is
+# The idea is this: after a draw, we make the drawn word more probable, and the larger its reward is, the more we do so. The gradient of $\log p_k$ says how to change the scores for this. Why we take the logarithm, we see below. So the estimate from one draw is
 #
 # $$R_k\, \nabla \log p_k$$
 #
-# The sign ∇ stands for the gradient with respect to all scores. With a softmax, the gradient of $\log p_k$ is $1 - p_k$ for the score of the drawn word, and $-p_i$ for the score of every other word $i$.
+# The sign ∇ stands for the gradient with respect to all scores. With a softmax of scores $z$, $\log p_k = z_k - \log \sum_i e^{z_i}$. So its gradient is $1 - p_k$ for the score of the drawn word, and $-p_i$ for the score of every other word $i$.
 #
 # In our example, the reward of a word is its value. Then the expected reward is the soft result, and we know its gradient. If "barks" is drawn, the estimate is 6 · (1 - 0.5) = 3 for its own score, and 6 · (-0.1) = -0.6 for the score of "the". The table shows the estimates for all five draws. Is their mean the exact gradient?
 
@@ -160,7 +160,7 @@ factor = variances[0.0] / variances[4.3]
 reveal("08.baseline", str(round(factor.item())))
 
 # %% [markdown]
-# With the baseline, the variance is about five times smaller, and the mean is still the exact gradient. This holds for every constant $b$. It only subtracts $b \sum_k p_k \nabla \log p_k$ from the mean, and this sum is 0: it is the gradient of $\sum_k p_k$, which is always 1.
+# With the baseline, the variance is about five times smaller, and the mean is still the exact gradient. This holds for every constant $b$. The baseline subtracts $b \sum_k p_k \nabla \log p_k$ from the mean. As we have just seen, $p_k \nabla \log p_k$ is $\nabla p_k$. So the sum is the gradient of $\sum_k p_k$. All probabilities together are always 1, so this gradient is 0.
 #
 # Is the expected reward the best baseline? The picture shows the variance for baselines from 0 to 6.
 
@@ -193,18 +193,19 @@ print("mean of the estimates:", mean)
 print("exact gradient:       ", exact)
 
 # %% [markdown]
-# No, half of the gradient is lost. Such an estimate, whose mean is wrong, is called **biased**. A baseline must not depend on the draw that it is subtracted for.
+# No, half of the gradient is lost. Half of this baseline is the reward of the draw itself, which is then subtracted from itself. Such an estimate, whose mean is wrong, is called **biased**. The baseline of a draw must not contain the reward of this draw.
 #
 # ## Nobody says where to look
 #
-# Can a model learn from rewards alone where to look? As in lesson 04, a question is a state, and one of ten hidden states belongs to it. The matrix $W$ in the score $s^\top W h$ has to learn which one is right.
+# Can a model learn from rewards alone where to look? We take the world "turned" of lesson 04. A question there has ten random vectors, the hidden states $h$. One of them is the right one. The state $s$ is this vector, turned by a fixed rotation, with some noise. The matrix $W$ in the score $s^\top W h$ has to learn the rotation, to find the right one.
 #
-# Nobody tells the model which position is right. Each position has one of four colours, drawn anew for each question. The reward is 2 if the position that is read has the same colour as the right one, and else 1. A wrong position may have this colour by chance, but only the right position has it in every question.
+# Nobody tells the model which position is right, and the reward must not give it away either. So each position has one of four colours, drawn anew for each question. The reward is 2 if the position that is read has the same colour as the right one, and else 1. A wrong position may have this colour by chance, but only the right position has it in every question.
 
 
 # %%
 def rewards_for(right):  # B: the right position of each question
     colours = torch.randint(4, (len(right), 10))  # B S
+    # gather takes from each row the entry at the given position
     wanted = colours.gather(1, right[:, None])  # B 1: the colour of the right position
     return 1.0 + (colours == wanted)  # B S: 2 for the wanted colour, else 1
 
@@ -233,15 +234,17 @@ def hard_without_baseline(scores, rewards, baseline):
 
 
 # %% [markdown]
-# Every 25 steps, we test the model on 500 new questions. If it draws, it finds the right position with the probability that its weights give to it, so we take the mean of this weight. We also count how often the *largest* weight lies on the right position. We need this second share later.
+# Every 25 steps, we test the model on 500 new questions. The probability that a draw finds the right position is the weight on this position, so we take the mean of this weight. We also count how often the *largest* weight lies on the right position. We need this second share later.
 
 
 # %%
 @torch.no_grad()
 def shares_right(W, ask):
     state, hidden, right = ask(500)  # B 1 D, B S D, B
-    weights = (state @ W @ hidden.mT).squeeze(1).softmax(-1)  # B S
-    drawn = weights.gather(1, right[:, None]).mean()  # the weight on the right position
+    scores = (state @ W @ hidden.mT).squeeze(1)  # B S, without the axis of one
+    weights = scores.softmax(-1)  # B S
+    on_right = weights.gather(1, right[:, None])  # B 1: the weight at `right`
+    drawn = on_right.mean()
     largest = (weights.argmax(-1) == right).float().mean()
     return torch.stack([drawn, largest])
 
@@ -254,7 +257,8 @@ def shares_right(W, ask):
 def train_to_look(way, seed, questions):
     torch.manual_seed(seed)
     ask = find_one("turned", seed, S=10, D=8)  # returns new questions
-    W = (0.1 * torch.randn(9, 9)).requires_grad_()  # each vector: 8 numbers and a 1
+    # each vector has 8 numbers and a 1, as in lesson 04
+    W = (0.1 * torch.randn(9, 9)).requires_grad_()
     optimizer = torch.optim.Adam([W], lr=0.02)
     baseline = 1.0
     shares = [shares_right(W, ask)]
@@ -339,11 +343,11 @@ table(rows, ["drawn", "largest weight"], digits=2, caption=caption)
 #
 # ## Local attention: a window
 #
-# Hard attention pays with noisy gradients. Can we read less without draws? **Local attention** (Luong et al. 2015) looks at the words that are at most $D$ positions away from a **centre** $c$. It takes a softmax of their scores $z_s$. Then it multiplies each weight by a **Gaussian**, a factor that is 1 at the centre and becomes smaller with the distance:
+# Hard attention pays with noisy gradients. Can we read less without draws? **Local attention** (Luong et al. 2015) looks at the words that are at most $D$ positions away from a **centre** $c$. It takes a softmax of the scores $z_s$ of these words alone. Then it multiplies each weight by a **Gaussian**, a factor that is 1 at the centre and becomes smaller with the distance:
 #
-# $$a_s = \text{softmax}_{|s - c| \le D}(z)_s \cdot \exp\left(-\frac{(s - c)^2}{2\sigma^2}\right) \qquad \sigma = \frac{D}{2}$$
+# $$a_s = \frac{e^{z_s}}{\sum_{|r - c| \le D} e^{z_r}} \cdot \exp\left(-\frac{(s - c)^2}{2\sigma^2}\right) \qquad \sigma = \frac{D}{2}$$
 #
-# Here $D$ is not the width of a vector. We take $D = 1$, and as the centre the position of "barks", which is 3 if we count from 0. The softmax gives 0.2, 0.5 and 0.1, each divided by their sum 0.8. One position away from the centre, the Gaussian is $e^{-2} = 0.135$. What are the three weights?
+# Here $s$ and $r$ are positions, and $D$ is not the width of a vector. We take $D = 1$, and as the centre the position of "barks", which is 3 if we count from 0. The softmax gives 0.2, 0.5 and 0.1, each divided by their sum 0.8. One position away from the centre, the Gaussian is $e^{-2} = 0.135$. What are the three weights?
 
 
 # %% tags=["nbval-check-output"]
@@ -394,7 +398,7 @@ for place in (1.0, 2.5):
 # - **local-m** follows a rule, $c = t$: word 5 of the translation looks around word 5 of the source. The m stands for *monotone*, which means that both languages have the same order. This kind has no Gaussian.
 # - **local-p** predicts the centre from the decoder's state $h_t$: $c = S \cdot \text{sigmoid}(v^\top \tanh(W h_t))$. The sigmoid is a share between 0 and 1, and the centre is this share of the $S$ source words. The vector $v$ and the matrix $W$ are learned.
 #
-# Are these windows as good as global attention? We compare them in Luong's decoder, in the small world of lesson 06 with the same order of words. A decoder without attention is there, too. All have learned for 600 steps from sentences of at most 12 words, and the windows have $D = 2$. Then they predict each word of new sentences, given the right words before it. Which attention is best on sentences of 20 words?
+# Are these windows as good as global attention? We compare them in Luong's decoder, in the small world of lesson 06. Here both languages have the same order of words. A decoder without attention is there, too. All have learned for 600 steps from sentences of at most 12 words, and the windows have $D = 2$. Then they predict each word of new sentences, given the right words before it. Which attention is best on sentences of 20 words?
 
 # %% tags=["nbval-check-output"]
 predict("08.window", ...)
@@ -420,7 +424,7 @@ table(words_right("reversed"), ["12 words", "20 words"], digits=2, caption=capti
 # %% [markdown]
 # With the wrong rule, local-m is far behind global attention at both lengths. On 20 words it is only a little better than no attention.
 #
-# local-p gets nearly all words right on 12 words, in both orders. But on 20 words it falls far behind global attention. Where do its windows stand? We train one more local-p, for 300 steps, with the same order of words. For each position of the translation, the picture compares the mean centre with the mean position of the right source word.
+# local-p gets nearly all words right on 12 words, in both orders. But on 20 words it falls far behind global attention. Where do its windows stand? The models of the table are not stored, so we train one more local-p, with the same order of words. We stop after 300 steps to save time. For each position of the translation, the picture compares the mean centre with the mean position of the right source word. Some source words have no word in the translation, so some translations are short. The picture ends with the shortest one.
 
 # %%
 model = train_local_p(seed=0, steps=300)

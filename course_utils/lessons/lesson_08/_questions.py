@@ -121,7 +121,7 @@ predictions = (
     Prediction(
         "08.window",
         "Which attention gets the most words right in sentences of 20 words, if both languages have the same order?",
-        why="In this order, word 15 of the translation mostly belongs to a source word close to 15. local-m has this rule built in. The others have to learn where to look, from sentences of at most 12 words.",
+        why="In this order, word 15 of the translation belongs to source word 15, or to one close to it, because some words are left out and others become two. local-m has this rule built in. The others have to learn where to look, from sentences of at most 12 words.",
         choices=("global", "local-m", "local-p"),
     ),
 )
