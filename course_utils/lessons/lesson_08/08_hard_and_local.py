@@ -160,7 +160,7 @@ factor = variances[0.0] / variances[4.3]
 reveal("08.baseline", str(round(factor.item())))
 
 # %% [markdown]
-# With the baseline, the variance is about five times smaller, and the mean is still the exact gradient. This holds for every constant $b$. The baseline subtracts $b \sum_k p_k \nabla \log p_k$ from the mean. As we have just seen, $p_k \nabla \log p_k$ is $\nabla p_k$. So the sum is the gradient of $\sum_k p_k$. All probabilities together are always 1, so this gradient is 0.
+# With the baseline, the variance is about five times smaller, and the mean is still the exact gradient. This holds for every constant $b$. The baseline subtracts $b \sum_k p_k \nabla \log p_k$ from the mean. As we have seen, $p_k \nabla \log p_k$ is $\nabla p_k$. So the sum is the gradient of $\sum_k p_k$. All probabilities together are always 1, so this gradient is 0.
 #
 # Is the expected reward the best baseline? The picture shows the variance for baselines from 0 to 6.
 
