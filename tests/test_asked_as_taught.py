@@ -296,10 +296,7 @@ def teacher_forced(words, state, annotations, mask, weight_s, weight_h, v, *gru)
 
 
 def reinforce_loss(log_probability, reward, baseline):
-    names = {"log_p": log_probability[:, None], "reward": reward[:, None], "baseline": baseline[:, None]}
-    return value(
-        "08", "-((reward - baseline) * log_p.gather(1, k)).mean", k=torch.zeros(len(reward), 1).long(), **names
-    )
+    return value("08", "-((reward - baseline) * log_p_k).mean", log_p_k=log_probability, reward=reward, baseline=baseline)
 
 
 def self_attention(x, weight_q, weight_k, weight_v, mask=None):

@@ -39,6 +39,9 @@ def _(numbers):
 @claim("02", "The sum, in the row with no attention, is no better than a guess, with each of the five seeds.")
 def _(numbers):
     return all(0.45 < share < 0.55 for share in numbers("attentions 0:"))
+def pairs(numbers):
+    """Return (x, y) for each point of a curve, whose words are "y at x, y at x"."""
+    return zip(numbers[1::2], numbers[::2], strict=True)
 
 
 @claim("03", "This model is no better than a guess, with each of the five seeds.")
@@ -168,6 +171,35 @@ def _(numbers):
 @claim("06", "The decoder leaves words out:")
 def _(numbers):
     return numbers("model, ")[0] < numbers("right, ")[0]
+@claim("08", "Soft attention learns fastest, and hard attention without a baseline is slowest.")
+def _(numbers):
+    soft, hard, without = (dict(pairs(numbers(f"{name}:"))) for name in ("soft", "hard", "hard, without baseline"))
+    return without[50] + 0.1 < hard[50] < soft[50] - 0.1 and without[250] > without[0] + 0.1
+
+
+@claim("08", "If they read the same number of rewards, hard attention is a little ahead, on average.")
+def _(numbers):
+    soft, hard = numbers("soft   "), numbers("hard, 80 questions")[-5:]
+    gains = [one - other for one, other in zip(hard, soft, strict=True)]
+    return 0 < sum(gains) / 5 < 0.15
+
+
+@claim("08", "Yes, the largest weight is right more often than a draw, in all three rows.")
+def _(numbers):
+    rows = (numbers("soft   "), numbers("hard   "), numbers("hard, 80 questions")[-6:])
+    return all(largest > drawn + 0.01 for drawn, _, _, largest, _, _ in rows)
+
+
+@claim("08", "at position 8 of the translation it stands about 4 positions too far to the right.")
+def _(numbers):
+    right, centre = (dict(pairs(numbers(f"{name}:"))) for name in ("right source word", "centre of local-p"))
+    return 3 < centre[8] - right[8] < 5.5
+
+
+@claim("08", "The model predicts nearly 0.6 for 20 words, too.")
+def _(numbers):
+    right, centre = (dict(pairs(numbers(f"{name}:"))) for name in ("right source word", "centre of local-p"))
+    return right[8] / 20 < 0.4 and 0.5 < centre[8] / 20 < 0.65
 
 
 @claim("10", "With two heads it gets both right, with no more parameters")

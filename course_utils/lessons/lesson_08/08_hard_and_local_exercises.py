@@ -1,6 +1,8 @@
 # %% [markdown]
-# You write attention that looks at less: at one position, which is picked at random, together with the loss that trains it; at a window whose centre is learned; and at the states of the same network that came before. Then you write a test
-# that finds gradient estimators that are wrong on average. The letters: B rows, T length of a sequence, S positions, D width of a state that attends to others, E width of a value, H width of a decoder's state, A width of a hidden layer.
+# You write two kinds of attention that read less than soft attention does. The first draws one position, and needs a loss of its own to learn. The second has a window whose centre is learned. Then you let the states of a network look at earlier ones, which prepares lesson 09.
+# At the end, you write a test that finds wrong estimates of a gradient.
+#
+# The letters are: B rows, T length of a sequence, S positions, D width of a state that attends to others, E width of a value, H width of a decoder's state, A width of a hidden layer.
 # **Positions are counted from 0.**
 
 # %%
@@ -13,17 +15,19 @@ from course_utils import check, hint, progress, solution
 # %% [markdown]
 # ## One position
 #
-# **Soft** attention returns a mean over all positions. **Hard** attention picks one position and returns the value there. The weights are the probabilities of the pick.
+# Soft attention returns a weighted mean over all positions. Hard attention draws one position and returns the value there. The weights are the probabilities of the draw. Below, we also say that it *picks* a position, because the random number is given.
 
 # %% [markdown]
 # ## 08.hard_attention
 #
-# Pick one position of each row and return its value, along with the natural logarithm of its probability. Randomness comes from outside, as a number from 0 to 1 for each row: pick the first position whose **cumulative weight**, the sum of the weights up to and including it, exceeds this number.
+# Pick one position of each row. Return its value, and the natural logarithm of its probability.
+#
+# The random numbers are given: `uniform` holds a number from 0 to 1 for each row. The **cumulative weight** of a position is the sum of the weights up to this position, with its own. Pick the first position whose cumulative weight is larger than the number of its row.
 #
 # $$k_b = \min \Big\{ s : \sum_{j \le s} w_{bj} > u_b \Big\} \qquad \text{picked}_b = \text{values}_{b, k_b} \qquad \text{log probability}_b = \ln w_{b, k_b}$$
 #
-# - Weights may be 0. Where rounding leaves no cumulative weight above the number, pick the last position whose weight is above 0.
-# - The log probability passes a gradient to the picked weight alone. The picked value passes none to the weights.
+# - Weights may be 0. Because of rounding, it may be that no cumulative weight is larger than the number. Then pick the last position whose weight is above 0.
+# - The log probability passes a gradient to the picked weight, and to no other weight. The picked value passes none to the weights.
 
 
 # %%
@@ -58,12 +62,13 @@ check("08.hard_attention", hard_attention)
 # %% [markdown]
 # ## 08.reinforce_loss
 #
-# No gradient comes back through a pick, so another way is needed to learn which picks are good: make a pick more probable when its **reward** was high (REINFORCE, Williams 1992). How high is judged against a **baseline**, a guess at the reward that was made
-# without looking at the pick. Averaged over many picks, this loss's gradient is minus the gradient of the expected reward.
+# No gradient passes a pick. So a pick becomes more probable if its **reward** was high (REINFORCE, Williams 1992). The reward is compared with a **baseline**: the reward that was expected before the pick.
+#
+# Return the loss whose gradient, averaged over many picks, is minus the gradient of the expected reward:
 #
 # $$\text{loss} = -\frac1B \sum_b (\text{reward}_b - \text{baseline}_b) \cdot \log p_b$$
 #
-# Reward and baseline may come from networks themselves, but this loss must not train them: **gradients reach `log_probability` alone**.
+# Reward and baseline may be results of networks, too. This loss must not train these networks: **gradients reach `log_probability` alone**.
 
 
 # %%
@@ -94,19 +99,22 @@ check("08.reinforce_loss", reinforce_loss)
 # %% [markdown]
 # ## A window
 #
-# **Local** attention lies between the two: it looks at all positions within a window, and where the window lies is learned (Luong et al. 2015, section 3.2).
+# Local attention looks at all positions within a window. The centre of the window is learned (Luong et al. 2015, section 3.2).
 
 # %% [markdown]
 # ## 08.local_weights
 #
-# Turn scores into weights around a centre, which may lie between two positions. First take the softmax over the positions that are real **and** at most `window` away from the centre: a position exactly that far away is in reach. Then multiply by a Gaussian,
-# which is 1 at the centre (equation 10 of the paper). The products are not renormalised.
+# Turn scores into weights around a centre, for a batch with padding. The centre may lie between two positions.
+#
+# 1. A position is in reach if it holds a word **and** is at most `window` away from the centre (exactly `window` is still in reach).
+# 2. Take the softmax over the positions in reach.
+# 3. Multiply by a Gaussian, which is 1 at the centre (equation 10 of the paper). Do not normalise again.
 #
 # $$w_{bs} = \operatorname{softmax}_s(\text{scores}_b) \cdot \exp\Big(-\frac{(s - \text{centre}_b)^2}{2 \sigma^2}\Big) \quad \text{where } |s - \text{centre}_b| \le \text{window}, \text{ else } 0, \qquad \sigma = \frac{\text{window}}{2}$$
 #
-# - Words come first in a row. What the scores hold where the mask is False has no effect.
+# - Words come first in a row. Scores have no effect where the mask is False.
 # - A row with no position in reach gets zeros.
-# - A gradient reaches the scores, and through the Gaussian also the centre.
+# - A gradient reaches the scores. Through the Gaussian, it also reaches the centre.
 
 
 # %%
@@ -140,13 +148,13 @@ check("08.local_weights", local_weights)
 # %% [markdown]
 # ## 08.local_centre
 #
-# The state decides where to look. Put together what equation 9 of the paper says:
+# Predict the centre from the decoder's state, as local-p does (equation 9 of the paper):
 #
-# 1. A layer without a bias, with the weights `weight` and a tanh, turns the state into a hidden layer.
-# 2. Its dot product with `v` is a number, and the sigmoid of this number is a share between 0 and 1.
-# 3. The share of the sentence's length is the centre.
+# 1. Multiply the state by `weight`, without a bias, and apply a tanh. This is the hidden layer.
+# 2. Take its dot product with `v`. The sigmoid of this number is a share between 0 and 1.
+# 3. The centre is this share of the sentence's length.
 #
-# `state` holds one sentence per row. The centre is **not rounded**: it may lie between two positions, and a gradient must come back through it.
+# `state` has a row for each sentence. The centre is **not rounded**. It may lie between two positions, and a gradient must come back through it.
 
 
 # %%
@@ -179,13 +187,13 @@ check("08.local_centre", local_centre)
 # %% [markdown]
 # ## Looking back at oneself
 #
-# What is looked at need not be a source sentence. A network that reads word after word can look at the states that it had before (Cheng et al. 2016).
+# So far, a decoder has looked at the states of an encoder. A network that reads word after word can also look at its own earlier states (Cheng et al. 2016). This prepares lesson 09, where every word looks at the other words of its sentence.
 
 # %% [markdown]
 # ## 08.attend_to_past
 #
-# Let each state attend to the **earlier** states of its own sequence, by scaled dot product: it is the query, and the states before it are keys and values. Each state sees neither itself nor anything that comes after it. The first state has no past: its context
-# is zeros, with a finite gradient.
+# Let each state attend to the **earlier** states of its own sequence, by the scaled dot product. The state is the query, and the states before it are keys and values. A state sees neither itself nor later states. The first state has no past: its context is zeros, and its
+# gradient is finite.
 #
 # $$\text{context}_t = \sum_{j < t} \alpha_{tj} s_j \qquad \alpha_t = \operatorname{softmax}_{j < t} \Big( \frac{s_t^\top s_j}{\sqrt D} \Big)$$
 
@@ -223,18 +231,18 @@ check("08.attend_to_past", attend_to_past)
 # %% [markdown]
 # ## Right on average
 #
-# The gradient of a REINFORCE loss is different with every draw. Whether such an estimate is right can only be seen in its mean.
+# The gradient of a REINFORCE loss is different with every draw. Only its mean can show whether such an estimate is right.
 
 # %% [markdown]
 # ## 08.catch_biased_gradient
 #
-# One of S positions is picked with the probabilities $p = \operatorname{softmax}(\text{logits})$ and earns its reward. The gradient of the expected reward $R$ at each logit is $p_s (r_s - R)$. A **candidate**, `estimator(logits, rewards, uniform)`, estimates it from N draws, picking as in `08.hard_attention`. Return `True` for one that keeps these promises, else `False`:
+# One of S positions is picked with the probabilities $p = \operatorname{softmax}(\text{logits})$, and its reward is $r_s$. The expected reward is $R$, and its gradient at each logit is $p_s (r_s - R)$. A **candidate**, `estimator(logits, rewards, uniform)`, estimates this gradient from N draws. It picks as in `08.hard_attention`. Return `True` if the candidate keeps these promises, else `False`:
 #
-# 1. Its mean over all possible draws is the gradient, for every N from 2 up: it is **unbiased**.
-# 2. That holds for any S from 2 up, any rewards, and logits that are not normalised.
-# 3. It raises no error, which must not stop your test.
+# 1. Its mean over all possible draws is the gradient, for every N from 2 up. It is **unbiased**.
+# 2. Promise 1 holds for any S from 2 up, for any rewards, and for logits that are not normalised.
+# 3. It raises no error. If it does, your test must go on and return `False`.
 #
-# Up to 200 calls are enough, and leave nothing to chance if you choose them well.
+# At most 200 calls are enough. If you choose `uniform` well, nothing is left to chance.
 
 
 # %%

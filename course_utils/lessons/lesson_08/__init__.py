@@ -7,12 +7,12 @@ lesson = Lesson(
     title="Hard and local attention",
     question="Must attention be soft?",
     goals=(
-        "tell soft from hard attention and global from local, and say what each of them reads",
-        "estimate a gradient from samples and their rewards, and compare it with the exact one",
+        "tell soft, hard and local attention apart, and say what each of them reads",
+        "estimate a gradient from draws and their rewards, and compare it with the exact one",
         "say what a baseline changes about such an estimate, and what it leaves as it is",
         "compute the weights of a local window, and say where a window is not enough",
     ),
-    needs="lesson 03: weighted sums by dot product; lesson 06: attention in a translator; expectation and variance",
+    needs="lesson 03: queries, keys and values; lesson 04: the world in which one of several states is asked for; lesson 06: attention in a translator",
     reading=55,
-    runs="a quarter of a minute",
+    runs="half a minute",
 )

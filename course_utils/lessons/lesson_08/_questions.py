@@ -6,19 +6,19 @@ questions = (
     Question(
         "08.q1",
         "what is read",
-        "A sentence has 40 words. How many values does each kind of attention read for one word of the translation?",
+        "A sentence has 40 words. The window of local attention has D = 5. How many values does each kind of attention read for one word of the translation?",
         right=(
-            "Soft attention reads 40, local attention with a window of 5 at most 11, hard attention one.",
-            "The window reaches 5 positions to each side of its centre. Hard attention picks a single position.",
+            "Soft attention reads 40, local attention at most 11, hard attention one.",
+            "The window reaches 5 positions to each side of its centre. Hard attention draws a single position.",
         ),
         wrong=(
             (
-                "All of them read 40 values, since the weights of a sentence always add up to 1.",
-                "A value whose weight is 0 need not be read. Hard attention reads only the one that it picks.",
+                "All of them read 40 values, because the weights of a sentence always add up to 1.",
+                "A value whose weight is 0 need not be read. Hard attention reads only the one that it draws.",
             ),
             (
-                "Soft and hard attention read 40, and local attention with a window of 5 reads 5.",
-                "Hard attention reads the value of the position that it picks and no other. And a window of 5 reaches 5 positions to each side.",
+                "Soft and hard attention read 40, and local attention reads 5.",
+                "Hard attention reads the value of the position that it draws and no other. And with D = 5 the window reaches 5 positions to each side.",
             ),
             (
                 "Soft attention reads 40, local attention 11, and hard attention 40, of which it returns the largest.",
@@ -28,9 +28,9 @@ questions = (
     ),
     NumberQuestion(
         "08.q2",
-        "a gradient from one sample",
-        "Three positions have the probabilities 0.5, 0.3 and 0.2. The first one is drawn and earns the reward 4. "
-        "Without a baseline, what does this sample say about the gradient of the expected reward with respect to the first score?",
+        "a gradient from one draw",
+        "Three positions have the probabilities 0.5, 0.3 and 0.2. The first one is drawn, and its reward is 4. "
+        "There is no baseline. What is the estimated gradient of the expected reward with respect to the first score?",
         answer=2.0,
         tolerance=0.01,
         why="It is R (1 - p) at the position that was drawn: 4 · (1 - 0.5) = 2.",
@@ -45,30 +45,30 @@ questions = (
     Question(
         "08.q3",
         "what a baseline does",
-        "All rewards lie between 0 and 1. Now each is raised by 10. What happens to the estimated gradient?",
+        "All rewards lie between 0 and 1. Now we add 10 to each reward. What happens to the estimates of the gradient?",
         right=(
-            "Its mean stays as it is, and without a baseline its variance grows a lot.",
-            "A constant adds to each sample a multiple of the gradient of log p, whose mean is zero. A baseline takes the constant away again.",
+            "Their mean stays as it is, and without a baseline their variance grows a lot.",
+            "The 10 adds ten times the gradient of log p to each estimate, and the mean of this gradient is 0. A baseline takes the 10 away again.",
         ),
         wrong=(
             (
-                "It becomes larger, as all positions are now worth more.",
+                "Their mean becomes larger, because all positions are now worth more.",
                 "What counts is which positions are worth more than others, and that has not changed. The mean stays as it is.",
             ),
             (
-                "Nothing at all changes, neither its mean nor its variance.",
-                "The mean stays. But each single sample is now multiplied by a larger number, so the samples lie further apart.",
+                "Nothing changes, neither their mean nor their variance.",
+                "The mean stays. But each estimate is now multiplied by a larger reward, so the estimates lie further apart.",
             ),
             (
-                "Its mean moves away from the exact gradient, and a baseline brings it back.",
-                "The mean does not move: the gradient of log p has mean zero, whatever constant it is multiplied by.",
+                "Their mean moves away from the exact gradient, and a baseline brings it back.",
+                "The mean does not move: the mean of the gradient of log p is 0, and ten times 0 is 0.",
             ),
         ),
     ),
     NumberQuestion(
         "08.q4",
         "the weight in a window",
-        "A local window of 4 positions to each side has its centre at 6.0, so σ is 2. By what factor does the Gaussian multiply the weight of position 8?",
+        "A window with D = 4 has its centre at 6, so σ is 2. By what factor does the Gaussian multiply the weight of position 8?",
         answer=0.6065,
         tolerance=0.007,
         why="It is exp(-(8 - 6)² / (2 · 2²)) = exp(-0.5) = 0.61.",
@@ -83,7 +83,7 @@ questions = (
     Question(
         "08.q5",
         "where a window is not enough",
-        "local-m has a window of 2 and writes letter after letter. In which of these tasks is the letter that it needs often outside the window?",
+        "A decoder with local-m and D = 2 reads letters and writes letters. In which of these tasks is the letter that it needs often outside the window?",
         right=(
             "Write 20 letters in the reversed order.",
             "The first letter to write is the last one of the source, 19 positions away from the centre.",
@@ -108,20 +108,20 @@ questions = (
 predictions = (
     Prediction(
         "08.baseline",
-        "By about what factor does the mean reward as a baseline make the variance smaller?",
-        why="Without a baseline every draw pushes its own position up in proportion to its reward, 1 to 4. With the mean reward only the difference from it counts, at most 1.7, and the variance grows with its square.",
+        "By about what factor does the baseline 4.3 make the variance smaller?",
+        why="Without a baseline, each estimate is multiplied by the reward, which is 1 to 6. With the baseline 4.3, it is multiplied by the difference from 4.3, which is at most 3.3. The mean of the estimates stays the same.",
         choices=("2", "5", "13"),
     ),
     Prediction(
         "08.values_read",
-        "With ten times as many questions, where is hard attention (with baseline) after 25 steps? Within 0.1 of the mean of soft attention is about equal.",
-        why="It reads as many values as soft attention does. Each draw is noisy, but the mean over ten times as many draws is less so.",
-        choices=("behind", "about equal", "ahead"),
+        "Hard attention gets ten times as many questions as soft attention. Where is its mean share of five seeds after 25 steps, behind soft attention or ahead of it?",
+        why="Each draw is noisy, but the mean over ten times as many draws is less so.",
+        choices=("behind", "ahead"),
     ),
     Prediction(
         "08.window",
-        "Which attention gets the most words right in monotone sentences of 20 words?",
-        why="In this order word 15 mostly belongs to a source word close to 15. local-m has this rule built in; the others have to learn where to look from sentences of at most 12 words.",
+        "Which attention gets the most words right in sentences of 20 words, if both languages have the same order?",
+        why="In this order, word 15 of the translation belongs to source word 15, or to one close to it, because some words are left out and others become two. local-m has this rule built in. The others have to learn where to look, from sentences of at most 12 words.",
         choices=("global", "local-m", "local-p"),
     ),
 )
