@@ -53,6 +53,21 @@ def _(numbers):
     return numbers("Answer:")[0] < 0.05
 
 
+@claim("09", "The loop takes much longer: many small products take longer than one large one.")
+def _(numbers):
+    return numbers("The loop takes")[0] >= 2
+
+
+@claim("09", "Every word gets the right noun.")
+def _(numbers):
+    return numbers("share of words with the right noun:")[0] == 1
+
+
+@claim("09", 'and "wooden" and "ball" look at "ball". The layer has learned this from the nouns alone.')
+def _(numbers):
+    return min(numbers(f"Row {word}: the largest is")[0] for word in ("sad", "dog", "took", "wooden", "ball")) > 0.9
+
+
 @claim("10", "With two heads it gets both right, with no more parameters")
 def _(numbers):
     (weights, _, *one), (as_many, _, *two) = numbers("H = 1  ")[:4], numbers("H = 2  ")[:4]
