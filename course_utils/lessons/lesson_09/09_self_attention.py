@@ -97,7 +97,7 @@ rounded = contexts.round(decimals=2)  # so that they fit
 diagrams.same_words(words, X, (Q, K, V), scores, weights, rounded)
 
 # %% [markdown]
-# "dog" and "ball" look at all three words alike. Their queries are 0, so all of their scores are 0, too.
+# "dog" and "ball" give each of the three words the same weight. Their queries are 0, so all of their scores are 0, too.
 #
 # **Your turn**: a word that describes something lifeless has -1 as its second feature. Change the first row of X to (0, -1), for "wooden" in place of "sad", and run the cells again. At which word does "wooden" look?
 #
@@ -107,7 +107,7 @@ diagrams.same_words(words, X, (Q, K, V), scores, weights, rounded)
 #
 # </details>
 #
-# What do we gain if nothing waits? We let both functions compute the contexts of 500 words. They multiply the same numbers. How many times as long does the loop take?
+# What do we gain if nothing waits? We let both functions compute the contexts of 500 words. They multiply the same numbers. `seconds` measures how long a function takes. How many times as long does the loop take?
 
 # %%
 many_words = torch.randn(500, 64)  # T D: they serve as queries, keys and values

@@ -72,7 +72,7 @@ check("09.self_attention", self_attention)
 
 # %%
 def restricted_self_attention(query, key, value, radius, hub):
-    """Let each position attend to those at most `radius` away, and hubs to all, as all do to hubs.
+    """Let each position attend to those at most `radius` away, and let hubs see all and be seen by all.
 
     Args:
         query: B×T×D.
