@@ -26,7 +26,7 @@ from course_utils.models.train_model import train_model
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# In lesson 06, the decoder looked at all states of the encoder. But a GRU had to make these states, one word after the other. Cheng et al. 2016 let a recurrent network look at its own earlier states, so that a sentence looks at itself. This network, an LSTM, still reads one word after the other.
+# In lesson 06, the decoder looked at all states of the encoder. But a GRU had to make these states, one word after the other. Cheng et al. 2016 let a recurrent network look at its own earlier states, so that a sentence looks at itself. This network, an LSTM, is a relative of the GRU, and still reads one word after the other.
 #
 # Vaswani et al. 2017 leave the recurrent network out. Only the attention remains: every word of a sentence looks at every word, and all words do so at once. This is the self-attention of lesson 03. What do we gain, and what do we pay? This lesson finds two gains and three prices.
 #
@@ -40,14 +40,14 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # $$Q = X W_Q \qquad K = X W_K \qquad V = X W_V \qquad \text{contexts} = \text{softmax}\left(\frac{Q K^\top}{\sqrt{d}}\right) V$$
 #
-# Our $W_Q$ has a row for each feature. The second row, (6, 0), is the query of a word that describes something alive, and it asks for the first feature. $W_K$ and $W_V$ change nothing. The loop computes the context of one word after the other. Calculate the three scores of "sad" on paper: at which word does "sad" look?
+# Our $W_Q$ has a row for each feature. The product of (0, 1) with $W_Q$ is its second row, (6, 0). That is the query of "sad", and it asks for the first feature. The 6 is large, so that the weights are clear. $W_K$ and $W_V$ change nothing. The loop computes the context of one word after the other. Calculate the three scores of "sad" on paper: at which word does "sad" look?
 
 # %% tags=["nbval-check-output"]
 words = ["sad", "dog", "ball"]
-X = torch.tensor([[0.0, 1.0], [1.0, 0.0], [-1.0, 0.0]])  # T D
+X = torch.tensor([[0.0, 1.0], [1.0, 0.0], [-1.0, 0.0]])  # T D: T words of width D
 W_Q = torch.tensor([[0.0, 0.0], [6.0, 0.0]])  # D d
 W_K = torch.eye(2)  # D d
-W_V = torch.eye(2)  # D E
+W_V = torch.eye(2)  # D E: E is the width of a value
 Q = X @ W_Q  # T d
 K = X @ W_K  # T d
 V = X @ W_V  # T E
@@ -116,11 +116,11 @@ time_of_product = seconds(at_once, many_words, many_words, many_words)
 print(f"The loop takes {time_of_loop / time_of_product:.0f} times as long.")
 
 # %% [markdown]
-# The loop takes much longer: many small products take longer than one large one. A recurrent network has only the slow way, because each of its states is made from the state before it. So the first gain of self-attention is that no word waits for another one.
+# The loop takes much longer. The computer works on many entries of one large product at the same time, and the loop does many small products one after the other. A recurrent network has only the slow way, because each of its states is made from the state before it. So the first gain of self-attention is that no word waits for another one.
 #
 # ## A layer that can be trained
 #
-# So far we have chosen the three matrices by hand. Now we write a layer that can learn them. It adds each word's own vector to its context, as the residual connection of lesson 03 does. Its mask is True where a word may look.
+# So far we have chosen the three matrices by hand. Now we write a layer that can learn them. It adds each word's own vector to its context, as the residual connection of lesson 03 does, so that the word itself is not lost. Its mask is True where a word may look.
 #
 # To test the layer, we copy our three matrices into it. Does "sad" get the same weights as before?
 
@@ -161,11 +161,11 @@ print("weights of sad:", weights[0])
 # %% [markdown]
 # The weights are the same.
 #
-# Queries need not come from the same words as keys and values. If Q is made from one sentence, and K and V from another, then the lines of `at_once` compute the **cross-attention** of lesson 03. The Transformer of lesson 12 uses both.
+# Queries need not come from the same words as keys and values. If Q is made from one sentence, and K and V from another, then the lines of `at_once` compute the **cross-attention** of lesson 03. The translator of lesson 12 uses both kinds of attention.
 #
 # ## What does a layer learn to look at?
 #
-# Can a layer learn where to look? We train one on sentences like "the sad dog took the wooden ball". For each word but "the", the model has to name the noun that the word belongs to, out of eight. "sad", "dog" and "took" belong to "dog", and "wooden" and "ball" belong to "ball". We do not tell it where to look.
+# Can a layer learn where to look? We train one on sentences like "the sad dog took the wooden ball". For each word but "the", the model has to name the noun that the word belongs to, which is one of eight nouns. "sad", "dog" and "took" belong to "dog", and "wooden" and "ball" belong to "ball". We do not tell it where to look.
 #
 # `train_model` takes 300 steps, each with 64 sentences. What share of the words will get the right noun?
 
@@ -203,7 +203,7 @@ plots.weights(weights, sentence.split(), sentence.split())
 # "sad" and "dog" are neighbours, but a word may also need one that is far away. How far is the way? We compare self-attention with three other layers:
 #
 # - A **recurrent** layer hands its state on from word to word (lesson 05).
-# - A **convolution** computes each output from k words, here from 2. It multiplies each of them by a matrix of its own, and adds the results. The gap between the two words doubles from layer to layer.
+# - A **convolution** computes each output from k words, here from 2. It multiplies each of them by a matrix of its own, and adds the results. In the first layer, the two words are neighbours. In the next layers, they are 2 and then 4 positions apart.
 # - **Restricted self-attention** lets each word look only at words near it, here at most 2 positions away. This distance is its **radius**.
 #
 # How many steps does each of the four need from the first of eight words to the last?
@@ -230,7 +230,8 @@ def outputs(sentence):
 first = outputs("sad dog took hungry cat")
 second = outputs("sad cat took hungry dog")
 place = [0, 4, 2, 3, 1]  # where each word of the first sentence stands in the second
-change = (second[place] - first).abs().amax(-1)  # T: the largest of each word
+moved_back = second[place]  # T D: the second outputs, in the order of the first
+change = (moved_back - first).abs().amax(-1)  # T: the largest of each word
 names = "sad dog took hungry cat".split()
 table({"largest change": change}, names, corner="output of", digits=2)
 
@@ -249,9 +250,9 @@ table({"largest change": change}, names, corner="output of", digits=2)
 #
 # ## The second price: later words are in sight
 #
-# A decoder learns to predict the next word. If every word looks at every word, then the next word is in sight, and the decoder could copy it. So a decoder needs the causal mask of lesson 03, which hides later words.
+# A decoder learns to predict the next word. If every word looks at every word, then the next word is in sight, and the decoder could copy it. So a decoder needs a **causal mask**, which is True where the key stands at the place of the query or before it.
 #
-# Does our layer keep to its mask? We take new layers with random matrices, and use a leak test, as in lesson 03: we change the last two of five words, at positions 3 and 4. Which outputs move without a mask, and which with the causal mask?
+# A wrong mask raises no error, so we test it. A **leak test** changes some words of the input, and looks which outputs change. We take new layers with random matrices, and change the last two of five words, at positions 3 and 4. Which outputs move without a mask, and which with the causal mask?
 
 # %% tags=["nbval-check-output"]
 torch.manual_seed(0)
@@ -269,11 +270,11 @@ table(rows, ["0", "1", "2", "3", "4"], corner="output at position")
 # %% [markdown]
 # Without a mask, all outputs move. With the causal mask, only those at positions 3 and 4 do, so no word sees a later one.
 #
-# In training, nothing waits even with this mask: the whole translation is there, and the layer computes all positions at once. But when a decoder writes, each new word has to wait for the words before it.
+# In training, nothing waits even with this mask: the right words are all there, as in the teacher forcing of lesson 05, and the layer computes all positions at once. But when a decoder writes, each new word has to wait for the words before it.
 #
 # ## The third price: n² pairs
 #
-# If each of n words looks at n words, there are n² scores. What does this cost? Vaswani et al. 2017 compare our four layers in their table 1, for n words of width d. They leave out constant factors. k is the number of words that a convolution reads at once. r is the number of words that a word looks at in restricted self-attention.
+# If each of n words looks at n words, there are n² scores. What does this cost? Vaswani et al. 2017 compare our four layers in their table 1, for n words of width d. They leave out constant factors. A score takes d multiplications, and a vector times a d×d matrix takes d². Work and sequential steps are those of one layer, and the longest path goes through as many layers as it needs. k is the number of words that a convolution reads at once. r is the number of words that a word looks at in restricted self-attention.
 #
 # | layer | work | sequential steps | longest path |
 # | --- | --- | --- | --- |
@@ -282,7 +283,7 @@ table(rows, ["0", "1", "2", "3", "4"], corner="output at position")
 # | convolution | $k n d^2$ | 1 | $\log_k n$, if the gaps grow |
 # | restricted self-attention | $r n d$ | 1 | $n / r$ |
 #
-# **Sequential steps** are steps that wait for each other. In the last row, r is 2 · radius + 1. But a layer leads only one radius further, so the true path is about $2n / r$.
+# **Sequential steps** are steps that wait for each other. In the last row, r is 2 · radius + 1.
 #
 # The work of self-attention grows with the square of n, so it has more work than a recurrent layer in a long text. Is that so in a short one, too?
 
@@ -317,9 +318,11 @@ table(rows, list(four_layers), corner="millions of multiplications", digits=1)
 #
 # $$\text{self-attention: } 3nd^2 + 2n^2 d \qquad\qquad \text{recurrent: } 2nd^2$$
 #
+# The recurrent layer has two matrices, one for the word and one for the state.
+#
 # With 50 words of width 512, $3nd^2$ is 39.3 million, so nearly all of the work goes into the three matrices. The formulas of the paper say how the work grows, not how large it is.
 #
-# The n² weights also need memory, because training keeps them for the gradients. How many megabytes do they take in one layer, beside the values? Each number takes 4 bytes.
+# The n² weights also need memory, because training keeps them for the gradients. How many megabytes do they take in one layer, compared with the values? Each number takes 4 bytes.
 
 # %% tags=["nbval-check-output"]
 rows = {}
@@ -336,7 +339,7 @@ table(rows, ["values", "weights"], corner="megabytes")
 #
 # Restricted self-attention has only $r \cdot n$ pairs in place of $n^2$. What do we lose with it?
 #
-# In one layer, a word knows only of the words near it. After one more layer, word t knows of word s if it looks at some word that knows of s. The function `reach` computes this for all pairs. With radius 2, how many layers does it take until each of 12 words knows of all 12?
+# In one layer, a word knows only of the words near it. After one more layer, word t knows of word s if it looks at some word that knows of s. The function `reach` computes this for all pairs: the product of the two matrices counts, for each t and s, the words in between that lead from one to the other. With radius 2, how many layers does it take until each of 12 words knows of all 12?
 
 
 # %%
@@ -367,21 +370,24 @@ plots.side_by_side(plots.mask, pictures, xlabel="word s", ylabel="word t")
 #
 # </details>
 #
-# Can training make up for a small reach? Models read three pairs of a letter and a digit, then filler words, then one of the letters, and have to name its digit. The number of filler words is the distance. Each model was trained five times, on distances from 0 to 32.
+# Can training make up for a small reach? We give models a text such as "B4 A7 C1 … A". It has three words that each hold a letter and a digit, then filler words, then one of the letters. The model has to name the digit of this letter, here 7. The number of filler words is the distance. Each model was trained five times, on distances from 0 to 32.
 
 # %% tags=["nbval-check-output"]
 predict("09.reach", ...)
 
 # %% tags=["reveals"]
 print("The share of answers right, by distance:")
-print("five seeds, 2,500 steps at a rate of 0.005")
+print("five seeds, 2,500 steps at a rate of 0.005; bands from the lowest to the highest")
 kinds = ["self-attention", "LSTM", "restricted, radius 4", "two restricted, radius 4"]
 runs = {}
 for kind in kinds:
     distances, shares = measured("paths", "answers_right", "distance", setup=kind)
     runs[kind] = torch.tensor(shares)  # seeds, distances
 at_16 = distances.index(16)
-able = [kind for kind in kinds if runs[kind][:, at_16].mean() > 0.5]
+able = []
+for kind in kinds:
+    if runs[kind][:, at_16].mean() > 0.5:
+        able.append(kind)
 reveal("09.reach", " and ".join(able))
 guess = {"guess among eight digits": [1 / 8] * len(distances)}
 ax = plots.axes(width=7, height=4.2)
@@ -391,7 +397,7 @@ plots.curves(distances, runs, "distance", label, ax=ax, theory=guess, legend="ab
 # %% [markdown]
 # Self-attention and the LSTM answer most questions at distance 16. One restricted layer only guesses from distance 4 on, and two layers from distance 8 on. There all pairs are beyond their reach, and no training can make up for it.
 #
-# The LSTM answers although its path is as long as the text. So a short path is not necessary here. Vaswani et al. 2017 argue that words far apart are easier to connect if the path is short.
+# The LSTM answers although its path is as long as the text. So a reach that is long enough is needed, but a short path is not, in this task. Vaswani et al. 2017 expect it to help: words far apart should be easier to connect if the path is short.
 #
 # ## So: what if every word looks at every word at once?
 #
