@@ -274,7 +274,7 @@ table(rows, ["0", "1", "2", "3", "4"], corner="output at position")
 #
 # ## The third price: n² pairs
 #
-# If each of n words looks at n words, there are n² scores. What does this cost? Vaswani et al. 2017 compare our four layers in their table 1, for n words of width d. They leave out constant factors. A score takes d multiplications, and a vector times a d×d matrix takes d². Work and sequential steps are those of one layer, and the longest path goes through as many layers as it needs. k is the number of words that a convolution reads at once. r is the number of words that a word looks at in restricted self-attention.
+# If each of n words looks at n words, there are n² scores. What does this cost? Vaswani et al. 2017 compare our four layers in their table 1, for n words of width d. They leave out constant factors. A score takes d multiplications, and a vector times a d×d matrix takes d². Work and sequential steps are those of one layer, and the longest path goes through as many layers as it needs. The letter k stands for the number of words that a convolution reads at once. The letter r stands for the number of words that a word looks at in restricted self-attention.
 #
 # | layer | work | sequential steps | longest path |
 # | --- | --- | --- | --- |
@@ -370,14 +370,14 @@ plots.side_by_side(plots.mask, pictures, xlabel="word s", ylabel="word t")
 #
 # </details>
 #
-# Can training make up for a small reach? We give models a text such as "B4 A7 C1 … A". It has three words that each hold a letter and a digit, then filler words, then one of the letters. The model has to name the digit of this letter, here 7. The number of filler words is the distance. Each model was trained five times, on distances from 0 to 32.
+# Can training make up for a small reach? We give models a text such as B4 A7 C1 … A. It has three words that each hold a letter and a digit, then filler words, then one of the letters. The model has to name the digit of this letter, here 7. The number of filler words is the distance. Each model was trained five times, on distances from 0 to 32.
 
 # %% tags=["nbval-check-output"]
 predict("09.reach", ...)
 
 # %% tags=["reveals"]
 print("The share of answers right, by distance:")
-print("five seeds, 2,500 steps at a rate of 0.005; bands from the lowest to the highest")
+print("five seeds, with bands from the lowest to the highest; 2,500 steps, rate 0.005")
 kinds = ["self-attention", "LSTM", "restricted, radius 4", "two restricted, radius 4"]
 runs = {}
 for kind in kinds:
