@@ -200,6 +200,19 @@ def _(numbers):
 def _(numbers):
     right, centre = (dict(pairs(numbers(f"{name}:"))) for name in ("right source word", "centre of local-p"))
     return right[8] / 20 < 0.4 and 0.5 < centre[8] / 20 < 0.65
+@claim("09", "The loop takes much longer.")
+def _(numbers):
+    return numbers("The loop takes")[0] >= 2
+
+
+@claim("09", "Every word gets the right noun.")
+def _(numbers):
+    return numbers("share of words with the right noun:")[0] == 1
+
+
+@claim("09", 'and "wooden" and "ball" look at "ball". The layer has learned this from the nouns alone.')
+def _(numbers):
+    return min(numbers(f"Row {word}: the largest is")[0] for word in ("sad", "dog", "took", "wooden", "ball")) > 0.9
 
 
 @claim("10", "With two heads it gets both right, with no more parameters")

@@ -1,343 +1,407 @@
 # %%
-import platform
-from datetime import date
-
 import torch
 import torch.nn.functional as F
 from torch import nn
 
 from course_utils import check, predict, reveal
-from course_utils.data.measured import by_seed, measured
-from course_utils.data.recall import recall_at_distance
+from course_utils.data.measured import measured
 from course_utils.figures import diagrams, plots
 from course_utils.figures.tables import table
-from course_utils.models import layers as package
+from course_utils.lessons.lesson_09._sentences import (
+    VOCABULARY,
+    draw_sentences,
+    numbers_of,
+    seconds,
+    share_right,
+)
 from course_utils.models.attention import causal_mask
-from course_utils.models.layers import Answerer, Convolution, Recurrent, RestrictedSelfAttention, fit
+from course_utils.models.layers import (
+    Convolution,
+    Recurrent,
+    RestrictedSelfAttention,
+    multiplications,
+)
 from course_utils.models.train_model import train_model
 
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# ## Leave the network out
+# In lesson 06, the decoder looked at all states of the encoder. But a GRU had to make these states, one word after the other. Cheng et al. 2016 let a recurrent network look at its own earlier states, so that a sentence looks at itself. This network, an LSTM, is a relative of the GRU, and still reads one word after the other.
 #
-# At the end of lesson 08 an LSTM read one symbol after the other, and each state attended to the states before it. Now we leave out the LSTM, and let each word's own vector attend to the vectors of *all* words. This is the self-attention of lesson 03: queries, keys and values come from the same words.
+# Vaswani et al. 2017 leave the recurrent network out. Only the attention remains: every word of a sentence looks at every word, and all words do so at once. This is the self-attention of lesson 03. What do we gain, and what do we pay? This lesson finds two gains and three prices.
 #
-# In the plainest form, a word's vector serves as all three. Take three words with the vectors [1, 0], [0, 1] and [1, 1], and work out the third word's scores on paper, before the division by √D. Which word gets the most weight?
-
-# %% tags=["nbval-check-output"]
-x = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])  # T D
-contexts = torch.zeros(3, 2)
-for t in range(3):
-    scores = torch.stack([x[t] @ x[s] for s in range(3)]) / 2**0.5
-    weights = scores.softmax(0)
-    contexts[t] = sum(weights[s] * x[s] for s in range(3))
-print("the third word's weights:", weights, "and context:", contexts[2])
-
-# %% [markdown]
-# The third word's scores are 1, 1 and 2, so about half of the weight goes to the word itself. The steps of the loop do not wait for each other, so two matrix products do the same for all words at once. The library has a function for it, too. Do the three agree?
-
-# %% tags=["nbval-check-output"]
-matrix = (x @ x.T / 2**0.5).softmax(-1) @ x
-library = F.scaled_dot_product_attention(x[None], x[None], x[None])[0]
-print("they agree:", torch.allclose(contexts, matrix) and torch.allclose(matrix, library))
-
-# %% [markdown]
-# ## What a word asks for is not what it is
+# ## Every word looks at every word
 #
-# With one vector for everything, words look mostly at words like themselves, or with long vectors. But "it" should look at a thing, not at another pronoun. So three matrices turn a word's vector into its query, its key and its value (Vaswani et al. 2017); $d$ is the width of queries and keys:
+# We begin by hand, with three words of the sentence "the sad dog took the wooden ball": "sad", "dog" and "ball". We want "sad" to find the word that it describes.
+#
+# Each word has two features. The first is 1 for something alive, and -1 for something lifeless. The second is 1 for a word that describes something alive. A feature that does not apply is 0. So the matrix X has a row for each word: (0, 1) for "sad", (1, 0) for "dog" and (-1, 0) for "ball".
+#
+# As in lesson 03, three matrices turn the words into queries, keys and values. The scores are divided by √d, as in lesson 04. Here d is the width of queries and keys.
 #
 # $$Q = X W_Q \qquad K = X W_K \qquad V = X W_V \qquad \text{contexts} = \text{softmax}\left(\frac{Q K^\top}{\sqrt{d}}\right) V$$
 #
-# Take "dog", "ball" and "it". The first feature says "I am a thing", the second "I am a pronoun". We want pronouns to look for things, and give one entry of $W_Q$ a 6. Who will look at whom?
+# Our $W_Q$ has a row for each feature. The product of (0, 1) with $W_Q$ is its second row, (6, 0). That is the query of "sad", and it asks for the first feature. The 6 is large, so that the weights are clear. $W_K$ and $W_V$ change nothing. The loop computes the context of one word after the other. Calculate the three scores of "sad" on paper: at which word does "sad" look?
 
 # %% tags=["nbval-check-output"]
-X = torch.tensor([[1.0, 0.0], [0.8, 0.0], [0.0, 1.0]])  # T D: thing, pronoun
-W_Q = torch.tensor([[0.0, 0.0], [6.0, 0.0]])  # a row for each feature of a word, a column for what it asks for
-W_K, W_V = torch.eye(2), torch.eye(2)
-Q, K, V = X @ W_Q, X @ W_K, X @ W_V  # T d
-scores = Q @ K.T / 2**0.5  # T T
-weights = scores.softmax(-1)  # T T
-diagrams.same_words(["dog", "ball", "it"], X, (Q, K, V), scores, weights, weights @ V)
+words = ["sad", "dog", "ball"]
+X = torch.tensor([[0.0, 1.0], [1.0, 0.0], [-1.0, 0.0]])  # T D: T words of width D
+W_Q = torch.tensor([[0.0, 0.0], [6.0, 0.0]])  # D d
+W_K = torch.eye(2)  # D d
+W_V = torch.eye(2)  # D E: E is the width of a value
+Q = X @ W_Q  # T d
+K = X @ W_K  # T d
+V = X @ W_V  # T E
+
+
+def one_by_one(Q, K, V):
+    contexts = torch.zeros(V.shape)  # T E
+    for t in range(len(Q)):
+        scores = K @ Q[t] / K.shape[1] ** 0.5  # T: each key's score, divided by √d
+        weights = scores.softmax(0)  # T
+        contexts[t] = weights @ V  # E
+    return contexts
+
+
+scores = K @ Q[0] / 2**0.5  # T
+print("scores of sad: ", scores)
+print("weights of sad:", scores.softmax(0))
+print("context of sad:", one_by_one(Q, K, V)[0])
 
 # %% [markdown]
-# The 6 turns "pronoun" into a query for "thing": in the third row of weights, "it" looks at "dog" and "ball". The others ask for nothing, so their weight is spread evenly. Change one more entry of `W_Q`, so that things look for pronouns, and run the cell again: then "dog" and "ball" look at "it".
+# "sad" looks at "dog". Its three scores are 0, 6 / √2 = 4.24 and -4.24, so "dog" gets nearly all of the weight. The context of "sad" is nearly the value of "dog", (1, 0).
 #
-# Here is the same as a layer, with matrices that can be trained. It adds each word's own vector to its context: with this **residual connection** (lesson 03) a word keeps what it is. The mask is True where a word (row) may see a word (column). Which line is the score of the equation, which the weighted sum?
+# ## The first gain: nothing waits
+#
+# In the loop, no round needs a result of an earlier round. So all rounds can be computed at once: one matrix product gives all scores, and another one gives all contexts. PyTorch has a function for this, too. Do the three agree?
 
 
 # %% tags=["nbval-check-output"]
+def at_once(Q, K, V):
+    scores = Q @ K.T / K.shape[1] ** 0.5  # T T: a row for each query
+    weights = scores.softmax(-1)  # T T
+    return weights @ V  # T E
+
+
+contexts = at_once(Q, K, V)
+by_library = F.scaled_dot_product_attention(Q, K, V)
+print("loop and product agree:   ", torch.allclose(one_by_one(Q, K, V), contexts))
+print("product and library agree:", torch.allclose(contexts, by_library))
+
+# %% [markdown]
+# The three agree. The drawing shows all numbers of our example. Where do "dog" and "ball" look?
+
+# %%
+scores = Q @ K.T / 2**0.5  # T T
+weights = scores.softmax(-1)  # T T
+rounded = contexts.round(decimals=2)  # so that they fit
+diagrams.same_words(words, X, (Q, K, V), scores, weights, rounded)
+
+# %% [markdown]
+# "dog" and "ball" give each of the three words the same weight. Their queries are 0, so all of their scores are 0, too.
+#
+# **Your turn**: a word that describes something lifeless has -1 as its second feature. Change the first row of X to (0, -1), for "wooden" in place of "sad", and run the cells again. At which word does "wooden" look?
+#
+# <details><summary>Answer</summary>
+#
+# "wooden" looks at "ball". Its query is (-6, 0), and the product with the key of "ball", (-1, 0), is 6.
+#
+# </details>
+#
+# What do we gain if nothing waits? We let both functions compute the contexts of 500 words. They multiply the same numbers. `seconds` measures how long a function takes. How many times as long does the loop take?
+
+# %%
+many_words = torch.randn(500, 64)  # T D: they serve as queries, keys and values
+time_of_loop = seconds(one_by_one, many_words, many_words, many_words)
+time_of_product = seconds(at_once, many_words, many_words, many_words)
+print(f"The loop takes {time_of_loop / time_of_product:.0f} times as long.")
+
+# %% [markdown]
+# The loop takes much longer. The computer works on many entries of one large product at the same time, and the loop does many small products one after the other. A recurrent network has only the slow way, because each of its states is made from the state before it. So the first gain of self-attention is that no word waits for another one.
+#
+# ## A layer that can be trained
+#
+# So far we have chosen the three matrices by hand. Now we write a layer that can learn them. It adds each word's own vector to its context, as the residual connection of lesson 03 does, so that the word itself is not lost. Its mask is True where a word may look.
+#
+# To test the layer, we copy our three matrices into it. Does "sad" get the same weights as before?
+
+
+# %%
 class SelfAttention(nn.Module):
-    def __init__(self, D, mask=None):  # mask T T; None lets every word see every word
+    def __init__(self, D, mask=None):  # mask: T T, None if every word may look anywhere
         super().__init__()
-        self.query, self.key, self.value = (nn.Linear(D, D, bias=False) for _ in range(3))
+        self.query = nn.Linear(D, D, bias=False)
+        self.key = nn.Linear(D, D, bias=False)
+        self.value = nn.Linear(D, D, bias=False)
         self.mask = mask
 
     def weights(self, x):  # B T D
-        q, k = self.query(x), self.key(x)  # B T D
-        scores = q @ k.mT / q.shape[-1] ** 0.5  # B T T
+        Q = self.query(x)  # B T D: here d = D
+        K = self.key(x)  # B T D
+        scores = Q @ K.mT / Q.shape[-1] ** 0.5  # B T T, K.mT: B D T
         if self.mask is not None:
             scores = scores.masked_fill(~self.mask, -torch.inf)
         return scores.softmax(-1)  # B T T
 
     def forward(self, x):  # B T D
-        return x + self.weights(x) @ self.value(x)  # B T D
-
-
-layer, shipped, x = SelfAttention(4), package.SelfAttention(4), torch.randn(1, 5, 4)
-shipped.load_state_dict(layer.state_dict())
-print("the package's layer agrees:", torch.allclose(layer(x), shipped(x), atol=1e-5))
-
-# %% [markdown]
-# The line `scores = ...` is the score of the equation; the product in the last line is the weighted sum.
-#
-# ## What does it learn to look at?
-#
-# In a trained model nobody chooses features or matrices. In "the sleepy dog took the wooden ball", "sleepy" and "took" are about the animal, "wooden" is about the thing. We train one layer to say for each word, except "the", which of eight nouns it is about. Where will "wooden" have to look?
-
-
-# %%
-nouns = "dog cat horse bird ball box chair stone".split()  # four animals, four things
-vocabulary = ["the", *nouns, *"hungry sleepy young found took broke wooden round new".split()]
-
-
-def sentences(draw, B=64):
-    """Sentences like the one above, and for each word the number of its noun; -100: not asked."""
-    (animal, thing), the = torch.randint(4, (2, B), generator=draw), torch.zeros(B, dtype=torch.long)
-    adjective, verb, other = torch.randint(3, (3, B), generator=draw)
-    ids = [the, 9 + adjective, 1 + animal, 12 + verb, the, 15 + other, 5 + thing]
-    about = [the - 100, animal, animal, animal, the - 100, 4 + thing, 4 + thing]
-    return torch.stack(ids, 1), torch.stack(about, 1)  # B T each
-
-
-# %%
-def loss_of_batch(draw):
-    ids, about = sentences(draw)
-    return F.cross_entropy(model(ids).flatten(0, 1), about.flatten())  # it leaves out what is -100
-
-
-torch.manual_seed(0)
-model = nn.Sequential(nn.Embedding(len(vocabulary), 16), SelfAttention(16), nn.Linear(16, 8))
-train_model(model, loss_of_batch, seed=0, steps=300, rate=1e-2)
-
-
-@torch.no_grad()
-def look(*texts):
-    for text, ax in zip(texts, plots.axes(max(2, len(texts)), width=4.8, height=3.2), strict=False):
-        words = text.split()
-        x = model[0](torch.tensor([[vocabulary.index(word) for word in words]]))  # 1 T D
-        asked = [t for t, word in enumerate(words) if word != "the"]
-        plots.weights(model[1].weights(x)[0, asked], words, [words[t] for t in asked], ax=ax)
-
-
-look("the sleepy dog took the wooden ball", "the sleepy dog took the hungry cat")
-
-# %% [markdown]
-# On the left each word looks at its noun. Nobody told the model where to look: the labels were enough.
-#
-# On the right there are two animals. "sleepy" and "hungry" look mostly at the same one, and at most one of them can be right. Why? (No sentence in training had two animals. But would more training help?) Give `look` a third sentence, in which "dog" and "cat" change places, and compare.
-#
-# ## Where is the order?
-#
-# An LSTM reads one word after the other. Self-attention sees all of them at once, as a set. By how much does each word's output change if two words change places?
+        contexts = self.weights(x) @ self.value(x)  # B T D
+        return x + contexts  # B T D
 
 
 # %% tags=["nbval-check-output"]
-@torch.no_grad()
-def outputs(sentence):  # of the trained layer, by word
-    words = sentence.split()
-    x = model[0](torch.tensor([[vocabulary.index(word) for word in words]]))  # 1 T D
-    # Write here a line that adds to each vector the number of its position, from 0.
-    return dict(zip(words, model[1](x)[0], strict=True))
-
-
-one, other = outputs("sleepy dog took hungry cat"), outputs("sleepy cat took hungry dog")
-table({"change": [(one[word] - other[word]).abs().max() for word in one]}, list(one), corner="word", digits=2)
+by_hand = SelfAttention(2)
+by_hand.load_state_dict({  # nn.Linear keeps its matrix transposed
+    "query.weight": W_Q.T,
+    "key.weight": W_K.T,
+    "value.weight": W_V.T,
+})  # fmt: skip
+with torch.no_grad():
+    weights = by_hand.weights(X[None])[0]  # T T, X[None]: B T D with B = 1
+print("weights of sad:", weights[0])
 
 # %% [markdown]
-# Nothing changes: which animal is sleepy is lost. Self-attention is **permutation equivariant**: if words change places, their contexts move with them, and nothing else changes. A sum over all words does not depend on their order, and a score depends on two vectors alone. So "sleepy" and "hungry" cannot tell which animal is the nearer one: whichever suits their queries better gets most of the weight, wherever it stands. Now write the line that is missing in the cell (`x = x + torch.arange(len(words))[:, None]`), and the order matters: now every word's output changes. Lesson 11 looks for better positions.
+# The weights are the same.
 #
-# ## Who may see whom?
+# Queries need not come from the same words as keys and values. If Q is made from one sentence, and K and V from another, then the lines of `at_once` compute the **cross-attention** of lesson 03. The translator of lesson 12 uses both kinds of attention.
 #
-# Three masks matter here. Which one does a decoder need if it writes from left to right?
+# ## What does a layer learn to look at?
+#
+# Can a layer learn where to look? We train one on sentences like "the sad dog took the wooden ball". For each word but "the", the model has to name the noun that the word belongs to, which is one of eight nouns. "sad", "dog" and "took" belong to "dog", and "wooden" and "ball" belong to "ball". We do not tell it where to look.
+#
+# `train_model` takes 300 steps, each with 64 sentences. What share of the words will get the right noun?
 
 # %%
-at = torch.arange(7)
-masks = {"padding: 5 words": (at < 5).expand(7, 7), "causal": causal_mask(7)}
-masks["neighbourhood, radius 2"] = (at[:, None] - at).abs() <= 2
-for ax, (name, mask) in zip(plots.axes(3, width=3.6, height=3.4), masks.items(), strict=True):
-    plots.mask(mask, title=name, ax=ax, xlabel="word that is seen (key)", ylabel="word that looks (query)")
+torch.manual_seed(0)
+embedding = nn.Embedding(len(VOCABULARY), 16)
+layer = SelfAttention(16)
+readout = nn.Linear(16, 8)  # a logit for each of eight nouns
+model = nn.Sequential(embedding, layer, readout)
+
+
+def loss_of_batch(draw):  # draw: the generator of random numbers
+    ids, nouns = draw_sentences(draw)  # B T, B T: -100 for "the"
+    logits = model(ids).flatten(0, 1)  # B·T 8
+    return F.cross_entropy(logits, nouns.flatten())  # it leaves out -100
+
+
+train_model(model, loss_of_batch, seed=0, steps=300, rate=0.01)
+print(f"share of words with the right noun: {share_right(model):.2f}")
 
 # %% [markdown]
-# The three masks hide padding, what comes later, and what is far away. A decoder needs the causal one. (What padding itself sees does not matter: nobody reads it. In the exercises it sees nothing.) In training all words of the target are present, and this mask hides what comes next. In the exercises you test whether a model obeys it.
-#
-# With the third mask a word sees only the words at most `radius` positions away: **restricted self-attention**. How far a layer sees is its **reach**. But the next layer sees the neighbours' neighbours. Gradients show on which words an output depends. With radius 2, how many layers does it take until each of 12 words depends on all?
-
+# Every word gets the right noun. So where does each word look? The two rows of "the" do not matter, because we never asked about "the".
 
 # %%
-def depends(mask, layers):  # T T: which words (columns) the output of each word (rows) depends on
-    stack = nn.Sequential(*(SelfAttention(4, mask) for _ in range(layers)))
-    x = torch.randn(1, 12, 4)
-    gradients = torch.autograd.functional.jacobian(lambda x: stack(x)[0].sum(-1), x)  # T 1 T D
-    return gradients[:, 0].abs().sum(-1) > 0  # T T
-
-
-distance = (torch.arange(12)[:, None] - torch.arange(12)).abs()  # T T
-mine = distance <= 3  # your own mask
-shown = {f"radius 2, {layers} layers": depends(distance <= 2, layers) for layers in (2, 5, 6)}
-shown["your mask, 2 layers"] = depends(mine, 2)
-for ax, (name, seen) in zip(plots.axes(4, width=2.9, height=3), shown.items(), strict=True):
-    plots.mask(seen, title=name, ax=ax, xlabel="keys: words", ylabel="outputs" if name == "radius 2, 2 layers" else "")
-    ax.tick_params(labelsize=8)
-print(f"Yours: a word sees at most {mine.sum(1).max()}, and two layers reach {int(seen.sum())} of 144 pairs.")
+sentence = "the sad dog took the wooden ball"
+x = embedding(numbers_of(sentence))  # B T D, with B = 1
+weights = layer.weights(x)[0]  # T T
+plots.weights(weights, sentence.split(), sentence.split())
 
 # %% [markdown]
-# With radius 2 it takes six layers: the first and the last word are 11 positions apart, and a layer bridges 2. Now write a better `mine`: each word may see at most seven words, and two layers must reach all 144 pairs. (An answer follows the drawing.)
+# "sad", "dog" and "took" look at "dog", and "wooden" and "ball" look at "ball". The layer has learned this from the nouns alone.
 #
-# ## Do other layers need more steps?
+# ## The second gain: one step to every word
 #
-# In self-attention any two words are one step apart. A **recurrent** layer is lesson 05's tanh cell. A **convolution** multiplies each of $k$ words by a matrix of its own and adds the results; these matrices are its **kernel**. Here $k = 2$, and the gap doubles with each layer. How long is the way from the first of eight words to the last?
+# "sad" and "dog" are neighbours, but a word may also need one that is far away. How far is the way? We compare self-attention with three other layers:
+#
+# - A **recurrent** layer hands its state on from word to word (lesson 05).
+# - A **convolution** computes each output from k words, here from 2. It multiplies each of them by a matrix of its own, and adds the results. In the first layer, the two words are neighbours. In the next layers, they are 2 and then 4 positions apart.
+# - **Restricted self-attention** lets each word look only at words near it, here at most 2 positions away. This distance is its **radius**.
+#
+# How many steps does each of the four need from the first of eight words to the last?
 
 # %%
 diagrams.paths()
 
 # %% [markdown]
-# One step for self-attention, eight, three and four for the others: this is the **longest path** between two words. (For `mine`, each word sees its own block of four, and the words at its own place in the other two blocks.)
+# Self-attention needs one step, the recurrent layer eight, the convolution three, and restricted self-attention four. This number is the **longest path** of a layer. In a longer sentence, the other three have longer paths. So the second gain of self-attention is that any two words are one step apart.
 #
-# ## What does one step cost?
+# ## The first price: the order is lost
 #
-# Self-attention scores all $n^2$ pairs. Vaswani et al. 2017 compare the four in their table 1, for $n$ words of width $d$, without constant factors. Restricted attention compares each word with $r$ words, 2 · radius + 1. A layer carries a signal about $r / 2$ positions, so the true path is about twice $n / r$.
+# A recurrent network reads the words in their order. Does self-attention notice the order, if it looks at all words at once? We give our trained layer two sentences with the same words: "sad dog took hungry cat" and "sad cat took hungry dog". By how much does the output of each word change?
+
+
+# %% tags=["nbval-check-output"]
+@torch.no_grad()
+def outputs(sentence):
+    x = embedding(numbers_of(sentence))[0]  # T D
+    # your turn: add a line here
+    return layer(x[None])[0]  # T D
+
+
+first = outputs("sad dog took hungry cat")
+second = outputs("sad cat took hungry dog")
+place = [0, 4, 2, 3, 1]  # where each word of the first sentence stands in the second
+moved_back = second[place]  # T D: the second outputs, in the order of the first
+change = (moved_back - first).abs().amax(-1)  # T: the largest of each word
+names = "sad dog took hungry cat".split()
+table({"largest change": change}, names, corner="output of", digits=2)
+
+# %% [markdown]
+# Nothing changes. "sad" gets the same output before "dog" as before "cat", so the model cannot know which of them is sad.
+#
+# The reason is in the formula. A score depends on two vectors, not on where they stand, and a sum does not depend on the order. If words change places, their outputs move with them, and nothing else happens. This is called **permutation equivariance**.
+#
+# **Your turn**: in `outputs`, add to each vector the number of its position, with `x = x + torch.arange(5)[:, None]`. Which outputs change now?
+#
+# <details><summary>Answer</summary>
+#
+# All five outputs change. Even a word that keeps its place finds other vectors in the sentence. Lesson 11 looks for better ways to tell a model the positions.
+#
+# </details>
+#
+# ## The second price: later words are in sight
+#
+# A decoder learns to predict the next word. If every word looks at every word, then the next word is in sight, and the decoder could copy it. So a decoder needs a **causal mask**, which is True where the key stands at the place of the query or before it.
+#
+# A wrong mask raises no error, so we test it. A **leak test** changes some words of the input, and looks which outputs change. We take new layers with random matrices, and change the last two of five words, at positions 3 and 4. Which outputs move without a mask, and which with the causal mask?
+
+# %% tags=["nbval-check-output"]
+torch.manual_seed(0)
+x = torch.randn(1, 5, 4)  # B T D
+changed = x.clone()
+changed[0, 3:] += 1.0  # the words at positions 3 and 4
+masks = {"no mask": None, "causal mask": causal_mask(5)}  # T T
+rows = {}
+for name, mask in masks.items():
+    tested = SelfAttention(4, mask)
+    difference = (tested(changed) - tested(x)).abs()[0]  # T D
+    rows[name] = difference.amax(-1) > 1e-6  # T: True if the output moves
+table(rows, ["0", "1", "2", "3", "4"], corner="output at position")
+
+# %% [markdown]
+# Without a mask, all outputs move. With the causal mask, only those at positions 3 and 4 do, so no word sees a later one.
+#
+# In training, nothing waits even with this mask: the right words are all there, as in the teacher forcing of lesson 05, and the layer computes all positions at once. But when a decoder writes, each new word has to wait for the words before it.
+#
+# ## The third price: n² pairs
+#
+# If each of n words looks at n words, there are n² scores. What does this cost? Vaswani et al. 2017 compare our four layers in their table 1, for n words of width d. They leave out constant factors. A score takes d multiplications, and a vector times a d×d matrix takes d². Work and sequential steps are those of one layer, and the longest path goes through as many layers as it needs. The letter k stands for the number of words that a convolution reads at once. The letter r stands for the number of words that a word looks at in restricted self-attention.
 #
 # | layer | work | sequential steps | longest path |
 # | --- | --- | --- | --- |
 # | self-attention | $n^2 d$ | 1 | 1 |
 # | recurrent | $n d^2$ | $n$ | $n$ |
-# | convolution | $k n d^2$ | 1 | $\log_k n$, if gaps grow from layer to layer |
+# | convolution | $k n d^2$ | 1 | $\log_k n$, if the gaps grow |
 # | restricted self-attention | $r n d$ | 1 | $n / r$ |
 #
-# By these formulas, by what factor is the recurrent layer's work larger than self-attention's, for 50 words of width 512? Will PyTorch, which counts what a layer multiplies, agree?
+# **Sequential steps** are steps that wait for each other. In the last row, r is 2 · radius + 1.
+#
+# The work of self-attention grows with the square of n, so it has more work than a recurrent layer in a long text. Is that so in a short one, too?
 
 # %% tags=["nbval-check-output"]
 predict("09.cheaper", ...)
 
-
 # %% tags=["reveals"]
-print("In millions of multiplications:")
-names = ["self-attention", "recurrent", "convolution", "restricted"]
-
-
-def by_the_formulas(n, d=512, k=3, r=9):  # a kernel of 3 words, radius 4
-    return [n * n * d / 1e6, n * d * d / 1e6, k * n * d * d / 1e6, r * n * d / 1e6]
-
-
-def make_layers(D):
-    return [SelfAttention(D), Recurrent(D), Convolution(D, 3), RestrictedSelfAttention(D, 4)]
-
-
-def counted(D, n):  # by PyTorch, while the layers compute
-    return [package.multiplications(layer, torch.randn(1, n, D)) / 1e6 for layer in make_layers(D)]
-
-
+print("The work of the recurrent layer, divided by that of self-attention:")
 reveal("09.cheaper", 512 / 50)
-rows = {"50 words, by the formulas": by_the_formulas(50), "50 words, counted": counted(512, 50)}
-rows |= {"2,000 words, by the formulas": by_the_formulas(2000), "2,000 words, counted": counted(512, 2000)}
-table(rows, names, corner="millions", digits=1)
 
 # %% [markdown]
-# By the formulas self-attention is cheaper than the recurrent layer if a sentence has fewer words than its vectors have dimensions. Counted, it needs *more*, in fact for every $n$: $3 n d^2 + 2 n^2 d$ against $2 n d^2$. The formulas say how work *grows*, not what a layer costs. They leave out constant factors and the three projections, $3 n d^2$: nearly all of the work for 50 words (in the restricted layer even for 2,000).
+# By the formulas, it is the other way round in a short text: the recurrent layer has about ten times as much work. Self-attention has less work if a sentence has fewer words than its vectors have dimensions.
 #
-# Does the layer that multiplies least also take the least time? We double the number of words, again and again, at width 64.
+# PyTorch can count what a layer really multiplies. Here k = 3 and the radius is 4. Does self-attention multiply less than the recurrent layer for 50 words?
+
+# %% tags=["nbval-check-output"]
+four_layers = {
+    "self-attention": SelfAttention(512),
+    "recurrent": Recurrent(512),
+    "convolution": Convolution(512, kernel=3),
+    "restricted": RestrictedSelfAttention(512, radius=4),
+}
+rows = {}
+for n in (50, 2000):
+    x = torch.randn(1, n, 512)  # B T D
+    counts = [multiplications(each, x) / 1e6 for each in four_layers.values()]
+    rows[f"{n:,} words"] = counts
+table(rows, list(four_layers), corner="millions of multiplications", digits=1)
+
+# %% [markdown]
+# For 50 words, self-attention does not multiply less, but more. The formula counts only the pairs. But the three matrices that make queries, keys and values take $3nd^2$ multiplications. The scores take $n^2 d$, and so do the weighted sums.
+#
+# $$\text{self-attention: } 3nd^2 + 2n^2 d \qquad\qquad \text{recurrent: } 2nd^2$$
+#
+# The recurrent layer has two matrices, one for the word and one for the state.
+#
+# With 50 words of width 512, $3nd^2$ is 39.3 million, so nearly all of the work goes into the three matrices. The formulas of the paper say how the work grows, not how large it is.
+#
+# The n² weights also need memory, because training keeps them for the gradients. How many megabytes do they take in one layer, compared with the values? Each number takes 4 bytes.
+
+# %% tags=["nbval-check-output"]
+rows = {}
+for n in (50, 2_000, 100_000):
+    of_values = n * 512 * 4 / 1e6  # n words of width 512, 4 bytes for each number
+    of_weights = n * n * 4 / 1e6
+    rows[f"{n:,} words"] = [f"{of_values:,.2f}", f"{of_weights:,.2f}"]
+table(rows, ["values", "weights"], corner="megabytes")
+
+# %% [markdown]
+# For 50 words, the weights take next to nothing. For 100,000 words, about as many as in a novel, they take 40,000 megabytes. Lesson 21 shows a way to compute attention without keeping all weights.
+#
+# ## A cheaper layer sees less
+#
+# Restricted self-attention has only $r \cdot n$ pairs in place of $n^2$. What do we lose with it?
+#
+# In one layer, a word knows only of the words near it. After one more layer, word t knows of word s if it looks at some word that knows of s. The function `reach` computes this for all pairs: the product of the two matrices counts, for each t and s, the words in between that lead from one to the other. With radius 2, how many layers does it take until each of 12 words knows of all 12?
+
 
 # %%
-sizes = [64, 128, 256, 512, 1024]
-work = torch.tensor([counted(64, n) for n in sizes]).T  # 4 sizes
-seconds = [torch.tensor([package.seconds_of(layer, 64, sizes) for _ in range(15)]).amin(0) for layer in make_layers(64)]
-left, right = plots.axes(2, height=3.6)
-for ax, numbers, label in ((left, work, "millions of multiplications"), (right, seconds, "seconds")):
-    runs = {name: numbers[i][None] for i, name in enumerate(names)}
-    plots.curves(sizes, runs, "words", label, log=True, ax=ax)
-    ax.set_xticks(sizes, [f"{size:,}" for size in sizes])
-W = torch.randn(64, 64)
-products = (lambda x: x @ W), (lambda x: [word @ W for word in x[0]])
-large, small = (min(package.seconds_of(product, 64, [1024])[0] for _ in range(15)) for product in products)
-print(f"1,024 words times a matrix: 1,024 small products take {small / large:.0f} times as long as one large product")
-print(f"timed on {date.today()} with {torch.get_num_threads()} thread(s) of a processor {platform.machine()}")
+def reach(mask, layers):  # mask: T T
+    known = mask  # T T: after one layer
+    for _ in range(layers - 1):
+        ways = mask.float() @ known.float()  # T T: how many words lead from t to s
+        known = ways > 0
+    return known
+
+
+position = torch.arange(12)
+near = (position[:, None] - position).abs() <= 2  # T T: True if at most 2 away
+# your turn: change the mask here
+pictures = {}
+for layers in (2, 5, 6):
+    pictures[f"layers: {layers}"] = [reach(near, layers)]
+plots.side_by_side(plots.mask, pictures, xlabel="word s", ylabel="word t")
 
 # %% [markdown]
-# No: the recurrent layer multiplies least, yet it takes longer than the convolution and the restricted layer, and in short texts the longest of all. Its products with the state must wait for each other, and many small products take longer than one large one: each call has a fixed cost. Self-attention grows fastest.
+# It takes six layers, because the first and the last word are 11 positions apart, and each layer leads 2 positions further. How far some layers lead is called their **reach**: one layer with radius 2 has a reach of 2, and six layers have a reach of 12.
 #
-# ## How far can it see?
+# **Your turn**: let word 0 look at all words, and let all words look at it, with `near[0] = True` and `near[:, 0] = True`. How many layers does it take now?
 #
-# A model reads three pairs of letter and digit, then filler words, then one letter, and must say its digit. (A pair is one token, so order does not matter.) The number of filler words is the distance. Models were trained on distances 0 to 32, unless their names say otherwise, at a rate of 0.005, with five seeds.
+# <details><summary>Answer</summary>
+#
+# It takes two layers, because word 0 leads from any word to any other. Longformer (Beltagy et al. 2020) has a few such words. You use them in the exercises.
+#
+# </details>
+#
+# Can training make up for a small reach? We give models a text such as B4 A7 C1 … A. It has three words that each hold a letter and a digit, then filler words, then one of the letters. The model has to name the digit of this letter, here 7. The number of filler words is the distance. Each model was trained five times, on distances from 0 to 32.
 
 # %% tags=["nbval-check-output"]
 predict("09.reach", ...)
 
 # %% tags=["reveals"]
-left = "self-attention", "restricted, radius 4", "two restricted, radius 4"
-right = "LSTM", "tanh cell", "tanh cell, trained at distance 0"
-distances, _ = measured("paths", "answers_right", "distance", setup="LSTM")
-runs = {kind: torch.tensor(measured("paths", "answers_right", "distance", setup=kind)[1]) for kind in left + right}
-reveal("09.reach", " and ".join(kind for kind in runs if runs[kind][:, distances.index(16)].mean() > 0.5))
-for ax, kinds in zip(plots.axes(2, width=5.4, height=4.2), (left, right), strict=True):
-    shown = {kind: runs[kind] for kind in kinds}
-    plots.curves(distances, shown, "distance", "share of answers right", ax=ax, legend="above")
-    ax.axhline(1 / 8, color="0.5", linestyle=":")  # a guess among eight digits
-    ax.set_ylim(0, 1.02)
+print("The share of answers right, by distance:")
+print("five seeds, with bands from the lowest to the highest; 2,500 steps, rate 0.005")
+kinds = ["self-attention", "LSTM", "restricted, radius 4", "two restricted, radius 4"]
+runs = {}
+for kind in kinds:
+    distances, shares = measured("paths", "answers_right", "distance", setup=kind)
+    runs[kind] = torch.tensor(shares)  # seeds, distances
+at_16 = distances.index(16)
+able = []
+for kind in kinds:
+    if runs[kind][:, at_16].mean() > 0.5:
+        able.append(kind)
+reveal("09.reach", " and ".join(able))
+guess = {"guess among eight digits": [1 / 8] * len(distances)}
+ax = plots.axes(width=7, height=4.2)
+label = "share of answers right"
+plots.curves(distances, runs, "distance", label, ax=ax, theory=guess, legend="above")
 
 # %% [markdown]
-# The dotted line is a guess. Left: the restricted layer loses one pair at distance 2 and all three at 4, and no training helps. Two layers see farther, but miss many at 4, with all pairs in reach.
+# Self-attention and the LSTM answer most questions at distance 16. One restricted layer only guesses from distance 4 on, and two layers from distance 8 on. There all pairs are beyond their reach, and no training can make up for it.
 #
-# Right: the LSTM's path is as long as the text, and it still answers, so path length alone does not decide. But long paths can be hard to *learn* (Vaswani et al. 2017). A tanh cell learns hardly anything; trained without filler words, it answers most questions at distance 0.
-#
-# At 0 the restricted layer is above self-attention, at 16 the LSTM is. Are they better? We subtract seed by seed, since equal seeds have equal texts. And at another rate?
-
-
-# %% tags=["nbval-check-output"]
-def shares(setup, distance):
-    return torch.tensor([*by_seed("paths", "answers_right", setup=setup, distance=distance).values()])
-
-
-rows = {}
-for kind, distance in (("restricted, radius 4", 0), ("LSTM", 16)):
-    for rate, ending in (("0.005", ""), ("0.01", ", rate 0.01")):
-        more = shares(kind + ending, distance) - shares("self-attention" + ending, distance)
-        rows[f"{kind}, distance {distance}, rate {rate}"] = [f"{one:+.2f}" for one in (*more, more.mean())]
-table(rows, [*(f"seed {seed}" for seed in range(5)), "mean"], corner="share of answers right, minus self-attention's")
-
-# %% [markdown]
-# No: at the rate 0.005 the restricted layer is better with four seeds, at 0.01 it is worse with four. No layer had its rate tuned, so this says more about rates than about layers. The LSTM is better with two of five seeds, then with one: no clear lead either.
-#
-# Why does self-attention not answer everything? How much weight does each of the 64 pairs get when it is needed?
-
-# %%
-torch.manual_seed(2)
-answerer = Answerer(SelfAttention(32), width=32)
-fit(answerer, seed=2, steps=1500)
-tokens, answers = recall_at_distance(2000, 3, 4, torch.Generator().manual_seed(0))  # 3 pairs, 4 fillers, a letter
-with torch.no_grad():
-    given = answerer(tokens).argmax(-1)  # N
-    right = (given == answers).float()  # N
-    weights = answerer.layers[0].weights(answerer.embedding(tokens))[:, -1]  # N T: where the last position looks
-needed = 8 * (tokens[:, -1] - 64) + answers  # a pair's token is 8 · letter + digit, a question's 64 + letter
-weight = (weights * (tokens == needed[:, None])).sum(1)  # N
-number = needed.bincount(minlength=64)
-without = {
-    name: {1 + digit for digit in given[(weight < 0.1) & (tokens[:, -1] == 64 + i)].tolist()}
-    for i, name in enumerate("abcdefgh")
-}
-print("digits given where the needed pair has no weight:", without)
-pictures = {"weight of the needed pair": weight, "share of answers right": right}
-for ax, (title, values) in zip(plots.axes(2, height=3.8), pictures.items(), strict=True):
-    means = (needed.bincount(values, minlength=64) / number).view(8, 8)  # letter digit
-    plots.weights(means, range(1, 9), list("abcdefgh"), title, ax, "digit", "letter")
-
-# %% [markdown]
-# Most pairs get nearly all the weight, some get none. Where the needed pair has none, each letter gets one digit, as printed: right for one such pair, wrong for any others.
+# The LSTM answers although its path is as long as the text. So a reach that is long enough is needed, but a short path is not, in this task. Vaswani et al. 2017 expect it to help: words far apart should be easier to connect if the path is short.
 #
 # ## So: what if every word looks at every word at once?
 #
-# Then any two words are one step apart, no step waits for another, and each word can learn to find the one it needs, as ours did for most pairs. But the work grows with the square of the length, the order is lost, and a decoder needs a mask that hides what comes later.
+# Then no word waits for another one, and any two words are one step apart. Each word can learn to find the word that it needs. But the order of the words is lost, a decoder needs a mask that hides later words, and work and memory grow with the square of the length.
 #
 # ## Questions
 #
@@ -361,10 +425,16 @@ check("09.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Queries, keys and values are three projections of the same words, so that a word can ask for something other than what it is.
-# - Self-attention does not notice the order of words: if they change places, their contexts change places.
-# - A mask says who may see whom, and a test can find out whether a model keeps to it.
-# - The work grows with the square of the length. For short sentences the projections are most of it.
+# - In self-attention, every word looks at every word. Matrix products compute this at once, so no word waits, and any two words are one step apart.
+# - Self-attention does not notice the order: if words change places, their outputs move with them.
+# - Later words are in sight. A causal mask hides them, and a leak test shows whether it does.
+# - Work and memory grow with the square of the length. Restricted self-attention needs less, but its reach is small.
+#
+# <details><summary>Other names in other texts</summary>
+#
+# Cheng et al. 2016 call self-attention *intra-attention*. Restricted self-attention is also called *local* or *sliding-window* attention. Vaswani et al. 2017 call the longest path the *maximum path length*.
+#
+# </details>
 #
 # **Exercises**: [open them](../exercises/09_self_attention_exercises.ipynb)
 #

@@ -1,6 +1,7 @@
 # %% [markdown]
-# You write self-attention as the Transformer uses it, a form of it for long sentences, and count what layers really cost. Then you write two tests: one finds models that see words they should not see, the other finds out whether a model notices the order of words. The letters: B sentences,
-# T words of a sentence, D width of a word, d width of queries and keys, E width of values. A mask is True where a word may attend to another.
+# You write self-attention as the Transformer uses it, and a cheaper form for long sentences. You count what layers really cost. Then you write two tests: one finds models that see later words, the other finds models that notice the order.
+#
+# The letters: B sentences, T words of a sentence, D width of a word, d width of queries and keys, E width of values. A mask is True where a word may attend to another.
 
 # %%
 import torch
@@ -10,14 +11,16 @@ from course_utils import check, hint, progress, solution
 # %% [markdown]
 # ## 09.self_attention
 #
-# Each word of a sentence looks at all of its words, itself included, with the equation of Vaswani et al. (2017). Here $d$ is the width of queries and keys.
+# Each word of a sentence looks at all of its words, itself included, by the equation of Vaswani et al. (2017). Here $d$ is the width of queries and keys.
 #
 # $$Q = X W_Q \qquad K = X W_K \qquad V = X W_V \qquad \text{context} = \operatorname{softmax}\!\left(\frac{Q K^\top}{\sqrt d}\right) V$$
 #
-# `mask` may be `None`: then each word may attend to all. Where it is False, the word of that row takes nothing from the word of that column.
+# If `mask` is `None`, each word may attend to all. Where the mask is False, the word of that row takes nothing from the word of that column.
 #
 # - A word that may attend to nothing has a context of **zeros**, and its gradient is finite.
-# - **Padding** attends to nothing, and nothing attends to it: its row and its column of the mask are False throughout. It may stand anywhere, and what is there reaches neither the result nor any gradient. (If NaN at padding gets through, that earns a remark, and costs no point.)
+# - **Padding** attends to nothing, and nothing attends to it. Its row and its column of the mask are False throughout. Padding may stand anywhere, and its numbers reach neither the result nor any gradient.
+#
+# If NaN at padding gets through, you get a remark, but you lose no point.
 
 
 # %%
@@ -62,7 +65,7 @@ check("09.self_attention", self_attention)
 # %% [markdown]
 # ## 09.restricted_self_attention
 #
-# For long sentences, Vaswani et al. (2017, section 4) propose that each word looks only at its **neighbourhood**: at the positions that are at most `radius` away, on both sides, and at itself. Then far words need many layers. Longformer (Beltagy et al. 2020) adds a few words without that limit; we call them **hubs**. A hub sees all positions, and all positions see it, so that two layers are enough for any two words.
+# For long sentences, Vaswani et al. (2017, section 4) propose that each word looks only at itself and at the positions that are at most `radius` away, on both sides. Then far words need many layers. Longformer (Beltagy et al. 2020) adds a few words without this limit. We call them **hubs**: a hub looks at all positions, and all positions look at it. So two layers are enough for any two words.
 #
 # The queries, keys and values are given. Decide which of the B×T×T pairs are open. Positions beyond the ends do not exist, and **nothing is padded with zeros**. The radius may be 0, and it may be larger than the sentence. Each sentence has its own hubs, or none.
 
@@ -105,9 +108,9 @@ check("09.restricted_self_attention", restricted_self_attention)
 # %% [markdown]
 # ## 09.layer_cost
 #
-# The paper's table leaves out constant factors. Count **all multiplications** of the lesson's layers for n words of width d: those of projections, matrices, scores and weighted sums (not the softmax, nor the division by √d). The lesson's table of counts (d = 512, k = 3, radius = 4) tells whether you are right.
+# The paper's table leaves out constant factors. Count **all multiplications** of the lesson's layers, for n words of width d: those of projections, matrices, scores and weighted sums. Leave out the softmax and the division by √d. The lesson's table of counts shows whether you are right. It has d = 512, k = 3 and radius = 4.
 #
-# Return also the **sequential steps**, which wait for one another, and the **longest path**: how many layers, or steps, a signal needs from the first word to the last.
+# Return also the **sequential steps**, which wait for one another, and the **longest path**: how many layers, or steps, lead from the first word to the last.
 #
 # - `"self"`: the lesson's `SelfAttention`.
 # - `"recurrent"`: a tanh cell for words and states of width d.
@@ -154,18 +157,18 @@ check("09.layer_cost", layer_cost)
 # %% [markdown]
 # ## Who has seen the future?
 #
-# A model that predicts the next word must not see it. If it does, its training loss looks excellent, but the model is useless afterwards, where there is no next word to see. No error is raised, so we need a test.
+# A model that predicts the next word must not see it. If it does, no error is raised, and its training loss may look excellent. But when it has to write, there is no next word to see. So we need a test.
 
 # %% [markdown]
 # ## 09.catch_leak
 #
-# A **model** is a function from rows T×4, float32, to rows T×4. Return `True` for a model that keeps these promises, else `False`:
+# A **model** is a function from rows T×4, float32, to rows T×4. Return `True` for a model that keeps these three promises, and `False` for any other:
 #
 # 1. It takes any number of rows, even a single one, and raises no error.
 # 2. Whatever comes out is finite.
 # 3. For every position t: new numbers in the rows after t, **at the same T**, leave the rows 0 … t of its output as they are, in every feature.
 #
-# The output may depend on T itself. A broken promise shows at T = 1, 5 or 12: with random rows of about 1, what sees them moves by more than $10^{-4}$, and rounding stays below $10^{-5}$. Your test raises no error. No gradient passes through models.
+# The output may depend on T itself. A broken promise shows at T = 1, 5 or 12. Use random rows of about 1: an output that sees them moves by more than $10^{-4}$, and rounding stays below $10^{-5}$. Your test raises no error. No gradient passes through models.
 
 
 # %%
@@ -215,7 +218,7 @@ check("09.catch_leak", catch_leak)
 #
 # - For every T from 1 and every order of the rows, each row's output stays the same and moves with its row.
 #
-# A broken promise shows at some T from 2 to 12: for most random orders of random rows, some output differs by more than $10^{-4}$. Try each T with several orders, and allow $10^{-5}$ for rounding. No model raises an error, and no gradient passes through.
+# A broken promise shows at some T from 2 to 12. There, for most random orders of random rows, some output differs by more than $10^{-4}$. Try each T with several orders, and allow $10^{-5}$ for rounding. No model raises an error, and no gradient passes through.
 
 
 # %%

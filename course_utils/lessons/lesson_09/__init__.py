@@ -9,11 +9,11 @@ lesson = Lesson(
     goals=(
         "compute self-attention by hand, as a loop and as matrix products, from three projections",
         "say why self-attention does not notice the order of words, and test a model for it",
-        "write down as a mask who may see whom, and test whether a model keeps to it",
+        "hide later words with a mask, and test whether a model keeps to it",
         "compare four kinds of layers by their work, their sequential steps and their longest path",
         "tell from the reach of a layer what it cannot learn",
     ),
-    needs="lessons 03 and 04: queries, keys, values, the scaled dot product; lesson 08: attention to one's own past",
+    needs="lessons 03 and 04: queries, keys, values, masks, the scaled dot product; lesson 05: recurrent networks",
     reading=50,
     runs="half a minute",
 )

@@ -82,7 +82,7 @@ questions = (
     Question(
         "09.q5",
         "what reach decides",
-        "A layer of restricted self-attention sees 4 words to each side. A word needs information from a word that is 10 positions away. What helps?",
+        "In a layer of restricted self-attention, a word looks at 4 words on each side. A word needs information from a word that is 10 positions away. What helps?",
         right=(
             "Three such layers, stacked on top of each other.",
             "Each layer carries it at most 4 positions further, so three bridge up to 12.",
@@ -108,12 +108,12 @@ predictions = (
     Prediction(
         "09.cheaper",
         "By the formulas, by what factor does the recurrent layer need more multiplications than self-attention, for 50 words of width 512?",
-        why="By the formulas: n d² over n² d is d / n, so 512 / 50. What PyTorch counts is in the table.",
+        why="By the formulas, n d² divided by n² d is d / n, which is 512 / 50.",
     ),
     Prediction(
         "09.reach",
-        "Take a single layer each of self-attention, an LSTM, and restricted self-attention with radius 4. Which of them can answer at distance 16?",
-        why="One step of self-attention reaches every position, and an LSTM's state can carry what it has read. The restricted layer sees nothing beyond its radius.",
+        "Take one layer of self-attention, one LSTM, and one layer of restricted self-attention with radius 4. Which of them can answer at distance 16?",
+        why="One step of self-attention reaches every position, and an LSTM's state can carry what it has read. The restricted layer does not reach beyond its radius.",
         choices=("self-attention", "LSTM", "self-attention and LSTM", "all of them"),
     ),
 )
