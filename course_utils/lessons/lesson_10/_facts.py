@@ -121,11 +121,6 @@ def change_the_weights(model):
     return rows
 
 
-def mean_losses(runs, every=50):
-    """Return for each name the mean loss of `every` steps in a row, seeds×(steps / every)."""
-    return {name: torch.tensor(losses).unflatten(1, (-1, every)).mean(2) for name, losses in runs.items()}
-
-
 def table_of_bleu():
     """Show how many BLEU a translator has with one head, and how many more with several, paired by seed."""
     bleu = {H: measured("translated", "bleu", "epochs", positions="sinusoidal", heads=H)[1] for H in (1, 2, 4, 8)}
