@@ -189,13 +189,13 @@ class MultiHead(nn.Module):
 # %% [markdown]
 # The method `split` separates the heads, and `merge` joins them. Between the two, each line computes all heads at once.
 #
-# Does the module give the same output as our loop? We hand our matrices over to it. `nn.Linear` keeps its matrix transposed.
+# Does the module give the same output as our loop? We give it our matrices. `nn.Linear` keeps its matrix transposed, which is `matrix.T` in the code.
 
 
 # %% tags=["nbval-check-output"]
 def set_matrix(layer, matrix):  # D D
     layer.weight.data = matrix.T
-    layer.bias.data = torch.zeros(4)
+    layer.bias.data = torch.zeros(4)  # our loop has no biases
 
 
 at_once = MultiHead(D=4, H=2)
@@ -223,11 +223,13 @@ may_look = causal_mask(5)  # T T
 of_ours, _ = ours(x, x, x, may_look[None])  # B T D
 of_theirs, _ = theirs(x, x, x, attn_mask=~may_look)  # B T D
 forgotten, _ = theirs(x, x, x, attn_mask=may_look)  # B T D
-print("the library gives the same:", torch.allclose(of_ours, of_theirs, atol=1e-5))
-print("last word, not inverted:", forgotten[0, -1, 0].item())
+same = torch.allclose(of_ours, of_theirs, atol=1e-5)
+print("the library gives the same:", same)
+last_is_nan = forgotten[0, -1].isnan().all()  # of the last word of a sentence
+print("not inverted, the last word is NaN:", last_is_nan.item())
 
 # %% [markdown]
-# If we forget to invert the mask, the last word may look at nothing, and its output is NaN. No error is raised. With the inverted mask, the library and our module give the same output.
+# If we forget to invert the mask, the last word may look at nothing, and its output is NaN, which is not a number. No error is raised. With the inverted mask, the library and our module give the same output.
 #
 # One more place needs care. `split` cuts each word into parts, and then it exchanges two axes with `transpose`. Is the second step needed? `view` can write the same numbers in the shape B×H×T×d at once. We try it with two words and two heads. The first word holds the numbers 0 to 3, and the second holds 4 to 7. What does head 1 get?
 
@@ -316,7 +318,7 @@ table(rows, ["seed 0", "seed 1", "seed 2"], "digits right", digits=2)
 show_weights({"one head": models[1, 0], "two heads": models[2, 0]})
 
 # %% [markdown]
-# For this question, the single head divides its weight between the two pairs. The linear layer gets one mixture of both digits, and nothing in it says which digit belongs to which letter. With two heads, each head looks at one of the two pairs.
+# For this question, the single head divides its weight between the two pairs. The linear layer gets one mixture of both digits, and it cannot find out which digit belongs to which letter. With two heads, each head looks at one of the two pairs.
 #
 # Is it the different weights that help, or only the number of heads? To see it, we train a model with two heads in which both take the scores of head 0. They still have their own values. What share of the digits will it get right?
 
