@@ -26,7 +26,7 @@ from course_utils.models.files import load_pretrained
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 
 # %% [markdown]
-# In lesson 09, each word had one query, and got back one weighted sum of values. A Transformer makes several such sums for each word, each with its own weights. Each of these attentions is called a **head**. Why several heads?
+# In lesson 09, each word had one query, and got back one weighted sum of values. Most models that use attention today make several such sums for each word, each with its own weights. Each of these attentions is called a **head**. Why several heads?
 #
 # To answer this, we first see what is lost in one sum. Then we build an attention with two heads, by hand and as a module. At last, we train models with one head and with several, and count what they get right.
 #
@@ -45,7 +45,7 @@ print("man bites dog:", 0.5 * man + 0.5 * dog)
 #
 # ## Two heads by hand
 #
-# **Multi-head attention** (Vaswani et al. 2017, section 3.2.2) makes $H$ sums at once, one for each head. Head $i$ has its own matrices $W_i^Q$, $W_i^K$ and $W_i^V$. They make queries, keys and values of width $d = D / H$. The contexts of all heads are put side by side, which the formula calls Concat. A last matrix $W^O$ combines them:
+# **Multi-head attention** (Vaswani et al. 2017, section 3.2.2) makes $H$ sums at once, one for each head. Head $i$ has its own matrices $W_i^Q$, $W_i^K$ and $W_i^V$. They make queries, keys and values of width $d = D / H$. The contexts of all heads are put side by side, which the formula calls Concat. A last matrix $W^O$ combines them. In these formulas, $Q$, $K$ and $V$ are the words themselves, before any projection:
 #
 # $$\text{head}_i = \text{Attention}(Q W_i^Q, K W_i^K, V W_i^V)$$
 #
@@ -75,8 +75,8 @@ man_first = torch.tensor([  # S D: man bites dog
     [4.0, 0.0, 0.0, 1.0],
 ])  # fmt: skip
 W_Q = torch.zeros(2, 4, 2)  # H D d
-W_Q[0, 2] = torch.tensor([4.0, 0.0])  # head 0: the query of a verb
-W_Q[1, 2] = torch.tensor([0.0, 4.0])  # head 1: the query of a verb
+W_Q[0, 2] = torch.tensor([4.0, 0.0])  # head 0: the third number, 1 for a verb, times this
+W_Q[1, 2] = torch.tensor([0.0, 4.0])  # head 1
 W_K = torch.zeros(2, 4, 2)  # H D d
 W_K[:, 3] = torch.tensor([-1.0, 1.0])  # the fourth number, -1 or 1, times this
 W_V = torch.zeros(2, 4, 2)  # H D d
@@ -111,7 +111,7 @@ print("output:", output)
 # %% [markdown]
 # Head 0 gives the weight 16.9 / 17.96 = 0.94 to "dog", and head 1 gives the same weight to "man". So each head finds its own noun. The output holds both contexts side by side: first the noun before the verb, then the noun after it.
 #
-# In the drawing, the queries of both heads are written as one column of four numbers, which is split into two parts. In which box are the two heads joined?
+# In the drawing, the queries of both heads are written as one column of four numbers, which is split into two parts. This is only another way to write them, and we use it below. In which box are the two heads joined?
 
 # %%
 queries = torch.cat([query @ W_Q[0], query @ W_Q[1]])  # H d
@@ -165,7 +165,8 @@ class MultiHead(nn.Module):
         self.W_O = nn.Linear(D, D)
 
     def split(self, x):  # B T D
-        parts = x.unflatten(-1, (self.H, -1))  # B T H d: a word in H parts
+        d = x.shape[-1] // self.H
+        parts = x.unflatten(-1, (self.H, d))  # B T H d: a word in H parts
         return parts.transpose(1, 2)  # B H T d
 
     def merge(self, heads):  # B H T d
@@ -229,7 +230,7 @@ last_is_nan = forgotten[0, -1].isnan().all()  # of the last word of a sentence
 print("not inverted, the last word is NaN:", last_is_nan.item())
 
 # %% [markdown]
-# If we forget to invert the mask, the last word may look at nothing, and its output is NaN, which is not a number. No error is raised. With the inverted mask, the library and our module give the same output.
+# If we forget to invert the mask, the last word may look at nothing. All its scores are $-\infty$, so the softmax is 0/0, which is NaN. No error is raised. With the inverted mask, the library and our module give the same output.
 #
 # One more place needs care. `split` cuts each word into parts, and then it exchanges two axes with `transpose`. Is the second step needed? `view` can write the same numbers in the shape B×H×T×d at once. We try it with two words and two heads. The first word holds the numbers 0 to 3, and the second holds 4 to 7. What does head 1 get?
 
@@ -262,7 +263,7 @@ print("without transpose:", wrong.tolist())
 #
 # The model reads four pairs of a letter and a digit, such as e8, b1, g1, c2. Then it is asked for the digits of two letters, such as "b, c?", and has to answer 1, 2. It has one attention, and after it one linear layer.
 #
-# The question is a vector, too: the sum of a vector for "b" in first place and a vector for "c" in second place. The query is made from this vector, and the keys and values are made from the pairs. In the comments, F is the number of letters in a question.
+# The question is a vector, too: the sum of a vector for "b" in first place and a vector for "c" in second place. The query is made from this vector, and the keys and values are made from the pairs. The linear layer reads the context and the question, added up. In the comments, F is the number of letters in a question.
 
 
 # %%
@@ -343,7 +344,7 @@ reveal("10.changed", round(share_right(shared, 2), 2))
 # %% [markdown]
 # Two heads with the same scores are as poor as one head. They have the same weights, so both get the same mixture. Heads help because each has weights of its own.
 #
-# Does each head carry one of the two digits? We can switch a head off. Its context is multiplied by its own d rows of $W^O$, and with zeros there the head adds nothing (Michel et al. 2019). In `nn.Linear`, which keeps $W^O$ transposed, these rows are columns. Which of the two digits is lost without head 0?
+# Does each head carry one of the two digits? We can switch a head off. Its context is multiplied by its own d rows of $W^O$. In our $W^O$ by hand, the first two rows belonged to head 0. With zeros there, the head adds nothing (Michel et al. 2019). `nn.Linear` keeps $W^O$ transposed, so in the code we write zeros into columns. Which of the two digits is lost without head 0?
 
 
 # %%
@@ -400,6 +401,7 @@ predict("10.swapped", ...)
 # %% tags=["reveals"]
 rows = change_the_weights(hidden)
 print("The same model, after the two weights were swapped:")
+# column 2 of the table below: the share of digits right
 reveal("10.swapped", round(rows["swapped"][2], 2))
 
 # %%
@@ -455,7 +457,7 @@ table(rows, ["seed 0", "seed 1", "seed 2"], "digits right", digits=2)
 #
 # In one head of width D, the scores need T·S·D multiplications. With H heads, they need H·T·S·d, which is the same number, because d = D / H. The matrices have the same size, too. So several heads cost no more parameters and no more multiplications.
 #
-# But each head becomes narrower. Does a whole translator gain by more heads? We have trained a small Transformer on captions of photographs for three epochs, with one, two, four and eight heads. The table shows its BLEU, seed by seed. Which number of heads is the best with every seed?
+# But each head becomes narrower. Does a whole translator gain by more heads? We have trained small translators on 29,000 captions of photographs, with one, two, four and eight heads. Each has read the captions three times. The table shows its BLEU, seed by seed. Which number of heads is the best with every seed?
 
 # %% tags=["nbval-check-output"]
 table_of_bleu()
@@ -467,9 +469,9 @@ table_of_bleu()
 #
 # ## What do trained heads look at?
 #
-# In our small task, each head looked at another pair. Do the heads of a translator look at different words, too? The course comes with a trained Transformer, which lesson 12 explains. Its encoder has three layers with four heads each.
+# In our small task, each head looked at another pair. Do the heads of a translator look at different words, too? The course comes with a trained translator, a Transformer, which lesson 12 explains. Its encoder has three layers with four heads each.
 #
-# The picture shows what one head does in one sentence. Its rows are queries. The frames mark the word before, and ▁ marks the beginning of a word. Move the sliders: which head gives the most weight to the word before?
+# The picture shows what one head does in one sentence. Its rows are queries. The frames mark the word before, and ▁ marks the beginning of a word. A rare word is cut into several **tokens**. Move the sliders: which head gives the most weight to the word before?
 
 # %%
 model, subwords = load_pretrained("transformer-en-de")

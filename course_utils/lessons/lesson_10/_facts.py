@@ -143,6 +143,7 @@ def explore_heads(model, subwords, sentence):
         plots.amounts(weights, pieces, pieces, ax=ax, unit="weight", most=0.5)
         before = range(len(pieces) - 1), range(1, len(pieces))  # columns, rows
         ax.plot(*before, "s", color=plots.COLOURS[1], fillstyle="none", markersize=17)
+        ax.set_title(f"layer {layer}, head {head}")
         return (
             f"Encoder, layer {layer}, head {head}: the token before gets {weights.diagonal(-1).mean():.2f} on average."
         )

@@ -21,7 +21,7 @@ questions = (
                 "Their sum is twice the context.",
             ),
             (
-                "Whether other values were found than in another sentence.",
+                "Whether the values are the same as in another sentence.",
                 "Other values have another mean, apart from rare coincidences, so the context is another one.",
             ),
         ),
