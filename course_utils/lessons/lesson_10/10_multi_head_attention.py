@@ -75,7 +75,7 @@ man_first = torch.tensor([  # S D: man bites dog
     [4.0, 0.0, 0.0, 1.0],
 ])  # fmt: skip
 W_Q = torch.zeros(2, 4, 2)  # H D d
-W_Q[0, 2] = torch.tensor([4.0, 0.0])  # head 0: the third number, 1 for a verb, times this
+W_Q[0, 2] = torch.tensor([4.0, 0.0])  # head 0: the third number times this
 W_Q[1, 2] = torch.tensor([0.0, 4.0])  # head 1
 W_K = torch.zeros(2, 4, 2)  # H D d
 W_K[:, 3] = torch.tensor([-1.0, 1.0])  # the fourth number, -1 or 1, times this
@@ -165,8 +165,7 @@ class MultiHead(nn.Module):
         self.W_O = nn.Linear(D, D)
 
     def split(self, x):  # B T D
-        d = x.shape[-1] // self.H
-        parts = x.unflatten(-1, (self.H, d))  # B T H d: a word in H parts
+        parts = x.unflatten(-1, (self.H, -1))  # B T H d: -1 is the rest, D / H
         return parts.transpose(1, 2)  # B H T d
 
     def merge(self, heads):  # B H T d
