@@ -140,7 +140,8 @@ def test_the_program_changes_what_the_lesson_changes_in_a_line(tmp_path, change,
     (cell,) = (cell.text for cell in read_source(ROOT, lesson) if "class MultiHead(" in cell.text)
     (tmp_path / "lesson.py").write_text(f"import torch\nfrom torch import nn\n{cell}\n", encoding="utf-8")
     MultiHead = runpy.run_path(str(tmp_path / "lesson.py"))["MultiHead"]
-    Edited = type("Edited", (MultiHead,), {"forward": edited(MultiHead.forward, old, new)})
+    method = "forward" if "self." in old or "weights" in old else "scores"
+    Edited = type("Edited", (MultiHead,), {method: edited(getattr(MultiHead, method), old, new)})
     theirs, ours, x = program("heads").Changed(8, 2, change), Edited(8, 2), torch.randn(3, 5, 8)
     for name, layer in (("W_Q", theirs.query), ("W_O", theirs.output)):
         if change != "no W_O" or name == "W_Q":

@@ -1,6 +1,7 @@
 # %% [markdown]
-# You read queries, keys and values out of another library's layout, show what each head adds to the output, and put multi-head attention together from the weights of PyTorch's own layer. Then you measure what heads are worth, and you write a test that tells right multi-head attention from wrong. The letters:
-# B sentences, T words that ask, S words that are asked, D width of a word, H heads, d = D/H width of a head. A mask is True where a word may attend to another. Heads and positions are counted from 0.
+# First, you read queries, keys and values as another library stores them. Then you show what each head adds to the output, and build multi-head attention from the weights of PyTorch's own layer. You measure what a head is worth. At last, you write a test that tells right multi-head attention from wrong.
+#
+# The letters: B sentences, T words that ask, S words that are asked, D width of a word, H heads, d = D / H width of a head. A mask is True where a word may attend to another. Heads and positions are counted from 0.
 
 # %%
 import torch
@@ -11,9 +12,9 @@ from course_utils.models.plain import multi_head_attention as reference
 # %% [markdown]
 # ## 10.split_heads
 #
-# One product often makes queries, keys and values together: vectors of width 3D. Libraries disagree on their order. PyTorch puts all queries first, then all keys, then all values. In GPT-NeoX each *head* has its numbers side by side: for head 0 the query, the key and the value, d numbers each; then the same for head 1, and so on.
+# Often, one product makes queries, keys and values together: a vector of width 3D for each word. Libraries do not agree on their order. In PyTorch, the queries of all heads come first, then all keys, then all values. In GPT-NeoX, the numbers of one *head* stand together. First come the query, the key and the value of head 0, with d numbers each. Then come those of head 1, and so on.
 #
-# Read GPT-NeoX's layout: return queries, keys and values, in this order, each split into heads.
+# Read the order of GPT-NeoX: return queries, keys and values, in this order, each split into heads.
 
 
 # %%
@@ -46,11 +47,11 @@ check("10.split_heads", split_heads)
 # %% [markdown]
 # ## 10.merge_heads
 #
-# The lesson merges the heads and then multiplies by $W^O$. But then nobody sees which head an output came from. Show that the output is a *sum over heads*, and return what each head adds, so that
+# The lesson merges the heads and then multiplies by $W^O$. After that, we cannot see which head an output came from. But the output is a *sum over heads*. Return what each head adds to it, so that
 #
 # $$\text{Concat}(\text{head}_0, \dots, \text{head}_{H-1})\, W^O = \sum_i \text{share}_i$$
 #
-# `out_weight` is kept as `nn.Linear` keeps it, outputs × inputs: it is $W^O$ transposed. Which part of it belongs to head $i$?
+# `out_weight` is stored as `nn.Linear` stores it, with a row for each output and a column for each input. So it is $W^O$ transposed. Which part of it belongs to head $i$?
 
 
 # %%
@@ -86,9 +87,9 @@ check("10.merge_heads", merge_heads)
 #
 # $$\text{MultiHead}(Q, K, V) = \text{Concat}(\text{head}_0, \dots, \text{head}_{H-1})\, W^O \qquad \text{head}_i = \text{Attention}(Q W_i^Q, K W_i^K, V W_i^V)$$
 #
-# The weights are those of `nn.MultiheadAttention`: `in_weight` holds $W^Q$, $W^K$ and $W^V$, each transposed, one below the other, and `in_bias` their biases. So $x$ is projected to `x @ weight.T + bias`. In $W^Q$, the $d$ columns of $W_0^Q$ come first, then those of $W_1^Q$, and so on.
+# The weights are those of `nn.MultiheadAttention`. `in_weight` holds $W^Q$, $W^K$ and $W^V$, each transposed, one below the other. `in_bias` holds their biases. So $x$ is projected to `x @ weight.T + bias`. In $W^Q$, the $d$ columns of $W_0^Q$ come first, then those of $W_1^Q$, and so on.
 #
-# `mask` applies to all heads, and `None` allows everything. **True means "may attend"**, unlike in `nn.MultiheadAttention`. A word that may attend to nothing has contexts of **zeros**, which go through the output projection like any others. (`nn.MultiheadAttention` gives NaN there. Any wrong result for such a word, NaN too, earns a remark, and costs no point.)
+# `mask` applies to all heads, and `None` allows everything. **True means "may attend"**, unlike in `nn.MultiheadAttention`. A word that may attend to nothing has contexts of **zeros**, which go through the output projection like any others. A wrong result for such a word, such as NaN, earns a remark and costs no point.
 
 
 # %%
@@ -146,11 +147,19 @@ check("10.multi_head_attention", multi_head_attention)
 # %% [markdown]
 # ## 10.head_worth
 #
-# What is a head worth? Switch off this head alone, and see how much of the score is lost. `score` is a function that you cannot look into: it takes a mask with an entry for each head, **True where the head is on**, and returns a number, such as BLEU, for the model with these heads. Return for each head the score of the whole model minus the score without this head:
+# What is a head worth? We switch off this head alone, and see how much of the score is lost. You get a function `score`. It takes a mask with an entry for each head, **True where the head is on**, and returns a number for the model with these heads, such as BLEU. Return for each head the score of the whole model minus the score without this head:
 #
 # $$\text{worth}_h = \text{score}(\text{all heads}) - \text{score}(\text{all heads but } h)$$
 #
 # A worth is negative if the score is higher without the head.
+#
+# In the example below, heads 1 and 2 are each worth 0. What is lost if both are switched off together?
+#
+# <details><summary>Answer</summary>
+#
+# The score falls from 27 to 23, so 4 is lost. The two heads do the same: one of them is enough, but without both it is missing. So worths cannot be added up.
+#
+# </details>
 
 
 # %%
@@ -185,7 +194,7 @@ check("10.head_worth", head_worth)
 # %% [markdown]
 # ## 10.catch_wrong_heads
 #
-# Multi-head attention hardly ever raises an error when it is wrong. The check hands your function **candidates** for `10.multi_head_attention`. Return `True` for one that keeps these promises up to $10^{-5}$, and `False` for any other:
+# Wrong multi-head attention hardly ever raises an error. The check hands your function **candidates** for `10.multi_head_attention`. Return `True` for a candidate that keeps these promises up to $10^{-5}$, and `False` for any other:
 #
 # 1. It returns what `reference`, the course's own function with the same arguments, returns: for several sentences and heads, and where T and S differ.
 # 2. It takes a mask B×T×S, which differs from sentence to sentence, and `None`.

@@ -6,7 +6,7 @@ questions = (
     Question(
         "10.q1",
         "one head and two facts",
-        "A head gives half of its weight to each of two words, whose values hold no trace of the word that they belong to. What can the next layer not find out from the context?",
+        "A head gives half of its weight to each of two words. Their values do not show which word they belong to. What can the next layer not find out from the context?",
         right=(
             "Which of the two values belongs to which of the two words.",
             "The context is the mean of the two values, and a mean does not change when the two are exchanged.",
@@ -21,7 +21,7 @@ questions = (
                 "Their sum is twice the context.",
             ),
             (
-                "Whether other values were found than in another sentence.",
+                "Whether the values are the same as in another sentence.",
                 "Other values have another mean, apart from rare coincidences, so the context is another one.",
             ),
         ),
@@ -102,7 +102,7 @@ questions = (
             ),
             (
                 "All heads whose removal changes nothing can be removed together.",
-                "Together they may be worth more: in our last attention to the source, three heads cost more than their single losses added up.",
+                "If two heads do the same, each alone is not missed, but without both of them BLEU may fall.",
             ),
             (
                 "The head is the most important one, as nothing else can replace it.",
@@ -116,36 +116,27 @@ predictions = (
     Prediction(
         "10.split",
         "Without `transpose`, what does head 1 of two heads get of two words?",
-        why="In memory the numbers of a word stand together. Without `transpose`, `view` cuts the row of all numbers into heads before it cuts it into words.",
+        why="In memory, the numbers of a word stand together. Without `transpose`, `view` cuts the row of all numbers into heads first, and only then into words.",
         choices=("a part of each word", "all of the second word", "an error is raised"),
     ),
     Prediction(
         "10.one_head",
         "What share of the digits does the model with one head get right, from 0 to 1?",
-        why="The model mostly reads one digit from the sum, and says it for both letters. So one of the two is right, and the other one only where both digits are the same, in one case of eight: (1 + 1/8) / 2 = 0.56.",
+        why="If it reads one digit from the sum and gives it twice, one of the two is right. The other one is right only where both digits are the same, in one case of eight. The mean of 1 and 1/8 is 0.56.",
     ),
     Prediction(
         "10.changed",
-        "Which change leaves two heads no better than one, however they are trained: the scores, the queries, the keys or the values of head 0 for all heads, no division by √d, or no W^O?",
-        why="Then both heads have the same weights, and so each finds a weighted sum with the same mixture of the two pairs.",
-        choices=(
-            "scores of head 0 for all",
-            "queries of head 0 for all",
-            "keys of head 0 for all",
-            "values of head 0 for all",
-            "no scaling",
-            "no W_O",
-        ),
+        "Two heads both take the scores of head 0. What share of the digits does the model get right, from 0 to 1?",
+        why="Both heads have the same weights, and so each finds a weighted sum with the same mixture of the two pairs.",
     ),
     Prediction(
         "10.swapped",
         "What share of the digits does the model still get right when the two weights are swapped, from 0 to 1?",
-        why="It gives each letter the other one's digit. So an answer is right only where both digits are the same, in one case of eight.",
+        why="It gives each letter the digit of the other one. So an answer is right only where both digits are the same, in one case of eight.",
     ),
     Prediction(
-        "10.together",
-        "Three heads of the last attention to the source are switched off together. Compared with the sum of what they cost one at a time, is the loss larger, the same (within half a point), or smaller?",
-        why="Whichever head is left, the three others cost more together than one at a time.",
-        choices=("larger", "the same", "smaller"),
+        "10.three_facts",
+        "What share of the digits does the model with one head and a hidden layer get right if three are asked for, from 0 to 1?",
+        why="One sum carries three digits, and the hidden layer has to take them apart. A guess would get 1/8 right.",
     ),
 )

@@ -1,0 +1,183 @@
+"""Questions for several facts at once, for lesson 10: pairs of a letter and a digit, and letters whose digits are asked for.
+
+Here: the questions, the training on them, and what feeds the lesson's tables and pictures. Not here: the models that answer, which
+the lesson builds.
+
+Shape letters: B questions, S pairs in each, F letters asked for, H heads, D width.
+"""
+
+import ipywidgets
+import torch
+import torch.nn.functional as F
+
+from course_utils.data.measured import measured
+from course_utils.data.recall import KEYS, VALUES
+from course_utils.figures import diagrams, plots
+from course_utils.figures.tables import table
+from course_utils.figures.widgets import explore
+from course_utils.models.heads import weights_of_heads
+from course_utils.models.seq2seq import make_batch
+from course_utils.models.train_model import train_model
+
+LETTERS, PAIRS = "abcdefgh", 4
+
+
+def draw_two_heads(words, asking, queries, weights, contexts, output):
+    """Draw what the two heads of the word at the place `asking` do: queries and contexts 2×d, weights 2×S, output D."""
+    numbers = [list(map(_short, part.flatten().tolist())) for part in (queries, *contexts, output)]
+    return diagrams.several_heads(
+        words, asking, numbers[0], weights.tolist(), numbers[1:3], numbers[3], ["split", "merge"]
+    )
+
+
+def _short(value):
+    return f"{value:.2f}".removesuffix(".00")
+
+
+def copy_parameters(theirs, ours):
+    """Give a MultiHead of the lesson the parameters of an nn.MultiheadAttention."""
+    blocks = [*zip(theirs.in_proj_weight.chunk(3), theirs.in_proj_bias.chunk(3), strict=True)]
+    blocks.append((theirs.out_proj.weight, theirs.out_proj.bias))
+    for layer, (weight, bias) in zip((ours.W_Q, ours.W_K, ours.W_V, ours.W_O), blocks, strict=True):
+        layer.weight.data, layer.bias.data = weight.detach(), bias.detach()
+
+
+def draw_questions(number, facts, draw):
+    """Return pairs B×S, letters B×F, the right digits B×F, and the positions of the pairs that hold them, B×F.
+
+    The pair of letter l and digit v is the number 8l + v. The letter l at place f of a question is the number 8f + l.
+    """
+    letters = torch.rand(number, KEYS, generator=draw).argsort(1)[:, :PAIRS]  # B S
+    digits = torch.randint(VALUES, (number, PAIRS), generator=draw)  # B S
+    positions = torch.rand(number, PAIRS, generator=draw).argsort(1)[:, :facts]  # B F
+    asked = letters.gather(1, positions) + KEYS * torch.arange(facts)  # B F
+    return letters * VALUES + digits, asked, digits.gather(1, positions), positions
+
+
+def new_questions(facts, number=1000):
+    """Return the questions that no training has drawn from, in the form of `draw_questions`."""
+    return draw_questions(number, facts, torch.Generator().manual_seed(99))
+
+
+def fit(model, facts, seed, steps, rate, batch=64):
+    """Train on questions drawn anew for each step; return the loss of each step."""
+
+    def loss_of_batch(draw):
+        pairs, letters, digits, _ = draw_questions(batch, facts, draw)
+        return F.cross_entropy(model(pairs, letters)[0].flatten(0, 1), digits.flatten())
+
+    return train_model(model, loss_of_batch, seed, steps, rate)
+
+
+@torch.no_grad()
+def share_right(model, facts):
+    """Return the share of digits that are right in 1,000 new questions."""
+    pairs, letters, digits, _ = new_questions(facts)
+    return (model(pairs, letters)[0].argmax(-1) == digits).float().mean().item()
+
+
+@torch.no_grad()
+def shares_right(model):
+    """Return for two facts the shares of first digits and of second digits that are right."""
+    pairs, letters, digits, _ = new_questions(2)
+    return (model(pairs, letters)[0].argmax(-1) == digits).float().mean(0).tolist()
+
+
+@torch.no_grad()
+def show_weights(models):
+    """Draw how much each head looks at each pair of one question for two digits; frames mark the two pairs asked for."""
+    pairs, letters, _, positions = draw_questions(1, 2, torch.Generator().manual_seed(1))
+    names = [f"{LETTERS[pair // VALUES]}{pair % VALUES + 1}" for pair in pairs[0].tolist()]
+    question = ", ".join(LETTERS[letter % KEYS] for letter in letters[0].tolist())
+    panels = list(zip(models.items(), plots.axes(len(models), width=4.6, height=2.6), strict=True))
+    for (name, model), ax in panels:
+        weights = model(pairs, letters)[1][0, :, 0]  # H S
+        marks = [(head, position) for head in range(len(weights)) for position in positions[0].tolist()]
+        heads = [f"head {head}" for head in range(len(weights))]
+        title = f"{name}, asked for {question}"
+        plots.weights(weights, names, heads, title, ax, "the pairs", "", marked=marks)
+
+
+@torch.no_grad()
+def change_the_weights(model):
+    """Return for a model with one head, asked for two digits, what it answers if the weights of the two pairs are changed.
+
+    Each row holds the larger and the smaller of the two weights, as means, the share of right digits, and the share of answers that are
+    the digit of the other letter.
+    """
+    pairs, letters, digits, positions = new_questions(2)
+    head, x = model.attention, model.pair(pairs)  # _, B S D
+    question = model.letter(letters).sum(1, keepdim=True)  # B 1 D
+    weights = head(question, x, x)[1][:, 0]  # B 1 S
+    asked = weights.gather(2, positions[:, None])  # B 1 2
+    mean = asked.mean(-1, keepdim=True).expand_as(asked)
+    rows = {}
+    for name, new in (("as they are", asked), ("both the mean", mean), ("swapped", asked.flip(-1))):
+        context = head.W_O(weights.scatter(2, positions[:, None], new) @ head.W_V(x))  # B 1 D
+        answered = model.readout(question + context).view(-1, 2, VALUES).argmax(-1)  # B 2
+        means = new.mean((0, 1)).tolist()  # 2
+        shares = [(answered == wanted).float().mean().item() for wanted in (digits, digits.flip(-1))]
+        rows[name] = [*means, *shares]
+    return rows
+
+
+def table_of_bleu():
+    """Show how many BLEU a translator has with one head, and how many more with several, paired by seed."""
+    bleu = {H: measured("translated", "bleu", "epochs", positions="sinusoidal", heads=H)[1] for H in (1, 2, 4, 8)}
+    one = [run[0] for run in bleu.pop(1)]
+    rows = {"1 head": [f"{run:.1f}" for run in one]}
+    for H, runs in bleu.items():
+        rows[f"{H} heads, gained"] = [f"{run[0] - alone:+.1f}" for run, alone in zip(runs, one, strict=True)]
+    caption = "BLEU after three epochs on captions, and what several heads gain over one"
+    return table(rows, [f"seed {seed}" for seed in range(3)], caption=caption)
+
+
+def explore_heads(model, subwords, sentence):
+    """Return an Explorer with sliders for the layer and the head: what each word of a sentence looks at in the encoder."""
+    source, given, _ = make_batch(subwords.encode([sentence]), [[]])
+    seen, pieces = weights_of_heads(model, source, given), [*subwords.tokens(source[0, :-1].tolist()), "EOS"]
+
+    def head_at(layer, head):
+        weights = seen[f"encoder {layer}"][0, head]
+        ax = plots.axes(width=8, height=5.4)
+        plots.amounts(weights, pieces, pieces, ax=ax, unit="weight", most=0.5)
+        before = range(len(pieces) - 1), range(1, len(pieces))  # columns, rows
+        ax.plot(*before, "s", color=plots.COLOURS[1], fillstyle="none", markersize=17)
+        ax.set_title(f"layer {layer}, head {head}")
+        return (
+            f"Encoder, layer {layer}, head {head}: the token before gets {weights.diagonal(-1).mean():.2f} on average."
+        )
+
+    layer, head = (ipywidgets.IntSlider(value=0, min=0, max=most) for most in (2, 3))
+    return explore(head_at, layer=layer, head=head)
+
+
+def show_weight_by_distance():
+    """Draw for each head of the encoder the mean weight at each distance, over 300 captions."""
+    nearby = {}
+    for layer in range(3):
+        for head in range(4):
+            distances, runs = measured("near", "weight", "distance", attention=f"encoder {layer}", head=head)
+            nearby[f"layer {layer}, head {head}"] = runs[0]
+    names = [f"{by:+g}" if by else "itself" for by in distances]
+    shape = {"xlabel": "distance in tokens", "ylabel": "", "most": 0.5, "unit": "mean weight"}
+    plots.amounts(torch.tensor([*nearby.values()]), names, list(nearby), ax=plots.axes(width=6.4, height=5), **shape)
+
+
+def bleu_lost_by_head():
+    """Return the BLEU of the whole translator, and for each of its attentions what it loses without each of the four heads."""
+    whole = measured("heads", "bleu", "head", state="on")[1][0][0]
+    lost = {}
+    for part in ("encoder", "decoder", "source"):
+        for layer in range(3):
+            left = measured("heads", "bleu", "head", attention=f"{part} {layer}", state="off")[1][0]
+            lost[f"{part} {layer}"] = [whole - bleu for bleu in left]
+    return whole, lost
+
+
+def show_lost_bleu(lost):
+    """Draw what the translator loses without each head."""
+    shape = {"xlabel": "", "ylabel": "attention", "unit": "BLEU lost", "most": 2.5}
+    heads = [f"head {head}" for head in range(4)]
+    ax = plots.axes(width=5.4, height=4.4)
+    plots.amounts(torch.tensor([*lost.values()]), heads, list(lost), "without this head", ax, **shape)
