@@ -19,7 +19,7 @@ torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 #
 # ## The same words in another order
 #
-# The Transformer that comes with the course adds a vector to each word, which depends on the word's position. We let it translate two sentences with the same words. Then we set the vectors of all positions to zero. What will the two translations be without positions?
+# The course comes with a translator that is made of self-attention, a Transformer, which lesson 12 explains. It adds a vector to each word, which depends on the word's position. We let it translate two sentences with the same words. Then we set the vectors of all positions to zero. What will the two translations be without positions?
 
 # %% tags=["nbval-check-output"]
 model, subwords = load_pretrained("transformer-en-de")
@@ -33,7 +33,7 @@ print("without positions:", translate(model, subwords, texts))
 #
 # ## A task in which order is everything
 #
-# This model was trained with positions. Could another model learn to do without them? To find out, we take a task in which only the order helps. A text consists of T different words, written as numbers. Then one of them comes again. **Which word comes next?** It should be the word that followed the first time. So the model has to look for an earlier place and continue as it went on there, which is called **induction**.
+# This model was trained with positions. Could another model learn to do without them? To find out, we take a task in which only the order helps. A text consists of T different words, written as numbers. Then one of them comes again. **Which word comes next?** It should be the word that followed the first time. To find the same word earlier in the text, and to give the word that followed it there, is called **induction**.
 
 # %% tags=["nbval-check-output"]
 words, answers = recall_next(3, 6, torch.Generator().manual_seed(0))  # 3 texts, T = 6
@@ -43,7 +43,9 @@ for text, answer in zip(words.tolist(), answers.tolist(), strict=True):
 # %% [markdown]
 # In the first text, 27 comes again. The first time, 2 followed, so 2 is the answer.
 #
-# Our model has two layers of self-attention, each with one head. It leaves two places open where positions can come in. The function `add` may change the vectors of the words, and the function `turn` may change the queries and keys. At first, both return what they get.
+# Two layers of self-attention can find it, if they know the order. In the first layer, each word looks at the word before it, and adds its vector to its own. So the vector of 2 now also says "after 27". In the second layer, the last word, 27, looks for the word that says so, and finds 2.
+#
+# Our model has two such layers, each with one head. Every word keeps its vector and adds its context to it. The model leaves two places open where positions can come in. The function `add` may change the vectors of the words, and the function `turn` may change the queries and keys. At first, both return what they get.
 
 
 # %%
@@ -108,7 +110,7 @@ reveal("11.blind", round(shares["without positions"][-1], 2))
 table(shares, headings, digits=2)
 
 # %% [markdown]
-# Without positions, the model can only guess among the T - 1 other words. So in this task, nothing can replace positions.
+# Without positions, the model can only guess among the T - 1 other words, and the shares are near those of a guess. So in this task, nothing can replace positions.
 #
 # And in a real translator? We have trained Transformers on captions for three epochs, with positions and without, with three seeds. How much BLEU do the positions bring?
 
@@ -116,7 +118,8 @@ table(shares, headings, digits=2)
 rows = {}
 for kind, name in (("sinusoidal", "with positions"), ("none", "without positions")):
     which = {"positions": kind, "heads": 4, "epochs": 3}
-    (rows[name],) = measured_once("translated", "bleu", **which)
+    columns = measured_once("translated", "bleu", **which)  # one column
+    rows[name] = columns[0]  # seeds
 table(rows, ["seed 0", "seed 1", "seed 2"], corner="BLEU", digits=1)
 
 # %% [markdown]
@@ -142,11 +145,15 @@ reveal("11.mine", round(shares["one number"][-1], 2))
 table(shares, headings, digits=2)
 
 # %% [markdown]
-# With one number, most answers are wrong. The reason lies in the scores. Take one query and move a word through the text. Its score changes with its position p along a straight line, and a straight line is largest at one of its ends. So the positions cannot give the highest score to the word before.
+# With one number, most answers are wrong. The reason lies in the scores. Take one query $q$, and let a key be $k + \frac{p}{10} u$ at the position p, where $u$ is the same vector for all words. Its score is
+#
+# $$q^\top k + p \cdot \frac{q^\top u}{10}$$
+#
+# The second part is a straight line in p, and a straight line is largest at one of its ends. So positions of this kind cannot give the highest score to the word before.
 #
 # ## A vector for each position
 #
-# So we give each position a vector of its own. The product of a query with vectors can be largest at any of them. The vectors can be learned, like those of the words: these are **learned positions**. How many texts of 12 words will be right?
+# So we give each position a vector of its own. Then the score can be highest at any position, if the query points in the direction of its vector. The vectors can be learned, like those of the words: these are **learned positions**. How many texts of 12 words will be right?
 
 
 # %%
@@ -168,7 +175,7 @@ table(shares, headings, digits=2)
 #
 # ## A clock for each pair of dimensions
 #
-# Vaswani et al. 2017 divide the D dimensions into pairs. Each pair is like the hand of a clock. It turns by the same angle from position to position, and each pair has its own speed. The two numbers of pair i are the sine and the cosine of the hand's angle:
+# Vaswani et al. 2017 divide the D dimensions into pairs. Each pair is like the hand of a clock. It turns by the same angle from position to position. Each pair has its own speed: pair i turns by $1 / 10000^{2i/D}$ at each step. The number 10,000 is the authors' choice, and makes the last hand very slow. The two numbers of pair i are the sine and the cosine of the hand's angle:
 #
 # $$P_{p,\,2i} = \sin\frac{p}{10000^{2i/D}} \qquad P_{p,\,2i+1} = \cos\frac{p}{10000^{2i/D}}$$
 #
@@ -205,7 +212,7 @@ shown.clocks()
 shown.columns(sinusoidal)
 
 # %% [markdown]
-# Neighbours differ most in the rows at the top, which hold the fast pairs. The two rows at the bottom hardly change on the left, but on the right they change steadily up to position 500.
+# Neighbours differ most in the rows at the top, which hold the fast pairs. The two rows at the bottom hardly change on the left. On the right, they change slowly over hundreds of positions, so they tell near from far.
 #
 # ## How can a head find the word before?
 #
@@ -213,7 +220,11 @@ shown.columns(sinusoidal)
 #
 # $$\sin(a - \delta) = \sin a \cos\delta - \cos a \sin\delta \qquad \cos(a - \delta) = \cos a \cos\delta + \sin a \sin\delta$$
 #
-# Only the numbers $\sin a$ and $\cos a$ of the pair stand there, times fixed numbers. So one matrix $M$ moves *every* position back by one: $P_{p-1} = P_p M$. We build it for D = 4.
+# Only the two numbers of the pair stand there, times fixed numbers. So each pair needs a block of four numbers, the same for every position:
+#
+# $$\big(\sin(a - \delta),\; \cos(a - \delta)\big) = \big(\sin a,\; \cos a\big) \begin{pmatrix} \cos\delta & \sin\delta \\ -\sin\delta & \cos\delta \end{pmatrix}$$
+#
+# The matrix $M$ holds the blocks of all pairs. It moves *every* position back by one: $P_{p-1} = P_p M$. We build it for D = 4.
 
 
 # %% tags=["nbval-check-output"]
@@ -221,10 +232,13 @@ def one_back(D):
     M = torch.zeros(D, D)
     for i in range(D // 2):
         delta = torch.tensor(1 / 10_000 ** (2 * i / D))  # the angle of pair i
-        M[2 * i, 2 * i] = delta.cos()
-        M[2 * i, 2 * i + 1] = delta.sin()
-        M[2 * i + 1, 2 * i] = -delta.sin()
-        M[2 * i + 1, 2 * i + 1] = delta.cos()
+        block = torch.tensor(
+            [
+                [delta.cos(), delta.sin()],
+                [-delta.sin(), delta.cos()],
+            ]
+        )
+        M[2 * i : 2 * i + 2, 2 * i : 2 * i + 2] = block  # rows and columns of pair i
     return M
 
 
@@ -234,14 +248,14 @@ print(M)
 print("one back:", torch.allclose(P[1:] @ M, P[:-1], atol=1e-4))
 
 # %% [markdown]
-# Now we can make such a head by hand, without any training. The keys are the positions. The query of a word is its position, moved back by one. It is equal to the key of the word before, so that key gets the highest score. If we use M twice, the query moves back by two. Where will the weights lie?
+# Now we can make such a head by hand, without any training. The keys are the positions. The query of a word is its position, moved back by one, so it is equal to the key of the word before. All keys are equally long, so this key gets the highest score. If we use M twice, the query moves back by two. Where will the weights lie?
 
 # %%
 P = sinusoidal(length=7, D=64)  # T D
 M = one_back(D=64)
 one = P @ M  # T D: the queries
 two = P @ M @ M  # T D
-sharper = 3  # larger scores, so that the weights lie closer together
+sharper = 3  # larger scores, so that one position gets most of the weight
 shown.steps_back(
     {
         1: (sharper * one @ P.T).softmax(-1),
@@ -274,15 +288,17 @@ names = text[0].tolist()
 shown.two_layers([layer_0[0], layer_1[0]], names)
 
 # %% [markdown]
-# Nearly all texts are right. In layer 0, each word but the first looks mostly at the word before it. So the vector of 2 takes in a part of the 27 that stands before it. In layer 1, the last word, 27, looks at 2, the word that has a 27 in it.
-#
-# These are the two steps of induction: first each word notes what stood before it, then the last word looks for a word that has noted itself. Olsson et al. 2022 found such pairs of heads in language models, and call the second one an **induction head**.
+# Nearly all texts are right. In layer 0, each word but the first looks mostly at the word before it. In layer 1, the last word, 27, looks at 2. So the model has learned the two steps that we expected. Olsson et al. 2022 found such pairs of heads in language models, and call the second one an **induction head**.
 #
 # ## Rotary positions
 #
-# There is a way without adding anything to the words. **Rotary positions** (Su et al. 2021) turn the queries and the keys, as clocks are turned. A pair of numbers of a query is an arrow with a length $r_q$ and an angle $\alpha$. The same pair of a key has the length $r_k$ and the angle $\beta$. The product of the two arrows depends only on their lengths and on the angle between them:
+# There is a way without adding anything to the words. **Rotary positions** (Su et al. 2021) turn the queries and the keys, as clocks are turned. Two numbers of a query are an arrow in the plane: the first says how far it goes to the right, the second how far up. It has a length $r_q$ and an angle $\alpha$. The same pair of a key has the length $r_k$ and the angle $\beta$. The product of the two arrows depends only on their lengths and on the angle between them:
 #
 # $$r_q\, r_k \cos(\alpha - \beta)$$
+#
+# To turn an arrow $(a, b)$ by an angle $\varphi$ is to replace it by
+#
+# $$(a \cos\varphi - b \sin\varphi,\;\; a \sin\varphi + b \cos\varphi)$$
 #
 # Now we turn the query at position $m$ by $m\theta$, and the key at position $n$ by $n\theta$. Each pair has its own speed $\theta$, as above. The angle between the two becomes $\alpha - \beta + (m - n)\theta$. So the product depends on the positions only through their distance $m - n$.
 #
@@ -326,7 +342,7 @@ table(shares, headings, digits=2)
 #
 # ## What happens beyond the trained lengths?
 #
-# Our three good ways get nearly all texts of up to 12 words right. Longer texts have positions that never occurred in training. Learned positions have no trained vector there. Sinusoidal and rotary positions can be computed for any position. Vaswani et al. 2017 hoped that sinusoidal ones would work in longer texts.
+# Our three good ways get nearly all texts of up to 12 words right. Longer texts have positions that never occurred in training. Learned positions get more rows for this test, but these rows stay as random as they began. Sinusoidal and rotary positions can be computed for any position. Vaswani et al. 2017 hoped that sinusoidal ones would work in longer texts.
 #
 # We have trained five models of each kind on texts of up to 12 words. What share of the texts with 24 words do those with sinusoidal positions get right?
 
@@ -351,18 +367,21 @@ plots.curves(numbers, right, "words of the text, T", "share right", legend="abov
 
 
 # %%
-def layer_0_by_hand(layer, x):  # B T D
-    if layer == 1:
-        return Reader.weights(sinus, layer, x)  # as trained
-    P = sinusoidal(length=x.shape[1], D=64)  # T D
-    return (sharper * P @ M @ P.T).softmax(-1)  # T T: the word before
+class HeadByHand(Reader):
+    def weights(self, layer, x):  # B T D
+        if layer == 1:
+            return super().weights(layer, x)  # B T T: as trained
+        P = sinusoidal(length=x.shape[1], D=64)  # T D
+        return (sharper * P @ M @ P.T).softmax(-1)  # T T: the word before
 
 
+by_hand = HeadByHand(add=add_sinusoidal)
+by_hand.load_state_dict(sinus.state_dict())  # all that has been learned
 longer = [12, 24, 32]
-rows = {"as trained": [share_right(sinus, length) for length in longer]}
-sinus.weights = layer_0_by_hand
-rows["layer 0 by hand"] = [share_right(sinus, length) for length in longer]
-del sinus.weights  # the model is as it was
+rows = {
+    "as trained": [share_right(sinus, length) for length in longer],
+    "layer 0 by hand": [share_right(by_hand, length) for length in longer],
+}
 table(rows, [f"{length} words" for length in longer], corner="share right", digits=2)
 
 # %% [markdown]
@@ -396,7 +415,7 @@ check("11.q5", ...)
 #
 # - Without positions, self-attention cannot tell two orders of the same words apart. The order comes from positions, which are added to the words or turn queries and keys.
 # - Sinusoidal positions are clocks. Fast pairs tell neighbours apart, and slow pairs tell near from far. One matrix moves every position back by one, so a head can look at the word before.
-# - Induction takes two layers: each word notes the word before it, then the last word looks for the one that has noted itself.
+# - Induction takes two layers. In the first, each word takes in the word before it. In the second, the last word looks for a word that has taken in the same word as itself.
 # - Rotary positions turn queries and keys, so that a score depends on positions only through their distance m - n.
 # - In our task, models with learned or sinusoidal positions lose many answers beyond the trained lengths. Those with rotary positions work in much longer texts.
 #

@@ -8,7 +8,7 @@ lesson = Lesson(
     question="Where does the order come from?",
     goals=(
         "show what a model without positions cannot tell apart",
-        "compute sinusoidal positions and say what the fast and the slow pairs are for",
+        "compute a sinusoidal vector for any position, and say what its fast and slow numbers are for",
         "show that one matrix moves every position, and find the word before with it",
         "turn queries and keys, so that their products depend on distances alone",
         "say what learned, sinusoidal and rotary positions do beyond the trained lengths",
