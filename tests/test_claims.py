@@ -75,7 +75,7 @@ def _(numbers):
     return all(falls < 0.2 and stays > 0.95 for falls, stays in left)
 
 
-@claim("11", "Without positions, the model can only guess among the T - 1 other words.")
+@claim("11", "Without positions, the model can only guess among the T - 1 other words")
 def _(numbers):
     guess, blind = numbers("a guess: 1 / (T - 1)  "), numbers("without positions  ")
     return max(abs(one - other) for one, other in zip(guess[:4], blind[:4], strict=True)) < 0.06

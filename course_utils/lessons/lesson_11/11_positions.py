@@ -43,7 +43,7 @@ for text, answer in zip(words.tolist(), answers.tolist(), strict=True):
 # %% [markdown]
 # In the first text, 27 comes again. The first time, 2 followed, so 2 is the answer.
 #
-# Two layers of self-attention can find it, if they know the order. In the first layer, each word looks at the word before it, and adds its vector to its own. So the vector of 2 now also says "after 27". In the second layer, the last word, 27, looks for the word that says so, and finds 2.
+# Two layers of self-attention can find it, if they know the order. In the first layer, each word looks at the word before it, and adds its vector to its own. So the vector of 2 now also says that it stands after 27. In the second layer, the last word, 27, looks for the word that says so, and finds 2.
 #
 # Our model has two such layers, each with one head. Every word keeps its vector and adds its context to it. The model leaves two places open where positions can come in. The function `add` may change the vectors of the words, and the function `turn` may change the queries and keys. At first, both return what they get.
 
