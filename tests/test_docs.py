@@ -158,7 +158,7 @@ def test_no_page_is_written_for_one_machine():
 QUOTED_FROM_ELSEWHERE = {
     *("not great", "concat", "may attend", "On the Properties of Neural Machine Translation"),
     *("appended to the input", "vieille", "le chien", "I am a thing", "I am a pronoun"),
-    *("must not be seen", "Is Mary in the kitchen?", "un vieil arbre", "n't", "never", "nearly identical results"),
+    *("must not be seen", "Is Mary in the kitchen?", "un vieil arbre", "n't", "never"),
     *("may look", "great , not awful"),
 }
 

@@ -1,6 +1,6 @@
 # %% [markdown]
-# You make clocks for measurements, write the matrix with which a head looks back, and turn pairs as many language models do. Then you write two tests: one finds scores that depend on the distance alone, the other finds models that cannot see the order of their words. The letters: B sentences, T words of a sentence,
-# D width of a vector, p a position, counted from 0, and i a pair of dimensions, counted from 0.
+# You make clocks for measurements, write the matrix with which a head looks back, and turn pairs as many language models do. Then you write two tests. One finds scores that depend on the distance alone, and the other finds models that cannot see the order of their words. The letters: B sentences, T words of a
+# sentence, D width of a vector, p a position, counted from 0, and i a pair of dimensions, counted from 0.
 
 # %%
 import torch

@@ -8,12 +8,12 @@ lesson = Lesson(
     question="Where does the order come from?",
     goals=(
         "show what a model without positions cannot tell apart",
-        "compute sinusoidal positions and say what the fast and the slow pairs are for",
-        "show that one matrix shifts every position, and what a head can do with it",
-        "turn queries and keys so that positions enter their products only as distances",
-        "say what sinusoidal, learned and rotary positions do beyond the trained lengths",
+        "compute a sinusoidal vector for any position, and say what its fast and slow numbers are for",
+        "show that one matrix moves every position, and find the word before with it",
+        "turn queries and keys, so that their products depend on distances alone",
+        "say what learned, sinusoidal and rotary positions do beyond the trained lengths",
     ),
     needs="lesson 09: self-attention does not notice order; lesson 10: heads",
-    reading=60,
+    reading=50,
     runs="half a minute",
 )

@@ -84,7 +84,7 @@ questions = (
         "beyond the trained lengths",
         "A model with sinusoidal positions was trained on texts of at most 12 words. In texts of 24 words it found hardly any answer that stands after the twelfth word. Why?",
         right=(
-            "Its first layer does not find the word before at new positions.",
+            "Its trained first layer does not work at positions that it has never met.",
             "With a first layer made by hand, it answered nearly all: the vectors of later positions can be computed, but in training none of them ever occurred.",
         ),
         wrong=(
@@ -112,17 +112,12 @@ predictions = (
     ),
     Prediction(
         "11.mine",
-        "With what `mine` adds, what share of the texts of 12 words will be right, from 0 to 1?",
-        why="A guess is right in 1 / 11 = 0.09. With p / 10 the model is better than that, but most of its answers are wrong.",
-    ),
-    Prediction(
-        "11.half",
-        "Queries are turned, but keys are not. What share of the texts of 12 words will be right, from 0 to 1?",
-        why="Where keys do not tell where their words stand, the model guesses: 1 / 11 = 0.09, apart from luck.",
+        "With one number for each position, what share of the texts of 12 words will be right, from 0 to 1?",
+        why="A guess is right in 1 / 11 = 0.09. With one number the model is better than that, but most of its answers are wrong.",
     ),
     Prediction(
         "11.beyond",
         "What share of the texts of 24 words does the model with sinusoidal positions get right, from 0 to 1?",
-        why="Positions after 12 never occurred in training. Which answers the model still finds, we look at next.",
+        why="Positions after 12 never occurred in training. What goes wrong, we look at next.",
     ),
 )
