@@ -7,13 +7,13 @@ lesson = Lesson(
     title="Training it",
     question="How is it trained, and what does it know?",
     goals=(
-        "read a training loop, and say which of its lines each part of a recipe changes",
+        "read a training loop, and say what each of its lines does",
         "compute a step of Adam by hand, and say how it differs from a step of SGD",
-        "say what label smoothing asks for, what dropout does in training and in use, and what batches by tokens save",
+        "say what label smoothing asks for, and what dropout does in training and in use",
         "read ablations by paired differences, and say what they show and what they do not",
-        "say what a cache keeps while decoding, and what BERT and GPT keep of a Transformer",
+        "say what the translator has learned from its captions, and what a decoder's cache keeps",
     ),
-    needs="lesson 12: the whole Transformer; lesson 07: greedy search",
+    needs="lesson 12: the whole Transformer; lesson 07: BLEU and greedy search",
     reading=60,
     runs="half a minute",
 )
