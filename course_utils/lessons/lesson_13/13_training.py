@@ -40,7 +40,7 @@ torch.set_num_threads(1)  # the tensors are small: more threads would wait
 translator, subwords = load_pretrained("transformer-en-de")
 untrained, _ = load_pretrained("transformer-en-de")
 torch.manual_seed(0)
-for weight in untrained.parameters():
+for weight in untrained.parameters():  # random numbers again
     torch.nn.init.normal_(weight, std=0.1)
 
 caption = "two young men are playing guitar in front of a red house ."
@@ -48,11 +48,11 @@ for model in (untrained, translator):
     print(translate(model, subwords, [caption])[0], "\n")
 
 # %% [markdown]
-# The model with random weights repeats pieces of words. The trained one translates the caption correctly. Nothing but the weights differs.
+# The model with random weights repeats pieces of words. The trained one translates the caption correctly, and differs in nothing but its weights.
 #
 # The translator has read its captions 11 times. Each time through all of them is called an **epoch**. This took 8 minutes on one processor core.
 #
-# During training, it was tested on 1,014 **held-out** captions, which it never learns from. The loss is the mean of $-\ln p$ over the right words (lesson 05). BLEU compares the translations with those of a person (lesson 07). How much of the final BLEU was there after half of the training?
+# During training, it was tested on 1,014 **held-out** captions, which it never learns from. The loss is the mean of $-\ln p$ over the right words (lesson 05). BLEU compares greedy translations with those of a person (lesson 07). How much of the final BLEU was there after half of the training?
 
 # %% tags=["nbval-check-output"]
 guess = -torch.tensor(1 / len(subwords)).log()  # each subword gets the same p
@@ -76,7 +76,8 @@ def train(model, optimizer, rates, seed):
     for rate in rates:  # one rate for each step
         source, given, wanted = draw_batch(draw)  # B S, B T, B T
         logits = model(source, given).flatten(0, 1)  # B·T V
-        loss = F.cross_entropy(logits, wanted.flatten(), ignore_index=PAD)
+        right_words = wanted.flatten()  # B·T
+        loss = F.cross_entropy(logits, right_words, ignore_index=PAD)
         optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -123,8 +124,10 @@ others = small_world(600, seed=2, order="verb-last", longest=6)
 other_sources, other_targets = others.ids()
 
 read = set(pairs.sources)
-new = [i for i, sentence in enumerate(others.sources) if sentence not in read]
-test = make_batch([other_sources[i] for i in new], [other_targets[i] for i in new])
+unread = [i for i, text in enumerate(others.sources) if text not in read]  # places
+test_sources = [other_sources[i] for i in unread]
+test_targets = [other_targets[i] for i in unread]
+test = make_batch(test_sources, test_targets)  # source, given, wanted
 
 
 def draw_batch(draw):
@@ -134,8 +137,14 @@ def draw_batch(draw):
 
 def new_model(seed):
     torch.manual_seed(seed)
-    sizes = {"width": 32, "hidden": 64, "encoder_layers": 1, "decoder_layers": 1}
-    return Transformer(len(pairs.words), dropout=0.0, **sizes)
+    return Transformer(
+        len(pairs.words),
+        width=32,
+        hidden=64,  # of the feed-forward networks
+        encoder_layers=1,
+        decoder_layers=1,
+        dropout=0.0,  # none yet
+    )
 
 
 # %% [markdown]
@@ -164,14 +173,14 @@ logits = model(source, given).flatten(0, 1)  # B·T V
 F.cross_entropy(logits, wanted.flatten(), ignore_index=PAD).backward()
 matrices = {
     "readout": model.readout,
-    "feed-forward, decoder": model.decoder[0].feed_forward[2],
-    "feed-forward, encoder": model.encoder[0].feed_forward[0],
+    "feed-forward, decoder": model.decoder[0].feed_forward[2],  # its W_2
+    "feed-forward, encoder": model.encoder[0].feed_forward[0],  # its W_1
     "queries, encoder": model.encoder[0].self_attention.query,
 }
-sizes = {}
+size_of = {}
 for name, matrix in matrices.items():
-    sizes[name] = matrix.weight.grad.square().mean().sqrt()  # root mean square
-rows = {name: [size / sizes["readout"]] for name, size in sizes.items()}
+    size_of[name] = matrix.weight.grad.square().mean().sqrt()  # root mean square
+rows = {name: [size / size_of["readout"]] for name, size in size_of.items()}
 table(rows, ["size of the gradient, readout = 1"])
 
 # %% [markdown]
@@ -241,17 +250,17 @@ shares = {}
 for rate in (0.5, 1.0, 1.5):
     shares[f"SGD, {rate}"] = five_seeds(torch.optim.SGD, [rate] * 100)
 shares["Adam, 0.01"] = five_seeds(torch.optim.Adam, [0.01] * 100)
-shares["Adam with β₁ = 0, 0.01"] = five_seeds(adam_without_mean, [0.01] * 100)
+shares["Adam, 0.01, β₁ = 0"] = five_seeds(adam_without_mean, [0.01] * 100)
 
 # %%
 rows = {}
 for name, right in shares.items():
     rows[name] = {"a mark for each of five seeds": right}
-    print(f"{name:23} mean {right.mean():.2f}")
+    print(f"{name:18} mean {right.mean():.2f}")
 plots.dots(rows, "share of words right after 100 steps", xlim=(0.4, 1))
 
 # %% [markdown]
-# Adam learns more than SGD at any of the three rates. Without the mean $m$, Adam keeps most of its lead. So in this small world, the division is the main reason.
+# Adam learns more than SGD at any of the three rates. With β₁ = 0, Adam keeps most of its lead. So in this small world, the division is the main reason.
 #
 # ## Should the rate be the same at every step?
 #
@@ -298,9 +307,9 @@ for name in ("rise", "fall"):
     print(f"{name} minus always 0.02, seed by seed:", gained)
 
 # %% [markdown]
-# With the fall, the models predict the most words correctly. With every seed, the fall gains over a rate that is always 0.02, and the rise alone loses. In so short a training, ten smaller steps are missed.
+# With the fall, the models predict the most words correctly: it gains over a rate that is always 0.02, with every seed. The rise makes ten of only 100 steps smaller, and on average it loses.
 #
-# But the fall only makes good what the doubled rate costs: with a rate of 0.01 at all 100 steps, the models are about as good. Whether the longer training of our translator needs a warm-up, we see below.
+# But a fall from 0.02 is about as good as a rate that is always 0.01. So in this small world, it only makes good what the doubled rate costs. Whether the longer training of our translator needs a warm-up, we see below.
 #
 # <details><summary>The schedule of Vaswani et al. 2017</summary>
 #
@@ -342,9 +351,9 @@ models = {
 right_word = torch.tensor([2])
 for name, p in models.items():
     logits = p.log()[None]  # 1 V: softmax makes them p again
-    plain = F.cross_entropy(logits, right_word)
-    smoothed = F.cross_entropy(logits, right_word, label_smoothing=0.1)
-    print(f"{name:13} plain loss {plain:.2f}, smoothed loss {smoothed:.2f}")
+    plain_loss = F.cross_entropy(logits, right_word)
+    smoothed_loss = F.cross_entropy(logits, right_word, label_smoothing=0.1)
+    print(f"{name:13} smoothed loss {smoothed_loss:.2f}, plain loss {plain_loss:.2f}")
 
 # %% [markdown]
 # The model that predicts exactly what is asked has the lower smoothed loss, 0.39. No model can have a lower one, so a smoothed loss never reaches 0, and must not be compared with a plain one. In the plain loss, the more certain model is better.
@@ -363,11 +372,11 @@ def world(changed, pairs):
 
 
 with_dropout = world("nothing", 20_000)
-without = world("no dropout", 20_000)
+without_dropout = world("no dropout", 20_000)
 rows = {
     "with dropout": with_dropout,
-    "without dropout": without,
-    "gained without": without - with_dropout,
+    "without dropout": without_dropout,
+    "gained without": without_dropout - with_dropout,
 }
 table(rows, ["seed 0", "seed 1", "seed 2", "seed 3", "seed 4"], corner="BLEU", digits=1)
 
@@ -409,10 +418,10 @@ else:
 # If a change costs BLEU, then the translator needs what was changed. Which of the six does it need?
 
 # %%
-plain = by_seed("recipe", "bleu", changed="nothing")  # seed: BLEU
+whole = by_seed("recipe", "bleu", changed="nothing")  # seed: BLEU
 changes = {  # what stands at a row: its name in the table of results
     "no dropout": "no dropout",
-    "Adam in place of Muon": "AdamW in place of Muon",  # without weight decay
+    "Adam in place of Muon": "AdamW in place of Muon",  # its decay is 0
     "readout not tied": "readout not tied",
     "no label smoothing": "no label smoothing",
     "no warm-up": "no warm-up",
@@ -421,7 +430,7 @@ changes = {  # what stands at a row: its name in the table of results
 rows = {}
 for row, change in changes.items():
     changed = by_seed("recipe", "bleu", changed=change)
-    gained = [changed[seed] - plain[seed] for seed in plain]
+    gained = [changed[seed] - whole[seed] for seed in whole]
     rows[row] = {"a mark for each of five seeds": gained}
 plots.dots(rows, "BLEU minus that of the whole recipe, same seed", xlim=(-4, 1.5))
 
@@ -436,7 +445,7 @@ plots.dots(rows, "BLEU minus that of the whole recipe, same seed", xlim=(-4, 1.5
 #
 # ## What does the translator know?
 #
-# So much for the training. We return to what came out of it. Three test sets hold captions of photographs that the translator has not learned from. The first two come from the same website as its own captions, Flickr, and the third from another collection. On which one is the BLEU the lowest?
+# So much for the training. We return to what came out of it. Three test sets hold captions of photographs that the translator has not learned from. The first two come from the same website as its own captions, Flickr, and the third from another collection. The translations come from a beam search (lesson 07). On which set is the BLEU the lowest?
 
 # %% tags=["nbval-check-output"]
 table(test_scores(), ["BLEU"], digits=1)
@@ -500,15 +509,14 @@ not_texts = [f"{one} not {what} ." for one in who for what in does]
 plain_german = translate(translator, subwords, plain_texts)
 not_german = translate(translator, subwords, not_texts)
 
-negations = {"nicht", "kein", "keine", "keinen", "ohne"}
-negated = [text for text in not_german if negations & set(text.strip(".").split())]
-pairs_of_texts = zip(plain_german, not_german, strict=True)
-same = [plain == other for plain, other in pairs_of_texts]
-print("negated:", len(negated), "of", len(not_german))
-print("the same German with and without not:", sum(same), "of", len(same))
+negations = {"nicht", "kein", "keine", "keinen", "ohne"}  # not, no, without
+negated = [text for text in not_german if negations & set(text.split())]
+same = [text for i, text in enumerate(not_german) if text == plain_german[i]]
+print("negative in German:", len(negated), "of", len(not_german))
+print("the same German with and without not:", len(same), "of", len(not_german))
 
 # %% [markdown]
-# None of the 20 becomes negative, and 17 get the same German with "not" and without. But 29 captions contain "not". Has the translator learned nothing from them?
+# None of the 20 becomes negative, and most get the same German with "not" and without. But 29 captions contain "not". Has the translator learned nothing from them?
 #
 # A translation shows only the most probable words. So we look at the probability of "nicht", the German word for "not". The decoder is given its own German for the sentence without "not". At each place of it, we read off the probability that "nicht" comes next, and keep the highest one.
 #
@@ -531,7 +539,7 @@ columns = ["times larger, median of 20", "highest of 20"]
 table(rows, columns, corner="word put in", digits=4)
 
 # %% [markdown]
-# With "not", the probability of "nicht" becomes about 29 times larger, in the median of the 20 sentences. That is more than with the two other words, although "happily" raises it, too. But it never exceeds 0.03, so "nicht" is never written. The translator has noticed "not", but not enough.
+# With "not", the probability of "nicht" becomes about 29 times larger, in the median of the 20 sentences. With the two other words it grows less. But the probability never exceeds 0.03. So the translator has noticed "not", but it prefers other words to "nicht" everywhere.
 #
 # **Your turn**: translate sentences of your own. What does the translator know of your day?
 #
@@ -551,20 +559,20 @@ table(rows, columns, corner="word put in", digits=4)
 
 # %% tags=["nbval-check-output"]
 torch.manual_seed(0)
-words = torch.randn(4, 8)  # T D
+x = torch.randn(4, 8)  # T D: the words
 W_Q, W_K, W_V = torch.randn(3, 8, 8)  # D D each
-Q = words @ W_Q  # T D
-K = words @ W_K
-V = words @ W_V
+Q = x @ W_Q  # T D
+K = x @ W_K
+V = x @ W_V
 at_once = F.scaled_dot_product_attention(Q, K, V, is_causal=True)  # T D
 
 keys = torch.zeros(0, 8)  # the cache is empty
 values = torch.zeros(0, 8)
 for t in range(4):
-    word = words[t : t + 1]  # 1 D: the newest word
-    keys = torch.cat([keys, word @ W_K])  # t+1 D: its key joins the cache
-    values = torch.cat([values, word @ W_V])  # t+1 D
-    scores = (word @ W_Q) @ keys.T / 8**0.5  # 1 t+1
+    newest = x[t : t + 1]  # 1 D: the newest word
+    keys = torch.cat([keys, newest @ W_K])  # t+1 D: its key joins the cache
+    values = torch.cat([values, newest @ W_V])  # t+1 D
+    scores = (newest @ W_Q) @ keys.T / 8**0.5  # 1 t+1
     context = scores.softmax(-1) @ values  # 1 D
     print(t, torch.allclose(context[0], at_once[t], atol=1e-5))
 
@@ -580,7 +588,7 @@ table(rows, columns, corner="millions of operations", digits=1)
 # %% [markdown]
 # The cache saves about three quarters of the operations, and the translation is the same. Without a cache, each step reads one word more than the step before. With a cache, each step reads one word.
 #
-# An encoder cannot keep keys and values in this way: each of its words sees all others, so a new word changes the vectors of all words before it. That is one difference between two kinds of language models, BERT and GPT, which [lesson 21](21_gpt.ipynb) is about.
+# An encoder cannot keep keys and values in this way: each of its words sees all others, so a new word changes the vectors of all words before it. That is one difference between the language models BERT, an encoder, and GPT, a decoder without a source ([lesson 21](21_gpt.ipynb)).
 #
 # ## Questions
 #
