@@ -101,7 +101,7 @@ def train(model, optimizer, rates, seed):
 # | `clip_grad_norm_` | makes the gradient shorter if it is too long |
 # | `"lr"` and `step` | move every weight against its gradient |
 #
-# Most of these lines stood in the loop of lesson 05. **Clipping** is new. All gradients together are one long vector. If its length, the norm, exceeds a limit, the vector is scaled down to the limit. So one unusual batch cannot throw the weights far away.
+# Most of these lines stood in the loop of lesson 05. **Clipping** is new. All gradients together are one long vector. If its length, the norm, exceeds a limit, the vector is scaled down to the limit. So one unusual batch cannot move the weights far.
 #
 # Calculate by hand, with a limit of 1: what becomes of the gradient [3, 4], and of [0.3, 0.4]?
 
@@ -123,7 +123,7 @@ sources, targets = pairs.ids()  # a list of word ids for each sentence
 others = small_world(600, seed=2, order="verb-last", longest=6)
 other_sources, other_targets = others.ids()
 
-read = set(pairs.sources)
+read = set(pairs.sources)  # the sentences that the model will read
 unread = [i for i, text in enumerate(others.sources) if text not in read]  # places
 test_sources = [other_sources[i] for i in unread]
 test_targets = [other_targets[i] for i in unread]
@@ -279,7 +279,7 @@ schedules = {
     "rise and fall": 0.02 * rise * fall,
 }
 shown = torch.tensor([1, 10, 25, 50, 75, 100])  # the steps that are marked
-rows = {name: rates[shown - 1][None] for name, rates in schedules.items()}  # one run
+rows = {name: rates[shown - 1][None] for name, rates in schedules.items()}  # 1 6
 ax = plots.axes(width=6)
 plots.curves(shown, rows, "step", "learning rate", ax=ax, legend="above")
 
@@ -323,7 +323,7 @@ for name in ("rise", "fall"):
 #
 # ## What keeps a model from learning by heart?
 #
-# Optimizer and schedule decide how the weights move. Other ingredients decide what the model learns. A model that reads the same sentences again and again may learn them by heart, and then translate new ones badly. Two ingredients should prevent this.
+# The translator has read each caption 11 times. A model that reads the same sentences again and again may learn them by heart, and then translate new ones badly. Two ingredients should prevent this.
 #
 # The first is **dropout** (Srivastava et al. 2014). During training, it sets each number after an embedding or a sub-layer to 0 with a probability p. So the model cannot rely on any single number. What becomes of ten ones with p = 0.25?
 
@@ -445,7 +445,7 @@ plots.dots(rows, "BLEU minus that of the whole recipe, same seed", xlim=(-4, 1.5
 #
 # ## What does the translator know?
 #
-# So much for the training. We return to what came out of it. Three test sets hold captions of photographs that the translator has not learned from. The first two come from the same website as its own captions, Flickr, and the third from another collection. The translations come from a beam search (lesson 07). On which set is the BLEU the lowest?
+# That is how it was trained. What does it know now? Three test sets hold captions that it has not learned from. The first two come from the same website as its own captions, Flickr, and the third from another collection. The translations come from a beam search (lesson 07). On which set is the BLEU the lowest?
 
 # %% tags=["nbval-check-output"]
 table(test_scores(), ["BLEU"], digits=1)
@@ -496,7 +496,7 @@ for text, german in zip(texts, translations, strict=True):
 table(rows, ["German", "which says", "captions with"], left=["German", "which says"])
 
 # %% [markdown]
-# The first two translations are right. In the first, "trägt" stands at the end of its clause, as German wants it, and "wears" does not. In the second, "elephants" is translated, although only five captions contain it.
+# The first two translations are right. In the first, "trägt" (wears) stands at the end of its clause, as in German, and not where "wears" stands in English. In the second, "elephants" is translated, although only five captions contain it.
 #
 # The last two are wrong: a question becomes a statement, and "not" is lost. Is "not" always lost? We write 20 sentences, each once with "not" and once without. How many of the 20 with "not" become negative in German?
 
@@ -518,7 +518,7 @@ print("the same German with and without not:", len(same), "of", len(not_german))
 # %% [markdown]
 # None of the 20 becomes negative, and most get the same German with "not" and without. But 29 captions contain "not". Has the translator learned nothing from them?
 #
-# A translation shows only the most probable words. So we look at the probability of "nicht", the German word for "not". The decoder is given its own German for the sentence without "not". At each place of it, we read off the probability that "nicht" comes next, and keep the highest one.
+# A translation shows only the most probable words. So we look at the probability of "nicht", the German word for "not". The decoder is given its own German for the sentence without "not". At each place of this German sentence, we read off the probability that "nicht" comes next, and keep the highest one.
 #
 # How many times larger does this probability become when we put "not" into the English? To compare, we also put in "always" and "happily".
 
@@ -534,7 +534,8 @@ rows = {}
 for word in ("not", "always", "happily"):
     english = [text.replace(" not ", f" {word} ") for text in not_texts]
     after = probability_of_nicht(english)
-    rows[word] = [(after / before).median(), after.max()]
+    times_larger = after / before  # 20 numbers
+    rows[word] = [times_larger.median(), after.max()]
 columns = ["times larger, median of 20", "highest of 20"]
 table(rows, columns, corner="word put in", digits=4)
 
@@ -615,7 +616,7 @@ check("13.q5", ...)
 # - A training step draws a batch, computes the loss and its gradient, clips the gradient, and moves the weights by a rate.
 # - Adam divides the mean gradient of each weight by the root of its mean square, so the first step moves every weight by the rate.
 # - What an ingredient is worth is measured by paired differences of runs with the same seed. By chance five signs agree one time in 16, three one time in 4.
-# - The translator knows the words and the grammar of its captions. It fails at rare words, and it may notice a word such as "not" and still not translate it.
+# - The translator knows the words and the grammar of its captions. It is worse at rare words, and it may notice a word such as "not" and still not translate it.
 # - Where no word sees a later one, keys and values can be kept in a cache, and a decoder writes the same words with fewer operations.
 #
 # **More**: [training on GPUs](../docs/translators.md#gpus-and-several-processes), and [what the paper's run took](../docs/measurements.md#what-the-papers-run-took)

@@ -171,7 +171,7 @@ check("13.label_smoothing_loss", label_smoothing_loss)
 
 # %%
 def token_batches(lengths, limit):
-    """Put sentences of similar length into batches of at most so many tokens.
+    """Put sentences of like length into batches of at most so many tokens.
 
     Args:
         lengths: a list of ints, the number of tokens of each sentence.
