@@ -496,7 +496,7 @@ for text, german in zip(texts, translations, strict=True):
 table(rows, ["German", "which says", "captions with"], left=["German", "which says"])
 
 # %% [markdown]
-# The first two translations are right. In the first, "trägt" (wears) stands at the end of its clause, as in German, and not where "wears" stands in English. In the second, "elephants" is translated, although only five captions contain it.
+# The first two translations are right. In the first, "trägt" (wears) stands at the end of its clause, as in German, and not where "wears" stands in English. In the second, "elephants" is translated, although only five captions contain this word.
 #
 # The last two are wrong: a question becomes a statement, and "not" is lost. Is "not" always lost? We write 20 sentences, each once with "not" and once without. How many of the 20 with "not" become negative in German?
 
@@ -510,7 +510,11 @@ plain_german = translate(translator, subwords, plain_texts)
 not_german = translate(translator, subwords, not_texts)
 
 negations = {"nicht", "kein", "keine", "keinen", "ohne"}  # not, no, without
-negated = [text for text in not_german if negations & set(text.split())]
+negated = []
+for text in not_german:
+    found = negations & set(text.replace(".", "").split())
+    if found:
+        negated.append(text)
 same = [text for i, text in enumerate(not_german) if text == plain_german[i]]
 print("negative in German:", len(negated), "of", len(not_german))
 print("the same German with and without not:", len(same), "of", len(not_german))
@@ -537,7 +541,7 @@ for word in ("not", "always", "happily"):
     times_larger = after / before  # 20 numbers
     rows[word] = [times_larger.median(), after.max()]
 columns = ["times larger, median of 20", "highest of 20"]
-table(rows, columns, corner="word put in", digits=4)
+table(rows, columns, corner="word put in", digits=3)
 
 # %% [markdown]
 # With "not", the probability of "nicht" becomes about 29 times larger, in the median of the 20 sentences. With the two other words it grows less. But the probability never exceeds 0.03. So the translator has noticed "not", but it prefers other words to "nicht" everywhere.
@@ -548,7 +552,7 @@ table(rows, columns, corner="word put in", digits=4)
 #
 # It is trained by a short loop. Each step draws a batch, computes the loss and its gradient, and moves the weights. What else helps has to be measured: Adam's division made our small models better, and dropout cost BLEU with many sentences and gained BLEU with few.
 #
-# The translator knows what its captions have shown often. It translates new captions, and the more often it has read their words, the better. It turned a question into a statement, and negated none of 20 sentences, although it has noticed "not".
+# The translator knows what its captions have shown often. It translates new captions, and its BLEU is higher where it has read all words often. It turned a question into a statement, and negated none of 20 sentences, although it has noticed "not".
 #
 # ## Writing with a cache
 #
