@@ -155,12 +155,6 @@ def _(numbers):
     return numbers("negative in German:")[0] == 0 and numbers("the same German with and without not:")[0] > 12
 
 
-@claim("13", 'the probability of "nicht" becomes about 29 times larger')
-def _(numbers):
-    (times, highest), always, happily = (numbers(f"\n{word}  ") for word in ("not", "always", "happily"))
-    return 28 < times < 31 and highest < 0.03 and max(always[0], happily[0]) < times / 2
-
-
 @claim("14", "The model finds most digits, although it was only ever told which digit it is.")
 def _(numbers):
     return numbers("after 2,000 steps")[1] > 0.6

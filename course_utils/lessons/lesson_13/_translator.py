@@ -38,7 +38,6 @@ BY_RAREST_WORD = {
     "10 to 99 captions": [411, 33.1, 10.0],
     "100 or more": [92, 44.7, 9.0],
 }
-WORD_FOR_WORD = 31  # of the 1,000 translations are the one that the person wrote
 
 
 def learning_curve() -> dict[str, list[float]]:
@@ -48,26 +47,12 @@ def learning_curve() -> dict[str, list[float]]:
     return {f"{float(row['epoch']):g} epochs": [float(row["val_loss"]), float(row["val_bleu"])] for row in rows}
 
 
-def test_scores() -> dict[str, list[float]]:
-    """Return the BLEU of each test set, found by a beam of width 5, as the model's card has it."""
-    card = (PRETRAINED / NAME / "README.md").read_text(encoding="utf-8")
-    return {name: [float(score)] for name, score in re.findall(r"\| (test_\w+) \| ([\d.]+)", card)}
-
-
 def worst_captions(model, subwords) -> dict[str, list[str]]:
     """Return a row for each of the captions translated worst: the German, what it says, and two of its words."""
     rows = {}
     for (english, (says, rare)), german in zip(WORST.items(), translate(model, subwords, list(WORST)), strict=True):
         rows[english] = [german, says, ", ".join(f"{word}: {captions}" for word, captions in rare.items())]
     return rows
-
-
-@torch.no_grad()
-def highest_probability(model, subwords, word, english, german):
-    """Return for each pair the highest probability that `word` has as the next word at any place of the German, B."""
-    ((id,),) = subwords.encode([word])
-    source, given, _ = make_batch(subwords.encode(english), subwords.encode(german))
-    return model(source, given).softmax(-1)[..., id].amax(1)
 
 
 @torch.no_grad()
