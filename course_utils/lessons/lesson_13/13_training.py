@@ -11,8 +11,10 @@ from course_utils.figures import diagrams, plots
 from course_utils.figures.tables import table
 from course_utils.lessons.lesson_13._translator import (
     BY_RAREST_WORD,
+    captions_with,
     learning_curve,
     operations_of_writing,
+    recipe_differences,
     worst_captions,
 )
 from course_utils.models.assembled import share_right
@@ -32,7 +34,7 @@ torch.set_num_threads(1)  # the tensors are small: more threads would wait
 #
 # ## What does training change?
 #
-# The course's translator was trained on 29,000 captions. Beside it, we put a model of the same size with random weights. What does each of them make of a caption?
+# The course's translator was trained on 29,000 captions. It reads and writes **subwords**, which are words and pieces of rare words. Beside it, we put a model of the same size with random weights. What does each of them make of a caption?
 
 # %%
 translator, subwords = load_pretrained("transformer-en-de")
@@ -70,7 +72,7 @@ table(curve, ["loss, held-out captions", "BLEU, held-out captions"], digits=2)
 def train(model, optimizer, rates, seed):
     draw = torch.Generator().manual_seed(seed)
     losses = []
-    model.train()  # dropout is on
+    model.train()  # for training, see "dropout" below
     for rate in rates:  # one rate for each step
         source, given, wanted = draw_batch(draw)  # B S, B T, B T
         logits = model(source, given).flatten(0, 1)  # B·T V
@@ -82,7 +84,7 @@ def train(model, optimizer, rates, seed):
         optimizer.param_groups[0]["lr"] = rate
         optimizer.step()
         losses.append(loss.item())
-    model.eval()  # dropout is off
+    model.eval()  # for use
     return losses
 
 
@@ -120,11 +122,13 @@ pairs = small_world(20_000, seed=1, order="verb-last", longest=6)
 sources, targets = pairs.ids()  # a list of word ids for each sentence
 others = small_world(600, seed=2, order="verb-last", longest=6)
 other_sources, other_targets = others.ids()
-
 read = set(pairs.sources)  # the sentences that the model will read
-unread = [i for i, text in enumerate(others.sources) if text not in read]  # places
-test_sources = [other_sources[i] for i in unread]
-test_targets = [other_targets[i] for i in unread]
+test_sources = []
+test_targets = []
+for i, text in enumerate(others.sources):
+    if text not in read:
+        test_sources.append(other_sources[i])
+        test_targets.append(other_targets[i])
 test = make_batch(test_sources, test_targets)  # source, given, wanted
 
 
@@ -190,11 +194,11 @@ table(rows, ["size of the gradient, readout = 1"])
 #
 # $$m \leftarrow \beta_1 m + (1 - \beta_1)\, g \qquad v \leftarrow \beta_2 v + (1 - \beta_2)\, g^2$$
 #
-# Usually β₁ is 0.9 and β₂ is 0.999. Both means begin at 0, so they are too small at first. After $t$ steps with the same gradient $g$, $m$ is $(1 - \beta_1^t)\, g$. So Adam divides $m$ by $1 - \beta_1^t$, and $v$ by $1 - \beta_2^t$:
+# Usually β₁ is 0.9 and β₂ is 0.999. Both means begin at 0, so they are too small at first. If all gradients are $g$, then $m$ is 0.1 $g$ after one step, and 0.9 · 0.1 $g$ + 0.1 $g$ = 0.19 $g$ after two. After $t$ steps it is $(1 - \beta_1^t)\, g$. So Adam divides $m$ by $1 - \beta_1^t$, and $v$ by $1 - \beta_2^t$:
 #
 # $$\theta \leftarrow \theta - \text{rate} \cdot \frac{m / (1 - \beta_1^t)}{\sqrt{v / (1 - \beta_2^t)} + \varepsilon}$$
 #
-# The tiny number ε only prevents a division by 0. Take two weights with the gradients 4 and 0.01, and a rate of 0.1. SGD moves them by 0.4 and 0.001. How far does the first step of Adam move the second one?
+# The tiny number ε only prevents a division by 0. Take two weights with the gradients 4 and 0.01, and a rate of 0.1. SGD moves them by 0.4 and 0.001. How far does the first step of Adam move the second one? In the cell below, a third weight has gradients of 4 and then -4.
 
 # %% tags=["nbval-check-output"]
 predict("13.adam", ...)
@@ -305,9 +309,9 @@ for name in ("rise", "fall"):
     print(f"{name} minus always 0.02, seed by seed:", gained)
 
 # %% [markdown]
-# With the fall, the models predict the most words correctly: it gains over a rate that is always 0.02, with every seed. The rise makes ten of only 100 steps smaller, and on average it loses.
+# With the fall, the models predict the most words correctly: it gains over a rate that is always 0.02, with every seed. The rise loses on average.
 #
-# But a fall from 0.02 is about as good as a rate that is always 0.01. So in this small world, it only makes good what the doubled rate costs. Whether the longer training of our translator needs a warm-up, we see below.
+# But a fall from 0.02 is about as good as a rate that is always 0.01. So in this small world, the fall only repairs the harm of a rate that is too high. Whether the longer training of our translator needs a warm-up, we see below.
 #
 # <details><summary>The schedule of Vaswani et al. 2017</summary>
 #
@@ -337,7 +341,7 @@ print("in use:     ", dropout(ones))
 # %% [markdown]
 # Some of the ones become 0, and not the same ones each time. The others become 1 / 0.75 = 1.333, so that the mean stays about 1. When the model is used, dropout does nothing. In our loop, `model.train()` turns it on, and `model.eval()` turns it off.
 #
-# The second ingredient is **label smoothing** (Szegedy et al. 2016). So far, the loss asked for a probability of 1 for the right word. With smoothing ε, it asks for 1 - ε, and each of the V words gets ε / V more, the right one as well. With V = 5 and ε = 0.1, that is 0.92 for the right word and 0.02 for each other word.
+# The second ingredient is **label smoothing** (Szegedy et al. 2016). So far, the loss asked for a probability of 1 for the right word. So a model could lower its loss for ever by becoming more and more certain of the words that it has read. Smoothing takes away this reason. It asks for 1 - ε for the right word, and gives the rest to all V words alike. With V = 5 and ε = 0.1, the right word should get 0.9 + 0.1 / 5 = 0.92, and each other word 0.02.
 #
 # One model predicts these numbers exactly, and another one is more certain of the right word. Which of them has the lower smoothed loss?
 
@@ -354,7 +358,7 @@ for name, p in models.items():
     print(f"{name:13} smoothed loss {smoothed_loss:.2f}, plain loss {plain_loss:.2f}")
 
 # %% [markdown]
-# The model that predicts exactly what is asked has the lower smoothed loss, 0.39. No model can have a lower one, so a smoothed loss never reaches 0, and must not be compared with a plain one. In the plain loss, the more certain model is better.
+# The model that predicts exactly what is asked has the lower smoothed loss, 0.39. One can show that no model has a lower one. So a smoothed loss never reaches 0, and must not be compared with a plain one. In the plain loss, the more certain model is better.
 #
 # ## What is an ingredient worth?
 #
@@ -376,12 +380,12 @@ rows = {
     "without dropout": without_dropout,
     "gained without": without_dropout - with_dropout,
 }
-table(rows, ["seed 0", "seed 1", "seed 2", "seed 3", "seed 4"], corner="BLEU", digits=1)
+table(rows, ["seed 0", "seed 1", "seed 2", "seed 3", "seed 4"], corner="BLEU", digits=2)
 
 # %% [markdown]
 # These models are better without dropout, by 3 to 7 BLEU, with every seed. The first two rows alone hardly show this, because the seeds differ more than the rows. The last row has the **paired differences**: we subtract two runs with the same seed, which differ in nothing but the dropout.
 #
-# Could the equal signs be chance? If dropout did nothing, each sign would be like the toss of a coin. Three signs agree by chance one time in 4, and five signs one time in 16. That is why we train with five seeds.
+# Could the equal signs be chance? If dropout did nothing, each sign would be like the toss of a coin. All of three signs are then plus, or all minus, one time in 4. With five signs, this happens one time in 16. That is why we train with five seeds.
 #
 # Now the models learn from only 1,500 pairs, and read each pair 53 times. What does dropout do then?
 
@@ -407,29 +411,16 @@ else:
 # | row | the translator has | changed to |
 # | --- | --- | --- |
 # | no dropout | p = 0.1 | p = 0 |
-# | Adam in place of Muon | [Muon](../docs/translators.md#optimizers), a newer optimizer that you need not know | Adam |
+# | Adam in place of Muon | [Muon](../docs/translators.md#optimizers), a newer optimizer | Adam |
 # | readout not tied | the embedding is also the readout (lesson 12) | a matrix of its own |
 # | no label smoothing | ε = 0.1 | ε = 0 |
 # | no warm-up | a rise over 5 % of the steps, then a fall | only the fall |
 # | batches at random | sentences of similar length in a batch | sentences of any length |
 #
-# If a change costs BLEU, then the translator needs what was changed. Which of the six does it need?
+# You need not know Muon. Most models today are still trained with Adam. If a change costs BLEU, then the translator needs what was changed. Which of the six does it need?
 
 # %%
-whole = by_seed("recipe", "bleu", changed="nothing")  # seed: BLEU
-changes = {  # what stands at a row: its name in the table of results
-    "no dropout": "no dropout",
-    "Adam in place of Muon": "AdamW in place of Muon",  # its decay is 0
-    "readout not tied": "readout not tied",
-    "no label smoothing": "no label smoothing",
-    "no warm-up": "no warm-up",
-    "batches at random": "batches of sentences",
-}
-rows = {}
-for row, change in changes.items():
-    changed = by_seed("recipe", "bleu", changed=change)
-    gained = [changed[seed] - whole[seed] for seed in whole]
-    rows[row] = {"a mark for each of five seeds": gained}
+rows = recipe_differences()
 plots.dots(rows, "BLEU minus that of the whole recipe, same seed", xlim=(-4, 1.5))
 
 # %% [markdown]
@@ -445,7 +436,7 @@ plots.dots(rows, "BLEU minus that of the whole recipe, same seed", xlim=(-4, 1.5
 #
 # That is how it was trained. What does it know now? Three test sets hold captions that it has not learned from. The first two come from the same website as its own captions, Flickr, and the third from another collection.
 #
-# Beside it stand GRUs with attention, as in lesson 06, which learned from the same 29,000 captions. Each kind was trained with three seeds, for 8 to 17 minutes on one processor core. All translations come from a beam search (lesson 07). Which kind has the higher BLEU, and on which set is it the lowest?
+# Beside it stand GRUs with attention, as in lesson 06, which learned from the same 29,000 captions. Each kind was trained with three seeds, for 8 to 17 minutes on one processor core. All translations come from a beam search (lesson 07). Which kind has the higher BLEU, and which set has the lowest?
 
 # %%
 rows = {}
@@ -458,7 +449,7 @@ plots.dots(rows, "BLEU; a mark for each of three seeds", xlim=(18, 40))
 # %% [markdown]
 # The Transformer has the higher BLEU on each of the three sets, with every seed, by two to six BLEU. Each kind has its own recipe, so a part of the lead may come from the recipe. Both have the lowest BLEU on the captions from another collection.
 #
-# What does it get wrong? Here are the three captions of `test_2017_flickr` whose translations are least like those of a person. Likeness is measured by chrF, which counts pieces of up to six letters that agree. The last column says how many of the 29,000 captions contain some of the words.
+# What does the Transformer get wrong? Here are the three captions of `test_2017_flickr` whose translations are least like those of a person. Likeness is measured by chrF, which counts pieces of up to six letters that agree. The last column says how many of the 29,000 captions contain some of the words.
 
 # %%
 rows = worst_captions(translator, subwords)
@@ -480,30 +471,22 @@ table(BY_RAREST_WORD, columns, corner="rarest word is in", digits=1)
 # So the translator is best with words that it has read often. Does it know grammar, too? We write sentences of our own, which are not among its captions. Which translations will be right?
 
 # %%
-texts = {  # English: one of its words, and what the German says
-    "The man who wears a red hat is sleeping .": (
-        "wears",
-        "The man who wears a red hat sleeps.",
-    ),
-    "Seven elephants are reading a newspaper .": (
-        "elephants",
-        "Seven elephants read a newspaper.",
-    ),
-    "Is the dog running ?": ("?", "The dog runs."),
-    "A dog is not running on the beach .": ("not", "A dog runs on the beach."),
-}
-rows = {}
-translations = translate(translator, subwords, list(texts))
-for text, german in zip(texts, translations, strict=True):
-    word, says = texts[text]
-    counts = measured_once("caption_words", "captions", text=word)
-    rows[text] = [german, says, f"{word}: {counts[0][0]:.0f}"]
-table(rows, ["German", "which says", "captions with"], left=["German", "which says"])
+texts = [
+    "The man who wears a red hat is sleeping .",
+    "Seven elephants are reading a newspaper .",
+    "Is the dog running ?",
+    "A dog is not running on the beach .",
+]
+for text, german in zip(texts, translate(translator, subwords, texts), strict=True):
+    print(text)
+    print("   ", german)
+for word in ("wears", "elephants", "?", "not"):
+    print(f"captions with {word!r}: {captions_with(word)}")
 
 # %% [markdown]
 # The first two translations are right. In the first, "trägt" (wears) stands at the end of its clause, as in German, and not where "wears" stands in English. In the second, "elephants" is translated, although only five captions contain this word.
 #
-# The last two are wrong: a question becomes a statement, and "not" is lost. Is "not" always lost? We write 20 sentences, each once with "not" and once without. How many of the 20 with "not" become negative in German?
+# The last two are wrong: the question becomes a statement, *The dog runs*, and "not" is lost. Is "not" always lost? We write 20 sentences, each once with "not" and once without. How many of the 20 with "not" become negative in German?
 
 # %%
 who = ["A dog is", "The man is", "A woman is", "Two boys are", "The children are"]
@@ -531,7 +514,7 @@ print("the same German with and without not:", len(same), "of", len(not_german))
 #
 # ## So: how is it trained, and what does it know?
 #
-# It is trained by a short loop. Each step draws a batch, computes the loss and its gradient, and moves the weights. What else helps has to be measured: Adam's division made our small models better, and dropout cost BLEU with many sentences and gained BLEU with few.
+# It is trained by a short loop. Each step draws a batch, computes the loss and its gradient, and moves the weights. What else helps has to be measured: Adam's division made our small models better, and dropout helped a model that read each sentence 53 times and the translator, which read each 11 times.
 #
 # The translator knows what its captions have shown often. It translates new captions, and its BLEU is higher where it has read all words often. It turned a question into a statement, and negated none of 20 sentences.
 #

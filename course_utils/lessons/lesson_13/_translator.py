@@ -11,6 +11,7 @@ from collections import Counter
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
+from course_utils.data.measured import by_seed, measured_once
 from course_utils.data.multi30k import load_multi30k
 from course_utils.data.subwords import BOS, EOS
 from course_utils.models.files import PRETRAINED, load_pretrained
@@ -45,6 +46,29 @@ def learning_curve() -> dict[str, list[float]]:
     with (PRETRAINED / NAME / "curves.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     return {f"{float(row['epoch']):g} epochs": [float(row["val_loss"]), float(row["val_bleu"])] for row in rows}
+
+
+def captions_with(word) -> int:
+    """Return how many of the 29,000 captions that the translator has read contain a word."""
+    ((captions,),) = measured_once("caption_words", "captions", text=word)
+    return int(captions)
+
+
+def recipe_differences() -> dict[str, dict[str, list[float]]]:
+    """Return for each change of the recipe the BLEU of five translators less that of the whole recipe with the same seed."""
+    whole = by_seed("recipe", "bleu", changed="nothing")
+    rows = {}
+    for row, change in {
+        "no dropout": "no dropout",
+        "Adam in place of Muon": "AdamW in place of Muon",  # its decay is 0
+        "readout not tied": "readout not tied",
+        "no label smoothing": "no label smoothing",
+        "no warm-up": "no warm-up",
+        "batches at random": "batches of sentences",
+    }.items():
+        changed = by_seed("recipe", "bleu", changed=change)
+        rows[row] = {"a mark for each of five seeds": [changed[seed] - whole[seed] for seed in whole]}
+    return rows
 
 
 def worst_captions(model, subwords) -> dict[str, list[str]]:
