@@ -140,7 +140,7 @@ def _(numbers):
     return min(numbers("fall minus always 0.02, seed by seed:")) > 0
 
 
-@claim("13", "on average it loses.")
+@claim("13", "The rise loses on average.")
 def _(numbers):
     return sum(numbers("rise minus always 0.02, seed by seed:")) < 0
 
