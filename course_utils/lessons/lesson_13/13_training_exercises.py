@@ -1,5 +1,7 @@
 # %% [markdown]
-# You write the parts of a Transformer's training: you mend a schedule and a step of Adam, measure how far a smoothed loss is from the best one, and count batches in tokens. You decide what runs with the same seeds show. Then you compute one step of attention with a cache, and say how large the cache is. At the end you write a test that finds training loops that are wrong although their loss falls. The letters:
+# Four of these tasks belong to the heart of the lesson. You mend a schedule and a step of Adam, measure how far a smoothed loss is from the best one, and decide what runs with the same seeds show.
+#
+# The other four are optional, for those who want more. You fill batches by tokens, compute one step of attention with a cache, say how large the cache is, and write a test that finds wrong training loops. The letters:
 # B sentences, T words of a sentence, t words that are there already, D width of a word, H heads, d = D/H width of a head, V vocabulary.
 
 # %%
@@ -158,7 +160,9 @@ check("13.label_smoothing_loss", label_smoothing_loss)
 # %% [markdown]
 # ## 13.token_batches
 #
-# A batch is a rectangle: every sentence is padded to the longest one. So sentences of like length should share a batch.
+# *This exercise is optional.* It is practice in Python, and nothing later needs it.
+#
+# In a batch, every sentence is padded to the longest one. So sentences of similar length should share a batch.
 #
 # Go through the sentences from the shortest to the longest; those of the same length keep the order in which they are given. Put each one into the current batch, unless the **number of sentences times the longest sentence** would then exceed `limit`. In that case close the batch, and begin a new one with this sentence. Return the batches in the order in which they are filled, each a list of indices into `lengths`.
 #
@@ -240,7 +244,9 @@ check("13.paired_difference", paired_difference)
 # %% [markdown]
 # ## 13.cached_step
 #
-# In causal self-attention the keys and values of earlier words never change: a decoder keeps them in a **cache**. `x` holds one new word for each sentence, `keys` and `values` those of the $t$ words before it, projected and cut into heads; $t$ may be 0.
+# *This exercise is optional.* It takes the cache of the lesson to batches and several heads.
+#
+# In causal self-attention, the keys and values of earlier words never change, so a decoder keeps them in a **cache**. `x` holds one new word for each sentence, `keys` and `values` those of the $t$ words before it, projected and cut into heads; $t$ may be 0.
 #
 # Project the new word, put its key and value **after** those in the cache, and let its query attend to all $t + 1$ words. The output is the last row of a causal `10.multi_head_attention` with these weights: `in_weight` and `in_bias` hold the blocks for queries, keys and values; head $h$ has the dimensions from $h \cdot d$ on; scores are divided by $\sqrt d$.
 #
@@ -289,7 +295,9 @@ check("13.cached_step", cached_step)
 # %% [markdown]
 # ## 13.cache_bytes
 #
-# How much memory does a cache take? A Transformer translates `sentences` at the same time, each with `source` tokens, and its decoder has read `written` tokens of each translation. The decoder has `layers` layers of the width `width` with `heads` heads, and a number takes `bytes_each` bytes.
+# *This exercise is optional.* How much memory does a cache take?
+#
+# A Transformer translates `sentences` at the same time, each with `source` tokens, and its decoder has read `written` tokens of each translation. The decoder has `layers` layers of the width `width` with `heads` heads, and a number takes `bytes_each` bytes.
 #
 # Return how many bytes the keys and values take that the *next* step needs and that need not be computed again. Each layer attends to what has been written and to the source; think of both. Is there an argument that does not matter?
 
@@ -326,10 +334,12 @@ check("13.cache_bytes", cache_bytes)
 # %% [markdown]
 # ## When the loss falls all the same
 #
-# A training loop with a mistake in it often runs on, and its loss may fall all the same: somewhat more slowly, or not quite as far. The same holds for a loop that forgets to turn dropout off when it measures the loss. Nobody notices, unless somebody compares what comes out with what should.
+# A training loop with a mistake in it often runs on, and its loss may fall all the same. It falls a little more slowly, or not quite as far. Nobody notices this, unless somebody compares what comes out with what should come out.
 
 # %% [markdown]
 # ## 13.catch_wrong_step
+#
+# *This exercise is optional*, and the longest of this lesson.
 #
 # A candidate `train(model, weights, batches, held_out, rate, clip)` is a training loop. You write the model that it trains, as small as you like: `model(weights, batch, training)` returns the loss and a list of its gradients, one for each tensor in `weights`, with dropout on if `training` is True. Return `True` for a candidate that keeps all promises:
 #

@@ -21,7 +21,7 @@ questions = (
     Question(
         "13.q2",
         "label smoothing",
-        "A model learns with label smoothing of 0.1 and reaches a loss of 1.5. Another one learns without it and reaches 1.3. Which model gives the right words more probability?",
+        "A model learns with label smoothing of 0.1, and its smoothed loss is 1.5. Another one learns without smoothing, and its loss is 1.3. Which model gives the right words more probability?",
         right=(
             "The two losses can't tell us, since they ask for different probabilities.",
             "With smoothing even the best model has a loss well above 0. Compare both by one measure, such as the loss without smoothing, or BLEU.",
@@ -66,47 +66,47 @@ questions = (
     ),
     Question(
         "13.q4",
-        "the lines of a recipe",
-        "Four parts of a recipe are added to the loop of this lesson. Which one changes no line of `train`?",
+        "the parts of a training",
+        "In this lesson, `train` is given a model, an optimizer and a list of rates. You add four parts to the training. Which of them belongs to the model, so that nothing else has to change?",
         right=(
-            "Dropout, since it belongs to the model that `train` is given.",
-            "The loop only says when it is on: `model.train()` and `model.eval()` are there already.",
+            "Dropout, since the model itself sets numbers to 0.",
+            "The loop only says when dropout is on: `model.train()` and `model.eval()` are there already.",
         ),
         wrong=(
             (
                 "Label smoothing, since the right words stay the same ones.",
-                "What is asked for changes, and so does the line that computes the loss: it gets `label_smoothing=0.1`.",
+                "The loss asks for other probabilities, so the line that computes it changes: it gets `label_smoothing=0.1`.",
             ),
             (
                 "A warm-up, since the optimizer raises its rate by itself.",
-                "Adam keeps the rate that it was given. A line before `optimizer.step()` has to set it anew at each step.",
+                "An optimizer keeps the rate that it was given. The list of rates has to change.",
             ),
             (
-                "Adam, since it moves the weights by `step` as SGD does.",
-                "The call of `step` stays the same, but the line that makes the optimizer does not.",
+                "Adam, since `optimizer.step()` moves the weights as before.",
+                "The call of `step` stays the same, but `train` is given another optimizer.",
             ),
         ),
     ),
     Question(
         "13.q5",
-        "a cache, BERT and GPT",
-        "GPT writes with a cache of keys and values. Why could BERT not write one word after the other in this way?",
+        "what a cache needs",
+        "A decoder writes with a cache of keys and values. Why can an encoder not read a sentence word by word in this way?",
         right=(
-            "In BERT every word sees all others, so a new word changes the vectors of those before it.",
-            "Its keys and values would have to be computed anew for each word. In GPT no word sees a later one, so that what is kept stays right.",
+            "In an encoder every word sees all others, so a new word changes the vectors of the words before it.",
+            "The keys and values of the next layer would have to be computed anew. In a decoder no word sees a later one, so what is kept stays right.",
         ),
         wrong=(
             (
-                "BERT has no keys and values, since it is an encoder.",
-                "Each self-attention has them, the encoder's too. The difference is in the mask.",
+                "An encoder has no keys and values, since it writes nothing.",
+                "Each self-attention has keys and values, that of the encoder, too. The difference is in the mask.",
             ),
             (
-                "BERT has no positions, so it can't tell where a new word stands.",
-                "BERT has learned positions, 512 of them. The difference is in the mask.",
+                "An encoder has no positions, so it can't tell where a new word stands.",
+                "Encoder and decoder have the same positions. The difference is in the mask.",
             ),
             (
-                "BERT has fewer layers, so a cache would save it nothing.",
-                "BERT base and GPT both have 12 layers of width 768. The difference is in the mask.",
+                "An encoder has no queries, so nothing could be looked up in the cache.",
+                "In self-attention, each word has a query, a key and a value. The difference is in the mask.",
             ),
         ),
     ),
@@ -120,14 +120,14 @@ predictions = (
     ),
     Prediction(
         "13.warm_up",
-        "A model learns without a warm-up, but with the same rates from step 40 on. How many words will it get right?",
-        why="The first step moves nearly every weight by 0.18, and the next steps are too large, too. From step 40 on the rates are the same, but these 60 steps do not repair what the first ones have done.",
-        choices=("fewer than half", "as many as with SGD", "as many as with Adam"),
+        "Four schedules have a rate of at most 0.02: always the same, a rise, a fall, or a rise and a fall. With which one do the models predict the most words correctly?",
+        why="With a fall, the last steps are small, and that gains words here. The rise makes ten of only 100 steps smaller, and that loses words.",
+        choices=("always 0.02", "rise", "fall", "rise and fall"),
     ),
     Prediction(
         "13.dropout",
-        "With 1,500 pairs, each read 53 times: what does dropout do?",
-        why="Without it the model is worse with every seed. What is read again and again can be learned by heart, and dropout should prevent that.",
+        "The models learn from 1,500 pairs and read each of them 53 times. What does dropout do?",
+        why="Without dropout the model is worse with every seed. What is read again and again can be learned by heart, and dropout should prevent that.",
         choices=("it helps", "it hurts", "the seeds disagree"),
     ),
 )

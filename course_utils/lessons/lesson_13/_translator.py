@@ -1,0 +1,129 @@
+"""What lesson 13 shows of the course's translator: how it learned, how well it translates captions, and which it translates worst.
+
+The numbers below were measured once with the model that ships, by `python -m course_utils.lessons.lesson_13._translator`, half a
+minute on one core. No task is declared here.
+"""
+
+import csv
+import re
+from collections import Counter
+
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from course_utils.data.measured import by_seed, measured_once
+from course_utils.data.multi30k import load_multi30k
+from course_utils.data.subwords import BOS, EOS
+from course_utils.models.files import PRETRAINED, load_pretrained
+from course_utils.models.seq2seq import make_batch
+from course_utils.translation.scores import bleu, chrf
+from course_utils.translation.translate import translate
+
+NAME = "transformer-en-de"
+
+# The captions of test_2017_flickr whose translations have the least chrF, with what the German says, and how many of the 29,000
+# captions read in training hold two of their words.
+WORST = {
+    "The control panel of a fire truck": ("The [no word] of a lorry.", {"panel": 4, "control": 15}),
+    "Seamstress carefully performing her art.": (
+        "[No word] present their work of art.",
+        {"seamstress": 2, "carefully": 11},
+    ),
+    "Road in the middle of pine trees": ("A rodeo rider in the middle of trees.", {"pine": 15, "road": 310}),
+}
+# The same 1,000 captions by how many of the captions read in training hold their rarest word: how many there are, the BLEU of their
+# translations, and the words of a caption in the mean.
+BY_RAREST_WORD = {
+    "none": [154, 21.0, 12.4],
+    "1 to 9 captions": [343, 25.2, 10.8],
+    "10 to 99 captions": [411, 33.1, 10.0],
+    "100 or more": [92, 44.7, 9.0],
+}
+
+
+def learning_curve() -> dict[str, list[float]]:
+    """Return for some epochs the loss on held-out captions, and the BLEU of greedy translations of them."""
+    with (PRETRAINED / NAME / "curves.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    return {f"{float(row['epoch']):g} epochs": [float(row["val_loss"]), float(row["val_bleu"])] for row in rows}
+
+
+def captions_with(word) -> int:
+    """Return how many of the 29,000 captions that the translator has read contain a word."""
+    ((captions,),) = measured_once("caption_words", "captions", text=word)
+    return int(captions)
+
+
+def recipe_differences() -> dict[str, dict[str, list[float]]]:
+    """Return for each change of the recipe the BLEU of five translators less that of the whole recipe with the same seed."""
+    whole = by_seed("recipe", "bleu", changed="nothing")
+    rows = {}
+    for row, change in {
+        "no dropout": "no dropout",
+        "Adam in place of Muon": "AdamW in place of Muon",  # its decay is 0
+        "readout not tied": "readout not tied",
+        "no label smoothing": "no label smoothing",
+        "no warm-up": "no warm-up",
+        "batches at random": "batches of sentences",
+    }.items():
+        changed = by_seed("recipe", "bleu", changed=change)
+        rows[row] = {"a mark for each of five seeds": [changed[seed] - whole[seed] for seed in whole]}
+    return rows
+
+
+def worst_captions(model, subwords) -> dict[str, list[str]]:
+    """Return a row for each of the captions translated worst: the German, what it says, and two of its words."""
+    rows = {}
+    for (english, (says, rare)), german in zip(WORST.items(), translate(model, subwords, list(WORST)), strict=True):
+        rows[english] = [german, says, ", ".join(f"{word}: {captions}" for word, captions in rare.items())]
+    return rows
+
+
+@torch.no_grad()
+def write(model, subwords, caption, cached):
+    """Return the most probable words of a translation, one by one, and the decoder's millions of operations at each step."""
+    source, _, _ = make_batch(subwords.encode([caption]), [[]])
+    (memory, cache), words, costs = model.start(source), [BOS], []
+    while words[-1] != EOS:
+        with FlopCounterMode(display=False) as counter:
+            if cached:
+                logits, cache, _ = model.step(torch.tensor([words[-1:]]), memory, cache)
+            else:
+                logits = model.readout(model.decode(torch.tensor([words]), memory)[0][:, -1:])
+        words.append(logits[0, -1].argmax().item())
+        costs.append(counter.get_total_flops() / 1e6)
+    return words, costs
+
+
+def operations_of_writing(model, subwords, caption) -> dict[str, list]:
+    """Return a row without a cache and one with: the operations of the first step and the last, of all steps, and the text."""
+    rows = {}
+    for name, cached in (("without a cache", False), ("with a cache", True)):
+        words, costs = write(model, subwords, caption, cached)
+        rows[name] = [costs[0], costs[-1], sum(costs), subwords.decode([words[1:-1]])[0]]
+    return rows
+
+
+def measure():
+    """Measure the numbers above again, and print them."""
+    model, subwords = load_pretrained(NAME)
+    read, pairs = load_multi30k("train"), load_multi30k("test_2017_flickr")
+    held = Counter(word for text in read.sources for word in set(_words(text)))  # in how many captions
+    written = translate(model, subwords, pairs.sources)
+    rows = list(zip(pairs.sources, written, pairs.targets, strict=True))
+    for english, german, right in sorted(rows, key=lambda row: chrf([row[1]], [row[2]]).score)[: len(WORST)]:
+        rarest = sorted(set(_words(english)), key=lambda word: (held[word], word))
+        print(english, german, right, {word: held[word] for word in rarest}, sep="\n  ")
+    for least, most in ((0, 0), (1, 9), (10, 99), (100, len(read.sources))):
+        found = [row for row in rows if least <= min(held[word] for word in _words(row[0])) <= most]
+        length = sum(len(row[0].split()) for row in found) / len(found)
+        print(least, most, len(found), bleu([row[1] for row in found], [row[2] for row in found]).score, length)
+    print("word for word:", sum(german == right for _, german, right in rows))
+
+
+def _words(text):
+    return re.findall(r"\w+", text.lower())
+
+
+if __name__ == "__main__":
+    measure()
