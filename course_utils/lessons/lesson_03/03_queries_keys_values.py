@@ -21,7 +21,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # ## One function for every θ
 #
-# Each attention of lesson 02 had its own θ, but the formula was the same, a dot product. So we write one function, and pass θ to it:
+# Each attention of lesson 02 had its own θ, but the formula was the same, a dot product. So we write the formula once, and θ becomes one of its arguments:
 #
 # $$g(q, k) = q^\top k$$
 #
@@ -33,7 +33,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 words = ["not", "really", "great"]
 K = torch.tensor([[0.0, 2.0], [1.0, 1.0], [3.0, 0.0]])  # S D: a key for each word
 Q = torch.tensor([[0.0, 1.0], [1.0, 0.0]])  # T D: the queries are θ₁ and θ₂
-scores = Q @ K.T  # T S
+scores = Q @ K.T  # T S: g of each query and each key
 scores
 
 # %% [markdown]
@@ -121,7 +121,7 @@ for length in (0, 1, 2, 4, 8):
 #
 # The answer changes smoothly with the query. So there is a gradient, and a network can learn what to ask for.
 #
-# In the next picture, you see three keys and a query on the left, and three values on the right. The query has length 4, and we draw it shorter, so that it fits. Turn it with the slider: at which angle does the context lie halfway between $v_1$ and $v_2$?
+# In the next picture, you see three keys and a query on the left, and three values on the right. The query has length 4, and we draw it shorter, so that it fits. A thin line shows its direction. Turn the query with the slider: at which angle does the context lie halfway between $v_1$ and $v_2$?
 
 # %%
 keys = torch.tensor([[1.0, 0.0], [0.0, 1.0], [-0.7, -0.7]])  # S D
@@ -135,7 +135,7 @@ widgets.look_up(keys, values)
 #
 # Queries can come from three places. In **fixed attention**, they are learned vectors θ. In **cross-attention**, they are the words of another sentence, such as a translation. In **self-attention**, they are the words of the sentence itself.
 #
-# We try all three on "the film was not great", with the German "kein toller Film" as the other sentence. By hand, we give each word one feature of its own, and a German word has the feature of its translation: "kein" that of "not", "toller" that of "great". Only "the" and "was" share a feature. Which words will look at more than one word in self-attention?
+# We try all three on "the film was not great", with the German "kein toller Film" as the other sentence. By hand, we give each word one feature of its own, and a German word has the feature of its translation: "kein" that of "not", "toller" that of "great". Among the English words, only "the" and "was" share a feature. Which words will look at more than one word in self-attention?
 
 # %%
 english = ["the", "film", "was", "not", "great"]
@@ -173,10 +173,10 @@ plots.side_by_side(plots.weights, asked)
 #
 # ## Where may a word look?
 #
-# So far every query may look at every key. A **mask** says for each query and each key whether the query may look there. Two kinds of mask are used in this course:
+# To train on sentences of different lengths, we need one more tool. A **mask** says for each query and each key whether the query may look there. There are two kinds:
 #
 # - Sentences of different lengths share one tensor, and the shorter ones are filled up with **padding**. No word should look at padding. A **padding mask** is True where the key is a word. We use it in this lesson.
-# - From lesson 09 on, models learn to predict the *next* word of a text. In training, the whole text is there, so later words have to be hidden. A **causal mask** is True where the key stands at the place of the query or before it.
+# - From lesson 09 on, attention is used in models that learn to predict the *next* word of a text. In training, the whole text is there, so later words have to be hidden. A **causal mask** is True where the key stands at the place of the query or before it.
 #
 # In both masks, True means "may look". Take a sentence of three words and two positions of padding. How many of the 25 pairs of query and key are True in both masks?
 
@@ -189,12 +189,16 @@ print("padding", padding_mask.sum().item())
 print("causal ", causal_mask.sum().item())
 print("both   ", both.sum().item())
 
+two = torch.stack([is_word, torch.ones(5, dtype=torch.bool)])  # B S: two sentences
+masks_of_both = two[:, None] & causal_mask  # B T S: B 1 S and T S
+print("for a batch of two:", *masks_of_both.shape)
+
 # %%
 masks = {"padding": [padding_mask], "causal": [causal_mask], "both": [both]}
 plots.side_by_side(plots.mask, masks)
 
 # %% [markdown]
-# In both masks, 1 + 2 + 3 + 3 + 3 = 12 pairs are True. The two positions of padding get a context, too, but a model leaves them out of its sums.
+# In both masks, 1 + 2 + 3 + 3 + 3 = 12 pairs are True. The two positions of padding get a context, too, but a model leaves them out of its sums. In a batch, each sentence has its own padding, so each gets a mask of its own, T×S.
 #
 # To use a mask, our function needs one more line: where the mask is False, the score becomes $-\infty$, and so the weight becomes 0. If all keys of a query are hidden, as in an empty sentence, all its scores are $-\infty$ and the softmax gives NaN. We replace NaN by zeros.
 
@@ -207,39 +211,6 @@ def masked_attention(Q, K, V, mask):  # T D, S D, S E, T S
 
 
 # %% [markdown]
-# ## Does the future leak?
-#
-# A wrong mask raises no error, and its results look like any others. But if a model can see the word that it is to predict, it learns nothing but to copy. A **leak test** finds such a mask: we change one word of the input, and see which outputs change. Under a causal mask, a word may change its own output and later ones, but no earlier one. Which of the two masks in the next cell is wrong, A or B?
-
-
-# %%
-def leak_test(mask):
-    x = torch.randn(5, 4, generator=torch.Generator().manual_seed(0))  # S D
-    before, _ = masked_attention(x, x, x, mask)
-    moved = torch.zeros(5, 5, dtype=torch.bool)
-    for s in range(5):
-        changed = x.clone()
-        changed[s] += torch.tensor([1.0, -2.0, 3.0, 0.5])  # any change will do
-        after, _ = masked_attention(changed, changed, changed, mask)
-        difference = (after - before).abs()  # T E
-        largest = difference.amax(-1)  # T
-        moved[:, s] = largest > 1e-6  # column s: the outputs that moved
-    return moved
-
-
-mask_a = torch.ones(5, 5, dtype=torch.bool).tril(1)
-mask_b = causal_mask
-moves = {"mask A": [leak_test(mask_a)], "mask B": [leak_test(mask_b)]}
-plots.side_by_side(
-    plots.mask,
-    moves,
-    xlabel="word that is changed",
-    ylabel="output that moves",
-)
-
-# %% [markdown]
-# Mask A is wrong: an output also moves when the *next* word changes. Under mask B, an output moves only for its own word and for earlier ones. The test needs only the inputs and the outputs. So it also works for a function that we cannot read, and in the exercises you write one.
-#
 # ## Can self-attention deal with "not"?
 #
 # We return to the four cases of lesson 02: a good or a bad review, plain or with "not". There, one fixed attention got at most three of the four cases right, and several together got all four.
@@ -271,18 +242,22 @@ def trained(seed, projections=""):  # none yet: they come below
     return model
 
 
-def share_right(model):
-    right = correct(model, test_ids, test_mask, test.labels)  # B
+def share_right(model, ids=test_ids, mask=test_mask, labels=test.labels):
+    right = correct(model, ids, mask, labels)  # B
     return right.float().mean().item()
 
 
-one_vector = [share_right(trained(seed)) for seed in range(5)]
+runs = [trained(seed) for seed in range(5)]
+one_vector = [share_right(model) for model in runs]
 print("Share of new reviews right, five runs with different seeds:")
 print(" ".join(f"{share:.3f}" for share in one_vector))
+learned = [share_right(model, learn_ids, learn_mask, learn.labels) for model in runs]
+print("Share of the reviews of the training right:")
+print(" ".join(f"{share:.3f}" for share in learned))
 reveal("03.own_question", sum(one_vector) / 5)
 
 # %% [markdown]
-# This model is no better than a guess, with each of the five seeds. Even one fixed attention of lesson 02 got three of the four cases right.
+# This model is no better than a guess, with each of the five seeds. It has not even learned the reviews of its training: there, too, only a little more than half are right. One fixed attention of lesson 02 got three of the four cases right.
 #
 # Is the task impossible for it? We choose vectors by hand and try them. You need not follow their numbers: they only show whether such vectors exist. Does the model get the four cases right with them?
 
@@ -310,9 +285,9 @@ for case in cases:
     print(f"{output:+.0f}  {case}")
 
 # %% [markdown]
-# With these vectors all four cases are right. So such vectors exist, but our training did not find them in five runs. We do not know why.
+# With these vectors all four cases are right. The other words find "not" if it is there, and otherwise "great". So such vectors exist, but our training did not find them in five runs, and we do not know why.
 #
-# One thing is plain: with one vector, what a word looks for is also what it is found by. "not" cannot look for "great" unless "great" looks for "not" as strongly, because both scores are the same dot product.
+# One limit is plain, although it need not be the reason. With one vector, "great" gets the same score from "not" as "not" from "great", because both are the same dot product.
 #
 # ## Three vectors for each word
 #
@@ -328,9 +303,9 @@ diagrams.self_attention(new=["projections", "residual"])
 # %% [markdown]
 # Before we train the matrices, we choose them by hand. Each word has four features. The first is its polarity: 3 for "great", -3 for "awful", and 0 for all others. The other three are 1 or 0, and say whether the word is an opinion, "not", or a neutral word.
 #
-# Every word has to look somewhere, because its weights sum to 1. An opinion finds itself, and "not" finds the opinion, too. Neutral words find each other, and get 0. So an opinion is found once in a plain review, and twice in a review with "not".
+# Every word has to look somewhere, because its weights sum to 1. An opinion finds itself, and "not" finds the opinion, too. Neutral words find each other, and get 0. So an opinion is found once in a plain review, and twice in a review with "not". That is our plan.
 #
-# That is our plan. "great" itself adds 3, and it hands over -2 to each word that finds it. In a plain review, the sum is 3 - 2 = 1. With "not", it is 3 - 2 - 2 = -1. What is the sum of "the film was not awful"?
+# "great" itself adds 3, and it hands over -2 to each word that finds it. Found once, it must not outweigh the 3, and found twice, it must. In a plain review, the sum is 3 - 2 = 1. With "not", it is 3 - 2 - 2 = -1. What is the sum of "the film was not awful"?
 
 # %%
 features = {
@@ -374,11 +349,11 @@ for case in cases:
 #
 # The same word "not" adds 2 here and subtracts 2 in "the film was not great". It brings a question into the sentence, and the answer depends on the opinion that is there. In a bag of words, "not" adds the same number to every sentence.
 #
-# **Your turn**: add sentences of your own to `cases` and run the cells again. What happens to "great , not awful"?
+# **Your turn**: call `by_hand` with sentences of your own. What does `by_hand("great , not awful")` return?
 #
 # <details><summary>Answer</summary>
 #
-# The sum is 0, so the model cannot decide. "not" finds two opinions that fit equally well, because the model does not know where in the sentence a word stands. Lesson 11 adds the positions.
+# It returns 0, so the model cannot decide. "not" finds two opinions that fit equally well, because the model does not know where in the sentence a word stands. Lesson 11 adds the positions.
 #
 # </details>
 #
@@ -397,9 +372,9 @@ print(" ".join(f"{share:.3f}" for share in three_vectors))
 reveal("03.projections", three_vectors.count(1.0))
 
 # %% [markdown]
-# With the three matrices, every run gets every review right. Nothing else has changed: the reviews, the steps and the seeds are the same as before.
+# With the three matrices, every run gets every review right. Only the matrices are new: the reviews, the steps and the rate are the same as before.
 #
-# Has training found our matrices? We look into one of the five models. The others solve the task, too, but each in a way of its own. What do "the", "film" and "was" look at, and what does "not" look at?
+# Has training found our matrices? We look into the last of the five models. The others may have found other ways. What do "the", "film" and "was" look at, and what does "not" look at?
 
 # %%
 model = models[4]
@@ -410,9 +385,9 @@ for case in cases:
 plots.side_by_side(plots.weights, pictures, width=3)
 
 # %% [markdown]
-# In "the film was great", the words "the", "film" and "was" find "great". If there is a "not", they find "not" and no longer "great". And "not" finds "awful" if that word is there, and otherwise "was". So training has not found our matrices, with which "the", "film" and "was" find only each other.
+# In "the film was great", the words "the", "film" and "was" find "great". If there is a "not", they find "not" and no longer "great". In "the film was awful", all four words find "the". And "not" finds "awful" if that word is there, and otherwise "was". So training has not found our matrices, with which "the", "film" and "was" find only each other.
 #
-# Why does this work? A word adds to the output in two ways: by its own vector, and by its context. Which of the two decides?
+# Why does this work? A word adds to the output in two ways: by its own vector, and by its context. We leave out b, which is the same for all reviews. Which of the two decides?
 
 # %%
 for case in cases:
@@ -426,7 +401,7 @@ for case in cases:
 
 # %%
 with torch.no_grad():
-    for word in ("great", "awful", "not", "was"):
+    for word in ("great", "awful", "not", "the", "was"):
         x = model.embedding.weight[vocabulary[word]]  # D
         v = model.value(x)  # D
         w = model.output.weight[0]  # D
@@ -435,8 +410,8 @@ with torch.no_grad():
 # %% [markdown]
 # No: in this model "awful" adds a large positive number, and so does "great". It all depends on who finds them:
 #
-# - In "the film was great", three words find "great". In "the film was not great", they find "not" instead.
-# - In "the film was awful", no word finds "awful". In "the film was not awful", "not" finds it.
+# - In "the film was great", three words find "great". In "the film was not great", they find "not" instead. Here "not" works as a key, which draws the others away from "great".
+# - In "the film was awful", no word finds "awful". In "the film was not awful", "not" finds it. Here "not" works as a query.
 #
 # ## So: what if the sentence asks the question itself?
 #
@@ -467,7 +442,7 @@ check("03.q5", ...)
 # - Attention is a function $f(Q, K, V)$: score each query against each key, normalise with a softmax, sum the values. It is a soft dictionary.
 # - In self-attention, the words of the sentence are the queries. Three projections give each word a query, a key and a value.
 # - With them, "not" can have opposite effects in two sentences, and all four cases come out right. With one vector for everything, our training failed.
-# - Masks are True where a query may look. A leak test finds a wrong mask: change a word, and see which outputs move.
+# - Masks are True where a query may look. A padding mask hides padding, and a causal mask hides later words.
 #
 # <details><summary>Other names in other texts</summary>
 #

@@ -118,7 +118,7 @@ predictions = (
     Prediction(
         "03.own_question",
         "What share of the new reviews will this model get right, from 0 to 1?",
-        why="It is as good as a guess.",
+        why="That is no better than a guess.",
     ),
     Prediction(
         "03.projections",

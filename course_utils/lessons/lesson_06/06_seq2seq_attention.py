@@ -148,8 +148,7 @@ class LookingBack(nn.Module):
 
     def encode(self, source):  # B S
         mask = source != PAD  # B S
-        vectors = self.embedding(source)  # B S D
-        h, s = read_both_ways(self.encoder, vectors, mask)  # B S H, B H
+        h, s = read_both_ways(self.encoder, self.embedding(source), mask)  # B S H, B H
         return s, h, mask
 
     def decode(self, given, s, h, mask):  # B T, B H, B S H, B S
