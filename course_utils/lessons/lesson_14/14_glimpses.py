@@ -77,7 +77,8 @@ def glimpse(picture, l, size, scales):  # picture: Y X, scales: how many patches
         row = row + side  # in the padded picture, all rows have moved by `side`
         column = column + side
         square = padded[row : row + side, column : column + side]  # side side
-        patches.append(F.avg_pool2d(square[None], 2**k))  # 1 size size
+        cells = F.avg_pool2d(square[None], 2**k)  # 1 size size: means of squares
+        patches.append(cells)
     return torch.cat(patches)  # scales size size
 
 
@@ -171,7 +172,7 @@ print("gradient for the pixels:  ", ram.glimpse(pixels, l, 8, 2).requires_grad)
 # %% [markdown]
 # There is no gradient for the location. The sensor rounds a location to a whole row and column, so a tiny movement of the location changes nothing.
 #
-# So the model has to try places, and needs a reward that says how good they were. This is REINFORCE, as in lesson 08. There, one of a few words was drawn. Here, a location is drawn from a Gaussian around the mean μ, with the standard deviation σ for x and for y. Its density $p(l)$ is largest at μ and falls with the distance from it. The formulas show the log of the density, and how it changes with μ:
+# So the model has to try places, and needs a reward that says how good they were. This is REINFORCE (lesson 08): what was drawn becomes more probable if its reward is higher than expected, and otherwise less probable. In lesson 08, one of a few words was drawn. Here, a location is drawn from a Gaussian around the mean μ, with the standard deviation σ for x and for y. Its density $p(l)$ is largest at μ and falls with the distance from it. The formulas show the log of the density, and how it changes with μ:
 #
 # $$\log p(l) = -\frac{\lVert l - \mu \rVert^2}{2 \sigma^2} - \log(2 \pi \sigma^2) \qquad\qquad \nabla_{\!\mu} \log p(l) = \frac{l - \mu}{\sigma^2}$$
 #
@@ -290,7 +291,7 @@ def moved_by(term, model):
 
 
 probabilities = output.logits.detach().softmax(-1)  # B V
-reward = probabilities[range(4), labels[:4]]  # B
+reward = probabilities[range(4), labels[:4]]  # B: of the right digits
 log_p = output.log_probability  # B T-1
 b = output.baseline  # B T-1
 rows = {}
@@ -413,13 +414,7 @@ show_following(models, fields, corners)
 # The test is like that for masks: we change all pixels outside the glimpses, and see whether the logits stay the same. In how many of 100 fields do they stay the same for our model, and for `Peeking`?
 
 
-# %% tags=["nbval-check-output"]
-class Peeking(Looker):
-    def see(self, fields, l):  # B Y X, B 2
-        means = fields.mean((1, 2), keepdim=True)  # B 1 1
-        return super().see(fields - means, l)
-
-
+# %%
 def pixels_seen(locations):  # T 2
     seen = torch.zeros(24, 24, dtype=torch.bool)  # Y X
     for l in locations:
@@ -437,6 +432,13 @@ def logits_stay(model, field):  # Y X
     return torch.allclose(before.logits, after.logits, atol=1e-5)
 
 
+# %% tags=["nbval-check-output"]
+class Peeking(Looker):
+    def see(self, fields, l):  # B Y X, B 2
+        means = fields.mean((1, 2), keepdim=True)  # B 1 1
+        return super().see(fields - means, l)
+
+
 peeking = Peeking()
 peeking.load_state_dict(model.state_dict())
 print("our model:", sum(logits_stay(model, field) for field in fields[:100]))
@@ -449,7 +451,7 @@ print("Peeking:  ", sum(logits_stay(peeking, field) for field in fields[:100]))
 #
 # So far we have trained one model of each kind. The next figure shows larger models, five of each kind, from five seeds. Their fields have 32×32 pixels, a glimpse has three patches, and the training takes 5,000 steps. On the left, each dot compares a model with the unchanged one of the same seed.
 #
-# In one kind, the second look goes anywhere, by chance. In the last kind there are no looks: a **convolutional network** slides small filters over all pixels, and was trained for 1,000 steps. Which changes cost most?
+# In one kind, the second look goes anywhere, by chance. The last kind reads everything: a **convolutional network** slides small filters over all pixels. It was trained for 1,000 steps. Which changes cost most?
 
 # %%
 show_changes()
