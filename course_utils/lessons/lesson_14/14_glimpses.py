@@ -199,7 +199,7 @@ print(f"direction of the mean: {(0.2 - 0.6) * gradient:.1f}")
 reveal("14.mean", "left")
 
 # %% [markdown]
-# The mean moves to the left. The gradient of the log density always points from the mean to the place that was drawn, here to the right. But the reward was lower than expected, so the mean moves the other way. After a reward that is higher than expected, it would move towards the place that was drawn.
+# The mean moves to the left. The gradient of the log density always points from the mean to the place that was drawn, here to the right. But the reward was lower than expected, so the mean moves the other way.
 #
 # ## The whole model
 #
@@ -238,12 +238,12 @@ class Looker(Networks):
 torch.manual_seed(0)
 model = Looker()
 draw = torch.Generator().manual_seed(0)
-output = model(fields[:4], looks=2, sigma=0.2, draw=draw)
+output = model(fields[:4], looks=2, sigma=0.2, draw=draw)  # four fields
 second = output.locations[0, 1]  # x and y
 print(f"second look at field 0: ({second[0]:.2f}, {second[1]:.2f})")
 
 # %% [markdown]
-# It is the line that begins with `drawn`: after `.detach()`, the location is a plain number. The model is not trained yet, so its second look at field 0 goes to the right, away from the 9.
+# It is the line that begins with `drawn`: after `.detach()`, the location is only a pair of numbers. The model is not trained yet, so its second look at field 0 goes to the right, away from the 9.
 #
 # ## What to say, where to look, what to expect
 #
@@ -323,6 +323,7 @@ predict("14.found", ...)
 
 # %% tags=["reveals"]
 def train(model, loss):
+    # spread: σ at first, and from two thirds of the steps on
     ram.fit(model, side=24, glimpses=2, steps=2000, loss=loss, spread=(0.5, 0.1))
 
 
@@ -409,9 +410,9 @@ show_following(models, fields, corners)
 #
 # ## Has it seen more than its glimpses?
 #
-# All this holds only if the model has no other information about the field. A mistake is easy to make here. The model `Peeking` below has the same weights, but somebody subtracts the mean of the field first. So each of its glimpses depends on all pixels.
+# All this holds only if the model has no other information about the field, and it is easy to give it some by mistake. The model `Peeking` below has the same weights, but somebody subtracts the mean of the field first. So each of its glimpses depends on all pixels.
 #
-# The test is like that for masks: we change all pixels outside the glimpses, and see whether the logits stay the same. In how many of 100 fields do they stay the same for our model, and for `Peeking`?
+# The test is like the leak test for masks (lesson 03): we change all pixels outside the glimpses, and see whether the logits stay the same. In how many of 100 fields do they stay the same for our model, and for `Peeking`?
 
 
 # %%
@@ -449,19 +450,19 @@ print("Peeking:  ", sum(logits_stay(peeking, field) for field in fields[:100]))
 #
 # ## Is it the same for other seeds?
 #
-# So far we have trained one model of each kind. The next figure shows larger models, five of each kind, from five seeds. Their fields have 32×32 pixels, a glimpse has three patches, and the training takes 5,000 steps. On the left, each dot compares a model with the unchanged one of the same seed.
+# So far we have trained one model of each kind. The next figure shows larger models, five of each kind, from five seeds. Their fields have 32×32 pixels, a glimpse has three patches, and the training takes 5,000 steps. On the left, each dot compares a model with the unchanged one of the same seed. On the right, it says how often the last look hits.
 #
-# In one kind, the second look goes anywhere, by chance. The last kind reads everything: a **convolutional network** slides small filters over all pixels. It was trained for 1,000 steps. Which changes cost most?
+# In one kind, the second look goes anywhere, by chance. In the last kind, a **convolutional network** slides small filters over all pixels. Its training takes 1,000 steps. Which changes cost most?
 
 # %%
 show_changes()
 
 # %% [markdown]
-# Four changes cost most, more than 0.2 with every seed: patch 0 alone, one look, a second look that goes anywhere, and no reward for looking. The baseline helps with every seed, too, but less. Four looks are better than two.
+# Four changes cost most: patch 0 alone, one look, a second look that goes anywhere, and no reward for looking. Each of them costs more than 0.2 with every seed. The baseline helps with every seed, too, but less. Four looks are better than two with every seed.
 #
 # With patch 0 alone, the last look hits about a third of the digits. At the centre, patch 0 touches the box in $(15/25)^2 = 0.36$ of these fields. So such a model finds hardly more digits than its first look has already touched.
 #
-# The convolutional network is better than every model with glimpses here. But it has to read all pixels, and a larger picture has more of them. A glimpse has as many numbers in a large picture as in a small one.
+# The convolutional network, which may read all pixels, is better than every model with glimpses here.
 #
 # ## What if one look is not enough?
 #
@@ -483,7 +484,7 @@ hits_among_clutter()
 #
 # <details><summary>Are glimpses better than a convolutional network among clutter?</summary>
 #
-# In our fields they are not: [five models each](../docs/measurements.md#what-glimpses-and-captions-can-do) were right in 0.57 with four glimpses, and in 0.92 with a convolutional network. In the paper it was the other way round (table 2). There, on pictures of 60×60 pixels, four glimpses made 4.96 percent errors, and a convolutional network with two layers made 8.09. The digits, the pictures and the training differ, and we have not tested which of these matters.
+# In our fields they are not. [Five models each](../docs/measurements.md#what-glimpses-and-captions-can-do) were right in 0.57 of the fields with four glimpses, and in 0.92 with a convolutional network. In the paper it was the other way round (table 2). There, on pictures of 60×60 pixels, four glimpses made 4.96 percent errors, and a convolutional network with two layers made 8.09. The digits, the pictures and the training are different there, and we have not tested which of these matters.
 #
 # </details>
 #
