@@ -370,20 +370,20 @@ def _(numbers):
     return numbers("negative in German:")[0] == 0 and numbers("the same German with and without not:")[0] > 12
 
 
-@claim("14", "The model finds most digits, although it was only ever told which digit it is.")
+@claim("14", "The second look hits most digits, although the model was only ever told which digit it is.")
 def _(numbers):
     return numbers("after 2,000 steps")[1] > 0.6
 
 
 @claim("14", "Without the reward for looking, the second look misses most digits, and fewer answers are right.")
 def _(numbers):
-    (right, found), (right_without, found_without) = numbers("whole  "), numbers("without the reward for looking  ")
+    (right, found), (right_without, found_without) = numbers("whole model  "), numbers("without reward for looking  ")
     return found_without < 0.4 < found and right_without < right
 
 
-@claim("14", "Only in the whole model do the second looks follow the digit everywhere")
+@claim("14", "Only the second looks of the whole model follow the digit everywhere")
 def _(numbers):
-    whole, *others = (numbers(f"“{name} correlation")[0] for name in ("whole", "without the reward for looking", "whole, without patch 1"))  # fmt: skip
+    whole, *others = (numbers(f"“{name} correlation")[0] for name in ("whole model", "without reward for looking", "blind for patch 1"))  # fmt: skip
     return whole > 0.8 and max(others) < 0.5
 
 

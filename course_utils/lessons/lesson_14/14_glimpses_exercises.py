@@ -1,6 +1,9 @@
 # %% [markdown]
-# You repair the sensor of a model that sees only glimpses, take the step from one look to the next, repair the loss, and predict where a step of training moves the mean of the next look. At the end you write a test that finds models which see more than their glimpses. The letters: B images, Y and X their height and width in pixels, T glimpses, D width of a glimpse's features and of the state, V classes.
-# **A location is a pair (x, y) of numbers from −1 to 1**: (−1, −1) is the upper left corner of the image, (0, 0) its centre. x runs to the right and y down.
+# You begin with a step of training that you can calculate by hand: where does it move the mean of the next look? Then you repair the sensor, take the step from one look to the next, and repair the loss. At the end you write a test that finds models which see more than their glimpses.
+#
+# The letters: B images, Y and X their height and width in pixels, T glimpses, D the width of the features and of the state, V classes.
+#
+# **A location is a pair (x, y) of numbers from −1 to 1**: (−1, −1) is the upper left corner of the image, and (0, 0) is its centre. x runs to the right and y down.
 
 # %%
 import torch
@@ -16,40 +19,84 @@ from course_utils.models.glimpses import glimpse as reference_glimpse
 from course_utils.models.train_model import train_model
 
 # %% [markdown]
+# ## 14.next_mean
+#
+# Predict where a step of training moves the mean, before the step is made. There is no network here: the mean $\mu$ itself is learned.
+#
+# B locations were drawn from a Gaussian around the mean with the standard deviation `std`. Each of them earned a reward, and a baseline says which reward was expected. Now we make one step of gradient descent with the step size `rate` on the second term of the hybrid loss:
+#
+# $$-\frac1B \sum_i (R_i - b_i) \ln p(l_i)$$
+#
+# In it, rewards, baselines and locations are plain numbers. Where is the mean afterwards? Calculate the example below by hand first. The mean may leave the image, and your result need not be differentiable.
+
+
+# %%
+def next_mean(mean, location, std, reward, baseline, rate):
+    """Return where the mean is after one step.
+
+    Args:
+        mean: 2 numbers, x and y.
+        location: the locations that were drawn, B×2.
+        std: a number above 0.
+        reward: B.
+        baseline: the reward that was expected, B.
+        rate: the step size of gradient descent, a number.
+
+    Returns:
+        The mean after the step, 2 numbers.
+
+    Example:
+        >>> one = torch.tensor([1.0])
+        >>> next_mean(torch.zeros(2), torch.tensor([[0.5, -0.5]]), 0.5, one, one / 2, 0.5)
+        tensor([ 0.5000, -0.5000])
+    """
+    ### BEGIN SOLUTION
+    surprise = reward - baseline  # B
+    pushes = surprise[:, None] * (location - mean) / std**2  # B 2
+    return mean + rate * pushes.mean(0)
+    ### END SOLUTION
+
+
+# %%
+check("14.next_mean", next_mean)
+
+# %% [markdown]
 # ## 14.glimpse
 #
-# This sensor has three faults. None of them shows in a single patch well inside a square image:
+# This sensor has three faults. If a single patch lies well inside a square image, none of them shows.
 #
 # ```python
 # def glimpse(image, location, size, scales):
-#     (B, Y, X), patches = image.shape, []
-#     columns, rows = ((location + 1) / 2 * Y).floor().long().unbind(1)
+#     B, Y, X = image.shape
+#     patches = []
+#     columns, rows = ((location + 1) / 2 * Y).floor().long().unbind(1)  # B each
 #     for k in range(scales):
 #         side = size * 2**k
-#         left, top = (columns - side // 2).clamp(0, X - side), (rows - side // 2).clamp(0, Y - side)
+#         left = (columns - side // 2).clamp(0, X - side)
+#         top = (rows - side // 2).clamp(0, Y - side)
 #         pixels = [image[b, top[b] :, left[b] :][:side, :side] for b in range(B)]
 #         patches.append(torch.stack(pixels)[:, :: 2**k, :: 2**k])
 #     return torch.stack(patches, 1)
 # ```
 #
-# Repair them, so that the sensor keeps these promises ([lesson 14](../notebooks/14_glimpses.ipynb)):
+# Repair it, so that it keeps these promises ([lesson 14](../notebooks/14_glimpses.ipynb)):
 #
-# 1. Before it is reduced, a patch has the location's pixel in row and column side // 2, also in images that are not square. A location of 1 lies in the pixel after the last, outside the image.
-# 2. Beyond the image there are zeros, and they count in the mean.
+# 1. Before a patch is reduced, the pixel of the location stands in its row and column side // 2, also in images that are not square. A location of 1 lies in the pixel after the last, outside the image.
+# 2. Outside the image there are zeros, and they count in the mean.
 # 3. A cell of patch $k$ is the mean of $2^k \times 2^k$ pixels.
 #
-# A gradient reaches the image alone.
+# Only the image gets a gradient.
 
 
 # %%
 def glimpse(image, location, size, scales):
-    """Return patches around a location, each twice as wide as the one before, all reduced to the same size.
+    """Return patches around a location: each is twice as wide as the one before, and all are reduced to the same size.
 
     Args:
         image: B×Y×X.
         location: B×2, (x, y) from -1 to 1.
-        size: of a patch, in cells, an int from 1 on.
-        scales: how many patches, an int from 1 on.
+        size: the side of a patch in cells, an int from 1 on.
+        scales: how many patches there are, an int from 1 on.
 
     Returns:
         The patches, B×scales×size×size.
@@ -82,10 +129,10 @@ check("14.glimpse", glimpse)
 #
 # $$h_t = \text{ReLU}(W_\text{features}\, g_t + W_\text{state}\, h_{t-1}) \qquad \mu = W_\text{location}\, h_t$$
 #
-# A place is drawn from a Gaussian around $\mu$: the mean plus `std` times `noise`, which is standard normal. Return the new state, the next location, and the natural logarithm of the place's density. Decide what to cut off from its gradient, so that these promises hold:
+# A location is drawn from a Gaussian around $\mu$: it is the mean plus `std` times `noise`, and the noise is standard normal. Return the new state, the next location, and the natural logarithm of the drawn location's density. Decide what has to be cut off from its gradient, so that these promises hold:
 #
-# 1. The place that was drawn is no function of the weights, and its density teaches them through $\mu$.
-# 2. The density is that of the place as it was drawn. In the location that you return, numbers beyond -1 or 1 become -1 or 1.
+# 1. The drawn location is no function of the weights. Its density teaches them through $\mu$.
+# 2. The density is that of the location as it was drawn. In the location that you return, numbers beyond -1 or 1 become -1 or 1.
 # 3. A loss of the returned state teaches the core's weights, and so does the density.
 
 
@@ -94,8 +141,8 @@ def next_look(features, state, weight_features, weight_state, weight_location, n
     """Take the step from what a glimpse has shown to the next location.
 
     Args:
-        features: of the glimpse, B×D.
-        state: of the core before it, B×D.
+        features: what the glimpse has shown, B×D.
+        state: the core's state before this glimpse, B×D.
         weight_features: D×D.
         weight_state: D×D.
         weight_location: 2×D, one row for x and one for y.
@@ -103,9 +150,9 @@ def next_look(features, state, weight_features, weight_state, weight_location, n
         std: a number above 0.
 
     Returns:
-        state: the new one, B×D.
-        location: to look at next, B×2.
-        log_probability: of the place that was drawn, B.
+        state: the new state, B×D.
+        location: where to look next, B×2.
+        log_probability: the log density of the location that was drawn, B.
 
     Example:
         >>> one, xy = torch.ones(1, 1), torch.tensor([[1.0], [-1.0]])
@@ -128,7 +175,7 @@ check("14.next_look", next_look)
 # %% [markdown]
 # ## 14.hybrid_loss
 #
-# The hybrid loss (section 3.2) has three terms: cross-entropy, REINFORCE for the looks, and the squared error of the baseline. This one runs, and has five faults:
+# The hybrid loss (section 3.2) has three terms: cross-entropy, REINFORCE for the looks, and the squared error of the baseline. The version below runs, but it has five faults. Find them before you look at the lesson again: what would each of them do to the training?
 #
 # ```python
 # def hybrid_loss(logits, label, log_probability, reward, baseline):
@@ -140,8 +187,8 @@ check("14.next_look", next_look)
 #
 # Repair it, so that it keeps these promises:
 #
-# 1. Looks that earned more than expected become more probable, the others less.
-# 2. All looks of an image share its reward, as in `08.reinforce_loss`, and each has its own baseline: sum over T, mean over B.
+# 1. Looks that earned more than expected become more probable, and the others less probable.
+# 2. All looks of an image share its reward, as in `08.reinforce_loss`. Each look has its own baseline. The loss is a sum over T and a mean over B.
 # 3. The baseline learns from its mean squared error over B and T, and from nothing else.
 #
 # The reward is given, and the check does not look at its gradient.
@@ -154,9 +201,9 @@ def hybrid_loss(logits, label, log_probability, reward, baseline):
     Args:
         logits: B×V.
         label: the right classes, B ids.
-        log_probability: of the chosen locations, B×T.
+        log_probability: the log densities of the locations that were drawn, B×T.
         reward: B.
-        baseline: a guess of the reward at each step, B×T.
+        baseline: the reward that was expected before each look, B×T.
 
     Returns:
         The loss, one number.
@@ -179,59 +226,19 @@ def hybrid_loss(logits, label, log_probability, reward, baseline):
 check("14.hybrid_loss", hybrid_loss)
 
 # %% [markdown]
-# ## 14.next_mean
-#
-# Predict a step of training before it is made. There is no network here: the mean $\mu$ itself is what learns. B locations were drawn from a Gaussian around it with standard deviation `std`; each earned a reward where its baseline was expected. Now one step of gradient descent with the step size `rate` is made on the middle term of the hybrid loss,
-#
-# $$-\frac1B \sum_i (R_i - b_i) \ln p(l_i),$$
-#
-# in which rewards, baselines and locations are plain numbers. Where is the mean afterwards? It may leave the image, and your result need not be differentiable.
-
-
-# %%
-def next_mean(mean, location, std, reward, baseline, rate):
-    """Return where the mean is after one step.
-
-    Args:
-        mean: 2 numbers.
-        location: what was drawn, B×2.
-        std: a number above 0.
-        reward: B.
-        baseline: B.
-        rate: of gradient descent, a number.
-
-    Returns:
-        The mean after the step, 2 numbers.
-
-    Example:
-        >>> one = torch.tensor([1.0])
-        >>> next_mean(torch.zeros(2), torch.tensor([[0.5, -0.5]]), 0.5, one, one / 2, 0.5)
-        tensor([ 0.5000, -0.5000])
-    """
-    ### BEGIN SOLUTION
-    surprise = reward - baseline  # B
-    pushes = surprise[:, None] * (location - mean) / std**2  # B 2
-    return mean + rate * pushes.mean(0)
-    ### END SOLUTION
-
-
-# %%
-check("14.next_mean", next_mean)
-
-# %% [markdown]
 # ## What has it seen?
 #
-# A model that is to learn where to look must not know what lies elsewhere. It is easy to give this away by accident: somebody subtracts the mean of the whole image, blurs the image before cutting, or moves a glimpse that reaches beyond the border. The model may then learn well, and what it shows about glimpses is wrong.
+# A model that learns where to look must not know what lies elsewhere. It is easy to give this away by accident. Somebody subtracts the mean of the whole image, blurs the image before cutting, or moves a glimpse that reaches beyond the border. Then the model may learn well, but what it shows about glimpses is wrong.
 
 # %% [markdown]
 # ## 14.catch_peeking
 #
-# The check hands your function one **model** after another, called as `model(image, locations, size, scales)`: an image Y×X and locations T×2, float32. It returns V numbers, through which no gradient passes. Return `True` if it keeps these promises, else `False`:
+# The check hands your function one **model** after another. A model is called as `model(image, locations, size, scales)`, with an image Y×X and locations T×2, both float32. It returns V numbers, through which no gradient passes. Return `True` if the model keeps these promises, and otherwise `False`:
 #
 # 1. Pixels that lie in none of its T glimpses, made as in `14.glimpse`, have **no effect** on its numbers.
 # 2. It raises no error.
 #
-# Thirty random settings show it: sides of 5 to 30 pixels, 1 to 4 locations, `size` and `scales` from 1 to 3, pixels of about 1. Peeking then moves a number by more than $10^{-4}$; rounding stays below $10^{-5}$. `reference_glimpse` is `14.glimpse`; `reference_corner(location, height, width, side)` returns top rows and left columns.
+# Thirty random settings are enough: sides of 5 to 30 pixels, 1 to 4 locations, `size` and `scales` from 1 to 3, pixels of about 1. If a model peeks, some number then moves by more than $10^{-4}$. Rounding stays below $10^{-5}$. `reference_glimpse` is `14.glimpse`, and `reference_corner(location, height, width, side)` returns top rows and left columns.
 
 
 # %%
@@ -239,7 +246,7 @@ def catch_peeking(model):
     """Tell whether a model sees an image through its glimpses alone.
 
     Args:
-        model: a function (image Y×X, locations T×2, size, scales) → V numbers, which may be wrong and may raise.
+        model: a function (image Y×X, locations T×2, size, scales) → V numbers. It may be wrong, and it may raise an error.
 
     Returns:
         True if pixels outside all its glimpses have no effect, False if they have.
@@ -280,7 +287,7 @@ check("14.catch_peeking", catch_peeking)
 # %% [markdown]
 # ## Your own loss: what should it reward?
 #
-# The reward is handed to your `hybrid_loss`, so we can choose it. The next cells train two small models with your loss, for 600 steps on fields of 24×24 pixels, with two looks each. One model is rewarded for its **answer**, as in the lesson: with the probability of the right digit. The other is rewarded for its **look**: with 1 where the second look lies in the digit's box, else with 0. Cross-entropy teaches both of them to answer. Which model will name more digits correctly?
+# Your `hybrid_loss` gets the reward as an argument, so we can choose it. The next cells train two small models with your loss, for 600 steps on fields of 24×24 pixels, with two looks each. One model is rewarded for its **answer**, as in the lesson: with the probability of the right digit. The other one is rewarded for its **look**: with 1 if the second look lies in the digit's box, and otherwise with 0. Cross-entropy teaches both of them to answer. Which model will name more digits correctly?
 
 # %%
 predict("14.own", ...)
@@ -318,7 +325,7 @@ def train(hybrid_loss):
 train_own(train, {"14.hybrid_loss": hybrid_loss})
 
 # %% [markdown]
-# The look that is rewarded itself soon hits the digit in nearly every field, while 600 steps are few for a model that is rewarded for its answer: it hits in 0.13 to 0.21 of them. And yet that model names more digits correctly: in five runs with different seeds, 0.24 to 0.28 of them, against 0.12 to 0.20, and more with each seed. So to find a digit is not yet to read it. Why the model that finds it reads worse is not tested.
+# The model that is rewarded for its look soon hits the digit in nearly every field. The model that is rewarded for its answer hits only in 0.13 to 0.21 of them, because 600 steps are few for it. And yet it names more digits correctly, with each of five seeds: 0.24 to 0.28, against 0.12 to 0.20. So to find a digit is not yet to read it. We have not tested why the model that finds the digit reads worse.
 
 # %% tags=["own-machine"]
 progress()

@@ -115,13 +115,13 @@ predictions = (
     ),
     Prediction(
         "14.found",
-        "In how many of 100 fields does the centre of the last glimpse lie within the digit's box?",
-        why="Nobody has told it where the digits are: glimpses that showed a digit led to better answers, and the means moved towards them.",
+        "In how many of 100 fields does the second look hit the digit's box?",
+        why="Nobody has told the model where the digits are. Looks that hit a digit led to better answers, so the means moved towards such places.",
     ),
     Prediction(
         "14.without",
-        "In how many of 100 fields does the centre of the last glimpse lie within the digit's box now?",
-        why="The figure further below has five seeds for each part, of larger models.",
+        "In how many of 100 fields does the second look hit the digit's box now?",
+        why="A later figure shows larger models, from five seeds, without some of their parts.",
     ),
     Prediction(
         "14.own",

@@ -1,0 +1,107 @@
+"""What the lesson's pictures and tables are drawn from: digits with looks on them, and stored measurements. No task is declared here."""
+
+import ipywidgets
+import torch
+
+from course_utils.data.digit_fields import digit_fields
+from course_utils.data.measured import measured, measured_once
+from course_utils.figures import pictures, plots
+from course_utils.figures.tables import table
+from course_utils.figures.widgets import explore
+from course_utils.models import glimpses as ram
+
+NOWHERE = torch.zeros(0, 2)  # no location: only the digit is marked
+CHANGES = {  # what the figure calls it, and what the table of measurements calls it
+    "two looks, nothing changed": "learned, 2 glimpses",
+    "no reward for looking": "no reward for looking",
+    "no baseline": "no baseline",
+    "second look anywhere": "looks anywhere",
+    "patch 0 alone": "one patch",
+    "one look": "learned, 1 glimpse",
+    "four looks": "learned, 4 glimpses",
+    "all pixels, convolutional": "convolutional",
+}
+
+
+def show_digits(fields, labels, corners, number=5):
+    """Draw the first fields, with a dashed box around each digit."""
+    for i, ax in enumerate(plots.axes(number, width=2.2, height=2.4)):
+        pictures.looks(fields[i], NOWHERE, 8, corners[i], f"field {i}: a {labels[i]}", ax)
+
+
+def show_looks(fields, labels, corners, looks, number=5):
+    """Draw the first fields with both looks of a model: patch 0 of each, and patch 1 of the first."""
+    for i, ax in enumerate(plots.axes(number, width=2.2, height=2.4)):
+        answer = looks.logits[i].argmax().item()
+        title = f"a {labels[i]}, read as {answer}"
+        pictures.looks(fields[i], looks.locations[i], 8, corners[i], title, ax, (16,))
+
+
+def explore_glimpse(field, box):
+    """Return an Explorer that moves a glimpse of two patches over a field."""
+
+    def draw(x, y):
+        axes = plots.axes(3, width=2.6, height=2.8)
+        pictures.looks(field, [(x, y)], 8, box, "the field", axes[0], (16,))
+        patches = ram.glimpse(field[None], torch.tensor([[x, y]]), 8, 2)[0]
+        for k, patch in enumerate(patches):
+            pictures.picture(patch, f"patch {k}: {8 * 2**k} pixels wide", axes[k + 1], pictures.SQUARES[k])
+        top, left = ram.corner(torch.tensor([[x, y]]), *field.shape, 8)
+        rows, columns = (8 - (start - at).abs().item() for start, at in zip((top, left), box, strict=True))
+        return f"At ({x:.2f}, {y:.2f}) patch 0 holds {max(rows, 0) * max(columns, 0)} of the 64 pixels in the box."
+
+    x, y = (ipywidgets.FloatSlider(value=0.0, min=-1, max=1, step=0.05) for _ in "xy")
+    return explore(draw, x=x, y=y)
+
+
+def show_following(models, fields, corners):
+    """Draw for each model the x of its second look against the x of the digit's centre."""
+    digit = (corners[:, 1] + 4) / 24 * 2 - 1  # N
+    for (name, model), ax in zip(models.items(), plots.axes(3, width=3.6, height=3.6), strict=True):
+        with torch.no_grad():
+            x = model(fields, 2).locations[:, 1, 0]  # N
+        ax.plot([-0.75, 0.75], [-0.75, 0.75], color="0.6", linewidth=1)
+        ax.scatter(digit, x, s=6, alpha=0.5)
+        ax.set(xlabel="x of the digit's centre", ylabel="x of the second look", ylim=(-1.05, 1.05))
+        ax.set_title(f"{name}\ncorrelation {torch.corrcoef(torch.stack([digit, x]))[0, 1]:.2f}")
+
+
+def runs(setup, value):
+    """Return what was measured of five models, in the order of their seeds."""
+    seeds, found = torch.tensor(measured_once("glimpses", "seed", value, setup=setup))
+    return found[seeds.argsort()]
+
+
+def show_changes():
+    """Draw what each change gains in right answers, seed by seed, and how often the last look then hits."""
+    whole = runs("learned, 2 glimpses", "right")
+    gained = {name: {"seeds": runs(setup, "right") - whole} for name, setup in CHANGES.items()}
+    found = {name: {"seeds": runs(setup, "in_box")} for name, setup in CHANGES.items() if "pixels" not in name}
+    found["all pixels, convolutional"] = {"seeds": []}  # it does not look
+    left, right = plots.axes(2, width=5.2, height=3.8)
+    plots.dots(gained, "right answers, minus those with nothing changed", "", left, (-0.5, 0.2))
+    plots.dots(found, "last look in the digit's box", "", right)
+    left.axvline(0, color="0.6")
+    right.set_yticks([])
+    for ax in (left, right):
+        ax.get_legend().remove()
+
+
+def show_looks_among_clutter(*chosen):
+    """Draw where a stored model looks on some of its first eight fields, a row for each field."""
+    draw = torch.Generator().manual_seed(10_000)
+    fields, labels, corners = digit_fields(1000, side=32, clutter=4, draw=draw, part="test")
+    for i in chosen:
+        x, y, answer = (measured("looks", column, "look", field=i)[1][0] for column in ("x", "y", "answer"))
+        titles = [f"field {i}: a {labels[i]}", "", "", f"read as {answer[0]:.0f}"]
+        for t, ax in enumerate(plots.axes(4, width=2.2, height=2.4)):
+            pictures.looks(fields[i], [(x[t], y[t])], 8, corners[i], titles[t], ax, (16,), number=t + 1)
+
+
+def hits_among_clutter():
+    """Show how often each look of the stored model hits, and how often it is the first one to do so."""
+    rows = {
+        "this look hits": measured("found", "in_box", "look")[1][0],
+        "this look is the first to hit": measured("found", "first", "look")[1][0],
+    }
+    return table(rows, [f"look {n}" for n in range(1, 5)], corner="share of 1,000 fields", digits=2)
