@@ -266,7 +266,7 @@ def _(numbers):
     return before == at == leaked_before == 0 and after > 0.02 and leaked_at > 0.9
 
 
-@claim("19", "The rule wins by far, and SNAIL is not much better than a guess.")
+@claim("19", "the rule wins by far, and SNAIL is not much better than a guess.")
 def _(numbers):
     by_snail, by_rule = numbers("after one example:\nSNAIL")
     return 0.15 < by_snail < 0.35 and by_rule > by_snail + 0.3

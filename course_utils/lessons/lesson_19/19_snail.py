@@ -99,7 +99,7 @@ results = ["w", "c", "score after reading 1", "score after reading -1"]
 table(tiny_networks, results, corner="labels in training", digits=2)
 
 # %% [markdown]
-# It is the network that was trained on one label: its score is 0 after it has read -1, so it is undecided. The other two networks say what they have read. The network that saw three times as many labels 1 has also remembered a little, since its $w$ is above 0.
+# Only the network that was trained on one label does not get a negative score. Its score is 0, so it is undecided. The other two networks say what they have read. The network that saw the label 1 three times as often has also remembered a little, since its $w$ is above 0.
 #
 # So training puts into the weights what the tasks have in common. Here this is the rule *say what you have read*. What differs from task to task has to be read.
 #
@@ -125,7 +125,7 @@ prompt_inputs = read(prompt.pictures, y)  # B T D+V: the 64 pixels come first
 print(prompt_inputs[0, :6, 64:])  # the labels of the first six steps
 
 # %% [markdown]
-# In the first step the network reads no label, and in the next ones 2, 1, 0, 3 and 4. As a table:
+# In the first step the network reads no label, and in the next steps 2, 1, 0, 3 and 4:
 #
 # | step | 0 | 1 | 2 | 3 | 4 | 5 |
 # | --- | --- | --- | --- | --- | --- | --- |
@@ -208,7 +208,7 @@ def train(model, reader=read):
     return shares(snail.predict_labels(model, test, reader))
 
 
-print("One attention, trained on the digits 0 to 4:")
+print("Share of labels right, for attention without pairs:")
 torch.manual_seed(0)
 attention_alone = nn.Sequential(AttentionBlock(64 + 5), nn.Linear(64 + 5 + 16, 5))
 rows["one attention"] = train(attention_alone)
@@ -247,10 +247,10 @@ table(rows, columns, corner="share of labels right", digits=2)
 # Before the beginning, $x$ is 0. We take the sequence 1, 2, 3 with a dilation of 1. The matrices are single numbers here, $W_1 = 1$ and $W_0 = 10$, and $b$ is 0. What are the three results? Compute them on paper first.
 
 # %% tags=["nbval-check-output"]
-x = [1.0, 2.0, 3.0]
+sequence = [1.0, 2.0, 3.0]
 for t in range(3):
-    earlier = x[t - 1] if t >= 1 else 0.0
-    print(1 * x[t] + 10 * earlier)
+    earlier = sequence[t - 1] if t >= 1 else 0.0
+    print(1 * sequence[t] + 10 * earlier)
 
 # %% [markdown]
 # The results are 1, then 2 + 10 · 1 = 12, and then 3 + 10 · 2 = 23.
@@ -388,9 +388,9 @@ look_explorer = explore(look_from, step=ipywidgets.IntSlider(value=5, min=1, max
 look_explorer
 
 # %% [markdown]
-# Nearly all of the weight lies on the label of the other three, and SNAIL says 1, as you did. At the steps 1 to 4 no label can be right, because each of these pictures is the first of its class.
+# Nearly all of the weight lies on the label of the other three, and SNAIL says 1, as you did. At the steps 1 to 4 no label gets a frame, because each of these pictures is the first of its class.
 #
-# Is it so in other episodes, too? We take all steps of the test whose class was shown before. How much of the weight lies on right labels, and how much would it be if all weights were equal?
+# Does the weight lie on right labels in other episodes, too? We take all steps of the test whose class was shown before. How much of the weight lies on right labels there, and how much would it be if all weights were equal?
 
 # %%
 snail.predict_labels(model, test)  # the attention keeps its weights for the test
@@ -451,12 +451,12 @@ predict("19.one_example", ...)
 new_digits = episodes.character_episodes(400, "held out", drawn(1))
 by_snail = shares(snail.predict_labels(model, new_digits), new_digits)
 by_rule = shares(episodes.nearest(new_digits), new_digits)
-print("Digits 5 to 9, share of labels right after one example:")
+print("Digits that SNAIL has never seen, after one example:")
 print(f"SNAIL {by_snail[0]:.2f}, the rule {by_rule[0]:.2f}")
 reveal("19.one_example", "SNAIL" if by_snail[0] > by_rule[0] else "the rule")
 
 # %% [markdown]
-# The rule wins by far, and SNAIL is not much better than a guess. So the weights of SNAIL hold more than a way to find pictures that are alike. They hold what the digits 0 to 4 look like.
+# After one example of a new digit, the rule wins by far, and SNAIL is not much better than a guess. So the weights of SNAIL hold more than a way to find pictures that are alike. They hold what the digits 0 to 4 look like.
 #
 # In training, the five classes were the same in all episodes. What is the same goes into the weights, as in our tiny network. So the classes, too, should differ from episode to episode. We make more of them from the digits 0 to 4:
 #
@@ -466,7 +466,11 @@ reveal("19.one_example", "SNAIL" if by_snail[0] > by_rule[0] else "the rule")
 # The course has trained SNAIL on five, forty and many classes, for 1,500 steps and with five seeds each. We load the results. Do more classes in training help with the digits 5 to 9?
 
 # %%
-setups = {"five": "five classes", "forty": "forty classes", "many": "SNAIL"}
+setups = {  # and the names under which their results are stored
+    "five": "five classes",
+    "forty": "forty classes",
+    "many": "SNAIL",
+}
 
 
 def stored(setup, examples):
