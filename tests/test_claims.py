@@ -254,11 +254,6 @@ def _(numbers):
     return right == said == 1 and numbers("The right label has")[0] > 0.9
 
 
-@claim("19", "In the other episodes, too, nearly all of the weight lies on right labels.")
-def _(numbers):
-    return numbers("weight on the right label:")[0] > 0.9 and numbers("with equal weights:")[0] < 0.25
-
-
 @claim("19", "The answers of the leaking SNAIL change at step 10 itself")
 def _(numbers):
     before, at, after = numbers("\nSNAIL  ")

@@ -43,13 +43,13 @@ show_episode(prompt, steps=6)
 # %% [markdown]
 # The label is 1, because the last picture shows a three, and the three before had the label 1.
 #
-# Such a sequence of pictures and labels is called an **episode**. In each episode, the labels are drawn anew, so nobody can know them beforehand.
+# Such a sequence of pictures and labels is called an **episode**. In each episode, the labels are drawn anew, so nobody can know them beforehand. Training on many episodes, so that the network can deal with a new one, is called **meta-learning**.
 #
-# Training on many episodes, so that the network can deal with a new one, is called **meta-learning**. But training only makes a loss smaller. Why should a network learn from it to read labels, and not to remember them?
+# But training only makes a loss smaller. Why should a network learn from it to read labels, and not to remember them?
 #
 # ## What do many tasks teach?
 #
-# To answer this, we make the task so small that we can compute everything by hand. An episode now has a single class. It shows a picture, then its label $y$, which is 1 or -1, and then asks for the label of the same picture.
+# To answer this, we make the task so small that we can compute it by hand. An episode now has a single class. It shows a picture, then its label $y$, which is 1 or -1, and then asks for the label of the same picture.
 #
 # The network has two weights. The weight $w$ can remember a label, and the weight $c$ lets the network read the label that the episode shows. Together they give a score $s$, and a positive score means the label 1:
 #
@@ -365,7 +365,7 @@ rows["SNAIL"] = train(model)
 table(rows, columns, corner="share of labels right", digits=2)
 
 # %% [markdown]
-# Neither half works by itself: each has fewer than half of the labels right, even after five examples. SNAIL, which has both, has nearly all labels right after one example. It is also far better than the rule that copies the label of the nearest picture.
+# Neither half works by itself: each has fewer than half of the labels right, even after five examples. SNAIL, which has both, has nearly all labels right after one example. After one example, it is also far better than the rule that copies the label of the nearest picture.
 #
 # Each network here was trained once. You can change the seed in `torch.manual_seed` and run the cells again.
 #
@@ -390,17 +390,7 @@ look_explorer
 # %% [markdown]
 # Nearly all of the weight lies on the label of the other three, and SNAIL says 1, as you did. At the steps 1 to 4 no label gets a frame, because each of these pictures is the first of its class.
 #
-# Does the weight lie on right labels in other episodes, too? We take all steps of the test whose class was shown before. How much of the weight lies on right labels there, and how much would it be if all weights were equal?
-
-# %%
-snail.predict_labels(model, test)  # the attention keeps its weights for the test
-share, equal = snail.weight_on_label(model.attention.weights, test)  # B T, B T
-shown_before = test.before > 0  # B T
-print(f"weight on the right label: {share[shown_before].mean():.2f}")
-print(f"with equal weights:        {equal[shown_before].mean():.2f}")
-
-# %% [markdown]
-# In the other episodes, too, nearly all of the weight lies on right labels. Nobody has told the network where to look: the loss scores only the answers.
+# Nobody has told the network where to look: the loss scores only the answers.
 #
 # ## Is it too good to be true?
 #
