@@ -346,7 +346,7 @@ def hops(question, memories, mask, readout):
 
 
 def two_blocks(x, weight_f, weight_g, dilation, weight_q, weight_k, weight_v):
-    dense, attention = defined("19", "DenseBlock", "AttentionBlock")
+    _, dense, attention = defined("19", "move_later", "DenseBlock", "AttentionBlock")
     side_by_side = {
         name: weight.mT.flatten(1) if weight.dim() == 2 else torch.cat([weight[..., 0], weight[..., 1]], 1)
         for name, weight in (("f.weight", weight_f), ("g.weight", weight_g))

@@ -1,15 +1,19 @@
 # %%
 import ipywidgets
 import torch
-import torch.nn.functional as F
 from torch import nn
+from torch.nn import functional as F
 
 from course_utils import check, predict, reveal
 from course_utils.data import episodes
-from course_utils.data.digit_fields import digits
 from course_utils.data.measured import measured_once
-from course_utils.figures import diagrams, pictures, plots
+from course_utils.figures import diagrams, plots
+from course_utils.figures.tables import table
 from course_utils.figures.widgets import explore
+from course_utils.lessons.lesson_19._pictures import (
+    show_episode,
+    show_weights,
+)
 from course_utils.models import snail
 
 torch.set_printoptions(precision=3, sci_mode=False)
@@ -20,381 +24,478 @@ def drawn(seed):
 
 
 # %% [markdown]
+# Until now, each network of this course has learned one task from many examples, by changes of its weights. This lesson asks whether a network can learn a new task from five examples that it only reads. First we see why training on many tasks can teach this. Then we build a network for it, SNAIL. We test it on known digits with new labels, and then on digits that it has never seen.
+#
 # ## Five examples in a prompt
 #
 # Nobody has ever trained you for this prompt. What comes next?
 #
-# > tolo 2, karu 0, bime 4, sedi 1, karu 0, tolo
+# > tolo 2, karu 0, bime 4, sedi 1, ravo 3, karu
 #
-# You read, and say 2. Large language models can do this, too, and no weight changes: **in-context learning** (Brown et al. 2020). Until now each network of this course has learned fixed tasks. Can a small one learn to learn a new task from what it reads? Here are pictures in place of words. They are of five classes, and each class has a label from 0 to 4, drawn by chance, which stands above its pictures. What is the last label?
+# You have read five examples, and you say 0. Large language models can do this, too, without a change of their weights. This is called **in-context learning** (Brown et al. 2020).
+#
+# Our network is small, so we give it pictures of handwritten digits in place of words. There are five classes of pictures, the digits 0 to 4. Each class has a label, also from 0 to 4, but chance decides which digit gets which label. The label stands above each picture. What is the label of the last one?
 
 # %%
-shown = episodes.character_episodes(1, "held out", drawn(2484))
-for t, ax in enumerate(plots.axes(8, width=1.5, height=1.8)):
-    pictures.picture(shown.pictures[0, t].view(8, 8), str(shown.labels[0, t].item()) if t < 7 else "?", ax)
-    ax.images[0].set_interpolation("bicubic")  # 8×8 pixels, smoothed for our eyes
+prompt = episodes.character_episodes(1, "upright", drawn(870), steps=12)
+show_episode(prompt, steps=6)
 
 # %% [markdown]
-# The fourth picture looks like the last, so the label is 1. Such a sequence, an **episode**, draws its labels anew: none can be known beforehand.
+# The label is 1, because the last picture shows a three, and the three before had the label 1.
 #
-# Training on many episodes is meant to teach a network the same for a new one: **meta-learning**. But training only lowers a loss. How can that teach it?
+# Such a sequence of pictures and labels is called an **episode**. In each episode, the labels are drawn anew, so nobody can know them beforehand. Training on many episodes, so that the network can deal with a new one, is called **meta-learning**.
+#
+# But training only makes a loss smaller. Why should a network learn from it to read labels, and not to remember them?
 #
 # ## What do many tasks teach?
 #
-# We shrink the world until we can compute it. An episode shows a picture, its label $y$ (1 or -1) and the same picture again. The network has two weights: $w$ remembers a label, and $c$ reads the one shown. A positive score $s$ means the label 1:
+# To answer this, we make the task so small that we can compute it by hand. An episode now has a single class. It shows a picture, then its label $y$, which is 1 or -1, and then asks for the label of the same picture.
+#
+# The network has two weights. The weight $w$ can remember a label, and the weight $c$ lets the network read the label that the episode shows. Together they give a score $s$, and a positive score means the label 1:
 #
 # $$s = w + c\, y \qquad \text{loss} = \log(1 + e^{-y s})$$
 #
-# Both weights are 0. What are the gradients if $y$ is 1, and if $y$ is -1?
+# Both weights begin at 0. For each weight, what is the gradient if $y$ is 1, what if $y$ is -1, and what is the mean of the two?
 
 
 # %% tags=["nbval-check-output"]
 def gradients(labels, w, c):
-    y, weights = torch.tensor(labels), torch.tensor([w, c], requires_grad=True)
-    s = weights[0] + weights[1] * y  # one score per episode
-    loss = (1 + (-y * s).exp()).log().mean()
-    return torch.autograd.grad(loss, weights)[0].tolist()
+    w_and_c = torch.tensor([w, c], requires_grad=True)
+    y = torch.tensor(labels)  # B: one label for each episode
+    s = w_and_c[0] + w_and_c[1] * y  # B: a score for each episode
+    losses = (1 + (-y * s).exp()).log()  # B
+    losses.mean().backward()
+    return w_and_c.grad.tolist()
 
 
 for labels in ([1.0], [-1.0], [1.0, -1.0]):
-    print("labels", labels, "gradients of w and c:", gradients(labels, w=0.0, c=0.0))
+    print(f"labels {labels}: gradients {gradients(labels, w=0.0, c=0.0)}")
 
 # %% [markdown]
-# By hand: where $s = 0$, the loss has the slope $-y/2$ in $s$. So $w$ has the gradient $-y/2$, and $c$ has $-y/2 \cdot y$, which is -1/2 for both labels.
+# The first number is the gradient of $w$. It changes its sign with the label, and so its mean over both labels is 0. The second number is the gradient of $c$. It is -0.5 for both labels.
 #
-# If both labels occur, the gradients of $w$ cancel, and those of $c$ agree: reading the label is right in every episode, remembering one is not. Which way will the two weights go if we train on one label, on both, and on four episodes, three of them with the label 1? Then add a list of your own.
+# By hand: at $s = 0$, the derivative of the loss with respect to $s$ is $-y/2$. This is also the gradient of $w$. The gradient of $c$ is $-y/2 \cdot y = -1/2$, since $y \cdot y$ is always 1. In words: reading helps in every episode, but remembering a label helps only in the episodes that have this label.
+#
+# Now we train the two weights for 100 steps on one label, on both labels, and on four episodes of which three have the label 1. Which of the three networks does not get a negative score after it has read -1?
+
 
 # %%
-ax = plots.axes(width=5.5)
-lists = ([1.0], [1.0, 1.0, 1.0, -1.0], [1.0, -1.0])
-for labels, (colour, dash, marker) in zip(lists, plots.LOOKS, strict=False):
-    path = [(0.0, 0.0)]
+def trained_on(labels):
+    w = 0.0
+    c = 0.0
     for _ in range(100):
-        w, c = path[-1]
-        of_w, of_c = gradients(labels, w, c)
-        path.append((w - of_w, c - of_c))
-    w, c = path[-1]
-    ax.plot(*torch.tensor(path).T, linestyle=dash, marker=marker, markevery=10, color=colour, label=f"labels {labels}")
-    print(f"trained on {labels}: w = {w:.2f}, c = {c:.2f}; read 1: score {w + c:.2f}; read -1: score {w - c:.2f}")
-ax.set(xlabel="w: remembers", ylabel="c: reads", xlim=(-0.5, 5))
-_ = ax.legend(loc="lower right")
+        gradient_w, gradient_c = gradients(labels, w, c)
+        w = w - gradient_w
+        c = c - gradient_c
+    return [w, c, w + c, w - c]  # the weights, then s for y = 1 and for y = -1
+
+
+tiny_networks = {
+    "1": trained_on([1.0]),
+    "1, 1, 1, -1": trained_on([1.0, 1.0, 1.0, -1.0]),
+    "1, -1": trained_on([1.0, -1.0]),
+}
+results = ["w", "c", "score after reading 1", "score after reading -1"]
+table(tiny_networks, results, corner="labels in training", digits=2)
 
 # %% [markdown]
-# Trained on one label, the network is undecided about the other: its score is 0. Trained on both, it says what it has read. Trained on three 1s and one -1, it remembers a little and still reads.
+# Only the network that was trained on one label does not get a negative score. Its score is 0, so it is undecided. The other two networks say what they have read. The network that saw the label 1 three times as often has also remembered a little, since its $w$ is above 0.
 #
-# So what is the same in all tasks goes into the weights: here the rule *say what you have read*. In a new task they stay, and what is new is read.
+# So training puts into the weights what the tasks have in common. Here this is the rule *say what you have read*. What differs from task to task has to be read.
 #
-# ## What does our model read?
+# ## What does our network read?
 #
-# In our episodes there are five classes, so the model must find *which* label to say. It reads a picture $x_t$ beside $y_{t-1}$, the true label of the picture before, to predict $y_t$. If the labels are 2, 0 and 2, which labels does it read?
+# We return to the episodes with five classes. At each step, the network reads a picture $x_t$ and has to predict its label $y_t$. It must not see this label yet, so beside the picture it reads $y_{t-1}$, the label of the picture before. A label is a one-hot vector of width V = 5. The function `move_later` moves a sequence later by some steps, and puts zeros at the beginning.
+#
+# The first six labels of our prompt are 2, 1, 0, 3, 4 and 1. Which labels does the network read in these six steps?
 
 
 # %% tags=["nbval-check-output"]
-def one_step_later(y):  # B T V
-    return F.pad(y, (0, 0, 1, 0))[:, :-1]  # B T V: the first step gets zeros
+def move_later(x, steps):  # B T D
+    beginning = torch.zeros_like(x[:, :steps])  # B steps D
+    return torch.cat([beginning, x[:, :-steps]], dim=1)  # B T D
 
 
 def read(x, y):  # B T D, B T V
-    return torch.cat([x, one_step_later(y)], -1)  # B T D+V
+    return torch.cat([x, move_later(y, 1)], dim=-1)  # B T D+V
 
 
-y = F.one_hot(torch.tensor([[2, 0, 2]]), 5).float()  # B T V
-print(read(torch.zeros(1, 3, 64), y)[0, :, 64:])
+y = F.one_hot(prompt.labels, 5).float()  # B T V
+prompt_inputs = read(prompt.pictures, y)  # B T D+V: the 64 pixels come first
+print(prompt_inputs[0, :6, 64:])  # the labels of the first six steps
 
 # %% [markdown]
-# It reads no label at first, then 2, then 0. Suppose that the pictures are of the classes A, B and A:
+# In the first step the network reads no label, and in the next steps 2, 1, 0, 3 and 4:
 #
-# | step | 0 | 1 | 2 |
-# | --- | --- | --- | --- |
-# | picture read | A | B | A |
-# | label read | none | 2 (of A) | 0 (of B) |
-# | label to predict | 2 | 0 | 2 |
+# | step | 0 | 1 | 2 | 3 | 4 | 5 |
+# | --- | --- | --- | --- | --- | --- | --- |
+# | picture read | one | three | four | zero | two | three |
+# | label read | none | 2 | 1 | 0 | 3 | 4 |
+# | label to predict | 2 | 1 | 0 | 3 | 4 | 1 |
 #
-# A network that should learn to compare pictures may need many classes. Mishra et al. (2018) have 1,200 characters of many alphabets (Omniglot), and their rotations. We have the digits 0 to 4: we turn or mirror two of them, cut both along a line and join one side of each. What does a turned 4 joined with a mirrored 3 look like?
+# At step 5, the network sees a three. The other three was read at step 1, but its label was read at step 2, beside the picture of a four. This will matter soon.
+#
+# ## Which rules should it beat?
+#
+# A network is worth its training only if it beats simple rules that need none. We try two:
+#
+# - The first rule sees no pictures. It says the label that has been the most frequent so far.
+# - The second rule copies the label of the nearest picture so far. Nearest means that the squared differences of the pixels have the smallest sum.
+#
+# We test the rules on 400 new episodes of 26 pictures. We count the right labels among pictures whose class was shown once before, and among pictures whose class was shown five times before. A guess is right in one case of five. How good is the second rule after one example?
+
 
 # %%
-drawings, digit = digits()  # N 8 8, N
-turned, mirrored = drawings[digit == 4][0].rot90(), drawings[digit == 3][0].flip(-1)
-side = torch.arange(8)[:, None] + torch.arange(8) < 7  # 8 8: above a slanting line
-parts = {"a 4, turned": turned, "a 3, mirrored": mirrored, "side of a line": side.float()}
-parts["joined: a new class"] = torch.where(side, turned, mirrored)
-for (title, part), ax in zip(parts.items(), plots.axes(4, width=1.8, height=2), strict=True):
-    pictures.picture(part, title, ax)
+test = episodes.character_episodes(400, "upright", drawn(1))
+columns = ["after one example", "after five examples"]
+
+
+def shares(predicted, shown=test):  # B T
+    right = snail.by_examples(predicted, shown)  # after 1, 2, 3, 4 and 5 examples
+    return [right[0], right[4]]
+
+
+rows = {
+    "most frequent label": shares(episodes.most_frequent(test)),
+    "nearest picture": shares(episodes.nearest(test)),
+}
+copied = episodes.nearest(prompt)  # B T
+print("nearest picture, our prompt, step 5:", copied[0, 5].item())
+table(rows, columns, corner="share of labels right", digits=2)
 
 # %% [markdown]
-# Each picture of the new class joins other drawings of 4 and 3. An episode has 26 pictures, the class of each drawn among five such classes. We test on the digits 5 to 9, which occur in none of the training classes, and count apart the pictures whose class came once before, twice, and so on. The first one of a class has no loss.
+# After one example, the nearest picture has the right label in about three of four cases. In our prompt the rule is wrong: it says 4, the label of the two. So the pixels of the last picture are nearer to those of the two than to those of the other three.
 #
 # ## Is attention enough?
 #
-# At step 2, attention can find the A of step 0. We put what it finds beside x:
+# To beat this rule, a network has to find a picture of the same class, and finding is what attention does. So our first network is one causal attention. It puts the context beside $x_t$, and a linear layer then gives a score for each label:
 #
 # $$\text{attention}(x)_t = \Big[x_t;\ \sum_{s \le t} \alpha_{ts} v_s\Big] \qquad \alpha_{t} = \underset{s \le t}{\text{softmax}} \frac{q_t \cdot k_s}{\sqrt K}$$
 #
-# From this, a linear layer makes a score for each label. Will it beat a rule that sees no picture and always says the most frequent label so far?
+# The brackets with the semicolon say that two vectors are put side by side. K is the width of queries and keys, and E that of values.
 
 
 # %%
 class AttentionBlock(nn.Module):
-    def __init__(self, D, K=32, E=16):  # widths of x, of queries and keys, of values
+    def __init__(self, D, K=32, E=16):
         super().__init__()
-        self.query, self.key, self.value = nn.Linear(D, K), nn.Linear(D, K), nn.Linear(D, E)
+        self.query = nn.Linear(D, K)
+        self.key = nn.Linear(D, K)
+        self.value = nn.Linear(D, E)
 
     def forward(self, x):  # B T D
-        q, k, v = self.query(x), self.key(x), self.value(x)  # B T K, B T K, B T E
-        later = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(1)  # T T
-        scores = (q @ k.mT / k.shape[-1] ** 0.5).masked_fill(later, -torch.inf)  # B T T
-        self.weights = scores.softmax(-1)  # B T T
-        return torch.cat([x, self.weights @ v], -1)  # B T D+E
+        q = self.query(x)  # B T K
+        k = self.key(x)  # B T K
+        v = self.value(x)  # B T E
+        T = x.shape[1]
+        causal_mask = torch.ones(T, T, dtype=torch.bool).tril()  # T T: True may look
+        scores = q @ k.mT / k.shape[-1] ** 0.5  # B T T
+        scores = scores.masked_fill(~causal_mask, -torch.inf)  # B T T
+        self.weights = scores.softmax(-1)  # B T T: kept, so that we can look at them
+        return torch.cat([x, self.weights @ v], dim=-1)  # B T D+E
 
+
+# %% [markdown]
+# We train it for 400 steps, each with 32 new episodes. The loss is the cross-entropy of the labels. The first picture of each class is left out of the loss, because its label cannot be known.
 
 # %%
 predict("19.without", ...)
 
+
 # %% tags=["reveals"]
-print("One attention layer, and the rule:")
-unseen = episodes.character_episodes(400, "held out", drawn(1))  # digits 5 to 9
-lines = {"most frequent label": [snail.by_examples(episodes.most_frequent(unseen), unseen)]}
+def train(model, reader=read):
+    snail.fit_characters(model, "upright", steps=400, rate=0.004, read=reader)
+    return shares(snail.predict_labels(model, test, reader))
 
 
-def train_and_show(name, model, read=read):
-    snail.fit_characters(model, steps=400, rate=4e-3, read=read)
-    lines[name] = [snail.by_examples(snail.predict_labels(model, unseen, read), unseen)]
-    ax = plots.axes(width=7, height=4)
-    ax.set_ylim(0, 1)
-    ylabel, guessing = "right labels, digits 5 to 9", {"guessing": [0.2] * 5}
-    plots.curves(range(1, 6), lines, "examples so far", ylabel, ax=ax, theory=guessing, legend="above")
-
-
+print("Share of labels right, for attention without pairs:")
 torch.manual_seed(0)
-train_and_show("one attention layer", nn.Sequential(AttentionBlock(64 + 5), nn.Linear(64 + 5 + 16, 5)))
-reveal("19.without", round(lines["one attention layer"][0][-1], 2))
+attention_alone = nn.Sequential(AttentionBlock(64 + 5), nn.Linear(64 + 5 + 16, 5))
+rows["one attention"] = train(attention_alone)
+reveal("19.without", round(rows["one attention"][1], 2))
 
 # %% [markdown]
-# It does about as well as the rule. (The rule climbs because a class with five examples has been frequent so far, and one with a single example rare.) Why? Attention can find the A of step 0, but the label of A is read at step 1, beside B.
+# Attention alone is not enough. After five examples, it is about as good as the rule that sees no pictures, and far worse than the nearest picture.
 #
-# If this is the reason, the same attention succeeds as soon as each label is read beside its own picture. We do so by hand, in one line. What will the curve be now?
+# The table of steps suggests a reason. At step 5, attention can find the three of step 1. But its label is not there: it is read one step later.
+#
+# If this is the reason, the same attention should succeed as soon as each label is read beside its own picture. So we let it read the picture before, too. How many labels will be right now?
 
 
 # %%
 def read_pairs(x, y):  # B T D, B T V
-    return torch.cat([x, one_step_later(x), one_step_later(y)], -1)  # B T 2D+V
+    return torch.cat([x, move_later(x, 1), move_later(y, 1)], dim=-1)  # B T 2D+V
 
 
 torch.manual_seed(0)
-paired = nn.Sequential(AttentionBlock(2 * 64 + 5), nn.Linear(2 * 64 + 5 + 16, 5))
-train_and_show("one layer, pairs given", paired, read_pairs)
+with_pairs = nn.Sequential(
+    AttentionBlock(2 * 64 + 5),
+    nn.Linear(2 * 64 + 5 + 16, 5),
+)
+rows["one attention, pairs given"] = train(with_pairs, read_pairs)
+table(rows, columns, corner="share of labels right", digits=2)
 
 # %% [markdown]
-# With the pairs, attention is enough. So what it lacked was the label beside its picture.
+# With the pairs, nearly all labels are right after one example. So attention lacked only one thing: each label beside its own picture.
 #
-# ## A convolution brings them together
+# ## A convolution brings picture and label together
 #
-# How can a network join them itself? A **causal convolution** joins each step with an earlier one, and never looks ahead. Its **dilation** says how many steps back it looks:
+# We have made the pairs by hand, and the network should make them itself. So it needs a layer that joins each step with an earlier one. A **causal convolution** does so, and it never looks ahead. Its **dilation** says how many steps back it looks:
 #
 # $$z_t = W_1\, x_t + W_0\, x_{t - \text{dilation}} + b$$
 #
-# With $W_1 = 1$, $W_0 = 10$, $b = 0$ and a dilation of 1, what becomes of the sequence 1, 2, 3?
+# Before the beginning, $x$ is 0. We take the sequence 1, 2, 3 with a dilation of 1. The matrices are single numbers here, $W_1 = 1$ and $W_0 = 10$, and $b$ is 0. What are the three results? Compute them on paper first.
+
+# %% tags=["nbval-check-output"]
+sequence = [1.0, 2.0, 3.0]
+for t in range(3):
+    earlier = sequence[t - 1] if t >= 1 else 0.0
+    print(1 * sequence[t] + 10 * earlier)
+
+# %% [markdown]
+# The results are 1, then 2 + 10 · 1 = 12, and then 3 + 10 · 2 = 23.
+#
+# For vectors and whole sequences, we move the sequence later and use two products of matrices. F is the number of new features. PyTorch has this convolution, too. It wants the features before the steps, and the two matrices in one tensor. Do all three ways agree?
 
 
 # %% tags=["nbval-check-output"]
 def causal_convolution(x, W_0, W_1, b, dilation):  # B T D, F D, F D, F
-    earlier = F.pad(x, (0, 0, dilation, 0))[:, : x.shape[1]]  # B T D: zeros before the first step
+    earlier = move_later(x, dilation)  # B T D
     return x @ W_1.T + earlier @ W_0.T + b  # B T F
 
 
-x, b = torch.tensor([[[1.0], [2.0], [3.0]]]), torch.zeros(1)  # B T D, F
-W_0, W_1 = torch.tensor([[10.0]]), torch.tensor([[1.0]])  # F D
-by_torch = F.conv1d(F.pad(x.mT, (1, 0)), torch.stack([W_0, W_1], -1), b).mT  # B T F
-print(causal_convolution(x, W_0, W_1, b, dilation=1).flatten(), by_torch.flatten())
+x = torch.tensor([[[1.0], [2.0], [3.0]]])  # B T D
+W_0 = torch.tensor([[10.0]])  # F D
+W_1 = torch.tensor([[1.0]])  # F D
+b = torch.zeros(1)  # F
+print(causal_convolution(x, W_0, W_1, b, dilation=1).flatten())
+
+padded = F.pad(x.mT, (1, 0))  # B D 1+T: a zero before the first step
+kernel = torch.stack([W_0, W_1], dim=-1)  # F D 2
+print(F.conv1d(padded, kernel, b).flatten())
 
 # %% [markdown]
-# 1, then 2 + 10 · 1 = 12, then 3 + 10 · 2 = 23; PyTorch's convolution agrees. For every step the convolution looks back along one line. Attention has a line to every step so far:
+# They agree. In the drawing, A, B and C are classes of pictures. A convolution joins each step with the step before, and attention compares step 3 with all steps so far. Where does the last A find its label?
 
 # %%
 diagrams.snail(new=["convolution"])
 
 # %% [markdown]
-# This is **SNAIL**, the simple neural attentive learner of Mishra et al. (2018, section 3). Its **dense block** has two convolutions, $f$ with $W_0, W_1, b$ and a gate $g$ with weights of its own, and puts their product beside x:
+# It finds its label at step 1. After the convolution, this step holds the first A together with the label of A.
+#
+# ## SNAIL
+#
+# Convolutions and attention together are **SNAIL**, the simple neural attentive learner of Mishra et al. (2018, section 3). Its convolutions stand in **dense blocks**. A dense block has two convolutions: $f$ gives new features, and $g$ is a gate, which lets each feature through or not. The block puts their product beside $x$:
 #
 # $$\text{dense}(x)_t = [x_t;\ \tanh(f_t) \odot \sigma(g_t)]$$
 #
-# SNAIL stacks such blocks with the dilations 1, 2, 4 and so on, each of which reads what the one before it has made. Change the dilations below until the last of 16 steps sees all of them. How few are enough?
+# In the code, one linear layer holds $W_0$ and $W_1$ side by side, so it reads the earlier step and the step itself as one long vector.
 
 
 # %%
 class DenseBlock(nn.Module):
     def __init__(self, D, filters, dilation):
         super().__init__()
-        self.f, self.g = nn.Linear(2 * D, filters), nn.Linear(2 * D, filters)  # each holds W_0 beside W_1
+        self.f = nn.Linear(2 * D, filters)
+        self.g = nn.Linear(2 * D, filters)
         self.dilation = dilation
 
     def forward(self, x):  # B T D
-        earlier = F.pad(x, (0, 0, self.dilation, 0))[:, : x.shape[1]]  # B T D
-        both = torch.cat([earlier, x], -1)  # B T 2D
-        return torch.cat([x, self.f(both).tanh() * self.g(both).sigmoid()], -1)  # B T D+filters
+        earlier = move_later(x, self.dilation)  # B T D
+        joined = torch.cat([earlier, x], dim=-1)  # B T 2D
+        new = self.f(joined).tanh() * self.g(joined).sigmoid()  # B T filters
+        return torch.cat([x, new], dim=-1)  # B T D+filters
 
-
-dilations, sees = (1, 2), torch.eye(16)
-for dilation in dilations:
-    sees = sees + torch.diag(torch.ones(16 - dilation), -dilation) @ sees
-plots.mask(sees[-1:] > 0, None, ["step 15"], f"dilations {dilations}", None, "step seen", "")
 
 # %% [markdown]
-# Here is a small SNAIL, with as many dilations as our 26 steps need. Will it do without the pairs?
+# SNAIL has several dense blocks, one after the other, with the dilations 1, 2, 4 and so on. A block reads what the block before has made, so each block lets a step see further back. **Your turn**: add dilations to the first line. How many are needed until step 15 sees all 16 steps?
+
+# %% tags=["nbval-check-output"]
+dilations = [1, 2]
+seen = {15}  # the steps that step 15 sees
+for dilation in dilations:
+    further = {step - dilation for step in seen}
+    seen = seen | further  # all steps in either set
+print("step 15 sees the steps", sorted(seen))
+
+# %% [markdown]
+# <details><summary>Answer</summary>
+#
+# Four are needed: 1, 2, 4 and 8. Each block doubles the number of steps that are seen, and 2 · 2 · 2 · 2 = 16.
+#
+# </details>
+#
+# Each block doubles the number of steps that are seen. Our episodes have 26 steps, so SNAIL gets five dense blocks, which reach 32 steps. After them come the attention and a linear layer. Each block makes $x$ wider by its new features.
 
 
 # %%
+def dense_blocks(D, dilations=(1, 2, 4, 8, 16), filters=32):
+    blocks = []
+    for dilation in dilations:
+        blocks.append(DenseBlock(D, filters, dilation))
+        D = D + filters
+    return nn.Sequential(*blocks)
+
+
 class Snail(nn.Module):
-    def __init__(self, D, out, dilations=(1, 2, 4, 8, 16), filters=32, E=16):
+    def __init__(self, D=64 + 5, V=5):
         super().__init__()
-        blocks = [DenseBlock(D + i * filters, filters, dilation) for i, dilation in enumerate(dilations)]
-        D = D + len(dilations) * filters
-        self.blocks = nn.Sequential(*blocks, AttentionBlock(D, E=E))
-        self.readout = nn.Linear(D + E, out)
+        self.convolutions = dense_blocks(D)
+        width = D + 5 * 32  # after five blocks with 32 filters each
+        self.attention = AttentionBlock(width)
+        self.readout = nn.Linear(width + 16, V)
 
     def forward(self, x):  # B T D
-        return self.readout(self.blocks(x))  # B T out
+        x = self.convolutions(x)  # B T D+160
+        x = self.attention(x)  # B T D+176
+        return self.readout(x)  # B T V
 
-
-torch.manual_seed(0)
-model = Snail(64 + 5, 5)
-train_and_show("SNAIL", model)
 
 # %% [markdown]
-# (Each doubling of the dilation doubles the steps that are seen, so 16 steps need four, and 26 need five.) SNAIL gets most labels right after five examples, though fewer than attention that is given the pairs.
-#
-# What of other seeds, more steps and more layers? The course has stored five seeds with 1,500 steps each. *Dilation 1 only* is SNAIL with its first convolution alone; *convolutions only* has ten. The models with attention in their names have four layers of it and no convolutions. Each dot is the difference from SNAIL with the same seed (lesson 13). Which parts can be taken out of SNAIL without loss?
-
+# SNAIL gets no pairs. To see what each half brings, we also train its convolutions without the attention. Attention without convolutions is in our table already. Does one of the halves work by itself?
 
 # %%
-def after(examples, setup, value="held_out"):
-    found = measured_once("characters", "seed", value, setup=setup, examples=examples)
-    return torch.tensor([share for _, share in sorted(zip(*found, strict=True))])  # by seed
+torch.manual_seed(0)
+convolutions_alone = nn.Sequential(dense_blocks(64 + 5), nn.Linear(64 + 5 + 160, 5))
+rows["convolutions alone"] = train(convolutions_alone)
 
-
-rows, ax = {}, plots.axes(width=8, height=2.8)
-for i, setup in enumerate(list(snail.SETUPS)[1:]):
-    rows[setup] = {f"after {n}": after(n, setup) - after(n, "SNAIL") for n in (1, 5)}
-    size = sum(p.numel() for p in snail.made(setup, 64, 5, steps=26)[0].parameters())
-    ax.text(0.22, i, f"{size:,}", va="center")
-ax.text(0.22, -0.7, "parameters")
-ax.axvline(0, color="0.6", linewidth=1)
-plots.dots(rows, "share of right labels, digits 5 to 9, minus SNAIL's", "", ax, (-0.4, 0.2))
-print(
-    f"SNAIL, {sum(p.numel() for p in model.parameters()):,} parameters: {after(1, 'SNAIL').mean():.2f} after one example, {after(5, 'SNAIL').mean():.2f} after five"
-)
+torch.manual_seed(0)
+model = Snail()
+rows["SNAIL"] = train(model)
+table(rows, columns, corner="share of labels right", digits=2)
 
 # %% [markdown]
-# - Without attention, *convolutions only* are far worse, although they have the most parameters.
-# - After five examples, though not after one, *dilation 1 only* is about as good as SNAIL.
-# - *Attention only* is worse, but better than one layer after 400 steps; perhaps it knows the order from the mask.
-# - With positions, it beats SNAIL after one example, and is worse with most seeds after five. With pairs, it beats SNAIL.
+# Neither half works by itself: each has fewer than half of the labels right, even after five examples. SNAIL, which has both, has nearly all labels right after one example. After one example, it is also far better than the rule that copies the label of the nearest picture.
 #
-# All share one learning rate.
+# Each network here was trained once. You can change the seed in `torch.manual_seed` and run the cells again.
 #
 # ## Where does it look?
 #
-# Below, each picture stands above its label. The weight on a label is that of the step that read it, one after its picture. Labels of the last picture's class are framed. How much of the weight do they get?
-
+# If SNAIL works as in the drawing, its attention finds the step that has read the right label. We return to step 5 of our prompt, where the rule was wrong. Below each picture stands its label, with the weight of the step that has read this label. A red frame marks the right label. How much weight does it get? Afterwards, move the slider to other steps.
 
 # %%
 with torch.no_grad():
-    snail.answers(model, unseen)  # a forward pass, in which the attention keeps its weights
-weights = model.blocks[-1].weights  # B T T
-share, equal = snail.weight_on_label(weights, unseen)  # B T each
-again = unseen.before > 0  # B T: steps whose class was shown before
-print(f"weight on the right label: {share[again].mean():.2f}; equal weights: {equal[again].mean():.2f}")
+    scores = model(prompt_inputs)  # B T V
+weights = model.attention.weights  # B T T
+answers = scores.argmax(-1)  # B T: the label with the highest score
 
 
-def looked_back(step):
-    labels, shown = unseen.labels[0], unseen.pictures[0].view(-1, 8, 8).numpy()
-    ax = plots.axes(1, 1.4 + 0.7 * step, 2.1)
-    framed = [(0, t) for t in range(step) if labels[t] == labels[step]]
-    plots.weights(weights[0, step, 1 : step + 1][None], None, ["weight"], "", ax, "label", "", framed)
-    places = [*range(step), step + 0.4]  # the last picture apart, as its label is asked for
-    for t, place in enumerate(places):
-        ax.imshow(shown[t], "gray", extent=(place - 0.48, place + 0.48, -0.55, -1.51), interpolation="bicubic")
-    ax.set_xticks(places, [*labels[:step].tolist(), "?"])
-    ax.set(xlim=(-0.5, step + 0.9), ylim=(0.5, -1.6))
-    return f"The right label at step {step} is {labels[step]}: it has {share[0, step]:.2f} of the weight, and would have {equal[0, step]:.2f} with equal weights."
+def look_from(step):
+    return show_weights(weights, answers, prompt, step)
 
 
-look_explorer = explore(looked_back, step=ipywidgets.IntSlider(value=10, min=1, max=14))
+look_explorer = explore(look_from, step=ipywidgets.IntSlider(value=5, min=1, max=11))
 look_explorer
 
 # %% [markdown]
-# The right label gets nearly twice as much weight as with equal weights.
+# Nearly all of the weight lies on the label of the other three, and SNAIL says 1, as you did. At the steps 1 to 4 no label gets a frame, because each of these pictures is the first of its class.
 #
-# ## What do the weights bring?
+# Nobody has told the network where to look: the loss scores only the answers.
 #
-# Is the 0.50 of SNAIL after one example good? An untrained rule copies the label of the most similar picture so far, by the squared distance of pixels. We compare it with SNAILs trained on five classes (the digits 0 to 4), forty (these turned and mirrored) and many (joined). In the last row, *in any light*, a number from -1 to 1 is added to a picture's pixels, also in the test. After one example of a digit from 5 to 9, which is right more often, SNAIL trained on many classes or the rule?
-
-# %%
-predict("19.one_example", ...)
-
-
-# %% tags=["reveals"]
-def rule(kind, lit=False, minus_mean=False):
-    shown = episodes.character_episodes(1000, kind, drawn(10_000))
-    pictures = episodes.in_any_light(shown.pictures, drawn(1)) if lit else shown.pictures
-    means = pictures.mean(-1, keepdim=True) if minus_mean else 0.0
-    return snail.by_examples(episodes.nearest(shown._replace(pictures=pictures - means)), shown)
-
-
-print("Shares of right labels, for SNAIL with five seeds and for the rule:")
-kinds = {"five classes": "upright", "forty classes": "turned", "SNAIL": "joined", "any light": "joined"}
-names = {"SNAIL": "many classes", "any light": "many, in any light"}
-tests = {"own": "classes as in training", "held_out": "digits 5 to 9"}
-for ax, (value, title) in zip(plots.axes(2, width=5, height=2.8), tests.items(), strict=True):
-    rows = {}
-    for setup, kind in kinds.items():
-        by_rule = rule(kind if value == "own" else "held out", setup == "any light")[0]
-        rows[names.get(setup, setup)] = {"SNAIL": after(1, setup, value), "the rule": by_rule}
-    plots.dots(rows, f"after one example: {title}", "", ax)
-reveal("19.one_example", "SNAIL" if after(1, "SNAIL").mean() > rule("held out")[0] else "the rule")
-five = [f"{setup} {after(5, setup).mean():.2f}" for setup in ("five classes", "forty classes")]
-many, by_rule, without_light = after(5, "SNAIL").mean(), rule("held out")[4], rule("held out", True, True)[0]
-print(f"digits 5 to 9, after five examples: {', '.join(five)}, many {many:.2f}; the rule {by_rule:.2f}")
-print(f"the rule in any light, each picture's mean subtracted: {without_light:.2f} after one example")
-
-# %% [markdown]
-# On classes as in training, SNAIL beats the rule by far if there were five: their look is in its weights. With many, it equals the rule. On new digits the rule wins in the first three rows, after one example and after five. There, training on forty classes beats many after one, but not after five.
+# ## Is it too good to be true?
 #
-# In any light, SNAIL wins after one example. On new digits the rule wins again if each picture's mean is subtracted.
+# When nearly all answers are right, we should ask whether the network sees the labels that it has to predict. A leak test like that of lesson 03 can tell: we change the label at step 10 in each episode. Which answers may change then?
 #
-# ## Too good to be true?
-#
-# With five classes, nearly all labels are right. Does SNAIL see the label that it should predict? We train two small ones, one of which does. Which answers may change with the label at step 10?
+# For comparison, we train a second SNAIL that does see the label, because its labels are not moved later. Sixty steps are enough for it.
 
 
 # %%
 def leaking_read(x, y):
-    return torch.cat([x, y], -1)  # B T D+V
+    return torch.cat([x, y], dim=-1)  # B T D+V
 
 
-known = episodes.character_episodes(400, "upright", drawn(1))
-changed = known.labels.clone()
-changed[:, 10] = (changed[:, 10] + 1) % 5  # another label at step 10
-for name, steps, reads in (("five classes", 400, read), ("leaking", 60, leaking_read)):
-    torch.manual_seed(0)
-    one = Snail(64 + 5, 5, dilations=(1,))
-    snail.fit_characters(one, "upright", steps=steps, rate=4e-3, read=reads)
-    before = snail.predict_labels(one, known, reads)
-    moved = (before != snail.predict_labels(one, known._replace(labels=changed), reads)).float().mean(0)
-    right = snail.by_examples(before, known)[0]
-    print(f"{name}: {right:.2f} right after one example")
-    print(f"    share moved at steps 0 to 9: {moved[:10].max():.2f}, at 10: {moved[10]:.2f}, at 11: {moved[11]:.2f}")
+torch.manual_seed(0)
+leaking = Snail()
+_ = snail.fit_characters(leaking, "upright", steps=60, rate=0.004, read=leaking_read)
+
+
+# %%
+def share_changed(model, reader):
+    labels = test.labels.clone()  # B T
+    labels[:, 10] = (labels[:, 10] + 1) % 5  # another label at step 10
+    changed_test = test._replace(labels=labels)  # a copy with these labels
+    before = snail.predict_labels(model, test, reader)  # B T
+    after = snail.predict_labels(model, changed_test, reader)  # B T
+    share = (before != after).float().mean(0)  # T
+    return [share[:10].max(), share[10], share[11:].max()]  # the largest of several
+
+
+leak_rows = {
+    "SNAIL": share_changed(model, read),
+    "leaking SNAIL": share_changed(leaking, leaking_read),
+}
+leak_columns = ["before step 10", "at step 10", "after step 10"]
+table(leak_rows, leak_columns, corner="share of answers changed", digits=2)
 
 # %% [markdown]
-# The leaking model cheats: its answer at step 10 changes with that step's label. The other model's answers change only from step 11 on.
+# Our SNAIL does not see the label: its answers change only after step 10, when it has read the changed label. The answers of the leaking SNAIL change at step 10 itself, so it sees the label that it should predict.
+#
+# ## And if the digits are new?
+#
+# So far the labels were new, but the classes were those of the training. Now we show the same SNAIL the digits 5 to 9, which it has never seen, in episodes of the same form. We compare it with the rule that copies the label of the nearest picture.
+
+# %%
+predict("19.one_example", ...)
+
+# %% tags=["reveals"]
+new_digits = episodes.character_episodes(400, "held out", drawn(1))
+by_snail = shares(snail.predict_labels(model, new_digits), new_digits)
+by_rule = shares(episodes.nearest(new_digits), new_digits)
+print("Digits that SNAIL has never seen, after one example:")
+print(f"SNAIL {by_snail[0]:.2f}, the rule {by_rule[0]:.2f}")
+reveal("19.one_example", "SNAIL" if by_snail[0] > by_rule[0] else "the rule")
+
+# %% [markdown]
+# After one example of a new digit, the rule wins by far, and SNAIL is not much better than a guess. So the weights of SNAIL hold more than a way to find pictures that are alike. They hold what the digits 0 to 4 look like.
+#
+# In training, the five classes were the same in all episodes. What is the same goes into the weights, as in our tiny network. So the classes, too, should differ from episode to episode. We make more of them from the digits 0 to 4:
+#
+# - **Forty classes**: each digit is turned or mirrored in eight ways.
+# - **Many classes**: two of these forty are cut along a line, and one side of each is joined to a new picture.
+#
+# The course has trained SNAIL on five, forty and many classes, for 1,500 steps and with five seeds each. We load the results. Do more classes in training help with the digits 5 to 9?
+
+# %%
+setups = {  # and the names under which their results are stored
+    "five": "five classes",
+    "forty": "forty classes",
+    "many": "SNAIL",
+}
+
+
+def stored(setup, examples):
+    which = {"setup": setup, "examples": examples}
+    return measured_once("characters", "held_out", **which)
+
+
+new_rows = {}
+for number, setup in setups.items():
+    new_rows[f"SNAIL, {number} classes"] = {
+        "after one example": stored(setup, 1),
+        "after five examples": stored(setup, 5),
+    }
+new_rows["nearest picture"] = {
+    "after one example": by_rule[0],
+    "after five examples": by_rule[1],
+}
+plots.dots(new_rows, "share of labels right, digits 5 to 9; a mark for each seed")
+
+# %% [markdown]
+# More classes in training help. After five examples, SNAIL has more labels right with forty classes than with five, and still more with many. After one example, both forty and many classes are far better than five.
+#
+# But on these digits, SNAIL does not reach the rule. The rule needs no training, because the pixels of these pictures already tell quite well which of them are alike.
 #
 # ## So: can it learn from five examples?
 #
-# Yes, if many tasks have taught it how. After five examples of a new digit, three out of four labels are right, and no weight has changed. The rule that compares pixels has 0.90 without any training. So what *similar* means was no secret here; SNAIL shows that a part of it can be learned.
+# Yes, if the network knows the classes. After one example of each of five digits, SNAIL gave nearly all further pictures the right label, and no weight changed. A rule that compares pixels had only about three of four labels right.
 #
-# For that, picture and label must meet, as through a convolution or, in a Transformer, a head that looks one token back (lesson 21).
+# For digits that it had never seen, the answer is: only in part. After five examples, SNAIL had about three of four labels right at best, and the rule had more. The number of classes in training matters. Mishra et al. (2018, table 1) train on 1,200 characters from many alphabets and on their rotations, and report 0.99 for new characters after one example.
+#
+# To do this, a network must first bring each picture together with its label. In SNAIL, a convolution does so. In a Transformer, a head can do it that looks one token back, as lesson 21 shows.
 #
 # ## Questions
+#
+# Run a cell to see its question, then replace the dots with a letter in quotes or a number.
 
 # %%
 check("19.q1", ...)
@@ -414,11 +515,11 @@ check("19.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - A network can learn from five examples if its training tasks varied enough: what is the same in all goes into the weights, and the rest has to be read. It helps if classes, like words, are many, rare and bursty (Chan et al. 2022, for Transformers).
-# - A causal convolution with a dilation joins two steps. Through the dilations 1, 2, 4 and so on the last step sees all steps.
-# - A convolution brings a picture to the step where its label is read, and attention finds that step. Without convolutions, pairs of picture and label do the same, or positions in several layers. (With photographs of new classes, Mishra et al. report 0.56 after one example and 0.69 after five.)
-# - A rule without training shows what a share is worth. Copying the label of the most similar picture beats SNAIL on new digits; in any light, only if the rule is told to ignore it: what *similar* means can be learned.
-# - Change one label and see what moves. This shows whether a model sees the answers.
+# - A network can learn new labels of five known classes from one example of each, if it was trained on many such tasks. What the tasks have in common goes into its weights, and it reads the rest.
+# - A causal convolution joins each step with an earlier one. With the dilations 1, 2, 4 and so on, each further convolution doubles the number of steps that are seen.
+# - In SNAIL, a convolution brings each picture to the step where its label is read, and attention finds this step. Neither half works alone.
+# - With new digits, SNAIL is better if it was trained on more classes. Copying the label of the nearest picture was better still, so compare a network with a simple rule.
+# - To find a leak, change one label and see which answers change.
 #
 # **Exercises**: [open them](../exercises/19_snail_exercises.ipynb)
 #

@@ -1,7 +1,7 @@
 # %% [markdown]
-# You decide how far each layer should look back, set the weights of a small SNAIL by hand and let training find them, repair its two blocks, and write a test that finds models which see the label that they should predict.
+# In these exercises, you decide how far each convolution should look back. You set the weights of a small SNAIL by hand, and then let training find them. You repair the two blocks of SNAIL, and write a test that finds models which see the label that they should predict.
 #
-# The letters: B sequences, T steps in each, D features of a step, F new features that a convolution makes, K the width of queries and keys, E that of values, L labels.
+# The letters: B is the number of sequences and T that of steps. D is the width of a step, and F the number of new features that a convolution makes. K is the width of queries and keys, and E that of values. L is the number of labels.
 
 # %%
 import torch
@@ -12,17 +12,33 @@ from course_utils import check, hint, predict, progress, reveal, solution
 
 def attend(weights, x):  # x B T D
     """Return the attention weights B×T×T and the answers B×T×L."""
-    z = x @ weights["W_1"].T + F.pad(x, (0, 0, 1, 0))[:, :-1] @ weights["W_0"].T  # B T F
-    h = torch.cat([x, z], -1)  # B T D+F
-    later = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(1)  # T T
-    scores = ((h @ weights["W_q"]) @ (h @ weights["W_k"]).mT).masked_fill(later, -torch.inf)  # B T T
-    return scores.softmax(-1), scores.softmax(-1) @ h @ weights["W_v"]
+    beginning = torch.zeros_like(x[:, :1])  # B 1 D
+    earlier = torch.cat([beginning, x[:, :-1]], dim=1)  # B T D: the step before
+    z = x @ weights["W_1"].T + earlier @ weights["W_0"].T  # B T F
+    h = torch.cat([x, z], dim=-1)  # B T D+F
+    queries = h @ weights["W_q"]  # B T K
+    keys = h @ weights["W_k"]  # B T K
+    T = x.shape[1]
+    causal_mask = torch.ones(T, T, dtype=torch.bool).tril()  # T T: True may look
+    scores = (queries @ keys.mT).masked_fill(~causal_mask, -torch.inf)  # B T T
+    attention = scores.softmax(-1)  # B T T
+    return attention, attention @ h @ weights["W_v"]  # B T T, B T L
 
 
 # %% [markdown]
 # ## 19.dilations
 #
-# The lesson's convolutions have two weights, so the dilation doubles from layer to layer. A convolution may be wider: with a **kernel** of k weights and a dilation d, each step reads itself and the steps d, 2d, …, (k-1)d before it. Each layer reads the result of the one before. Choose the dilations for any kernel, so that they keep these promises:
+# In the lesson, a convolution reads two steps, and so the dilation doubles from layer to layer. A convolution can read more steps. With a **kernel** of k weights and a dilation d, it reads the step itself and the steps d, 2d, …, (k-1)d before it. Each layer reads the result of the layer before.
+#
+# Begin by hand: with a kernel of 3, the first layer has the dilation 1, so each step sees 3 steps. What is the largest dilation of the second layer that leaves no gap, and how many steps are then seen?
+#
+# <details><summary>Answer</summary>
+#
+# The largest dilation is 3. The second layer joins three stretches of 3 steps, so 9 steps are seen.
+#
+# </details>
+#
+# Now choose the dilations for any kernel, so that they keep these promises:
 #
 # 1. The last of `steps` steps sees **every** step.
 # 2. There are **as few layers** as possible.
@@ -58,11 +74,11 @@ check("19.dilations", dilations)
 # %% [markdown]
 # ## 19.labels_by_hand
 #
-# A **character** is now a one-hot vector. Step t reads $x_t$: its character, then the one-hot label of the step *before*. A convolution and an attention follow, without activations and without a scale:
+# Here a **character** is a one-hot vector, in place of a picture. Step t reads $x_t$. It holds the character, and after it the one-hot label of the step *before*. A convolution and an attention follow, without activations and without a scale:
 #
 # $$z_t = W_1 x_t + W_0 x_{t-1} \qquad h_t = [x_t;\ z_t] \qquad \text{answer}_t = \sum_{s \le t} \text{softmax}_s\big((h_t W_q) \cdot (h_s W_k)\big)\, h_s W_v$$
 #
-# Choose F, K and the five matrices so that, wherever a character was shown before in the episode, the largest entry of the answer is its label, and most of the weight lies where that label was read. Episodes have up to `steps` steps. Many choices are right: try yours with `attend` from the first cell.
+# Choose F, K and the five matrices. Wherever a character was shown before in the episode, the largest entry of the answer must be its label, and most of the weight must lie where that label was read. Episodes have up to `steps` steps. Many choices are right. Try yours with `attend` from the first cell.
 
 
 # %%
@@ -97,7 +113,7 @@ check("19.labels_by_hand", labels_by_hand)
 # %% [markdown]
 # ## And by training?
 #
-# Here the same network starts from random weights. It learns from episodes of 20 steps with five characters, whose labels are drawn anew each time:
+# Now the same network starts from random weights. It learns from episodes of 20 steps with five characters. Their labels are drawn anew in each episode. You need not follow the code of these two cells.
 
 
 # %%
@@ -114,7 +130,7 @@ def episodes(draw, batch=64, steps=20):
 
 
 # %% [markdown]
-# The loss scores the labels alone. Will the weight move to where you have put it? Guess the share of its weight that lies on the right label after 300 steps; equal weights would have about 0.2.
+# The loss scores only the labels. Will training move the weight to where you have put it? Guess which share of the weight lies on the right label after 300 steps. With equal weights it would be about 0.2.
 
 # %%
 predict("19.by_training", ...)
@@ -139,7 +155,7 @@ reveal("19.by_training", round((weights * found).sum(-1)[known].mean().item(), 2
 # %% [markdown]
 # ## 19.two_blocks
 #
-# These blocks raise no error but have three faults, and through two of them a step is affected by later ones:
+# The code below is meant to be a dense block and an attention block. It raises no error, but it has three faults. Through two of them, later steps change the result of a step:
 #
 # ```python
 # padded = F.pad(x.mT, (0, dilation))
@@ -195,13 +211,13 @@ check("19.two_blocks", two_blocks)
 # %% [markdown]
 # ## 19.catch_label_leak
 #
-# `model(inputs, labels)` takes inputs T×3 (float32) and labels T (int64, 0 to 4), and returns predictions T×V. Write a test that returns `True` if a **model** keeps these promises, else `False`:
+# A model takes inputs T×3 (float32) and labels T (int64, from 0 to 4), and `model(inputs, labels)` returns predictions T×V. Write a test that returns `True` if a **model** keeps these promises, and else `False`:
 #
 # 1. The prediction at t depends on **no label from t on**.
 # 2. At each step t > 0 it depends on **at least one label before t**, no matter which.
 # 3. The model accepts a single step, and raises no error.
 #
-# Random inputs and labels with T = 1 and T = 10 are enough. Try all five labels at each step, since a model may notice only one. An effect moves some number by more than $10^{-4}$, rounding by less than $10^{-5}$. Make fewer than 1,000 calls.
+# Random inputs and labels with T = 1 and T = 10 are enough. Try all five labels at each step, because a model may notice only one of them. An effect changes some number by more than $10^{-4}$, and rounding by less than $10^{-5}$. Make fewer than 1,000 calls.
 
 
 # %%

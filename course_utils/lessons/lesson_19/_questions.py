@@ -18,7 +18,7 @@ questions = (
             ),
             (
                 "The labels of the classes of the test.",
-                "These classes are not shown in training, and their labels are drawn anew as well.",
+                "Their labels are drawn anew as well, so they have to be read.",
             ),
             (
                 "Nothing, since each episode is another task.",
@@ -44,19 +44,19 @@ questions = (
     Question(
         "19.q3",
         "what the convolutions bring",
-        "A single attention without convolutions did about as well as a rule that sees no pictures. When it read each label beside its own picture, it did better than the whole model. What do the convolutions contribute here?",
+        "A single attention without convolutions did about as well as a rule that sees no pictures. When each label was given to it beside its own picture, it had nearly all labels right. What do the convolutions bring to SNAIL?",
         right=(
             "They bring a picture to the next step, where its label is read.",
-            "Giving the pairs by hand does this as well, and positions tell which steps are neighbours. One convolution with the dilation 1 was enough after five examples.",
+            "Giving the pairs by hand does this as well, and then attention needs no convolutions.",
         ),
         wrong=(
             (
                 "They look back at pictures that were shown long ago.",
-                "Attention does that. The model with only convolutions was far worse.",
+                "Attention does that. The convolutions alone had fewer than half of the labels right.",
             ),
             (
                 "They have most of the parameters, and these hold the classes.",
-                "The classes of the test were not there to be stored, and the model that read the pairs has far fewer parameters.",
+                "The model that was given the pairs has far fewer parameters, and it had nearly all labels right, too.",
             ),
             (
                 "They give the label one step earlier.",
@@ -117,7 +117,7 @@ predictions = (
     Prediction(
         "19.one_example",
         "After one example of a digit that was not in training, which gets more labels right?",
-        why="Even on classes like those of its training SNAIL only equals the rule. What tells these apart need not tell a 5 from a 6.",
+        why="The rule compares pixels, whichever digits they show. SNAIL has learned what the digits 0 to 4 look like, and that need not tell a 5 from a 6.",
         choices=("SNAIL", "the rule"),
     ),
     Prediction(
