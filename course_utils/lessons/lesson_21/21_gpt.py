@@ -27,7 +27,7 @@ from course_utils.models.train_model import train_model
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# The models that answer our questions every day write a text piece by piece. In this lesson we want to know what is inside them. We build a small one, train it, and look at how it copies a name. Then we exchange the parts that have changed since 2017. At the end, a table compares all parts of our model with those of Llama 3.
+# The models that answer our questions every day write a text piece by piece. In this lesson we want to know what is inside them. We build a small one, train it, and find out how it can copy a name. Then we look at the parts that have changed since 2017. At the end, a table compares our model with Llama 3.
 #
 # ## Half a Transformer
 #
@@ -68,7 +68,7 @@ class MultiHeadAttention(nn.Module):
 
 
 # %% [markdown]
-# Which half can write? A writer appends one word after the other. So we give the attention four words, and then the same four and a fifth. In which model do the vectors of the first four words change?
+# Which half is the better writer? A writer appends one word after the other. So we give the attention four words, and then the same four and a fifth. In which model do the vectors of the first four words change?
 
 # %% tags=["nbval-check-output"]
 torch.manual_seed(0)
@@ -82,7 +82,7 @@ for name, mask in masks.items():
     print(f"{name:4}  largest change: {change:.2f}")
 
 # %% [markdown]
-# In BERT the vectors change, because the four words now also look at the fifth. In GPT they stay as they are. So a GPT can keep the keys and values of earlier words in a cache (lesson 13). BERT would have to compute them anew for each word that it writes.
+# In BERT the vectors change, because the four words now also look at the fifth. In GPT they stay as they are. So a GPT can keep the keys and values of earlier words in a cache (lesson 13). BERT would have to compute them anew for each new word.
 #
 # The models that we talk to write, so they are decoders. From here on we build a GPT. Its words are single characters, because then a small model is enough.
 #
@@ -172,7 +172,7 @@ print("parameters", sum(weights.numel() for weights in model.parameters()))
 #
 # ## How well can anyone predict?
 #
-# Before we train, we want to know what can be reached. So we use tales that are made by rules, and the rules say how probable each character is. Every tale names an animal, says some sentences about it, and ends. The name is drawn anew for each tale.
+# Before we train, we want to know what can be reached. So we use tales that are made by rules, and the rules say how probable each character is. Every tale is about an animal, and its name is drawn anew.
 #
 # A character of probability $p$ has a **surprise** of $-\log_2 p$ **bits**. One of eight equally probable characters has 3 bits, because $\log_2 8 = 3$. A character that is certain has 0 bits. On average, no reader can do with fewer bits than the rules leave open.
 #
@@ -187,11 +187,11 @@ print(f"bits per character that the rules leave open: {test.bits.mean():.2f}")
 plots.surprise(text, {"what the rules leave open": test.bits[3]})
 
 # %% [markdown]
-# Only the first letter, "V", is surprising, because a sentence that begins with "the mouse" could have come, too. After this "V", the letters "o" and "m" have 0 bits: they are known from the first mention. But only a reader who looks back and copies can know them.
+# Only the first letter, "V", is surprising, because the tale could also have ended, or gone on with "the mouse". After this "V", the letters "o" and "m" have 0 bits: they are known from the first mention. But only a reader who looks back and copies can know them.
 #
 # ## Training
 #
-# The loss is the mean surprise of the next character, so we can compare it with the 0.37 bits that the rules leave open. At each position the model predicts the character after it, so the target is the text, shifted by one.
+# The loss is the mean surprise of the next character, so we can compare it with the 0.37 bits that the rules leave open. The target is the text, shifted by one.
 
 
 # %%
@@ -239,20 +239,11 @@ columns = ["bits per character", "bits per letter to copy"]
 table(rows, columns, corner="unseen tales", digits=2)
 
 # %% [markdown]
-# Our GPT copies better than the counts, and it also needs fewer bits for all characters together. It does not reach the limit in 700 steps. With three times as many steps, five GPTs come close to it.
-#
-# The next picture shows the tale from before. Between the second and the third "Vom" stand 21 characters, and the counts look back at seven. At the third "Vom", which model needs fewer bits for "o" and "m"?
-
-# %%
-of_the_tale = {name: bits[3] for name, bits in found.items()}  # T each
-plots.surprise(text, of_the_tale)
-
-# %% [markdown]
-# Our GPT needs fewer bits for these two letters. So it looks back further than the counts, but it is still unsure of the "m".
+# Our GPT copies better than the counts, and it also needs fewer bits for all characters together. It does not reach the limit in 700 steps. With three times as many steps, five GPTs come close to it. So a GPT can learn to copy a name, and we want to know how.
 #
 # ## How can a model copy?
 #
-# Olsson et al. 2022 found how a Transformer copies. Two heads work together:
+# Olsson et al. 2022 found how. Two heads work together:
 #
 # 1. In one layer, a head looks at the word before. Then the vector of every word also says which word it follows.
 # 2. In a later layer, a head looks for the word that follows an *equal* word, and copies it. This head is called an **induction head**.
@@ -274,9 +265,7 @@ print("answer", answers[0].item())
 print(f"share of answers that are right: {right:.2f}")
 
 # %% [markdown]
-# The model is right in nearly all texts. In the first of them, 6 comes again, and 28 followed it the first time.
-#
-# The next picture shows the weights of both layers for this text. In layer 1 the frames mark the word before, in layer 2 the word to copy. Where does the last word, the second 6, look in layer 2?
+# The model is right in nearly all texts. The next picture shows its weights for the text above, in which 6 comes again. In layer 1 the frames mark the word before, in layer 2 the word to copy. Where does the last word, the second 6, look in layer 2?
 
 # %%
 draw_layers(copier, words[0])
@@ -284,13 +273,13 @@ draw_layers(copier, words[0])
 # %% [markdown]
 # In layer 2 the last word looks at 28, the word that followed 6 the first time. In layer 1 most words look at the word before them.
 #
-# These are the two steps, but a picture of weights does not show that the second one needs the first. So we change something, and see whether the copying fails:
+# These are the two steps. But a picture of weights does not show that the second one needs the first. So we change something, and see whether the copying fails:
 #
 # - In layer 1, no word can see the word before it.
 # - To compare: in layer 1, no word can see the one before that.
 # - The first of the two equal words is replaced by another word.
 #
-# The table also has stored results of five other models with two layers, and five with one. In which rows does the copying fail?
+# The last two rows of the table are stored results of other models, five with two layers and five with one. In which rows does the copying fail?
 
 # %%
 rows = compare_interventions(copier, words, answers)
@@ -298,11 +287,11 @@ columns = ["answers right", "weight on the word to copy"]
 table(rows, columns, corner="500 texts", digits=2)
 
 # %% [markdown]
-# The copying fails without the word before, and with another word in place of the first 6. So layer 2 finds its word by what stands before it, and layer 1 has to hand that over. A head that does this is an induction head. The models with one layer fail, too: they have no earlier layer that could help.
+# The copying fails without the word before, and with another word in place of the first 6. So layer 2 finds a word by the one before it, and layer 1 has to tell which one that is. This makes the head of layer 2 an induction head. A model with one layer has no earlier layer that could tell its head anything, and it fails, too.
 #
 # ## Writing
 #
-# A model gives probabilities. To write, we draw one character, append it, and ask the model again. Often we first change what we draw from, so that improbable characters come more rarely:
+# We can now let our GPT write: we draw a character from its probabilities, append it, and ask again. Often the probabilities are changed first:
 #
 # - A **temperature** divides the logits before the softmax (lesson 02).
 # - **Top-k** (Fan et al. 2018) keeps the k most probable characters.
@@ -340,9 +329,9 @@ for p in (undecided, sure):
 # %% [markdown]
 # The nucleus keeps the first three, because 0.5 + 0.3 is not yet 0.9. Divided by 0.95, they become 0.526, 0.316 and 0.158.
 #
-# The second group shows why a nucleus adapts. Where the model is sure, the nucleus keeps one character, and top-k still keeps two. A temperature of 2 makes the probabilities more equal in both groups, and removes nothing.
+# In the second group, one character is nearly certain. There the nucleus keeps only this one, and top-k still keeps two. A temperature of 2 makes the probabilities more equal in both groups, and removes nothing.
 #
-# Now our GPT writes. It goes on from "there was a mouse called Vom. ", in three ways and with two seeds each. A line break, which ends a tale, is shown as |. For which way are the two texts the same?
+# Our GPT goes on from "there was a mouse called Vom. ", in three ways and with two seeds each. A line break, which ends a tale, is shown as |. For which way are the two texts the same?
 
 
 # %%
@@ -378,7 +367,7 @@ for choose in (most_probable, from_nucleus, at_temperature_2):
         print("   ", write(model, prompt, choose, seed))
 
 # %% [markdown]
-# The two texts are the same if we take the most probable character each time, because chance plays no part then. At temperature 2, more misspelt words come.
+# The two texts are the same if we take the most probable character each time, because chance plays no part then. At temperature 2, improbable letters come more often, and words are misspelt.
 #
 # **Your turn**: no tale that our GPT has read is about a king. Run the next cell with other seeds. What becomes of the king?
 
@@ -388,7 +377,7 @@ write(model, "\nthere was a king called Moe. ", from_nucleus, seed=0)
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# Another animal takes his place as soon as a sentence begins with "the". Our GPT has learned that a kind of animal stands there, and no tale has taught it that a king can stand there, too.
+# In our runs, an animal takes his place as soon as a sentence begins with "the". Our GPT has learned that a kind of animal stands there, and no tale has taught it that a king can stand there, too.
 #
 # </details>
 #
@@ -496,7 +485,7 @@ table(rows, columns, corner="change, five seeds, 700 steps")
 # %% [markdown]
 # None of the four changes lowers the bits with each seed, neither alone nor added to the other three. The differences have both signs, so these runs show no gain.
 #
-# Why do today's models have these parts, then? The authors give reasons that our small runs cannot show. RMSNorm has less to compute than a layer norm. SwiGLU was better in the larger models that Shazeer tried. Scores with rotary positions depend only on the distance. Grouped queries make the cache smaller, and that we have computed.
+# Why do today's models have these parts, then? Their authors give reasons that these runs cannot show. RMSNorm has less to compute. SwiGLU was better in the larger models that Shazeer tried. With rotary positions, a score depends on positions only through their distance (lesson 11). Grouped queries make the cache smaller.
 #
 # ## A softmax in one pass
 #
@@ -534,7 +523,7 @@ print("as usual: ", scores.softmax(-1) @ values)
 # %% [markdown]
 # After the first block, $m = 2$ and $\ell = 0.368 + 1 + 0.135 = 1.503$. After the second, $m = 3$ and $\ell = 0.368 \cdot 1.503 + 1 + 0.135 + 0.050 = 1.738$. The context is the same as with the usual softmax.
 #
-# So the scores of a block can be forgotten before the next block comes. This saves much: for 4,096 positions, one head has 4,096 · 4,096 scores, which are 64 MiB in numbers of 4 bytes. The result is the same attention, so no model has to be trained anew.
+# So the scores of a block can be forgotten before the next block comes. For 4,096 positions, all scores of one head are 4,096 · 4,096 numbers. With 4 bytes each, they would take 64 MiB. The result is the same attention, so no model has to be trained anew.
 #
 # ## From a GPT to an assistant
 #
@@ -545,7 +534,7 @@ print("as usual: ", scores.softmax(-1) @ values)
 # answer:   Vom went to the bridge.
 # ```
 #
-# Then people compare several answers of the model, and it is trained to prefer those that they like better (Ouyang et al. 2022). Such **instruction** data and **feedback** change the weights, and no part of the model. This lesson has no training of this kind.
+# Then people compare several answers of the model, and it is trained to prefer those that they like better (Ouyang et al. 2022). Such **instructions** and **feedback** change the weights, and no part of the model. We do not train our GPT in this way.
 #
 # ## What is inside the models that we use every day?
 #
@@ -557,14 +546,13 @@ print("as usual: ", scores.softmax(-1) @ values)
 # | embedding and readout | one matrix for both | a matrix for each | 12 |
 # | positions | sinusoids, added | rotary | 11 |
 # | layers | 2 of width 48 | 32 of width 4,096 | 12 |
-# | residual connections | yes | yes | 12 |
 # | norms | LayerNorm in front | RMSNorm in front | 12, 21 |
 # | causal attention | 4 heads | 32 heads in 8 groups | 10, 21 |
 # | feed-forward network | ReLU | SwiGLU | 12, 21 |
 # | biases | in attention, feed-forward and norms | none | 21 |
 # | parameters | 58,704 | 8 billion | 21 |
 #
-# So inside Llama 3 is the decoder of 2017, with some parts exchanged, and with over 100,000 times our number of parameters. A cache and a softmax in blocks change how it is computed, and not what it computes. Others differ more. DeepSeek-V3 has experts in place of most feed-forward networks (lesson 18). Qwen3-Next and Kimi Linear have a delta rule in place of three of four attentions (lesson 20). Many companies do not say what their models are made of.
+# So inside Llama 3 is the decoder of 2017, with some parts exchanged, and with over 100,000 times our number of parameters. A cache and a softmax in blocks change how it is computed, and not what it computes. Other models differ more. DeepSeek-V3 has experts in place of most feed-forward networks (lesson 18). Qwen3-Next and Kimi Linear have a delta rule in place of three of four attentions (lesson 20). Many companies do not tell what is inside their models.
 #
 # ## Questions
 #
@@ -588,13 +576,13 @@ check("21.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - What is inside the models that we use every day? In Llama 3 it is the decoder of 2017 without a source, with norms in front, RMSNorm, rotary positions, SwiGLU, grouped queries, and no biases. Other models also have experts or a delta rule.
+# - What is inside the models that we use every day? In Llama 3 it is the decoder of 2017 without a source. It has RMSNorm in front of each sub-layer, rotary positions, SwiGLU, grouped queries, and no biases. Other models also have experts or a delta rule.
 # - Where the rules of a text are known, a model's bits per character can be compared with a limit.
 # - An induction head copies what came after the same word last time. A head in an earlier layer has to tell each word what it follows.
-# - Temperature makes all probabilities more or less equal. Top-k and the nucleus remove the improbable ones.
+# - A high temperature makes the probabilities more equal. Top-k and the nucleus remove the improbable ones.
 # - A cache takes 2·N·G·d·T·b bytes. A softmax can be computed block by block, if the sums shrink when the largest score grows.
 #
-# **To read on**: the course ships [a larger GPT](../course_utils/models/pretrained/gpt-shakespeare/README.md), which has read plays by Shakespeare. [nanoGPT](https://github.com/karpathy/nanoGPT) trains a model on the same plays with some 600 lines. Raschka's *Build a Large Language Model (From Scratch)* loads the weights of GPT-2, and teaches instructions, too.
+# **To read on**: the course ships [a larger GPT](../course_utils/models/pretrained/gpt-shakespeare/README.md), which has read plays by Shakespeare. [nanoGPT](https://github.com/karpathy/nanoGPT) trains a model on the same plays with some 600 lines. Raschka's *Build a Large Language Model (From Scratch)* also trains on instructions.
 #
 # **Exercises**: [open them](../exercises/21_gpt_exercises.ipynb)
 #
