@@ -369,11 +369,7 @@ def delta_memory(key, value, query, rate):
 
 
 def one_pass_attention(next_block):
-    def blocks():
-        while block := next_block():
-            yield block[0][None], block[1]
-
-    return defined("21", "one_pass")(blocks())[0]
+    return defined("21", "one_pass")(iter(next_block, None))
 
 
 def cache_bytes(layers, heads, groups, d, length, bytes):

@@ -1,59 +1,102 @@
 # %%
 import math
-from timeit import repeat
 
-import ipywidgets
 import torch
-import torch.nn.functional as F
 from torch import nn
+from torch.nn.functional import cross_entropy
 
 from course_utils import check, predict, reveal
 from course_utils.data.measured import measured_once
-from course_utils.data.recall import WORDS, recall_next
+from course_utils.data.recall import recall_next
 from course_utils.data.tales import CHARACTERS, decode, encode, tales
 from course_utils.figures import diagrams, plots
 from course_utils.figures.tables import table
-from course_utils.figures.widgets import explore
-from course_utils.models import gpt, induction
+from course_utils.lessons.lesson_21._comparisons import (
+    bits_by_counting,
+    compare_changes,
+    compare_interventions,
+    draw_layers,
+    letters_to_copy,
+)
+from course_utils.models import induction
 from course_utils.models.attention import causal_mask
-from course_utils.models.files import load_pretrained
-from course_utils.models.induction import AttentionAlone, induction_scores
+from course_utils.models.induction import AttentionAlone
 from course_utils.models.plain import sinusoidal_positions
 from course_utils.models.train_model import train_model
 
-torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
+torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# ## A decoder without a source
+# The models that answer our questions every day write a text piece by piece. In this lesson we want to know what is inside them. We build a small one, train it, and find out how it can copy a name. Then we look at the parts that have changed since 2017. At the end, a table compares our model with Llama 3.
 #
-# A **GPT** (Radford et al. 2018) is the decoder of lesson 12 without a source: it reads a text and predicts which character, or word, comes next. One attention is left, the causal one:
+# ## Half a Transformer
 #
-# $$\text{head}_i = \text{softmax}\!\left(\frac{Q_i K_i^\top}{\sqrt{d}}\right) V_i \qquad [\text{head}_1; \dots; \text{head}_H]\, W_O$$
+# The Transformer of lesson 12 translates: an encoder reads the source, and a decoder writes the target. But most text has no translation. To learn from such text, half a Transformer is enough, and each half has become a model of its own:
 #
-# In the drawing, which is the only part that carries something from one character to another?
+# - **BERT** (Devlin et al. 2019) keeps the encoder. Every word sees all others, and the model learns to guess words that we hide.
+# - **GPT** (Radford et al. 2018) keeps the decoder, without the attention to a source. Every word sees only itself and earlier ones, and the model learns to predict the next word.
+#
+# So the attention is the same in both, that of lesson 12, and only the mask differs:
+#
+# $$\text{head}_i = \text{softmax}\!\left(\frac{Q_i K_i^\top}{\sqrt{d}}\right) V_i \qquad [\text{head}_0, \dots, \text{head}_{H-1}]\, W_O$$
+#
+# In the comments, B is the number of texts and T their length. D is the width of a word, H the number of heads, and d = D / H the width of a head.
 
 
 # %%
 class MultiHeadAttention(nn.Module):
-    def __init__(self, D, H):  # width, number of heads
+    def __init__(self, D, H):
         super().__init__()
         self.H = H
-        self.W_Q, self.W_K, self.W_V, self.W_O = (nn.Linear(D, D) for _ in range(4))
+        self.W_Q = nn.Linear(D, D)
+        self.W_K = nn.Linear(D, D)
+        self.W_V = nn.Linear(D, D)
+        self.W_O = nn.Linear(D, D)
 
     def split(self, x):  # B T D
-        return x.unflatten(-1, (self.H, -1)).transpose(1, 2)  # B H T d
+        heads = x.unflatten(-1, (self.H, -1))  # B T H d: a word in H parts
+        return heads.transpose(1, 2)  # B H T d
 
-    def forward(self, x, mask):  # B T D, T T: True where a position may look
-        Q, K, V = (self.split(W(x)) for W in (self.W_Q, self.W_K, self.W_V))
-        scores = Q @ K.mT / Q.shape[-1] ** 0.5  # B H T T
-        self.weights = scores.masked_fill(~mask, -torch.inf).softmax(-1)  # B H T T, kept to be looked at
-        return self.W_O((self.weights @ V).transpose(1, 2).flatten(2))  # B T D
+    def forward(self, x, mask):  # B T D, T T: True where a word may look
+        Q = self.split(self.W_Q(x))  # B H T d
+        K = self.split(self.W_K(x))  # B H T d
+        V = self.split(self.W_V(x))  # B H T d
+        scores = Q @ K.mT / Q.shape[-1] ** 0.5  # B H T T, K.mT: B H d T
+        weights = scores.masked_fill(~mask, -torch.inf).softmax(-1)  # B H T T
+        contexts = (weights @ V).transpose(1, 2)  # B T H d
+        return self.W_O(contexts.flatten(2))  # B T D: the heads side by side
 
 
+# %% [markdown]
+# Which half is the better writer? A writer appends one word after the other. So we give the attention four words, and then the same four and a fifth. In which model do the vectors of the first four words change?
+
+# %% tags=["nbval-check-output"]
+torch.manual_seed(0)
+attention = MultiHeadAttention(D=8, H=2)
+x = torch.randn(1, 5, 8)  # B T D: five words
+masks = {"BERT": torch.ones(5, 5, dtype=torch.bool), "GPT": causal_mask(5)}  # T T
+for name, mask in masks.items():
+    alone = attention(x[:, :4], mask[:4, :4])  # B 4 D
+    with_fifth = attention(x, mask)[:, :4]  # B 4 D
+    change = (with_fifth - alone).abs().max().item()
+    print(f"{name:4}  largest change: {change:.2f}")
+
+# %% [markdown]
+# In BERT the vectors change, because the four words now also look at the fifth. In GPT they stay as they are. So a GPT can keep the keys and values of earlier words in a cache (lesson 13). BERT would have to compute them anew for each new word.
+#
+# The models that we talk to write, so they are decoders. From here on we build a GPT. Its words are single characters, because then a small model is enough.
+#
+# ## The model
+#
+# The drawing shows the whole model. Which of its boxes is the only one that carries something from one character to another?
+
+# %%
 diagrams.decoder_only()
 
 # %% [markdown]
-# The self-attention is, and its causal mask lets nothing pass backwards, so that no character sees the one that it has to predict. A layer has two sub-layers, attention and feed-forward, each with its residual connection and its norm in front:
+# Only the causal self-attention does. All other boxes treat each character by itself.
+#
+# A layer has two sub-layers, attention and feed-forward, each with its norm in front and its residual connection. All of this is as in lesson 12:
 #
 # $$\text{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2 \qquad\qquad x + f(\text{norm}(x))$$
 
@@ -62,16 +105,19 @@ diagrams.decoder_only()
 class FeedForward(nn.Module):
     def __init__(self, D, F):  # width, number of hidden units
         super().__init__()
-        self.W_1, self.W_2 = nn.Linear(D, F), nn.Linear(F, D)
+        self.W_1 = nn.Linear(D, F)
+        self.W_2 = nn.Linear(F, D)
 
     def forward(self, x):  # B T D
-        return self.W_2(self.W_1(x).relu())  # B T D
+        hidden = self.W_1(x).relu()  # B T F
+        return self.W_2(hidden)  # B T D
 
 
 class SubLayer(nn.Module):
     def __init__(self, D, f):
         super().__init__()
-        self.norm, self.f = nn.LayerNorm(D), f
+        self.norm = nn.LayerNorm(D)
+        self.f = f
 
     def forward(self, x, *others):  # B T D, and what f needs besides: a mask
         return x + self.f(self.norm(x), *others)  # B T D
@@ -84,25 +130,26 @@ class Layer(nn.Module):
         self.feed_forward = SubLayer(D, FeedForward(D, F))
 
     def forward(self, x, mask):  # B T D, T T
-        return self.feed_forward(self.attention(x, mask))  # B T D
+        x = self.attention(x, mask)  # B T D
+        return self.feed_forward(x)  # B T D
 
 
 # %% [markdown]
-# Each character comes in as its embedding plus its position. What comes out are dot products with the embeddings of all characters:
+# Each character enters as its row of a matrix E, multiplied by √D, plus the vector of its position. At the end, the readout compares the result $h_t$ of the last layer with the rows of E. This gives one logit for each of the V characters that there are:
 #
-# $$x_t = \sqrt{D}\, E_{c_t} + P_t \qquad\qquad \text{logits}_t = E\, \text{norm}(x_t)$$
+# $$x_t = \sqrt{D}\, E_{c_t} + P_t \qquad\qquad \text{logits}_t = E\, \text{norm}(h_t)$$
 #
-# For a text of 5 characters, how many predictions does one call make?
+# We call the model with the 5 characters of "a Vom". How many predictions of a next character does it make?
 
 
-# %%
+# %% tags=["nbval-check-output"]
 class GPT(nn.Module):
     def __init__(self, V, D=48, H=4, F=192, N=2, longest=64):  # N layers
         super().__init__()
         self.D = D
         self.embedding = nn.Embedding(V, D)
-        nn.init.normal_(self.embedding.weight, std=D**-0.5)
-        self.register_buffer("P", sinusoidal_positions(longest, D))  # T D; buffers are not trained
+        nn.init.normal_(self.embedding.weight, std=D**-0.5)  # as in lesson 12
+        self.register_buffer("P", sinusoidal_positions(longest, D))  # T D, not trained
         self.layers = nn.ModuleList(Layer(D, H, F) for _ in range(N))
         self.norm = nn.LayerNorm(D)
 
@@ -115,455 +162,401 @@ class GPT(nn.Module):
 
 
 torch.manual_seed(0)
-model = GPT(len(CHARACTERS))
-print(
-    "logits:",
-    *model(encode("a fox")[None]).shape,
-    "  parameters:",
-    sum(p.numel() for p in model.parameters()),
-)
+model = GPT(V=len(CHARACTERS))
+ids = encode("a Vom")[None]  # B T: one text
+print("logits    ", tuple(model(ids).shape))
+print("parameters", sum(weights.numel() for weights in model.parameters()))
 
 # %% [markdown]
-# It makes 5, one after each character, so each character of a text is an example to learn from.
+# The model makes 5 predictions, one after each character. So one text of 5 characters gives 5 examples to learn from, and nobody has to label them.
 #
 # ## How well can anyone predict?
 #
-# Our texts are tales of animals that are generated by rules. A choice among eight equally probable words says $\log_2 8 = 3$ **bits**, and what follows by the rules says nothing. So each character's **surprise** is known, and on average no reader needs fewer bits. In the tale below, which characters of the name's second mention are surprising?
+# Before we train, we want to know what can be reached. So we use tales that are made by rules, and the rules say how probable each character is. Every tale is about an animal, and its name is drawn anew.
+#
+# A character of probability $p$ has a **surprise** of $-\log_2 p$ **bits**. One of eight equally probable characters has 3 bits, because $\log_2 8 = 3$. A character that is certain has 0 bits. On average, no reader can do with fewer bits than the rules leave open.
+#
+# In the tale below, the name comes for the second time after the first full stop. Which of its three letters are still surprising there?
 
 # %%
-train, test = tales(6000, seed=1), tales(400, seed=2)  # rows of 65 characters
-limit, text = test.bits.mean().item(), decode(test.ids[3, 1:])
-print(f"{text}\n\nbits per character that nobody can do without: {limit:.3f}")
+train = tales(6000, seed=1)  # rows of 65 characters
+test = tales(400, seed=2)
+text = decode(test.ids[3, 1:])  # without its first character, a line break
+print(text)
+print(f"bits per character that the rules leave open: {test.bits.mean():.2f}")
 plots.surprise(text, {"what the rules leave open": test.bits[3]})
 
 # %% [markdown]
-# Only its first letter, since another sentence could have come. The rest of the name is known from its first mention, so a model has to look back and copy.
-#
-# ## A model that counts
-#
-# An **n-gram** model counts what followed the last $k$ characters. Where it has counted little, it leans on its prediction from $k-1$ characters:
-#
-# $$p_k(c) = \frac{\text{count}(\text{last } k,\, c) + 2\, p_{k-1}(c)}{\text{count}(\text{last } k) + 2}$$
-#
-# With 8 characters, will it come near the limit?
-
-
-# %% tags=["nbval-check-output"]
-def code_of(ids, k):  # N T: the k characters before each, as one whole number
-    code = torch.zeros_like(ids)
-    for j in range(1, k + 1):
-        code += len(CHARACTERS) ** (j - 1) * F.pad(ids, (j, 0))[:, : ids.shape[1]]
-    return code
-
-
-def counts(seen, asked):  # how often each code of `asked` is among those of `seen`
-    codes, number = seen.flatten().unique(return_counts=True)
-    place = torch.searchsorted(codes, asked).clamp(max=len(codes) - 1)
-    return torch.where(codes[place] == asked, number[place], 0)
-
-
-V, ngram = len(CHARACTERS), []
-p = torch.full(test.ids.shape, 1 / V)
-for k in range(9):
-    before, asked = code_of(train.ids, k), code_of(test.ids, k)
-    with_next = counts(before * V + train.ids, asked * V + test.ids)
-    p = (with_next + 2 * p) / (counts(before, asked) + 2)  # N T
-    ngram.append(-p[:, 1:].log2().mean().item())
-table({"bits per character": ngram}, [str(k) for k in range(9)], corner="k", digits=2)
-
-# %% [markdown]
-# It stays 0.2 bits above the limit, and more than 7 characters gain nothing. Nearly half of the names stand further back; perhaps contexts that reach those are too rare.
+# Only the first letter, "V", is surprising, because the tale could also have ended, or gone on with "the mouse". After this "V", the letters "o" and "m" have 0 bits: they are known from the first mention. But only a reader who looks back and copies can know them.
 #
 # ## Training
 #
-# The loss is the mean surprise of the next character, $-\log_2 p$, so that it can be read beside the limit. We train with 700 batches of 16 rows. How many bits per character will the model need for tales that it has not seen? And where will it need more than the rules leave open?
+# The loss is the mean surprise of the next character, so we can compare it with the 0.37 bits that the rules leave open. The target is the text, shifted by one.
 
 
 # %%
-def bits(model, ids):  # B T+1
-    logits = model(ids[:, :-1])  # B T V: each position predicts the id after it
-    return F.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten()) / math.log(2)
+def bits_of_each(model, ids):  # B T+1
+    logits = model(ids[:, :-1])  # B T V: the last character has none after it
+    target = ids[:, 1:]  # B T: the character after each
+    # cross_entropy wants the axis of the characters second: B V T
+    nats = cross_entropy(logits.transpose(1, 2), target, reduction="none")  # B T
+    return nats / math.log(2)  # B T: in bits
 
 
 def batch_loss(draw):
-    return bits(model, train.ids[torch.randint(6000, (16,), generator=draw)])
+    rows = torch.randint(len(train.ids), (16,), generator=draw)  # B
+    return bits_of_each(model, train.ids[rows]).mean()
 
+
+# %% [markdown]
+# We train with 700 batches of 16 rows, with Adam and a warm-up as in lesson 13. How many bits per character will the model need for tales that it has not seen?
 
 # %% tags=["nbval-check-output"]
 predict("21.bits", ...)
 
-
 # %% tags=["reveals"]
-print("Bits per character, in training and in tales that the model has not seen:")
-losses = train_model(model, batch_loss, seed=0, steps=700, rate=0.01, warmup=20)  # lesson 12's loop
-print("each hundred steps:", *(f"{sum(losses[step : step + 100]) / 100:.2f}" for step in range(0, 700, 100)))
+print("Bits per character for tales that our GPT has not seen:")
+losses = train_model(model, batch_loss, seed=0, steps=700, rate=0.01, warmup=20)
 with torch.no_grad():
-    own, logits = bits(model, test.ids).item(), model(test.ids[3:4, :-1])  # 1 T V
-print(f"unseen tales: {own:.2f}   {min(ngram):.2f} by counting   {limit:.2f} is the limit")
-reveal("21.bits", round(own, 2))
-needed = -logits[0].log_softmax(-1).gather(1, test.ids[3, 1:, None])[:, 0] / math.log(2)  # T
-plots.surprise(text, {"what the rules leave open": test.bits[3], "your model": needed})
+    by_model = bits_of_each(model, test.ids)  # N T
+reveal("21.bits", round(by_model.mean().item(), 2))
 
 # %% [markdown]
-# It needs much more only where the name comes again: it copies the second letter, "o", and is unsure of the others. All in all, a model that fits on a page beats the best count, and does not reach the limit in 700 steps.
+# Is that good? We compare our GPT with an **n-gram** model, which only counts. It counts in the same tales which character followed the last seven. If it has seen these seven too rarely, it leans on the last six, and so on. You need not follow its code.
 #
-# A recurrent network, lesson 05's GRU, can learn such texts, too. We train five of each, with the same batches and nearly as many parameters. Which will be better after 700 steps? And after three times as many?
+# The second column of the table is the mean over the letters that can be copied: the second and third letter of a name that comes again. Does our GPT copy better than the counts?
 
 # %%
-rows, whole = {}, torch.tensor(measured_once("gpt", "bits", setup="2017")[0])
-for setup, title in {"2017": "GPT", "GRU": "GRU"}.items():
-    for longer in ("", ", three times the steps"):
-        (size, *_), found = measured_once("gpt", "parameters", "bits", setup=f"{setup}{longer}")
-        rows[f"{title}{longer}"] = [int(size), found, torch.tensor(found) - whole]
-rows["the best n-gram"] = ["counts", min(ngram), min(ngram) - whole]
-rows["the limit"] = ["-", limit, limit - whole]
-table(rows, ["parameters", "bits per character", "minus the GPT's, seed by seed"], corner="five seeds")
+by_counting = bits_by_counting(train.ids, test.ids, 7)  # N T
+copied = letters_to_copy(test.ids)  # N T: True at letters that can be copied
+found = {"the rules": test.bits, "counting": by_counting, "our GPT": by_model}
+rows = {}
+for name, bits in found.items():
+    rows[name] = [bits.mean(), bits[copied].mean()]
+(longer,) = measured_once("gpt", "bits", setup="2017, three times the steps")
+rows["five GPTs, 2,100 steps"] = [longer, "-"]
+columns = ["bits per character", "bits per letter to copy"]
+table(rows, columns, corner="unseen tales", digits=2)
 
 # %% [markdown]
-# After 700 steps neither is better with every seed. After 2,100 the GPT is better with each, and near the limit: 700 steps were too few to compare them.
+# Our GPT copies better than the counts, and it also needs fewer bits for all characters together. It does not reach the limit in 700 steps. With three times as many steps, five GPTs come close to it. So a GPT can learn to copy a name, and we want to know how.
 #
-# ## Speaking
+# ## How can a model copy?
 #
-# A model gives probabilities; to write, we draw one character after another. What we draw from can be changed:
+# Olsson et al. 2022 found how. Two heads work together:
 #
-# - A **temperature** $\tau$ divides the logits before the softmax (lesson 02).
-# - **Top-k** (Fan et al. 2018) keeps the $k$ most probable characters.
-# - The **nucleus** (Holtzman et al. 2020) is the smallest set of the most probable characters that reach $p$ together.
+# 1. In one layer, a head looks at the word before. Then the vector of every word also says which word it follows.
+# 2. In a later layer, a head looks for the word that follows an *equal* word, and copies it. This head is called an **induction head**.
 #
-# What is kept is divided by its sum. What does the nucleus for $p = 0.9$ make of 0.5, 0.3, 0.15 and 0.05?
+# In our tale, "V" comes for the second time. The first head has told the "o" of the first mention that it follows a "V". So the second "V" can find this "o", and copy it.
+#
+# In our GPT eight heads work at once, so the two steps are hard to see. We train a smaller model in the small world of lesson 11. A text has twelve different words, written as numbers. Then one of them comes again, and the model has to say which word followed it the first time. The model is attention alone, in two layers of one head each. In how many of 500 texts is it right?
+
+# %%
+torch.manual_seed(0)
+copier = AttentionAlone(MultiHeadAttention, N=2)  # N layers: x + attention(x)
+losses = induction.fit(copier, seed=0)  # 1,000 steps, texts of 2 to 12 words
+words, answers = recall_next(500, 12, torch.Generator().manual_seed(10_000))  # B T+1, B
+with torch.no_grad():
+    said = copier(words).argmax(-1)  # B
+right = (said == answers).float().mean()
+print("text  ", words[0].tolist())
+print("answer", answers[0].item())
+print(f"share of answers that are right: {right:.2f}")
+
+# %% [markdown]
+# The model is right in nearly all texts. The next picture shows its weights for the text above, in which 6 comes again. In layer 1 the frames mark the word before, in layer 2 the word to copy. Where does the last word, the second 6, look in layer 2?
+
+# %%
+draw_layers(copier, words[0])
+
+# %% [markdown]
+# In layer 2 the last word looks at 28, the word that followed 6 the first time. In layer 1 most words look at the word before them.
+#
+# These are the two steps. But a picture of weights does not show that the second one needs the first. So we change something, and see whether the copying fails:
+#
+# - In layer 1, no word can see the word before it.
+# - To compare: in layer 1, no word can see the one before that.
+# - The first of the two equal words is replaced by another word.
+#
+# The last two rows of the table are stored results of other models, five with two layers and five with one. In which rows does the copying fail?
+
+# %%
+rows = compare_interventions(copier, words, answers)
+columns = ["answers right", "weight on the word to copy"]
+table(rows, columns, corner="500 texts", digits=2)
+
+# %% [markdown]
+# The copying fails without the word before, and with another word in place of the first 6. So layer 2 finds a word by the one before it, and layer 1 has to tell which one that is. This makes the head of layer 2 an induction head. A model with one layer has no earlier layer that could tell its head anything, and it fails, too.
+#
+# ## Writing
+#
+# We can now let our GPT write: we draw a character from its probabilities, append it, and ask again. Often the probabilities are changed first:
+#
+# - A **temperature** divides the logits before the softmax (lesson 02).
+# - **Top-k** (Fan et al. 2018) keeps the k most probable characters.
+# - The **nucleus** (Holtzman et al. 2020) keeps the smallest set of the most probable characters whose sum reaches a threshold, such as 0.9.
+#
+# What is kept is divided by its sum. Take the probabilities 0.5, 0.3, 0.15 and 0.05: what does a nucleus of 0.9 make of them?
+
+
+# %%
+def top_k(p, k):  # V
+    smallest = p.topk(k).values[-1]  # the smallest probability that is kept
+    kept = torch.where(p >= smallest, p, 0.0)  # V
+    return kept / kept.sum()
+
+
+def nucleus(p, threshold):  # V
+    kept = torch.zeros_like(p)  # V
+    for i in p.argsort(descending=True, stable=True):  # the most probable one first
+        if kept.sum() >= threshold:
+            break
+        kept[i] = p[i]
+    return kept / kept.sum()
 
 
 # %% tags=["nbval-check-output"]
-def top_k(p, k):  # V
-    kept = p >= p.topk(k).values[-1]
-    return p * kept / (p * kept).sum()
-
-
-def nucleus(p, least):  # V
-    ordered, place = p.sort(descending=True, stable=True)
-    kept = torch.zeros_like(p, dtype=torch.bool)
-    kept[place] = ordered.cumsum(0) - ordered < least  # those before it do not reach it yet
-    return p * kept / (p * kept).sum()
-
-
-p = torch.tensor([0.5, 0.3, 0.15, 0.05])
-print("top 2:", top_k(p, 2), "  nucleus 0.9:", nucleus(p, 0.9))
+undecided = torch.tensor([0.5, 0.3, 0.15, 0.05])  # V
+sure = torch.tensor([0.94, 0.03, 0.02, 0.01])  # V
+for p in (undecided, sure):
+    print("probabilities", p)
+    print("temperature 2", (p.log() / 2).softmax(-1))  # the logits are log p
+    print("top 2        ", top_k(p, 2))
+    print("nucleus 0.9  ", nucleus(p, 0.9))
+    print()
 
 # %% [markdown]
-# It keeps the first three, as 0.8 is not yet enough. They become 0.526, 0.316 and 0.158.
+# The nucleus keeps the first three, because 0.5 + 0.3 is not yet 0.9. Divided by 0.95, they become 0.526, 0.316 and 0.158.
 #
-# After "Bok saw a hat." the rules leave three possibilities: another sentence about Bok (9/13), one that begins with "the" (2/13), or the end (2/13). What does your model say? And what is left of the names if only the two most probable characters are kept?
-
-# %%
-prompt = "\nthere was a fox called Bok. Bok saw a hat. "
-names = ["end", "space", *CHARACTERS[2:]]
-with torch.no_grad():
-    after = model(encode(prompt)[None])[0, -1]  # V
-
-
-def settings(temperature, k, least):
-    before, p = after.softmax(-1), nucleus(top_k((after / temperature).softmax(-1), k), least)
-    best = before.topk(6).indices.tolist()
-    axes = plots.axes(2, width=4.4, height=3)
-    for ax, (title, shown) in zip(axes, {"as it is": before, "drawn from": p}.items(), strict=True):
-        plots.bars({names[i]: shown[i] for i in best}, "probability", title, ax, ylim=(0, 0.8))
-    kept = ", ".join(names[i] for i in best if p[i] > 0)
-    capitals = [sum(q[i] for i in range(V) if CHARACTERS[i].isupper()) for q in (before, p)]
-    return f"Of these six, {kept} can be drawn. All capitals together have {capitals[0]:.2f} as it is, and now {capitals[1]:.2f}."
-
-
-choice_explorer = explore(
-    settings,
-    temperature=ipywidgets.FloatSlider(value=1, min=0.5, max=3, step=0.1),
-    least=ipywidgets.FloatSlider(value=1, min=0.5, max=1, step=0.01, description="nucleus"),
-    k=ipywidgets.IntSlider(value=2, min=1, max=43),
-)
-choice_explorer
-
-# %% [markdown]
-# The line below the picture says it. Together the capitals are most probable, but your model can't tell which one has to come, so none stands out from "t" or the end, and keeping two characters may leave no name at all. Move the temperature up: the differences become smaller. With k = 43, a nucleus of 0.9 keeps many capitals here. Where one character has more than 0.9 it keeps that alone; a fixed $k$ can't do both.
+# In the second group, one character is nearly certain. There the nucleus keeps only this one, and top-k still keeps two. A temperature of 2 makes the probabilities more equal in both groups, and removes nothing.
 #
-# Now let it write. The first two texts take the most probable character each time: how will they differ? And what becomes of a king, of whom it has never read?
+# Our GPT goes on from "there was a mouse called Vom. ", in three ways and with two seeds each. A line break, which ends a tale, is shown as |. For which way are the two texts the same?
 
 
 # %%
 @torch.no_grad()
-def write(model, prompt, choose, seed=0, longest=64, characters=CHARACTERS):  # choose: logits V to probabilities V
-    ids, draw = encode(prompt, characters)[None], torch.Generator().manual_seed(seed)  # 1 T
+def write(model, prompt, choose, seed=0, longest=64):
+    draw = torch.Generator().manual_seed(seed)
+    ids = encode(prompt)[None]  # 1 T
     while ids.shape[1] < longest:
-        p = choose(model(ids)[0, -1])  # V
-        ids = torch.cat([ids, torch.multinomial(p, 1, generator=draw)[None]], 1)
-    return decode(ids[0], characters).strip("\n").replace("\n", " | ")
+        logits = model(ids)[0, -1]  # V: for the character after the last one
+        p = choose(logits)  # V
+        next_id = torch.multinomial(p, 1, generator=draw)  # 1
+        ids = torch.cat([ids, next_id[None]], dim=1)  # 1 T+1
+    return decode(ids[0]).strip("\n").replace("\n", " | ")
 
 
-ways = {
-    "most probable": lambda logits: top_k(logits.softmax(-1), 1),
-    "nucleus 0.9": lambda logits: nucleus(logits.softmax(-1), 0.9),
-    "as it is": lambda logits: logits.softmax(-1),
-    "temperature 2": lambda logits: (logits / 2).softmax(-1),
-}
-for name, choose in ways.items():
-    for seed in range(2):
-        print(f"{name:14}", write(model, "\n", choose, seed))
-for start in ("there was a wolf called Zak. ", "there was a king called Moe. "):
-    print("\nnucleus 0.9   ", write(model, f"\n{start}", ways["nucleus 0.9"]))
+def most_probable(logits):  # V
+    return top_k(logits.softmax(-1), 1)
+
+
+def from_nucleus(logits):  # V
+    return nucleus(logits.softmax(-1), 0.9)
+
+
+def at_temperature_2(logits):  # V
+    return (logits / 2).softmax(-1)
+
+
+# %%
+prompt = "\nthere was a mouse called Vom. "
+for choose in (most_probable, from_nucleus, at_temperature_2):
+    print(choose.__name__)
+    for seed in (1, 2):
+        print("   ", write(model, prompt, choose, seed))
 
 # %% [markdown]
-# The first two are the same. At temperature 2 words fall apart. Names change when they come again, and the king becomes an animal.
+# The two texts are the same if we take the most probable character each time, because chance plays no part then. At temperature 2, improbable letters come more often, and words are misspelt.
 #
-# ## RMSNorm, rotary positions, SwiGLU
+# **Your turn**: no tale that our GPT has read is about a king. Run the next cell with other seeds. What becomes of the king?
+
+# %%
+write(model, "\nthere was a king called Moe. ", from_nucleus, seed=0)
+
+# %% [markdown]
+# <details><summary>Answer</summary>
 #
-# This was the decoder of 2017, with pre-norm. Llama 3 (Grattafiori et al. 2024) has four main changes. **RMSNorm** (Zhang & Sennrich 2019) subtracts no mean. In **SwiGLU** (Shazeer 2020) a second projection gates the hidden units, by $\text{SiLU}(z) = z\, \sigma(z)$:
+# In our runs, an animal takes his place as soon as a sentence begins with "the". Our GPT has learned that a kind of animal stands there, and no tale has taught it that a king can stand there, too.
 #
-# $$\text{RMSNorm}(x) = g \cdot \frac{x}{\sqrt{\frac{1}{D}\sum_i x_i^2 + \varepsilon}} \qquad \text{SwiGLU}(x) = \big(\text{SiLU}(x W_\text{gate}) \odot x W_\text{up}\big)\, W_\text{down}$$
+# </details>
 #
-# **Rotary positions** (lesson 11) turn queries and keys; nothing is added to embeddings.
+# ## What has changed since 2017?
 #
-# What does RMSNorm make of [1, 2, 2]? With how many hidden units do SwiGLU's three matrices have as many weights as two with F?
+# Our GPT is a decoder of 2017, with the norms in front. We compare it with Llama 3 (Grattafiori et al. 2024), whose authors say what is inside. It has the same two sub-layers, and four main changes. We take them one by one.
+#
+# **RMSNorm** (Zhang and Sennrich 2019) takes the place of the layer norm. It subtracts no mean, and has a gain g but no bias. ε is tiny, as before.
+#
+# $$\text{RMSNorm}(x) = g \cdot \frac{x}{\sqrt{\frac{1}{D}\sum_i x_i^2 + \varepsilon}}$$
+#
+# With g = 1, what does RMSNorm make of [1, 2, 2]?
 
 
 # %% tags=["nbval-check-output"]
 class RMSNorm(nn.Module):
     def __init__(self, D):
         super().__init__()
-        self.weight = nn.Parameter(torch.ones(D))  # the gain g
+        self.g = nn.Parameter(torch.ones(D))
 
     def forward(self, x):  # … D
-        return self.weight * x / (x.square().mean(-1, keepdim=True) + 1e-5).sqrt()  # … D
+        mean_square = x.square().mean(-1, keepdim=True)  # … 1
+        return self.g * x / (mean_square + 1e-5).sqrt()  # … D
 
 
+x = torch.tensor([1.0, 2.0, 2.0])  # D
+print("RMSNorm  ", RMSNorm(3)(x).detach())
+print("LayerNorm", nn.LayerNorm(3)(x).detach())
+
+# %% [markdown]
+# The mean square is (1 + 4 + 4) / 3 = 3, so each number is divided by √3 = 1.732. The signs stay, because no mean is subtracted.
+#
+# **SwiGLU** (Shazeer 2020) takes the place of the feed-forward network. Two matrices read x side by side. The result of the first one passes through $\text{SiLU}(z) = z\, \sigma(z)$, where σ is the sigmoid, and becomes a gate. The gate multiplies the result of the second one, number by number. A third matrix brings the product back to the width D.
+#
+# $$\text{SwiGLU}(x) = \big(\text{SiLU}(x W_\text{gate}) \odot x W_\text{up}\big)\, W_\text{down}$$
+#
+# Like all linear layers of Llama 3, these have no biases. A feed-forward network has two matrices, and SwiGLU has three. So we give SwiGLU 2F/3 hidden units in place of F. Which of the two has more weights then?
+
+
+# %% tags=["nbval-check-output"]
 class SwiGLU(nn.Module):
     def __init__(self, D, F):
         super().__init__()
         hidden = 2 * F // 3
-        self.gate, self.up = nn.Linear(D, hidden, bias=False), nn.Linear(D, hidden, bias=False)
+        self.gate = nn.Linear(D, hidden, bias=False)
+        self.up = nn.Linear(D, hidden, bias=False)
         self.down = nn.Linear(hidden, D, bias=False)
 
     def forward(self, x):  # B T D
-        gate = self.gate(x)  # B T 2F/3
-        return self.down(gate * gate.sigmoid() * self.up(x))  # B T D
+        z = self.gate(x)  # B T 2F/3
+        gate = z * z.sigmoid()  # B T 2F/3: SiLU
+        return self.down(gate * self.up(x))  # B T D
 
 
-x = torch.tensor([1.0, 2.0, 2.0])
-print("RMSNorm:", RMSNorm(3)(x).detach(), "  LayerNorm:", nn.LayerNorm(3)(x).detach())
 for network in (FeedForward(48, 192), SwiGLU(48, 192)):
-    print(type(network).__name__, sum(p.numel() for p in network.parameters() if p.ndim == 2), "weights")
+    count = 0
+    for name, weights in network.named_parameters():
+        if "bias" not in name:
+            count += weights.numel()
+    print(type(network).__name__, count)
 
 # %% [markdown]
-# The mean square is 3, so each number is divided by 1.732. SwiGLU gets two thirds of F hidden units.
+# Both have the same number of weights, because three matrices of 2F/3 hidden units are as large as two of F.
 #
-# ## Grouped queries
+# **Rotary positions** are the third change. Lesson 11 has shown them: the queries and keys are turned by their position, and nothing is added to the embeddings.
 #
-# The fourth change is **grouped queries** (Ainslie et al. 2023). A model that writes keeps all keys and values in a **cache** (lesson 13). To keep less, $W_K$ and $W_V$ make $G$ of each in place of $H$, and head $h$ uses those of group $\lfloor h / (H/G) \rfloor$. With $N$ layers, $T$ positions and $b$ bytes for a number, the cache has
+# **Grouped queries** (Ainslie et al. 2023) are the fourth change. A model that writes keeps the keys and values of all positions in its cache. To keep less, the heads share them. There are G groups, and each group has one key and one value for all its heads. Head h belongs to group $\lfloor h / (H/G) \rfloor$. If each number takes b bytes, the cache of N layers and T positions takes
 #
 # $$2 \cdot N \cdot G \cdot d \cdot T \cdot b \quad\text{bytes.}$$
 #
-# For Llama 3 8B, $N = H = 32$, $d = 128$, $G = 8$ and $b = 2$. Which group does head 5 use? How many GiB do 8,192 positions take, and how many with $G = 32$?
+# The 2 stands for key and value. Llama 3 with 8 billion parameters has 8 groups for its 32 heads. How many GiB does its cache take for 8,192 positions, compared with 32 groups, one for each head?
 
 # %% tags=["nbval-check-output"]
-N, H, d, T, b = 32, 32, 128, 8192, 2  # Llama 3 8B
+N = 32  # layers of Llama 3 8B
+H = 32  # heads
+d = 128  # width of a head
+T = 8192  # positions
+b = 2  # bytes
 for G in (32, 8):
-    used = [h // (H // G) for h in range(8)]
-    print(f"{G:2} groups: {2 * N * G * d * T * b / 2**30:.0f} GiB; heads 0 to 7 use the groups", *used)
-heads, latent = 2 * 128 * 128, 512 + 64
-print(f"DeepSeek-V2, numbers for a position and layer: {heads} with all heads, {latent} as it is")
-print(f"as many as {latent / (2 * 128):.2f} groups would need\n")
-
-course, ids = gpt.GPT(len(CHARACTERS)), test.ids[:8, :64]
-course.load_state_dict(model.state_dict(), strict=False)  # your model also keeps its table of positions there
-grouped = gpt.GPT(len(CHARACTERS), norm="rms", positions="rotary", gated=True, groups=2)
-caches = {one: gpt.Cache(layers=2) for one in (course, grouped)}
-with torch.no_grad():
-    steps = {one: [one(ids[:, t : t + 1], cache) for t in range(64)] for one, cache in caches.items()}
-    same = torch.allclose(torch.cat(steps[course], 1), model(ids), atol=1e-4)
-print("the course's GPT, with your weights and a cache, less than 0.0001 apart:", same)
-for one, cache in caches.items():
-    attention = one.layers[0].attention.f
-    print(f"{attention.G} groups: W_K {tuple(attention.W_K.weight.shape)}, {cache.bytes()} bytes of cache for 8 texts")
+    cache = 2 * N * G * d * T * b
+    groups = [h // (H // G) for h in range(8)]
+    print(f"{G:2} groups: {cache / 2**30:.0f} GiB, groups of heads 0 to 7:", groups)
 
 # %% [markdown]
-# Head 5 uses group 1, and the cache takes 1 GiB in place of 4. **Multi-head latent attention** (DeepSeek-AI 2024) keeps 512 numbers, from which the keys and values of 128 heads are computed, and 64 for a rotated key that they share. The course's `models/gpt.py` can make all four changes; without them it computes what yours does.
+# With 8 groups, the cache takes 1 GiB in place of 4. Four heads in a row share a group: heads 0 to 3 use group 0, and heads 4 to 7 use group 1.
 #
-# ## What do the four gain?
+# ## Do the four changes help?
 #
-# We put each change into the model of 2017, and take each out of the one with all four, with nearly as many parameters. How many lower the bits of the model of 2017 with every one of five seeds?
+# We put each change into a model of 2017, our GPT, and train it in the same way. We also train models with all four changes, and with all but one. Each has five seeds, and nearly as many parameters. How many of the four changes lower the bits of the model of 2017 with each of the five seeds?
 
 # %% tags=["nbval-check-output"]
 predict("21.change", ...)
 
 # %% tags=["reveals"]
-print("Bits per character, and by how much each change alters them, seed by seed:")
-CHANGES = ("RMSNorm", "rotary positions", "SwiGLU", "grouped queries")
-base, four = (torch.tensor(measured_once("gpt", "bits", setup=setup)[0]) for setup in ("2017", "all four"))
-rows = {"none": [base, "-", "-"]}
-for change in CHANGES:
-    added, without = (
-        torch.tensor(measured_once("gpt", "bits", setup=f"{how} {change}")[0]) for how in ("2017 +", "all but")
-    )
-    rows[change] = [added, added - base, four - without]
-rows["all four"] = [four, four - base, "-"]
-reveal("21.change", sum(bool((rows[change][1] < 0).all()) for change in CHANGES))
-table(
-    rows,
-    ["2017 with it", "what it alters there", "what it alters beside the others"],
-    corner="change",
-    digits=3,
-)
+print("Difference in bits per character that each change makes, seed by seed:")
+rows = compare_changes()
+helpful = 0
+for in_2017, _ in rows.values():
+    if (in_2017 < 0).all():
+        helpful += 1
+reveal("21.change", helpful)
+columns = ["put into the model of 2017", "added to the other three"]
+table(rows, columns, corner="change, five seeds, 700 steps")
 
 # %% [markdown]
-# None does, and none gains with every seed beside the other three, so these runs of 700 steps show no gain. But RMSNorm has less to compute (Zhang & Sennrich 2019), grouped queries shrink the cache, and SwiGLU was better in larger models (Shazeer 2020).
+# None of the four changes lowers the bits with each seed, neither alone nor added to the other three. The differences have both signs, so these runs show no gain.
 #
-# ## Plays
+# Why do today's models have these parts, then? Their authors give reasons that these runs cannot show. RMSNorm has less to compute. SwiGLU was better in the larger models that Shazeer tried. With rotary positions, a score depends on positions only through their distance (lesson 11). Grouped queries make the cache smaller.
 #
-# The limit of texts that people wrote is not known. **Tiny Shakespeare** (Karpathy 2015) has 1.1 million characters of plays. A GPT with all four changes and a GRU learn from the same 300 batches. An n-gram model counts the whole training text, and needs 2.36 bits per unseen character. How many will the GPT need?
-
-# %% tags=["nbval-check-output"]
-predict("21.plays", ...)
-
-# %% tags=["reveals"]
-print("Bits per character in plays that no model has read:")
-setups = {"n-gram": "n-gram", "GRU": "GRU", "GPT": "GPT", "gpt-shakespeare": "larger GPT, trained longer"}
-columns = ["parameters or counts", "CPU seconds", "bits per character", "minus the GRU's, seed by seed"]
-rows = {}
-gru = torch.tensor(measured_once("shakespeare", "bits", setup="GRU")[0])
-for setup, title in setups.items():
-    measured = measured_once("shakespeare", "parameters", "bits", "cpu_seconds", setup=setup)
-    (size, *_), found, seconds = measured
-    shown = found if len(found) > 1 else found[0]
-    rows[title] = [int(size), sum(seconds) / len(seconds), shown, torch.tensor(found) - gru]
-reveal("21.plays", round(sum(rows["GPT"][2]) / len(gru), 2))
-plays, characters = load_pretrained("gpt-shakespeare")
-print("\nThe larger GPT:")
-for seed in range(2):
-    print(write(plays, "\nROMEO:\n", ways["nucleus 0.9"], seed, longest=128, characters=characters))
-table(rows, columns, corner=f"ranges: {len(gru)} seeds", digits=2)
-
-# %% [markdown]
-# The GRU needs fewer bits than the GPT with every seed, and both need more than the counts. The larger GPT, which ships with the course, was also trained with Muon (lesson 13). It writes in the form of a play, without sense.
+# ## A softmax in one pass
 #
-# ## Softmax in one pass
+# One more thing has changed: the same attention is computed in another way. A GPU has a large, slow memory and a small, fast one. The T × T scores of a long text do not fit into the fast one. So **FlashAttention** (Dao et al. 2022) takes keys and values block by block, and never writes all scores down.
 #
-# A softmax can take its scores block by block (Milakov & Gimelshein 2018), and so can attention (Dao et al. 2022). It keeps the maximum $m$, the sum $\ell$ of $e^{s - m}$, and the weighted sum $c$ of the values. A larger maximum $m'$ shrinks both sums:
+# But a softmax needs the sum over all scores. How can it be computed from one block after the other? We keep three things: the largest score so far, $m$, the sum $\ell$ of all $e^{s - m}$, and the sum $c$ of the values, weighted by the same $e^{s - m}$. When a block brings a larger score, $m$ becomes $m'$, and both sums have to shrink by the factor $e^{m - m'}$ (Milakov and Gimelshein 2018):
 #
-# $$\ell' = e^{m - m'}\, \ell + \sum_j e^{s_j - m'} \qquad c' = e^{m - m'}\, c + \sum_j e^{s_j - m'}\, v_j$$
+# $$\ell' = e^{m - m'}\, \ell + \sum_j e^{s_j - m'} \qquad\qquad c' = e^{m - m'}\, c + \sum_j e^{s_j - m'}\, v_j$$
 #
-# The scores are 1, 2, 0 and then 3, 1, 0. Work out $m$ and $\ell$ after each block. ($e^{-1} = 0.368$, $e^{-2} = 0.135$, $e^{-3} = 0.050$.) And if one key's scores are in the thousands?
+# At the end, the context is $c / \ell$. One query has the scores 1, 2, 0 in a first block and 3, 1, 0 in a second. Calculate $m$ and $\ell$ after each block. You need $e^{-1} = 0.368$, $e^{-2} = 0.135$ and $e^{-3} = 0.050$.
 
 
 # %% tags=["nbval-check-output"]
-def one_pass(blocks, show=False):  # of scores T b and values b d
-    m, total, context = -torch.inf, 0.0, 0.0
-    for scores, values in blocks:
-        new = scores.amax(1, keepdim=True).clamp(min=m)  # T 1
-        old, weights = (m - new).exp(), (scores - new).exp()  # T 1, T b
-        total, context, m = old * total + weights.sum(1, keepdim=True), old * context + weights @ values, new
-        if show:
-            print(f"m = {m.item():.0f}   sum = {total.item():.3f}   context = {(context / total).item():.3f}")
-    return context / total  # T d
+def one_pass(blocks):
+    m = torch.tensor(-torch.inf)
+    total = 0.0
+    context = 0.0
+    for scores, values in blocks:  # b, b d
+        new_m = torch.maximum(m, scores.max())
+        factor = (m - new_m).exp()  # 0 for the first block, as m is -∞
+        exponentials = (scores - new_m).exp()  # b
+        total = factor * total + exponentials.sum()
+        context = factor * context + exponentials @ values  # d
+        m = new_m
+        print(f"m = {m:.0f}, sum = {total:.3f}")
+    return context / total  # d
 
 
-def halves(scores, values, block):
-    return zip(scores.split(block, 1), values.split(block), strict=True)
-
-
-scores, values = (
-    torch.tensor([[1.0, 2, 0, 3, 1, 0]]),
-    torch.tensor([[4.0], [0], [2], [1], [0], [6]]),
-)  # T S, S d
-one_pass(halves(scores, values, 3), show=True)
-print(f"the whole softmax: context = {(scores.softmax(1) @ values).item():.3f}")
-scores, values = torch.randn(2, 100, 100, generator=torch.Generator().manual_seed(0)).double()
-for factor in (1, 10_000):
-    scores[:, 40] *= factor
-    apart = (one_pass(halves(scores, values, 16)) - scores.softmax(1) @ values).abs().max()
-    print(f"scores of key 40 times {factor}: the same to twelve digits: {bool(apart < 1e-12)}")
+scores = torch.tensor([1.0, 2.0, 0.0, 3.0, 1.0, 0.0])  # S
+values = torch.tensor([[4.0], [0.0], [2.0], [1.0], [0.0], [6.0]])  # S d
+blocks = [(scores[:3], values[:3]), (scores[3:], values[3:])]
+print("in blocks:", one_pass(blocks))
+print("as usual: ", scores.softmax(-1) @ values)
 
 # %% [markdown]
-# After the first block, $m = 2$ and $\ell = 0.368 + 1 + 0.135 = 1.503$. Then $m = 3$ and $\ell = 0.368 \cdot 1.503 + 1 + 0.135 + 0.050 = 1.738$. Large scores do no harm: no exponent is above 0.
+# After the first block, $m = 2$ and $\ell = 0.368 + 1 + 0.135 = 1.503$. After the second, $m = 3$ and $\ell = 0.368 \cdot 1.503 + 1 + 0.135 + 0.050 = 1.738$. The context is the same as with the usual softmax.
 #
-# What is this good for? A GPU has a large, slow memory and a small, fast one. **FlashAttention** (Dao et al. 2022) never writes the T×T scores to the slow one: a block of queries stays in the fast one, and keys and values pass by (Dao 2023). How many MiB go through the slow memory for one head of width 64, with blocks of 128 queries?
-
-
-# %%
-def plain_form(Q, K, V):
-    return (Q @ K.mT / 8).softmax(-1) @ V
-
-
-rows, d, block = {}, 64, 128
-for T in (512, 1024, 4096):
-    plain = 4 * (4 * T * d + 4 * T * T)  # Q, K, V, result; scores and weights each written and read
-    blocks = 4 * (2 * T * d + T // block * 2 * T * d)  # Q, result; K and V for each block of queries
-    QKV, ways = torch.randn(3, 1, 1, T, d), (plain_form, F.scaled_dot_product_attention)
-    slow, fast = (min(repeat(lambda way=way: way(*QKV), number=2, repeat=4)) for way in ways)  # noqa: B023
-    rows[f"{T:,} positions"] = [plain / 2**20, blocks / 2**20, slow / fast]
-table(rows, ["MiB, plain", "MiB, in blocks", "PyTorch's, times as fast"], corner="one head", digits=1)
-
-# %% [markdown]
-# In blocks about a quarter is moved. PyTorch's function, which works in blocks too, is faster here with 4,096 positions.
+# So the scores of a block can be forgotten before the next block comes. For 4,096 positions, all scores of one head are 4,096 · 4,096 numbers. With 4 bytes each, they would take 64 MiB. The result is the same attention, so no model has to be trained anew.
 #
-# ## Learning from what has been read
+# ## From a GPT to an assistant
 #
-# Olsson et al. 2022 found how a model can copy: in one layer a head looks at the word before, so that each position knows what it follows. In a later one an **induction head** looks for the position that follows the *same* word, and copies what is there.
+# Our GPT goes on with a text. How does such a model learn to answer a question? It is trained further, on texts of another kind. In the first kind, people have written the right answers:
 #
-# In `recall_next` (lesson 11) one of twelve words comes again: what followed it the first time? We take attention alone: two layers of your `MultiHeadAttention`, one head each. How often are they right?
-
-
-# %%
-torch.manual_seed(0)
-alone = AttentionAlone(MultiHeadAttention, N=2)  # word + position, two layers x + attention(x), readout
-losses = induction.fit(alone, seed=0)
-words, answers = recall_next(500, 12, torch.Generator().manual_seed(10_000))  # B T+1, B
-with torch.no_grad():
-    right = (alone(words).argmax(-1) == answers).float().mean().item()
-print("asked:", words[0].tolist(), "  answer:", answers[0].item(), f"  right in {right:.2f} of 500 texts")
-
-# %% [markdown]
-# Do the layers do these two steps? We measure the weight on the word before, **prefix matching** (the weight on the word after the same word), and **copying**: the share of words that raise their own logit most when they are attended to. Then we hide the word before from layer 1, or, to compare, the one before that. Or we replace the first of the two equal words. What becomes of prefix matching? And with one layer?
-
-# %%
-at = (words[:, :-1] == words[:, -1:]).int().argmax(1)  # B: where the last word was before
-other = words.scatter(1, at[:, None], (words.gather(1, at[:, None]) + 1) % WORDS)  # another word there
-rows = {"yours": induction_scores(alone, words, answers, at)}
-for unseen, title in {1: "layer 1 can't see the word before", 2: "layer 1 can't see the one before that"}.items():
-    rows[title] = induction_scores(alone, words, answers, at, unseen)
-rows["the first of the equal words replaced"] = induction_scores(alone, other, answers, at)
-for layers in (2, 1):
-    seeds = measured_once("induction", "right", "before", "match", "copying", layers=layers)
-    rows[f"five seeds, layers: {layers}"] = seeds
-labels = [str(word) for word in words[0].tolist()]
-marked = [(t, t - 1) for t in range(1, 13)], [(12, int(at[0]) + 1)]  # the word before, and the one to copy
-for i, ax in enumerate(plots.axes(2, width=4.6, height=4)):
-    shown = alone.read(words[:1])[1][i][0].detach(), labels, labels, f"layer {i + 1}"
-    plots.weights(*shown, ax, "keys: words", "queries: words", marked=marked[i])
-table(rows, ["right", "word before", "prefix matching", "copying"], corner="attention alone", digits=2)
-
-# %% [markdown]
-# In layer 1 most words look at the one before, and in layer 2 the last word looks at what followed it the first time. Without the first step the second is gone, and with another word in place of the first of the two, the head does not look: it is an induction head. One layer is right about once in ten texts.
+# ```text
+# question: Vom is a mouse. Where did Vom go?
+# answer:   Vom went to the bridge.
+# ```
 #
-# ## What this lesson can't show
+# Then people compare several answers of the model, and it is trained to prefer those that they like better (Ouyang et al. 2022). Such **instructions** and **feedback** change the weights, and no part of the model. We do not train our GPT in this way.
 #
-# **Instructions** and people's **feedback** make a model answer (Ouyang et al. 2022), and Llama 3 8B has over 100,000 times your model's parameters.
+# ## What is inside the models that we use every day?
 #
-# ## So: what is inside the models that we use every day?
+# Now we can answer the question. The table compares our GPT with Llama 3 8B, part by part (Grattafiori et al. 2024):
 #
-# This decoder, with some changes:
-#
-# | part of Llama 3 8B | where it was taught | what it replaced in 2017 | why |
+# | part | our GPT | Llama 3 8B | lesson |
 # | --- | --- | --- | --- |
-# | pieces of words as input | lesson 06 | the same | |
-# | embedding, readout | lesson 12 | one matrix for both | |
-# | no biases | here | biases in the feed-forward networks | |
-# | causal attention in heads | lessons 09, 10 | encoder, decoder and an attention between them | one text, one kind of layer |
-# | residual connections, norm in front | lesson 12 | norm after the addition | higher learning rates work (lesson 12) |
-# | RMSNorm | here | LayerNorm | less to compute |
-# | rotary positions | lesson 11 | sinusoids added to the embeddings | positions count only by their distance |
-# | SwiGLU | here | ReLU | better when tried (Shazeer 2020) |
-# | grouped queries | here | a key and value for each head | a smaller cache |
-# | softmax in blocks | here | scores written to memory | less to move |
-# | cache | lesson 13 | the same | |
-# | in other models: experts, linear attentions | lessons 18, 20 | one feed-forward network, softmax | less to compute |
+# | it reads and predicts | 43 characters | 128,000 pieces of words | 06 |
+# | embedding and readout | one matrix for both | a matrix for each | 12 |
+# | positions | sinusoids, added | rotary | 11 |
+# | layers | 2 of width 48 | 32 of width 4,096 | 12 |
+# | norms | LayerNorm in front | RMSNorm in front | 12, 21 |
+# | causal attention | 4 heads | 32 heads in 8 groups | 10, 21 |
+# | feed-forward network | ReLU | SwiGLU | 12, 21 |
+# | biases | in attention, feed-forward and norms | none | 21 |
+# | parameters | 58,704 | 8 billion | 21 |
+#
+# So inside Llama 3 is the decoder of 2017, with some parts exchanged, and with over 100,000 times our number of parameters. A cache and a softmax in blocks change how it is computed, and not what it computes. Other models differ more. DeepSeek-V3 has experts in place of most feed-forward networks (lesson 18). Qwen3-Next and Kimi Linear have a delta rule in place of three of four attentions (lesson 20). Many companies do not tell what is inside their models.
 #
 # ## Questions
+#
+# Run a cell to see its question, then replace the dots with a letter in quotes or a number.
 
 # %%
 check("21.q1", ...)
@@ -583,13 +576,13 @@ check("21.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - What is inside the models that we use every day? The decoder of 2017 without a source, with RMSNorm, rotary positions, SwiGLU and grouped queries.
-# - A model's bits per character can be read beside a limit where the text's rules are known.
-# - Temperature flattens or sharpens all probabilities; top-k and the nucleus take the improbable ones away.
-# - The cache has 2·N·G·d·T numbers. A softmax can be computed in one pass, if what was summed is rescaled when the maximum grows.
-# - An induction head looks at what came after the same word last time, helped by a head in an earlier layer. A map alone can't tell: change the word, and see.
+# - What is inside the models that we use every day? In Llama 3 it is the decoder of 2017 without a source. It has RMSNorm in front of each sub-layer, rotary positions, SwiGLU, grouped queries, and no biases. Other models also have experts or a delta rule.
+# - Where the rules of a text are known, a model's bits per character can be compared with a limit.
+# - An induction head copies what came after the same word last time. A head in an earlier layer has to tell each word what it follows.
+# - A high temperature makes the probabilities more equal. Top-k and the nucleus remove the improbable ones.
+# - A cache takes 2·N·G·d·T·b bytes. A softmax can be computed block by block, if the sums shrink when the largest score grows.
 #
-# **To read on**: nanoGPT (github.com/karpathy/nanoGPT) trains on the same plays with some 600 lines, and also on many GPUs; its README gives a loss of 1.88 nats, which are 2.71 bits, after 3 minutes on a laptop's CPU. Raschka's *Build a Large Language Model (From Scratch)* loads the weights of GPT-2, and teaches instructions, too.
+# **To read on**: the course ships [a larger GPT](../course_utils/models/pretrained/gpt-shakespeare/README.md), which has read plays by Shakespeare. [nanoGPT](https://github.com/karpathy/nanoGPT) trains a model on the same plays with some 600 lines. Raschka's *Build a Large Language Model (From Scratch)* also trains on instructions.
 #
 # **Exercises**: [open them](../exercises/21_gpt_exercises.ipynb)
 #

@@ -1,6 +1,7 @@
 # %% [markdown]
-# You write what a language model is trained and used with: its loss, attention in one pass, heads that share keys and values, the size of its cache, the choice of the next id, and the feed-forward network of today. You put a GPT together, and write a test that finds wrong caches. At the end your GPT is trained and speaks. The letters:
-# B sentences, T positions, S keys, V vocabulary, D width of the model, F width between the layers of a network, H heads, d the width of a head, G groups of heads that share keys and values. A mask is True where a position may be attended to.
+# The first four tasks are short: the size of a cache, the loss of a language model, the feed-forward network of today, and the choice of the next id. Keep the other four for a second day: heads that share keys and values, attention in one pass, a whole GPT, and a test that finds wrong caches. At the end, your GPT is trained and writes.
+#
+# The letters: B sentences, T positions, S keys, V vocabulary, D width of the model, F width between the layers of a network, H heads, d the width of a head, G groups of heads that share keys and values. A mask is True where a position may be attended to.
 
 # %%
 import torch
@@ -12,121 +13,9 @@ from course_utils.learner.own import train_own
 from course_utils.models.speaking import go_on, train_speaker
 
 # %% [markdown]
-# ## 21.next_token_loss
-#
-# A language model is trained to say the next id. At each position it gives one logit for each id of the vocabulary, and its loss there is the cross-entropy of the id that stands **one position further on**. Return the mean of these losses over all sentences and positions. What follows the last position is not known, so T is at least 2.
-#
-# $$\text{loss} = -\frac{1}{B\,(T-1)} \sum_{b} \sum_{t=0}^{T-2} \log \text{softmax}(\text{logits}_{b,t})_{\text{ids}_{b,t+1}}$$
-
-
-# %%
-def next_token_loss(logits, ids):
-    """Return the mean cross-entropy of each next id.
-
-    Args:
-        logits: B×T×V, of which those at position t were made from the ids at 0 … t.
-        ids: B×T.
-
-    Returns:
-        The loss, one number, in nats.
-
-    Example:
-        >>> logits = torch.tensor([[[0.0, 0.0], [0.0, 1.0986], [5.0, 0.0]]])
-        >>> next_token_loss(logits, torch.tensor([[0, 1, 1]]))
-        tensor(0.4904)
-    """
-    ### BEGIN SOLUTION
-    log_p = logits[:, :-1].log_softmax(-1)  # B T-1 V
-    wanted = ids[:, 1:, None]  # B T-1 1
-    return -log_p.gather(-1, wanted).mean()
-    ### END SOLUTION
-
-
-# %%
-check("21.next_token_loss", next_token_loss)
-
-# %% [markdown]
-# ## 21.one_pass_attention
-#
-# One query attends to many keys, and its scores and values come **in blocks**: each call of `next_block()` gives the next block, a tuple of scores, b, and values, b×D, and after the last one `None`. A block is lent to you: **the next call overwrites it with NaN**, as fast memory is used again.
-#
-# Return the context, D: the values weighted by the softmax over all scores. Go through the blocks once, and keep three things: the largest score so far, a sum of exponentials, and a context that is not divided yet (Milakov and Gimelshein, 2018; Dao et al., 2022). The check sees the result alone, not what you keep. A block of scores near ±10,000 must not spoil the result. No block is empty.
-
-
-# %%
-def one_pass_attention(next_block):
-    """Return the context of a softmax over scores that come in blocks.
-
-    Args:
-        next_block: a function without arguments, which gives (scores b, values b×D), and None after the last block.
-
-    Returns:
-        The context, D.
-
-    Example:
-        >>> blocks = iter([(torch.tensor([0.0, 0.0]), torch.tensor([[1.0], [2.0]])), (torch.zeros(1), torch.tensor([[6.0]]))])
-        >>> one_pass_attention(lambda: next(blocks, None))
-        tensor([3.])
-    """
-    ### BEGIN SOLUTION
-    largest, total, context = torch.tensor(-torch.inf), 0.0, 0.0
-    while (block := next_block()) is not None:
-        scores, values = block  # b, b D
-        new = torch.maximum(largest, scores.max())
-        factor, e = torch.exp(largest - new), torch.exp(scores - new)
-        total = total * factor + e.sum()
-        context = context * factor + e @ values  # D
-        largest = new
-    return context / total
-    ### END SOLUTION
-
-
-# %%
-check("21.one_pass_attention", one_pass_attention)
-
-# %% [markdown]
-# ## 21.grouped_query_attention
-#
-# A decoder that speaks keeps the keys and values of all positions, for each head. To keep less, heads share them in **groups** (Ainslie et al., 2023): there are H heads with queries of their own, and G groups of keys and values. H is a multiple of G, and **head h uses group h // (H/G)**: the first H/G heads share group 0. With G = H this is the attention of lesson 10, with G = 1 all heads share one set.
-#
-# Each head is scaled by $\sqrt d$. Each row of the mask has at least one True.
-
-
-# %%
-def grouped_query_attention(query, key, value, mask):
-    """Attend with heads that share keys and values in groups.
-
-    Args:
-        query: B×H×T×d.
-        key: B×G×S×d.
-        value: B×G×S×d.
-        mask: B×T×S, True where a position may be attended to; the same for all heads.
-
-    Returns:
-        The contexts, B×H×T×d.
-
-    Example:
-        >>> value = torch.tensor([[[[1.0]], [[2.0]]]])  # two groups, a single position
-        >>> mask = torch.ones(1, 1, 1, dtype=torch.bool)
-        >>> grouped_query_attention(torch.ones(1, 4, 1, 1), torch.ones(1, 2, 1, 1), value, mask).flatten()
-        tensor([1., 1., 2., 2.])
-    """
-    ### BEGIN SOLUTION
-    times = query.shape[1] // key.shape[1]
-    keys, values = (shared.repeat_interleave(times, 1) for shared in (key, value))  # B H S d
-    scores = query @ keys.mT / query.shape[-1] ** 0.5  # B H T S
-    weights = scores.masked_fill(~mask[:, None], -torch.inf).softmax(-1)
-    return weights @ values
-    ### END SOLUTION
-
-
-# %%
-check("21.grouped_query_attention", grouped_query_attention)
-
-# %% [markdown]
 # ## 21.cache_bytes
 #
-# While a decoder speaks, each layer keeps the key and the value of every position. How many bytes is that for a single text? Each layer has `heads` heads of width `d`, which share keys and values in `groups` groups. Llama 3 8B has 32 layers, 32 heads, 8 groups and heads of width 128 (Llama Team, 2024, table 3).
+# While a decoder writes, each layer keeps the keys and the values of every position. Return how many bytes they take for one text. Each layer has `heads` heads of width `d`, which share keys and values in `groups` groups. As an example, Llama 3 8B has 32 layers, 32 heads, 8 groups and heads of width 128 (Llama Team, 2024, table 3).
 
 
 # %%
@@ -158,46 +47,43 @@ def cache_bytes(layers, heads, groups, d, length, bytes):
 check("21.cache_bytes", cache_bytes)
 
 # %% [markdown]
-# ## 21.nucleus
+# ## 21.next_token_loss
 #
-# Before a model's next id is drawn, its improbable ids are often left out. A **nucleus** is the smallest set of ids whose probability reaches `p` (Holtzman et al., 2020): take the most probable id, then the next one, until their probabilities sum to `p` or more. The id with which they do still belongs to the set. Of ids that are equally probable, smaller ones come first.
+# A language model learns to predict the next id. At each position it gives one logit for each id of the vocabulary. Its loss at a position is the cross-entropy of the id that stands **one position further on**. Nothing is known about the id after the last position, so the last logits have no loss. Return the mean of all other losses, over all sentences and positions. T is at least 2.
 #
-# Return V probabilities: 0 for ids outside the set, and for those inside their share of what the set has, so that all sum to 1. `p` is above 0, and at most 1.
+# $$\text{loss} = -\frac{1}{B\,(T-1)} \sum_{b} \sum_{t=0}^{T-2} \log \text{softmax}(\text{logits}_{b,t})_{\text{ids}_{b,t+1}}$$
 
 
 # %%
-def nucleus(logits, p):
-    """Return the probabilities that are left of the smallest set of ids whose probability reaches p.
+def next_token_loss(logits, ids):
+    """Return the mean cross-entropy of each next id.
 
     Args:
-        logits: V.
-        p: a number above 0, at most 1.
+        logits: B×T×V, of which those at position t were made from the ids at 0 … t.
+        ids: B×T.
 
     Returns:
-        Probabilities, V, at their ids, with zeros at all that are left out.
+        The loss, one number, in nats.
 
     Example:
-        >>> nucleus(torch.tensor([0.1, 0.5, 0.4]).log(), 0.8)
-        tensor([0.0000, 0.5556, 0.4444])
+        >>> logits = torch.tensor([[[0.0, 0.0], [0.0, 1.0986], [5.0, 0.0]]])
+        >>> next_token_loss(logits, torch.tensor([[0, 1, 1]]))
+        tensor(0.4904)
     """
     ### BEGIN SOLUTION
-    probabilities = logits.softmax(-1)  # V
-    order = probabilities.argsort(descending=True, stable=True)
-    ordered = probabilities[order]
-    before = ordered.cumsum(-1) - ordered  # what the more probable ids have together
-    kept = torch.zeros_like(probabilities)
-    kept[order] = ordered * (before < p)
-    return kept / kept.sum()
+    log_p = logits[:, :-1].log_softmax(-1)  # B T-1 V
+    wanted = ids[:, 1:, None]  # B T-1 1
+    return -log_p.gather(-1, wanted).mean()
     ### END SOLUTION
 
 
 # %%
-check("21.nucleus", nucleus)
+check("21.next_token_loss", next_token_loss)
 
 # %% [markdown]
 # ## 21.swiglu
 #
-# Most models of today have a **gated** feed-forward network (Shazeer, 2020). Two layers read x side by side. One of them makes gates, which say, number by number, how much of what the other one gives goes on to the third:
+# Most models of today have a **gated** feed-forward network (Shazeer, 2020). Two layers read x side by side. The first one makes gates. A gate says how much of a number of the second layer goes on to the third layer:
 #
 # $$\text{SwiGLU}(x) = \big(\text{SiLU}(x W_{\text{gate}}^\top) \odot x W_{\text{up}}^\top\big)\, W_{\text{down}}^\top \qquad \text{SiLU}(z) = z \cdot \sigma(z)$$
 #
@@ -233,11 +119,126 @@ def swiglu(x, weight_gate, weight_up, weight_down):
 check("21.swiglu", swiglu)
 
 # %% [markdown]
+# ## 21.nucleus
+#
+# Before the next id is drawn, improbable ids are often removed. A **nucleus** is the smallest set of the most probable ids whose probabilities sum to `p` or more (Holtzman et al., 2020). Take the most probable id, then the next one, until the sum reaches `p`. The id that reaches it still belongs to the set. If two ids are equally probable, the smaller one comes first.
+#
+# You get **logits**, while the lesson's function gets probabilities. Return V probabilities, each at its id: 0 outside the set. Inside the set, divide the probabilities by their sum. `p` is above 0, and at most 1.
+
+
+# %%
+def nucleus(logits, p):
+    """Return the probabilities that are left of the smallest set of ids whose probability reaches p.
+
+    Args:
+        logits: V.
+        p: a number above 0, at most 1.
+
+    Returns:
+        Probabilities, V, at their ids, with zeros at all that are left out.
+
+    Example:
+        >>> nucleus(torch.tensor([0.1, 0.5, 0.4]).log(), 0.8)
+        tensor([0.0000, 0.5556, 0.4444])
+    """
+    ### BEGIN SOLUTION
+    probabilities = logits.softmax(-1)  # V
+    order = probabilities.argsort(descending=True, stable=True)
+    ordered = probabilities[order]
+    before = ordered.cumsum(-1) - ordered  # what the more probable ids have together
+    kept = torch.zeros_like(probabilities)
+    kept[order] = ordered * (before < p)
+    return kept / kept.sum()
+    ### END SOLUTION
+
+
+# %%
+check("21.nucleus", nucleus)
+
+# %% [markdown]
+# ## 21.grouped_query_attention
+#
+# A decoder that writes keeps the keys and values of all positions, for each head. To keep less, heads share them in **groups** (Ainslie et al., 2023). There are H heads, each with its own queries, and G groups of keys and values. H is a multiple of G, and **head h uses group h // (H/G)**. So the first H/G heads share group 0. With G = H this is the attention of lesson 10. With G = 1 all heads share the same keys and values.
+#
+# The scores of each head are divided by $\sqrt d$. Each row of the mask has at least one True.
+
+
+# %%
+def grouped_query_attention(query, key, value, mask):
+    """Attend with heads that share keys and values in groups.
+
+    Args:
+        query: B×H×T×d.
+        key: B×G×S×d.
+        value: B×G×S×d.
+        mask: B×T×S, True where a position may be attended to; the same for all heads.
+
+    Returns:
+        The contexts, B×H×T×d.
+
+    Example:
+        >>> value = torch.tensor([[[[1.0]], [[2.0]]]])  # two groups, a single position
+        >>> mask = torch.ones(1, 1, 1, dtype=torch.bool)
+        >>> grouped_query_attention(torch.ones(1, 4, 1, 1), torch.ones(1, 2, 1, 1), value, mask).flatten()
+        tensor([1., 1., 2., 2.])
+    """
+    ### BEGIN SOLUTION
+    times = query.shape[1] // key.shape[1]
+    keys, values = (shared.repeat_interleave(times, 1) for shared in (key, value))  # B H S d
+    scores = query @ keys.mT / query.shape[-1] ** 0.5  # B H T S
+    weights = scores.masked_fill(~mask[:, None], -torch.inf).softmax(-1)
+    return weights @ values
+    ### END SOLUTION
+
+
+# %%
+check("21.grouped_query_attention", grouped_query_attention)
+
+# %% [markdown]
+# ## 21.one_pass_attention
+#
+# One query attends to many keys. Its scores and values come **in blocks**. Each call of `next_block()` returns the next block, a tuple of scores (b) and values (b×D). After the last block it returns `None`. A block is only lent to you: **the next call overwrites it with NaN**, because fast memory is used again.
+#
+# Return the context, D: the sum of the values, weighted by the softmax over all scores. Go through the blocks once. Keep the largest score so far, a sum of exponentials, and a context that is not divided yet (Milakov and Gimelshein, 2018; Dao et al., 2022). Scores near ±10,000 must not spoil the result. No block is empty.
+
+
+# %%
+def one_pass_attention(next_block):
+    """Return the context of a softmax over scores that come in blocks.
+
+    Args:
+        next_block: a function without arguments, which gives (scores b, values b×D), and None after the last block.
+
+    Returns:
+        The context, D.
+
+    Example:
+        >>> blocks = iter([(torch.tensor([0.0, 0.0]), torch.tensor([[1.0], [2.0]])), (torch.zeros(1), torch.tensor([[6.0]]))])
+        >>> one_pass_attention(lambda: next(blocks, None))
+        tensor([3.])
+    """
+    ### BEGIN SOLUTION
+    largest, total, context = torch.tensor(-torch.inf), 0.0, 0.0
+    while (block := next_block()) is not None:
+        scores, values = block  # b, b D
+        new = torch.maximum(largest, scores.max())
+        factor, e = torch.exp(largest - new), torch.exp(scores - new)
+        total = total * factor + e.sum()
+        context = context * factor + e @ values  # D
+        largest = new
+    return context / total
+    ### END SOLUTION
+
+
+# %%
+check("21.one_pass_attention", one_pass_attention)
+
+# %% [markdown]
 # ## 21.gpt
 #
-# Put a GPT together. `__init__` is given and makes the parts: keep it as it is and write `forward`. In this order:
+# Put a GPT together. `__init__` is given and makes the parts. Keep it as it is, and write `forward` in this order:
 #
-# 1. Each id is the sum of its vector in `embedding` and of row t of `positions`, where t is its position.
+# 1. Each id becomes its vector in `embedding` plus row t of `positions`, where t is its position.
 # 2. Each block is pre-norm: x + attention(norm1(x)), then x + network(norm2(x)). A position sees **itself and earlier ones**. In the `attn_mask` of `nn.MultiheadAttention`, T×T, True means hidden.
 # 3. After the last block comes `norm`, and then the readout. It has no weights of its own: the logit of an id is the product with **its vector in `embedding`**.
 #
@@ -301,13 +302,13 @@ check("21.gpt", Gpt)
 # %% [markdown]
 # ## 21.catch_wrong_cache
 #
-# A model that speaks keeps what it needs in a **cache**. Your function gets one model after another, `model(ids, cache)` → (logits B×T×V, a new cache). `ids` are B×T, from 0 to 5, at most 12 in a text. `cache` is `None` at first, and then what the call before has returned. Return `True` for a model that keeps these promises:
+# A model that writes keeps what it needs in a **cache**. Your function gets one model after another, `model(ids, cache)` → (logits B×T×V, a new cache). `ids` are B×T, from 0 to 5, at most 12 in a text. `cache` is `None` at first, and then what the call before has returned. Return `True` for a model that keeps these promises:
 #
-# 1. Its logits are finite, and **one id at a time** they are those of all ids at once.
-# 2. They are the same in pieces of **any length**.
-# 3. Each sentence gets **alone** what it gets in a batch.
+# 1. Its logits are finite. If the ids come **one at a time**, the logits are the same as for all ids at once.
+# 2. They are also the same if the ids come in pieces of **any length**.
+# 3. Each sentence gets the same logits **alone** as in a batch.
 #
-# A broken promise moves some logit by more than $10^{-4}$, rounding by less than $10^{-5}$. A model that raises is wrong.
+# A broken promise changes some logit by more than $10^{-4}$, and rounding changes it by less than $10^{-5}$. A model that raises an error is wrong.
 
 
 # %%
@@ -353,9 +354,9 @@ def catch_wrong_cache(model):
 check("21.catch_wrong_cache", catch_wrong_cache)
 
 # %% [markdown]
-# ## Your own GPT speaks
+# ## Your own GPT writes
 #
-# The next cell trains your `Gpt` for ten to twenty seconds on stories that are made up, such as "mary went to the kitchen. mary took the ball." It reads and writes letters, and knows nothing of words. Then it goes on from a beginning that you may change.
+# The next cell trains your `Gpt` for ten to twenty seconds on invented stories, such as "mary went to the kitchen. mary took the ball." Your GPT reads and writes single letters. After the training, it goes on from a beginning that you may change.
 
 
 # %% tags=["own-machine"]
@@ -368,7 +369,7 @@ def speak(gpt, prompt="mary went to the "):
 train_own(speak, {"21.gpt": Gpt})
 
 # %% [markdown]
-# What is right in what it writes: the spelling, the sentences, or also who has what?
+# What is right in this text: the spelling, the sentences, or also who has what?
 
 # %% tags=["own-machine"]
 progress()

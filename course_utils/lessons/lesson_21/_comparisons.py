@@ -1,0 +1,100 @@
+"""What lesson 21 compares, for its tables and pictures: counts beside a GPT, interventions on an induction head, four changes seed by seed.
+
+No task is declared here. Shape letters: N rows of tales, T characters of a row, B texts, V characters or words there are.
+"""
+
+import torch
+import torch.nn.functional as F
+
+from course_utils.data.measured import measured_once
+from course_utils.data.recall import WORDS
+from course_utils.data.tales import CHARACTERS
+from course_utils.figures import plots
+from course_utils.models.induction import induction_scores
+
+V = len(CHARACTERS)
+CHANGES = ("RMSNorm", "rotary positions", "SwiGLU", "grouped queries")
+
+
+def bits_by_counting(train, test, most):
+    """Return the bits that counts need for each character of `test` but the first, N×T.
+
+    They count in `train` what followed the last k characters. Where that has been seen little, they lean on what followed the last k - 1:
+    p_k(c) = (count(last k, c) + 2 p_{k-1}(c)) / (count(last k) + 2), for k from 0 to `most`.
+    """
+    p = torch.full(test.shape, 1 / V)
+    for k in range(most + 1):
+        before, asked = _code(train, k), _code(test, k)
+        with_next = _how_often(before * V + train, asked * V + test)
+        p = (with_next + 2 * p) / (_how_often(before, asked) + 2)  # N T+1
+    return -p[:, 1:].log2()
+
+
+def _code(ids, k):
+    """The k characters before each, as one whole number."""
+    code = torch.zeros_like(ids)
+    for j in range(1, k + 1):
+        code += V ** (j - 1) * F.pad(ids, (j, 0))[:, : ids.shape[1]]
+    return code
+
+
+def _how_often(seen, asked):
+    codes, number = seen.flatten().unique(return_counts=True)
+    place = torch.searchsorted(codes, asked).clamp(max=len(codes) - 1)
+    return torch.where(codes[place] == asked, number[place], 0)
+
+
+def letters_to_copy(ids):
+    """Return which characters, but the first of each row, are the second or third letter of a name that its tale has said before: N×T."""
+    copied = torch.zeros(ids[:, 1:].shape, dtype=torch.bool)
+    for row, its in enumerate(ids.tolist()):
+        named = False
+        for place, character in enumerate(CHARACTERS[i] for i in its):
+            if character == "\n":
+                named = False
+            elif character.isupper():
+                if named:
+                    copied[row, place : place + 2] = True  # a step back, as the first character is left out
+                named = True
+    return copied
+
+
+def compare_interventions(model, words, answers):
+    """Return a row for each change of a model that copies: the share of right words, and the weight on the word to copy."""
+    at = _first_place(words)
+    another = (words.gather(1, at[:, None]) + 1) % WORDS
+    replaced = words.scatter(1, at[:, None], another)
+    found = {
+        "nothing changed": induction_scores(model, words, answers, at),
+        "layer 1 can't see the word before": induction_scores(model, words, answers, at, unseen=1),
+        "layer 1 can't see the one before that": induction_scores(model, words, answers, at, unseen=2),
+        "the first of the equal words replaced": induction_scores(model, replaced, answers, at),
+    }
+    rows = {name: [right, match] for name, (right, _, match, _) in found.items()}
+    for layers in (2, 1):
+        name = f"five other models, {layers} layers" if layers == 2 else "five other models, 1 layer"
+        rows[name] = measured_once("induction", "right", "match", layers=layers)
+    return rows
+
+
+def _first_place(words):
+    """Where the last word was before: B."""
+    return (words[:, :-1] == words[:, -1:]).int().argmax(1)
+
+
+def draw_layers(model, words):
+    """Draw the weights of both layers for one text, T words, with frames on the word before and on the word to copy."""
+    at, labels = int(_first_place(words[None])), [str(word) for word in words.tolist()]
+    last = len(words) - 1
+    frames = [(t, t - 1) for t in range(1, last + 1)], [(last, at + 1)]
+    _, weights = model.read(words[None])
+    for i, ax in enumerate(plots.axes(2, width=4.6, height=4)):
+        shown = weights[i][0].detach()
+        plots.weights(shown, labels, labels, f"layer {i + 1}", ax, "keys: words", "queries: words", marked=frames[i])
+
+
+def compare_changes():
+    """Return for each change by how many bits per character it alters a GPT, one number for each seed: put into that of 2017, and beside the other three."""
+    bits = lambda setup: torch.tensor(measured_once("gpt", "bits", setup=setup)[0])  # noqa: E731
+    base, four = bits("2017"), bits("all four")
+    return {change: [bits(f"2017 + {change}") - base, four - bits(f"all but {change}")] for change in CHANGES}
