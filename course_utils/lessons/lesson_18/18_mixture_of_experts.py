@@ -91,9 +91,9 @@ _shown.draw_mixture()
 #
 # $$\tfrac{1}{2} \Big\| t - \sum_i g_i o_i \Big\|^2 \qquad\text{or}\qquad -\log \sum_i g_i\, e^{-\frac{1}{2} \| t - o_i \|^2}$$
 #
-# The second loss compares each output by itself (Jacobs et al. 1991, equation 1.3). Its exponential is 1 if the output equals the target, and near 0 if it is far away. So this loss is small as soon as one expert with a large gate is right.
+# The first loss compares only the sum with the target. The second loss compares each output by itself (Jacobs et al. 1991, equation 1.3). Its exponential is 1 if the output equals the target, and near 0 if it is far away. So this loss is small as soon as one expert with a large gate is right.
 #
-# We take the two experts again, with the outputs 2 and 6 and the gates 3/4 and 1/4. The target is 2, so the first expert is right. The function `mixture_loss` computes the second loss; you will write it in the exercises. Which of the losses asks the first expert to change its output all the same?
+# We take the two experts again, with the outputs 2 and 6 and the gates 3/4 and 1/4. The target is 2, so the first expert is right. The function `mixture_loss` computes the second loss, and in the exercises you write it. Which of the losses asks the first expert to change its output all the same?
 
 
 # %% tags=["nbval-check-output"]
@@ -142,7 +142,7 @@ competing = train_on_points(mixture_loss)
 _shown.draw_lines({"work together": together, "compete": competing}, points)
 
 # %% [markdown]
-# A line is thick, and the background has its colour, where this expert has the largest gate. On the left, the experts work together: two of the lines miss most of the points, and only the weighted sum roughly follows them. On the right, the experts compete, and each line follows one of the pieces.
+# A line is thick, and the background has its colour, where this expert has the largest gate. On the left, the experts work together: the lines miss many of the points, and only the weighted sum roughly follows them. On the right, the experts compete, and each line follows one of the pieces.
 #
 # So the competing expert with the largest gate could answer alone. Does this hold for other seeds, too? We have trained both kinds with 20 seeds. How much larger than the error of the sum is the error of that single expert?
 
@@ -150,7 +150,7 @@ _shown.draw_lines({"work together": together, "compete": competing}, points)
 _shown.errors_on_lines()
 
 # %% [markdown]
-# If experts compete, the single expert is hardly worse than the sum: its mean error is 0.07, and that of the sum is 0.06. If experts work together, the single expert cannot take the place of the sum: 0.80 against 0.05. So competing does not make the sum better. It makes experts that can answer alone.
+# If experts compete, the single expert is hardly worse than the sum: its mean error is 0.07, and that of the sum is 0.06. If experts work together, the mean error of the single expert is 0.80, and that of the sum is 0.05. So competing does not make the sum better. It makes experts that can answer alone.
 #
 # ## Who learns from an input?
 #
@@ -206,13 +206,13 @@ for name, factor in factors.items():
     print(f"{name:25}  factor {factor:.3f}  gradient", gradient)
 
 # %% [markdown]
-# Only the softmax over all scores gives the gate a gradient. The softmax of a single number is 1 whatever the number is, so nothing changes with the score, whereas the probability 0.665 changes with every score.
+# Only the softmax over all scores gives the gate a gradient. The softmax of a single number is 1 whatever the number is, so it does not change with the score. The probability 0.665 changes with every score.
 #
 # A **switch** (Fedus et al. 2021) works in this second way. It asks the expert with the largest probability, and multiplies its output by this probability:
 #
 # $$p = \text{softmax}(W x + b) \qquad y = p_i\, o_i(x) \quad\text{with } i = \arg\max_j\, p_j$$
 #
-# In a Transformer, the inputs are the tokens of a text, so we call them **tokens** from now on. In the code, each expert gets only its own rows of the batch.
+# In a Transformer, the inputs are the tokens of a text, so we call them **tokens** from now on. In the code, each expert gets only those tokens of the batch that chose it.
 
 
 # %%
@@ -251,7 +251,8 @@ def batch(draw, size=64):
 
 
 x, translation = batch(generator(1), size=2)
-print("1s of the first token:", x[0].nonzero().flatten().tolist())
+places = x[0].nonzero().flatten()  # where the first token is not 0
+print("1s of the first token:", places.tolist())
 print("its translation:", translation[0].item())
 
 # %% [markdown]
@@ -372,7 +373,7 @@ with torch.no_grad():
 table(rows, ["share of all tokens", "right of its own", "right of the others"])
 
 # %% [markdown]
-# Each expert gets most of its own tokens right, and almost none of the others. So the gate asks the right expert, and no other expert could take its place. The experts began alike. What makes the difference is what they were asked in training.
+# Each expert gets most of its own tokens right, and almost none of the others. So the gate asks the right expert, and no other expert could take its place. An expert gets a gradient only from the tokens that it is asked, so it has learned these and no others.
 #
 # ## Other ways to balance
 #
@@ -438,7 +439,7 @@ _shown.compare_layers("8 experts", "one network", "one wide network")
 _shown.compare_layers("8 experts", "8 experts, capacity", "8 experts, no balance loss")
 
 # %% [markdown]
-# The capacity costs a few right words with every seed. The balance loss makes little difference here: this layer does not collapse without it. So not every layer of experts collapses, and we do not know why this one does not.
+# The capacity costs a few right words with every seed. Without the balance loss, this translator gets hardly fewer words right. So not every layer of experts needs one.
 #
 # ## What does each expert answer?
 #
