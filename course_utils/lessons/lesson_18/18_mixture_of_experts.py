@@ -4,334 +4,380 @@ import torch.nn.functional as F
 from torch import nn
 
 from course_utils import check, predict, reveal
-from course_utils.data.measured import measured_once
-from course_utils.data.regimes import LANGUAGES, WORDS, dictionaries, on_lines, written
+from course_utils.data.regimes import LANGUAGES, WORDS, dictionaries, on_lines
 from course_utils.figures import diagrams, plots
-from course_utils.figures.pictures import picture
 from course_utils.figures.tables import table
-from course_utils.models import experts
+from course_utils.lessons.lesson_18 import _shown
+from course_utils.models.experts import Translator, fit_translator, mixture_loss
 from course_utils.models.train_model import train_model
 
 torch.set_printoptions(precision=3, sci_mode=False)
 
 
-def drawn(seed):
+def generator(seed):
     return torch.Generator().manual_seed(seed)
 
 
 # %% [markdown]
-# ## Different inputs, different rules
+# So far, one network has answered all inputs. Now there are several networks, and for each input one of them should answer. Who should it be, and how does a model learn to choose? We begin with points in a plane, where we can see the answers. At the end, we put several networks into a Transformer.
 #
-# In lesson 17 one network used many positions of a memory. Now there are several networks, and for each input something has to decide which of them answers. The points below follow one rule in one range of x and another in the next. If a network can draw one straight line, how many networks would you use?
+# ## Three rules, and nobody says where each holds
+#
+# Here are our points. The network predicts y from x. If a network can draw one straight line, how many networks would you use?
 
 # %%
-points = on_lines(300, drawn(0))
-plots.scatter(points.x[:, 0], points.y[:, 0], "x", "y")
+points = on_lines(1000, generator(1))  # x: B 1, y: B 1
+plots.scatter(points.x[:300, 0], points.y[:300, 0], "x", "y")
 
 # %% [markdown]
-# The points lie on three straight pieces, so three networks are enough. But nobody tells them where one piece ends and the next begins. So a **gate** has to learn which network should answer, while the networks, called **experts**, learn what to answer (Jacobs et al. 1991).
+# Three networks are enough, because the points lie on three straight pieces. But nobody says where one piece ends and the next one begins.
+#
+# So two things have to be learned. Each network learns what to answer, and is called an **expert**. Another network learns which expert should answer, and is called the **gate** (Jacobs et al. 1991). Together they are a **mixture of experts**.
 #
 # ## A gate is attention over networks
 #
-# The experts all read the same input $x$. Expert $i$ answers $o_i(x)$, and the gate gives it a weight $g_i$:
+# All experts read the same input $x$. Expert $i$ gives the output $o_i(x)$. The gate gives a score to each expert, and a softmax turns the scores into weights $g_i$, which are also called **gates**. The answer $y$ is the weighted sum of the outputs:
 #
-# $$y = \sum_i g_i\, o_i(x) \qquad g = \text{softmax}(W x + b)$$
+# $$g = \text{softmax}(W x + b) \qquad y = \sum_i g_i\, o_i(x)$$
 #
-# Here $b$ is a preference that does not depend on $x$. Where are the query, the keys and the values? And what does the mixture answer if two experts say 2 and 6, and the gate's scores are ln 3 and 0?
-
+# Each row of $W$ belongs to an expert, and its dot product with $x$ is the score of this expert. The numbers in $b$ prefer some experts whatever $x$ is.
+#
+# Take two experts with the outputs 2 and 6, and the scores ln 3 and 0. Calculate on paper: what is the answer? The exponential of ln 3 is 3.
 
 # %% tags=["nbval-check-output"]
-class Mixture(nn.Module):
-    def __init__(self, D, E, N):  # width of an input, width of an answer, number of experts
-        super().__init__()
-        self.gate, self.experts = nn.Linear(D, N), nn.ModuleList(nn.Linear(D, E) for _ in range(N))
-
-    def forward(self, x):  # B D
-        outputs = torch.stack([expert(x) for expert in self.experts], 1)  # B N E
-        return outputs, self.gate(x).softmax(-1)  # B N E, B N
-
-
-def mix(outputs, gates):
-    return (gates[..., None] * outputs).sum(1)  # B E
-
-
-mixture, shipped, x = Mixture(2, 3, N=4), experts.Mixture(2, 3, experts=4), torch.randn(5, 2)
-shipped.load_state_dict(mixture.state_dict())
-print("the package's mixture agrees:", torch.allclose(mix(*mixture(x)), experts.mix(*shipped(x)), atol=1e-6))
-gates = torch.tensor([[3.0, 1.0]]).log().softmax(-1)  # B N
-print("gates:", gates, " answer:", mix(torch.tensor([[[2.0], [6.0]]]), gates))
-shapes = {"queries": "B D", "keys": "N D", "values": "B N E", "scores": "B N", "context": "B E"}
-parts = "input: *x*", "rows of *W*", "outputs: *o*_i (*x*)", "dot"
-diagrams.attention(*parts, then="answer", title="A mixture of experts", shapes=shapes)
+outputs = torch.tensor([2.0, 6.0])  # N
+scores = torch.tensor([3.0, 1.0]).log()  # N: ln 3 and ln 1 = 0
+gates = scores.softmax(-1)  # N
+answer = 0
+for i in range(2):
+    answer = answer + gates[i] * outputs[i]
+print("gates ", gates)
+print("answer", answer)
+print("the same as a product:", gates @ outputs)
 
 # %% [markdown]
-# The input is the query, the rows of $W$ are the keys, and the experts' outputs are the values. (The drawing's weights are the gates.) But these values are computed for each query: not asking an expert saves work. Here the answer is 3/4 · 2 + 1/4 · 6 = 3.
+# The answer is 3, because the gates are 3/4 and 1/4, and 3/4 · 2 + 1/4 · 6 = 3.
 #
-# ## Compete, or work together?
+# This is the attention of lesson 03. What are its query, its keys and its values here? In the code, N is the number of experts, D the width of an input, and E the width of an output.
+
+
+# %%
+class Mixture(nn.Module):
+    def __init__(self, D, E, N):
+        super().__init__()
+        self.experts = nn.ModuleList(nn.Linear(D, E) for _ in range(N))
+        self.gate = nn.Linear(D, N)  # its matrix is W, N D
+
+    def forward(self, x):  # B D
+        outputs = [expert(x) for expert in self.experts]  # N tensors, B E
+        gates = self.gate(x).softmax(-1)  # B N
+        return torch.stack(outputs, dim=1), gates  # B N E, B N
+
+
+def weighted_sum(outputs, gates):  # B N E, B N
+    weighted = gates[:, :, None] * outputs  # B N 1 times B N E: B N E
+    return weighted.sum(1)  # B E
+
+
+# %%
+_shown.draw_mixture()
+
+# %% [markdown]
+# The input is the query, the rows of $W$ are the keys, and the outputs are the values. There is one difference from the attention of words: a value has to be computed anew for each query. If an expert is not asked, this work is saved. In the box "mask", we shall leave experts out.
 #
-# Should the *sum* be right, or *some expert*?
+# ## Work together, or compete?
+#
+# What should the loss ask for? It can ask that the weighted sum comes near the target $t$, or that one of the experts does:
 #
 # $$\tfrac{1}{2} \Big\| t - \sum_i g_i o_i \Big\|^2 \qquad\text{or}\qquad -\log \sum_i g_i\, e^{-\frac{1}{2} \| t - o_i \|^2}$$
 #
-# The second (Jacobs et al., equation 1.3) is, but for a constant, the negative log density of $t$ if one expert is drawn by its gate and its answer is off by Gaussian noise. The target is 3, two experts answer 3 and 7, and both gates are 1/2. Which loss asks the first expert to change?
+# The first loss compares only the sum with the target. The second loss compares each output by itself (Jacobs et al. 1991, equation 1.3). Its exponential is 1 if the output equals the target, and near 0 if it is far away. So this loss is small as soon as one expert with a large gate is right.
+#
+# We take the two experts again, with the outputs 2 and 6 and the gates 3/4 and 1/4. The target is 2, so the first expert is right. The function `mixture_loss` computes the second loss, and in the exercises you write it. Which of the losses asks the first expert to change its output all the same?
+
 
 # %% tags=["nbval-check-output"]
-outputs, target = torch.tensor([[[3.0], [7.0]]], requires_grad=True), torch.tensor([[3.0]])
-half = torch.tensor([[0.5, 0.5]])
-losses = {"sum": (mix(outputs, half) - target).square().sum() / 2}
-losses["expert"] = experts.mixture_loss(outputs, half, target)
+def sum_loss(outputs, gates, target):  # B N E, B N, B E
+    errors = weighted_sum(outputs, gates) - target  # B E
+    return errors.square().sum(-1).mean() / 2
+
+
+outputs = torch.tensor([[[2.0], [6.0]]], requires_grad=True)  # B N E
+gates = torch.tensor([[0.75, 0.25]])  # B N
+target = torch.tensor([[2.0]])  # B E
+losses = {
+    "of the sum": sum_loss(outputs, gates, target),
+    "of each output": mixture_loss(outputs, gates, target),
+}
+print("sizes of the gradients of both outputs")
 for name, loss in losses.items():
     (gradient,) = torch.autograd.grad(loss, outputs)  # B N E
-    print(f"{name:6} loss: {loss.item():.2f}  sizes of the gradients of both answers:", gradient.abs()[0, :, 0])
+    sizes = gradient.abs().flatten()  # N
+    print(f"loss {name:14}  {sizes[0]:.4f}  {sizes[1]:.4f}")
 
 # %% [markdown]
-# The first loss does: the weighted sum is 5, so both experts should answer less. Under the second loss, the first expert is right and stays as it is, and the second, which is far off, hardly moves. So there the experts **compete**: an input teaches the expert that is already near its target. We train three linear experts with each loss. What will their lines look like? The background has the colour of the expert with the largest gate, whose line is thick there.
+# The loss of the sum asks the first expert to change. The sum is 3 and the target 2, so both experts should answer less. This makes the experts **work together**: each makes up for the errors of the other.
+#
+# With the second loss, the gradient of the first expert is 0: it is right, and stays as it is. The gradient of the second expert is almost 0, because it is far from the target. So an input teaches the expert that is already near its target. The experts **compete** for the input.
+#
+# We train two mixtures of three straight lines on our points, one with each loss. What will their lines look like?
+
 
 # %%
-seen, trained = on_lines(1000, drawn(1)), {}
-x = torch.linspace(-3, 3, 121)[:, None]
-for ax, name in zip(plots.axes(2, width=4, height=3), ("work together", "compete"), strict=True):
+def train_on_points(loss):
     torch.manual_seed(0)
-    trained[name] = experts.Mixture(1, 1, experts=3)
-    experts.fit(trained[name], seen.x, seen.y, steps=1000, rate=3e-2, compete=name == "compete")
-    with torch.no_grad():
-        outputs, gates = trained[name](x)
-    ax.scatter(points.x, points.y, s=6, color="0.7")
-    for i, (colour, dash, _) in enumerate(plots.LOOKS[:3]):
-        ax.plot(x, outputs[:, i], color=colour, linestyle=dash, linewidth=1, alpha=0.5)
-        asked = gates.argmax(1) == i  # where this expert has the largest gate
-        ax.fill_between(x[:, 0], -5, 3, where=asked, color=colour, alpha=0.12, linewidth=0)
-        largest = outputs[:, i].where(asked[:, None], torch.nan)
-        ax.plot(x, largest, color=colour, linestyle=dash, linewidth=3, label=f"expert {i + 1}")
-    ax.plot(x, mix(outputs, gates), color="black", linewidth=1, label="weighted sum")
-    ax.set(xlabel="x", ylabel="y", title=name, ylim=(-5, 3))
-    ax.legend(loc="lower center", ncols=2, fontsize=9, edgecolor="none")
+    mixture = Mixture(D=1, E=1, N=3)
+
+    def loss_of_batch(draw):
+        rows = torch.randint(len(points.x), (64,), generator=draw)  # B
+        outputs, gates = mixture(points.x[rows])  # B N E, B N
+        return loss(outputs, gates, points.y[rows])
+
+    train_model(mixture, loss_of_batch, seed=0, steps=1000, rate=0.03)
+    return mixture
+
+
+together = train_on_points(sum_loss)
+competing = train_on_points(mixture_loss)
+_shown.draw_lines({"work together": together, "compete": competing}, points)
 
 # %% [markdown]
-# On the left, the experts work together: their lines miss most of the points, and only the weighted sum roughly follows them. On the right the experts compete, and each follows one piece.
+# A line is thick, and the background has its colour, where this expert has the largest gate. On the left, the experts work together: the lines miss many of the points, and only the weighted sum roughly follows them. On the right, the experts compete, and each line follows one of the pieces.
 #
-# Is one loss better? Each of 20 seeds is trained with both. A circle is the error of the weighted sum, a square the error if only the expert with the largest gate answers.
-
-# %%
-errors = {name: torch.tensor(measured_once("lines", "error", "best_error", setup=name)) for name in trained}  # 2 S
-better = (errors["compete"] < errors["work together"])[0].sum().item()
-print(f"If experts compete, the error of the sum is smaller with {better} of 20 seeds.")
-for name, (total, one) in errors.items():
-    least, most = (one / total).aminmax()
-    print(
-        f"{name}: the sum's mean error is {total.mean():.3f}; the largest gate alone has {least:.1f} to {most:.1f} times the sum's"
-    )
-ax = plots.axes(width=8, height=1.9)
-marks = {name: dict(zip(("weighted sum", "largest gate alone"), both, strict=True)) for name, both in errors.items()}
-plots.dots(marks, "squared error", "", ax, (0.018, 2))
-ax.set_xscale("log")
-ax.minorticks_off()
-_ = ax.set_xticks([0.03, 0.1, 0.3, 1], ["0.03", "0.1", "0.3", "1"])
-
-# %% [markdown]
-# As a sum, competing experts win with most seeds and lose on average: errors are above 0.08 in six of their runs and one of the others. Competing brings something else: the expert with the largest gate can then answer alone, and its error is at most 1.3 times the sum's. Experts that worked together can hardly ever answer alone.
-#
-# ## What is not attended to does not change
-#
-# What does an expert learn from an input that it does not answer? Its gate should be exactly 0. A softmax never gives that, so we take it over the $k$ largest scores only (Shazeer et al. 2017). With scores of 1, 3 and 2, and $k$ = 2, which gates come out?
+# So the competing expert with the largest gate could answer alone. Does this hold for other seeds, too? We have trained both kinds with 20 seeds. How much larger than the error of the sum is the error of that single expert?
 
 # %% tags=["nbval-check-output"]
-scores, k = torch.tensor([[1.0, 3.0, 2.0]]), 2  # B N
-kept = torch.zeros(1, 3, dtype=torch.bool).scatter(1, scores.topk(k).indices, True)  # B N
-gates = scores.masked_fill(~kept, -torch.inf).softmax(-1)  # B N
-print("among the two largest:", kept.tolist(), " gates:", gates)
-diagrams.best_experts(scores[0], gates[0])
+_shown.errors_on_lines()
 
 # %% [markdown]
-# The first expert gets 0, the others the softmax of 3 and 2. Change the line to $k$ = 1: which gate does the best expert get now, whatever its score?
+# If experts compete, the single expert is hardly worse than the sum: its mean error is 0.07, and that of the sum is 0.06. If experts work together, the mean error of the single expert is 0.80, and that of the sum is 0.05. So competing does not make the sum better. It makes experts that can answer alone.
 #
-# Can such experts keep what they know while others learn? For this we need two kinds of inputs: the cell shows one digit in white and in black. Four linear experts learn both kinds, and the best two answer. To keep all four at work, training adds noise to the scores and a second loss, as in that paper; both ideas come back below. Will the gate tell white digits from black ones?
-
-# %%
-white, black = written("white"), written("black")
-both = torch.cat([white.x, black.x]), torch.cat([white.digit, black.digit])
-for ax, kind in zip(plots.axes(2, width=1.6, height=1.8), (white, black), strict=True):
-    picture(kind.x[3].view(8, 8), f"a {kind.digit[3]}", ax)
-torch.manual_seed(0)
-mixture = experts.Mixture(64, 10, k=2, noise=2.0)
-experts.fit(mixture, *both, steps=1000, rate=1e-2, compete=False, balance=0.1)
-mixture.eval()
-columns = [f"expert {i + 1}" for i in range(4)]
-means = {colour: mixture(written(colour, "test").x).gates.mean(0).tolist() for colour in ("white", "black")}  # N each
-table({f"{colour} digits": gates for colour, gates in means.items()}, columns, corner="mean gate", digits=2)
-
-# %% [markdown]
-# With $k$ = 1, the softmax of a single score is 1, whatever the score. And the gate does tell the colours apart: no expert has large gates for both. But not all four are at work, although they should be.
+# ## Who learns from an input?
 #
-# Now the labels of black digits are shifted by one, so a 3 should be called “four”. Which experts get a gradient from these digits if the best two answer, and which if only the best one does?
-
-# %%
-moved, rows = (black.digit + 1) % 10, {}
-for k in (2, 1):
-    mixture.k = k
-    mixture.zero_grad()
-    experts.loss_of(mixture(black.x), moved, compete=False).backward()
-    rows[f"best {k}"] = [f"{expert.weight.grad.norm():.1g}" for expert in mixture.experts]
-table(rows, columns, corner="size of the gradient")
-
-# %% [markdown]
-# If two answer, the experts for white digits get a tiny gradient from black ones. If only the best one answers, it is exactly 0: an expert learns nothing from an input that it does not answer.
+# If one expert can answer alone, we need not ask the others. Their gates should then be exactly 0. A softmax never gives exactly 0. So Shazeer et al. 2017 keep only the $k$ largest scores, and hide the others as a mask hides words.
 #
-# ## Does it forget less?
-#
-# Four models learn 300 more steps from black digits only, with new labels:
-#
-# - *one network* with a hidden layer;
-# - *all four*: a mixture whose experts all answer;
-# - *best two*: the mixture above;
-# - *best one*: the same, but only the best expert answers.
-#
-# They learn with plain gradient steps (SGD) or with Adam, and with a fixed gate or with one that learns. Of all white digits, what share will *best two* forget with Adam and a fixed gate?
+# Three experts have the scores 1, 3 and 2, and k is 2. Which gates come out?
 
 # %% tags=["nbval-check-output"]
-predict("18.forgetting", ...)
-
-# %% tags=["reveals"]
-print("Each mark is a seed; forgotten: the share of white digits recognised before, minus that afterwards.")
-names, forgotten, learned = ("white", "white_sgd", "white_adam", "black_sgd", "black_adam"), {}, []
-for setup in ("one network", "all four", "best two", "best one"):
-    before, by_sgd, by_adam, *new = torch.tensor(measured_once("forgetting", *names, setup=setup))
-    free = setup if setup == "one network" else f"{setup}, gate free"  # one network has no gate that could learn
-    white_free, black_free = torch.tensor(measured_once("forgetting", "white_adam", "black_adam", setup=free))
-    ways = ("SGD, gate fixed", "Adam, gate fixed", "Adam, gate learns")
-    learning = before - white_free if free != setup else []  # no mark for one network
-    forgotten[setup] = dict(zip(ways, (before - by_sgd, before - by_adam, learning), strict=True))
-    learned += [*new, black_free]
-reveal("18.forgetting", round(forgotten["best two"]["Adam, gate fixed"].mean().item(), 2))
-(reached,) = measured_once("forgetting", "reached", setup="best one")
-print(f"Best one: at most {max(reached):.2f} of the black digits go to an expert that prefers white ones.")
-print(f"All learn: at least {torch.stack(learned).min():.2f} of the black digits get their new labels.")
-plots.dots(forgotten, "share of white digits forgotten")
+scores = torch.tensor([1.0, 3.0, 2.0])  # N
+best = scores.topk(2).indices  # the experts with the two largest scores
+keep = torch.zeros(3, dtype=torch.bool)  # N: True means "may answer"
+keep[best] = True
+gates = scores.masked_fill(~keep, -torch.inf).softmax(-1)  # N
+print("keep ", keep)
+print("gates", gates)
+diagrams.best_experts(scores, gates)
 
 # %% [markdown]
-# - SGD (circles): *best two* forgets nothing.
-# - Adam makes full steps of tiny gradients: with a fixed gate (squares), *all four* and *best two* forget more than *one network*. If the gate learns (triangles), they forget less; we do not know why.
-# - *Best one* forgot none: no black digit went to an expert for white ones.
+# The first expert gets 0. The other two share the weight by the softmax of 3 and 2, which is 0.731 and 0.269.
 #
-# ## One expert for each token
-#
-# Asking one expert saves work, so a Transformer can have many. A **switch** (Fedus et al. 2021) asks only the expert with the largest probability $p_i$. An expert's **capacity** is how many tokens it takes, here two: which token finds no room?
-#
-# A **balance loss** (equation 4) spreads the tokens:
-#
-# $$N \sum_i f_i P_i$$
-#
-# $f_i$ is the share of tokens that choose expert $i$, $P_i$ its mean probability.
-
+# An output that is multiplied by 0 gets a gradient of 0. So the first expert learns nothing from this input. And if a gate is not 0, but tiny? We let three outputs, 2, 6 and 4, make one step towards the target 5. The gates are 0, 0.9999 and 0.0001. Which outputs change with SGD, which takes the plain gradient, and which change with Adam?
 
 # %% tags=["nbval-check-output"]
-def balance_loss(p, chosen):  # B N, B
-    f = F.one_hot(chosen, p.shape[1]).float().mean(0)  # N: the share of the tokens that each expert gets
-    return p.shape[1] * (f * p.mean(0)).sum()
-
-
-scores = torch.tensor([[20, 15, 18, 12, 3, 1], [5, 0, 2, 10, 19, 0], [0, 10, 4, 1, 2, 20]]).T / 10  # B N
-noise = torch.tensor([[1, 0, 2, -3, 1, 0], [0, 3, 1, 4, -2, 1], [-2, -1, 0, 0, 0, -1]]).T / 10  # B N
-p = (scores + noise).softmax(-1)  # B N
-chosen = p.argmax(-1)  # B
-kept = experts.within_capacity(chosen, 3, capacity=2)  # B: who finds room
-print("f:", F.one_hot(chosen, 3).float().mean(0), " P:", p.mean(0))
-diagrams.routing(scores, noise, p, kept, balance_loss(p, chosen))
+gates = torch.tensor([0.0, 0.9999, 0.0001])  # N
+for optimizer in (torch.optim.SGD, torch.optim.Adam):
+    outputs = torch.tensor([2.0, 6.0, 4.0], requires_grad=True)  # N
+    stepper = optimizer([outputs], lr=0.1)
+    loss = (gates @ outputs - 5).square() / 2
+    loss.backward()
+    stepper.step()
+    print(f"{optimizer.__name__:5}", outputs.detach())
 
 # %% [markdown]
-# Token 3 is the third at expert 1 and is dropped; token 4 prefers expert 2 only because of the noise. Now take the noise out of `p`, or give each expert room for three: who is dropped then?
+# With SGD, only the second output changes visibly. With Adam, the third output moves as far as the second, although its gate is 10,000 times smaller. As we saw in lesson 13, Adam divides a gradient by its usual size, so even a tiny gradient makes a full step.
 #
-# A share is a count and passes no gradient. So the balance loss acts through $P_i$: it lowers the probability of experts that get many tokens. It is 1 if all get the same share.
+# Only the first expert stays where it was with Adam. An expert learns nothing from an input for which its gate is exactly 0, and forgets nothing either.
 #
-# A switch answers with
+# ## One expert for each input
 #
-# $$y = p_i(x)\, o_i(x) \quad\text{with } i = \arg\max_j\, p_j(x)$$
+# We save the most work if k is 1. But how does the gate learn then? It can only learn if the answer changes with its scores.
 #
-# Only one expert answers, so there is nothing to weigh. Why multiply its output by $p_i$ all the same?
+# The best expert's output can be multiplied by the softmax over the single score that is kept. Or it can be multiplied by the expert's probability $p_i$ in the softmax over all scores. In which of the two ways does the gate get a gradient?
+
+# %% tags=["nbval-check-output"]
+scores = torch.tensor([1.0, 3.0, 2.0], requires_grad=True)  # N
+output = 6.0  # of the best expert, the second
+factors = {
+    "softmax of the best score": scores[1:2].softmax(-1)[0],  # 1:2 is the second alone
+    "softmax of all scores": scores.softmax(-1)[1],
+}
+for name, factor in factors.items():
+    (gradient,) = torch.autograd.grad(factor * output, scores)  # N
+    print(f"{name:25}  factor {factor:.3f}  gradient", gradient)
+
+# %% [markdown]
+# Only the softmax over all scores gives the gate a gradient. The softmax of a single number is 1 whatever the number is, so it does not change with the score. The probability 0.665 changes with every score.
+#
+# A **switch** (Fedus et al. 2021) works in this second way. It asks the expert with the largest probability, and multiplies its output by this probability:
+#
+# $$p = \text{softmax}(W x + b) \qquad y = p_i\, o_i(x) \quad\text{with } i = \arg\max_j\, p_j$$
+#
+# In a Transformer, the inputs are the tokens of a text, so we call them **tokens** from now on. In the code, each expert gets only those tokens of the batch that chose it.
 
 
 # %%
 class Switch(nn.Module):
     def __init__(self, D, N):  # width of a token, number of experts
         super().__init__()
-        self.experts, self.gate = nn.ModuleList(nn.Linear(D, D) for _ in range(N)), nn.Linear(D, N)
+        self.experts = nn.ModuleList(nn.Linear(D, D) for _ in range(N))
+        self.gate = nn.Linear(D, N)
 
     def forward(self, x):  # B D
         p = self.gate(x).softmax(-1)  # B N
-        best, chosen = p.max(-1)  # B, B
+        factor, chosen = p.max(-1)  # B, B: the largest p, and which expert has it
         y = torch.zeros_like(x)  # B D
         for i, expert in enumerate(self.experts):
-            sent = chosen == i  # B
-            y[sent] = best[sent, None] * expert(x[sent])
+            rows = chosen == i  # B: True for the tokens of this expert
+            output = expert(x[rows])  # rows of this expert, D
+            y[rows] = factor[rows, None] * output  # None: a factor for each row
         return y, p, chosen
 
 
 # %% [markdown]
-# (Without noise, tokens 3 and 4 are dropped; with room for three, nobody is.) The gate learns through the factor $p_i$, since choosing passes no gradient.
+# ## Will all experts be asked?
 #
-# ## Take the balance loss out
-#
-# In eight languages, each of 64 words has its own translation. One language is a table with a column of weights for each word, so a linear expert could hold it, and there are eight experts. We train once with the balance loss and once without it.
-#
-# In the pictures, each cell has the number and the colour of the expert that computes the answer. With the balance loss, to how many experts will a language go? What share of the words will be right without it?
+# Now we give a switch a task with many rules. There are eight languages and 64 words, and each language has its own translation for each word. A token is a language and a word. It has 8 + 64 numbers, with a 1 for the language and a 1 for the word. Which 1s does the first token of this batch have?
 
-# %%
+# %% tags=["nbval-check-output"]
 world = dictionaries(0, languages=8)
-D = 8 + WORDS  # an input marks a language and a word, an output scores all of these
+D = 8 + WORDS  # 72: 8 languages and 64 words
 
 
 def batch(draw, size=64):
     given, wanted = world.batch(draw, size, length=1)  # B 2, B 1
-    return F.one_hot(given, D).sum(1).float(), 8 + wanted[:, 0]  # B D, B
+    x = F.one_hot(given, D).sum(1).float()  # B D: two 1s in each row
+    translation = 8 + wanted[:, 0]  # B: the words come after the languages
+    return x, translation
 
 
-def train(balance, seed=0):
-    """Train a switch; `balance` is a function (p B N, chosen B) which gives what is added to the loss."""
-    torch.manual_seed(seed)
-    model, asked = Switch(D, 8), []
+x, translation = batch(generator(1), size=2)
+places = x[0].nonzero().flatten()  # where the first token is not 0
+print("1s of the first token:", places.tolist())
+print("its translation:", translation[0].item())
 
-    def loss_of_batch(draw):
-        x, translation = batch(draw)
-        y, p, chosen = model(x)
-        asked.append(F.one_hot(chosen, 8).float().mean(0))  # N
-        return F.cross_entropy(y, translation) + balance(p, chosen)
-
-    train_model(model, loss_of_batch, seed, steps=700, rate=0.015)
-    return model, torch.stack(asked)  # steps N
+# %% [markdown]
+# The first token has 1s at 5 and 20. So its language has the number 5, and its word the number 20 - 8 = 12, if we count from 0.
+#
+# Eight linear experts should translate these tokens. One of them can hold one language, since it has a column of weights for each word. So eight experts would be enough. The training loop has a place for a second loss, which is 0 for now.
 
 
 # %%
+def no_loss(p, chosen):  # B N, B
+    return 0.0
+
+
+def train(second_loss, seed=0):
+    torch.manual_seed(seed)
+    model = Switch(D, N=8)
+
+    def loss_of_batch(draw):
+        x, translation = batch(draw)  # B D, B
+        y, p, chosen = model(x)  # B D, B N, B
+        return F.cross_entropy(y, translation) + second_loss(p, chosen)
+
+    train_model(model, loss_of_batch, seed, steps=700, rate=0.015)
+    return model
+
+
 @torch.no_grad()
-def show(model, title, ax=None):
-    """Draw which expert computes the answer for 16 of the words; return the share of all words that are right."""
-    x, translation = batch(drawn(1), size=4000)
-    y, _, chosen = model(x)
-    used = (F.one_hot(chosen, 8).float().mean(0) > 0.01).sum()
+def test(name, model):
+    x, translation = batch(generator(1), size=4000)  # B D, B
+    y, _, chosen = model(x)  # B D, B N, B
     right = (y.argmax(-1) == translation).float().mean().item()
-    print(f"{title}: {used} of 8 experts have work, {right:.2f} of the words are right")
-    pairs = torch.stack([F.one_hot(torch.tensor([i, 8 + w]), D).sum(0) for i in range(8) for w in range(16)])
-    plots.choices(model(pairs.float())[2].view(8, 16), title, ax, "word", "language")
+    shares = F.one_hot(chosen, 8).float().mean(0)  # N: of all tokens
+    at_work = (shares > 0.01).sum().item()  # more than one token in 100
+    print(f"{name}: {at_work} of 8 experts have work, {right:.2f} of the words right")
     return right
 
 
-balanced, _ = train(lambda p, chosen: 0.1 * balance_loss(p, chosen))
+# %% tags=["nbval-check-output"]
 predict("18.without_balance", ...)
 
 # %% tags=["reveals"]
-print("Before training, after training with the balance loss, and after training without it:")
-untrained, after = plots.axes(2, width=5, height=3.2)
-torch.manual_seed(0)
-show(Switch(D, 8), "before training", untrained)
-show(balanced, "with the balance loss", after)
-left_alone, asked = train(lambda p, chosen: 0.0)
-at_end, meanwhile = plots.axes(2, width=5, height=3.2)
-reveal("18.without_balance", round(show(left_alone, "without the balance loss", at_end), 2))
-plots.shares_of_choices(asked[:50], "experts in the first 50 steps", meanwhile, "step", "share of the batch")
+print("Eight linear experts, trained for the right words alone:")
+alone = train(no_loss)
+reveal("18.without_balance", round(test("no second loss", alone), 2))
 
 # %% [markdown]
-# The curves are the experts' shares of a batch. With the balance loss nearly all experts have work, and each language goes to several of them: the loss asks only for equal shares. Without it, few experts soon do all the work: the mixture has **collapsed**. These few cannot know all languages: a linear expert adds a word's scores to a language's.
+# Most of the words are wrong, and few of the eight experts have work. We say that the mixture has **collapsed**. The other experts are not asked, so they get no gradient and cannot become better. The few cannot hold eight languages: a linear expert adds the scores of the word to those of the language. So what it learns about a word counts in all its languages.
 #
-# Can you prevent the collapse? Write a line for `mine` that uses `p.mean(0)` alone.
+# ## A balance loss
+#
+# The gate should spread the tokens over all experts. The **balance loss** of Fedus et al. 2021 (equation 4) asks for this:
+#
+# $$N \sum_i f_i P_i$$
+#
+# Here $f_i$ is the share of the tokens that choose expert $i$, and $P_i$ is the mean of its probability over all tokens.
+#
+# We take six tokens and three experts. Calculate on paper first: what are f and P, and how large is the loss?
+
+
+# %% tags=["nbval-check-output"]
+def balance_loss(p, chosen):  # B N, B
+    N = p.shape[1]
+    f = F.one_hot(chosen, N).float().mean(0)  # N
+    P = p.mean(0)  # N
+    return N * (f * P).sum()
+
+
+p = torch.tensor([
+    [0.7, 0.2, 0.1],
+    [0.6, 0.1, 0.3],
+    [0.8, 0.1, 0.1],
+    [0.5, 0.4, 0.1],
+    [0.1, 0.7, 0.2],
+    [0.3, 0.3, 0.4],
+], requires_grad=True)  # B N  # fmt: skip
+chosen = p.argmax(-1)  # B
+loss = balance_loss(p, chosen)
+(gradient,) = torch.autograd.grad(loss, p)  # B N
+print("f", F.one_hot(chosen, 3).float().mean(0))
+print("P", p.mean(0).detach())
+print(f"loss {loss:.2f}")
+print("gradient for the first token", gradient[0])
+
+# %% [markdown]
+# Four of the six tokens choose the first expert, so f = (4/6, 1/6, 1/6), and P = (0.5, 0.3, 0.2). The loss is 3 · (4/6 · 0.5 + 1/6 · 0.3 + 1/6 · 0.2) = 1.25. If all experts get the same share of the tokens, the loss is 1.
+#
+# The gradient comes through P alone, because f is a count. It is largest at the expert that gets the most tokens. So a step lowers the probability of that expert, and another one can win.
+#
+# We train the switch again, and add a tenth of the balance loss. Will each language now go to one expert of its own?
+
+
+# %%
+def weighed_balance_loss(p, chosen):
+    return 0.1 * balance_loss(p, chosen)
+
+
+balanced = train(weighed_balance_loss)
+right = test("with the balance loss", balanced)
+_shown.draw_choices({"no second loss": alone, "with the balance loss": balanced})
+
+# %% [markdown]
+# No: most languages are shared by several experts, because the balance loss asks only for equal shares of the tokens. But nearly all experts have work now, and about nine words in ten are right.
+#
+# ## Is the right expert asked?
+#
+# Does the gate ask the right expert? We now give all test tokens to each expert, also those that the gate sends to another one. What share will an expert get right of its own tokens, and what share of the tokens of the others?
+
+# %%
+x, translation = batch(generator(1), size=4000)  # B D, B
+rows = {}
+with torch.no_grad():
+    _, _, chosen = balanced(x)  # B: which expert the gate asks
+    for i, expert in enumerate(balanced.experts):
+        right = (expert(x).argmax(-1) == translation).float()  # B
+        asked = chosen == i  # B
+        share = asked.float().mean()
+        rows[f"expert {i + 1}"] = [share, right[asked].mean(), right[~asked].mean()]
+table(rows, ["share of all tokens", "right of its own", "right of the others"])
+
+# %% [markdown]
+# Each expert gets most of its own tokens right, and almost none of the others. So the gate asks the right expert, and no other expert could take its place. An expert gets a gradient only from the tokens that it is asked, so it has learned these and no others.
+#
+# ## Other ways to balance
+#
+# **Your turn**: can you prevent the collapse in a way of your own? Write a line for `mine` that uses `p.mean(0)` alone.
 
 
 # %%
@@ -339,122 +385,87 @@ def mine(p, chosen):  # B N, B
     return 0.0 * p.sum()  # your own line
 
 
-_ = show(train(mine)[0], "with mine")
+right = test("with mine", train(mine))
 
 # %% [markdown]
-# With 0.0 a few experts do all the work, as above. (Only `p` passes a gradient; choosing does not.) One line that helps is `8 * p.mean(0).square().sum()`: it is smallest if all experts have the same mean probability. How many have work then?
+# <details><summary>Answer</summary>
 #
-# What else might help? Noise was meant to. An **offset** (Wang et al. 2024) is added to an expert's score in choosing, not in the gate; after each batch it rises if the expert got too few tokens, and falls if it got too many. A *decided gate* has first weights that are 20 times as large, so it starts with clear preferences. Which of these keep all experts at work?
+# One line that helps is `8 * p.mean(0).square().sum()`. It is smallest if all experts have the same mean probability. With `0.0` the mixture collapses as before.
+#
+# </details>
+#
+# There are other ways, too. Shazeer et al. 2017 add **noise** to the scores in training, so that other experts are sometimes asked. Wang et al. 2024 add an **offset** to the score of each expert when experts are chosen. It rises after a batch in which the expert got too few tokens, and falls after one with too many. Which of the two prevents the collapse?
 
-# %%
-setups = ("nothing", "noise", "balance loss", "offsets", "decided gate")
-runs = {setup: torch.tensor(measured_once("balance", "used", "right", setup=setup)) for setup in setups}
-left, right = plots.axes(2, width=4.8, height=3)
-plots.dots({setup: {"ten seeds": used} for setup, (used, _) in runs.items()}, "experts with work", "", left, (0, 8.4))
-plots.dots({setup: {"ten seeds": found} for setup, (_, found) in runs.items()}, "share of right words", ax=right)
-rows = {setup: [runs[setup][1] - runs["nothing"][1]] for setup in setups[1:]}
-gate = Switch(D, 8).gate
-for times in (1, 20):
-    p = F.linear(batch(drawn(1))[0], times * gate.weight, gate.bias).softmax(-1)  # B N
-    print(f"first weights times {times}: the largest probability is {p.amax(-1).mean():.2f}")
-table(rows, ["right words, minus those with nothing"], corner="same seed")
+# %% tags=["nbval-check-output"]
+_shown.ways_to_balance()
 
 # %% [markdown]
-# All but noise keep nearly all at work, and gain more than a quarter of all words with every seed. Noise makes it worse with most seeds.
+# Offsets prevent the collapse as well as the balance loss does. Noise alone does not help here: it gets fewer words right than nothing, on average by 19 in 100.
 #
 # ## Experts in a Transformer
 #
-# In Mixtral 8x7B (Jiang et al. 2024), a token uses 13 of 47 billion parameters. Below, a switch replaces lesson 12's feed-forward network. What share of 64 words in 32 languages will be right? And with a single network of an expert's size (*no experts*), or one eight times as wide?
+# Why do we want many experts? In the feed-forward network of lesson 12, every token uses all parameters. If a switch takes its place, a token uses the parameters of one expert only. So a model can have many parameters with little work per token. In Mixtral 8x7B (Jiang et al. 2024), a token uses 13 of 47 billion parameters.
 
 # %%
-many = dictionaries(0)
-given, wanted = many.batch(drawn(1), size=500)
-torch.manual_seed(0)
-translator = experts.Translator(LANGUAGES, WORDS, experts=8)
-losses = experts.fit_translator(translator, many.batch, steps=700, rate=8e-3)
-found = (translator.eval()(given).argmax(-1) == wanted).float().mean()
-print(f"right words with 8 experts: {found:.2f}")
 diagrams.switch_layer(new=["gate", "experts", "factor"])
 
-# %%
+# %% [markdown]
+# The drawing shows a layer of lesson 12 with a switch. We train a translator with one such layer, for 32 languages and 64 words. It reads a language and six words, and translates each word. The experts are feed-forward networks. We compare *8 experts* with *one network* of the size of an expert, and with *one wide network* that has eight times as many hidden units. How many words does each get right, and at which cost?
+
+# %% tags=["nbval-check-output"]
 predict("18.translators", ...)
 
 # %% tags=["reveals"]
-print("Five seeds, with more steps than above:")
-made = {"8 experts": {"experts": 8}, "no experts": {}, "8 times as wide": {"hidden": 256}}
-made |= {f"8 experts, {end}": {"experts": 8} for end in ("capacity 1", "no balance", "no balance, small gate")}
-right, costs = {}, {}
-for setup, sizes in made.items():
-    right[setup], busy = torch.tensor(measured_once("translators", "right", "most_used", setup=setup))
-    layer = experts.Translator(LANGUAGES, WORDS, **sizes).layer.feed_forward
-    work = 2 * 32 * sizes.get("hidden", 32) + 32 * sizes.get("experts", 0)
-    parameters = sum(p.numel() for p in layer.parameters())
-    costs[setup] = [parameters, work, right[setup] - right["8 experts"], busy]
-reveal("18.translators", round(right["no experts"].mean().item(), 2))
-plots.dots({setup: {"five seeds": runs} for setup, runs in right.items()}, "share of right words")
-columns = "parameters, multiplications per token, right words minus those of 8 experts, share of the busiest expert"
-table(costs, columns.split(", "), digits=2)
+print("Three layers, each trained with the same seeds:")
+reveal("18.translators", _shown.right_words("one network"))
+_shown.compare_layers("8 experts", "one network", "one wide network")
 
 # %% [markdown]
-# - At nearly equal work per token, eight experts get about 33 more words in 100 right than *no experts*.
-# - At nearly equal parameters, the wide network wins with every seed, but needs seven times the multiplications.
-# - With *capacity 1*, an expert takes at most an eighth of a batch's tokens in training. The rest pass by through the residual connection, and fewer are right with every seed.
-# - Without a balance loss this layer does not collapse, even with its gate's first weights divided by 20 (*small gate*), which loses words with every seed. So a decided gate is not what saves it; we do not know what is.
+# *One network* gets about half of the words right. *8 experts* get 33 more words in 100 right, at nearly the same work per token.
 #
-# What does each expert answer, once it is trained?
+# *One wide network* has nearly as many parameters as *8 experts*. It gets more words right with every seed, but needs seven times as many multiplications per token.
+#
+# Large models also limit how many tokens of a batch an expert takes, so that the sizes of all tensors are known in advance. This number is its **capacity**. Tokens for which it has no room are **dropped**: they pass through the residual connection alone. Take the six tokens of the balance loss, in their order, and a capacity of two. Which ones are dropped?
+#
+# <details><summary>Answer</summary>
+#
+# The first four tokens choose the first expert. It takes tokens 1 and 2, so tokens 3 and 4 are dropped.
+#
+# </details>
+#
+# What does a capacity cost our translator, and what does the balance loss gain it? With *capacity*, an expert takes at most an eighth of the tokens of a batch in training.
+
+# %% tags=["nbval-check-output"]
+_shown.compare_layers("8 experts", "8 experts, capacity", "8 experts, no balance loss")
+
+# %% [markdown]
+# The capacity costs a few right words with every seed. Without the balance loss, this translator gets hardly fewer words right. So not every layer of experts needs one.
+#
+# ## What does each expert answer?
+#
+# We train one translator with 8 experts, for 700 steps, and look at its gate before and after training.
 
 # %% tags=["nbval-check-output"]
 predict("18.specialists", ...)
 
-
 # %% tags=["reveals"]
-def busiest(chosen):  # L W
-    """Return the share of the busiest expert in a language, and for a word: means over all of them."""
-    shares = F.one_hot(chosen, 8).float()  # L W N
-    return [shares.mean(over).max(-1).values.mean().item() for over in (1, 0)]
-
-
+many = dictionaries(0)  # 32 languages
+torch.manual_seed(0)
+untrained = Translator(LANGUAGES, WORDS, experts=8)
+torch.manual_seed(0)
+translator = Translator(LANGUAGES, WORDS, experts=8)  # the same weights
+fit_translator(translator, many.batch, steps=700, rate=0.008)
 reveal("18.specialists", "some of the words, in all languages")
-chosen = experts.sent(translator, LANGUAGES, WORDS)  # L W
-plots.choices(chosen[:8, :24], "Which expert computes the token", xlabel="word", ylabel="language")
-before = []
-for seed in range(5):
-    torch.manual_seed(seed)
-    before.append(experts.sent(experts.Translator(LANGUAGES, WORDS, experts=8).eval(), LANGUAGES, WORDS))
-rows = {"by chance": busiest(torch.randint(8, chosen.shape, generator=drawn(0)))}
-rows["before training"] = torch.tensor([busiest(each) for each in before])
-rows["after training"] = measured_once("translators", "by_language", "by_word", setup="8 experts")
-same = (before[0] == chosen).float().mean()
-print(f"the model of the picture: {same:.2f} of the translations have the expert that they had before training")
-table(rows, ["in a language", "for a word"], corner="share of the busiest expert", digits=2)
+_shown.draw_translators({"before training": untrained, "after training": translator})
 
 # %% [markdown]
-# In most columns one colour prevails: a word goes to the same expert in most languages. (The table has five seeds, trained longer.) Within a language, words are spread as evenly as by chance.
-#
-# But this division need not have been *learned*: untrained gates divide the words even more strictly, perhaps because the vector at a word's place holds mostly that word. In this model training moves about half of the translations to another expert.
+# In most columns of the right picture, one colour prevails: a word goes to the same expert in most of the languages. But training did not bring this division about. Before training, the gate divides the words even more strictly, by chance, and many words keep their expert. So an expert can learn the words that it happens to get.
 #
 # ## So: who should answer?
 #
-# Does the gate ask the right expert? For each input we now ask *all* experts, and see which comes nearest to the target. Guess first: how often is it the one that the gate prefers? And after the collapse?
-
-# %%
-rows = {}
-with torch.no_grad():
-    for name, on_points in trained.items():
-        outputs, gates = on_points(seen.x)
-        best = (outputs[..., 0] - seen.y).abs().argmin(1)  # B
-        rows[f"lines, {name}"] = [(gates.argmax(1) == best).float().mean().item(), 1 / 3]
-    x, translation = batch(drawn(1), size=4000)
-    for name, model in (("balance loss", balanced), ("collapsed", left_alone)):
-        _, _, chosen = model(x)
-        outputs = torch.stack([expert(x).log_softmax(-1) for expert in model.experts], 1)  # B N D
-        best = outputs.gather(2, translation[:, None, None].expand(-1, 8, 1))[..., 0].argmax(1)  # B
-        work = (F.one_hot(chosen, 8).float().mean(0) > 0.01).sum().item()  # how many experts have work
-        rows[f"languages, {name}"] = [(chosen == best).float().mean().item(), 1 / work]
-table(rows, ["the best expert is asked", "by chance, of those with work"], corner="share of inputs", digits=2)
-
-# %% [markdown]
-# In the languages nearly always; on the lines more often if the experts competed (one run, which went well). Even after a collapse the gate asks the best expert, and yet most words are wrong. That is no contradiction: gate and experts have grown together, and the others were hardly asked after the first steps. So a good choice among experts is not enough: they become good only at what they are asked *in training*. A balance loss or offsets give most experts a chance, and a gate of exactly 0 protects what an expert knows.
+# The expert that was asked such inputs in training should answer. In our switch, each expert is good at its own tokens and useless for the others.
+#
+# So what matters is who is asked in training. If only few experts are asked, they have to do all the work. A balance loss or offsets bring tokens to the others. And an expert that is to answer alone has to be trained to be right alone.
 #
 # ## Questions
 #
@@ -478,11 +489,11 @@ check("18.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Who should answer? The expert that has been asked such inputs in training: it becomes good at them, and the gate, which is attention over networks, finds it.
-# - Experts that compete can answer one at a time. As a sum they beat experts that work together in most runs, but more of their runs get stuck.
-# - An expert with a gate of exactly 0 gets no gradient. With a gate near 0 it still changes, with Adam even by full steps.
-# - Without a balance loss, one to three of eight linear experts did all the work, and at least a third of the words were lost. Offsets, or a gate that is decided from the start, prevent this, too. DeepSeek-V3 has offsets; 37 of its 671 billion parameters compute a token (DeepSeek-AI 2024).
-# - At nearly equal work per token, a layer of experts knows more than one network; with nearly equal parameters, it knows less. Its gate divided the words before it had learned anything.
+# - Who should answer? The expert that was asked such inputs in training: it has become good at them. The gate, which is attention over networks, finds it.
+# - If experts compete, the one with the largest gate can answer alone. If they work together, it cannot.
+# - An expert with a gate of exactly 0 learns nothing and forgets nothing. With a tiny gate, Adam still moves it by full steps.
+# - A switch asks one expert and multiplies its output by its probability, so that the gate can learn. Its linear experts collapsed without a balance loss or offsets: few of them did all the work.
+# - At nearly equal work per token, a layer of experts knows more than one network. At nearly equal parameters, it knows less.
 #
 # **Exercises**: [open them](../exercises/18_mixture_of_experts_exercises.ipynb)
 #

@@ -1,7 +1,7 @@
 # %% [markdown]
-# You write the loss that makes each expert answer for itself, and decide what may be forgotten when experts learn something new. You write one step of balancing without a loss, and the limit on how many tokens an expert takes. At the end you write a test that tells right layers from wrong ones.
+# First you decide what may be forgotten when experts learn something new. Then you write three parts of a mixture: the loss that lets experts compete, a step of balancing without a loss, and the capacity. For those who want more, the last task is a test that tells right layers from wrong ones.
 #
-# The letters: B rows of the batch (examples, or tokens), N experts, D the width of an expert's output. Row b, column i of `gates` is the weight $g_i$ that row b of the batch gives to expert i.
+# The letters: B is the number of rows of the batch, which are inputs or tokens. N is the number of experts, and D the width of an expert's output. Row b, column i of `gates` is the weight $g_i$ that row b of the batch gives to expert i.
 
 # %%
 import torch
@@ -14,13 +14,45 @@ from course_utils.models import experts
 from course_utils.models.train_model import train_model
 
 # %% [markdown]
+# ## 18.at_risk
+#
+# A mixture has learned an old task. Now its experts learn new targets for new inputs, with a fresh Adam, for as long as you like. The gate does not change, so every input keeps its gates. Some gates are exactly 0, because each input asks only its best experts.
+#
+# Which of the old inputs may be answered differently afterwards? Decide it from the gates alone.
+
+
+# %%
+def at_risk(old, new):
+    """Tell for which old inputs the answer may change while the experts learn from the new ones.
+
+    Args:
+        old: B×N, the gates of the old inputs, 0 or above.
+        new: C×N, the gates of the inputs that are trained on, 0 or above.
+
+    Returns:
+        A tensor of B truth values: True where the answer may change.
+
+    Example:
+        >>> at_risk(torch.tensor([[0.5, 0.5, 0.0], [0.0, 1.0, 0.0]]), torch.tensor([[1.0, 0.0, 0.0]]))
+        tensor([ True, False])
+    """
+    ### BEGIN SOLUTION
+    changing = (new > 0).any(dim=0)  # N
+    return torch.logical_and(old > 0, changing).any(dim=1)
+    ### END SOLUTION
+
+
+# %%
+check("18.at_risk", at_risk)
+
+# %% [markdown]
 # ## 18.mixture_loss
 #
-# If the loss compares the weighted sum with the target, every expert has to make up for the errors of the others. Jacobs et al. (1991) judge each expert by itself: the loss is small as soon as one expert with a large gate comes near the target $t$ (equation 1.3; here $o_i$ is what expert i puts out):
+# Write the loss with which experts compete (Jacobs et al. 1991, equation 1.3). It is small as soon as one expert with a large gate comes near the target $t$. Here $o_i$ is the output of expert i:
 #
 # $$L = -\log \sum_{i=1}^{N} g_i \exp\Big(-\tfrac12\, \lVert t - o_i\rVert^2\Big)$$
 #
-# Return the mean of $L$ over the batch. Targets may be so far away from all outputs that every $\exp$ is 0 in float32; the loss should be finite even then. Gates may be 0, but at least one in each row is above 0. Gradients are checked only where all gates are above 0.
+# Return the mean of $L$ over the batch. Targets may be so far away from all outputs that every $\exp$ is 0 in float32. The loss should be finite even then. Gates may be 0, but at least one in each row is above 0. Gradients are checked only where all gates are above 0.
 
 
 # %%
@@ -51,45 +83,13 @@ def mixture_loss(outputs, gates, target):
 check("18.mixture_loss", mixture_loss)
 
 # %% [markdown]
-# ## 18.at_risk
-#
-# A mixture has learned an old task. Now only its experts are trained further, with a fresh Adam, for as long as you like, on new inputs with new targets. The gate stays as it is, so every input keeps its gates. Some gates are exactly 0, since each input asks only its best experts.
-#
-# Which of the old inputs may be answered differently afterwards? Decide it from the gates alone.
-
-
-# %%
-def at_risk(old, new):
-    """Tell for which old inputs the answer may change while the experts learn from the new ones.
-
-    Args:
-        old: B×N, the gates of the old inputs, 0 or above.
-        new: C×N, the gates of the inputs that are trained on, 0 or above.
-
-    Returns:
-        A tensor of B truth values: True where the answer may change.
-
-    Example:
-        >>> at_risk(torch.tensor([[0.5, 0.5, 0.0], [0.0, 1.0, 0.0]]), torch.tensor([[1.0, 0.0, 0.0]]))
-        tensor([ True, False])
-    """
-    ### BEGIN SOLUTION
-    changing = (new > 0).any(dim=0)  # N
-    return torch.logical_and(old > 0, changing).any(dim=1)
-    ### END SOLUTION
-
-
-# %%
-check("18.at_risk", at_risk)
-
-# %% [markdown]
 # ## 18.balance_by_offsets
 #
 # DeepSeek-V3 balances its experts mainly by offsets, and not by a loss (Wang et al. 2024). Write one step for a batch:
 #
-# 1. Each row asks k experts: those with the largest sums of score and offset. (No two sums of a row are equal.)
-# 2. The offsets have no other effect. The gates are the scores of the experts that are asked, divided by their sum in the row, and exact zeros elsewhere.
-# 3. After the batch each offset moves by `step`: up if fewer rows have asked the expert than the mean over the experts, down if more have, not at all if it is equal.
+# 1. Each row asks k experts: those with the largest sums of score and offset. No two sums of a row are equal.
+# 2. The gates are the scores of the experts that are asked, divided by their sum in the row. All other gates are exactly 0. The offsets do not count here.
+# 3. After the batch, each offset moves by `step`. It rises if fewer rows have asked the expert than the mean over the experts. It falls if more have, and stays if it is equal.
 #
 # Scores are above 0. Gradients are checked for the scores.
 
@@ -125,7 +125,7 @@ check("18.balance_by_offsets", balance_by_offsets)
 # %% [markdown]
 # ## 18.within_capacity
 #
-# Each expert has room for a fixed number of tokens, its **capacity**, so that all tensors have a known size. Tokens come in the order of the batch. Each takes a place at the expert it was sent to, and a token that comes when all places are taken is left out (Fedus et al., section 2.2).
+# Each expert has room for a fixed number of tokens, its **capacity** (Fedus et al. 2021, section 2.2). Tokens come in the order of the batch. Each takes a place at the expert that it was sent to. If all places are taken, the token is left out.
 
 
 # %%
@@ -157,7 +157,7 @@ check("18.within_capacity", within_capacity)
 # %% [markdown]
 # ## 18.catch_wrong_routing
 #
-# The check hands your function one **layer** after another: `layer(x)` takes x, B×4 (float32), and returns `(y, gates, outputs)`, B×4, B×N and B×N×4. N is the layer's own. Return `True` for one that keeps these promises, `False` for any other:
+# This task is for those who want more. The check hands your function one **layer** after another. `layer(x)` takes x, B×4 (float32), and returns `(y, gates, outputs)`, which are B×4, B×N and B×N×4. Each layer has its own N. Return `True` for a layer that keeps these promises, and `False` for any other:
 #
 # 1. Each row of y is the sum of its own outputs, weighted by its gates: $y_b = \sum_i g_{b,i}\, o_{b,i}$.
 # 2. This holds for batches of one row, of a few, and of 50, where some layers run out of room.
@@ -201,7 +201,7 @@ check("18.catch_wrong_routing", catch_wrong_routing)
 # %% [markdown]
 # ## Your own loss, where two answers are right
 #
-# Each x from 0 to 1 now has two right answers, $6\sqrt{x}$ and $-6\sqrt{x}$, and chance decides which of them is the target. Two experts, each with a hidden layer, learn from such targets: once by the squared error of their weighted sum, once by your `mixture_loss`. At x = 1 the targets are 6 and -6. What will the weighted sum be there after training with your loss?
+# Now each x from 0 to 1 has two right answers, $6\sqrt{x}$ and $-6\sqrt{x}$, and chance decides which of them is the target. Two experts with a hidden layer each learn from such targets. One mixture is trained by the squared error of the weighted sum, the other by your `mixture_loss`. At x = 1 the targets are 6 and -6. What will the weighted sum be there after training with your loss?
 
 # %%
 predict("18.own", ...)
@@ -239,7 +239,7 @@ def train(mixture_loss):
 train_own(train, {"18.mixture_loss": mixture_loss})
 
 # %% [markdown]
-# Trained by the squared error, the sum stays near 0, half-way between the two targets: an answer that is never right. Your loss gives each target an expert of its own. But nothing in x tells which target will come, so both gates are near 1/2, and the weighted sum is still near 0. Where several answers are right, ask one expert; do not mix.
+# Trained by the squared error, the sum stays near 0, half-way between the two targets. This answer is never right. Your loss gives each target an expert of its own. But nothing in x tells which target will come, so both gates are near 1/2, and the weighted sum is still near 0. If several answers are right, it is better to ask one expert than to mix them.
 
 # %% tags=["own-machine"]
 progress()

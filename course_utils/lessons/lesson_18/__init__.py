@@ -7,13 +7,13 @@ lesson = Lesson(
     title="Mixture of experts",
     question="Who should answer?",
     goals=(
-        "say how a gate attends to networks instead of words, and what an expert with a gate of 0 learns",
-        "compute by hand the gates of the best k experts and a balance loss",
-        "predict what a network forgets of an old task while it learns a new one, with and without experts",
-        "take the balance loss out of a mixture, predict what happens, and explain it; say what capacity costs",
+        "say how a gate attends to networks instead of words, and why experts that compete can answer alone",
+        "compute by hand the gates of the best k experts, and say what an expert with a gate of 0 learns",
+        "say how a gate learns if only one expert answers",
+        "predict what happens without a balance loss, explain it, and compute a balance loss and a capacity by hand",
         "compare a Transformer with experts and one without, at equal work per token and at equal parameters",
     ),
     needs="lesson 03: queries, keys and values; lesson 12: the Transformer; lesson 13: Adam",
-    reading=75,
+    reading=55,
     runs="a minute",
 )

@@ -44,23 +44,23 @@ questions = (
     Question(
         "18.q3",
         "what is forgotten",
-        "The best two of four experts answered, and the gate was kept as it was. For black digits, the experts for white ones had gates below 0.01. After training on black digits with Adam, the mixture had forgotten much about white ones. Why?",
+        "A mixture knows two kinds of inputs. Its two best experts answer, and its gate is kept as it is. Now it learns new answers for the second kind alone, with Adam. For these inputs, the experts of the first kind have tiny gates, but not 0. Afterwards the mixture has forgotten much about the first kind. Why?",
         right=(
             "Adam makes a full step even from a very small gradient.",
-            "Adam divides each gradient by its usual size. Plain gradient steps, or gates of exactly 0, left these experts as they were.",
+            "Adam divides each gradient by its usual size. With gates of exactly 0, these experts would have stayed as they were.",
         ),
         wrong=(
             (
-                "The mixture had too few parameters to remember both kinds of digits.",
-                "It read both before. And with plain gradient steps, or if only the best expert answered, it read both afterwards, too.",
+                "The mixture has too few parameters to remember both kinds of inputs.",
+                "It knew both kinds before, so it has parameters enough.",
             ),
             (
                 "Experts that are hardly asked forget by themselves, step by step.",
-                "With plain gradient steps they were asked as little, and forgot nothing.",
+                "Nothing fades by itself: an expert changes only if it gets a gradient.",
             ),
             (
-                "The gate no longer sent white digits to their experts.",
-                "The gate was kept as it was. It is the experts that changed.",
+                "The gate no longer sends the first kind to its experts.",
+                "The gate is kept as it is. It is the experts that have changed.",
             ),
         ),
     ),
@@ -107,23 +107,18 @@ questions = (
 predictions = (
     Prediction(
         "18.without_balance",
-        "What share of the words, from 0 to 1, will be right without a balance loss?",
-        why="Only experts that are asked learn. Here nothing balances them: most are soon not asked at all, and the few others have to share all languages.",
-    ),
-    Prediction(
-        "18.forgetting",
-        "Of all white digits, what share, from 0 to 1, will the mixture whose best two answer forget with Adam and a fixed gate?",
-        why="Adam divides a gradient by its usual size (lesson 13), so even a tiny one makes a full step.",
+        "The loss asks only for the right words. What share of the words, from 0 to 1, will be right after training?",
+        why="Only experts that are asked can learn. Most of them are not asked, and the few others have to share all languages.",
     ),
     Prediction(
         "18.translators",
-        "What share of the words, from 0 to 1, does the layer with one feed-forward network of an expert's size get right?",
-        why="All 64 · 32 = 2,048 translations have to share the parameters of one small network. With eight experts there are eight times as many.",
+        "What share of the words, from 0 to 1, does *one network* of the size of an expert get right?",
+        why="All 64 · 32 = 2,048 translations have to share the parameters of one small network. Eight experts have eight times as many parameters.",
     ),
     Prediction(
         "18.specialists",
         "What does each of the eight experts answer, once it is trained?",
-        why="Nobody told the gate what to divide. Was it divided by training?",
+        why="Nobody told the gate how to divide the tokens. Is it training that divided them?",
         choices=("some of the languages, with all words", "some of the words, in all languages", "a bit of everything"),
     ),
     Prediction(
