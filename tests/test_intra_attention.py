@@ -8,7 +8,6 @@ from torch import nn
 from course_utils.base.errors import CourseError
 from course_utils.data.measured import measured
 from course_utils.data.recall import KEYS, TOKENS, recall
-from course_utils.models.hard_attention import learn_to_look
 from course_utils.models.intra_attention import LSTM, LSTMN, LookingBack
 
 D, H = 3, 5
@@ -94,30 +93,6 @@ def test_there_are_as_many_pairs_as_letters(pairs):
 def test_a_layer_has_a_size():
     with pytest.raises(CourseError, match="hidden must be at least 1, not 0"):
         LSTMN(3, 0)
-
-
-def test_scores_learn_from_what_is_right_and_from_nothing_else():
-    """With the right rewards the weight on the right place grows; with rewards that are noise it does not."""
-
-    def expected(scores, rewards, baseline):
-        reward = (scores.softmax(-1) * rewards).sum(-1).mean()
-        return -reward, reward.detach()
-
-    grown = learn_to_look(expected, 0, steps=200)
-    assert len(grown) == 9 and grown[0] < 0.2 < 0.7 < grown[-1]
-    noise = learn_to_look(lambda scores, rewards, baseline: expected(scores, torch.rand(16, 10), 0), 0, steps=200)
-    assert max(noise) < 0.25
-
-
-def test_the_baseline_is_a_running_mean_of_the_rewards_before():
-    seen = []
-
-    def loss(scores, rewards, baseline):
-        seen.append(baseline)
-        return scores.sum(), torch.tensor(float(len(seen)))
-
-    learn_to_look(loss, 0, steps=2)
-    assert seen == pytest.approx([0.0, 0.1, 0.29])
 
 
 @pytest.mark.parametrize("name", ["local", "recall"])

@@ -13,7 +13,6 @@ from course_utils.models.layers import (
     RestrictedSelfAttention,
     SelfAttention,
     multiplications,
-    seconds_of,
 )
 from course_utils.models.plain import self_attention
 
@@ -101,11 +100,6 @@ def test_a_question_at_a_distance_asks_for_one_of_the_pairs():
 def test_bad_input_gets_a_sentence(call, sentence):
     with pytest.raises(CourseError, match=sentence):
         call()
-
-
-def test_a_clock_gives_a_time_for_each_size():
-    found = seconds_of(SelfAttention(D), D, [2, 3, 5])
-    assert len(found) == 3 and min(found) > 0
 
 
 def test_multiplications_are_counted_as_on_paper():

@@ -246,10 +246,6 @@ IN_WORDS = [
         lambda: plots.dots({"one hop": {"right": [0.5], "wrong": []}}, "share"),
         ["one hop, right: 0.50 to 0.50. one hop, wrong: none."],
     ),
-    (
-        lambda: plots.training({"SGD": (torch.tensor([[4.0, 2.0, 1.0, 1.0]]), [0.5])}, every=2),
-        ["SGD: 3 at 2, 1 at 4.", "SGD, a dot for each seed: 0.5"],
-    ),
     (lambda: plots.polarity([0.5, -0.25], ["great", "dull"]), ["dull -0.25, great 0.5."]),
     (lambda: plots.curves([1, 2], {"dot": [[1, 4], [3, 4]]}, "width D", "variance"), ["dot: 2 at 1, 4 at 2."]),
     (
@@ -258,7 +254,6 @@ IN_WORDS = [
     ),
     (lambda: plots.directions(torch.eye(2), ["great", "dull"]), ["great near (1.09, 0), dull near (0, 1.09)."]),
     (lambda: plots.dial({"query": 3.0, "key": 1.0}, "two hands"), ["“two hands”", "Marked: query, key."]),
-    (lambda: plots.attention_graph([0.8], [0.7]), ["x1, weight 0.80, error × 0.70"]),
     (draw_two_panels, ["Panel 1 of 2: A grid, “red”. It is one colour: red 1, green 0, blue 0. Panel 2 of 2: "]),
     (lambda: plt.plot([1, 2], [3, 4]), ["Lines. 3 at 1, 4 at 2."]),
     (lambda: (plt.plot([0, 1], [3, 4]), plt.xticks([0, 1], ["0.1", "3"])), ["3 at 0.1, 4 at 3."]),
@@ -321,15 +316,6 @@ def test_what_is_not_a_number_stays_blank_and_untold():
     plots.weights(torch.tensor([[0.25, torch.nan, 0.75]]), ["the", "not", "end"], [""])
     assert [text.get_text() for text in plt.gca().texts] == ["0.25", "0.75"]
     assert "the 0.25, end 0.75" in words.describe(plt.gcf())
-
-
-def test_joined_points_have_a_line_to_each_partner_and_a_name_for_each_kind():
-    points = torch.tensor([[0.0, 0.0], [1.0, 1.0]])
-    plots.joined(points, {"near": points + 0.1, "far": points + 2}, "pairs")
-    ax = plt.gca()
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["near", "far", "sentence"]
-    ends = [line.get_xydata().tolist() for line in ax.get_lines() if len(line.get_xydata()) == 2]
-    assert [[0.0, 0.0], [2.0, 2.0]] in ends and [[1.0, 1.0], [3.0, 3.0]] in ends
 
 
 def test_cells_that_are_marked_have_a_frame():

@@ -5,9 +5,8 @@ from xml.etree import ElementTree
 import pytest
 import torch
 
-from course_utils.base.edits import edited
 from course_utils.base.errors import CourseError
-from course_utils.figures.tables import difference, table
+from course_utils.figures.tables import table
 
 
 def test_each_kind_of_cell_is_written_in_its_own_way():
@@ -67,67 +66,3 @@ def test_a_spread_is_not_broken_over_two_lines():
 def test_a_row_of_another_length_is_refused(cells, said):
     with pytest.raises(CourseError, match=said):
         table({"a": cells}, ["x"])
-
-
-class Before:
-    def kept(self):
-        return "a < b"
-
-    def step(self):
-        return 1
-
-
-class After:
-    def kept(self):
-        return "a < b"
-
-    def step(self):
-        return 2
-
-    def look(self):
-        return 3
-
-
-def test_a_difference_marks_what_is_new_and_what_is_gone():
-    shown = difference(Before, After)
-    assert repr(shown).split("\n") == [
-        "      def kept(self):",
-        '          return "a < b"',
-        "",
-        "      def step(self):",
-        "-         return 1",
-        "+         return 2",
-        "+",
-        "+     def look(self):",
-        "+         return 3",
-    ]
-    html = shown._repr_html_()
-    assert html.count("<div") == 9 and "a &lt; b" in html and "transparent" in html
-
-
-def test_a_method_and_its_edited_copy_differ_in_the_edited_line_alone():
-    again = edited(After.step, "return 2", "return 4")
-    assert repr(difference(After.step, again)).split("\n") == ["  def step(self):", "-     return 2", "+     return 4"]
-
-
-def counts(step):
-    total = 0
-    for each in range(step):
-        total += each
-    return total
-
-
-def test_a_function_with_one_line_changed_computes_and_shows_that_line():
-    squares = edited(counts, "+= each", "+= each**2")
-    assert (counts(4), squares(4)) == (6, 14) and squares.__globals__ is counts.__globals__
-    marked = [line for line in repr(difference(counts, squares)).split("\n") if line[0] in "+-"]
-    assert marked == ["-         total += each", "+         total += each**2"]
-    near = repr(difference(counts, squares, around=1)).split("\n")
-    assert near[0] == "      for each in range(step):" and near[-1] == "      return total" and len(near) == 4
-    assert edited(squares, "range(step)", "range(step - 1)")(4) == 5  # and it can be edited again
-
-
-@pytest.mark.parametrize(("old", "times"), [("step + 1", 0), ("each", 2)])
-def test_what_is_to_be_changed_has_to_be_there_once(old, times):
-    with pytest.raises(CourseError, match=f"exactly once, but holds it {times} times"):
-        edited(counts, old, "")

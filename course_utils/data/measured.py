@@ -1,13 +1,11 @@
 """Measurements that take longer than a lesson may: each a table in `measured_tables`, written by a program in `benchmarks`.
 
-length.csv, distance.csv                benchmarks/length.py          what gets through one vector
+length.csv                              benchmarks/length.py          what gets through one vector
 attention.csv, scores.csv, projected.csv benchmarks/looking_back.py   what attention adds, and where it lies
 beams.csv                               benchmarks/beams.py           width against BLEU
 local.csv                               benchmarks/local.py           attention in a window
 recall.csv                              benchmarks/recall.py          attention of a network to its own past
 paths.csv                               benchmarks/paths.py           how far four kinds of layers see
-two_facts.csv, behind.csv               benchmarks/heads.py           one head and several, and what is behind one
-changed.csv                             benchmarks/heads.py           two heads with one line changed
 near.csv, heads.csv                     benchmarks/heads.py           where each head looks, and each switched off
 positions.csv                           benchmarks/positions.py       ways to tell positions apart, by length
 places.csv                              benchmarks/positions.py       the same for texts of 24 words, by the place of the answer

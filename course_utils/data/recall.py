@@ -14,7 +14,6 @@ TOKENS = [*"abcdefgh", *"12345678"]
 AT_ONCE = KEYS * VALUES + KEYS + 1  # tokens of `recall_at_distance`: pairs, questions, and one that says nothing
 
 WORDS = 32  # of `recall_next`
-TWO_AT_ONCE = KEYS * VALUES + KEYS * KEYS  # tokens of `recall_two`: pairs, and questions for two letters
 
 
 def recall(number: int, pairs: int, draw: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
@@ -64,32 +63,6 @@ def recall_at_distance(number: int, pairs: int, distance: int, draw: torch.Gener
     nothing = torch.full((number, distance), AT_ONCE - 1)
     question = KEYS * VALUES + keys[rows, chosen][:, None]  # N 1
     return torch.cat([keys * VALUES + values, nothing, question], 1), values[rows, chosen]
-
-
-def recall_two(number: int, pairs: int, draw: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
-    """Return sequences of pairs, each of them one token, then one token that asks for the digits of two letters.
-
-    Args:
-        number: of sequences, N.
-        pairs: in each of them, P, 2 to 8; no letter comes twice.
-        draw: where chance comes from.
-
-    Returns:
-        Tokens N×(P + 1), below `TWO_AT_ONCE`; the right digits, from 0 for "1", in the order of the question, N×2; and the places of
-        the two pairs, N×2.
-
-    Raises:
-        CourseError: for a number of pairs outside 2 to 8.
-    """
-    if not 2 <= pairs <= KEYS:
-        raise CourseError(
-            f"there can be 2 to {KEYS} pairs, as each has a letter of its own and two are asked for, not {pairs}"
-        )
-    keys, values = _pairs(number, pairs, draw)  # N P each
-    places = torch.rand(number, pairs, generator=draw).argsort(1)[:, :2]  # N 2
-    first, second = keys.gather(1, places).unbind(1)  # N each
-    question = KEYS * VALUES + first * KEYS + second  # N
-    return torch.cat([keys * VALUES + values, question[:, None]], 1), values.gather(1, places), places
 
 
 def recall_next(number: int, length: int, draw: torch.Generator) -> tuple[Tensor, Tensor]:

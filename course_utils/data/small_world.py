@@ -7,7 +7,6 @@ Here: its pairs, ready for a model. Not here: the grammar (`world.py`).
 """
 
 from dataclasses import dataclass
-from random import Random
 
 from course_utils.base.errors import CourseError
 from course_utils.data.subwords import Subwords
@@ -61,26 +60,6 @@ def truth(sources: list[str], order="monotone") -> list[str]:
     """Return the right translation of each sentence. Raises CourseError for a word that is none of this world."""
     world = World(order, **SMALL)
     return [" ".join(world.translate(source.split())[0]) for source in sources]
-
-
-def paraphrases(number: int, seed: int) -> dict[str, list[str]]:
-    """Return sentences, and of each a paraphrase, one with subject and object exchanged, and one with another object.
-
-    A paraphrase has the same translation: it has a "the" before each noun phrase, or a "today" in front.
-    """
-    random = Random(seed)
-    verbs = ("followed", "painted", "helped", "called", "visited", "carried")
-    nouns = ("boy", "girl", "house", "friend", "boys", "girls", "houses", "friends", "dog", "dogs")
-    kinds = {"sentence": [], "paraphrase": [], "exchanged": [], "other object": []}
-    for row in range(number):
-        adjective, verb = random.choice(("young", "small", "big", "old")), random.choice(verbs)
-        subject, thing, other = random.sample(nouns, 3)
-        kinds["sentence"].append(f"{adjective} {subject} {verb} {thing}")
-        same = f"the {adjective} {subject} {verb} the {thing}", f"today {adjective} {subject} {verb} {thing}"
-        kinds["paraphrase"].append(same[row % 2])
-        kinds["exchanged"].append(f"{adjective} {thing} {verb} {subject}")
-        kinds["other object"].append(f"{adjective} {subject} {verb} {other}")
-    return kinds
 
 
 def vocabulary() -> Subwords:

@@ -316,19 +316,6 @@ def _beside(ax, point, name, taken):
     return space
 
 
-def joined(points, others, title="", ax=None, name="sentence"):
-    """Points N×2, called `name`, each joined to its partners: `others` maps a label to N×2; each label has a dash and a marker of its own."""
-    ax = axes(width=4.6, height=4.2) if ax is None else ax
-    points = torch.as_tensor(points).tolist()
-    for (label, partners), (colour, dash, marker) in zip(others.items(), cycle(LOOKS), strict=False):
-        for place, ((x, y), (to_x, to_y)) in enumerate(zip(points, torch.as_tensor(partners).tolist(), strict=True)):
-            ax.plot([x, to_x], [y, to_y], color=colour, linestyle=dash, linewidth=1.2, label=None if place else label)
-            ax.plot(to_x, to_y, marker, color=colour, markersize=5)
-    ax.plot(*zip(*points, strict=True), "o", color="0.2", markersize=4, label=name)
-    ax.set(title=title, xticks=[], yticks=[])
-    ax.legend(loc="best", fontsize=9, edgecolor="none", framealpha=0.85)
-
-
 def directions(vectors, names, direction=None, title="", ax=None, direction_name="θ"):
     """Vectors of width 2 as arrows from 0, each with its name; `direction` is drawn as a long line."""
     ax = axes(width=4.8, height=4.4) if ax is None else ax
@@ -385,41 +372,6 @@ def polarity(values, names, title="", xlabel="cosine with the direction of senti
     ax.set(xlabel=xlabel, title=title, xlim=(-1.05, 1.05))
 
 
-def attention_graph(weights, errors, title="", ax=None):
-    """Draw the computational graph of attention over a few vectors: forward in blue, the error that comes back in red.
-
-    `weights` holds a weight for each vector, `errors` the size of the error that reaches it through the weighted sum, as a
-    share of the error at the context. Arrows are as thick as these numbers.
-    """
-    ax = axes(width=6.4, height=1.6 * len(weights)) if ax is None else ax
-    n = len(weights)
-    for i, (a, e) in enumerate(zip(map(float, weights), map(float, errors), strict=True)):
-        y = n - 1 - 2 * i
-        ax.text(0, y, f"$x_{i + 1}$", ha="center", va="center", fontsize=15, bbox={"boxstyle": "round", "fc": "white"})
-        _flow(ax, a, (0.3, y + 0.14), (2.7, 0.14), COLOURS[0], "-", f"weight {a:.2f}", 0.34)
-        _flow(ax, e, (2.7, -0.14), (0.3, y - 0.14), COLOURS[1], "--", f"error × {e:.2f}", -0.34)
-    ax.text(3, 0, "Σ", ha="center", va="center", fontsize=18, bbox={"boxstyle": "circle", "fc": "white"})
-    ax.text(3.4, 0, "context", va="center", fontsize=12)
-    ax.set(xlim=(-0.4, 4.2), ylim=(-n + 0.2, n - 0.2), title=title)
-    ax.axis("off")
-
-
-def _flow(ax, share, start, end, colour, dash, text, lift):
-    """Draw an arrow as thick as a share, with its words above (lift > 0) or below it, nearer to the left end."""
-    arrow = {
-        "arrowstyle": "-|>",
-        "color": colour,
-        "linewidth": 0.6 + 4 * share,
-        "linestyle": dash,
-        "alpha": max(share, 0.35),
-    }
-    ax.annotate("", end, start, arrowprops=arrow)
-    (x0, y0), (x1, y1) = sorted([start, end])
-    ax.text(
-        x0 + 0.3 * (x1 - x0), y0 + 0.3 * (y1 - y0) + lift, text, color=colour, fontsize=10, ha="center", va="center"
-    )
-
-
 def look_up(keys, values, query):
     """Draw a soft look-up in two planes: keys S×2 with their weights and a query on the left, values S×2 and the context on the right.
 
@@ -471,18 +423,6 @@ def dots(rows, xlabel, title="", ax=None, xlim=(-0.03, 1.03), guess=None):
     ax.hlines([row + 0.5 for row in range(len(rows) - 1)], *xlim, color="0.88", linewidth=1)
     ax.set_yticks(range(len(rows)), rows)
     ax.set(xlabel=xlabel, title=title, xlim=xlim, ylim=(len(rows) - 0.45, -0.55))
-
-
-def training(runs, share="share of words right", every=10, xlim=(0.3, 1.0)):
-    """How models learn: `runs` maps a name to its losses, seeds×steps, and to a share for each seed.
-
-    On the left the losses as means of `every` steps, on the right a dot for each seed's share.
-    """
-    left, right = axes(2, width=5, height=3.4)
-    means = {name: torch.as_tensor(losses).unflatten(1, (-1, every)).mean(2) for name, (losses, _) in runs.items()}
-    steps = torch.arange(1, len(next(iter(means.values()))[0]) + 1) * every
-    curves(steps, means, "step", f"loss (means of {every} steps)", ax=left, legend="above")
-    dots({name: {"a dot for each seed": shares} for name, (_, shares) in runs.items()}, share, ax=right, xlim=xlim)
 
 
 def tree(probabilities, kept=(), title="", ax=None, best=None):

@@ -1,13 +1,9 @@
-"""Tables of numbers, and two pieces of code line by line: HTML in a notebook, aligned text elsewhere.
+"""Tables of numbers: HTML in a notebook, aligned text elsewhere.
 
 Not here: pictures of a matrix (`plots.py`).
 """
 
-from collections.abc import Callable
-from difflib import ndiff
 from html import escape
-from inspect import getsource, isfunction
-from textwrap import dedent
 
 import torch
 
@@ -83,40 +79,3 @@ def _written(cell, digits):
     if cell.dtype == torch.bool:
         return "yes" if cell else "no"
     return f"{cell.item():.{digits}f}" if cell.is_floating_point() else f"{cell.item()}"
-
-
-class Difference:
-    """What `difference` returns: lines of code, each with a mark: "+" for a new one, "-" for one that is gone, else a space."""
-
-    def __init__(self, lines):
-        self.lines = lines
-
-    def __repr__(self):
-        return "\n".join(f"{mark} {line}".rstrip() for mark, line in self.lines)
-
-    def _repr_html_(self):
-        colours = {"+": "rgba(46, 160, 67, 0.25)", "-": "rgba(248, 81, 73, 0.25)", " ": "transparent"}
-        rows = (
-            f'<div style="background:{colours[mark]}">{escape(f"{mark} {line}") or " "}</div>'
-            for mark, line in self.lines
-        )
-        return f'<pre style="font-family:monospace; line-height:1.4">{"".join(rows)}</pre>'
-
-
-def difference(before: Callable, after: Callable, around: int | None = None) -> Difference:
-    """Show the code of two functions, or of two classes' methods, line by line: what the second has and the first has not, and the other way round.
-
-    With `around`, only the lines that differ are shown, and so many before and after each of them.
-    """
-    lines = [(line[0], line[2:]) for line in ndiff(_code(before), _code(after)) if line[0] != "?"]
-    if around is not None:
-        changed = [place for place, (mark, _) in enumerate(lines) if mark != " "]
-        lines = [line for place, line in enumerate(lines) if any(abs(place - one) <= around for one in changed)]
-    return Difference(lines)
-
-
-def _code(piece):
-    """The lines of a function, from the left edge even if it is a method, or of a class's methods."""
-    if isfunction(piece):
-        return dedent(getsource(piece)).splitlines()
-    return "\n".join(getsource(part) for part in vars(piece).values() if isfunction(part)).splitlines()

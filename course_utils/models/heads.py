@@ -1,53 +1,17 @@
-"""Heads taken apart: a small model that needs two of them, and those of a trained Transformer, seen and switched off one by one.
+"""Heads of a trained Transformer, seen and switched off one by one.
 
 Here: what lesson 10 shows. Not here: attention with several heads itself (`transformer.py`, and in its plainest form `plain.py`).
 
-Shape letters: B sentences, H heads, T places that see, S places that are seen, D width, d = D / H, P pairs, V answers to choose from.
+Shape letters: B sentences, H heads, T places that see, S places that are seen, D width, d = D / H.
 """
 
 from contextlib import contextmanager
 
 import torch
-import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
 from course_utils.base.errors import CourseError
-from course_utils.data.recall import TWO_AT_ONCE, VALUES, recall_two
-from course_utils.models.train_model import train_model
 from course_utils.models.transformer import MultiHeadAttention, Transformer
-
-
-class TwoFacts(nn.Module):
-    """Reads pairs and then one question for two letters, and answers with both digits (`data/recall.py`).
-
-    Args:
-        heads: of its one attention.
-        hidden: the width of a hidden layer between attention and logits; 0: one linear layer is there, and nothing else.
-    """
-
-    def __init__(self, heads: int, width: int = 32, hidden: int = 0):
-        super().__init__()
-        self.embedding = nn.Embedding(TWO_AT_ONCE, width)
-        self.attention = MultiHeadAttention(width, heads)
-        self.readout = nn.Linear(width, 2 * VALUES)
-        if hidden:
-            self.readout = nn.Sequential(nn.Linear(width, hidden), nn.ReLU(), nn.Linear(hidden, 2 * VALUES))
-
-    def forward(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
-        """Read tokens B×(P+1), the question last: logits B×2×V, and how much each head attends to each place, B×H×(P+1)."""
-        x = self.embedding(tokens)  # B P+1 D
-        context, weights = self.attention(x[:, -1:], self.attention.project(x), need_weights=True)
-        return self.readout(x[:, -1] + context[:, 0]).unflatten(-1, (2, VALUES)), weights[:, :, 0]
-
-
-def fit(model, seed=0, steps=2000, batch=64, rate=5e-3, pairs=4) -> list[float]:
-    """Train on questions for two of `pairs` pairs, drawn anew for each step; return the loss of each step, in nats per answer."""
-
-    def loss_of_batch(draw):
-        tokens, answers, _ = recall_two(batch, pairs, draw)
-        return F.cross_entropy(model(tokens)[0].flatten(0, 1), answers.flatten())
-
-    return train_model(model, loss_of_batch, seed, steps, rate)
 
 
 def attentions(model: Transformer) -> dict[str, MultiHeadAttention]:

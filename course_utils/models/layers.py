@@ -6,7 +6,6 @@ Transformer's layers (`transformer.py`), or which costs theory gives them (the l
 Shape letters: B sentences, T places, D width, R places on each side, W = 2R + 1 places of a window, V answers to choose from.
 """
 
-import time
 
 import torch
 import torch.nn.functional as F
@@ -121,16 +120,3 @@ def multiplications(layer, x: Tensor) -> int:
     with FlopCounterMode(display=False) as counter:
         layer(x)
     return counter.get_total_flops() // 2  # a multiplication and an addition are two
-
-
-@torch.no_grad()
-def seconds_of(layer, width: int, sizes: list[int]) -> list[float]:
-    """Return how many seconds a layer of a width takes for one sentence of each size, the second time that it reads it."""
-    seconds = []
-    for size in sizes:
-        x = torch.randn(1, size, width)  # 1 T D
-        layer(x)
-        began = time.perf_counter()
-        layer(x)
-        seconds.append(time.perf_counter() - began)
-    return seconds

@@ -95,18 +95,3 @@ def fit(model, sources, targets, seed=0, steps=600, batch=64, rate=1e-2, warmup=
         return F.cross_entropy(model(source, given).flatten(0, 1), wanted.flatten(), ignore_index=PAD)
 
     return train_model(model, loss_of_batch, seed, steps, rate, warmup)
-
-
-def influence_on_vector(model, sources) -> Tensor:
-    """Return how much the sentence vector moves with each word, by the number of tokens that come behind it.
-
-    The norm of the gradient of one random direction of the vector with respect to a word's embedding, as a mean over sentences of one
-    length S, divided by that of the last token: S + 1 numbers, the first of which, of the EOS, is 1.
-    """
-    source = torch.tensor([[*ids, EOS] for ids in sources])  # B S+1
-    x = model.embedding(source).detach().requires_grad_()  # B S+1 D
-    states, _ = model.encoder(x)
-    direction = F.normalize(torch.randn(states.shape[-1], generator=torch.Generator().manual_seed(0)), dim=0)
-    (states[:, -1] @ direction.to(states)).sum().backward()
-    norms = x.grad.norm(dim=-1).mean(0).flip(0)  # S+1, the last token first
-    return norms / norms[0]
