@@ -410,7 +410,6 @@ ANSWERS = [
     ("16.answer", hops),
     ("17.write", defined("17", "write")),
     ("19.two_blocks", two_blocks),
-    ("20.sparsemax", defined("20", "sparsemax")),
     ("20.delta_memory", delta_memory),
     ("21.one_pass_attention", one_pass_attention),
     ("21.cache_bytes", cache_bytes),

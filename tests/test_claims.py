@@ -496,15 +496,34 @@ def _(numbers):
     return 0.15 < by_snail < 0.35 and by_rule > by_snail + 0.3
 
 
-@claim("20", "In `latest` it answers fewer than half")
+@claim("20", "In `latest`, the model answers fewer than half of the questions correctly.")
 def _(numbers):
-    *once, latest = numbers("{'once':")[:4]
-    return min(once[:2]) > 0.95 and latest < 0.5
+    once, latest, most = numbers("once:")[:3], numbers("latest:")[:3], numbers("at 32 steps:")[0]
+    return min(once[:2]) > 0.95 and once[2] < once[0] and most < latest[0] < 0.5
 
 
-@claim("20", "With φ the right key gets less than a tenth of the weight")
+@claim("20", "The latest key always reads its value, and a key of 8 steps ago mostly does.")
 def _(numbers):
-    return max(numbers("linear  ")[:2]) < 0.1 and min(numbers("softmax  ")[:2]) > 0.9
+    now, eight, _, old = (numbers(f"{ago:3} steps ago:")[0] for ago in (0, 8, 32, 96))
+    return now == 1 and 0.6 < eight < 0.9 and old < 0.25
+
+
+@claim("20", "Without φ and the division, nearly all answers are right at 32 steps")
+def _(numbers):
+    return numbers("from short to long sequences:\nonce:")[0] > 0.9
+
+
+@claim("20", "In `latest`, `mine` is better than we expected, and far better than the dot product at every length.")
+def _(numbers):
+    once, latest = (numbers(f"{world}, 32 steps: expected") for world in ("once", "latest"))
+    more = [numbers(f"latest, {length} steps: 0.")[-3] for length in (32, 64, 128)]
+    return abs(once[0] - once[1]) < 0.02 and latest[1] > latest[0] + 0.03 and min(more) > 0.3
+
+
+@claim("20", "In `once` it has clearly more right answers than ALiBi, with both seeds, as we expected.")
+def _(numbers):
+    once, latest = ([numbers(f"{world}, seed {seed}  ")[-1] for seed in (0, 1)] for world in ("once", "latest"))
+    return min(once) > 0.05 and -0.1 < min(latest) <= max(latest) < 0
 
 
 @claim("21", "Our GPT copies better than the counts, and it also needs fewer bits for all characters together.")

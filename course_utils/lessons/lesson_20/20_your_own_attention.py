@@ -3,33 +3,39 @@ from functools import partial
 
 import torch
 import torch.nn.functional as F
-from torch import nn
 
 from course_utils import check, predict, reveal
-from course_utils.data.lookups import KEYS, VALUES, lookups, most_told
-from course_utils.data.measured import measured, measured_once
+from course_utils.data.lookups import lookups, most_told
 from course_utils.figures import diagrams, plots
 from course_utils.figures.tables import table
+from course_utils.lessons.lesson_20 import _shown as shown
 from course_utils.models import compared, faulty_attention, properties, variants
 from course_utils.models.attention import causal_mask, masked_softmax
+from course_utils.models.variants import delta, sparsemax
 
-torch.set_printoptions(precision=3, sci_mode=False)
-
-
-def drawn(seed):
-    return torch.Generator().manual_seed(seed)
-
+torch.set_printoptions(precision=3, sci_mode=False, linewidth=100)
 
 # %% [markdown]
+# What will your own attention be? You need not invent everything anew: many attentions change one part of the attention that you know, for a reason.
+#
+# First we see which parts there are, and what every attention has to promise. Then we measure what four published changes win and lose. At the end we make a change of our own: we write down what we expect of it, run it, and report what came out. In the exercises you do the same with yours.
+#
 # ## Three parts to change
 #
-# Nearly every attention of this course has three parts. A **score** says how well a key fits the query. A **normaliser** turns the scores of a row into weights that are not negative and add up to 1. A **memory** holds the values, and is read with these weights.
+# Nearly every attention of this course has three parts:
 #
-# In the drawing, the upper row is the attention you know; the boxes below show what this lesson puts in place of each part. So that any attention fits into the same model and the same tests, each is a function of one form:
+# - The **score** says how well a key fits the query.
+# - The **normaliser** turns the scores of one query into weights. They are not negative, and they add up to 1.
+# - The **memory** holds the keys and values, and is read with the weights.
+#
+# Here is the attention that you know, as a function. Every attention of this lesson has this form, so that any of them fits into the same model and the same tests. The function `masked_softmax` is the softmax of lesson 03, which gives 0 where the mask is False. In the comments, B is the number of sequences, H of heads, and T of steps. D is the width of queries and keys, and E that of values.
+#
+# The upper row of the drawing shows the three lines of the function. The boxes below are the four changes that we shall try. Which of them changes more than one part?
 
 
 # %%
-def attend(query, key, value, mask, normalise=masked_softmax):  # B H T D, B H T D, B H T E, True where it may look
+def attend(query, key, value, mask, normalise=masked_softmax):
+    # query and key: B H T D, value: B H T E, mask: True where a step may look
     scores = query @ key.mT / query.shape[-1] ** 0.5  # B H T T
     weights = normalise(scores, mask)  # B H T T
     return weights @ value, weights  # B H T E, B H T T
@@ -38,427 +44,467 @@ def attend(query, key, value, mask, normalise=masked_softmax):  # B H T D, B H T
 diagrams.three_parts()
 
 # %% [markdown]
+# Linear attention changes all three parts. You need not understand the boxes yet: each has its own section.
+#
 # ## What must every attention do?
 #
-# Before we ask which attention is better, each has to be an attention at all: it must neither see later steps nor depend on padding. So we write down what each of them **promises**, and test it on `attend` and on nine attentions with one fault each. For instance, `mask_after_softmax` has the weights `scores.softmax(-1) * mask`. So each later step gets 0: which promises can it break? Does one of the nine keep them all?
-
+# Before we ask which attention is better, each has to be an attention at all. So we write down what an attention **promises**, for instance that no step sees a later one under a causal mask. Each promise is a function that tries it out, like the leak test of lesson 03.
+#
+# We try eight promises on `attend`, and on nine attentions that have one fault each. One of the nine is `mask_after_softmax`. Its weights are `scores.softmax(-1) * mask`, so each later step has the weight 0. Does it keep the promise `leak`?
 
 # %%
-def broken(attentions, promises=properties.PROMISES):
-    found = {name: properties.broken(one, promises) for name, one in attentions.items()}
-    rows = {
-        name: [test.__doc__, ", ".join(one for one in found if name in found[one])] for name, test in promises.items()
-    }
-    rows["all kept"] = ["", "by " + ", ".join(one for one in found if not found[one])]
-    return table(rows, ["what it says", "broken by"], left=["what it says", "broken by"])
-
-
-broken({"attend": attend} | faulty_attention.FAULTS)
+shown.who_breaks({"attend": attend} | faulty_attention.FAULTS)
 
 # %% [markdown]
-# `mask_after_softmax` even breaks `leak`: the later scores are still in the sum that softmax divides by, so a row adds up to less than 1, and how much less depends on later steps.
+# `mask_after_softmax` breaks `leak`, although later steps have the weight 0. Their scores are still in the sum by which the softmax divides. So a later step still takes weight away from earlier ones.
 #
-# `mask_ends_early` keeps all eight, and yet it is wrong: it sets the mask to True for the keys from 20 on, so that every step sees them. The eight promises are tested with 7 steps. A promise is a function, so we can add one. How must it differ from the others?
-
-
-# %%
-def leak_later(attend):
-    """The last of 40 steps has no effect on those before it."""
-    query, key, value = torch.randn(3, 1, 1, 40, 4, generator=drawn(0))
-    before = attend(query, key, value, causal_mask(40)[None, None])[0]
-    after = attend(query, key, value.index_fill(2, torch.tensor(39), 5.0), causal_mask(40)[None, None])[0]
-    seen = properties.differ(before[:, :, :39], after[:, :, :39])
-    return "the last of 40 steps changes earlier ones" if seen else None
-
-
-more = properties.PROMISES | {"leak_later": leak_later}
-for name, one in {"attend": attend, "mask_ends_early": faulty_attention.FAULTS["mask_ends_early"]}.items():
-    print(name, "breaks", list(properties.broken(one, more)) or "none")
-
-# %% [markdown]
-# It must try more than 20 steps. The new promise tries 40: it finds the fault, and `attend` keeps it. Trust a promise more once it has found a fault: `shape` has found none yet.
+# The last row shows that `mask_ends_early` keeps all eight promises, and yet it is wrong. It lets every step see all keys from step 20 on. The eight promises are tried with only 7 steps, so they cannot notice.
 #
-# ## What should another one do better?
-#
-# To measure that, we need worlds in which we know what is hard. At each step, the model reads a key with its value, and is asked for the value of one of the keys read so far. In the world `once`, each key comes once. In `latest`, eight keys come again and again, and the latest value is the answer. Here, key 94 comes at steps 0 and 7. If step 9 asked for it, what would be the answer?
-
-# %%
-asked = lookups(1, "latest", drawn(0), 10)
-rows = {name: column[0].tolist() for name, column in zip(asked._fields, asked, strict=True)}
-table(rows, [str(t) for t in range(10)], corner="step")
-
-# %% [markdown]
-# The answer is 0, the value of step 7. Before step 7 it was 2.
-#
-# Our model is one layer, with a readout. A step is the key, its value and the key asked for, as one-hot vectors side by side; a linear layer makes query, key and value of each head from them. As you read, ask: which line depends on the order of the steps?
-#
-# It learns from sequences of 32 steps, and we count the answers in the last quarter of each. There are eight values, so a guess is right one time in eight. What share can it get right in `latest`?
+# A promise is a function, so we can add one. It returns None if the promise is kept, and else a sentence. Ours changes the last of 40 steps, and compares the contexts of all steps before it. Does it find the fault?
 
 
 # %% tags=["nbval-check-output"]
-class Reader(nn.Module):
-    def __init__(self, attend, H=4, D=16):  # heads, and their width
-        super().__init__()
-        self.attend, self.H = attend, H
-        self.project, self.readout = nn.Linear(2 * KEYS + VALUES, 3 * H * D), nn.Linear(H * D, VALUES)
+def leak_later(attend):
+    """The last of 40 steps has no effect on those before it."""
+    draw = torch.Generator().manual_seed(0)
+    query, key, value = torch.randn(3, 1, 1, 40, 4, generator=draw)  # each B H T D
+    mask = causal_mask(40)  # T T
+    before, _ = attend(query, key, value, mask)
+    changed = value.clone()
+    changed[:, :, 39] = 5.0
+    after, _ = attend(query, key, changed, mask)
+    if properties.differ(before[:, :, :39], after[:, :, :39]):
+        return "the last of 40 steps changes earlier ones"
+    return None
 
-    def forward(self, x):  # B T (2·KEYS + VALUES)
-        query, key, value = self.project(x).unflatten(-1, (3, self.H, -1)).permute(2, 0, 3, 1, 4)  # each B H T D
-        contexts, _ = self.attend(query, key, value, causal_mask(x.shape[1]))  # a step sees itself and all before
-        return self.readout(contexts.transpose(1, 2).flatten(2))  # B T VALUES
+
+print("attend:         ", leak_later(attend))
+print("mask_ends_early:", leak_later(faulty_attention.mask_ends_early))
+promises = properties.PROMISES | {"leak_later": leak_later}
+
+# %% [markdown]
+# The new promise finds the fault, and `attend` keeps it. So kept promises do not prove that an attention is right. They show that no fault appeared in what was tried. Trust a promise more once it has found a fault.
+#
+# ## Two worlds
+#
+# What should a new attention do better? To measure that, we need tasks of which we know what is hard. We use two, and call them worlds. At each step, the model reads a key with its value, and is asked for the value of one of the keys read so far.
+#
+# - In the world `once`, each key comes once. With more steps, there are more keys to choose from.
+# - In the world `latest`, eight keys come again and again. The right answer is the latest value of the key.
+#
+# Here are ten steps of `latest`. They will be our example in the whole lesson. In the last step, 9, the query is the key 106. What is the right answer?
+
+# %% tags=["nbval-check-output"]
+draw = torch.Generator().manual_seed(28)
+ten = lookups(1, "latest", draw, 10)  # each B T
+rows = {
+    "key": ten.key[0].tolist(),
+    "value": ten.value[0].tolist(),
+    "query": ten.query[0].tolist(),
+}
+table(rows, [str(step) for step in range(10)], corner="step")
+
+# %% [markdown]
+# The right answer is 3. The key 106 came at step 0 with the value 1, and at step 6 with the value 3, which is the latest.
+#
+# How does `attend` do in the two worlds? We put it into a model of one layer. The model reads a step as three one-hot vectors side by side: for the key, the value and the query. Linear projections make queries, keys and values for four heads of width 16. After the attention, a linear readout chooses one of the eight values.
+#
+# The model learns from 600 batches of 32 sequences, each of 32 steps. Then it gets new sequences of 32, 64 and 128 steps, and we count the right answers in the last quarter of each. What share of them can it get right in `latest`, at 32 steps? A guess is right one time in eight.
+
+
+# %%
+def trained(attend, world, seed=0):
+    """Train a model; return its shares of right answers at 32, 64 and 128 steps."""
+    torch.manual_seed(seed)
+    model = variants.reader(attend)
+    variants.fit(model, world, seed)
+    shares = []
+    for length in (32, 64, 128):
+        share = variants.accuracy(model, world, length)
+        shares.append(round(share, 2))
+    return shares
 
 
 predict("20.latest", ...)
 
-
 # %% tags=["reveals"]
-def trained(attend, *worlds, seed=0):
-    """The shares of right answers in these worlds, at 32, 64 and 128 steps."""
-    found = {}
-    for world in worlds:
-        torch.manual_seed(seed)
-        model = Reader(attend)
-        variants.fit(model, world, seed)
-        found[world] = [round(variants.accuracy(model, world, length), 2) for length in compared.LENGTHS]
-    return found
-
-
-print("Tested on sequences as long as in training, twice and four times as long:")
-own = trained(attend, "once", "latest")
-print(own)
-asked = lookups(200, "latest", drawn(10_000), 32)
-most = (most_told(asked) == asked.answer)[:, -8:].float().mean()
-print(f"the value that came most often with the key: {most:.2f}")
-reveal("20.latest", own["latest"][0])
+print("Shares of right answers, from short to long sequences:")
+print("once:  ", trained(attend, "once"))
+in_latest = trained(attend, "latest")
+print("latest:", in_latest)
+draw = torch.Generator().manual_seed(10_000)
+asked = lookups(200, "latest", draw, 32)
+right = most_told(asked) == asked.answer  # B T
+share = right[:, -8:].float().mean()  # the last quarter of 32 steps
+print(f"always the most frequent value of the key, at 32 steps: {share:.2f}")
+reveal("20.latest", in_latest[0])
 
 # %% [markdown]
-# At 32 steps, the model answers nearly everything right in `once`, and a little less at 128. In `latest` it answers fewer than half, hardly more than if it always gave the key's most frequent value: only the mask depends on the order, and it hides no earlier step.
+# In `latest`, the model answers fewer than half of the questions correctly. That is hardly more than with the most frequent value of the key. The table of promises tells why: `attend` keeps the promise `order`. Its contexts are the same in whatever order the keys come, so it cannot know which one came last. The causal mask does not help, because it hides only later steps.
 #
-# ## Another normaliser
-#
-# Perhaps softmax is at fault in `once`: it never gives a weight of 0. **Sparsemax** (Martins & Astudillo 2016) subtracts one threshold $\tau$ from all scores and sets negative results to 0:
-#
-# $$p_i = \max(z_i - \tau, 0), \quad \sum_i p_i = 1$$
-#
-# The scores are 1, 0.6 and -0.5. If all three got a weight, $\tau$ would be $(1 + 0.6 - 0.5 - 1) / 3 = 0.03$. But -0.5 lies below that, and gets nothing. What is $\tau$ for the other two?
-
-
-# %%
-def sparsemax(scores, mask):  # B H T T, True where it may look
-    above = mask
-    while True:
-        total = scores.masked_fill(~above, 0.0).sum(-1, keepdim=True)
-        tau = (total - 1) / above.sum(-1, keepdim=True).clamp(min=1)  # if all of these got a weight
-        if (still := above & (scores > tau)).equal(above):
-            return (scores - tau).masked_fill(~above, 0.0)
-        above = still
-
-
-scores = torch.tensor([[1.0, 0.6, -0.5]])
-weights = sparsemax(scores, torch.ones(1, 3, dtype=torch.bool))
-print("sparsemax", weights, "softmax", scores.softmax(-1))
-print("sparsemax of 1.6, 0.6, -0.5:", sparsemax(torch.tensor([[1.6, 0.6, -0.5]]), torch.ones(1, 3, dtype=torch.bool)))
-names = [f"key {j}\nweight {p:.2g}" for j, p in enumerate(weights[0])]
-plots.above_line(dict(zip(names, scores[0].tolist(), strict=True)), (scores - weights)[0, 0].item(), "score", "τ")
-
-# %% [markdown]
-# The weight of a key is the dark part of its bar, above the line τ = (1 + 0.6 - 1) / 2 = 0.3: 0.7 and 0.3 are left, and add up to 1. If the first score is larger than the others by 1 or more, such as 1.6, it gets all the weight.
+# In `once`, the model gets nearly everything right at 32 steps, and a little less at 128. So there are two things to improve: the order in `latest`, and the long sequences in `once`.
 #
 # ## Another score
 #
-# To find the latest value, an attention must know the order. **ALiBi** (Press et al. 2022) subtracts from each score a number that grows with the distance, with a slope for each head $h$ of $H$:
+# We begin with `latest`. The score has to depend on the order of the steps. **ALiBi** (Press et al. 2022) subtracts from each score a number that grows with the distance between the query at step $i$ and the key at step $j$. The factor $m_h$ is called the **slope** of the head $h$. With H heads, the heads 1 to H have the slopes $2^{-8/H}$, $2^{-16/H}$ and so on, down to $2^{-8}$.
 #
-# $$\text{score} = \frac{q_i^\top k_j}{\sqrt{D}} - 2^{-8h/H}\,|i - j|$$
+# $$\text{score}_{ij} = \frac{q_i^\top k_j}{\sqrt{D}} - m_h\,|i - j| \qquad m_h = 2^{-8h/H}$$
 #
-# With four heads, how much does the first subtract for a distance of 10 steps, and how much the last?
+# We try it on our ten steps. By hand, we make queries and keys that give a score of 3 to a key that is asked for, and 0 to every other key. With four heads, the first slope is 1/4. At step 9 it subtracts 9/4 from the score of step 0, and 3/4 from that of step 6. What are the two scores then, and where does step 9 look?
 
 
 # %%
-def slopes(H):
-    return 2 ** (-8 * torch.arange(1, H + 1) / H)  # H
-
-
-def alibi(query, key, value, mask):
-    step, slope = torch.arange(query.shape[2]), slopes(query.shape[1])
+def alibi(query, key, value, mask, slope=None):  # slope: H
+    H = query.shape[1]
+    step = torch.arange(query.shape[2])  # T
     distance = (step[:, None] - step).abs()  # T T
-    scores = query @ key.mT / query.shape[-1] ** 0.5 - slope[:, None, None] * distance  # B H T T
+    if slope is None:
+        slope = 2 ** (-8 * torch.arange(1, H + 1) / H)  # H
+    scores = query @ key.mT / query.shape[-1] ** 0.5  # B H T T
+    scores = scores - slope[:, None, None] * distance  # B H T T
     weights = masked_softmax(scores, mask)  # B H T T
     return weights @ value, weights
 
 
-print("for a distance of 10 steps:", 10 * slopes(4))
-distance = torch.arange(0, 33, 4)
-lines = {f"head {h}, slope {m:.3g}": -m * distance[None] for h, m in enumerate(slopes(4), start=1)}
-plots.curves(distance, lines, "distance in steps", "added to the score", ax=plots.axes(width=5.6))
+# %%
+different = ten.key[0].unique()  # the 7 different keys of the ten steps
+key = (ten.key[0][:, None] == different).float()  # T D: one-hot
+query = (ten.query[0][:, None] == different).float()  # T D: one-hot
+query = 3 * 7**0.5 * query  # so that q·k / √D is 3 where they are equal
+key = key.expand(1, 4, 10, 7)  # B H T D: the same in all four heads
+query = query.expand(1, 4, 10, 7)  # B H T D
+value = ten.value[0][:, None].float().expand(1, 4, 10, 1)  # B H T E
+mask = causal_mask(10)  # T T
+
+_, by_attend = attend(query, key, value, mask)  # B H T T: the weights
+_, by_alibi = alibi(query, key, value, mask)
+one_head = by_attend[0, :1, 9]  # 1 T: step 9, in all heads the same
+four_heads = by_alibi[0, :, 9]  # H T: step 9
+names = ["attend"] + [f"ALiBi, slope 1/{n}" for n in (4, 16, 64, 256)]
+plots.weights(
+    torch.cat([one_head, four_heads]),  # 5 T
+    [str(step) for step in range(10)],
+    names,
+    xlabel="keys: steps",
+    ylabel="",
+)
 
 # %% [markdown]
-# For 10 steps the first head subtracts 2.5, so it prefers recent ones; the last subtracts only 0.04.
+# The scores are 3 - 2.25 = 0.75 for step 0 and 3 - 0.75 = 2.25 for step 6. So the first head of ALiBi looks mostly at step 6, the latest one. With the last slope, 1/256, the weights are nearly those of `attend`, which looks at both steps alike.
+#
+# ## Another normaliser
+#
+# Now to `once`. A softmax never gives a weight of exactly 0, and with more keys, more small weights add up. Is this why some answers are wrong in long sequences? To find out, we try a normaliser that gives zeros.
+#
+# **Sparsemax** (Martins & Astudillo 2016) subtracts one number τ from all scores of a query, and replaces negative results by 0. The number τ is chosen so that the weights add up to 1.
+#
+# $$p_j = \max(z_j - \tau, 0) \qquad \sum_j p_j = 1$$
+#
+# Take the scores 1, 0.6 and -0.5. If all three keys got a weight, τ would be (1 + 0.6 - 0.5 - 1) / 3 = 0.03. But -0.5 lies below this number, so the third key gets nothing. What is τ for the other two?
+
+# %% tags=["nbval-check-output"]
+z = torch.tensor([1.0, 0.6, -0.5])  # T
+tau = (z.sum() - 1) / 3  # if all three get a weight
+print(f"τ for three keys: {tau:.2f}")
+kept = z[z > tau]
+tau = (kept.sum() - 1) / len(kept)  # if only these get a weight
+print(f"τ for {len(kept)} keys: {tau:.2f}")
+weights = (z - tau).clamp(min=0)
+print("sparsemax:", weights)
+print("softmax:  ", z.softmax(-1))
+
+# %%
+heights = {f"key {j}\nweight {weights[j]:.2g}": z[j].item() for j in range(3)}
+plots.above_line(heights, tau.item(), "score", "τ")
+
+# %% [markdown]
+# For two keys, τ is (1 + 0.6 - 1) / 2 = 0.3. The weight of a key is the dark part of its bar, above the line. The parts are 0.7 and 0.3, which add up to 1. If the first score were larger than the others by 1 or more, the first key would get all the weight.
+#
+# In the exercises, you write sparsemax for many rows and a mask. Here we import it, and pass it to `attend` in place of the softmax: `partial` makes a function in which one argument is already given. What does step 9 of our example look at then?
+
+# %% tags=["nbval-check-output"]
+sparse = partial(attend, normalise=sparsemax)
+_, by_sparsemax = sparse(query, key, value, mask)  # B H T T
+print("softmax:  ", by_attend[0, 0, 9])  # the first head, step 9
+print("sparsemax:", by_sparsemax[0, 0, 9])
+
+# %% [markdown]
+# Sparsemax gives half of the weight to each of the two equal keys, and nothing to the other eight. So it finds the right key more clearly, but it does not know which of the two came last.
 #
 # ## Another memory
 #
-# For each new query, softmax looks at every key again. **Linear attention** (Katharopoulos et al. 2020) replaces $\exp(q^\top k)$ by $\phi(q)^\top \phi(k)$. Then two sums over the steps can be kept in place of all keys and values:
+# An attention keeps all keys and values, and each query is compared with every key. **Linear attention** (Katharopoulos et al. 2020) keeps less. A function φ is applied to queries and keys. The weight of a key is the product of the two, divided by the sum of these products.
 #
 # $$c_i^\top = \frac{\sum_{j \le i} \phi(q_i)^\top \phi(k_j)\, v_j^\top}{\sum_{j \le i} \phi(q_i)^\top \phi(k_j)} = \frac{\phi(q_i)^\top \sum_{j \le i} \phi(k_j)\, v_j^\top}{\phi(q_i)^\top \sum_{j \le i} \phi(k_j)}$$
 #
-# What must $\phi$ be like? Let the query be 1, and the keys 1 and -1. By hand: which weights do you get with $\phi(x) = x$, and with $\text{elu}(x) + 1$, which is $x + 1$ above 0 and $e^x$ below?
+# On the right, the query stands in front of two sums, which do not depend on it. So these two sums are all that has to be kept.
+#
+# What must φ be like? Let the query be 1, and let the keys be 1 and -1. Calculate the two weights by hand: first with φ(x) = x, and then with elu(x) + 1, which is $x + 1$ above 0 and $e^x$ below.
 
 
 # %% tags=["nbval-check-output"]
+def unchanged(x):
+    return x
+
+
 def positive(x):
     return F.elu(x) + 1
 
 
+for phi in (unchanged, positive):
+    products = phi(torch.tensor([1.0])) * phi(torch.tensor([1.0, -1.0]))  # T
+    print(f"{phi.__name__}: products", products, "weights", products / products.sum())
+
+# %% [markdown]
+# With φ(x) = x the products are 1 and -1. Their sum is 0, and we cannot divide by it. With elu(x) + 1 all products are positive, and so are the weights.
+#
+# Now we write linear attention in two ways: with weights, as the left side of the equation says, and with the two sums, as the right side says. Both must give the same context. How many numbers do the two sums hold, after our ten steps and after a thousand?
+
+
+# %%
 def linear(query, key, value, mask, phi=positive, divide=True):
-    weights = (phi(query) @ phi(key).mT).masked_fill(~mask, 0.0)  # B H T T
+    products = phi(query) @ phi(key).mT  # B H T T
+    weights = products.masked_fill(~mask, 0.0)  # B H T T
     if divide:
         weights = weights / weights.sum(-1, keepdim=True)
     return weights @ value, weights
 
 
-q, k = torch.tensor([[1.0]]), torch.tensor([[1.0], [-1.0]])
-for name, phi in {"x": lambda x: x, "elu(x) + 1": positive}.items():
-    weights = phi(q) @ phi(k).T
-    print(f"φ(x) = {name}:", weights, "divided by their sum:", weights / weights.sum())
+# %% tags=["nbval-check-output"]
+contexts, by_linear = linear(query, key, value, mask)
+print("weights of step 9:", by_linear[0, 0, 9])
+print(f"with weights:  {contexts[0, 0, 9].item():.3f}")
+
+of_values = torch.zeros(7, 1)  # D E: Σ φ(k) vᵀ
+of_keys = torch.zeros(7, 1)  # D 1: Σ φ(k)
+for t in range(10):
+    k = positive(key[0, 0, t : t + 1])  # 1 D: the row of step t
+    v = value[0, 0, t : t + 1]  # 1 E
+    of_values = of_values + k.mT @ v
+    of_keys = of_keys + k.mT
+q = positive(query[0, 0, 9:])  # 1 D: the row of step 9, the last one
+context = (q @ of_values) / (q @ of_keys)  # 1 E
+print(f"with two sums: {context.item():.3f}")
+print("numbers in the two sums:", of_values.numel() + of_keys.numel())
+print("numbers in all keys and values:", key[0, 0].numel() + value[0, 0].numel())
 
 # %% [markdown]
-# With $\phi(x) = x$ one weight is negative, and the sum is 0: we cannot divide by it. With elu + 1 all weights are above 0.
+# The two sums hold 14 numbers after ten steps, and also after a thousand. The keys and values hold 80 numbers after ten steps, and 8 more with each further step. So linear attention wins a memory of fixed size. But look at its weights: the two equal keys get only 0.136 each, and each other key gets 0.091. With the softmax it was 0.021.
 #
-# `linear` still makes T×T weights. But we may go through the sequence in chunks, and keep only two sums. How many numbers does this memory hold for each head, if D = E = 8? And how does the time grow, beside softmax with its T×T weights, and PyTorch's own, which never stores them all? (Measured on one core, with chunks of 64.)
-
-
-# %%
-def linear_in_chunks(query, key, value, size):
-    query, key, value = positive(query), positive(key), F.pad(value, (0, 1), value=1.0)  # B H T E+1: ones last
-    memory, contexts = torch.zeros(query.shape[-1], value.shape[-1]), []  # D E+1: Σ φ(k) vᵀ and Σ φ(k)
-    for q, k, v in zip(query.split(size, 2), key.split(size, 2), value.split(size, 2), strict=True):
-        read = (q @ k.mT).tril() @ v + q @ memory  # B H size E+1: this chunk, and all before it
-        contexts.append(read[..., :-1] / read[..., -1:])
-        memory = memory + k.mT @ v  # B H D E+1
-    return torch.cat(contexts, 2), memory[0, 0].numel()
-
-
-query, key, value = torch.randn(3, 1, 4, 50, 8, generator=drawn(0))
-by_weights = linear(query, key, value, causal_mask(50))[0]
-contexts, kept = linear_in_chunks(query, key, value, size=16)
-print("chunks of 16: the same", torch.allclose(contexts, by_weights, atol=1e-5), "with a memory of", kept)
-ways = ("softmax", "softmax, PyTorch's own", "linear, in chunks")
-times = {way: measured("cost", "milliseconds", "length", way=way)[1] for way in ways}
-plots.curves((256, 1024, 4096), times, "steps", "CPU milliseconds, three runs", ax=plots.axes(width=5.6), log=True)
-
-# %% [markdown]
-# The time of the chunks grows no faster than the number of steps; softmax's time grows faster. At 256 steps PyTorch's own is the fastest, at 4,096 the chunks. Their memory holds 8 × 9 = 72 numbers, however many steps there are: 8 × 8 for the values, one column for the sum of keys.
+# ## A memory that overwrites
 #
-# This memory only adds. The **delta rule** (Schlag et al. 2021) first reads what the memory holds for a key, and writes a share $\beta$ of the difference:
+# The sums of linear attention only add, so they do not know which value was the latest. A memory could also replace what it holds. The **delta rule** (Schlag et al. 2021) keeps a matrix $S$, which a key reads as $S^\top k$. Before it writes a value, it reads what $S$ already holds for the key. Then it adds only the difference, or a share β of the difference.
 #
 # $$S_t = S_{t-1} + \beta\, k_t\,(v_t - S_{t-1}^\top k_t)^\top$$
 #
-# The memory holds 1 for the key (1, 0) and 2 for (0, 1). Now (0.6, 0.8) comes with the value 5. What do the three keys read then? And the new one with β = 0.5?
-
-# %%
-keys = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]])
-S, k, v = torch.tensor([[1.0], [2.0]]), keys[2:], torch.tensor([[5.0]])  # D E, 1 D, 1 E
-for beta in (0.5, 1.0):
-    new = S + beta * k.mT @ (v - k @ S)
-    print(f"β = {beta}: the new key finds {(k @ S).item():.1f} and then reads {(k @ new).item():.1f}")
-names = [f"{one:.3g} → {other:.3g}" for one, other in zip((keys @ S)[:, 0], (keys @ new)[:, 0], strict=True)]
-ax = plots.axes(width=4.2, height=3.4)
-plots.directions(keys, names, title="what each key reads, before → after", ax=ax)
-ax.plot([1, 0.36], [0, 0.48], "k:")  # from the key (1, 0) straight onto the new one
-_ = ax.text(0.22, 0.2, "0.6"), ax.set(xlim=(-0.2, 1.6), ylim=(-0.2, 1.3))
-
-# %% [markdown]
-# With β = 1 the new key reads 5, with β = 0.5 it reads 3.6, half-way between the old 2.2 and 5. But the other two no longer read 1 and 2. The key (1, 0) **overlaps** with the new one: 0.6 of it lies in the new key's direction (up to the dotted line), which is their dot product, so it reads $0.6 \cdot 2.8 = 1.68$ more. Only keys at right angles leave each other alone, and in two dimensions only two can be at right angles.
-#
-# Here is the rule as a loop. Does each of our five attentions give what the course's version gives, padding included? And which promises do they break?
-
+# In our ten steps, the key 106 comes with the value 1 at step 0 and with the value 3 at step 6. With β = 1, what does this key read after step 0, and what after step 6?
 
 # %% tags=["nbval-check-output"]
-def delta(query, key, value, mask, beta=1.0):
-    query, key = F.normalize(query, dim=-1), F.normalize(key, dim=-1)  # length 1
-    key = key * mask.any(-2)[..., None]  # a step that no query may see writes nothing
-    S, contexts = value.new_zeros(key.shape[-1], value.shape[-1]), []  # D E
-    for q, k, v in zip(query.split(1, 2), key.split(1, 2), value.split(1, 2), strict=True):
-        S = S + beta * k.mT @ (v - k @ S)  # B H D E
-        contexts.append(q @ S)  # B H 1 E
-    return torch.cat(contexts, 2), None  # there are no weights
-
-
-sparse, inputs = partial(attend, normalise=sparsemax), properties.drawn()
-ours = dict(zip(variants.VARIANTS, (attend, sparse, alibi, linear, delta), strict=True))
-same = [(one(*inputs)[0] - variants.VARIANTS[name](*inputs)[0]).abs().max() < 1e-5 for name, one in ours.items()]
-print("each gives what the course's version gives:", all(same))
-broken(ours, more)
+S = torch.zeros(7, 1)  # D E
+beta = 1.0
+asked_for = key[0, 0, :1]  # 1 D: the key 106, from step 0
+for t in range(10):
+    k = key[0, 0, t : t + 1]  # 1 D: the row of step t
+    v = value[0, 0, t : t + 1]  # 1 E
+    S = S + beta * k.mT @ (v - k @ S)  # D E
+    print(f"after step {t} the key 106 reads {(asked_for @ S).item():.0f}")
 
 # %% [markdown]
-# ALiBi breaks `order` on purpose, and so does the delta rule, which overwrites; without weights, it also breaks `rows`. But `linear` has a fault: below -18, φ is rounded to 0, and 0 / 0 is NaN. Put a 1 in place of a sum of 0 (`Tensor.where`) *before* you divide; afterwards is too late, as the gradient is then NaN already. Run both cells again: none breaks `large`.
+# The key 106 reads 1 from step 0 on, and 3 from step 6 on. At step 6 the memory already held 1, so the rule added the difference, 2. Other keys leave this value alone, because our one-hot keys are at right angles to each other.
+#
+# But seven keys can be at right angles only if they have seven dimensions. What happens if a key is not at right angles to the others? In two dimensions, the memory holds 1 for the key (1, 0), and 2 for the key (0, 1). Now the key (0.6, 0.8) comes with the value 5. What do the three keys read then?
+
+# %%
+keys = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]])  # T D
+S = torch.tensor([[1.0], [2.0]])  # D E
+k = keys[2:]  # 1 D: the new key
+v = torch.tensor([[5.0]])  # 1 E
+after = S + k.mT @ (v - k @ S)  # D E: with β = 1
+half = S + 0.5 * k.mT @ (v - k @ S)  # D E: with β = 0.5
+print(f"the new key reads {(k @ S).item():.1f} before the write")
+print(f"and {(k @ after).item():.1f} after it, or {(k @ half).item():.1f} with β = 0.5")
+shown.draw_reads(keys, keys @ S, keys @ after)
+
+# %% [markdown]
+# With β = 1 the new key reads 5, as it should. But the two old keys no longer read 1 and 2. The new key **overlaps** with them: the dot product of (1, 0) and (0.6, 0.8) is 0.6, which is the part of the new key up to the dotted line. So 0.6 of the change of 2.8 reaches the key (1, 0), too, and it reads 1 + 1.68.
+#
+# ## Do our attentions keep their promises?
+#
+# Now we have five attentions. For the delta rule we take the function of the course, which makes queries and keys of length 1, and computes all steps at once. Which of the five break a promise?
+
+# %% tags=["nbval-check-output"]
+ours = {
+    "dot product": attend,
+    "sparsemax": sparse,
+    "ALiBi": alibi,
+    "linear": linear,
+    "delta rule": delta,
+}
+shown.who_breaks(ours, promises)
+
+# %% [markdown]
+# Three of them break a promise. ALiBi and the delta rule break `order` on purpose, because they have to know the order. The delta rule has no weights, so it also breaks `rows`.
+#
+# But `linear` has a real fault, and it breaks `large`. For large negative numbers $e^x$ is rounded to 0, so a sum of products can be 0, and 0 / 0 gives NaN. **Your turn**: change the line with the division in `linear` so that it divides by 1 where the sum is 0. Then run that cell and the last one again, and see whether `linear` keeps all promises.
+#
+# <details><summary>Answer</summary>
+#
+# It keeps all promises with these two lines in place of the division.
+#
+# ```python
+# total = weights.sum(-1, keepdim=True)  # B H T 1
+# weights = weights / total.where(total != 0, 1.0)
+# ```
+#
+# </details>
 #
 # ## Which one wins?
 #
-# Now we know which promises our five attentions keep. Five models of each learned each world. Our delta rule has β = 1 (Schlag et al. learn it), and each of its four heads a memory of 16 dimensions. How many keys can be at right angles there? How many does each world write?
+# Now each of the five learns both worlds, with five seeds and trained as above. In the delta rule, β is 1, and each head has a memory of its own with 16 dimensions. Which attention gets the most right answers in `latest`?
 
 # %% tags=["nbval-check-output"]
 predict("20.wins", ...)
 
-
 # %% tags=["reveals"]
-def shares(name, world):
-    """A row for each seed: the shares of right answers at 32 and at 128 steps."""
-    runs = [measured_once("variants", "right", variant=name, world=world, length=n)[0] for n in (32, 128)]
-    return torch.tensor(runs).T  # seeds, lengths
-
-
 compared.draw_accuracy(*variants.VARIANTS)
-reveal("20.wins", max(variants.VARIANTS, key=lambda name: shares(name, "latest").mean()))
+reveal("20.wins", shown.best_in("latest"))
 
 # %% [markdown]
-# - `latest` writes eight keys, for which each head's 16 dimensions are enough: the delta rule wins, and ALiBi comes second. Sparsemax gains little.
-# - `once` writes 32 to 128 keys. There the delta rule gets fewer right than softmax at every length, and ALiBi falls behind in long sequences. So softmax was at fault: sparsemax gets 1.00 at 128 steps.
+# The delta rule wins in `latest`. This world has only eight keys, and they fit into 16 dimensions. ALiBi comes second, and the three that do not know the order stay below one half.
+#
+# In `once` the order is different. Sparsemax still gets everything right at 128 steps, where `attend` with its softmax does not. So it was the softmax that cost `attend` these answers. ALiBi loses answers in long sequences, and the delta rule loses many more.
+#
+# Linear attention has the fewest right answers in both worlds.
+#
+# ## What does the delta rule forget?
+#
+# Why does the delta rule do so badly in `once`? This world writes 32 to 128 different keys, but in 16 dimensions at most 16 keys can be at right angles. So new keys overlap with old ones. We write 128 random keys in 16 dimensions, and ask for a key that came 0, 8, 32 or 96 steps ago. Which of them still read the right value?
+
+# %%
+draw = torch.Generator().manual_seed(0)
+random_keys = torch.randn(200, 1, 128, 16, generator=draw)  # B H T D
+answers = torch.randint(8, (200, 1, 128), generator=draw)  # B H T
+values = F.one_hot(answers, 8).float()  # B H T E
+for ago in (0, 8, 32, 96):
+    earlier_keys = random_keys.roll(ago, dims=2)  # each query: the key `ago` steps back
+    contexts, _ = delta(earlier_keys, random_keys, values, causal_mask(128))  # B H T E
+    found = contexts[:, 0, -1].argmax(-1)  # B: what the last step reads
+    share = (found == answers[:, 0, -1 - ago]).float().mean()
+    print(f"{ago:3} steps ago: {share:.2f} right")
+
+# %% [markdown]
+# The latest key always reads its value, and a key of 8 steps ago mostly does. What came 96 steps ago is lost: a guess would be right one time in eight, too. So a delta rule with few dimensions remembers the latest keys only. In `once`, the query may be an old key.
 #
 # ## Take one part out
 #
-# Why does linear attention lose in both worlds? Its memory is larger than the delta rule's. Take out a part, and predict the share of right answers. Below, a query asks for one of 32 or 128 keys: what weight does that key get with φ?
-
+# Why does linear attention lose in both worlds? Perhaps its memory is too small. We need not guess: we take a part out, train again, and compare. We begin with φ and the division by the sum. Without them, the memory is no larger than before.
+#
+# The delta rule is in the list, too. Without its reading it only adds $k v^\top$, for keys of length 1. That is linear attention with another φ and without the division.
 
 # %% tags=["nbval-check-output"]
-part, world = "φ and the division", "once"  # next "the reading of the delta rule", "latest"
+unit = partial(F.normalize, dim=-1)  # makes vectors of length 1
 without = {
-    "φ": partial(linear, phi=lambda x: x),
+    "φ": partial(linear, phi=unchanged),
     "the division": partial(linear, divide=False),
-    "φ and the division": partial(linear, phi=lambda x: x, divide=False),
-    "the reading of the delta rule": partial(linear, phi=lambda x: F.normalize(x, dim=-1), divide=False),
+    "φ and the division": partial(linear, phi=unchanged, divide=False),
+    "the reading of the delta rule": partial(linear, phi=unit, divide=False),
 }
+part = "φ and the division"
+world = "once"
 predict("20.part", ...)
 
 # %% tags=["reveals"]
-print(f"Without {part}, by the length of the sequences:")
-its_own = trained(without[part], world)
-print(its_own)
-reveal("20.part", its_own[world][0])
-tried = {"softmax": attend, "linear": linear} | {f"linear without {one}": without[one] for one in list(without)[:3]}
-rows = {name: [] for name in tried}
-for T in (32, 128):
-    keys = 8 * F.normalize(torch.randn(200, 1, T, 16, generator=drawn(0)), dim=-1)
-    for name, one in tried.items():
-        weights = one(keys[:, :, :1], keys, keys, torch.ones(1, T, dtype=torch.bool))[1][:, 0, 0]  # 200 T
-        right, others = weights[:, 0], weights[:, 1:].sum(-1).mean()
-        rows[name] += [f"{right.min():.2f} to {right.max():.2f}", f"{others:.2f}"]
-table(rows, ["32 keys: the right one", "all others (mean)", "128 keys: the right one", "all others (mean)"])
+print(f"Without {part}, from short to long sequences:")
+its_shares = trained(without[part], world)
+print(f"{world}: {its_shares}")
+reveal("20.part", its_shares[0])
 
 # %% [markdown]
-# Without φ and the division, `once` is nearly solved at 32 steps, with a memory no larger, so its size was not to blame. With φ the right key gets less than a tenth of the weight, since all others have positive products, too. Softmax gives it nearly all.
+# Without φ and the division, nearly all answers are right at 32 steps, where linear attention had fewer than half. So the size of its memory was not the reason.
 #
-# Now try another part. Which one helps one world and harms the other? Here are all of them, with three seeds; *both* are φ and the division.
+# Our ten steps suggest another reason. There each of the eight other keys got 0.091 of the weight, because φ makes all products positive. Without φ, the products of keys at right angles are 0, so the others get nothing.
+#
+# **Your turn**: choose another part and world above, such as `"the reading of the delta rule"` and `"latest"`, predict, and run the two cells again.
+#
+# The next picture has all four parts, with three seeds each. It shows how the share of right answers changes, compared with the whole attention of the same seed. Marks on the right of the line are gains, and "both" are φ and the division. Which part helps in one world and harms in the other?
 
 # %%
-changes = [("linear", "φ"), ("linear", "the division"), ("linear", "both"), ("delta rule", "the reading")]
-for world, ax in zip(compared.WORLDS, plots.axes(2, width=4.6, height=3), strict=True):
-    rows = {}
-    for whole, one in changes:
-        difference = shares(f"{whole} without {one}", world) - shares(whole, world)[:3]  # seed by seed
-        rows[f"{whole} →\nwithout {one}"] = dict(zip(("32 steps", "128 steps"), difference.T, strict=True))
-    ax.axvline(0, color="0.6", linewidth=1)
-    plots.dots(rows, f"{world}: change in the share right", ax=ax, xlim=(-0.75, 0.65))
-_ = ax.set_yticklabels([])  # the same as on the left
+shown.draw_taken_out()
 
 # %% [markdown]
-# Dots on the right are gains. *linear* gets worse without φ alone or the division alone, but better without both. The table suggests why: without φ, products have both signs, and sums near 0 make weights huge. Without the division, φ's positive products add up, the more so with more keys. Without both, what others add is near 0 on average.
+# The reading of the delta rule does: without it, the delta rule gets better in `once` and much worse in `latest`. So the reading is what wins `latest`.
 #
-# Without the reading, the delta rule gains in `once` and loses in `latest`, which the reading wins. Why does it lose in `once`?
-#
-# ## What can a fixed memory hold?
-#
-# With β = 1 and keys of length 1, the delta rule is $S_t = (I - k k^\top)\, S_{t-1} + k\, v^\top$: it clears the key's direction before it writes. We write 128 random keys, then read all. Which values come back right?
-
-
-# %%
-def remembered(reads, seed, D=16, T=128, V=8):
-    key = F.normalize(torch.randn(200, T, D, generator=drawn(seed)), dim=-1)  # B T D
-    value = torch.randint(V, (200, T), generator=drawn(seed + 1))  # B T
-    S = torch.zeros(200, D, V)
-    for k, v in zip(key.split(1, 1), F.one_hot(value, V).float().split(1, 1), strict=True):
-        S = S + k.mT @ (v - (k @ S if reads else 0))
-    right = ((key @ S).argmax(-1) == value).float().mean(0)  # T
-    return right.flip(0).view(-1, 8).mean(1)  # the latest eight first
-
-
-runs = {}
-for name, reads in (("delta rule", True), ("only added", False)):
-    runs[name] = torch.stack([remembered(reads, seed) for seed in range(0, 6, 2)])
-    print(f"{name}: of all 128 keys {runs[name].mean():.2f} right")
-ax = plots.axes(width=5.6)
-since = torch.arange(0, 128, 8) + 3.5  # the middle of eight
-plots.curves(since, runs, "keys written since", "share of right answers", ax=ax)
-_ = ax.axhline(1 / 8, color="0.6", linewidth=1), ax.set(ylim=(0, 1.05))  # grey: guessing
-
-# %% [markdown]
-# In 16 dimensions the delta rule knows most of the latest eight keys; after 60 more it only guesses (grey line). One that only adds blurs all equally, and gets more right: perhaps this helps in `once`.
-#
-# ## Two changes at once
-#
-# Can an attention have both worlds? We take sparsemax, and subtract a penalty from each score, $s \ln(1 + |i - j|)$. Suppose that a key came 15 times, eight steps apart; without a penalty, a dot product gives all 15 the same score. With $s = 0.3$ and $s = 1$, how often does the latest value gather the most weight? The second cell has models with both normalisers, trained at strengths from 0 to 3 with three seeds. Draw their four curves first.
-
-
-# %%
-def near_first(query, key, value, mask, normalise=sparsemax, strength=0.3):
-    step = torch.arange(query.shape[2])
-    near = strength * ((step[:, None] - step).abs() + 1).log()  # T T
-    weights = normalise(query @ key.mT / query.shape[-1] ** 0.5 - near, mask)  # B H T T
-    return weights @ value, weights
-
-
-values, distances = torch.randint(8, (4000, 15), generator=drawn(0)), torch.arange(8, 121, 8)  # the latest first
-for strength in (0.3, 1):
-    for normalise in (masked_softmax, sparsemax):
-        weights = normalise(-strength * (1 + distances).log()[None], torch.ones(1, 15, dtype=torch.bool))  # 1 15
-        votes = (weights @ F.one_hot(values, 8).float())[:, 0]  # 4000 8: the weight of each value
-        wins = (votes.argmax(-1) == values[:, 0]).float().mean()
-        print(f"s = {strength}, {normalise.__name__}: the latest wins in {wins:.2f}; first weights", weights[0, :5])
-
-
-# %%
-def at_128(normaliser, s, world):
-    plain = {"softmax": "dot product", "sparsemax": "sparsemax"}[normaliser]
-    near = f"{normaliser}, near first" + f", strength {s}" * (s != 0.3)
-    return measured_once("variants", "right", variant=near if s else plain, world=world, length=128)[0][:3]
-
-
-strengths, found, both = (0, 0.1, 0.3, 1, 3), {}, ("softmax", "sparsemax")
-for world, ax in zip(compared.WORLDS, plots.axes(2, width=4.6), strict=True):
-    found[world] = {one: torch.tensor([at_128(one, s, world) for s in strengths]).T for one in both}
-    plots.curves(range(5), found[world], "strength s of the penalty", "share right at 128 steps", world, ax)
-    ax.set_xticks(range(5), strengths)
-    ax.set(ylim=(0, 1.05))
-for one in both:
-    worse = torch.minimum(*(found[world][one].mean(0) for world in found))
-    print(f"{one}: strength {strengths[worse.argmax()]} gets at least {worse.max():.2f} right in both worlds")
-
-# %% [markdown]
-# - With $s = 0.3$, softmax gives the latest 0.11, and 14 older ones share 0.89 among eight values: one often gathers more. Sparsemax gives it 0.47; it loses only if the next three share another.
-# - Trained in `latest`, sparsemax needs a strength of only 0.3, softmax 1. `once` asks for old keys: there a larger strength costs more. 3 is worse than 1 everywhere.
-#
-# Sparsemax with 0.3 has the best balance.
+# The picture also warns us. Without φ alone, or without the division alone, linear attention gets worse in both worlds. Only without both does it get better. What a part does can depend on the other parts.
 #
 # ## So: what will your own attention be?
 #
-# One that changes a part for a reason. The penalty helps `latest` and harms `once`: must all heads have it? Below, every other head of softmax has strength 2, the rest 0. Does this beat softmax with one strength?
+# An attention of your own changes one part, for a reason that you can write down. Here is an example, in the order of the report that you will write in the exercises.
+#
+# **The reason.** ALiBi knows the order, so it does well in `latest`. But in `once` it loses old keys, because each of its heads prefers what came lately. Do all heads have to do so?
+#
+# **The change.** We change the slopes. Two of the four heads get the slope 0, as in `attend`. The other two get ALiBi's first slope, 1/4.
 
 
 # %%
-def mine(query, key, value, mask):  # then write your own
-    head = torch.arange(query.shape[1])[:, None, None]  # H 1 1
-    return near_first(query, key, value, mask, masked_softmax, strength=2.0 * (head % 2))
+def mine(query, key, value, mask):  # B H T D, B H T D, B H T E
+    head = torch.arange(query.shape[1])  # H
+    slope = 0.25 * (head % 2)  # H: 0, 0.25, 0, 0.25
+    return alibi(query, key, value, mask, slope)
 
-
-print("mine breaks", list(properties.broken(mine, more)) or "none")
-print("right at 32, 64 and 128 steps, and what one strength for all heads gets in its worse world at 128:")
-for seed in (0, 1):
-    print(f"seed {seed}, mine:", trained(mine, "once", "latest", seed=seed))
-    for one in both:
-        worse = torch.minimum(*(found[world][one][seed] for world in found))
-        print(f"seed {seed}, {one}, strength {strengths[worse.argmax()]}: {worse.max():.2f}")
 
 # %% [markdown]
-# Compare the worse of the two worlds: at 128 steps, `mine` gets more right there than softmax with the best of our five strengths, with both seeds. (We show no other strength of such heads, and two seeds are a hint, not a proof.) Sparsemax with one strength is still ahead. So start here: what if sparsemax has such heads? That `mine` breaks `order` is on purpose.
+# **The promise.** `mine` has to break `order`, as ALiBi does. Apart from this, it shall keep all promises, and one of its own: half of its heads prefer what came lately, and the other half does not.
+#
+# To test this, we give it ten equal keys, and the values 0 to 9. A head that weighs all keys alike then reads their mean, 4.5, at the last step. Who breaks this promise: `attend`, ALiBi, or `mine`?
+
+
+# %% tags=["nbval-check-output"]
+def half_prefer_later(attend):
+    """With equal keys, two of four heads read later values more, and two do not."""
+    equal = torch.ones(1, 4, 10, 7)  # B H T D: queries and keys
+    steps = torch.arange(10.0)[:, None].expand(1, 4, 10, 1)  # B H T E: 0 to 9
+    contexts, _ = attend(equal, equal, steps, causal_mask(10))  # B H T E
+    above_mean = contexts[0, :, 9, 0] - 4.5  # H: of the last step
+    later = (above_mean > 0.001).sum().item()
+    if later != 2:
+        return f"{later} of 4 heads read later values more"
+    return None
+
+
+promises["half_prefer_later"] = half_prefer_later
+for name, one in {"attend": attend, "ALiBi": alibi, "mine": mine}.items():
+    broken = properties.broken(one, promises)
+    print(f"{name}: {broken or 'nothing is broken'}")
+
+# %% [markdown]
+# `attend` and ALiBi break the new promise, each in its own way, and `mine` keeps it. So the promise can find a fault. `mine` breaks only `order`, as it should.
+#
+# **The expectation.** We write it down before the first run, so that we cannot change our mind afterwards. For 32 steps we expect:
+#
+# - in `once` 1.00, as much as `attend` has, because two heads are as in `attend`
+# - in `latest` 0.80, less than ALiBi has in the picture above, because only two heads know the order
+#
+# For 128 steps, we expect more than ALiBi in `once`. Change our two numbers if you expect something else. Then run the cell: it trains two models in each world, which takes some seconds. First it tries the promises. The function `compared.report` is the one of the exercises. How close do our two numbers come?
+
+# %%
+expected = {"once": 1.00, "latest": 0.80}
+report = compared.report("mine", mine, 2, promises, expected)
+print(report)
+
+# %% [markdown]
+# **The result.** For `once` our expectation was right. In `latest`, `mine` is better than we expected, and far better than the dot product at every length. The second picture shows the weights of one model in `latest`, as a mean over its heads. Most of the dark squares lie near the diagonal, where the latest keys are.
+#
+# `mine` comes from ALiBi, so we compare it with ALiBi, too, at 128 steps and for the same seeds. A plus means that `mine` has more right answers. Is it better in both worlds?
+
+# %%
+shown.beside(report, "dot product", "ALiBi")
+
+# %% [markdown]
+# `mine` is not better in both worlds. In `once` it has clearly more right answers than ALiBi, with both seeds, as we expected. In `latest` it has slightly fewer. So two heads without a slope keep the old keys, and cost little of the order.
+#
+# **What we do not know.** Two seeds are only a hint. We have not shown other slopes or another number of such heads, and no other world.
+#
+# So this is what your own attention will be: one changed part, a reason, promises that are tested, and an expectation that is written down before the run. Try yours in place of `mine`. For instance, sparsemax wins in `once`: what if `mine` had sparsemax in place of the softmax?
 #
 # ## Questions
 #
@@ -482,10 +528,11 @@ check("20.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - An attention can be changed in its score, its normaliser and its memory. What it promises comes first, and can be tested: trust a promise more once it has found a fault.
-# - In our worlds sparsemax gains in both. The delta rule wins `latest`, and ALiBi comes second; in `once`, ALiBi falls behind in long sequences, the delta rule at every length. Linear attention needs no list of keys, but loses in both.
-# - To see what a part is for, take it out and compare seed by seed. What it does depends on the other parts: in linear attention, leaving out only one of φ and the division makes it worse, leaving out both makes it better; a mild penalty helps far more in `latest` with sparsemax than with softmax. A strong one costs `once`; sparing some heads may help: two seeds say so, which is a hint.
-# - A memory of fixed size forgets or blurs. But softmax keeps 2·heads·d numbers more for each token and layer, the delta rule always heads·d². Today's [Qwen3-Next](https://huggingface.co/Qwen/Qwen3-Next-80B-A3B-Instruct) and [Kimi Linear](https://arxiv.org/abs/2510.26692) combine both: a *gated* delta rule in three of four layers, softmax in the fourth.
+# - What will your own attention be? One that changes a part for a reason: the score, the normaliser or the memory. You say before the run what it promises and what you expect.
+# - Promises are tests. If all are kept, no fault has appeared in what was tried. Trust a promise more once it has found a fault.
+# - In our worlds sparsemax wins `once`, and the delta rule wins `latest`. ALiBi comes second in `latest`, but loses old keys. Linear attention has a memory of fixed size, and the fewest right answers.
+# - To see what a part does, take it out and compare seed by seed. The answer can depend on the other parts: linear attention gets worse without φ or without the division, and better without both.
+# - A memory of fixed size forgets. But with every token, softmax has to keep more keys and values, and the delta rule does not. Today's [Qwen3-Next](https://huggingface.co/Qwen/Qwen3-Next-80B-A3B-Instruct) and [Kimi Linear](https://arxiv.org/abs/2510.26692) combine the two: three of four layers have a *gated* delta rule, and the fourth has softmax.
 #
 # **Exercises**: [open them](../exercises/20_your_own_attention_exercises.ipynb)
 #

@@ -6,7 +6,7 @@ questions = (
     Question(
         "20.q1",
         "what to change",
-        "In a world, the answer depends on which of two equal keys came later, and attention gets it wrong. What would you change first?",
+        "In some world, the answer depends on which of two equal keys came later. The attention of the first cell gets it wrong. What would you change first?",
         right=(
             "The score or the memory: subtract something that grows with the distance, or overwrite.",
             "Without the order, two equal keys have equal scores, and then equal weights, whatever the normaliser is.",
@@ -47,7 +47,7 @@ questions = (
         "A delta rule with 16 dimensions has written 128 random keys, with β = 1. Which values can it still read?",
         right=(
             "Those of the latest keys.",
-            "At most 16 keys can be at right angles to one another. A new key shares a part with older ones, and overwrites it.",
+            "At most 16 keys can be at right angles to one another. A new key overlaps with older ones, and changes what they read.",
         ),
         wrong=(
             (
@@ -79,7 +79,7 @@ questions = (
             ),
             (
                 "That it can be trained in both worlds, since its gradients are right.",
-                "Once repaired, linear attention keeps its promises, too, and its answers are mostly wrong.",
+                "Linear attention can be repaired so that it keeps all promises. Still most of its answers are wrong.",
             ),
             (
                 "That it does not depend on the order of keys.",
@@ -116,7 +116,7 @@ predictions = (
     Prediction(
         "20.wins",
         "Which of the five gets the most right answers in `latest`?",
-        why="This world writes only eight keys, and asks for what came last: a memory that overwrites fits it.",
+        why="This world writes only eight keys, and asks for what came last. A memory that overwrites fits it.",
         choices=("dot product", "sparsemax", "ALiBi", "linear", "delta rule"),
     ),
     Prediction(
@@ -127,6 +127,6 @@ predictions = (
     Prediction(
         "20.part",
         "Without this part, what share of the answers is right in the world you chose, in sequences of 32 steps, from 0 to 1?",
-        why="The picture below shows every part, with three seeds each.",
+        why="The last picture of this section shows every part, with three seeds each.",
     ),
 )

@@ -1,0 +1,74 @@
+"""What feeds the tables and pictures of lesson 20: who breaks which promise, what was measured, and what each key reads.
+
+No task is declared here. The attentions themselves, and how they are trained, stand on the page or in `models/variants.py`.
+"""
+
+import torch
+
+from course_utils.data.measured import measured_once
+from course_utils.figures import plots
+from course_utils.figures.tables import table
+from course_utils.models import compared, properties, variants
+
+TAKEN_OUT = (("linear", "φ"), ("linear", "the division"), ("linear", "both"), ("delta rule", "the reading"))
+
+
+def who_breaks(attentions, promises=properties.PROMISES):
+    """A row for each promise: what it says, and the attentions that break it; the last row names those that break none."""
+    found = {name: properties.broken(attend, promises) for name, attend in attentions.items()}
+    rows = {}
+    for promise, test in promises.items():
+        by = [name for name, sentences in found.items() if promise in sentences]
+        rows[promise] = [test.__doc__, ", ".join(by)]
+    rows["all kept"] = ["", "by " + ", ".join(name for name, sentences in found.items() if not sentences)]
+    return table(rows, ["what it says", "broken by"], left=["what it says", "broken by"])
+
+
+def shares(name, world, length):
+    """The share of right answers of a measured attention, one number for each seed."""
+    return torch.tensor(measured_once("variants", "right", variant=name, world=world, length=length)[0])
+
+
+def best_in(world):
+    """The measured attention with the most right answers in a world, on average over seeds and two lengths."""
+
+    def mean(name):
+        return sum(shares(name, world, length).mean() for length in (32, 128))
+
+    return max(variants.VARIANTS, key=mean)
+
+
+def draw_reads(keys, before, after):
+    """Draw keys of width 2 as arrows, each with what it reads before a write and after it, and the overlap of the first and the last."""
+    ax = plots.axes(width=4.2, height=3.4)
+    names = [f"{old:.3g} → {new:.3g}" for old, new in zip(before.flatten(), after.flatten(), strict=True)]
+    plots.directions(keys, names, title="what each key reads, before → after", ax=ax)
+    overlap = (keys[0] @ keys[-1]).item()
+    x, y = (overlap * keys[-1]).tolist()
+    ax.plot([keys[0, 0], x], [keys[0, 1], y], "k:")  # from the first key straight onto the last
+    ax.text(x / 2 + 0.04, y / 2 - 0.04, f"{overlap:.1f}")
+    ax.set(xlim=(-0.2, 1.6), ylim=(-0.2, 1.3))
+
+
+def draw_taken_out():
+    """Draw how the share of right answers changes without a part, seed by seed, in both worlds."""
+    for world, ax in zip(compared.WORLDS, plots.axes(2, width=4.6, height=3), strict=True):
+        rows = {}
+        for whole, part in TAKEN_OUT:
+            row = rows[f"{whole} →\nwithout {part}"] = {}
+            for length in (32, 128):
+                seeds = shares(f"{whole} without {part}", world, length)
+                row[f"{length} steps"] = seeds - shares(whole, world, length)[: len(seeds)]
+        ax.axvline(0, color="0.6", linewidth=1)
+        plots.dots(rows, f"{world}: change in the share right", ax=ax, xlim=(-0.75, 0.65))
+    ax.set_yticklabels([])  # the same as on the left
+
+
+def beside(report, *others):
+    """A row for each world and seed at the longest length: the share right of a report, and how much more it is than others have."""
+    rows, length = {}, compared.LENGTHS[-1]
+    for world, runs in report.right.items():
+        for seed, run in enumerate(runs):
+            more = [run[-1] - shares(name, world, length)[seed].item() for name in others]
+            rows[f"{world}, seed {seed}"] = [f"{run[-1]:.2f}", *(f"{one:+.2f}" for one in more)]
+    return table(rows, [report.name, *(f"less {name}" for name in others)], caption=f"share right at {length} steps")
