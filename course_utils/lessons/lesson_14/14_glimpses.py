@@ -116,7 +116,7 @@ first_glimpse
 # - The **glimpse network** turns a glimpse and its location into features $g_t$, where $t$ counts the looks.
 # - The **core** takes the features up into its state $h_t$, as a recurrent network does with a word.
 # - The **location network** reads the state and gives a mean $\mu$. The next location is drawn near $\mu$.
-# - The **action network** reads the last state and gives a logit for each of the ten digits.
+# - The **action network** reads the last state and gives a logit, a score before the softmax, for each of the ten digits.
 #
 # In the drawing, B is the number of fields, P the number of cells in a glimpse, D the width of the state, and V the number of digits. Why does the glimpse network need the location, too?
 
@@ -161,7 +161,7 @@ class Networks(nn.Module):
 # %% [markdown]
 # ## How can it learn where to look?
 #
-# Suppose that an answer is wrong because the last look has missed the digit. Can the gradient of the loss tell in which direction the location has to move? For this, a gradient must flow through the sensor to the location. We ask PyTorch whether it does. For comparison, we also ask about the pixels.
+# Suppose that an answer is wrong because the last look has missed the digit. Can the gradient of the loss tell in which direction the location has to move? For this, a gradient must flow through the sensor to the location. We ask PyTorch whether it does: a result has `requires_grad` set to True if a gradient can flow back from it. For comparison, we also ask about the pixels.
 
 # %% tags=["nbval-check-output"]
 l = torch.zeros(1, 2, requires_grad=True)  # B 2
@@ -172,7 +172,7 @@ print("gradient for the pixels:  ", ram.glimpse(pixels, l, 8, 2).requires_grad)
 # %% [markdown]
 # There is no gradient for the location. The sensor rounds a location to a whole row and column, so a tiny movement of the location changes nothing.
 #
-# So the model has to try places, and needs a reward that says how good they were. This is REINFORCE (lesson 08): what was drawn becomes more probable if its reward is higher than expected, and otherwise less probable. In lesson 08, one of a few words was drawn. Here, a location is drawn from a Gaussian around the mean μ, with the standard deviation σ for x and for y. Its density $p(l)$ is largest at μ and falls with the distance from it. The formulas show the log of the density, and how it changes with μ:
+# So the model has to try places, and needs a reward that says how good they were. This is REINFORCE (lesson 08): what was drawn becomes more probable if its reward is higher than expected, and otherwise less probable. In lesson 08, one of a few words was drawn. Here, a location is drawn from a Gaussian around the mean μ, with the standard deviation σ for x and for y. Its density $p(l)$ is largest at μ and falls with the distance from it. The formulas show the log of the density, and how it changes with μ. Only the squared distance depends on μ:
 #
 # $$\log p(l) = -\frac{\lVert l - \mu \rVert^2}{2 \sigma^2} - \log(2 \pi \sigma^2) \qquad\qquad \nabla_{\!\mu} \log p(l) = \frac{l - \mu}{\sigma^2}$$
 #
@@ -203,7 +203,7 @@ reveal("14.mean", "left")
 #
 # ## The whole model
 #
-# The model looks `looks` times. The first location is the centre, and each further one is drawn. With σ = 0 it looks exactly at μ. Which line makes sure that no gradient flows from a location to its mean?
+# The model looks `looks` times. The first location is the centre, and each further one is drawn. With σ = 0 it looks exactly at μ. A gradient could still reach a location by another way: the layer `where` reads it as two numbers. Which line makes sure that no gradient flows from a location to its mean? The layer `value`, which predicts the reward, is explained after the cell.
 
 
 # %%
@@ -222,7 +222,7 @@ class Looker(Networks):
                 log_p.append(log_density(drawn, mu, sigma))  # B
             else:
                 log_p.append(torch.zeros(len(fields)))  # nothing was drawn
-            b.append(self.value(h.detach())[:, 0])  # B: the reward that it expects
+            b.append(self.value(h.detach())[:, 0])  # B: the expected reward
             l = drawn.clamp(-1, 1)  # B 2: it stays in the picture
             h = self.core(self.see(fields, l), h)  # B D
             locations.append(l)
@@ -249,13 +249,13 @@ print(f"second look at field 0: ({second[0]:.2f}, {second[1]:.2f})")
 #
 # The reward $R$ of a field is the probability that the model gives to the right digit. In the paper, it is 1 if the answer is right, and otherwise 0.
 #
-# Each field gets only one draw, and its reward may be high because the digit is easy to read. So, as in lesson 08, we subtract a **baseline**: the reward that was expected. Here it is learned. The layer `value` predicts the reward from the state before each draw, and we call its prediction $b_t$. The second `.detach()` of the model keeps this prediction from changing the state.
+# Each field gets only one draw, and its reward may be high because the digit is easy to read. So, as in lesson 08, we subtract a **baseline**: the reward that was expected. Here it is learned. The layer `value` predicts the reward from the state before each draw, and we call its prediction $b_t$. In the line of `value`, `h.detach()` keeps this prediction from training the other layers.
 #
 # The loss of a field has three terms, and is called the **hybrid loss** (section 3.2 of the paper). In it, $t$ counts the locations that were drawn:
 #
 # $$\text{cross-entropy} \;-\; \sum_t (R - b_t) \log p(l_t) \;+\; \text{mean of } (R - b_t)^2$$
 #
-# The first term teaches the model what to say, and the second one where to look: this is REINFORCE. The third term teaches `value` what to expect. In the second term, $R - b_t$ counts as a plain number.
+# The first term is minus the logarithm of the right digit's probability. It teaches the model what to say. The second term teaches it where to look: this is REINFORCE. The third term teaches `value` what to expect. In the second term, $R - b_t$ counts as a plain number.
 
 
 # %%
@@ -284,9 +284,11 @@ def moved_by(term, model):
     term.backward(retain_graph=True)  # the other terms need the same graph
     moved = []
     for layer in model.children():
-        gradients = [weight.grad for weight in layer.parameters()]
-        reached = [gradient for gradient in gradients if gradient is not None]
-        moved.append(any(gradient.any() for gradient in reached))  # one is not 0
+        is_moved = False
+        for weight in layer.parameters():
+            if weight.grad is not None and weight.grad.any():  # one number is not 0
+                is_moved = True
+        moved.append(is_moved)
     return moved
 
 
@@ -412,7 +414,7 @@ show_following(models, fields, corners)
 #
 # All this holds only if the model has no other information about the field, and it is easy to give it some by mistake. The model `Peeking` below has the same weights, but somebody subtracts the mean of the field first. So each of its glimpses depends on all pixels.
 #
-# The test is like the leak test for masks (lesson 03): we change all pixels outside the glimpses, and see whether the logits stay the same. In how many of 100 fields do they stay the same for our model, and for `Peeking`?
+# The test is like the leak test for masks (lesson 09): we change all pixels outside the glimpses, and see whether the logits stay the same. In how many of 100 fields do they stay the same for our model, and for `Peeking`?
 
 
 # %%

@@ -45,7 +45,7 @@ show_episode(prompt, steps=6)
 #
 # Such a sequence of pictures and labels is called an **episode**. In each episode, the labels are drawn anew, so nobody can know them beforehand. Training on many episodes, so that the network can deal with a new one, is called **meta-learning**.
 #
-# But training only makes a loss smaller. Why should a network learn from it to read labels, and not to remember them?
+# But training only makes a loss smaller. Why does a smaller loss make a network read the labels, and not remember them?
 #
 # ## What do many tasks teach?
 #
@@ -54,6 +54,8 @@ show_episode(prompt, steps=6)
 # The network has two weights. The weight $w$ can remember a label, and the weight $c$ lets the network read the label that the episode shows. Together they give a score $s$, and a positive score means the label 1:
 #
 # $$s = w + c\, y \qquad \text{loss} = \log(1 + e^{-y s})$$
+#
+# The loss is small if $s$ has the sign of $y$ and is far from 0.
 #
 # Both weights begin at 0. For each weight, what is the gradient if $y$ is 1, what if $y$ is -1, and what is the mean of the two?
 
@@ -74,9 +76,9 @@ for labels in ([1.0], [-1.0], [1.0, -1.0]):
 # %% [markdown]
 # The first number is the gradient of $w$. It changes its sign with the label, and so its mean over both labels is 0. The second number is the gradient of $c$. It is -0.5 for both labels.
 #
-# By hand: at $s = 0$, the derivative of the loss with respect to $s$ is $-y/2$. This is also the gradient of $w$. The gradient of $c$ is $-y/2 \cdot y = -1/2$, since $y \cdot y$ is always 1. In words: reading helps in every episode, but remembering a label helps only in the episodes that have this label.
+# By hand: the derivative of the loss with respect to $s$ is $-y\, e^{-ys} / (1 + e^{-ys})$. At $s = 0$ it is $-y/2$. This is also the gradient of $w$. The gradient of $c$ is $-y/2 \cdot y = -1/2$, since $y \cdot y$ is always 1. In words: reading helps in every episode, but remembering a label helps only in the episodes that have this label.
 #
-# Now we train the two weights for 100 steps on one label, on both labels, and on four episodes of which three have the label 1. Which of the three networks does not get a negative score after it has read -1?
+# Now we train the two weights for 100 steps on one label, on both labels, and on four episodes of which three have the label 1. Which of the three networks says 1 although it has read -1?
 
 
 # %%
@@ -105,7 +107,7 @@ table(tiny_networks, results, corner="labels in training", digits=2)
 #
 # ## What does our network read?
 #
-# We return to the episodes with five classes. At each step, the network reads a picture $x_t$ and has to predict its label $y_t$. It must not see this label yet, so beside the picture it reads $y_{t-1}$, the label of the picture before. A label is a one-hot vector of width V = 5. The function `move_later` moves a sequence later by some steps, and puts zeros at the beginning.
+# We return to the episodes with five classes. At each step, the network reads a picture $x_t$ and has to predict its label $y_t$. It must not see this label yet, so beside the picture it reads $y_{t-1}$, the label of the picture before. A label is a one-hot vector of width V = 5: it has a 1 at the place of the label, and zeros. The function `move_later` moves a sequence later by some steps, and puts zeros at the beginning.
 #
 # The first six labels of our prompt are 2, 1, 0, 3, 4 and 1. Which labels does the network read in these six steps?
 
@@ -255,23 +257,23 @@ for t in range(3):
 # %% [markdown]
 # The results are 1, then 2 + 10 · 1 = 12, and then 3 + 10 · 2 = 23.
 #
-# For vectors and whole sequences, we move the sequence later and use two products of matrices. F is the number of new features. PyTorch has this convolution, too. It wants the features before the steps, and the two matrices in one tensor. Do all three ways agree?
+# For vectors and whole sequences, we move the sequence later and use two products of matrices. N is the number of new features. PyTorch has this convolution, too. Its kernel begins with the earlier step. It wants the features before the steps, and the two matrices in one tensor. Do all three ways agree?
 
 
 # %% tags=["nbval-check-output"]
-def causal_convolution(x, W_0, W_1, b, dilation):  # B T D, F D, F D, F
+def causal_convolution(x, W_0, W_1, b, dilation):  # B T D, N D, N D, N
     earlier = move_later(x, dilation)  # B T D
-    return x @ W_1.T + earlier @ W_0.T + b  # B T F
+    return x @ W_1.T + earlier @ W_0.T + b  # B T N
 
 
 x = torch.tensor([[[1.0], [2.0], [3.0]]])  # B T D
-W_0 = torch.tensor([[10.0]])  # F D
-W_1 = torch.tensor([[1.0]])  # F D
-b = torch.zeros(1)  # F
+W_0 = torch.tensor([[10.0]])  # N D
+W_1 = torch.tensor([[1.0]])  # N D
+b = torch.zeros(1)  # N
 print(causal_convolution(x, W_0, W_1, b, dilation=1).flatten())
 
 padded = F.pad(x.mT, (1, 0))  # B D 1+T: a zero before the first step
-kernel = torch.stack([W_0, W_1], dim=-1)  # F D 2
+kernel = torch.stack([W_0, W_1], dim=-1)  # N D 2
 print(F.conv1d(padded, kernel, b).flatten())
 
 # %% [markdown]
@@ -491,7 +493,7 @@ plots.dots(new_rows, "share of labels right, digits 5 to 9; a mark for each seed
 #
 # For digits that it had never seen, the answer is: only in part. After five examples, SNAIL had about three of four labels right at best, and the rule had more. The number of classes in training matters. Mishra et al. (2018, table 1) train on 1,200 characters from many alphabets and on their rotations, and report 0.99 for new characters after one example.
 #
-# To do this, a network must first bring each picture together with its label. In SNAIL, a convolution does so. In a Transformer, a head can do it that looks one token back, as lesson 21 shows.
+# To learn from examples, a network must first bring each picture together with its label. In SNAIL, a convolution does so. In a Transformer, a head can do it that looks one token back, as lesson 21 shows.
 #
 # ## Questions
 #

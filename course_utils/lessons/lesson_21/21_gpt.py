@@ -135,7 +135,7 @@ class Layer(nn.Module):
 
 
 # %% [markdown]
-# Each character enters as its row of a matrix E, multiplied by √D, plus the vector of its position. At the end, the readout compares the result $h_t$ of the last layer with the rows of E. This gives one logit for each of the V characters that there are:
+# Each character enters as its row of a matrix E, multiplied by √D, plus the vector of its position, as in lesson 12. At the end, the readout compares the result $h_t$ of the last layer with the rows of E. This gives one logit for each of the V characters that there are:
 #
 # $$x_t = \sqrt{D}\, E_{c_t} + P_t \qquad\qquad \text{logits}_t = E\, \text{norm}(h_t)$$
 #
@@ -174,7 +174,7 @@ print("parameters", sum(weights.numel() for weights in model.parameters()))
 #
 # Before we train, we want to know what can be reached. So we use tales that are made by rules, and the rules say how probable each character is. Every tale is about an animal, and its name is drawn anew.
 #
-# A character of probability $p$ has a **surprise** of $-\log_2 p$ **bits**. One of eight equally probable characters has 3 bits, because $\log_2 8 = 3$. A character that is certain has 0 bits. On average, no reader can do with fewer bits than the rules leave open.
+# A character of probability $p$ has a **surprise** of $-\log_2 p$ **bits**. One of eight equally probable characters has 3 bits, because $\log_2 8 = 3$. A character that is certain has 0 bits. On average, every reader needs at least as many bits as the rules leave open.
 #
 # In the tale below, the name comes for the second time after the first full stop. Which of its three letters are still surprising there?
 
@@ -200,7 +200,7 @@ def bits_of_each(model, ids):  # B T+1
     target = ids[:, 1:]  # B T: the character after each
     # cross_entropy wants the axis of the characters second: B V T
     nats = cross_entropy(logits.transpose(1, 2), target, reduction="none")  # B T
-    return nats / math.log(2)  # B T: in bits
+    return nats / math.log(2)  # B T: from natural logarithms to bits
 
 
 def batch_loss(draw):
@@ -233,13 +233,13 @@ found = {"the rules": test.bits, "counting": by_counting, "our GPT": by_model}
 rows = {}
 for name, bits in found.items():
     rows[name] = [bits.mean(), bits[copied].mean()]
-(longer,) = measured_once("gpt", "bits", setup="2017, three times the steps")
+longer = measured_once("gpt", "bits", setup="2017, three times the steps")[0]  # seeds
 rows["five GPTs, 2,100 steps"] = [longer, "-"]
 columns = ["bits per character", "bits per letter to copy"]
 table(rows, columns, corner="unseen tales", digits=2)
 
 # %% [markdown]
-# Our GPT copies better than the counts, and it also needs fewer bits for all characters together. It does not reach the limit in 700 steps. With three times as many steps, five GPTs come close to it. So a GPT can learn to copy a name, and we want to know how.
+# In a cell with several runs stands their mean, and in brackets the lowest and the highest. Our GPT copies better than the counts, and it also needs fewer bits for all characters together. It does not reach the limit in 700 steps. With three times as many steps, five GPTs come close to it. So a GPT can learn to copy a name, and we want to know how.
 #
 # ## How can a model copy?
 #
@@ -250,7 +250,7 @@ table(rows, columns, corner="unseen tales", digits=2)
 #
 # In our tale, "V" comes for the second time. The first head has told the "o" of the first mention that it follows a "V". So the second "V" can find this "o", and copy it.
 #
-# In our GPT eight heads work at once, so the two steps are hard to see. We train a smaller model in the small world of lesson 11. A text has twelve different words, written as numbers. Then one of them comes again, and the model has to say which word followed it the first time. The model is attention alone, in two layers of one head each. In how many of 500 texts is it right?
+# In our GPT eight heads work at once, so the two steps are hard to see. We train a smaller model in the small world of lesson 11. A text has twelve different words, written as numbers. Then one of them comes again, and the model has to say which word followed it the first time. The model has positions and attention alone, in two layers of one head each. In how many of 500 texts is it right?
 
 # %%
 torch.manual_seed(0)
@@ -276,7 +276,7 @@ draw_layers(copier, words[0])
 # These are the two steps. But a picture of weights does not show that the second one needs the first. So we change something, and see whether the copying fails:
 #
 # - In layer 1, no word can see the word before it.
-# - To compare: in layer 1, no word can see the one before that.
+# - To compare: in layer 1, no word can see the word two places before.
 # - The first of the two equal words is replaced by another word.
 #
 # The last two rows of the table are stored results of other models, five with two layers and five with one. In which rows does the copying fail?
@@ -287,7 +287,7 @@ columns = ["answers right", "weight on the word to copy"]
 table(rows, columns, corner="500 texts", digits=2)
 
 # %% [markdown]
-# The copying fails without the word before, and with another word in place of the first 6. So layer 2 finds a word by the one before it, and layer 1 has to tell which one that is. This makes the head of layer 2 an induction head. A model with one layer has no earlier layer that could tell its head anything, and it fails, too.
+# The copying fails without the word before, and with another word in place of the first 6. So layer 1 tells each word which word stands before it, and layer 2 finds the word that stands after an earlier 6. This makes the head of layer 2 an induction head. A model with one layer has no earlier layer that could tell its head anything, and it fails, too.
 #
 # ## Writing
 #
@@ -410,7 +410,7 @@ print("LayerNorm", nn.LayerNorm(3)(x).detach())
 # %% [markdown]
 # The mean square is (1 + 4 + 4) / 3 = 3, so each number is divided by √3 = 1.732. The signs stay, because no mean is subtracted.
 #
-# **SwiGLU** (Shazeer 2020) takes the place of the feed-forward network. Two matrices read x side by side. The result of the first one passes through $\text{SiLU}(z) = z\, \sigma(z)$, where σ is the sigmoid, and becomes a gate. The gate multiplies the result of the second one, number by number. A third matrix brings the product back to the width D.
+# **SwiGLU** (Shazeer 2020) takes the place of the feed-forward network. In it, each hidden unit can be opened or closed by a gate. Two matrices read x side by side. The result of the first one passes through $\text{SiLU}(z) = z\, \sigma(z)$, where σ is the sigmoid, and becomes a gate. The gate multiplies the result of the second one, number by number. A third matrix brings the product back to the width D.
 #
 # $$\text{SwiGLU}(x) = \big(\text{SiLU}(x W_\text{gate}) \odot x W_\text{up}\big)\, W_\text{down}$$
 #
@@ -491,7 +491,7 @@ table(rows, columns, corner="change, five seeds, 700 steps")
 #
 # One more thing has changed: the same attention is computed in another way. A GPU has a large, slow memory and a small, fast one. The T × T scores of a long text do not fit into the fast one. So **FlashAttention** (Dao et al. 2022) takes keys and values block by block, and never writes all scores down.
 #
-# But a softmax needs the sum over all scores. How can it be computed from one block after the other? We keep three things: the largest score so far, $m$, the sum $\ell$ of all $e^{s - m}$, and the sum $c$ of the values, weighted by the same $e^{s - m}$. When a block brings a larger score, $m$ becomes $m'$, and both sums have to shrink by the factor $e^{m - m'}$ (Milakov and Gimelshein 2018):
+# But a softmax needs the sum over all scores. How can it be computed from one block after the other? We keep three things: the largest score so far, $m$, the sum $\ell$ of all $e^{s - m}$, and the sum $c$ of the values, weighted by the same $e^{s - m}$. We subtract $m$ because $e^s$ may be too large for the computer, and in the quotient of both sums it cancels. When a block brings a larger score, $m$ becomes $m'$, and both sums have to shrink by the factor $e^{m - m'}$ (Milakov and Gimelshein 2018):
 #
 # $$\ell' = e^{m - m'}\, \ell + \sum_j e^{s_j - m'} \qquad\qquad c' = e^{m - m'}\, c + \sum_j e^{s_j - m'}\, v_j$$
 #
@@ -534,7 +534,7 @@ print("as usual: ", scores.softmax(-1) @ values)
 # answer:   Vom went to the bridge.
 # ```
 #
-# Then people compare several answers of the model, and it is trained to prefer those that they like better (Ouyang et al. 2022). Such **instructions** and **feedback** change the weights, and no part of the model. We do not train our GPT in this way.
+# Then people compare several answers of the model, and it is trained to prefer those that they like better (Ouyang et al. 2022). Such **instructions** and **feedback** change the weights, but not how the model is built. We do not train our GPT in this way.
 #
 # ## What is inside the models that we use every day?
 #
