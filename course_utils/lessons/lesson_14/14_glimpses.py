@@ -45,7 +45,7 @@ show_digits(fields, labels, corners)
 #
 # To answer this, we need the part of the model that cuts glimpses out of the picture. It is called the **sensor**. A **location** $l = (x, y)$ tells it where to look. Both numbers go from -1 to 1: (-1, -1) is the upper left corner of the picture, (0, 0) is the centre, x runs to the right and y runs down.
 #
-# A location lies in one pixel, and a square around it begins half a side above that pixel, and half a side to its left. In a field of 24×24 pixels, in which row and column does the square of 8×8 pixels around (0.5, -0.5) begin?
+# A location lies in one pixel, and a square around it begins half a side above that pixel, and half a side to its left. For example, x = 0.5 is three quarters of the way from -1 to 1. In a field of 24×24 pixels, that is column 18. In which row and column does the square of 8×8 pixels around (0.5, -0.5) begin?
 
 
 # %% tags=["nbval-check-output"]
@@ -131,6 +131,8 @@ diagrams.recurrent_attention(new=["sensor", "location", "aim"])
 # The other three networks are one layer each. The core is a GRU cell of lesson 05, and the tanh keeps $\mu$ within the picture:
 #
 # $$h_t = \text{core}(g_t, h_{t-1}) \qquad \mu = \tanh(\text{location}(h_t)) \qquad \text{logits} = \text{action}(h_T)$$
+#
+# T is the number of looks.
 
 
 # %%
@@ -317,7 +319,7 @@ table(rows, layers, corner="Does the term move the layer?")
 #
 # We train the model for 2,000 steps, with two looks. It is never told where the digit is. In training, σ falls from 0.5 to 0.1 in the first two thirds of the steps, and stays there. So the model tries places far apart at first, and places close to μ later. In the test, σ is 0.
 #
-# We say that a look **hits** if its centre lies in the digit's box. The first look hits in about 28 of 100 fields: the box can begin in 17 rows, and in the middle 9 of them it holds the centre's row. The same is true of the columns, and $(9/17)^2$ is 0.28. In how many of 100 fields will the second look hit?
+# We say that a look **hits** if its centre lies in the digit's box. The first look hits in about 28 of 100 fields: the box can begin in 17 rows, and with the middle 9 of them the centre of the field lies in it or on its edge. The same is true of the columns, and $(9/17)^2$ is 0.28. In how many of 100 fields will the second look hit?
 
 # %% tags=["nbval-check-output"]
 predict("14.found", ...)
@@ -406,7 +408,7 @@ show_following(models, fields, corners)
 #
 # <details><summary>Answer</summary>
 #
-# In both cases the second look hits fewer digits: about 60 of 100 without patch 1, and about 30 without the baseline. In fields as small as these, patch 0 alone can be of use: at the centre, it touches the box in $(15/17)^2 = 0.78$ of them.
+# In both cases the second look hits fewer digits: about 60 of 100 without patch 1, and about 30 without the baseline. In fields as small as these, patch 0 alone can be of use: at the centre, it touches the box if this begins in one of 15 of 17 rows and columns, and $(15/17)^2$ is 0.78.
 #
 # </details>
 #

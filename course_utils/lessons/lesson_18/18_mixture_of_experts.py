@@ -91,9 +91,9 @@ _shown.draw_mixture()
 #
 # $$\tfrac{1}{2} \Big\| t - \sum_i g_i o_i \Big\|^2 \qquad\text{or}\qquad -\log \sum_i g_i\, e^{-\frac{1}{2} \| t - o_i \|^2}$$
 #
-# The first loss compares only the sum with the target. The second loss compares each output by itself (Jacobs et al. 1991, equation 1.3). Its exponential is 1 if the output equals the target, and near 0 if it is far away. So this loss is small as soon as one expert with a large gate is right.
+# The first loss compares only the sum with the target. The second loss compares each output by itself (Jacobs et al. 1991, equation 1.3). It is minus the log probability of the target, if the gate draws one expert and this expert's output is the mean of a Gaussian. Its exponential is 1 if the output equals the target, and near 0 if it is far away. So this loss is small as soon as one expert with a large gate is right.
 #
-# We take the two experts again, with the outputs 2 and 6 and the gates 3/4 and 1/4. The target is 2, so the first expert is right. The function `mixture_loss` computes the second loss, and in the exercises you write it. Which of the losses asks the first expert to change its output all the same?
+# We take the two experts again, with the outputs 2 and 6 and the gates 3/4 and 1/4. The target is 2, so the first expert is right. The function `mixture_loss` computes the second loss, and in the exercises you write it. Which of the losses asks the first expert to change its output, although it is right?
 
 
 # %% tags=["nbval-check-output"]
@@ -116,9 +116,9 @@ for name, loss in losses.items():
     print(f"loss {name:14}  {sizes[0]:.4f}  {sizes[1]:.4f}")
 
 # %% [markdown]
-# The loss of the sum asks the first expert to change. The sum is 3 and the target 2, so both experts should answer less. This makes the experts **work together**: each makes up for the errors of the other.
+# The loss of the sum asks the first expert to change. The sum is 3 and the target 2, so both experts should give smaller numbers. This makes the experts **work together**: each makes up for the errors of the other.
 #
-# With the second loss, the gradient of the first expert is 0: it is right, and stays as it is. The gradient of the second expert is almost 0, because it is far from the target. So an input teaches the expert that is already near its target. The experts **compete** for the input.
+# With the second loss, the gradient of the first expert is 0: it is right, and stays as it is. The gradient of the second expert is almost 0, too. Its exponential is nearly 0, because it is far from the target, so it has hardly any share in the sum. So an input teaches the expert that is already near its target. The experts **compete** for the input.
 #
 # We train two mixtures of three straight lines on our points, one with each loss. What will their lines look like?
 
@@ -236,7 +236,7 @@ class Switch(nn.Module):
 # %% [markdown]
 # ## Will all experts be asked?
 #
-# Now we give a switch a task with many rules. There are eight languages and 64 words, and each language has its own translation for each word. A token is a language and a word. It has 8 + 64 numbers, with a 1 for the language and a 1 for the word. Which 1s does the first token of this batch have?
+# Now we give a switch a task with many rules. There are eight languages and 64 words, and each language has its own translation for each word. A token is a language and a word. It has 8 + 64 numbers, with a 1 for the language and a 1 for the word. Where would the 1s be for language 5 and word 12, if we count from 0?
 
 # %% tags=["nbval-check-output"]
 world = dictionaries(0, languages=8)
@@ -246,7 +246,7 @@ D = 8 + WORDS  # 72: 8 languages and 64 words
 def batch(draw, size=64):
     given, wanted = world.batch(draw, size, length=1)  # B 2, B 1
     x = F.one_hot(given, D).sum(1).float()  # B D: two 1s in each row
-    translation = 8 + wanted[:, 0]  # B: the words come after the languages
+    translation = 8 + wanted[:, 0]  # B: words come behind the 8 languages
     return x, translation
 
 
@@ -256,9 +256,9 @@ print("1s of the first token:", places.tolist())
 print("its translation:", translation[0].item())
 
 # %% [markdown]
-# The first token has 1s at 5 and 20. So its language has the number 5, and its word the number 20 - 8 = 12, if we count from 0.
+# They would be at 5 and at 8 + 12 = 20, as in the first token of this batch.
 #
-# Eight linear experts should translate these tokens. One of them can hold one language, since it has a column of weights for each word. So eight experts would be enough. The training loop has a place for a second loss, which is 0 for now.
+# Eight linear experts should translate these tokens. The output of each has a score for each of 72 symbols. A linear expert adds the scores of the word to those of the language, so what it learns about a word counts in all its languages. So one expert can hold one language, and eight experts would be enough. The training loop has a place for a second loss, which is 0 for now.
 
 
 # %%
@@ -299,7 +299,7 @@ alone = train(no_loss)
 reveal("18.without_balance", round(test("no second loss", alone), 2))
 
 # %% [markdown]
-# Most of the words are wrong, and few of the eight experts have work. We say that the mixture has **collapsed**. The other experts are not asked, so they get no gradient and cannot become better. The few cannot hold eight languages: a linear expert adds the scores of the word to those of the language. So what it learns about a word counts in all its languages.
+# Most of the words are wrong, and few of the eight experts have work. We say that the mixture has **collapsed**. The other experts are not asked, so they get no gradient and cannot become better. The few cannot hold eight languages, because a linear expert can hold only one.
 #
 # ## A balance loss
 #
@@ -400,7 +400,7 @@ right = test("with mine", train(mine))
 _shown.ways_to_balance()
 
 # %% [markdown]
-# Offsets prevent the collapse as well as the balance loss does. Noise alone does not help here: it gets fewer words right than nothing, on average by 19 in 100.
+# Offsets prevent the collapse as well as the balance loss does. Noise alone does not help here: it gets fewer words right than no second loss at all, on average by 19 in 100.
 #
 # ## Experts in a Transformer
 #
@@ -433,13 +433,13 @@ _shown.compare_layers("8 experts", "one network", "one wide network")
 #
 # </details>
 #
-# What does a capacity cost our translator, and what does the balance loss gain it? With *capacity*, an expert takes at most an eighth of the tokens of a batch in training.
+# How many right words does a capacity cost our translator, and how many does the balance loss bring? With *capacity*, an expert takes at most an eighth of the tokens of a batch in training.
 
 # %% tags=["nbval-check-output"]
 _shown.compare_layers("8 experts", "8 experts, capacity", "8 experts, no balance loss")
 
 # %% [markdown]
-# The capacity costs a few right words with every seed. Without the balance loss, this translator gets hardly fewer words right. So not every layer of experts needs one.
+# The capacity costs a few right words with every seed. Without the balance loss, this translator gets hardly fewer words right. We do not know why it does not collapse, but not every layer of experts needs a balance loss.
 #
 # ## What does each expert answer?
 #

@@ -493,7 +493,7 @@ plots.dots(new_rows, "share of labels right, digits 5 to 9; a mark for each seed
 #
 # For digits that it had never seen, the answer is: only in part. After five examples, SNAIL had about three of four labels right at best, and the rule had more. The number of classes in training matters. Mishra et al. (2018, table 1) train on 1,200 characters from many alphabets and on their rotations, and report 0.99 for new characters after one example.
 #
-# To learn from examples, a network must first bring each picture together with its label. In SNAIL, a convolution does so. In a Transformer, a head can do it that looks one token back, as lesson 21 shows.
+# To learn from examples, a network must first bring each picture together with its label. In SNAIL, a convolution does so. In a Transformer, a head that looks one token back can do it, as lesson 21 shows.
 #
 # ## Questions
 #

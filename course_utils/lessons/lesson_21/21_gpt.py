@@ -246,7 +246,7 @@ table(rows, columns, corner="unseen tales", digits=2)
 # Olsson et al. 2022 found how. Two heads work together:
 #
 # 1. In one layer, a head looks at the word before. Then the vector of every word also says which word it follows.
-# 2. In a later layer, a head looks for the word that follows an *equal* word, and copies it. This head is called an **induction head**.
+# 2. In a later layer, a head looks for the word that followed an earlier word *equal* to the present one, and copies it. This head is called an **induction head**.
 #
 # In our tale, "V" comes for the second time. The first head has told the "o" of the first mention that it follows a "V". So the second "V" can find this "o", and copy it.
 #
@@ -491,7 +491,7 @@ table(rows, columns, corner="change, five seeds, 700 steps")
 #
 # One more thing has changed: the same attention is computed in another way. A GPU has a large, slow memory and a small, fast one. The T × T scores of a long text do not fit into the fast one. So **FlashAttention** (Dao et al. 2022) takes keys and values block by block, and never writes all scores down.
 #
-# But a softmax needs the sum over all scores. How can it be computed from one block after the other? We keep three things: the largest score so far, $m$, the sum $\ell$ of all $e^{s - m}$, and the sum $c$ of the values, weighted by the same $e^{s - m}$. We subtract $m$ because $e^s$ may be too large for the computer, and in the quotient of both sums it cancels. When a block brings a larger score, $m$ becomes $m'$, and both sums have to shrink by the factor $e^{m - m'}$ (Milakov and Gimelshein 2018):
+# But a softmax needs the sum over all scores. How can it be computed from one block after the other? We keep three things: the largest score so far, $m$, the sum $\ell$ of all $e^{s - m}$, and the sum $c$ of the values, weighted by the same $e^{s - m}$. We subtract $m$ because $e^s$ may be too large for the computer, and in the quotient of both sums it cancels. When a block brings a larger score, $m$ becomes $m'$, and both sums have to shrink by the factor $e^{m - m'}$, because $e^{s - m'} = e^{m - m'} e^{s - m}$ (Milakov and Gimelshein 2018):
 #
 # $$\ell' = e^{m - m'}\, \ell + \sum_j e^{s_j - m'} \qquad\qquad c' = e^{m - m'}\, c + \sum_j e^{s_j - m'}\, v_j$$
 #
