@@ -180,7 +180,7 @@ fit(model, annotations, training, steps=600, rate=1e-2)
 with torch.no_grad():
     output = model(unseen_annotations, unseen.given)
 pointing = maps.share_pointed(output, unseen, unseen.named)
-print("On 500 scenes with other handwritten digits:")
+print("On scenes with other handwritten digits:")
 reveal("15.pointing", round(100 * pointing))
 
 # %% [markdown]
@@ -323,23 +323,23 @@ def move(image, cell, row):  # image: 50 50
     return moved
 
 
-moved = move(unseen.images[scene], cell=1, row=4)
+moved = move(unseen.images[scene], cell=1, row=4)  # your turn: make it "beside"
 words, weights = write(encoder(moved[None]))
 maps.show_written(moved, words, weights, [None] * len(words))
 print("It writes:", *words)
 
 # %% [markdown]
-# The caption should be "a five below a six", and this is what the captioner writes. So "above" depends on where the five is.
+# The caption should be "a five below a six", and this is what the captioner writes. So here the relation depends on where the five is.
 #
 # **Your turn**: move the six in cell 19 instead, so that "beside" is right.
 #
 # <details><summary>Answer</summary>
 #
-# The five is in row 0, so the six has to move there: `move(unseen.images[scene], cell=19, row=0)`. Does your captioner write "beside"?
+# The five is in row 0, so the six has to move there: `move(unseen.images[scene], cell=19, row=0)`. Then "beside" is right. Our captioner still wrote "above", so it does not always follow a move.
 #
 # </details>
 #
-# One scene is no proof. So we take 1,000 scenes, and five captioners that were trained for 1,200 steps. We look at the first relation of each caption. It stands between two names, and we call their things "the thing before" and "the thing after". In each scene, one of the two moves to a random row for which another relation is right.
+# One scene is no proof, so we take 1,000 scenes, and five captioners that were trained for 1,200 steps. We look at the first relation of each caption. It stands between two names, and we call their things "the thing before" and "the thing after". In each scene, one of the two moves to a random row for which another relation is right.
 #
 # How much weight does this relation put on its two things, if nothing moves? With equal weights, each cell would get 0.04.
 
@@ -360,6 +360,7 @@ rows = {
     "the thing before moves": maps.by_seed("relations", "before_new", "soft"),
     "the thing after moves": maps.by_seed("relations", "after_new", "soft"),
 }
+print("The mean of five captioners, when the thing before moves:")
 reveal("15.relation", round(100 * rows["the thing before moves"].mean().item()))
 table(rows, seeds, corner="share of first relations right", digits=2)
 
@@ -522,7 +523,7 @@ check("15.q5", ...)
 #
 # - A captioner attends to annotations, one vector for each cell of the picture, before each word. It learns from captions alone where to look.
 # - The map of a word shows what is read at this word. What the word depends on shows when the picture is changed.
-# - For names, map and test agreed. A relation depends on both things, but its map showed mainly the thing after: the state had kept the other.
+# - Without the penalty, map and test agreed for names. A relation depends on both things, but its map showed mainly the thing after: the state had kept the other.
 # - With the doubly stochastic penalty, the map of a name hardly ever showed the thing, and yet the name depended on it.
 # - Hard attention reads one drawn cell and learns from a reward. It needed batches with soft attention in between.
 #
