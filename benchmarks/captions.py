@@ -9,8 +9,9 @@ course_utils/data/measured_tables, which lesson 15 shows; what is in it already 
 The table emptied.csv is of captioners like those that the lesson trains itself, with its 3,000 scenes of two or three things (and an
 encoder that has seen twice as many single things as the lesson's): how many names are right when a cell of the picture is emptied,
 everywhere, or in the mean annotation or one look alone, with the penalty and without. The table relations.csv is of the soft
-captioners of captions.csv: how many relations are right when a random cell is emptied, the one with the largest weight, or that of the
-thing named before or after.
+captioners of captions.csv: how often the first relation of a scene becomes the new one when the thing named before it or after it moves
+to another row of its column, so that "above" becomes "below", for example. The thing moves everywhere, or only in the looks before the
+relation and the mean annotation, or only in the look at the relation.
 """
 
 import argparse
@@ -20,9 +21,9 @@ from functools import cache, partial
 import torch
 
 from course_utils.data.measured import fill
-from course_utils.data.scenes import scenes
+from course_utils.data.scenes import CELL, GRID, WORDS, scenes
 from course_utils.data.subwords import PAD
-from course_utils.models.captions import Captioner, Encoder, Look, fit, kinds, score, soft_loss, words_kept
+from course_utils.models.captions import Captioner, Encoder, Look, fit, score, soft_loss, words_kept
 
 STEPS, STEPS_OF_LESSON = 1200, 600
 COLUMNS = ("setup", "seed", "steps", "words", "captions", "pointing", "one_earlier", "on_thing", "cpu_seconds")
@@ -63,7 +64,11 @@ EMPTIED = (
     "look_before",
     "look",
 )
-RELATIONS = ("setup", "seed", "steps", "whole", "random", "largest", "before", "after", "on_before", "on_after")
+RELATION = 2  # the place of a caption's first relation: "a", a name, the relation
+MOVED = tuple(
+    f"{thing}_{value}" for thing in ("before", "after") for value in ("new", "old", "earlier", "look", "weight")
+)
+RELATIONS = ("setup", "seed", "steps", "whole", *MOVED)
 PENALTIES = {"no penalty": 0.0, "penalty 0.01": 0.01}
 
 
@@ -133,19 +138,58 @@ def empty_cells(setup, seed):
     return [(setup, seed, STEPS_OF_LESSON, *(round(value, 4) for value in row))]
 
 
-def empty_things(setup, seed):
-    """Return the row of one captioner for relations: the name before comes one word earlier, the name after two words later."""
-    model, (annotations, seen) = trained(setup, seed)[0], annotated(seed, True)[1]
-    empty, where = encoder_of(seed)(torch.zeros(1, 50, 50))[0], kinds(seen)["relations"]
-    picture, word = where.nonzero(as_tuple=True)
-    before, after = seen.true[picture, word - 1], seen.true[picture, word + 2]
-    with torch.no_grad():
-        weights = model(annotations, seen.given).weights[picture, word]  # relations L
-    anywhere = torch.randint(25, word.shape, generator=torch.Generator().manual_seed(seed))
-    cells = (None, anywhere, weights.argmax(-1), before, after)
-    row = [words_kept(model, annotations, seen, where, cell, empty) for cell in cells]
-    row += [weights.gather(1, thing[:, None]).mean().item() for thing in (before, after)]
-    return [(setup, seed, STEPS, *(round(value, 4) for value in row))]
+def relation(row_before, row_after):
+    """The id of the relation that a caption says between things in these rows."""
+    if row_before == row_after:
+        return WORDS.index("beside")
+    return WORDS.index("above" if row_before < row_after else "below")
+
+
+def moved(seen, thing, draw):
+    """Return scenes in which the first or the second thing stands in another row, N×50×50, and their first relations, all of them new."""
+    images, new = seen.images.clone(), []
+    names = {"before": RELATION - 1, "after": RELATION + 2}
+    rows = {name: (seen.true[:, word] // GRID).tolist() for name, word in names.items()}
+    for scene, (before, after) in enumerate(zip(rows["before"], rows["after"], strict=True)):
+        old = seen.wanted[scene, RELATION].item()
+        would_be = [relation(row, after) if thing == "before" else relation(before, row) for row in range(GRID)]
+        possible = [row for row in range(GRID) if would_be[row] != old]
+        row = possible[torch.randint(len(possible), (), generator=draw).item()]
+        cell = seen.true[scene, names[thing]].item()
+        columns, here, there = (slice(CELL * n, CELL * (n + 1)) for n in (cell % GRID, cell // GRID, row))
+        images[scene, here, columns] = 0.0
+        images[scene, there, columns] = seen.images[scene, here, columns]
+        new.append(would_be[row])
+    return images, torch.tensor(new)
+
+
+def move_things(setup, seed):
+    """Train a captioner; return its row for the first relation of each scene."""
+    return [(setup, seed, STEPS, *(round(value, 4) for value in relations_followed(trained(setup, seed)[0], seed)))]
+
+
+@torch.no_grad()
+def relations_followed(model, seed):
+    """Return the shares of `RELATIONS`, and the mean weights on the two things where nothing has moved."""
+    annotations, seen = annotated(seed, True)[1]
+    output, old = model(annotations, seen.given), seen.wanted[:, RELATION]
+    steps = seen.given.shape[1]
+
+    def share(found, wanted):
+        return (found.logits[:, RELATION].argmax(-1) == wanted).float().mean().item()
+
+    row = [share(output, old)]
+    for thing, word in (("before", RELATION - 1), ("after", RELATION + 2)):
+        images, new = moved(seen, thing, torch.Generator().manual_seed(seed))
+        changed = encoder_of(seed)(images)
+        everywhere = model(changed, seen.given)
+        looks = [changed if step < RELATION else annotations for step in range(steps)]
+        earlier = model(changed, seen.given, looks=torch.stack(looks, 1))
+        looks = [changed if step == RELATION else annotations for step in range(steps)]
+        at_relation = model(annotations, seen.given, looks=torch.stack(looks, 1))
+        row += [share(everywhere, new), share(everywhere, old), share(earlier, new), share(at_relation, new)]
+        row.append(output.weights[:, RELATION].gather(1, seen.true[:, word, None]).mean().item())
+    return row
 
 
 def main():
@@ -155,7 +199,7 @@ def main():
     torch.set_num_threads(1)
     fill("captions", COLUMNS, ((setup, seed) for seed in range(options.seeds) for setup in SETUPS), measure)
     fill("emptied", EMPTIED, ((setup, seed) for seed in range(options.seeds) for setup in PENALTIES), empty_cells)
-    fill("relations", RELATIONS, (("soft", seed) for seed in range(options.seeds)), empty_things)
+    fill("relations", RELATIONS, (("soft", seed) for seed in range(options.seeds)), move_things)
 
 
 if __name__ == "__main__":

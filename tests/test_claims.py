@@ -387,25 +387,37 @@ def _(numbers):
     return whole > 0.8 and max(others) < 0.5
 
 
-@claim("15", "Most names are right, too. Relations are wrong most often")
+@claim("15", "For nearly all names, the largest weight lies on the thing.")
 def _(numbers):
-    names, relations, article, end, whole = numbers("share right  ")
-    return whole < relations < min(names, article, end)
+    return numbers("Answer:")[0] > 90
+
+
+@claim("15", "Without the cell with the largest weight, hardly any name is right.")
+def _(numbers):
+    whole, largest, at_random = (numbers(f"{what}  ")[0] for what in ("nothing", "the cell with the largest weight", "a random cell"))  # fmt: skip
+    return largest < 0.2 < 0.7 < at_random <= whole + 0.02
+
+
+@claim("15", 'The caption should be "a five below a six", and this is what the captioner writes.')
+def _(numbers):
+    return numbers("It writes: a five below a six") == []
 
 
 @claim("15", "The pointing accuracy falls to almost nothing.")
 def _(numbers):
-    (right, pointing, _), (right_penalised, pointing_penalised, one_earlier) = (
-        numbers("no penalty  "),
-        numbers("penalty  "),
-    )
-    return pointing > 0.9 and pointing_penalised < 0.05 and right_penalised < right and one_earlier > 0.7
+    return numbers("Answer:")[0] < 5
 
 
-@claim("15", "With it, in this model, that cell matters no more than a random one.")
+@claim("15", 'With the penalty, the map of the "a" before "five" shows the five, and the map of "five" does not.')
 def _(numbers):
-    (lost, penalised), (_, at_random) = numbers("the cell with the largest weight  "), numbers("a random cell  ")
-    return lost < 0.2 and abs(penalised - at_random) < 0.05
+    before, at_name, *_ = numbers("; penalty ")
+    return before > 0.25 and at_name < 0.1
+
+
+@claim("15", "With the penalty, the cell with the largest weight matters no more than a random one.")
+def _(numbers):
+    whole, largest, at_random, thing = (numbers(f"{what}  ")[0] for what in ("nothing", "the cell with the largest weight", "a random cell", "the cell of the thing"))  # fmt: skip
+    return abs(largest - at_random) < 0.05 and thing < 0.2 < 0.3 < whole < 0.7
 
 
 @claim("16", "hop 1 finds who had the thing last and hop 2 where that was, and nearly all answers are right.")

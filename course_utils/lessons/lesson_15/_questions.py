@@ -48,7 +48,7 @@ questions = (
         "What does the hard captioner read for a word, and what teaches its weights?",
         right=(
             "It reads one drawn annotation; the word's log probability is the reward.",
-            "A draw has no gradient, so REINFORCE has to estimate it. Batches with soft attention in between keep the noise low.",
+            "A draw has no gradient, so REINFORCE has to estimate it. In our runs, batches with soft attention in between helped with every seed.",
         ),
         wrong=(
             (
@@ -86,12 +86,12 @@ questions = (
         "For the word “seven”, the weights of a model lie on an empty cell. What may we conclude?",
         right=(
             "Only where this word's context came from: the seven may have been read earlier.",
-            "Our penalised model lost few names when that cell was emptied, and many when the thing was emptied in the look one word earlier.",
+            "With the penalty, names hardly changed when that cell was emptied, and many were lost when the thing was emptied one word earlier.",
         ),
         wrong=(
             (
                 "That the model has not seen the seven, and guesses the word.",
-                "Its state may hold what an earlier look has shown. Change the cell of the seven, and see whether the word changes.",
+                "Its state may hold what it has read in an earlier look. Change the cell of the seven, and see whether the word changes.",
             ),
             (
                 "That the model is broken, since the weights of a good model explain its words.",
@@ -99,7 +99,7 @@ questions = (
             ),
             (
                 "That the empty cell holds what the model has taken for a seven.",
-                "An empty cell's annotation says nothing about a seven. The state is the other source from which the word can come.",
+                "It may be so, because an annotation also depends on the pixels beside its cell. But the map alone does not tell us: the state is another source of the word.",
             ),
         ),
     ),
@@ -114,18 +114,17 @@ predictions = (
     Prediction(
         "15.penalty",
         "With the penalty: of 100 things, for how many does the largest weight lie on the thing when its name is written?",
-        why="The penalty asks each cell for a weight of 1 over the whole caption. It does not say at which word a cell should be looked at.",
+        why="The penalty asks each cell for a weight of 1 over the whole caption. It does not say at which word the captioner should look at it.",
     ),
     Prediction(
         "15.emptied",
         "With the penalty: of 100 names, how many are still right when, for each of them, the cell with the largest weight is emptied?",
-        why="At the name this model does not need the cell at which it looks most. Where the name comes from is tested next.",
+        why="When this captioner writes a name, it does not need the cell at which it looks most.",
     ),
     Prediction(
         "15.relation",
-        "When are more relations lost: without the thing named before, or without the one named after?",
-        why="So it needs the thing named before most, although at the relation it looks more at the thing named after.",
-        choices=("before", "after"),
+        "The thing before moves to a row with another relation. Of 100 first relations, how many become the new, right one?",
+        why="At the relation this thing has little weight, and yet most relations follow it.",
     ),
     Prediction(
         "15.own",

@@ -43,7 +43,7 @@ task = Task(
     result="verdict",
     candidates=asking(_problem, (*RIGHT, *WRONG, *RARE)),
     difficulty=4,
-    importance=5,
+    importance=3,
     minutes=30,
     hints=(
         "There is no reference to compare with, so let the captioner answer for itself: call it once, change one thing in what it is given, and call it again. A changed annotation has to move some feature of its own row. Changed words have to leave all features before them as they are.",
