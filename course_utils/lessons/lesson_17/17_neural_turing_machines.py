@@ -22,15 +22,15 @@ from course_utils.models import turing
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# Every attention so far has *read*: it took a weighted sum of vectors that were already there. In this lesson, an attention also *writes*: it changes the vectors that it looks at. We ask two questions. Can weights write at all? And can a network learn *where* to write, so that it finds things again later?
+# Every attention so far has *read*: it took a weighted sum of vectors that were already there. Can an attention also *write*, and change the vectors that it looks at? And can a network learn *where* to write, so that it finds things again later?
 #
-# To answer them, we first write once by hand. Then we see how a network can choose a position, build a machine that does so, and train it.
+# To answer this, we first write once by hand. Then we see how a network can choose a position, build a machine that does so, and train it.
 #
 # ## A task that needs a memory
 #
-# We need a task in which something has to be kept. The network hears several vectors of six random bits, one at each step. Then comes a **delimiter**, an input that means "now it is your turn". After it, the network hears nothing, and should repeat all vectors in their order.
+# The network hears several vectors of six random bits, one at each step. Then comes a **delimiter**, an input that means "now it is your turn". After it, the network hears nothing, and should repeat all vectors in their order.
 #
-# In the picture below there are five vectors. A dot is a 1. How many bits does the network have to keep when the delimiter comes?
+# In the picture, there are five vectors, and a dot is a 1. How many bits does the network have to keep when the delimiter comes?
 
 # %%
 example = copy(torch.Generator().manual_seed(0), batch=1, shortest=5, longest=5)
@@ -47,7 +47,7 @@ draw_copy(example)
 #
 # $$r = \sum_i w(i)\, M(i)$$
 #
-# To write, a head first erases a part of each position, and then adds something to it. It has two vectors for this. The **erase vector** $e$ holds numbers between 0 and 1, and says which numbers of a position should go. The **add vector** $a$ says what comes in. The weight $w(i)$ says how much of both happens at position $i$ (equations 3 and 4):
+# To write, a head first erases a part of each position, and then adds something to it. The **erase vector** $e$ holds numbers between 0 and 1, and says which numbers of a position should go. The **add vector** $a$ says what comes in. The weight $w(i)$ says how much of both happens at position $i$ (equations 3 and 4):
 #
 # $$M(i) \leftarrow M(i) \circ (1 - w(i)\, e) + w(i)\, a$$
 #
@@ -100,15 +100,15 @@ print("gradient:", w.grad)
 #
 # ## How a head chooses its position
 #
-# In lesson 16, a query found what resembles it. That is not enough for a write. At the beginning the memory is empty, and all positions are alike, so no query can tell them apart. A program in a computer has another way: it writes here, and the next time one position further on.
+# In lesson 16, a query found what resembles it. That is not enough for a write: at the beginning all positions are alike, so no query can tell them apart. A computer program has another way. It writes here, and the next time one position further on.
 #
-# A head can do both. It gets its weights in four steps, and the network steers each of them with numbers of its own: a key, a gate, and so on. Which of the four steps look at what the memory holds?
+# A head can do both. It gets its weights in four steps, and the network steers each step. Which of the four steps look at what the memory holds?
 
 # %%
 diagrams.addressing()
 
 # %% [markdown]
-# Only the first step looks at the memory. The others use the weights, whatever the positions hold. We now calculate all four with one example. It has four positions, and the head was at position 2 before, so its old weights are (0, 0, 1, 0).
+# Only the first step looks at the memory. We now calculate all four with one example. It has four positions, and the head was at position 2 before, so its old weights are (0, 0, 1, 0).
 #
 # ### Step 1: content
 #
@@ -182,11 +182,11 @@ shifted
 #
 # ### Step 4: sharpen
 #
-# The gate and the shift have spread the weights over more positions than before. If this went on at every step, the head would soon be everywhere. So the last step raises each weight to a power $\gamma$ of 1 or more, and divides by the sum (equation 9):
+# The gate and the shift have spread the weights over more positions than before. So the last step raises each weight to a power $\gamma$ of 1 or more, and divides by the sum (equation 9):
 #
 # $$w(i) = \frac{\tilde w(i)^\gamma}{\sum_j \tilde w(j)^\gamma}$$
 #
-# A small weight becomes much smaller by this, and a large one stays large. We take $\gamma$ = 2. Will position 3 have more than half of the weight?
+# We take $\gamma$ = 2. Will position 3 have more than half of the weight?
 
 
 # %% tags=["nbval-check-output"]
@@ -207,7 +207,7 @@ address(M, before, k, beta, torch.tensor([[0.5]]), s, torch.tensor([[2.0]]))
 # %% [markdown]
 # Position 3 has 0.63 of the weight now, where it had 0.45. The function `address` does all four steps, and we use it in our machine.
 #
-# Below you can try the same example with other numbers. It begins with ours. Which gate sends the head to position 3, one after its old position, whatever the memory holds? And which one sends it to position 1, one after the position that resembles the key?
+# Below you can try the same example with other numbers. It begins nearly with ours. Which gate sends the head to position 3, one after its old position, whatever the memory holds? And which one sends it to position 1, one after the position that resembles the key?
 
 # %%
 head_explorer = explore(
@@ -224,7 +224,7 @@ head_explorer
 #
 # ## The machine
 #
-# Now we need someone who chooses all these numbers. That is the **controller**. Ours is an LSTM, which you know from lesson 15 as a recurrent network like a GRU. At each step it gets the input and what was read at the step before. It steers two heads: one writes, then the other one reads. Which two ways can a bit take from the input to a later output?
+# All these numbers are chosen by the **controller**. Ours is an LSTM, the recurrent network of lesson 15. At each step it gets the input and what was read at the step before. It steers two heads: one writes, then the other one reads. Which two ways can a bit take from the input to a later output?
 
 # %%
 diagrams.turing_machine()
@@ -242,17 +242,9 @@ diagrams.turing_machine()
 # | kernel $s$ | weights that sum to 1 | softmax |
 # | $\gamma$ | above 1 | 1 + softplus |
 #
-# **Softplus** is ln(1 + eˣ), a function that is always above 0, and nearly x when x is large. Why should $\gamma$ not be below 1? Look at what `sharpen` makes of the weights 0.2 and 0.8 with $\gamma$ = 0.5.
-
-# %% tags=["nbval-check-output"]
-weights = torch.tensor([[0.2, 0.8]])  # B N
-print("gamma 0.5:", sharpen(weights, torch.tensor([[0.5]])))
-print("gamma 2:  ", sharpen(weights, torch.tensor([[2.0]])))
-
-# %% [markdown]
-# With $\gamma$ = 0.5, the two weights come closer to each other. So a power below 1 would blur the weights and not sharpen them.
+# **Softplus** is ln(1 + eˣ), a function that is always above 0, and nearly x when x is large. A power below 1 would bring small and large weights closer together, so $\gamma$ stays above 1.
 #
-# The next function gives the new weights of one head. It gets W + 6 numbers from a linear layer, and `split` cuts them into pieces: W for the key, 3 for the kernel, and 1 for each of the others. Then it brings them into their ranges. It gets `address` as an argument, because later we want to exchange it.
+# The next function gives the new weights of one head. It gets W + 6 numbers from a linear layer. `split` cuts them into pieces: W for the key, 3 for the kernel, and 1 for each of the others. The function `address` is an argument, because later we want to exchange it.
 
 # %%
 H = 64  # width of the controller's state
@@ -426,7 +418,7 @@ draw_heads({"with shift": with_shift, "without shift": without_shift}, eight)
 # | old weights | the gate is always 1 |
 # | sharpening | $\gamma$ is always 1 |
 #
-# There is one more test. Without the shift, our machine had another disadvantage: all positions of its memory are alike at the beginning, so that content cannot tell them apart. So we also take out the shift and let the memory begin with random vectors.
+# There is one more test. Perhaps our machine without the shift failed only because all positions begin alike. So we also take out the shift from a machine whose memory begins with random vectors.
 #
 # Which step can be left out, and most of the machines still learn?
 
@@ -441,7 +433,7 @@ draw_without_a_step()
 # %% [markdown]
 # Sharpening can be left out: two of three machines still copy ten vectors without it. Without the content or the old weights, none of three learns to do so. Nor does any without the shift, even if the positions differ from the beginning. The whole machine makes hardly any mistakes with these three seeds.
 #
-# The old weights are no surprise: without them, a head cannot know where it was, and so cannot walk. For the content we have no explanation. A head can walk without it, and in the exercises you even write a program of shifts alone that repeats a sequence backwards.
+# The old weights are no surprise: without them, a head cannot go on from where it was. Why the content is needed, we do not know. A head can walk without it.
 #
 # **Your turn**: copy these lines into a new cell and take out a step yourself. `0 * g` takes out the content. What would you write for the other two?
 #
@@ -495,36 +487,15 @@ diagrams.allocation(used.tolist(), allocated.tolist())
 # %% [markdown]
 # Position 1 is the freest, and gets 1 - 0.2 = 0.8. Then 0.2 is left. Position 2 gets half of it, 0.1, and position 0 gets a tenth of the remaining 0.1.
 #
-# But whoever writes wherever there is room loses the order. So the DNC keeps **temporal links**. $L_{ij}$ says how far position $i$ was written right after position $j$. For a write with weights $w$:
+# But whoever writes wherever there is room loses the order of what was written. So the DNC also keeps **temporal links**: they say, for each two positions, whether one was written right after the other. A read head can follow them. In the exercises you write both parts.
 #
-# $$L_{ij} \leftarrow (1 - w_i - w_j)\, L_{ij} + w_i\, p_j \quad (i \ne j)$$
-#
-# Here $p_j$ says how far position $j$ was the last one written before. The first part lets old links fade if one of their two positions is overwritten. The second part adds the new link.
-#
-# An example: the numbers 1, 2 and 3 were written to the positions 0, 1 and 2. Then position 1 was freed, so 4 was written there, and 5 went to position 3. A read head is at position 2, where the 3 is. It follows the links by the product $L\, r$, where $r$ are its weights. To which two positions does it go?
-
-# %% tags=["nbval-check-output"]
-L = torch.zeros(1, 4, 4)  # B N N
-last = torch.zeros(1, 4)  # B N: p, the position that was written last
-for position in (0, 1, 2, 1, 3):
-    w = torch.eye(4)[[position]]  # B N: all of the weight on this position
-    L, last = turing.temporal_link(L, last, w)
-r = torch.eye(4)[2]  # N: the read head is at position 2
-for number in (4, 5):
-    r = L[0] @ r  # N
-    print(f"to find {number}, it goes to position {r.argmax()}")
-diagrams.links(L[0].tolist(), ["holds 1", "holds 4, before it 2", "holds 3", "holds 5"])
-
-# %% [markdown]
-# It goes from position 2 to position 1, and from there to position 3. No single shift could do this. The link from 0 to 1 and the link from 1 to 2 are gone, because position 1 was overwritten.
-#
-# Is it the links that let a DNC copy? In the next figure, DNCs learned to copy 1 to 5 vectors with links and without. The machine with the shift learned the same. At 10 vectors, do all five seeds show a difference between the two DNCs?
+# How much do the links help? In the next figure, DNCs learned to copy 1 to 5 vectors, with links and without. The machines with the shift learned the same. Look at 10 vectors: does every DNC with links make fewer mistakes than every DNC without?
 
 # %%
 draw_computers()
 
 # %% [markdown]
-# Yes: at 10 vectors, every DNC without links has more than a quarter of the bits wrong, and none with links more than a twentieth. So here it is the links that let a DNC go from one vector to the next. One of the five machines with the shift has not learned to copy, although it was trained for 800 steps. It is the machine with seed 4 again.
+# Yes: at 10 vectors, every DNC without links has more than a quarter of the bits wrong, and none with links more than a twentieth. So here a DNC needs its links. Of the five machines with the shift, one has not learned to copy, even in 800 steps.
 #
 # ## Questions
 #
@@ -552,7 +523,6 @@ check("17.q5", ...)
 # - A head gets its weights in four steps: content, gate, shift and sharpening. So it can jump to what resembles a key, and walk from where it was.
 # - A network can learn where to write. Ours learned to walk, and copied three times as many vectors as in its training. Without the shift, no machine learned to copy ten.
 # - How far such machines go beyond their training depends on the seed, so one run shows only what is possible.
-# - For those who went on: usage and allocation find a free position, and temporal links keep the order of what was written.
 #
 # **Exercises**: [open them](../exercises/17_neural_turing_machines_exercises.ipynb)
 #
