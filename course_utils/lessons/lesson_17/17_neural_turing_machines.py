@@ -28,7 +28,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # ## A task that needs a memory
 #
-# The network hears several vectors of six random bits, one at each step. Then comes a **delimiter**, an input that means "now it is your turn". After it, the network hears nothing, and should repeat all vectors in their order.
+# The network hears several vectors of six random bits, one at each step. Then comes a **delimiter**, an input that marks the end. After it, the network hears nothing, and should repeat all vectors in their order.
 #
 # In the picture, there are five vectors, and a dot is a 1. How many bits does the network have to keep when the delimiter comes?
 
@@ -84,7 +84,7 @@ def write(M, w, e, a):  # B N W, B N, B W, B W
 
 
 # %% [markdown]
-# A network learns by gradients. So we need to know whether a gradient reaches the weights of a write. The first number of position 0 was 4, and is 4 · (1 - w) + 2 · w afterwards. What is its derivative with respect to the weight $w$?
+# A network learns by gradients. So we need to know whether a gradient reaches the weights of a write. The first number of position 0 was 4. With 1 in the erase vector and 2 in the add vector, it becomes 4 · (1 - w) + 2 · w. What is its derivative with respect to the weight $w$?
 
 # %% tags=["nbval-check-output"]
 w.requires_grad_(True)  # from here on, gradients reach w
@@ -96,7 +96,7 @@ print("gradient:", w.grad)
 # %% [markdown]
 # The derivative is -4 + 2 = -2: more weight would make this number smaller. The weights of the other positions have no influence on it, so their gradients are 0. `write` also gives the same three positions as the loop.
 #
-# So weights can write, and gradients reach them, as they do when attention reads. This answers the first question. The second one is harder: how does a head come to the right position?
+# So weights can write, and gradients reach them, as they do when attention reads. This answers the first question. The second question is harder: how does a head come to the right position?
 #
 # ## How a head chooses its position
 #
@@ -224,7 +224,7 @@ head_explorer
 #
 # ## The machine
 #
-# All these numbers are chosen by the **controller**. Ours is an LSTM, the recurrent network of lesson 15. At each step it gets the input and what was read at the step before. It steers two heads: one writes, then the other one reads. Which two ways can a bit take from the input to a later output?
+# All these numbers are chosen by the **controller**. Ours is an LSTM, the recurrent network of lesson 15. At each step it gets the input and what was read at the step before. It steers two heads: one writes, then the other one reads. On which two ways can a bit come from the input to a later output?
 
 # %%
 diagrams.turing_machine()
@@ -241,6 +241,8 @@ diagrams.turing_machine()
 # | gate $g$ | between 0 and 1 | sigmoid |
 # | kernel $s$ | weights that sum to 1 | softmax |
 # | $\gamma$ | above 1 | 1 + softplus |
+# | erase vector $e$ | between 0 and 1 | sigmoid |
+# | add vector $a$ | between -1 and 1 | tanh |
 #
 # **Softplus** is ln(1 + eˣ), a function that is always above 0, and nearly x when x is large. A power below 1 would bring small and large weights closer together, so $\gamma$ stays above 1.
 #
@@ -297,7 +299,7 @@ class OneStep(nn.Module):
 # %% [markdown]
 # In the two lines with `head`, the old weights `w_read` and `w_write` go in, and the new ones come out. No layer has a size that depends on $N$. So a larger memory needs no more parameters.
 #
-# What remains is the loop over all steps. At the beginning all positions hold the same small number, and both heads are at position 0. The loop collects the outputs, and the weights of both heads for our pictures.
+# The loop over all steps is still missing. At the beginning all positions hold the same small number, and both heads are at position 0. The loop collects the outputs, and the weights of both heads for our pictures.
 
 
 # %%
@@ -369,7 +371,7 @@ table(rows, columns, corner="share of wrong bits", digits=2)
 # %% [markdown]
 # Only one of them learns to copy. The machine with seed 1 copies three times as many vectors as in training almost without mistakes. The machine with seed 4 makes many mistakes, even with 5 vectors. We chose these two seeds to show both cases. The next figures have more seeds.
 #
-# How does the first machine do it? We think that it walks: one position further on for each vector.
+# How does the first machine do it? We think that it walks: one position for each vector, always in the same direction.
 #
 # If this is so, then a machine that cannot shift should fail. We take the shift out: in place of the kernel that the controller chooses, the kernel is always (0, 1, 0), and so all weight stays where it is. All the rest is as before, and the seed is 1 again.
 
@@ -393,7 +395,7 @@ reveal("17.no_shift", round(rows["without the shift"][2], 2))
 table(rows, columns, corner="share of wrong bits", digits=2)
 
 # %% [markdown]
-# Without the shift, the machine makes mistakes even with 5 vectors, and many more with 10. So the shift is needed. But does the whole machine really walk?
+# Without the shift, the machine makes mistakes even with 5 vectors, and many more with 10. So this machine needs its shift. But does it really walk?
 #
 # We look at the weights of both heads while the machines copy 8 vectors. The first 8 steps bring the vectors, and the delimiter comes at the dashed line. In the 8 steps after it, the vectors should come back. Where do you see a walk?
 
@@ -406,7 +408,7 @@ draw_heads({"with shift": with_shift, "without shift": without_shift}, eight)
 # %% [markdown]
 # With the shift, both heads walk. The write head takes one step for each vector, always in the same direction. In our picture it goes back: from position 0 to position 31, since the positions form a circle, and on from there. The read head waits. After the delimiter, it walks over the same positions in the same order.
 #
-# Each step is like the one before, so nothing stops the heads after five steps. Without the shift neither head walks: their weights spread over all positions.
+# Each step is like the one before, so nothing stops the heads after five steps. Without the shift neither head walks: in the end, their weights are spread over all positions.
 #
 # ## Which of the other steps are needed?
 #
@@ -460,11 +462,11 @@ draw_machine_and_lstm()
 # %% [markdown]
 # The machines go further. At 10 vectors, both make few mistakes or none, so the LSTMs have learned to copy. At 20 vectors, every LSTM has more than a quarter of the bits wrong, and no machine has more than an eighth. The machines have about a tenth of the parameters, and were trained for fewer steps.
 #
-# At 40 vectors, it depends on the seed. Two of the five machines make almost no mistakes, and another one only guesses.
+# At 40 vectors, it depends on the seed. Two of the five machines make almost no mistakes, and another one is hardly better than a guess.
 #
 # ## So: can attention write?
 #
-# Yes. With a weight for each position, a head erases and adds, and gradients reach the weights. A network can also learn where to write: our machine walks through its memory, one position further on for each vector. Every step is like the one before, so the walk can go further than in the training. How much further depends on the seed.
+# Yes. With a weight for each position, a head erases and adds, and gradients reach the weights. A network can also learn where to write: our machine walks through its memory, one position for each vector. Every step is like the one before, so the walk can go further than in the training. How much further depends on the seed.
 #
 # ## If you want to go on: which position is free?
 #

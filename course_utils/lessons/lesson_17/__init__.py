@@ -15,5 +15,5 @@ lesson = Lesson(
     ),
     needs="lesson 04: cosine scores; lesson 15: the LSTM; lesson 16: memories",
     reading=55,
-    runs="half a minute",
+    runs="a minute",
 )
