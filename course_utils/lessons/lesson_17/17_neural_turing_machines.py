@@ -9,14 +9,7 @@ from course_utils.data.sequences import GIVEN, WANTED, copy
 from course_utils.figures import diagrams
 from course_utils.figures.tables import table
 from course_utils.figures.widgets import explore
-from course_utils.lessons.lesson_17._figures import (
-    draw_computers,
-    draw_copy,
-    draw_heads,
-    draw_machine_and_lstm,
-    draw_steps,
-    draw_without_a_step,
-)
+from course_utils.lessons.lesson_17 import _figures as pictures
 from course_utils.models import turing
 
 torch.set_printoptions(precision=3, sci_mode=False)
@@ -34,7 +27,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 
 # %%
 example = copy(torch.Generator().manual_seed(0), batch=1, shortest=5, longest=5)
-draw_copy(example)
+pictures.draw_copy(example)
 
 # %% [markdown]
 # The network has to keep 5 · 6 = 30 bits. A recurrent network keeps them in its state, as the GRU of lesson 05 does. To keep more, it needs a larger state, and so more parameters.
@@ -211,7 +204,7 @@ address(M, before, k, beta, torch.tensor([[0.5]]), s, torch.tensor([[2.0]]))
 
 # %%
 head_explorer = explore(
-    draw_steps,
+    pictures.draw_steps,
     gate=FloatSlider(value=0.5, min=0, max=1, step=0.1),
     strength=FloatSlider(value=2.0, min=0.5, max=20, step=0.5),
     shift=FloatSlider(value=0.8, min=-0.9, max=0.9, step=0.1),
@@ -403,7 +396,8 @@ table(rows, columns, corner="share of wrong bits", digits=2)
 eight = copy(torch.Generator().manual_seed(2), batch=1, shortest=8, longest=8)
 written_to = with_shift(eight.given).writes[0, :8].argmax(-1)  # T: where w is largest
 print("with the shift, the vectors are written to", written_to.tolist())
-draw_heads({"with shift": with_shift, "without shift": without_shift}, eight)
+machines = {"with shift": with_shift, "without shift": without_shift}
+pictures.draw_heads(machines, eight)
 
 # %% [markdown]
 # With the shift, both heads walk. The write head takes one step for each vector, always in the same direction. In our picture it goes back: from position 0 to position 31, since the positions form a circle, and on from there. The read head waits. After the delimiter, it walks over the same positions in the same order.
@@ -430,7 +424,7 @@ predict("17.other_step", ...)
 # %% tags=["reveals"]
 print("Machines of the same size, each with one step taken out:")
 reveal("17.other_step", "sharpening")
-draw_without_a_step()
+pictures.draw_without_a_step()
 
 # %% [markdown]
 # Sharpening can be left out: two of three machines still copy ten vectors without it. Without the content or the old weights, none of three learns to do so. Nor does any without the shift, even if the positions differ from the beginning. The whole machine makes hardly any mistakes with these three seeds.
@@ -457,7 +451,7 @@ draw_without_a_step()
 # An LSTM can copy, too: it keeps the vectors in its state. So what has the memory gained? We compare machines with LSTMs that have a much larger state and no memory beside it. Both learned to copy 1 to 10 vectors, and the machines have 64 positions here. The table says what else differs between them. Which of the two goes further beyond ten vectors?
 
 # %%
-draw_machine_and_lstm()
+pictures.draw_machine_and_lstm()
 
 # %% [markdown]
 # The machines go further. At 10 vectors, both make few mistakes or none, so the LSTMs have learned to copy. At 20 vectors, every LSTM has more than a quarter of the bits wrong, and no machine has more than an eighth. The machines have about a tenth of the parameters, and were trained for fewer steps.
@@ -494,7 +488,7 @@ diagrams.allocation(used.tolist(), allocated.tolist())
 # How much do the links help? In the next figure, DNCs learned to copy 1 to 5 vectors, with links and without. The machines with the shift learned the same. Look at 10 vectors: does every DNC with links make fewer mistakes than every DNC without?
 
 # %%
-draw_computers()
+pictures.draw_computers()
 
 # %% [markdown]
 # Yes: at 10 vectors, every DNC without links has more than a quarter of the bits wrong, and none with links more than a twentieth. So here a DNC needs its links. Of the five machines with the shift, one has not learned to copy, even in 800 steps.

@@ -14,6 +14,6 @@ lesson = Lesson(
         "if you go on: calculate where allocation writes, and say what temporal links are for",
     ),
     needs="lesson 04: cosine scores; lesson 15: the LSTM; lesson 16: memories",
-    reading=55,
+    reading=60,
     runs="a minute",
 )
