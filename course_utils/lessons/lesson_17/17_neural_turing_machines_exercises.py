@@ -1,6 +1,7 @@
 # %% [markdown]
-# You mend a write, put a head together, and let two heads run a program that you write by hand. Then you build the steps of a differentiable neural computer, write a test that tells right writes from wrong ones, and at the end train a machine with your write. The letters:
-# B rows of the batch, each with a memory of its own, N positions of a memory, W dimensions of each, R heads that read. **Positions are counted from 0.** The equations are those of Graves et al. (2014) and, from 17.dnc_write on, of Graves et al. (2016), for one row of the batch.
+# You mend a write, put a head together, and write a program by hand that two heads run. Then you build the two parts of a differentiable neural computer. At the end you train a machine with your own write.
+#
+# The letters: B is the number of memories in a batch, N the number of positions of a memory, W the width of a position, and R the number of heads that read. **Positions are counted from 0.** The equations are those of Graves et al. 2014, and from 17.dnc_write on those of Graves et al. 2016. They are written for one memory of the batch.
 
 # %%
 import torch
@@ -13,6 +14,24 @@ from course_utils.learner.own import train_own
 from course_utils.models import turing
 
 # %% [markdown]
+# ## By hand first
+#
+# This takes five minutes and needs only paper. A machine may have two heads that write at the same step. A position holds (4, 8).
+#
+# - Head A has the weight 0.5 there, the erase vector (1, 0) and the add vector (2, 2).
+# - Head B has the weight 1 there, the erase vector (0, 1) and the add vector (1, 1).
+#
+# What does the position hold if A erases and adds first, and then B? What if B comes first? And what if both erase first, and then both add?
+#
+# <details><summary>Answer</summary>
+#
+# If A comes first, it makes (3, 9), and B makes (4, 1) of it. If B comes first, it makes (5, 1), and A makes (3.5, 2) of it. So the order matters.
+#
+# If both erase first, (2, 0) is left. Then both add, which gives (4, 2). Now the order of the two heads does not matter, because products and sums have no order. The paper does it in this way.
+#
+# </details>
+
+# %% [markdown]
 # ## 17.write
 #
 # Mend this write:
@@ -23,14 +42,14 @@ from course_utils.models import turing
 # return memory
 # ```
 #
-# Called once, it raises no error, but it shows four symptoms:
+# If you call it once, it raises no error. But it has four symptoms:
 #
 # 1. Where the numbers of `erase` are 0, nothing is left of the memory.
 # 2. Positions with the weight 0 stay as they are only where `erase` holds ones.
-# 3. Of what a write adds, a part is gone at once.
-# 4. After several steps in a row, the memories of all steps, kept in a list, are the same, and `backward` raises an error.
+# 3. A part of what a write adds is gone at once.
+# 4. If the memories of several steps are kept in a list, all of them are the same afterwards. And `backward` raises an error.
 #
-# Which piece of code is to blame for each? Return the new memory as the lesson has it, and leave the old one as it is.
+# Which piece of the code causes which symptom? Return the new memory as in the lesson, and leave the old one as it is.
 
 
 # %%
@@ -65,11 +84,11 @@ check("17.write", write)
 # %% [markdown]
 # ## 17.head
 #
-# The lesson's head shifts by -1, 0 or +1. The paper allows any range. Write a head whose kernel has K numbers, K odd: its middle number is for the shift 0, its last one for the shift of K // 2 positions forward. The four steps are the lesson's (equations 5 to 9):
+# The head of the lesson shifts by -1, 0 or +1. The paper allows any range. Write a head whose kernel has K numbers, where K is odd. The middle number belongs to the shift 0. The last number belongs to the shift of K // 2 positions forward. The four steps are those of the lesson (equations 5 to 9):
 #
 # $$w_c = \text{softmax}(\beta \cos(k, M(i))) \qquad w_g = g\, w_c + (1 - g)\, w_\text{before} \qquad \tilde w(i) = \sum_j w_g(j)\, s(i - j) \qquad w(i) = \tilde w(i)^\gamma \big/ \textstyle\sum_j \tilde w(j)^\gamma$$
 #
-# Positions form a circle. Shifts that lead to the same position add up.
+# The positions form a circle. If two shifts lead to the same position, their weights are added.
 
 
 # %%
@@ -110,9 +129,11 @@ check("17.head", head)
 # %% [markdown]
 # ## 17.backwards
 #
-# Now you are the controller. L vectors come, then a delimiter, then L silent steps: T = 2L + 1. Return kernels, T×2×3, with which two heads repeat the vectors **in reverse**, the last one first.
+# Now you are the controller. L vectors come, then a delimiter, then L silent steps, so T = 2L + 1. Two heads should repeat the vectors **in reverse**, the last one first. Return the kernels for it, T×2×3.
 #
-# Both heads begin at position 0. Their gates are 0, so only the kernels move them: each kernel has a single 1 and two zeros, such as (0, 0, 1) for the shifts -1, 0 and +1. At each step both heads move first. Then, while vectors come, the write head erases all and adds the vector. In the silence, what the read head finds is the output. Decide on paper where each head has to be at which step. The memory has N ≥ L positions.
+# Both heads begin at position 0. Their gates are 0, so only the kernels move them. Each kernel has a single 1 and two zeros, such as (0, 0, 1) for one position on.
+#
+# At each step, both heads move first. While vectors come, the write head then erases everything at its position and adds the vector. In the silence, the output is what the read head finds. Decide on paper where each head has to be at which step. The memory has N ≥ L positions.
 
 
 # %%
@@ -143,11 +164,13 @@ check("17.backwards", backwards)
 # %% [markdown]
 # ## 17.dnc_write
 #
-# Where does a differentiable neural computer write? First its usage changes. The last write $w$ fills, at each position, its share of what was still free. Then each read head, with its free gate $f_r$, frees the share $f_r\, w_r$ of what is full. Write this down as an equation for $u'$. Positions are then allocated from the freest, $\phi_1$, to the fullest. An allocation gate $g_a$ decides between this and content $c$, and a write gate $g_w$ says how much is written at all (Methods):
+# Where does a differentiable neural computer write? First its usage changes. At each position, the last write $w$ fills its share of what was still free. Then each read head frees the share $f_r\, w_r$ of what is full, where $f_r$ is its free gate. Write this as an equation for $u'$.
+#
+# Then positions are allocated from the freest one, $\phi_1$, to the fullest. An allocation gate $g_a$ mixes this with weights by content, $c$. A write gate $g_w$ says how much is written at all (Methods):
 #
 # $$a[\phi_j] = (1 - u'[\phi_j]) \prod_{i<j} u'[\phi_i] \qquad w' = g_w \big(g_a\, a + (1 - g_a)\, c\big)$$
 #
-# Of equally free positions, the first comes first. The gradient flows through the usage, and takes the order as given.
+# If positions are equally free, the one with the smaller number comes first. The gradient flows through the usage. The order has no gradient.
 
 
 # %%
@@ -187,11 +210,11 @@ check("17.dnc_write", dnc_write)
 # %% [markdown]
 # ## 17.link_step
 #
-# A memory that writes wherever there is room has to remember in which order it wrote. $L_{ij}$ says to what degree position $i$ was written right after position $j$, and $p$ which was written last. With the weights $w$ of a new write (Methods, "Temporal memory linkage"):
+# A memory that writes wherever there is room has to remember in which order it wrote. $L_{ij}$ says how far position $i$ was written right after position $j$. $p_i$ says how far position $i$ was written last. A new write has the weights $w$ (Methods, "Temporal memory linkage"):
 #
 # $$L'_{ij} = (1 - w_i - w_j)\, L_{ij} + w_i\, p_j, \quad L'_{ii} = 0 \qquad p' = \Big(1 - \sum_i w_i\Big)\, p + w$$
 #
-# A head that read with weights $r$ then mixes three ways, as its three modes $\pi$ say: back to what was written right before, by content $c$, and on to what was written right after. Decide which product of $L'$ and $r$ leads where.
+# So an old link fades if one of its two positions is overwritten. A head that has read with the weights $r$ then mixes three ways: back to what was written right before, by content $c$, and on to what was written right after. Its three modes $\pi$ say how much of each. Decide which product of $L'$ and $r$ leads where.
 
 
 # %%
@@ -234,7 +257,7 @@ check("17.link_step", link_step)
 # %% [markdown]
 # ## 17.catch_wrong_write
 #
-# A machine that writes wrongly may still learn, and then its loss does not show it. The check hands your function **candidates**: `candidate(memory, weights, erase, add)`. Return `True` for one that keeps these promises, else `False`:
+# This task is for those who want more. A machine that writes wrongly may still learn, and then its loss does not show the mistake. The check hands your function **candidates**: `candidate(memory, weights, erase, add)`. Return `True` for one that keeps these promises, else `False`:
 #
 # 1. It returns the new memory, as the equations of `17.write` give it.
 # 2. Each row of the batch uses its own weights, erase and add.
@@ -282,7 +305,9 @@ check("17.catch_wrong_write", catch_wrong_write)
 # %% [markdown]
 # ## Your own write in a machine
 #
-# Two machines of the lesson's size learn to copy 1 to 5 vectors: one with your `write`, and one with the two lines that you mended, which here leave the old memory as it is, so that training raises no error. What share of the bits will be wrong when the second machine copies ten vectors? A guess has half of them wrong.
+# Two machines of the lesson's size learn to copy 1 to 5 vectors. One of them has your `write`. The other one has the two lines that you mended. Here these two lines leave the old memory as it is, so that training raises no error.
+#
+# What share of the bits will be wrong when the second machine copies ten vectors? A guess has half of them wrong.
 
 # %%
 predict("17.own", ...)
@@ -311,7 +336,7 @@ def train(write):
 train_own(train, {"17.write": write})
 
 # %% [markdown]
-# Does your write make the difference? If both machines fail, this says nothing about it: such machines depend on the seed, and [not every seed learns to copy](../docs/measurements.md#what-memories-can-do). Put another one into `trained`.
+# Does your write make the difference? If both machines fail, you cannot tell, because [not every seed learns to copy](../docs/measurements.md#what-memories-can-do). Then put another seed into `trained`.
 
 # %% tags=["own-machine"]
 progress()

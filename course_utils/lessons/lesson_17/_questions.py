@@ -8,7 +8,7 @@ questions = (
         "how a head writes",
         "A write has the weights (1, 0), an erase vector of ones, and an add vector of threes. What happens to the two positions of the memory?",
         right=(
-            "The first one holds threes afterwards, whatever it held before, and the second one is as it was.",
+            "The first one holds threes afterwards, whatever it held before, and the second one stays as it was.",
             "With a weight and an erase vector of 1 nothing of the old is kept. A weight of 0 neither erases nor adds.",
         ),
         wrong=(
@@ -21,8 +21,8 @@ questions = (
                 "What is kept of a position is 1 - w · e. With a weight of 0, that is all of it.",
             ),
             (
-                "Both hold one and a half, as the writing is spread over the memory.",
-                "It is spread as the weights say, and these lie on the first position only.",
+                "Both hold one and a half, because the write is spread over the memory.",
+                "It is spread as the weights say, and all of the weight is on the first position.",
             ),
         ),
     ),
@@ -48,12 +48,12 @@ questions = (
         "Why can a machine copy sequences of twenty vectors, although it has seen ten at most?",
         right=(
             "It writes and reads in steps, and each step to the next position is the same.",
-            "The shift does not depend on the position. Without shifts, no machine learned to copy ten.",
+            "The shift does not depend on the position. Without it, no machine of the lesson learned to copy ten.",
         ),
         wrong=(
             (
-                "It has a memory, and this has more numbers than the state of the LSTM.",
-                "Without shifts it had as many and failed. What matters is that the same step is repeated.",
+                "It has a memory, and the memory holds more numbers than the state of an LSTM.",
+                "Without the shift it had as many and failed. What matters is that the same step is repeated.",
             ),
             (
                 "Its controller has learned each of the twenty positions, one at a time.",
@@ -68,7 +68,7 @@ questions = (
     NumberQuestion(
         "17.q4",
         "which position is free",
-        "Three positions have usage 0.9, 0.5 and 1. Which weight does position 0 get from the allocation?",
+        "Three positions have usage 0.9, 0.5 and 1. Which weight does position 0 get from the allocation (last section of the lesson)?",
         answer=0.05,
         tolerance=0.0005,
         why="Position 1 is the freest and gets 1 - 0.5. Position 0 comes next and gets (1 - 0.9) · 0.5 = 0.05.",
@@ -86,7 +86,7 @@ questions = (
         "One run of a neural Turing machine copies forty vectors almost without a mistake. What may you conclude?",
         right=(
             "That such a machine can learn this, but not how many seeds do.",
-            "All five of our machines learned to copy ten, but from twenty on they differ, and at forty widely.",
+            "All five machines that learned from 1 to 10 vectors copy ten. At twenty they differ a little, and at forty very much.",
         ),
         wrong=(
             (
@@ -95,7 +95,7 @@ questions = (
             ),
             (
                 "That this run was trained on forty vectors, or on more than that.",
-                "It may have been trained on ten: what it has learned is a loop, and a loop can run longer.",
+                "It may have been trained on ten: what it has learned is a step, and a step can be repeated.",
             ),
             (
                 "That its memory has at least forty positions in use at the beginning.",
@@ -109,17 +109,17 @@ predictions = (
     Prediction(
         "17.no_shift",
         "Without the shift, what share of the bits is wrong when the machine copies 10 vectors, after training on 1 to 5?",
-        why="The heads cannot walk from position to position. Guessing would get half of the bits wrong.",
+        why="The heads cannot walk from position to position. A guess has half of the bits wrong.",
     ),
     Prediction(
         "17.other_step",
         "Which step can be left out, and most machines still learn to copy ten vectors?",
-        why="Perhaps the kernel, a softmax, puts nearly all of its weight on one shift, and so blurs little.",
+        why="Perhaps the kernel puts nearly all of its weight on one shift, so that there is little to sharpen.",
         choices=("content", "old weights", "sharpening"),
     ),
     Prediction(
         "17.own",
         "With the write as it was before you mended it, what share of the bits is wrong when the machine copies 10 vectors, after training on 1 to 5?",
-        why="What this write adds is gone at once where its weight is 1, so perhaps only the controller's own state is left to remember.",
+        why="Where its weight is 1, what this write adds is gone at once. So perhaps only the controller's own state is left to remember.",
     ),
 )

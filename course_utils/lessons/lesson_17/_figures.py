@@ -1,0 +1,92 @@
+"""What lesson 17 only draws: the task, a head's four steps, the heads of trained machines, and stored measurements. No task is declared here.
+
+Not here: the machine, which stands on the lesson's page and in `models/turing.py`.
+"""
+
+import torch
+import torch.nn.functional as F
+
+from course_utils.data.measured import measured_at
+from course_utils.data.sequences import BITS, GIVEN, WANTED
+from course_utils.figures import plots
+from course_utils.figures.tables import table
+from course_utils.models import turing
+
+
+def draw_copy(example):
+    """Draw what is given and what is wanted in the first sequence of a batch, a dot for each 1."""
+    rows = [*(f"bit {i + 1}" for i in range(BITS)), "delimiter"]
+    given = example.given[0, :, : len(rows)]  # T 7
+    silent = len(given) - example.wanted.shape[1]  # steps at which no answer is wanted
+    wanted = F.pad(example.wanted[0], (0, 0, silent, 0))  # T 6
+    across = plots.axes(2, width=4.4, height=2.8)
+    for ax, title, bits in zip(across, ("given", "wanted"), (given, wanted), strict=True):
+        plots.mask(bits.T > 0, None, rows[: bits.shape[1]], title, ax, xlabel="step", ylabel="")
+
+
+def draw_steps(gate, strength, shift, gamma):
+    """Draw a head's weights after each of the four steps, for the lesson's example of four positions; return a sentence about them."""
+    memory, before = torch.eye(4), torch.eye(4)[2]
+    numbers = {name: torch.tensor(value) for name, value in (("gate", gate), ("strength", strength), ("gamma", gamma))}
+    kernel = torch.tensor([max(0.0, -shift), 1 - abs(shift), max(0.0, shift)])
+    content = turing.content_weights(memory, memory[0], numbers["strength"])
+    gated = turing.interpolate(content, before, numbers["gate"])
+    shifted = turing.shift(gated, kernel)
+    sharpened = turing.sharpen(shifted, numbers["gamma"])
+    names, steps = ["content", "gate", "shift", "sharpen"], torch.stack([content, gated, shifted, sharpened])
+    ax = plots.axes(width=5.2, height=2.6)
+    plots.weights(steps, range(4), names, "weights after each step", ax, xlabel="position", ylabel="")
+    most, place = sharpened.max(0)
+    after = {1: ", the one after the position that resembles the key", 3: ", the one after the old position"}
+    return f"In the end the largest weight, {most:.2f}, is on position {int(place)}{after.get(int(place), '')}."
+
+
+def draw_heads(machines, sequence):
+    """Draw the weights of both heads of each machine while it copies one sequence; `machines` maps a name to a machine."""
+    heads = {}
+    for name, machine in machines.items():
+        output = machine(sequence.given)
+        heads |= {f"write head,\n{name}": output.writes[0], f"read head,\n{name}": output.reads[0]}
+    plots.heads(heads, line=sequence.wanted.shape[1])
+
+
+def _wrong(task, lengths, setups):
+    """For each length, the shares of wrong bits of each setup, one for each seed; `setups` maps a name to one in the table."""
+    return {
+        f"{n} vectors": {
+            name: measured_at("turing", "wrong", "length", [n], setup=setup, task=task)[0]
+            for name, setup in setups.items()
+        }
+        for n in lengths
+    }
+
+
+def draw_without_a_step():
+    """Draw how many bits machines of the lesson's size have wrong, whole and without one step, for three seeds each."""
+    names = ("no content", "no old weights", "no sharpening")
+    setups = {"whole machine": "machine"} | {name: name for name in names}
+    setups["no shift, random memory"] = "no shifts, random memory"
+    wrong = _wrong("parts", (5, 10), setups)
+    rows = {setup: {length: runs[setup] for length, runs in wrong.items()} for setup in setups}
+    label = "share of wrong bits; a mark for each of the seeds 0, 1 and 2; 450 steps"
+    plots.dots(rows, label, xlim=(-0.03, 0.55))
+
+
+def draw_machine_and_lstm():
+    """Draw how many bits machines and LSTMs have wrong, by length; return a table of what else differs."""
+    label = "share of wrong bits; a mark for each seed; a guess has half of them wrong"
+    plots.dots(_wrong("copy", (10, 20, 40), {"machine": "machine", "LSTM": "LSTM, longer"}), label, xlim=(-0.03, 0.55))
+    machine, lstm = turing.Machine(GIVEN, WANTED), turing.Recurrent(GIVEN, WANTED)
+    rows = {"machine": [_parameters(machine), 1200, 5], "LSTM": [_parameters(lstm), 6000, 3]}
+    return table(rows, ["parameters", "training steps", "seeds"])
+
+
+def _parameters(model):
+    return sum(parameter.numel() for parameter in model.parameters())
+
+
+def draw_computers():
+    """Draw how many bits the lesson's machine and a DNC with and without links have wrong, for five seeds each."""
+    setups = {"machine with shift": "machine", "DNC with links": "computer", "DNC without links": "computer, no links"}
+    label = "share of wrong bits; a mark for each of five seeds; trained on 1 to 5 vectors, 800 steps"
+    plots.dots(_wrong("short", (5, 10, 20), setups), label, xlim=(-0.03, 0.55))
