@@ -167,7 +167,7 @@ def _(_):
     return right == ours
 
 
-@claim("06", "Your model misses a few more, and we do not know why.")
+@claim("06", "Your model misses a few more than any of them")
 def _(numbers):
     yours, five = numbers("your model  "), numbers("five models  ")[::3]
     return all(mean <= own < mean + 0.08 for own, mean in zip(yours, five, strict=True)) and yours == sorted(yours)

@@ -24,7 +24,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # ## All states instead of the last one
 #
-# Bahdanau et al. 2014 call the states of the encoder **annotations** $h_1, \dots, h_S$, because each says something about one word of the source. Lesson 04 called them hidden states, with the same letter $h$. A GRU that reads from left to right does not yet know what comes after a word. So a second GRU reads from right to left. An annotation is the states of both GRUs at one word, side by side.
+# Bahdanau et al. 2014 call the states of the encoder **annotations** $h_1, \dots, h_S$, because each says something about one word of the source and the words around it. Lesson 04 called them hidden states, with the same letter $h$. A GRU that reads from left to right does not yet know what comes after a word. So a second GRU reads from right to left. An annotation is the states of both GRUs at one word, side by side.
 #
 # The drawing shows one step of the decoder. It has written "glodil", which means "our". Its cell now reads this word, and will write "sliro", which means "small". Which parts of attention can you find: the query, the keys, the values?
 
@@ -34,7 +34,7 @@ new = ["attention", "query", "context"]
 diagrams.looking_back(words, given="glodil", output="sliro", new=new)
 
 # %% [markdown]
-# The query is the state $s_1$ of the decoder, from which "glodil" was written, because it knows how far the translation has come. The annotations are both keys and values. The result is the context, which is computed anew at each step. The cell reads it together with the word "glodil", and the last layer, which makes the output, reads it, too. This layer is called the **readout**.
+# The query is the state $s_1$ of the decoder, which has written "glodil", because it knows how far the translation has come. The annotations are both keys and values. The result is the context, which is computed anew at each step. The cell reads it together with the word "glodil", and the last layer, which makes the output, reads it, too. This layer is called the **readout**.
 #
 # ## One look back by hand
 #
@@ -67,7 +67,7 @@ table({"score": z, "weight": a}, words)
 #
 # <details><summary>Answer</summary>
 #
-# No. The weights are now 0.273, 0.436 and 0.291, so they are nearly equal. With another state, the decoder looks at the same sentence in another way.
+# No. The weights are now 0.273, 0.436 and 0.291. "small" is still first, but with much less of a lead. With another state, the decoder looks at the same sentence in another way.
 #
 # </details>
 #
@@ -293,7 +293,7 @@ columns = [f"{length} words" for length in few]
 table(rows, columns, corner="AER: mean [lowest to highest]", digits=2)
 
 # %% [markdown]
-# The AER grows with the length, but it stays small. At 12 words, the five models miss 3 of 100 links on average. Your model misses a few more, and we do not know why. Still, the decoder mostly looks where it should. Nobody has told it which words belong together: it was only trained to predict the next word.
+# The AER grows with the length, but it stays small. At 12 words, the five models miss 3 of 100 links on average. Your model misses a few more than any of them, and we do not know why. Still, the decoder mostly looks where it should. Nobody has told it which words belong together: it was only trained to predict the next word.
 #
 # One thing makes the AER look a little better than it is. The course tried two learning rates, 0.005 and 0.01, and kept the one with the lower AER.
 #
@@ -336,7 +336,7 @@ at_12 = looking_back[:, lengths.index(12)]  # seeds
 reveal("06.twelve", at_12.mean().item())
 
 # %% [markdown]
-# At 12 words, nearly every word is right if the decoder looks back. With one vector, fewer than half of the words are right. The reason is that no vector has to hold the whole sentence: at each step, the decoder reads what it needs from the annotations.
+# At 12 words, nearly every word is right if the decoder looks back. With one vector, fewer than half of the words are right.
 #
 # Bahdanau et al. 2014 found the same for English and French. There, too, the translations of long sentences became much better.
 #
@@ -356,7 +356,7 @@ columns = [f"{length} words" for length in shown]
 table(rows, columns, corner="share right: mean [lowest to highest]", digits=2)
 
 # %% [markdown]
-# It is better up to 16 words, but at 20 words it is no better than one vector. What goes wrong there? We let the model translate a sentence of 20 words, and look at its weights while it reads its own translation.
+# It is better up to 16 words, but at 20 words it is no better than one vector. We count words by their position, and this is hard on a missing word. What goes wrong there? We let the model translate a sentence of 20 words, and look at its weights while it reads its own translation.
 
 # %%
 longer = "your young boys called after big small dogs after friends"
@@ -374,7 +374,7 @@ plots.weights(
 )
 
 # %% [markdown]
-# The decoder leaves words out: after "gleno" it goes on with "kovor", and "predun vuvi" is missing. Around this place, the weights of several rows spread over many words at once. Each word after the gap stands at a wrong position, so it counts as wrong.
+# The decoder leaves words out: "sliro", "predun", "vuvi" and "vuvo" are missing. In the middle of the picture, the weights of several rows spread over many words at once. From the first gap on, every word stands at a wrong position, so it counts as wrong.
 #
 # So looking back removes one limit, the single vector, but not every limit. The decoder also has to know where to look next, and it has practised this only in sentences of up to 12 words.
 #
@@ -426,7 +426,7 @@ for Decoder in (LookingBack, Luong):
     print(f"{Decoder.__name__}: the same state, {same}")
 
 # %% [markdown]
-# In Luong's decoder the state is the same, because its cell never reads the context. So its states cannot know where it has looked before. Luong et al. therefore add **input feeding**: besides the word that was written last, the cell also reads the vector from which it was written. This vector was made from the last state and the last context.
+# In Luong's decoder the state is the same, because its cell never reads the context. So its states learn of the last look only through the word that was written. Luong et al. therefore add **input feeding**: besides the word that was written last, the cell also reads the vector from which it was written. This vector was made from the last state and the last context.
 #
 # ## Real sentences
 #
@@ -452,7 +452,7 @@ translation_window(french, subwords, "An old tree stands in the snow.")
 #
 # Then a sentence no longer has to fit into one vector. Before each word, the decoder scores all annotations, and their weighted sum is a new context. In our small world, nearly every word of a sentence of 12 words comes out right, and the decoder looks where it should. The help ends where sentences become much longer than those in training.
 #
-# What is the price? Each target word is scored against each source word, so 50 words that become 50 words need 2,500 scores. And the steps have to wait for each other, because each needs the state of the one before.
+# What is the price? Each target word is scored against each source word, so 50 words that become 50 words need 2,500 scores. The steps still have to wait for each other, as in lesson 05.
 #
 # ## Questions
 #

@@ -88,7 +88,7 @@ diagrams.soft_and_hard(new=["draw", "estimate"])
 # %% [markdown]
 # ## A gradient from a draw
 #
-# The idea is this: after a draw, we make the drawn word more probable, and the larger its reward is, the more we do so. The gradient of $\log p_k$ says how to change the scores for this. Why we take the logarithm, we see below. So the estimate from one draw is
+# The idea is this: after a draw, we make the drawn word more probable, and the larger its reward is, the more we do so. The gradient of $\log p_k$ says how to change the scores for this. We shall see below why we take the logarithm. So the estimate from one draw is
 #
 # $$R_k\, \nabla \log p_k$$
 #
@@ -160,7 +160,7 @@ factor = variances[0.0] / variances[4.3]
 reveal("08.baseline", str(round(factor.item())))
 
 # %% [markdown]
-# With the baseline, the variance is about five times smaller, and the mean is still the exact gradient. This holds for every constant $b$. The baseline subtracts $b \sum_k p_k \nabla \log p_k$ from the mean. As we have seen, $p_k \nabla \log p_k$ is $\nabla p_k$. So the sum is the gradient of $\sum_k p_k$. All probabilities together are always 1, so this gradient is 0.
+# With the baseline, the variance is about five times smaller, and the mean is still the exact gradient. The mean is right for every constant $b$. The baseline subtracts $b \sum_k p_k \nabla \log p_k$ from the mean. As we have seen, $p_k \nabla \log p_k$ is $\nabla p_k$. So the sum is the gradient of $\sum_k p_k$. All probabilities together are always 1, so this gradient is 0.
 #
 # Is the expected reward the best baseline? The picture shows the variance for baselines from 0 to 6.
 
@@ -176,7 +176,7 @@ ax.set_ylim(0, 9.5)
 plots.curves(baselines, {"our five words": one_run}, "baseline", "variance", ax=ax)
 
 # %% [markdown]
-# The expected reward is a good baseline, but not the best one: the variance is smallest near 3.5. A model does not know its expected reward. It can take the mean of the rewards of *earlier* draws (Xu et al. 2015).
+# The expected reward is a good baseline, but not the best one: the variance is smallest near 3.5. "barks" has the highest reward but the smallest gradient of $\log p$, so its reward counts less. A model does not know its expected reward. It can take the mean of the rewards of *earlier* draws (Xu et al. 2015).
 #
 # May we also take the mean of the rewards of the *same* draws? We draw two words, with the mean of their two rewards as the baseline. Is the mean of the estimates still right?
 
@@ -413,7 +413,7 @@ for kind, runs_by_length in same_order.items():
 reveal("08.window", max(at_20, key=at_20.get))
 
 # %% [markdown]
-# On 20 words, local-m is best. Its rule is the same at every length. On 12 words it is a little behind global attention.
+# On 20 words, local-m is best. Its rule is the same at every length. On 12 words it is a little behind global attention, because words that are left out or doubled can push the right word out of its window.
 #
 # What if the rule is wrong? Now the order is reversed, so that the first word of the translation belongs to the last word of the source. How far does local-m fall?
 
@@ -424,7 +424,7 @@ table(words_right("reversed"), ["12 words", "20 words"], digits=2, caption=capti
 # %% [markdown]
 # With the wrong rule, local-m is far behind global attention at both lengths. On 20 words it is only a little better than no attention.
 #
-# local-p gets nearly all words right on 12 words, in both orders. But on 20 words it falls far behind global attention. Where do its windows stand? The models of the table are not stored, so we train one more local-p, with the same order of words. We stop after 300 steps to save time. For each position of the translation, the picture compares the mean centre with the mean position of the right source word. Some source words have no word in the translation, so some translations are short. The picture ends with the shortest one.
+# local-p gets nearly all words right on 12 words, in both orders. But on 20 words it falls far behind global attention. Where do its windows stand? The models of the table are not stored, so we train one more local-p, with the same order of words. We stop after 300 steps to save time. For each position of the translation, the picture compares the mean centre with the mean position of the right source word. The curves end where the shortest translation ends.
 
 # %%
 model = train_local_p(seed=0, steps=300)

@@ -252,7 +252,7 @@ table({"largest change": change}, names, corner="output of", digits=2)
 #
 # A decoder learns to predict the next word. If every word looks at every word, then the next word is in sight, and the decoder could copy it. So a decoder needs a **causal mask**, which is True where the key stands at the place of the query or before it.
 #
-# A wrong mask raises no error, so we test it. A **leak test** changes some words of the input, and looks which outputs change. We take new layers with random matrices, and change the last two of five words, at positions 3 and 4. Which outputs move without a mask, and which with the causal mask?
+# A wrong mask raises no error, so we test it. A **leak test** changes some words of the input, and checks which outputs change. We take new layers with random matrices, and change the last two of five words, at positions 3 and 4. Which outputs move without a mask, and which with the causal mask?
 
 # %% tags=["nbval-check-output"]
 torch.manual_seed(0)
@@ -268,7 +268,7 @@ for name, mask in masks.items():
 table(rows, ["0", "1", "2", "3", "4"], corner="output at position")
 
 # %% [markdown]
-# Without a mask, all outputs move. With the causal mask, only those at positions 3 and 4 do, so no word sees a later one.
+# Without a mask, all outputs move. With the causal mask, only those at positions 3 and 4 do, so no word before them sees them. In an exercise, you test this for every position.
 #
 # In training, nothing waits even with this mask: the right words are all there, as in the teacher forcing of lesson 05, and the layer computes all positions at once. But when a decoder writes, each new word has to wait for the words before it.
 #
@@ -314,11 +314,11 @@ for n in (50, 2000):
 table(rows, list(four_layers), corner="millions of multiplications", digits=1)
 
 # %% [markdown]
-# For 50 words, self-attention does not multiply less, but more. The formula counts only the pairs. But the three matrices that make queries, keys and values take $3nd^2$ multiplications. The scores take $n^2 d$, and so do the weighted sums.
+# For 50 words, self-attention needs more multiplications, not fewer. The formula counts only the pairs. But the three matrices that make queries, keys and values take $3nd^2$ multiplications. The scores take $n^2 d$, and so do the weighted sums.
 #
 # $$\text{self-attention: } 3nd^2 + 2n^2 d \qquad\qquad \text{recurrent: } 2nd^2$$
 #
-# The recurrent layer has two matrices, one for the word and one for the state.
+# The recurrent layer has two matrices, one for the word and one for the state. So this plain layer always needs less than self-attention. A GRU has six such matrices, and needs $6nd^2$.
 #
 # With 50 words of width 512, $3nd^2$ is 39.3 million, so nearly all of the work goes into the three matrices. The formulas of the paper say how the work grows, not how large it is.
 #
@@ -360,7 +360,7 @@ for layers in (2, 5, 6):
 plots.side_by_side(plots.mask, pictures, xlabel="word s", ylabel="word t")
 
 # %% [markdown]
-# It takes six layers, because the first and the last word are 11 positions apart, and each layer leads 2 positions further. How far some layers lead is called their **reach**: one layer with radius 2 has a reach of 2, and six layers have a reach of 12.
+# It takes six layers, because the first and the last word are 11 positions apart, and each layer leads 2 positions further. The distance that a stack of layers can bridge is called its **reach**: one layer with radius 2 has a reach of 2, and six layers have a reach of 12.
 #
 # **Your turn**: let word 0 look at all words, and let all words look at it, with `near[0] = True` and `near[:, 0] = True`. How many layers does it take now?
 #
@@ -397,11 +397,11 @@ plots.curves(distances, runs, "distance", label, ax=ax, theory=guess, legend="ab
 # %% [markdown]
 # Self-attention and the LSTM answer most questions at distance 16. One restricted layer only guesses from distance 4 on, and two layers from distance 8 on. There all pairs are beyond their reach, and no training can make up for it.
 #
-# The LSTM answers although its path is as long as the text. So a reach that is long enough is needed, but a short path is not, in this task. Vaswani et al. 2017 expect it to help: words far apart should be easier to connect if the path is short.
+# The LSTM answers although its path is as long as the text. So a reach that is long enough is needed, but the short path did not help in this task. Vaswani et al. 2017 expect it to help: words far apart should be easier to connect if the path is short.
 #
 # ## So: what if every word looks at every word at once?
 #
-# Then no word waits for another one, and any two words are one step apart. Each word can learn to find the word that it needs. But the order of the words is lost, a decoder needs a mask that hides later words, and work and memory grow with the square of the length.
+# Then no word waits for another one, and any two words are one step apart. Waiting less makes it fast. Whether the short path helps depends on the task: in ours, an LSTM answered as well. Each word can learn to find the word that it needs. But the order of the words is lost, a decoder needs a mask that hides later words, and work and memory grow with the square of the length.
 #
 # ## Questions
 #

@@ -15,7 +15,7 @@ from course_utils.translation.translate import translate
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 
 # %% [markdown]
-# A dog that chases a boy is not a boy who chases a dog. But lesson 09 has shown that self-attention does not notice the order of the words: in another order, each word gets the same vector as before. In this lesson we tell a model where each word stands, its **position**. We compare four ways to do so, and see which of them also works in longer texts than those of the training.
+# The sentences *a dog chases a boy* and *a boy chases a dog* have the same words, but not the same meaning. But lesson 09 has shown that self-attention does not notice the order of the words: in another order, each word gets the same vector as before. In this lesson we tell a model where each word stands, its **position**. We compare four ways to do so, and see which of them also works in texts longer than those in training.
 #
 # ## The same words in another order
 #
@@ -99,7 +99,7 @@ def trained(**ways):
     return model
 
 
-def shares_right(model):  # for each length, of 2,000 new texts
+def shares_right(model):  # for each length, of 500 new texts
     return [share_right(model, length) for length in lengths]
 
 
@@ -110,7 +110,7 @@ reveal("11.blind", round(shares["without positions"][-1], 2))
 table(shares, headings, digits=2)
 
 # %% [markdown]
-# Without positions, the model can only guess among the T - 1 other words, and the shares are near those of a guess. So in this task, nothing can replace positions.
+# Without positions, the model can only guess among the T - 1 other words, and the shares are near those of a guess. So this model, which has no mask, cannot replace positions by anything else.
 #
 # And in a real translator? We have trained Transformers on captions for three epochs, with positions and without, with three seeds. How much BLEU do the positions bring?
 
@@ -123,7 +123,7 @@ for kind, name in (("sinusoidal", "with positions"), ("none", "without positions
 table(rows, ["seed 0", "seed 1", "seed 2"], corner="BLEU", digits=1)
 
 # %% [markdown]
-# They bring about six BLEU with each seed. Without positions, the translators are not lost: they still know which words the source contains.
+# They bring about six BLEU with each seed. Without positions, the translators still know which words the source contains. And the causal mask of the decoder tells it something about the order: the first word sees one word, the second two (Haviv et al. 2022).
 #
 # ## One number for each position
 #
@@ -145,7 +145,7 @@ reveal("11.mine", round(shares["one number"][-1], 2))
 table(shares, headings, digits=2)
 
 # %% [markdown]
-# With one number, most answers are wrong. The reason lies in the scores. Take one query $q$, and let a key be $k + \frac{p}{10} u$ at the position p, where $u$ is the same vector for all words. Its score is
+# With one number, most answers in texts of 12 words are wrong. One reason lies in the scores. Take one query $q$, and let a key be $k + \frac{p}{10} u$ at the position p, where $u$ is the same vector for all words. Its score is
 #
 # $$q^\top k + p \cdot \frac{q^\top u}{10}$$
 #
@@ -288,11 +288,11 @@ names = text[0].tolist()
 shown.two_layers([layer_0[0], layer_1[0]], names)
 
 # %% [markdown]
-# Nearly all texts are right. In layer 0, each word but the first looks mostly at the word before it. In layer 1, the last word, 27, looks at 2. So the model has learned the two steps that we expected. Olsson et al. 2022 found such pairs of heads in language models, and call the second one an **induction head**.
+# Nearly all texts are right. In layer 0, each word but the first looks mostly at the word before it. In layer 1, the last word, 27, looks at 2, and each earlier word looks at its successor. So the model has learned the two steps that we expected. Olsson et al. 2022 found such pairs of heads in language models, and call the second one an **induction head**.
 #
 # ## Rotary positions
 #
-# There is a way without adding anything to the words. **Rotary positions** (Su et al. 2021) turn the queries and the keys, as clocks are turned. Two numbers of a query are an arrow in the plane: the first says how far it goes to the right, the second how far up. It has a length $r_q$ and an angle $\alpha$. The same pair of a key has the length $r_k$ and the angle $\beta$. The product of the two arrows depends only on their lengths and on the angle between them:
+# Positions can also come in without being added to the words. **Rotary positions** (Su et al. 2021) turn the queries and the keys, as clocks are turned. Two numbers of a query are an arrow in the plane: the first says how far it goes to the right, the second how far up. It has a length $r_q$ and an angle $\alpha$. The same pair of a key has the length $r_k$ and the angle $\beta$. The product of the two arrows depends only on their lengths and on the angle between them:
 #
 # $$r_q\, r_k \cos(\alpha - \beta)$$
 #
@@ -361,9 +361,9 @@ reveal("11.beyond", round(sum(sinusoidal_at_24) / 5, 2))
 plots.curves(numbers, right, "words of the text, T", "share right", legend="above")
 
 # %% [markdown]
-# With sinusoidal positions, fewer than half of the texts with 24 words are right. So in our task the hope was not fulfilled: beyond 12 words they are about as bad as learned ones. Rotary positions work in much longer texts.
+# With sinusoidal positions, fewer than half of the texts with 24 words are right. So in our task the hope was not fulfilled: beyond 12 words they are about as bad as learned ones. With rotary positions, far fewer answers are lost.
 #
-# Are the sinusoidal positions themselves at fault? Our head by hand finds the word before at any position. So we put it into the trained model, in place of layer 0, and change nothing else. How many texts of 24 and of 32 words will then be right?
+# Are the sinusoidal positions themselves at fault? Our head by hand finds the word before at any position. So we put its weights into the trained model, in place of the attention weights of layer 0, and change nothing else. How many texts of 24 and of 32 words will then be right?
 
 
 # %%
@@ -385,11 +385,11 @@ rows = {
 table(rows, [f"{length} words" for length in longer], corner="share right", digits=2)
 
 # %% [markdown]
-# With the head by hand, nearly all of the longer texts are right. So the positions are good for longer texts, and so is layer 1. What fails there is the trained layer 0, which has never met such positions.
+# With the head by hand, nearly all of the longer texts are right. So the positions are good for longer texts, and so is layer 1. What fails in this model is where layer 0 looks, because it has never met such positions.
 #
 # ## So: where does the order come from?
 #
-# The order does not come from attention itself. It comes from positions. They are either added to the words, as learned or computed vectors, or they turn the queries and keys. Added positions say where each word stands. With rotary positions, the scores depend on how far apart two words are, and this also worked best in longer texts.
+# The order does not come from attention itself. It comes from positions, and in a decoder partly from the causal mask. They are either added to the words, as learned or computed vectors, or they turn the queries and keys. Added positions say where each word stands. With rotary positions, the scores depend on how far apart two words are, and this also worked best in longer texts.
 #
 # ## Questions
 #
@@ -417,7 +417,7 @@ check("11.q5", ...)
 # - Sinusoidal positions are clocks. Fast pairs tell neighbours apart, and slow pairs tell near from far. One matrix moves every position back by one, so a head can look at the word before.
 # - Induction takes two layers. In the first, each word takes in the word before it. In the second, the last word looks for a word that has taken in the same word as itself.
 # - Rotary positions turn queries and keys, so that a score depends on positions only through their distance m - n.
-# - In our task, models with learned or sinusoidal positions lose many answers beyond the trained lengths. Those with rotary positions work in much longer texts.
+# - In our task, models with learned or sinusoidal positions lose many answers beyond the trained lengths. Those with rotary positions lose far fewer.
 #
 # **Exercises**: [open them](../exercises/11_positions_exercises.ipynb)
 #
