@@ -8,12 +8,13 @@ from torch.nn import functional as F
 
 from course_utils import check, predict, reveal
 from course_utils.data.stories import ANSWERS, VOCABULARY, stories
-from course_utils.figures import diagrams, plots
+from course_utils.figures import diagrams
 from course_utils.figures.tables import table
 from course_utils.lessons.lesson_16._shown import (
     compare_with_votes,
     draw_by_kind,
     draw_hops,
+    draw_position_encoding,
     draw_readouts,
     draw_what_is_followed,
     mean_weights,
@@ -33,7 +34,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # A small program makes our stories. People go to places, and they take things and drop them. We make 4,000 stories for training and 4,000 others for the tests. One of the test stories goes with us through the lesson. Which of its facts do you need for the answer?
 
 # %% tags=["nbval-check-output"]
-_, training = stories("two facts", 4000, seed=0)  # as texts, as tensors of numbers
+_, training = stories("two facts", 4000, seed=0)  # texts, and their words as numbers
 new_texts, new = stories("two facts", 4000, seed=1)
 example = new_texts[1003]
 for number, fact in enumerate(example.facts, 1):
@@ -80,8 +81,7 @@ def position_encoding(J, D):
 
 
 encoding = position_encoding(6, 8)  # J D
-ax = plots.axes(width=6.4, height=3.4)
-plots.weights(encoding, range(1, 9), one, ax=ax, xlabel="feature k", ylabel="word j")
+draw_position_encoding(encoding, one)
 
 # %% [markdown]
 # The first word counts most in the first features, and the last word in the last features. Are the two questions different vectors now?
@@ -95,9 +95,9 @@ print(f"the two weighted sums are {distance:.2f} apart")
 #
 # ## One hop
 #
-# The question becomes a vector in the same way, and is called $u$. Each fact $i$ has two memories, a key $m_i$ and a value $c_i$. One look at all facts is called a **hop**. It is the attention of lesson 03, with the letters of the paper: $p$ are the weights, and $o$ is what is read. What is read is then added to the question:
+# The question becomes a vector in the same way, and is called $u$. Each fact $i$ has two memories, a key $m_i$ and a value $c_i$. One look at all facts is called a **hop**. It is the attention of lesson 03, with the letters of the paper: $p_i$ is the weight of fact i, and $o$ is what is read. At the end, $o$ is added to the question:
 #
-# $$p_i = \text{softmax}(u^\top m_i) \qquad o = \sum_i p_i\, c_i \qquad u' = u + o$$
+# $$p = \text{softmax}(u^\top m_1,\, u^\top m_2,\, \dots) \qquad o = \sum_i p_i\, c_i \qquad u' = u + o$$
 #
 # Take two facts, with the numbers in the next cell. On paper, what is the next question $u'$? Remember that $e^{\ln 3}$ is 3.
 
@@ -121,10 +121,10 @@ print("next question", u + o)
 
 # %% tags=["nbval-check-output"]
 def hop(u, m, c, mask):  # B D, B M D, B M D, B M
-    scores = (m * u[:, None]).sum(-1)  # B M: the dot products of u and each key
+    scores = (m * u[:, None]).sum(-1)  # B M: dot products; u[:, None] is B 1 D
     p = scores.masked_fill(~mask, -torch.inf).softmax(-1)  # B M
-    o = (p[:, :, None] * c).sum(1)  # B D
-    return u + o, p
+    o = (p[:, :, None] * c).sum(1)  # B D: the sum over the facts
+    return u + o, p  # B D, B M
 
 
 mask = torch.tensor([[True, True]])  # B M
@@ -152,13 +152,14 @@ diagrams.memory_hops()
 #
 # For our story, the plan would be: hop 1 compares the question with $M^0$, finds "daniel took the milk", and reads the vector of this fact from $M^1$. In this vector is "daniel". Hop 2 compares with $M^1$, too, so there the facts about Daniel look alike, and it can find "daniel went to the bathroom". We have to see whether training finds this plan.
 #
-# One more function is needed, for the beginning of the training. It is a hop without a softmax, in which the scores themselves are the weights.
+# For the beginning of the training, we need one more function. It is a hop without a softmax, in which the scores themselves are the weights.
 
 
 # %%
 def linear_hop(u, m, c, mask):  # B D, B M D, B M D, B M
     p = (m * u[:, None]).sum(-1) * mask  # B M: the scores, and 0 at padding
-    return u + (p[:, :, None] * c).sum(1), p
+    o = (p[:, :, None] * c).sum(1)  # B D
+    return u + o, p  # B D, B M
 
 
 # %% [markdown]
@@ -177,13 +178,13 @@ class Memories(nn.Module):
 
     def encode(self, sentences, k):  # B J, or B M J: numbers of words
         x = self.embeddings[k](sentences)  # B J D, or B M J D
-        J, D = x.shape[-2:]
+        J, D = x.shape[-2:]  # its last two axes
         return (x * position_encoding(J, D)).sum(-2)  # B D, or B M D
 
     def memories(self, facts, mask, k):  # B M J, B M
         number = mask.cumsum(1)  # B M: 1 at the first fact, 2 at the second
         age = mask.sum(1, keepdim=True) - number  # B M: 0 at the last fact
-        age = age.clamp(0, self.oldest)
+        age = age.clamp(0, self.oldest)  # B M: no age above the highest
         return self.encode(facts, k) + self.ages[k][age]  # B M D
 
 
@@ -218,7 +219,7 @@ class MemoryNetwork(Memories):
 #
 # We train a network with two hops, for 600 steps. The training loop `fit` is that of lesson 05, and the loss sees only the answers. Nobody tells the network which facts are the supporting ones.
 #
-# In the first 300 of these steps, the hops have no softmax. The paper calls this a **linear start**, and you can try below whether it is needed.
+# In the first 300 of these steps, the hops are those of `linear_hop`, without a softmax. The paper calls this a **linear start**. You can try below whether it is needed.
 #
 # Then we ask the network about our story, which is new to it. The picture shows the weights of both hops, and red frames mark the supporting facts. Does each hop look at the fact that it needs?
 
@@ -249,7 +250,7 @@ mean_weights(two_hops, new)
 #
 # <details><summary>Answer</summary>
 #
-# In 600 steps it does. Without the linear start, fewer than half of the answers are right, and no hop has found its fact. With 1,500 steps most networks learn it without a linear start, too ([our measurements](../docs/measurements.md#what-memories-can-do)).
+# In 600 steps it does. Without the linear start, fewer than half of the answers are right, and hop 1 hardly looks at who had the thing. With 1,500 steps, two hops learn their facts without a linear start, too ([our measurements](../docs/measurements.md#what-memories-can-do)).
 #
 # </details>
 #
@@ -348,7 +349,7 @@ draw_by_kind(right)
 #
 # Only one fact has to be found for "is mary in the kitchen", namely her last move. So a lack of hops cannot be the reason. What else could it be?
 #
-# After the hop, $u'$ is the place that was asked for, plus the place that was read. To say "yes" if they are the same, the readout has to compare them. But it is one matrix. It can only give a number to each place asked for, give another number to each place read, and add the two. If the sum is above 0, the answer is "yes".
+# After the hop, $u'$ is the place that was asked for, plus the place that was read. To say "yes" if they are the same, the readout has to compare them. But it is one matrix. It can only give a number to each place asked for, give another number to each place read, and add the two. The sum is the lead of "yes" over "no": if it is above 0, the answer is "yes".
 #
 # In the next cell, choose four numbers for two places, so that the sum is above 0 where the places are the same, and below 0 elsewhere. Can you do it?
 

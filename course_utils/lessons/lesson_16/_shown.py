@@ -22,6 +22,13 @@ READOUTS = {
 GUESSING = "the most frequent answer"
 
 
+def draw_position_encoding(encoding, words):
+    """Draw the weights J×D of the position encoding, with a row for each word."""
+    ax = plots.axes(width=6.4, height=3.4)
+    plots.weights(encoding, range(1, encoding.shape[1] + 1), words, ax=ax, xlabel="feature k", ylabel="word j")
+    ax.tick_params(axis="x", rotation=0)
+
+
 def draw_hops(network, facts, question, support=()):
     """Draw how much each hop looks at each fact, with frames at the facts of `support`; return a sentence."""
     with torch.no_grad():
