@@ -420,15 +420,69 @@ def _(numbers):
     return abs(largest - at_random) < 0.05 and thing < 0.2 < 0.3 < whole < 0.7
 
 
-@claim("16", "hop 1 finds who had the thing last and hop 2 where that was, and nearly all answers are right.")
+@claim("16", "In our story, each hop looks at the fact that it needs.")
 def _(numbers):
-    who, where = numbers("Row hop 1:"), numbers("Row hop 2:")
-    return who[0] > 0.7 and where[1] > 0.7 and numbers("right answers to 4,000 new questions:")[0] > 0.9
+    return not numbers("daniel took the milk” and hop 2 at “daniel went to the bathroom”, and says bathroom")
 
 
-@claim("16", "Fewer than half are right.")
+@claim("16", "The weights are far above equal weights, about five times as large")
 def _(numbers):
-    return numbers("right answers to 4,000 new questions:")[0] < 0.5
+    (who, _), (_, where), (equal, _) = (numbers(f"\n{row}  ") for row in ("hop 1", "hop 2", "equal weights"))
+    right = numbers("right answers to 4,000 new questions:")[0]
+    return right > 0.9 and all(4 < weight / equal < 6.5 for weight in (who, where))
+
+
+@claim("16", "With one hop, fewer than half of the answers are right.")
+def _(numbers):
+    return numbers("Answer:")[0] < 0.48
+
+
+@claim("16", "The move that counts gets little more than with equal weights.")
+def _(numbers):
+    (who, where), (equal, _) = numbers("\nhop 1  "), numbers("\nequal weights  ")
+    return who < 0.05 and equal < where < 2 * equal
+
+
+@claim("16", "They agree in most stories, and the network is right about as often as this rule.")
+def _(numbers):
+    (one_hop,), (votes,) = numbers("the network with one hop  "), numbers("always the place to which most moves lead  ")
+    return numbers("to which most moves lead in")[0] > 0.7 and abs(one_hop - votes) < 0.04
+
+
+@claim("16", 'The network says "kitchen", which is wrong.')
+def _(numbers):
+    return not numbers("daniel took the milk” and hop 2 at “daniel went to the kitchen”, and says kitchen")
+
+
+@claim("16", "After 1,200 steps, the networks seldom name the person's last place")
+def _(numbers):
+    early, late = (
+        [
+            numbers(f"{steps} steps, {name}")
+            for name in ("right answers", "the person's last place", "weight of hop 1 on the drop")
+        ]
+        for steps in ("600", "1,200")
+    )
+    right, last_place, drop = late
+    turned = min(right) > 0.5 and max(last_place) < 0.4 and min(drop) > 0.6
+    return turned and max(early[0]) < 0.4 and min(early[1]) > 0.6 and max(early[2]) < 0.4
+
+
+@claim("16", "With the ReLU, nearly all answers are right.")
+def _(numbers):
+    return numbers("Answer:")[0] > 0.93
+
+
+@claim("16", "If no age is above 9, each network gets more of them right.")
+def _(numbers):
+    rows = [numbers(f"\nnetwork {seed}  ") for seed in range(3)]
+    return all(long + 0.02 < capped < short - 0.1 for short, long, capped in rows)
+
+
+@claim("16", "nearly all answers are right with it alone.")
+def _(numbers):
+    nearest, others = numbers("the nearest alone  "), numbers("all but the nearest  ")
+    return min(nearest) > 0.93 and max(others) < 0.35
 
 
 @claim("17", "copies three times as many vectors as in training almost without mistakes.")

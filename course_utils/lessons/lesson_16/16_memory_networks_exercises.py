@@ -1,6 +1,7 @@
 # %% [markdown]
-# You measure which facts the hops of a memory network (Sukhbaatar et al. 2015) look at, and build its hops. Then you choose the numbers of its embeddings yourself, write a test that finds networks which answer without reading, and at the end train a network with your hops. The letters:
-# B stories, each with its question, M facts of a story, S facts that an answer rests on at most, D width, K hops, V answers. **A mask is True at what is real and False at padding.**
+# First you measure which facts the hops of a memory network look at (Sukhbaatar et al. 2015). Then you build its hops, and choose the numbers of its embeddings yourself. You write a test that finds networks which answer without reading. At the end, a network learns with your hops.
+#
+# In the shapes, B is the number of stories, each with one question. M is the number of facts in a story, and S the largest number of facts that an answer rests on. D is the width, K the number of hops, and V the number of answers. **A mask is True at facts and False at padding.**
 
 # %%
 import torch
@@ -13,9 +14,11 @@ from course_utils.models.memory import Answered, MemoryNetwork, fit
 # %% [markdown]
 # ## 16.memories
 #
-# Which memories does each hop look at? A weight of 0.3 says little: with two facts it is less than equal weights give, with ten it is three times as much. You get the weights of a trained network, and for each story the places of the facts that its answer rests on, its **supporting facts**, in the order of reasoning.
+# Which facts does each hop look at? A weight of 0.3 alone says little. In a story of two facts, equal weights would give more. In a story of ten facts, 0.3 is three times as much as equal weights.
 #
-# For each hop and each column of `support`, return how many times as much weight the hop gives to this supporting fact as equal weights over the facts of its story would give. Take the mean of this number over the stories. An answer that rests on fewer than S facts has -1 in the other columns, and does not count there.
+# You get the weights of a trained network. For each story, you also get the places of its **supporting facts**, in the order of reasoning.
+#
+# For each hop and each column of `support`, compare two weights: the hop's weight on this fact, and what equal weights over the facts of the story would give. How many times as large is the hop's weight? Return the mean over the stories. If an answer rests on fewer than S facts, the other columns hold -1, and do not count.
 
 
 # %%
@@ -50,9 +53,9 @@ check("16.memories", memories)
 # %% [markdown]
 # ## 16.answer
 #
-# The question $u_0$ goes through $K$ hops. There are $K + 1$ sets of memories $A_0, \dots, A_K$, and neighbouring hops share one (**adjacent tying**): hop $k$, counted from 0, compares its question with $A_k$ and reads from $A_{k+1}$. The scores are plain dot products. Only facts at which the mask is True get weight; in a story without facts nothing is read. After the last hop, `readout` makes a number for each answer.
+# The question goes through K hops. The list `memories` holds K + 1 tensors, with K from 1 on. Neighbouring hops share one of them (**adjacent tying**): hop k, counted from 0, compares its question with `memories[k]` and reads from `memories[k + 1]`. The scores are plain dot products. After the last hop, `readout` gives a number to each answer.
 #
-# `memories` is a list of $K + 1$ tensors, with $K$ from 1 on, and the mask is the same in every hop.
+# The mask is the same in every hop, and only facts at which it is True get weight. Unlike in the lesson, a story may have no fact at all. There, the lesson's softmax gives NaN. Yours must not: in a story without facts nothing is read.
 
 
 # %%
@@ -89,7 +92,7 @@ check("16.answer", answer)
 # %% [markdown]
 # ## A network whose numbers you choose
 #
-# In a tiny world a fact has two words: a person and a thing (who has it), or a person and a place (where the person is). The question is a thing, and the answer is the place of the person who has it. Words are numbered: first the people, then the things, then the places. There are no positions and no ages. The network below is fixed, and its three embeddings are yours to choose.
+# In a tiny world, each fact has two words. A person and a thing say who has the thing. A person and a place say where the person is. The question is a thing, and the answer is the place of the person who has it. Words are numbered: first the people, then the things, then the places. There are no positions and no ages. The network below is fixed, and you choose its three embeddings.
 
 
 # %%
@@ -146,19 +149,19 @@ check("16.two_hops_by_hand", two_hops_by_hand)
 # %% [markdown]
 # ## Answers without reading
 #
-# A network that never looks at its story can still answer many questions: it has learned which answers are frequent. Another one reads only the latest fact, and is right whenever that one is enough. Its score does not reveal this. You see it when you change the story: the answer stays the same.
+# A network that never looks at its story can still answer many questions, because some answers are frequent. Another network reads only the latest fact, and is right whenever that fact is enough. Their scores do not show it. You see it when you change the story, and the answer stays the same.
 
 # %% [markdown]
 # ## 16.catch_cheating_memory
 #
-# The check hands your function one `model(question, facts, mask)` after another. Question and facts are float32; each row of the mask begins with its facts, at least one. Return `True` for a model that keeps these promises, else `False`:
+# The check hands your function one `model(question, facts, mask)` after another. Question and facts are float32. Each row of the mask begins with its facts, at least one. Return `True` for a model that keeps these promises, else `False`:
 #
 # 1. When one row's question changes, some number of this row moves.
 # 2. When any single fact changes, some number of its row moves.
 # 3. Whatever is at padding, all numbers of all rows stay.
 # 4. It raises no error.
 #
-# Use three stories of different lengths, one of seven facts or more, all with padding. Add random numbers of about 1, another to each feature: what is read moves some number by more than $10^{-4}$; rounding stays below $10^{-5}$.
+# Use three stories of different lengths, one of seven facts or more, all with padding. To change something, add a random number of about 1 to each feature. What is read then moves some number by more than $10^{-4}$, and rounding stays below $10^{-5}$.
 
 
 # %%
@@ -209,7 +212,7 @@ check("16.catch_cheating_memory", catch_cheating_memory)
 # %% [markdown]
 # ## Your own memory network: after each other, or side by side?
 #
-# Two networks learn "two facts" from 4,000 stories, for 1,000 steps, with your `answer`. In the first, the second hop asks with what the first has read. In the second, both hops ask with the question as it came in, and their logits are added: two heads, as in lesson 10, with as many parameters. (The package's `encode` takes the embedding itself.) What share of new questions will the second network answer correctly?
+# Two networks learn "two facts" from 4,000 stories, for 1,000 steps, with your `answer`. In the first network, the second hop asks with what the first hop has read. In the second network, both hops ask with the question as it came in, and their logits are added. These are two heads, as in lesson 10, with as many parameters as before. You need not follow the code. What share of new questions will the second network answer correctly?
 
 # %%
 predict("16.own", ...)
@@ -240,7 +243,7 @@ def train(answer):
 train_own(train, {"16.answer": answer})
 
 # %% [markdown]
-# Side by side, the network gets far fewer right: neither hop knows whose moves to look for, as the question does not name the person. What counts is not the number of hops, but that one asks with what the other has found.
+# Side by side, the network gets far fewer answers right. The question does not name the person, so neither hop knows whose moves to look for. The number of hops does not help by itself: one hop has to ask with what the other has found.
 
 # %% tags=["own-machine"]
 progress()

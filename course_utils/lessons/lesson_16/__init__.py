@@ -10,10 +10,10 @@ lesson = Lesson(
         "say how a sentence becomes a memory, and what is lost without the order of its words or without its age",
         "compute one hop by hand: the weights, what is read, and the question that is asked next",
         "say why an answer that rests on two facts needs a second hop",
-        "measure whether each hop attends to the facts that an answer rests on, and find a shortcut behind a good score",
+        "measure whether each hop looks at the facts that an answer rests on, and find a shortcut behind a good score",
         "say which kinds of questions such a network fails at, and test a reason why",
     ),
     needs="lesson 03: queries, keys and values; lesson 11: positions",
-    reading=65,
+    reading=60,
     runs="half a minute",
 )

@@ -110,18 +110,18 @@ predictions = (
     Prediction(
         "16.one_hop",
         "What share of the questions does the network with one hop answer correctly?",
-        why="The fact that names the place does not mention the thing, so somebody has to be found first: a first hop for who has it, and another for where that person is.",
+        why="The fact that names the place does not mention the thing. So one hop has to find who has the thing, and another one where that person is.",
     ),
     Prediction(
         "16.hardest",
         "With two hops, which kind of question gets the fewest right answers?",
-        why="It rests on one fact only, and even three hops get many wrong: something else is missing. The lesson comes back to it.",
+        why="Its answer rests on one fact only, and even with three hops many answers are wrong. So something other than a hop is missing.",
         choices=("two facts", "three facts", "north of", "yes or no"),
     ),
     Prediction(
         "16.hidden",
         "What share of the yes-or-no questions does one hop answer correctly if there is a ReLU in the readout?",
-        why="With the ReLU the readout can compare two places, so it becomes worthwhile for the hop to find the fact.",
+        why="With the ReLU, the readout can compare the place asked for with the place read.",
     ),
     Prediction(
         "16.own",
@@ -131,6 +131,6 @@ predictions = (
     Prediction(
         "16.nearest",
         "What share of the questions is answered correctly if each hop reads only the fact with the largest score?",
-        why="Each hop needs one fact, and on average that fact has most of the weight already.",
+        why="Each hop needs one fact, and on average this fact has most of the weight anyway.",
     ),
 )

@@ -1,0 +1,116 @@
+"""What the page of lesson 16 only shows: where the hops look in a story, what an answer follows, and what was measured beforehand.
+
+The measurements come from `benchmarks/memory.py`, which trains the network of the page five times for each setup.
+
+Shape letters: N stories, M facts, K hops.
+"""
+
+import torch
+
+from course_utils.data.measured import measured_once
+from course_utils.data.stories import ANSWERS, encode, most_visited, trails
+from course_utils.figures import plots
+from course_utils.figures.tables import table
+from course_utils.models.memory import score
+
+FACTS = ("who had it last", "where that person was")
+READOUTS = {
+    "one linear layer": "linear start",
+    "two linear layers": "hidden layer, no ReLU",
+    "two with a ReLU between": "hidden layer",
+}
+GUESSING = "the most frequent answer"
+
+
+def draw_position_encoding(encoding, words):
+    """Draw the weights J×D of the position encoding, with a row for each word."""
+    ax = plots.axes(width=6.4, height=3.4)
+    plots.weights(encoding, range(1, encoding.shape[1] + 1), words, ax=ax, xlabel="feature k", ylabel="word j")
+    ax.tick_params(axis="x", rotation=0)
+
+
+def draw_hops(network, facts, question, support=()):
+    """Draw how much each hop looks at each fact, with frames at the facts of `support`; return a sentence."""
+    with torch.no_grad():
+        answered = network(*encode(facts, question, width=5))  # five words, as in training
+    answer = ANSWERS[answered.logits.argmax()]
+    return plots.reading(answered.weights[0], facts, question, answer, support)
+
+
+def mean_weights(network, asked):
+    """Return a table of the mean weight of each hop on the two facts that the answers to "two facts" rest on."""
+    measured = score(network, asked)
+    rows = {f"hop {k}": weights[:2] for k, weights in enumerate(measured.on_facts, 1)}
+    rows["equal weights"] = [(1 / asked.mask.sum(1)).mean()] * 2
+    caption = f"right answers to {len(asked.answer):,} new questions: {measured.right:.2f}"
+    return table(rows, FACTS, corner="mean weight on the fact", digits=2, caption=caption)
+
+
+def compare_with_votes(network, texts, asked):
+    """Return a table of right answers: the network's, those of the place to which most moves lead, and those of one fixed place."""
+    with torch.no_grad():
+        answers = network(asked.facts, asked.mask, asked.question).logits.argmax(-1)
+    visited = most_visited(texts)  # of each story, the place to which most moves lead, or several
+    votes = [(story.answer in places) / len(places) for story, places in zip(texts, visited, strict=True)]
+    voted = [ANSWERS[answer] in places for answer, places in zip(answers, visited, strict=True)]
+    rows = {
+        "the network with one hop": [score(network, asked).right],
+        "always the place to which most moves lead": [sum(votes) / len(votes)],
+        "always the same place": [asked.answer.bincount().max() / len(asked.answer)],
+    }
+    caption = f"the network names a place to which most moves lead in {sum(voted) / len(voted):.2f} of its answers"
+    return table(rows, ["right answers"], digits=2, caption=caption)
+
+
+@torch.no_grad()
+def _following(network, asked, trail):
+    """What a network does where the taker has dropped the thing and gone on, three numbers."""
+    answered, some = network(asked.facts, asked.mask, asked.question), trail.went_on
+    answers, first = answered.logits.argmax(-1), answered.weights[:, 0]  # N, N M
+    drop = first.gather(1, asked.support[:, :1])[:, 0]  # N
+    found = answers == asked.answer, answers == trail.person_at, drop
+    return [one[some].float().mean().item() for one in found]
+
+
+def draw_what_is_followed(networks, texts, asked):
+    """Draw what networks do in the stories in which the taker has dropped the thing and gone on: `networks` maps a row to a list."""
+    trail, marks = trails(texts), {}
+    for row, some in networks.items():
+        right, last_place, drop = zip(*(_following(network, asked, trail) for network in some), strict=True)
+        marks[row] = {
+            "right answers": right,
+            "the person's last place": last_place,
+            "weight of hop 1 on the drop": drop,
+        }
+    plots.dots(marks, f"share of answers, or weight; {trail.went_on.sum()} stories, three networks")
+
+
+def _stored(setup, kind, hops, value="right"):
+    return measured_once("memory", value, setup=setup, kind=kind, hops=hops)[0]
+
+
+def right_by_kind(kinds):
+    """Return the share of right answers of five networks for each kind of question, with one, two and three hops."""
+    names = {1: "1 hop", 2: "2 hops", 3: "3 hops"}
+    return {kind: {name: _stored("linear start", kind, hops) for hops, name in names.items()} for kind in kinds}
+
+
+def draw_by_kind(right):
+    """Draw what `right_by_kind` returns."""
+    levels = [_most_frequent(kind) for kind in right]
+    plots.dots(right, "right answers, after 1,500 steps; five networks each", guess=(GUESSING, levels))
+
+
+def _most_frequent(kind):
+    levels = _stored("linear start", kind, 2, "commonest")
+    return sum(levels) / len(levels)
+
+
+def draw_readouts():
+    """Draw how three readouts answer yes-or-no questions with one hop, and how much its hop looks at the fact."""
+    marks = {}
+    for row, setup in READOUTS.items():
+        right, on_fact = (_stored(setup, "yes or no", 1, value) for value in ("right", "hop1_fact1"))
+        marks[row] = {"right answers": right, "weight on the fact": on_fact}
+    levels = [_most_frequent("yes or no")] * len(marks)
+    plots.dots(marks, "yes-or-no questions, one hop, 1,500 steps; five networks each", guess=(GUESSING, levels))
