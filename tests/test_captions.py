@@ -16,7 +16,6 @@ from course_utils.models.captions import (
     Captioner,
     Encoder,
     Output,
-    by_kind,
     fit,
     hard_loss,
     score,
@@ -195,26 +194,6 @@ def test_training_lowers_the_loss():
         before = soft_loss(model(annotations, made.given), made.wanted).item()
         losses = fit(model, annotations, made, steps=20, batch=8, rate=2e-2, **more)
         assert len(losses) == 20 and soft_loss(model(annotations, made.given), made.wanted).item() < 0.7 * before
-
-
-def test_each_kind_of_word_by_hand():
-    """“a zero above a one”: the weights tell which word they belong to, the gates too."""
-    made = scenes(1, drawn(), fewest=2, most=2)
-    first, last = made.true[0, 1], made.true[0, 4]
-    weights = torch.zeros(1, 6, GRID * GRID)
-    weights[0, :, first], weights[0, :, last] = (
-        torch.tensor([6, 5, 4, 3, 2, 1]) / 10,
-        torch.tensor([1, 1, 2, 3, 5, 1]) / 10,
-    )
-    gates = torch.arange(6.0).view(1, 6, 1)
-    rows = by_kind(Output(None, weights, gates), made)
-    for kind, expected in (
-        ("relations", [2, 0.4, 0.2, 0.4]),  # the first names have nothing before them
-        ("“a”", [3, 0.3, 0.3, 0.3]),
-        ("names", [4, 0.5, 0.5, 0.2]),
-    ):
-        assert [float(value) for value in rows[kind]] == pytest.approx(expected), kind
-    assert float(rows["end"][0]) == 5 and float(rows["end"][1]) == pytest.approx(0.1)
 
 
 def test_a_name_is_lost_where_its_cell_is_emptied():

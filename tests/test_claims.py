@@ -71,7 +71,7 @@ def _(numbers):
 
 @claim("03", "there, too, only a little more than half are right.")
 def _(numbers):
-    return all(0.5 < share < 0.65 for share in numbers("training right:\n"))
+    return all(0.5 < share < 0.65 for share in numbers("training reviews right:\n"))
 
 
 @claim("04", "What a score does not notice, it does not learn:")
@@ -280,7 +280,7 @@ def _(numbers):
     return max(abs(one - other) for one, other in zip(guess[:4], blind[:4], strict=True)) < 0.06
 
 
-@claim("11", "With one number, most answers are wrong.")
+@claim("11", "With one number, most answers in texts of 12 words are wrong.")
 def _(numbers):
     return numbers("without positions  ")[-1] < numbers("one number  ")[-1] < 0.4
 

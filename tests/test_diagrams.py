@@ -59,11 +59,6 @@ SHOWN = {
     "captioner": diagrams.captioner,
     "Turing machine": diagrams.turing_machine,
     "a layer with a switch": diagrams.switch_layer,
-    "routing": lambda **more: diagrams.routing(
-        *(torch.tensor([[2.0, 0.5], [1.0, -0.5]]), torch.tensor([[0.0, -0.1], [0.2, 0.0]])),
-        *(torch.tensor([[0.8, 0.2], [0.9, 0.1]]), torch.tensor([True, False])),
-        **{"loss": 1.7} | more,
-    ),
     "best experts": lambda **more: diagrams.best_experts(
         torch.tensor([1.0, 3.0, 2.0]), torch.tensor([0.0, 0.73, 0.27]), **more
     ),

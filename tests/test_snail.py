@@ -24,7 +24,6 @@ from course_utils.models.snail import (
     predict_labels,
     read,
     read_pairs,
-    weight_on_label,
 )
 
 
@@ -84,17 +83,6 @@ def test_the_pairs_are_given_to_one_setup_alone():
         model, reads = made(setup, 3, 2, 9)
         assert reads is (read_pairs if setup == "attention, pairs given" else read)
         assert model(reads(torch.zeros(1, 9, 3), torch.zeros(1, 9, 2))).shape == (1, 9, 2)
-
-
-def test_the_weight_on_the_right_label_step_by_step():
-    shown = episodes.character_episodes(2, "held out", drawn(), steps=9)
-    weights = torch.rand(2, 9, 9, generator=drawn()).tril()
-    share, equal = weight_on_label(weights, shown)
-    for b, labels in enumerate(shown.labels.tolist()):
-        for t in range(9):
-            right = [s for s in range(1, t + 1) if labels[s - 1] == labels[t]]  # the label of s - 1 is read at s
-            torch.testing.assert_close(share[b, t], weights[b, t, right].sum())
-            assert equal[b, t].item() == pytest.approx(len(right) / (t + 1))
 
 
 def test_another_label_moves_later_answers_only():

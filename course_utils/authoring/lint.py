@@ -26,7 +26,6 @@ MAX_COLUMNS = 88  # of a line of code, which is what a page shows without cuttin
 MAX_SENTENCE = 32  # words
 MAX_BRACKET = 12  # words: a bracket holds a reference or a remark, and no second result
 MAX_PERHAPS = 2  # in a lesson
-PLAIN = {f"{number:02}" for number in range(22)}  # the lessons that the rules for plain code and plain prose have reached
 WORDS_A_MINUTE, LINES_A_MINUTE = 150, 12  # of a reader
 MINUTES_A_FIGURE, MINUTES_A_GUESS = 1.5, 2  # a guess is a prediction or a question
 MINUTES_OFF = 10  # between what a lesson says and this estimate
@@ -146,7 +145,7 @@ def _code_length(name, cells, built):
 
 def _plain_code(name, cells, built):
     """A statement a line, each of a kind that a beginner can read while reading."""
-    for cell in cells if number_of(name) in PLAIN else ():
+    for cell in cells:
         if cell.kind != "code":
             continue
         for line, text in enumerate(cell.text.split("\n"), cell.line):
@@ -176,8 +175,6 @@ def _too_clever(node):
 
 def _plain_prose(name, cells, built):
     """Sentences of one length that is read once, and brackets without second results."""
-    if number_of(name) not in PLAIN:
-        return
     text = [(cell, prose(cell.text)) for cell in cells if cell.kind == "markdown"]
     for cell, sentence in ((cell, sentence) for cell, words in text for sentence in _sentences(words)):
         if (words := len(sentence.split())) > MAX_SENTENCE:

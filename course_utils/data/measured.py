@@ -18,7 +18,7 @@ caption_words.csv                       benchmarks/ablations.py       how many c
 glimpses.csv                            benchmarks/glimpses.py        finding a digit with few glimpses, and without each part
 looks.csv, found.csv                    benchmarks/glimpses.py        where one model looks among clutter, and how often each look finds the digit
 captions.csv, emptied.csv               benchmarks/captions.py        naming and pointing, softly, hard, with a penalty, and with a cell emptied
-relations.csv                           benchmarks/captions.py        relations, with the cell of a thing emptied
+relations.csv                           benchmarks/captions.py        relations, with a thing moved
 memory.csv                              benchmarks/memory.py          hops, by kind of question, and where each hop looks
 turing.csv                              benchmarks/turing.py          copying and recalling with a memory, by length
 recalled.csv                            benchmarks/turing.py          where the heads are in one recall

@@ -224,11 +224,6 @@ def most_visited(made: list[Story]) -> list[list[str]]:
     return [[place for place in PLACES if went and went.count(place) == max(map(went.count, went))] for went in moves]
 
 
-def takers(made: list[Story]) -> list[set[str]]:
-    """Return who takes something in each story."""
-    return [{fact.split()[0] for fact in one.facts if " took " in fact} for one in made]
-
-
 class Stories(NamedTuple):
     """Stories as a network reads them; `mask` is True at facts. If an answer rests on fewer facts, the rest of `support` is -1."""
 

@@ -318,7 +318,7 @@ def looking_back(
     names = [f"*h*{'₀₁₂₃₄₅₆₇₈₉'[i + 1]}" for i in range(len(source))]
     if states:
         names = [
-            f"{name} = {value}: *α* = {weight:.2f}" for name, value, weight in zip(names, states, weights, strict=True)
+            f"{name} = {value}: *a* = {weight:.2f}" for name, value, weight in zip(names, states, weights, strict=True)
         ]
     tall = 46 if states else 32
     states = [
@@ -353,7 +353,7 @@ def looking_back(
 def soft_and_hard(new=()) -> Diagram:
     """From scores to what is read, softly and by a draw, and what comes back to the scores from each."""
     top, middle, bottom = 78, 124, 170
-    scores = Box("scores", "scores *s*", EDGE, middle - 24, 100, 48, "data")
+    scores = Box("scores", "scores *z*", EDGE, middle - 24, 100, 48, "data")
     softmax = Box("softmax", "softmax: *p*", 176, middle - 24, 100, 48)
     total = Box("sum", "weighted sum: *p*_1 *v*_1 + … + *p*_S *v*_S", 340, top - 27, 172, 54)
     draw = Box("draw", "draw *k*: with probability *p*_k", 340, bottom - 27, 172, 54)
@@ -371,7 +371,7 @@ def soft_and_hard(new=()) -> Diagram:
     points = ((end, hard.y + hard.height), (end, below), (back, below), (back, scores.y + scores.height))
     arrows.append(Arrow(points, "an estimate from *k* and *R*_k", name="estimate"))
     in_words = (
-        "The scores s become weights by a softmax (p). Above, soft attention (a mean of all) reads a weighted sum of the values (p_1 v_1 + … + p_S v_S), and PyTorch sends "
+        "The scores z become weights by a softmax (p). Above, soft attention (a mean of all) reads a weighted sum of the values (p_1 v_1 + … + p_S v_S), and PyTorch sends "
         "a gradient back to the scores. Below, a draw k (with probability p_k) picks one position, and hard attention (v_k, with reward R_k) reads the value there "
         "alone. No gradient passes the draw: an estimate from k and R_k comes back to the scores."
     )
@@ -710,39 +710,6 @@ def switch_layer(new=()) -> Diagram:
         "whose probability p₂ is the largest, and what the expert gives is multiplied by it (× p₂). A residual connection leads past all this to a +; the sum is the result."
     )
     return _diagram("A layer with a switch", in_words, [*chain, experts[0], experts[2]], arrows, new)
-
-
-def routing(scores, noise, probabilities, kept, loss, new=()) -> Diagram:
-    """A batch on its way to experts of which each token asks the likeliest: B×N of scores, noise and probabilities, and B, who finds room."""
-    (B, N), tall, step = scores.shape, 44, 54
-    boxes, arrows, sentences = [], [], []
-    found = [[] for _ in range(N + 1)]  # the tokens of each expert, and the others
-    for b, expert in enumerate(probabilities.argmax(1).tolist()):
-        y = 18 + step * b
-        row = [
-            Box("token", f"token {b + 1}: scores {_listed(scores[b])}", EDGE, y, 170, tall, "data"),
-            Box("noise", f"noise: {_listed(noise[b])}", 214, y, 140, tall),
-            Box("gate", f"probabilities: {_listed(probabilities[b], 2)}", 378, y, 150, tall),
-        ]
-        boxes += row
-        arrows += [joined(one, other, y + tall / 2) for one, other in zip(row, row[1:], strict=False)]
-        found[expert if kept[b] else N].append(b)
-        sentences.append(", then ".join(plain(box.text) for box in row))
-    bottom = step * max(B, N + 1)
-    ends, each = [], bottom / (N + 1)
-    for i, tokens in enumerate(found):
-        named = f"token{'s' * (len(tokens) > 1)} {', '.join(str(b + 1) for b in tokens)}" if tokens else "no token"
-        name, kind = (f"expert {i + 1}", "step") if i < N else ("dropped", "data")
-        ends.append(Box(name.split()[0], f"{name}: {named}", 626, 18 + each * i, 114, each - 10, kind))
-        for place, b in enumerate(tokens):
-            end = ends[-1].y + ends[-1].height * (place + 1) / (len(tokens) + 1)
-            arrows.append(Arrow(((528, 18 + step * b + tall / 2), (626, end))))
-    below = Box("balance", f"balance loss: {loss:.2f}", EDGE, 22 + bottom, WIDTH - 2 * EDGE, tall, "frame")
-    in_words = (
-        f"Each token goes through these steps, in the order of the batch: {'; '.join(sentences)}. "
-        f"They end here: {'; '.join(plain(box.text) for box in ends)}. All of them together have the {plain(below.text)}."
-    )
-    return _diagram("A batch and its experts", in_words, [*boxes, *ends, below], arrows, new)
 
 
 def _listed(numbers, digits=1):

@@ -133,18 +133,6 @@ def choices(matrix, title="", ax=None, xlabel="", ylabel=""):
     ax.set(title=title, xlabel=xlabel, ylabel=ylabel)
 
 
-def shares_of_choices(shares, title="", ax=None, xlabel="", ylabel=""):
-    """How often each thing is chosen at each step, T×N: lines in the colours of `choices`, from 1; what ends above a tenth has a name."""
-    ax = axes(width=5) if ax is None else ax
-    for number, share in enumerate(torch.as_tensor(shares).T, 1):
-        ax.plot(share, color="0.3", linewidth=3.5)
-        (line,) = ax.plot(share, color=CHOICES(number - 1), linewidth=2)
-        if share[-5:].max() > 0.1:
-            line.set_label(str(number))
-            ax.text(len(share), share[-1], str(number), va="center")
-    ax.set(title=title, xlabel=xlabel, ylabel=ylabel, ylim=(0, 1))
-
-
 def _lines_between_cells(ax, shape):
     """Draw thin lines around every cell, so that a row of empty cells is seen as a row."""
     ax.set_xticks([j - 0.5 for j in range(shape[1] + 1)], minor=True)

@@ -13,8 +13,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from course_utils.data.scenes import FIRST, GRID, THINGS, WORDS, Scenes, things
-from course_utils.data.subwords import EOS, PAD
+from course_utils.data.scenes import GRID, THINGS, WORDS, Scenes, things
+from course_utils.data.subwords import PAD
 from course_utils.models.train_model import train_model
 
 VOCABULARY = len(WORDS)
@@ -199,27 +199,6 @@ def score(model: Captioner, annotations: Tensor, seen: Scenes, hard=False) -> Sc
     on_thing = at[0].gather(1, true[:, None]).mean().item()
     words, captions = right[real].float().mean().item(), (right | ~real).all(1).float().mean().item()
     return Score(words, captions, pointing, one_earlier, on_thing)
-
-
-def kinds(seen: Scenes) -> dict[str, Tensor]:
-    """Return where the wanted words of each kind are, B×T each."""
-    a, wanted = WORDS.index("a"), seen.wanted
-    return {"names": seen.named, "relations": (wanted > a) & (wanted < FIRST), "“a”": wanted == a, "end": wanted == EOS}
-
-
-def by_kind(output: Output, seen: Scenes) -> dict[str, list]:
-    """Return, for each kind of word, means of its gate, of its largest weight, and of its weights on the thing named next and on the one named last."""
-    rows, steps = {}, torch.arange(seen.wanted.shape[1])
-    where = kinds(seen)
-    for kind, ahead in {"names": 0, "relations": 2, "“a”": 1}.items():  # the next name comes so many words later
-        scene, word = (where[kind] & (steps + ahead >= 3)).nonzero(
-            as_tuple=True
-        )  # the last one came three words before it
-        on = [output.weights[scene, word, seen.true[scene, word + way]].mean() for way in (ahead, ahead - 3)]
-        rows[kind] = [output.gates[scene, word].mean(), output.weights[scene, word].amax(-1).mean(), *on]
-    end = where["end"]
-    rows["end"] = [output.gates[end].mean(), output.weights[end].amax(-1).mean(), "", ""]
-    return rows
 
 
 @torch.no_grad()

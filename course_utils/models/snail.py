@@ -158,10 +158,3 @@ def by_examples(predicted: Tensor, episodes: Episodes, most=5) -> list[float]:
     """The share of right labels B×T among characters whose class was shown once before, twice, ... `most` times."""
     right = predicted == episodes.labels
     return [right[episodes.before == k].float().mean().item() for k in range(1, most + 1)]
-
-
-def weight_on_label(weights: Tensor, episodes: Episodes) -> tuple[Tensor, Tensor]:
-    """How much of the attention weights B×T×T lies on steps at which the right label was given, and how much equal weights would put there: B×T each."""
-    previous = F.pad(episodes.labels, (1, 0), value=-1)[:, None, :-1]  # B 1 T: that of the step before
-    right = (previous == episodes.labels[..., None]).tril()  # B T T
-    return (weights * right).sum(-1), right.float().sum(-1) / torch.arange(1, right.shape[1] + 1)

@@ -39,7 +39,7 @@ scores
 # %% [markdown]
 # The first row holds the scores for θ₁: "not" has the highest one, 2. The second row holds the scores for θ₂.
 #
-# Any vector of width D can be a query, and so a word can be one, too. That is the idea of this lesson. Before we try it, we look at what a query gets back.
+# Any vector of width D can be a query, even a word. Before we try this idea, we look at what a query gets back.
 #
 # ## Score, normalise, sum
 #
@@ -135,7 +135,7 @@ widgets.look_up(keys, values)
 #
 # Queries can come from three places. In **fixed attention**, they are learned vectors θ. In **cross-attention**, they are the words of another sentence, such as a translation. In **self-attention**, they are the words of the sentence itself.
 #
-# We try all three on "the film was not great", with the German "kein toller Film" as the other sentence. By hand, we give each word one feature of its own, and a German word has the feature of its translation: "kein" that of "not", "toller" that of "great". Among the English words, only "the" and "was" share a feature. Which words will look at more than one word in self-attention?
+# We try all three on "the film was not great", with the German "kein toller Film" as the other sentence. By hand, we give each word one feature, and a German word has the feature of its translation: "kein" that of "not", "toller" that of "great". Among the English words, only "the" and "was" have the same feature. Which words will look at more than one word in self-attention?
 
 # %%
 english = ["the", "film", "was", "not", "great"]
@@ -169,7 +169,7 @@ asked = {  # weights, their columns, their rows
 plots.side_by_side(plots.weights, asked)
 
 # %% [markdown]
-# In self-attention, "the" and "was" look at two words, at themselves and at each other, because they have the same vector. We say that a word **finds** another if nearly all of its weight lies there. Every other word finds itself: "film" asks for a film and finds "film". In cross-attention, each German word finds its English partner. In fixed attention, θ₂ asks for two features, and shares its weight between "film" and "great".
+# In self-attention, "the" and "was" look at two words, at themselves and at each other, because they have the same vector. We say that a word **finds** another if nearly all of its weight lies there. Every other word finds itself: "film" asks for a film and finds "film". So "not" finds "not", and not the word that it negates. In cross-attention, each German word finds its English partner. In fixed attention, θ₂ asks for two features, and shares its weight between "film" and "great".
 #
 # ## Where may a word look?
 #
@@ -252,12 +252,12 @@ one_vector = [share_right(model) for model in runs]
 print("Share of new reviews right, five runs with different seeds:")
 print(" ".join(f"{share:.3f}" for share in one_vector))
 learned = [share_right(model, learn_ids, learn_mask, learn.labels) for model in runs]
-print("Share of the reviews of the training right:")
+print("Share of training reviews right:")
 print(" ".join(f"{share:.3f}" for share in learned))
 reveal("03.own_question", sum(one_vector) / 5)
 
 # %% [markdown]
-# This model is no better than a guess, with each of the five seeds. It has not even learned the reviews of its training: there, too, only a little more than half are right. One fixed attention of lesson 02 got three of the four cases right.
+# This model is no better than a guess, with each of the five seeds. It has not even learned its training reviews: there, too, only a little more than half are right. One fixed attention of lesson 02 got three of the four cases right.
 #
 # Is the task impossible for it? We choose vectors by hand and try them. You need not follow their numbers: they only show whether such vectors exist. Does the model get the four cases right with them?
 
@@ -285,13 +285,13 @@ for case in cases:
     print(f"{output:+.0f}  {case}")
 
 # %% [markdown]
-# With these vectors all four cases are right. The other words find "not" if it is there, and otherwise "great". So such vectors exist, but our training did not find them in five runs, and we do not know why.
+# With these vectors all four cases are right. So such vectors exist, but our training did not find them in five runs.
 #
-# One limit is plain, although it need not be the reason. With one vector, "great" gets the same score from "not" as "not" from "great", because both are the same dot product.
+# One limit of the model is plain. With one vector, a word looks for what it is: "great" gets the same score from "not" as "not" from "great", because both are the same dot product.
 #
 # ## Three vectors for each word
 #
-# We separate the three roles, and give every word a query, a key and a value of its own. Three learned matrices make them, the **projections**:
+# We remove this limit, and give every word a query, a key and a value of its own. Three learned matrices make them, the **projections**:
 #
 # $$q_s = x_s W_q \qquad k_s = x_s W_k \qquad v_s = x_s W_v$$
 #
@@ -305,7 +305,7 @@ diagrams.self_attention(new=["projections", "residual"])
 #
 # Every word has to look somewhere, because its weights sum to 1. An opinion finds itself, and "not" finds the opinion, too. Neutral words find each other, and get 0. So an opinion is found once in a plain review, and twice in a review with "not". That is our plan.
 #
-# "great" itself adds 3, and it hands over -2 to each word that finds it. Found once, it must not outweigh the 3, and found twice, it must. In a plain review, the sum is 3 - 2 = 1. With "not", it is 3 - 2 - 2 = -1. What is the sum of "the film was not awful"?
+# "great" itself adds 3, and it hands over -2 to each word that finds it. If one word finds it, the -2 must not outweigh the 3. If two words find it, the -4 must. In a plain review, the sum is 3 - 2 = 1. With "not", it is 3 - 2 - 2 = -1. What is the sum of "the film was not awful"?
 
 # %%
 features = {
@@ -385,7 +385,7 @@ for case in cases:
 plots.side_by_side(plots.weights, pictures, width=3)
 
 # %% [markdown]
-# In "the film was great", the words "the", "film" and "was" find "great". If there is a "not", they find "not" and no longer "great". In "the film was awful", all four words find "the". And "not" finds "awful" if that word is there, and otherwise "was". So training has not found our matrices, with which "the", "film" and "was" find only each other.
+# In "the film was great", the words "the", "film" and "was" look mostly at "great". If there is a "not", they find "not" and no longer "great". In "the film was awful", all four words look mostly at "the". And "not" finds "awful" if that word is there, and otherwise "was". So training has not found our matrices, with which "the", "film" and "was" find only each other.
 #
 # Why does this work? A word adds to the output in two ways: by its own vector, and by its context. We leave out b, which is the same for all reviews. Which of the two decides?
 
@@ -415,7 +415,7 @@ with torch.no_grad():
 #
 # ## So: what if the sentence asks the question itself?
 #
-# Then the same word can have opposite effects in two sentences: "not" makes "great" bad and "awful" good. No sum of word vectors can do that, and in lesson 02 it took several fixed attentions. With a query, a key and a value for each word, one self-attention is enough, in each of our five runs.
+# Then the same word can have opposite effects in two sentences: "not" makes "great" bad and "awful" good. No sum of word vectors can do that, and in lesson 02 it took several fixed attentions. With a query, a key and a value for each word, training found a self-attention that does it in each of our five runs. Without them, it found none.
 #
 # ## Questions
 #

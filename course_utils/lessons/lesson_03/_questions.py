@@ -123,6 +123,6 @@ predictions = (
     Prediction(
         "03.projections",
         "How many of the five runs, from 0 to 5, will get all test reviews right?",
-        why="All of them, with the three matrices.",
+        why="All five runs do, with the three matrices.",
     ),
 )

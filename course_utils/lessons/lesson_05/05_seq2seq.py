@@ -48,7 +48,7 @@ for t in range(3):
     print(f"after step {t + 1}:", s)
 
 # %% [markdown]
-# Nothing of the first word is left after the third step. After the first step it is $\tanh 1 = 0.762$. After the second it has moved to the second dimension, as $\tanh 0.762 = 0.642$. In the third step $W_s$ moves it nowhere, so it is lost.
+# Nothing of the first word is left after the third step. After the first step it is $\tanh 1 = 0.762$. After the second it has moved to the second dimension, as $\tanh 0.762 = 0.642$. In the third step $W_s$ moves it nowhere, so it is lost. Other matrices would keep it longer, but each step would still multiply and squeeze the whole state.
 #
 # ## A cell that can keep its state
 #
@@ -227,7 +227,7 @@ print("the same loss:", torch.allclose(loss_of(logits, wanted), by_loops))
 # %% [markdown]
 # ## Training
 #
-# A step of training draws 64 pairs, computes the loss and its gradient, and changes the weights. Two things are new. In a recurrent network the gradient can become very large, because it is multiplied by $W_s$ once for each step. So `clip_grad_norm_` shortens it to length 1 if it is longer. And `LinearLR` lets the learning rate fall from 0.01 to a twentieth of that.
+# A step of training draws 64 pairs, computes the loss and its gradient, and changes the weights. Two things are new. In a recurrent network the gradient can become very large, because it is multiplied by a matrix again at each step. So `clip_grad_norm_` shortens it to length 1 if it is longer. And `LinearLR` lets the learning rate fall from 0.01 to a twentieth of that.
 #
 # How far does the loss fall from 4.5 in 600 steps?
 
@@ -353,7 +353,7 @@ length_explorer
 # %% [markdown]
 # In our run, the first wrong words appear at nine words. In yours, this may be a little earlier or later. At twelve words, the translation begins well and then goes wrong: its words belong to the language, but they do not say what the source says.
 #
-# These are only a few sentences, so now we count. For each length we translate 200 other sentences. A word is right if it stands at the right position. This is strict: if the model leaves out one word, all later words are wrong. What share of the words will be right in sentences of 12 words?
+# These are only a few sentences, so now we count. For each length we translate 200 sentences. Nearly all of the longer ones are new to the model. A word is right if it stands at the right position. This is strict: if the model leaves out one word, all later words are wrong. What share of the words will be right in sentences of 12 words?
 
 # %% tags=["nbval-check-output"]
 predict("05.twelve", ...)
@@ -367,7 +367,7 @@ for length in shown.LENGTHS:  # from 1 to 16 words
     of_sentences, of_words = exact_shares(translations, test.targets)
     sentences_right[length] = of_sentences  # with all words right
     words_right[length] = of_words
-print("The share of words right in the longest sentences of training:")
+print("The share of words right in test sentences of twelve words:")
 reveal("05.twelve", round(words_right[12], 2))
 
 # %% [markdown]
@@ -387,16 +387,16 @@ shown.draw_shares_by_length(words_right, sentences_right)
 shown.whole_sentences_right(lengths=(3, 6, 8, 12))
 
 # %% [markdown]
-# More than half of the sentences of eight words are right if the vector has 128 dimensions, or if the training is four times as long. With both, nine in ten are right. At twelve words, even this model fails for most sentences. With plain cells, hardly any sentence is right. So this translator needs the gates.
+# More than half of the sentences of eight words are right if the vector has 128 dimensions, or if the training is four times as long. With both, nine in ten are right. At twelve words, even this model fails for most sentences. With plain cells and this training, hardly any sentence is right.
 #
-# Is there too little room in the vector? We can count its **bits**. A bit answers one question with yes or no, and each answer can halve the number of words that are still possible. So naming one word out of 40 takes $\log_2 40$ bits. Each number of our vector has 32 bits. How many bits do 12 words take, and how many has the vector?
+# Is there too little room in the vector? We can count its **bits**. A bit answers one question with yes or no, and each answer can halve the number of words that are still possible. So naming one word out of 40 takes $\log_2 40$ bits. Each number of our vector has 32 bits. How many bits do 12 words take, and how many does the vector have?
 
 # %% tags=["nbval-check-output"]
 print(f"12 words out of 40: {12 * log2(40):.0f} bits")
 print(f"64 numbers:         {64 * 32} bits")
 
 # %% [markdown]
-# Twelve words take 64 bits, and the vector has 2,048. So there is room for the words. The table fits this: the same 64 dimensions hold longer sentences after longer training. Much of the difficulty lies in *learning* how to put a sentence into a vector, and how to read it out again. A wider vector seems to make this easier to learn.
+# Twelve words take 64 bits, and the vector has 2,048. So the number of bits is not the limit. The table fits this: the same 64 dimensions hold longer sentences after longer training. Much of the difficulty lies in *learning* how to put a sentence into a vector, and how to read it out again. A wider vector seems to make this easier to learn.
 #
 # ## Does it help to read backwards?
 #
@@ -429,7 +429,7 @@ table(rows, ["boy", "called", "girls", "mean"], corner="translation", digits=0)
 # %% [markdown]
 # In the first two rows, the translation has the order of the source. There, reading backwards brings "boy" nearer to its translation and "girls" further away. The mean stays the same. Sutskever et al. suspect that the short distances help: the error has fewer steps to go back to "boy", so this is learned first.
 #
-# In the last two rows, the translation has the reversed order. There the short distances exist already, and reading backwards destroys them. If the idea is right, reading backwards should do harm in the reversed order. For each order we have trained five models that read the source as it is, and five with the same seeds that read it backwards. In the reversed order, is the share of right words better, worse or the same when the source is read backwards?
+# In the last two rows, the translation has the reversed order. There the short distances exist already, and reading backwards destroys them. For each order we have trained five models that read the source as it is, and five with the same seeds that read it backwards. In the reversed order, is the share of right words better, worse or the same when the source is read backwards?
 
 # %% tags=["nbval-check-output"]
 predict("05.backwards", ...)
@@ -450,11 +450,11 @@ _ = ax.axhline(0, color="0.6", linestyle=":")
 #
 # Both effects are largest at six words, and even there they are less than 0.1 on average. In the same order, nothing is gained from ten words on. Beyond the twelve words of training, the two curves change places, but the differences are small.
 #
-# The loss in the reversed order is what the idea of Sutskever et al. predicts. But the order of reading does not let one vector hold much longer sentences.
+# The harm in the reversed order is what the idea of Sutskever et al. predicts. But the order of reading does not let one vector hold much longer sentences.
 #
 # ## So: can one vector hold a sentence?
 #
-# One vector can hold a short sentence. With our training, nearly all sentences of three words come through whole, half of those of six words, and none of twelve. A wider vector and longer training move this limit, but at twelve words most sentences still fail. Cho et al. 2014 ("On the Properties of Neural Machine Translation") saw the same in English and French: the longer the sentence, the worse its translation.
+# One vector can hold a short sentence. With our training, nearly all sentences of three words come through whole, half of those of six words, and none of twelve. A wider vector and longer training move this limit, but at twelve words most sentences still fail. Cho et al. 2014 ("On the Properties of Neural Machine Translation") saw the same in English and French: the longer the sentence, the worse its translation. Sutskever et al. had no such difficulty, with a much larger network. So the limit depends on the model and its training.
 #
 # What is wasteful about our model? The encoder has a state after *every* word, and we throw away all of them but the last.
 #

@@ -34,7 +34,7 @@ for width in (1, 3):
     print(f"log probability {found.log_probability:.2f}: {text}")
 
 # %% [markdown]
-# The second translation is more probable. The logarithms differ by 0.47, and $e^{0.47}$ is 1.6, so it is 1.6 times as probable as the first. It also says better what the caption means: "près de la rivière" is *near the river*, and "à la rivière" is *at the river*.
+# The second translation is more probable. The logarithms differ by 0.47, and $e^{0.47}$ is 1.6, so it is 1.6 times as probable as the first. It is also closer to the meaning of the caption: "près de la rivière" is *near the river*, and "à la rivière" is *at the river*.
 #
 # The first translation comes from **greedy search**, which writes the most probable word at each step. Lessons 05 and 06 did the same. Why does greedy search miss the more probable translation?
 #
@@ -63,7 +63,7 @@ greedy = [("a",), ("a", "dog")]  # the most probable word at each step
 plots.tree(probability, kept=greedy)
 
 # %% [markdown]
-# Yes: "the dog" has the probability 0.4 · 0.9 = 0.36, and the "a dog" of greedy search has only 0.5 · 0.4 = 0.20. The word "a" is the most probable *first* word, but no good word follows it. Greedy search never goes back.
+# Yes: "the dog" has the probability 0.4 · 0.9 = 0.36, and the "a dog" of greedy search has only 0.5 · 0.4 = 0.20. The word "a" is the most probable *first* word, but the probability after it is split among three words. Greedy search never goes back.
 #
 # If a search misses a more probable translation, we call that a **search error**.
 #
@@ -77,7 +77,7 @@ plots.tree(probability, kept=greedy)
 # 2. Of all these continuations, keep the `width` most probable ones.
 # 3. Set aside those that end with EOS. The others stay open for the next round.
 #
-# In the first step, the code continues each hypothesis only by its `width` most probable tokens, because more of them could not be kept anyway. It adds up logarithms of probabilities. The product itself would soon be too small for the computer and become 0. A larger probability has a larger logarithm, so the order is the same.
+# For step 1, the code tries only the `width` most probable tokens of each hypothesis, because more of them could not be kept anyway. It adds up logarithms of probabilities. The product of many probabilities can be too small for the computer and become 0. A larger probability has a larger logarithm, so the order is the same.
 #
 # The function `step` is the decoder: it takes the ids so far, and returns the logarithm of the probability of each next token.
 
@@ -143,7 +143,7 @@ for width in (1, 2):
 shown.beam_in_the_tree(beam_search, in_the_tree, vocabulary, probability)
 
 # %% [markdown]
-# A width of 3 keeps "the dog", "a dog" and one of the two hypotheses with 0.15. No hypothesis that begins with "one" is kept.
+# A width of 3 keeps "the dog", "a dog" and one of the two hypotheses with 0.15. In the first round it has kept "one", too, but nothing that begins with it is kept in the second.
 #
 # ## The bench by the river
 #
@@ -179,13 +179,13 @@ for number in (10, 11, 14, 15):
 # %% [markdown]
 # The hypotheses part after "banc", *bench*. In round 10, "à" is the most probable next token, so greedy search takes it. One round later, "près de" and "au bord" (*on the bank*) have overtaken it.
 #
-# "à la rivière" ends first, in round 14. It is set aside, and the search goes on. In the next round, again three hypotheses are kept, though only two were open: one of these two is continued in two ways. To go on is right, because in round 15 "près de la rivière" ends with a higher probability. So the hypothesis that ends first need not be the best.
+# "à la rivière" ends first, in round 14. It is set aside, and the search goes on. In the next round, again three hypotheses are kept, though only two were open: one of these two is continued in two ways. Going on was right: in round 15 "près de la rivière" ends with a higher probability. So the hypothesis that ends first need not be the best.
 #
-# Our search always goes on for 25 rounds. The course's own search, which we used at the beginning, stops earlier: when no open hypothesis is more probable than the best one that has ended. Each further token can only lower the probability, so nothing is lost.
+# Our search always goes on for 25 rounds. The course's own search, which we used at the beginning, stops earlier: when no open hypothesis is more probable than the best one that has ended. Each further token can only lower the probability, so nothing is lost as long as we rank by probability alone.
 #
 # ## Is the most probable translation the best?
 #
-# A wider beam makes fewer search errors. So let us take another caption, and compare a beam of 5 with a beam of 20. The wider beam finds a translation that is more probable. Will this translation be shorter or longer than the one that the beam of 5 finds?
+# A wider beam usually makes fewer search errors. So let us take another caption, and compare a beam of 5 with a beam of 20. The wider beam finds a translation that is more probable. Will this translation be shorter or longer than the one that the beam of 5 finds?
 
 # %% tags=["nbval-check-output"]
 predict("07.wider", ...)
@@ -205,9 +205,9 @@ reveal("07.wider", "shorter" if lengths[1] < lengths[0] else "longer")
 # %% [markdown]
 # The translation of the wider beam is much shorter. It says "A girl jumping." and leaves out the rope, the sidewalk and the garage. The other one leaves out little: it says "garage" for "parking garage".
 #
-# This is not a search error, since the search has found what is more probable. The model gives a higher probability to the worse translation. That is called a **model error**.
+# This is not a search error, since the search has found what is more probable. The model gives a higher probability to the worse translation. That is called a **model error**. The beam of 5 has made a search error, and this has saved its translation from the model error.
 #
-# Short translations have an advantage, because each token adds a negative number to the sum. To correct this, Wu et al. 2016 divide the log probability by a number $lp$ that grows with the number of tokens $|y|$. A negative number that is divided by more comes nearer to 0, so long translations win by it. We count EOS as a token:
+# Short translations have an advantage, because each token adds a negative number to the sum. To correct this, Wu et al. 2016 divide the log probability by a number $lp$ that grows with the number of tokens $|y|$. A negative number that is divided by more comes nearer to 0, which helps long translations. We count EOS as a token:
 #
 # $$s(y) = \frac{\log p(y \mid x)}{lp(y)} \qquad lp(y) = \left(\frac{5 + |y|}{6}\right)^{\alpha}$$
 #
@@ -229,13 +229,13 @@ for alpha in (0.0, 0.1, 1.0, 4.0):
 # %% [markdown]
 # With $\alpha = 1$ the long translation wins. Its score is -5.797 / 3.5 = -1.656, and the score of the short one is -5.654 / 1.667 = -3.392. Even $\alpha = 0.1$ is enough here.
 #
-# A large $\alpha$ does harm, too: with $\alpha = 4$, the winner says twice where the girl is. So $\alpha$ has to be chosen: one tries several, and takes the one with the best translations on sentences that are kept for such choices. For this we need a number that says how good a translation is.
+# A large $\alpha$ does harm, too: with $\alpha = 4$, the winner says twice where the girl is. So $\alpha$ has to be chosen: one tries several on sentences that are kept for such choices, and takes the best one. For this we need a number that says how good a translation is.
 #
 # ## BLEU: compare with a human translation
 #
 # **BLEU** (Papineni et al. 2002) compares a translation with a **reference**, a translation that a person has written. It counts **n-grams**, runs of $n$ words. The share $p_n$ says how many of the translation's n-grams also occur in the reference. An n-gram counts at most as often as it occurs in the reference. So it does not help to write one word again and again.
 #
-# BLEU multiplies the four shares for n from 1 to 4 and takes the fourth root, which is their geometric mean. So a single share of 0 makes it 0. A translation could get high shares by saying little. So a **brevity penalty** lowers the score if the translation has fewer words ($c$) than the reference ($r$):
+# BLEU multiplies the four shares for n from 1 to 4 and takes the fourth root, which is their geometric mean. A single share of 0 makes it 0. A translation could get high shares by saying little. So a **brevity penalty** lowers the score if the translation has fewer words ($c$) than the reference ($r$):
 #
 # $$\text{BLEU} = 100 \cdot \min(1, e^{1 - r/c}) \cdot (p_1\, p_2\, p_3\, p_4)^{1/4}$$
 #
@@ -270,7 +270,7 @@ print(f"sacrebleu    {library.score:.2f}   {library.signature}")
 # %% [markdown]
 # Four of the five pairs occur in the reference. Only "the cat" does not, because "black" stands between its words.
 #
-# The library `sacrebleu` computes the same. It also prints a **signature**, which says how the text was split into words, whether case counts, and so on. Scores with different signatures cannot be compared: Post 2018 found differences of up to 1.8 BLEU between common settings.
+# The library `sacrebleu` computes the same here. If a share is 0, it puts a small number in its place. It also prints a **signature**, which says how the text was split into words, whether case counts, and so on. Scores with different signatures cannot be compared: Post 2018 found differences of up to 1.8 BLEU between common settings.
 #
 # For a whole test set there is one BLEU. The counts of all sentences are added up, and each $p_n$ is computed once, from the sums.
 #
@@ -294,7 +294,7 @@ reveal("07.meaning", "now sleeping" if higher else "lies awake")
 #
 # ## How wide should the beam be?
 #
-# Now we can measure what one caption has shown. Three translators, trained with different seeds, have translated the 1,000 captions of a test set into French. Each did so at seven widths, once without a penalty and once with $\alpha = 1$. That takes a while, so the course has stored the results. Which widths give the best BLEU without a penalty?
+# Now we can measure what one caption has shown. Three translators, trained with different seeds, have translated the 1,000 captions of a test set into French. Each did so at seven widths, once without a penalty and once with $\alpha = 1$, which was not tuned. That takes a while, so the course has stored the results. Which widths give the best BLEU without a penalty?
 
 # %% tags=["nbval-check-output"]
 predict("07.width", ...)
@@ -317,16 +317,16 @@ shown.table_by_width([1, 5, 50])
 shown.gains_by_penalty(width=5)
 
 # %% [markdown]
-# At a width of 5, the penalty gains 0.4 to 0.5 BLEU with each of the three seeds. A wider beam finds more probable translations, but with the penalty, BLEU does not rise any more from 5 to 50. And a width of 50 takes about forty times as long as a width of 1.
+# At a width of 5, the penalty gains 0.4 to 0.5 BLEU with each of the three seeds. A wider beam finds more probable translations, but with the penalty, BLEU does not rise any more from 5 to 50. And a width of 50 takes about forty times as long as a width of 1. So here a width of 5 with the penalty is enough.
 #
-# So the search does what it is asked to do. Without the penalty, BLEU falls because of model errors: the model gives a higher probability to translations that are too short.
+# Without the penalty, BLEU falls because of model errors: the model gives a higher probability to translations that are too short.
 #
 # ## So which translation is best?
 #
-# We cannot be sure, but we know what helps:
+# The best translation is the one that people prefer. Neither the translation of greedy search nor the most probable one has to be it. But we know what helps:
 #
 # - Greedy search makes search errors. A beam keeps several hypotheses and avoids many of them: for the caption with the bench, a beam of 3 found the better translation.
-# - The most probable translation is not always the best: for the caption with the rope, it had lost most of its words. A length penalty corrects this model error.
+# - The most probable translation is not always the best: for the caption with the rope, it had lost most of its words. A length penalty makes up for this model error.
 # - BLEU tells us on a test set which search is better. What it does not see has to be judged by people, or by models that were trained on people's judgements, such as COMET (Rei et al. 2020).
 #
 # ## Questions

@@ -122,7 +122,7 @@ table(rows, sentence, corner="estimate for each score", digits=2)
 #
 # <details><summary>Answer</summary>
 #
-# The five estimates change, because each is multiplied by a larger reward. The mean stays the same: it depends on which words are better than others, and not on how large all rewards are.
+# The five estimates change, because each is multiplied by a larger reward. The mean stays the same: it depends only on the differences between the rewards.
 #
 # </details>
 #
@@ -319,7 +319,7 @@ print(f"mean difference      {ahead.mean():.2f}")
 reveal("08.values_read", "ahead" if ahead.mean() > 0 else "behind")
 
 # %% [markdown]
-# If they read the same number of rewards, hard attention is a little ahead, on average. But it has used ten times as many questions. So hard attention is worth while if reading is expensive and questions are cheap. With the same number of questions, soft attention learns faster, as the curves have shown.
+# If they read the same number of rewards, hard attention is a little ahead, on average. But it has used ten times as many questions. So hard attention is worthwhile if reading is expensive and questions are cheap. With the same number of questions, soft attention learns faster, as the curves have shown.
 #
 # ## Hard attention in use
 #
@@ -463,7 +463,7 @@ check("08.q5", ...)
 #
 # - Attention need not be soft. Hard attention draws one word and reads only its value. Local attention takes a weighted sum within a window.
 # - Soft attention returns the expectation of hard attention. A draw passes no gradient, but the reward times the gradient of $\log p_k$ is an unbiased estimate.
-# - A baseline makes the variance of the estimate smaller, and leaves its mean as it is, if it does not depend on the draw.
+# - A baseline near the mean reward makes the variance of the estimate smaller, and leaves its mean as it is, if it does not depend on the draw.
 # - Hard attention reads few values, and needs many questions. In use, it can take the largest weight.
 # - Local attention has a gradient, but sees nothing outside its window. It helps if we know where the window should stand.
 #

@@ -115,7 +115,7 @@ predictions = (
     Prediction(
         "08.values_read",
         "Hard attention gets ten times as many questions as soft attention. Where is its mean share of five seeds after 25 steps, behind soft attention or ahead of it?",
-        why="Each draw is noisy, but the mean over ten times as many draws is less so.",
+        why="Each draw is noisy. But hard attention has seen ten times as many questions, and this made up for the noise.",
         choices=("behind", "ahead"),
     ),
     Prediction(

@@ -39,9 +39,11 @@ alike = {"attention alone": alone, "with residual connections": added}
 plots.curves(range(13), alike, "layers", "mean cosine of two words", legend="above")
 
 # %% [markdown]
-# After two such layers, all words point in nearly the same direction. So attention with random matrices does not keep words apart. Dong et al. 2021 prove when this must happen. The second curve shows a remedy. There the context does not take the place of the word, but is *added* to it: x + f(x). The words still become more alike, but more slowly. This is the residual connection of lesson 03 (He et al. 2016).
+# After two such layers, all words point in nearly the same direction. So attention with random matrices does not keep words apart. Dong et al. 2021 prove that attention alone must do this. The second curve shows a partial remedy. There the context does not take the place of the word, but is *added* to it: x + f(x). The words still become more alike, but more slowly. This is the residual connection of lesson 03 (He et al. 2016).
 #
-# A translator needs more: it has to read one sentence and write another. The next drawing shows the Transformer (Vaswani et al. 2017). You need not understand all of it yet, because we build its boxes one after another. At the top is the **encoder**, which reads the source. Its result is called the **memory**. At the bottom is the **decoder**, which writes the translation.
+# ## The whole plan
+#
+# A translator needs more than attention and residual connections: it has to read one sentence and write another. The next drawing shows the Transformer (Vaswani et al. 2017). You need not understand all of it yet, because we build its boxes one after another. At the top is the **encoder**, which reads the source. Its result is called the **memory**. At the bottom is the **decoder**, which writes the translation.
 #
 # The thick line on each side consists of residual connections, and is called the **residual stream**. Each box above it reads from the stream, computes something, and adds it to the stream. Which of the boxes let words exchange what they know?
 
@@ -135,7 +137,7 @@ with torch.no_grad():
 #
 # ## Norm and sub-layer
 #
-# Every box adds to the stream, so the numbers in the stream may become larger and larger. A **layer normalisation** (Ba et al. 2016) brings the numbers that a box reads back to an ordinary size. It subtracts the mean μ of the numbers of a vector, and divides by the root of their variance σ². The gain g and the bias b are learned; ε is tiny.
+# Every box adds to the stream, so the numbers in the stream may become larger and larger. A **layer normalisation** (Ba et al. 2016) brings the numbers that a box reads back to a size of about 1. It subtracts the mean μ of the numbers of a vector, and divides by the root of their variance σ². The gain g and the bias b are learned; ε is tiny.
 #
 # $$\text{norm}(x) = g \cdot \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + b$$
 #
@@ -485,7 +487,7 @@ table(rows, columns, digits=2)
 # %% [markdown]
 # Without the causal mask, hardly any word is right when the model writes by itself. In training it could look at all later words. When it writes, there are none yet.
 #
-# The first two columns do not show this. In other tasks the loss shows it, because a model that sees the answer has a loss that is too good (lesson 05). Here the source already determines each word. That is probably why the loss is low with or without later words.
+# The first two columns do not show this. Surprisingly, the loss is not even lower. The whole model gets its low loss from the source, and this one probably gets it from the later words. In other tasks the loss shows such a mistake, because it becomes too good (lesson 05).
 #
 # **Your turn**: put another part of the table into the cell with `part = ...`, predict, and run the cells again.
 #
@@ -507,7 +509,7 @@ plots.dots(rows, "share of words right; a mark for each of five seeds")
 # %% [markdown]
 # In our small world, each of four parts is necessary: without positions, attention to the source, residual connections or the causal mask, fewer than half of the words are right. For the first three, teacher forcing shows it, too. For the causal mask it does not, but our test above found the fault before any training.
 #
-# Without the source mask, fewer words are right if sentences are translated one at a time. Without feed-forward networks, about twice as many words are wrong, but most are still right. Without norms, hardly anything changes here.
+# Without the source mask, fewer words are right if sentences are translated one at a time. In training, such a model has probably got used to padding. Without feed-forward networks, more words are wrong, on average about twice as many. Without norms, hardly anything changes here.
 #
 # ## What are norms for?
 #
@@ -541,7 +543,7 @@ plots.curves(range(7), runs, "layers", "standard deviation", ax=ax, legend="abov
 ax.set_yscale("log")
 
 # %% [markdown]
-# With large weights and without norms, the numbers grow a hundredfold or more. In the other three cases they grow slowly. The largest jump is in the first layer, because it reads a memory that has already grown through six layers of the encoder. Which of these models can learn? We have trained three of each kind for 200 steps, at a rate of 0.003. What share of the words do they predict correctly, with teacher forcing?
+# With large weights and without norms, the numbers grow a hundredfold or more. The first layer makes the largest jump, because it reads a memory that has already grown in the encoder. In the other three cases the numbers grow slowly. Which of these models can learn? We have trained three of each kind for 200 steps, at a rate of 0.003. What share of the words do they predict correctly, with teacher forcing?
 
 # %%
 rows = {}
@@ -556,7 +558,7 @@ table(rows, ["seed 0", "seed 1", "seed 2"], corner="share of words right", digit
 #
 # ## Does it matter where the norm stands?
 #
-# The paper uses post-norm, and we use pre-norm. The paper also starts with a **warm-up**: the learning rate starts near 0 and rises. Do these two choices belong together? We have trained models with six layers on each side and large weights in four ways: with pre-norm or post-norm, and with a warm-up of 200 steps or without. The rate is 0.003 again. These models are twice as wide as those above, and have learned for 600 steps. Which of the four ways fails?
+# The paper uses post-norm, and we use pre-norm. The paper also starts with a **warm-up**: the learning rate starts near 0 and rises. Does one need the other? We have trained models with six layers on each side and large weights in four ways: with pre-norm or post-norm, and with a warm-up of 200 steps or without. The rate is 0.003 again. These models are twice as wide as those above and have learned for 600 steps, so they can do better. Which of the four ways fails?
 
 # %% tags=["nbval-check-output"]
 predict("12.fails", ...)
@@ -583,9 +585,9 @@ plots.dots(rows, "share of words right; a mark for each of five seeds")
 #
 # ## So: what else does attention need to become a translator?
 #
-# In our small world, it needs three helpers: residual connections, positions and a causal mask. And it has to be used a second time, to look from the translation to the source. Without any one of these four, most words were wrong when the model wrote by itself. To translate a sentence alone as well as among others, it also needs the source mask.
+# In our small world, it needs three helpers: residual connections, positions and a causal mask. And it has to be used a second time, to look from the translation to the source. When one of these four was missing, most words were wrong when the model wrote by itself. To translate a sentence alone as well as among others, it also needs the source mask.
 #
-# Two parts make it better. With feed-forward networks, only half as many words were wrong. Norms make deep models less sensitive to large first weights, and with post-norm such models need a warm-up or a lower rate.
+# One part makes it better: with feed-forward networks, about half as many words were wrong on average. And norms make deep models less sensitive to large first weights, and with post-norm such models need a warm-up or a lower rate.
 #
 # ## Questions
 #
@@ -612,7 +614,7 @@ check("12.q5", ...)
 # - Attention alone, with random matrices, makes words alike. With residual connections, x + f(x), that happens more slowly.
 # - A sub-layer is x + f(norm(x)). An encoder layer has two: self-attention and feed-forward. A decoder layer has three, with an attention to the source in between.
 # - There are three attentions and two masks: one hides the padding of the source, one is causal. A missing mask raises no error, so we test it.
-# - Without residual connections, positions, causal mask or attention to the source, most words are wrong. Without feed-forward networks, about twice as many are wrong.
+# - Without residual connections, positions, causal mask or attention to the source, most words are wrong. Without feed-forward networks, about twice as many are wrong on average.
 # - Norms make deep models less sensitive to large first weights. With post-norm they need a warm-up or a lower rate, with pre-norm they do not.
 #
 # **Exercises**: [open them](../exercises/12_transformer_exercises.ipynb)

@@ -319,7 +319,7 @@ table(rows, layers, corner="Does the term move the layer?")
 #
 # We train the model for 2,000 steps, with two looks. It is never told where the digit is. In training, σ falls from 0.5 to 0.1 in the first two thirds of the steps, and stays there. So the model tries places far apart at first, and places close to μ later. In the test, σ is 0.
 #
-# We say that a look **hits** if its centre lies in the digit's box. The first look hits in about 28 of 100 fields: the box can begin in 17 rows, and with the middle 9 of them the centre of the field lies in it or on its edge. The same is true of the columns, and $(9/17)^2$ is 0.28. In how many of 100 fields will the second look hit?
+# We say that a look **hits** if its centre lies in the digit's box. The first look hits in about 28 of 100 fields. The box can begin in 17 rows. With the middle 9 of them, the centre of the field lies in it or on its edge. The same is true of the columns, and $(9/17)^2$ is 0.28. In how many of 100 fields will the second look hit?
 
 # %% tags=["nbval-check-output"]
 predict("14.found", ...)
@@ -408,7 +408,7 @@ show_following(models, fields, corners)
 #
 # <details><summary>Answer</summary>
 #
-# In both cases the second look hits fewer digits: about 60 of 100 without patch 1, and about 30 without the baseline. In fields as small as these, patch 0 alone can be of use: at the centre, it touches the box if this begins in one of 15 of 17 rows and columns, and $(15/17)^2$ is 0.78.
+# In both cases the second look hits fewer digits: about 60 of 100 without patch 1, and about 30 without the baseline. In fields as small as these, patch 0 alone can be of use. At the centre, it touches the box for 15 of the 17 rows and columns in which this can begin, and $(15/17)^2$ is 0.78.
 #
 # </details>
 #

@@ -36,7 +36,7 @@ plots.scatter(points.x[:300, 0], points.y[:300, 0], "x", "y")
 #
 # ## A gate is attention over networks
 #
-# All experts read the same input $x$. Expert $i$ gives the output $o_i(x)$. The gate gives a score to each expert, and a softmax turns the scores into weights $g_i$, which are also called **gates**. The answer $y$ is the weighted sum of the outputs:
+# All experts read the same input $x$. Expert $i$ gives the output $o_i(x)$. The gate gives a score to each expert, and a softmax turns the scores into weights $g_i$. Each of these numbers is also called a **gate**. The answer $y$ is the weighted sum of the outputs:
 #
 # $$g = \text{softmax}(W x + b) \qquad y = \sum_i g_i\, o_i(x)$$
 #
@@ -142,7 +142,7 @@ competing = train_on_points(mixture_loss)
 _shown.draw_lines({"work together": together, "compete": competing}, points)
 
 # %% [markdown]
-# A line is thick, and the background has its colour, where this expert has the largest gate. On the left, the experts work together: the lines miss many of the points, and only the weighted sum roughly follows them. On the right, the experts compete, and each line follows one of the pieces.
+# Each line belongs to an expert. It is thick, and the background has its colour, where this expert has the largest gate. On the left, the experts work together: the lines miss many of the points, and only the weighted sum roughly follows them. On the right, the experts compete, and each line follows one of the pieces.
 #
 # So the competing expert with the largest gate could answer alone. Does this hold for other seeds, too? We have trained both kinds with 20 seeds. How much larger than the error of the sum is the error of that single expert?
 
@@ -208,7 +208,7 @@ for name, factor in factors.items():
 # %% [markdown]
 # Only the softmax over all scores gives the gate a gradient. The softmax of a single number is 1 whatever the number is, so it does not change with the score. The probability 0.665 changes with every score.
 #
-# A **switch** (Fedus et al. 2021) works in this second way. It asks the expert with the largest probability, and multiplies its output by this probability:
+# A **switch** (Fedus et al. 2021) works in this second way. It asks the expert with the largest probability, and multiplies its output by this probability. The expert learns to make up for the factor:
 #
 # $$p = \text{softmax}(W x + b) \qquad y = p_i\, o_i(x) \quad\text{with } i = \arg\max_j\, p_j$$
 #
@@ -236,7 +236,7 @@ class Switch(nn.Module):
 # %% [markdown]
 # ## Will all experts be asked?
 #
-# Now we give a switch a task with many rules. There are eight languages and 64 words, and each language has its own translation for each word. A token is a language and a word. It has 8 + 64 numbers, with a 1 for the language and a 1 for the word. Where would the 1s be for language 5 and word 12, if we count from 0?
+# Now we give a switch a task with many rules. There are eight languages and 64 words, and each language has its own translation for each word. Here a token is a pair of a language and a word. It has 8 + 64 numbers, with a 1 for the language and a 1 for the word. Where would the 1s be for language 5 and word 12, if we count from 0?
 
 # %% tags=["nbval-check-output"]
 world = dictionaries(0, languages=8)
@@ -337,7 +337,7 @@ print(f"loss {loss:.2f}")
 print("gradient for the first token", gradient[0])
 
 # %% [markdown]
-# Four of the six tokens choose the first expert, so f = (4/6, 1/6, 1/6), and P = (0.5, 0.3, 0.2). The loss is 3 · (4/6 · 0.5 + 1/6 · 0.3 + 1/6 · 0.2) = 1.25. If all experts get the same share of the tokens, the loss is 1.
+# Four of the six tokens choose the first expert, so f = (4/6, 1/6, 1/6), and P = (0.5, 0.3, 0.2). The loss is 3 · (4/6 · 0.5 + 1/6 · 0.3 + 1/6 · 0.2) = 1.25. If all experts get the same share of the tokens, the loss is 1. The more one expert is asked, and the more probable the gate finds it, the larger the loss.
 #
 # The gradient comes through P alone, because f is a count. It is largest at the expert that gets the most tokens. So a step lowers the probability of that expert, and another one can win.
 #
@@ -373,7 +373,7 @@ with torch.no_grad():
 table(rows, ["share of all tokens", "right of its own", "right of the others"])
 
 # %% [markdown]
-# Each expert gets most of its own tokens right, and almost none of the others. So the gate asks the right expert, and no other expert could take its place. An expert gets a gradient only from the tokens that it is asked, so it has learned these and no others.
+# Each expert gets most of its own tokens right, and almost none of the others. So the gate asks the right expert, and no other expert could take its place. An expert gets a gradient only from the tokens that are sent to it, so it has learned these and no others.
 #
 # ## Other ways to balance
 #
@@ -394,7 +394,7 @@ right = test("with mine", train(mine))
 #
 # </details>
 #
-# There are other ways, too. Shazeer et al. 2017 add **noise** to the scores in training, so that other experts are sometimes asked. Wang et al. 2024 add an **offset** to the score of each expert when experts are chosen. It rises after a batch in which the expert got too few tokens, and falls after one with too many. Which of the two prevents the collapse?
+# There are other ways, too. Shazeer et al. 2017 add **noise** to the scores in training, so that other experts are sometimes asked. Wang et al. 2024 add an **offset** to the score of each expert, only for the choice. It rises after a batch in which the expert got too few tokens, and falls after one with too many. Which of the two prevents the collapse?
 
 # %% tags=["nbval-check-output"]
 _shown.ways_to_balance()
@@ -404,7 +404,7 @@ _shown.ways_to_balance()
 #
 # ## Experts in a Transformer
 #
-# Why do we want many experts? In the feed-forward network of lesson 12, every token uses all parameters. If a switch takes its place, a token uses the parameters of one expert only. So a model can have many parameters with little work per token. In Mixtral 8x7B (Jiang et al. 2024), a token uses 13 of 47 billion parameters.
+# Why do we want many experts? In the feed-forward network of lesson 12, every token uses all parameters. If a switch takes its place, a token uses the parameters of one expert only. So a model can have many parameters with little work per token. In Mixtral 8x7B (Jiang et al. 2024), a token asks two of eight experts, and uses 13 of 47 billion parameters.
 
 # %%
 diagrams.switch_layer(new=["gate", "experts", "factor"])

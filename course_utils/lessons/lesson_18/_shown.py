@@ -75,7 +75,7 @@ def ways_to_balance():
         used, right = torch.tensor(measured_once("balance", "used", "right", setup=setup))
         alone = torch.tensor(measured_once("balance", "right", setup="nothing")[0])
         rows[setup] = [f"{int(used.min())} to {int(used.max())}", right, right - alone]
-    columns = ["experts with work", "right words", "right words, minus those with nothing"]
+    columns = ["experts with work", "right words", "right words, minus those without a second loss"]
     return table(rows, columns, digits=2, caption="Mean of ten seeds [lowest to highest], differences by seed")
 
 

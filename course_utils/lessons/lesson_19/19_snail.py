@@ -396,7 +396,7 @@ look_explorer
 #
 # ## Is it too good to be true?
 #
-# When nearly all answers are right, we should ask whether the network sees the labels that it has to predict. A leak test like that of lesson 03 can tell: we change the label at step 10 in each episode. Which answers may change then?
+# When nearly all answers are right, we should ask whether the network sees the labels that it has to predict. A leak test like that of lesson 09 can tell: we change the label at step 10 in each episode. Which answers may change then?
 #
 # For comparison, we train a second SNAIL that does see the label, because its labels are not moved later. Sixty steps are enough for it.
 

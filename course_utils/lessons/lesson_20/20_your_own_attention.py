@@ -48,7 +48,7 @@ diagrams.three_parts()
 #
 # ## What must every attention do?
 #
-# Before we ask which attention is better, each has to be an attention at all. So we write down what an attention **promises**, for instance that no step sees a later one under a causal mask. Each promise is a function that tries it out, like the leak test of lesson 03.
+# Before we ask which attention is better, each has to be an attention at all. So we write down what an attention **promises**, for instance that no step sees a later one under a causal mask. For each promise, we write a function that tests it, like the leak test of lesson 09.
 #
 # We try eight promises on `attend`, and on nine attentions that have one fault each. One of the nine is `mask_after_softmax`. Its weights are `scores.softmax(-1) * mask`, so each later step has the weight 0. Does it keep the promise `leak`?
 
@@ -58,7 +58,7 @@ shown.who_breaks({"attend": attend} | faulty_attention.FAULTS)
 # %% [markdown]
 # `mask_after_softmax` breaks `leak`, although later steps have the weight 0. Their scores are still in the sum by which the softmax divides. So a later step still takes weight away from earlier ones.
 #
-# The last row shows that `mask_ends_early` keeps all eight promises, and yet it is wrong. It lets every step see all keys from step 20 on. The eight promises are tried with only 7 steps, so they cannot notice.
+# The last row shows that `mask_ends_early` keeps all eight promises, and yet it is wrong. From step 20 on, every step sees all keys. The eight promises are tried with only 7 steps, so they cannot notice.
 #
 # A promise is a function, so we can add one. It returns None if the promise is kept, and else a sentence. Ours changes the last of 40 steps, and compares the contexts of all steps before it. Does it find the fault?
 
@@ -107,7 +107,7 @@ table(rows, [str(step) for step in range(10)], corner="step")
 # %% [markdown]
 # The right answer is 3. The key 106 came at step 0 with the value 1, and at step 6 with the value 3, which is the latest.
 #
-# How does `attend` do in the two worlds? We put it into a model of one layer. The model reads a step as three one-hot vectors side by side: for the key, the value and the query. Linear projections make queries, keys and values for four heads of width 16. After the attention, a linear readout chooses one of the eight values.
+# How does `attend` do in the two worlds? We put it into a model of one layer. The model reads a step as three one-hot vectors side by side: for the key, the value and the query. From these, linear projections make the queries, keys and values of the attention, for four heads of width 16. After the attention, a linear readout chooses one of the eight values.
 #
 # The model learns from 600 batches of 32 sequences, each of 32 steps. Then it gets new sequences of 32, 64 and 128 steps, and we count the right answers in the last quarter of each. What share of them can it get right in `latest`, at 32 steps? A guess is right one time in eight.
 
@@ -146,7 +146,7 @@ reveal("20.latest", in_latest[0])
 #
 # ## Another score
 #
-# We begin with `latest`. The score has to depend on the order of the steps. **ALiBi** (Press et al. 2022) subtracts from each score a number that grows with the distance between the query at step $i$ and the key at step $j$. The factor $m_h$ is called the **slope** of the head $h$. With H heads, the heads 1 to H have the slopes $2^{-8/H}$, $2^{-16/H}$ and so on, down to $2^{-8}$.
+# We begin with `latest`. The score has to depend on the order of the steps. **ALiBi** (Press et al. 2022) subtracts from each score a number that grows with the distance between the query at step $i$ and the key at step $j$. The factor $m_h$ is called the **slope** of the head $h$. With H heads, the heads 1 to H have the slopes $2^{-8/H}$, $2^{-16/H}$ and so on, down to $2^{-8}$. So some heads look near, and others look far.
 #
 # $$\text{score}_{ij} = \frac{q_i^\top k_j}{\sqrt{D}} - m_h\,|i - j| \qquad m_h = 2^{-8h/H}$$
 #
@@ -200,7 +200,7 @@ plots.weights(
 #
 # $$p_j = \max(z_j - \tau, 0) \qquad \sum_j p_j = 1$$
 #
-# Take the scores 1, 0.6 and -0.5. If all three keys got a weight, τ would be (1 + 0.6 - 0.5 - 1) / 3 = 0.03. But -0.5 lies below this number, so the third key gets nothing. What is τ for the other two?
+# Take the scores 1, 0.6 and -0.5. If all three keys got a weight $z - τ$, the weights would sum to 1.1 - 3τ. They have to sum to 1, so τ would be 0.1 / 3 = 0.03. But -0.5 lies below this number, so the third key gets nothing. What is τ for the other two?
 
 # %% tags=["nbval-check-output"]
 z = torch.tensor([1.0, 0.6, -0.5])  # T
@@ -233,7 +233,7 @@ print("sparsemax:", by_sparsemax[0, 0, 9])
 #
 # ## Another memory
 #
-# An attention keeps all keys and values, and each query is compared with every key. **Linear attention** (Katharopoulos et al. 2020) keeps less. A function φ is applied to queries and keys. The weight of a key is the product of the two, divided by the sum of these products.
+# An attention keeps all keys and values, and each query is compared with every key. **Linear attention** (Katharopoulos et al. 2020) keeps less. A function φ is applied to queries and keys. The weight of a key is the product of φ(query) and φ(key), divided by the sum of these products over all keys.
 #
 # $$c_i^\top = \frac{\sum_{j \le i} \phi(q_i)^\top \phi(k_j)\, v_j^\top}{\sum_{j \le i} \phi(q_i)^\top \phi(k_j)} = \frac{\phi(q_i)^\top \sum_{j \le i} \phi(k_j)\, v_j^\top}{\phi(q_i)^\top \sum_{j \le i} \phi(k_j)}$$
 #
@@ -326,11 +326,11 @@ print(f"and {(k @ after).item():.1f} after it, or {(k @ half).item():.1f} with �
 shown.draw_reads(keys, keys @ S, keys @ after)
 
 # %% [markdown]
-# With β = 1 the new key reads 5, as it should. But the two old keys no longer read 1 and 2. The new key **overlaps** with them: the dot product of (1, 0) and (0.6, 0.8) is 0.6, which is the part of the new key up to the dotted line. So 0.6 of the change of 2.8 reaches the key (1, 0), too, and it reads 1 + 1.68.
+# With β = 1 the new key reads 5, as it should. But the two old keys no longer read 1 and 2. The new key **overlaps** with them: the dot product of (1, 0) and (0.6, 0.8) is 0.6. The dotted line shows how far the new key reaches in the direction of (1, 0). So 0.6 of the change of 2.8 reaches the key (1, 0), too, and it reads 1 + 1.68.
 #
 # ## Do our attentions keep their promises?
 #
-# Now we have five attentions. For the delta rule we take the function of the course, which makes queries and keys of length 1, and computes all steps at once. Which of the five break a promise?
+# Now we have five attentions. For the delta rule we take the function of the course, which computes all steps at once. It makes queries and keys of length 1, because only then a key reads exactly what was written. Which of the five break a promise?
 
 # %% tags=["nbval-check-output"]
 ours = {
@@ -397,9 +397,9 @@ for ago in (0, 8, 32, 96):
 #
 # ## Take one part out
 #
-# Why does linear attention lose in both worlds? Perhaps its memory is too small. We need not guess: we take a part out, train again, and compare. We begin with φ and the division by the sum. Without them, the memory is no larger than before.
+# Why does linear attention lose in both worlds? Perhaps its memory is too small. We need not guess: we take a part out, train again, and compare. We begin with φ and the division by the sum. Without them, the memory is no larger than before. So if the result becomes better, the size was not the reason.
 #
-# The delta rule is in the list, too. Without its reading it only adds $k v^\top$, for keys of length 1. That is linear attention with another φ and without the division.
+# The delta rule is in the list, too. If it does not read before it writes, it only adds $k v^\top$, for keys of length 1. That is linear attention with another φ and without the division.
 
 # %% tags=["nbval-check-output"]
 unit = partial(F.normalize, dim=-1)  # makes vectors of length 1
@@ -434,7 +434,7 @@ shown.draw_taken_out()
 # %% [markdown]
 # The reading of the delta rule does: without it, the delta rule gets better in `once` and much worse in `latest`. So the reading is what wins `latest`.
 #
-# The picture also warns us. Without φ alone, or without the division alone, linear attention gets worse in both worlds. Only without both does it get better. What a part does can depend on the other parts.
+# The picture also warns us. Without φ alone, or without the division alone, linear attention gets worse in both worlds. Only without both does it get better, and we do not know why. What a part does can depend on the other parts.
 #
 # ## So: what will your own attention be?
 #
@@ -492,7 +492,7 @@ report = compared.report("mine", mine, 2, promises, expected)
 print(report)
 
 # %% [markdown]
-# **The result.** For `once` our expectation was right. In `latest`, `mine` is better than we expected, and far better than the dot product at every length. The second picture shows the weights of one model in `latest`, as a mean over its heads. Most of the dark squares lie near the diagonal, where the latest keys are.
+# **The result.** For `once` our expectation was right. In `latest`, `mine` is better than we expected, and far better than the dot product at every length. The second picture shows the weights of one model in `latest`, as a mean over its heads. Many of the dark squares lie near the diagonal, where the latest keys are.
 #
 # `mine` comes from ALiBi, so we compare it with ALiBi, too, at 128 steps and for the same seeds. A plus means that `mine` has more right answers. Is it better in both worlds?
 
@@ -532,7 +532,7 @@ check("20.q5", ...)
 # - Promises are tests. If all are kept, no fault has appeared in what was tried. Trust a promise more once it has found a fault.
 # - In our worlds sparsemax wins `once`, and the delta rule wins `latest`. ALiBi comes second in `latest`, but loses old keys. Linear attention has a memory of fixed size, and the fewest right answers.
 # - To see what a part does, take it out and compare seed by seed. The answer can depend on the other parts: linear attention gets worse without φ or without the division, and better without both.
-# - A memory of fixed size forgets. But with every token, softmax has to keep more keys and values, and the delta rule does not. Today's [Qwen3-Next](https://huggingface.co/Qwen/Qwen3-Next-80B-A3B-Instruct) and [Kimi Linear](https://arxiv.org/abs/2510.26692) combine the two: three of four layers have a *gated* delta rule, and the fourth has softmax.
+# - A memory of fixed size forgets. But with every token, softmax has to keep more keys and values, and the delta rule does not. Today's [Qwen3-Next](https://huggingface.co/Qwen/Qwen3-Next-80B-A3B-Instruct) and [Kimi Linear](https://arxiv.org/abs/2510.26692) combine the two: three of four layers have a delta rule that can also fade its memory, and the fourth has softmax.
 #
 # **Exercises**: [open them](../exercises/20_your_own_attention_exercises.ipynb)
 #

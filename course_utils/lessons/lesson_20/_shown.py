@@ -71,4 +71,4 @@ def beside(report, *others):
         for seed, run in enumerate(runs):
             more = [run[-1] - shares(name, world, length)[seed].item() for name in others]
             rows[f"{world}, seed {seed}"] = [f"{run[-1]:.2f}", *(f"{one:+.2f}" for one in more)]
-    return table(rows, [report.name, *(f"less {name}" for name in others)], caption=f"share right at {length} steps")
+    return table(rows, [report.name, *(f"minus {name}" for name in others)], caption=f"share right at {length} steps")
