@@ -193,7 +193,7 @@ print("mean of the estimates:", mean)
 print("exact gradient:       ", exact)
 
 # %% [markdown]
-# No, half of the gradient is lost. Half of this baseline is the reward of the draw itself, which is then subtracted from itself. Such an estimate, whose mean is wrong, is called **biased**. The baseline of a draw must not contain the reward of this draw.
+# No, half of the gradient is lost. Half of this baseline is the draw's own reward, so half of the reward cancels. Such an estimate, whose mean is wrong, is called **biased**. The baseline of a draw must not contain the reward of this draw.
 #
 # ## Nobody says where to look
 #
@@ -299,7 +299,7 @@ label = "share right, if drawn"
 plots.curves(steps, if_drawn, "steps of 8 questions", label, ax=ax, legend="above")
 
 # %% [markdown]
-# Soft attention learns fastest, and hard attention without a baseline is slowest. All three learn where to look, although nobody has told them. Each band goes from the lowest to the highest of five models.
+# Soft attention learns fastest, and hard attention without a baseline is slowest. All three become better than chance, which is 0.1, although nobody has told them where to look. Each band goes from the lowest to the highest of five models.
 #
 # But for each question, soft attention reads ten rewards, and hard attention reads one. What if they read the same number? We give hard attention 80 questions in each step, so that it reads 80 rewards, as soft attention does with 8 questions. Where is it after 25 steps, behind soft attention or ahead of it?
 

@@ -165,7 +165,7 @@ print("weights of sad:", weights[0])
 #
 # ## What does a layer learn to look at?
 #
-# Can a layer learn where to look? We train one on sentences like "the sad dog took the wooden ball". For each word but "the", the model has to name the noun that the word belongs to, which is one of eight nouns. "sad", "dog" and "took" belong to "dog", and "wooden" and "ball" belong to "ball". We do not tell it where to look.
+# Can a layer learn where to look? We train one on sentences like "the sad dog took the wooden ball". For each word but "the", the model has to name the noun that the word belongs to, which is one of eight nouns. "sad", "dog" and "took" belong to "dog", and "wooden" and "ball" belong to "ball". Each sentence has one animal, which acts, and one thing. A word such as "sad" stands only beside animals, and "wooden" only beside things. We do not tell the model where to look.
 #
 # `train_model` takes 300 steps, each with 64 sentences. What share of the words will get the right noun?
 
@@ -236,7 +236,7 @@ names = "sad dog took hungry cat".split()
 table({"largest change": change}, names, corner="output of", digits=2)
 
 # %% [markdown]
-# Nothing changes. "sad" gets the same output before "dog" as before "cat", so the model cannot know which of them is sad.
+# Each word keeps its output, and only the places have moved. "sad" gets the same output before "dog" as before "cat", so the model cannot know which of them is sad.
 #
 # The reason is in the formula. A score depends on two vectors, not on where they stand, and a sum does not depend on the order. If words change places, their outputs move with them, and nothing else happens. This is called **permutation equivariance**.
 #
@@ -295,7 +295,7 @@ print("The work of the recurrent layer, divided by that of self-attention:")
 reveal("09.cheaper", 512 / 50)
 
 # %% [markdown]
-# By the formulas, it is the other way round in a short text: the recurrent layer has about ten times as much work. Self-attention has less work if a sentence has fewer words than its vectors have dimensions.
+# By the formulas, it is the other way round in a short text: the recurrent layer has about ten times as much work. By them, self-attention has less work if a sentence has fewer words than its vectors have dimensions.
 #
 # PyTorch can count what a layer really multiplies. Here k = 3 and the radius is 4. Does self-attention multiply less than the recurrent layer for 50 words?
 
@@ -395,7 +395,7 @@ label = "share of answers right"
 plots.curves(distances, runs, "distance", label, ax=ax, theory=guess, legend="above")
 
 # %% [markdown]
-# Self-attention and the LSTM answer most questions at distance 16. One restricted layer only guesses from distance 4 on, and two layers from distance 8 on. There all pairs are beyond their reach, and no training can make up for it.
+# Self-attention and the LSTM answer most questions at distance 16. One restricted layer only guesses from distance 4 on, and two layers from distance 8 on. There all pairs are beyond their reach, and no training can make up for it. The rate was tuned for none of the four, so small differences between them mean little.
 #
 # The LSTM answers although its path is as long as the text. So a reach that is long enough is needed, but the short path did not help in this task. Vaswani et al. 2017 expect it to help: words far apart should be easier to connect if the path is short.
 #

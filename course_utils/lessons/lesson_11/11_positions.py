@@ -292,7 +292,7 @@ shown.two_layers([layer_0[0], layer_1[0]], names)
 #
 # ## Rotary positions
 #
-# Positions can also come in without being added to the words. **Rotary positions** (Su et al. 2021) turn the queries and the keys, as clocks are turned. Two numbers of a query are an arrow in the plane: the first says how far it goes to the right, the second how far up. It has a length $r_q$ and an angle $\alpha$. The same pair of a key has the length $r_k$ and the angle $\beta$. The product of the two arrows depends only on their lengths and on the angle between them:
+# Positions can also come in without being added to the words. **Rotary positions** (Su et al. 2021) turn the queries and the keys, as the hands of a clock turn. Two numbers of a query are an arrow in the plane: the first says how far it goes to the right, the second how far up. The arrow has a length $r_q$ and an angle $\alpha$. The same pair of a key has the length $r_k$ and the angle $\beta$. The product of the two arrows depends only on their lengths and on the angle between them:
 #
 # $$r_q\, r_k \cos(\alpha - \beta)$$
 #
@@ -389,7 +389,7 @@ table(rows, [f"{length} words" for length in longer], corner="share right", digi
 #
 # ## So: where does the order come from?
 #
-# The order does not come from attention itself. It comes from positions, and in a decoder partly from the causal mask. They are either added to the words, as learned or computed vectors, or they turn the queries and keys. Added positions say where each word stands. With rotary positions, the scores depend on how far apart two words are, and this also worked best in longer texts.
+# The order does not come from attention itself. It comes from positions, and in a decoder partly from the causal mask. They are either added to the words, as learned or computed vectors, or they turn the queries and keys. Added positions say where each word stands. With rotary positions, the scores depend on positions only through their distance, and this also worked best in longer texts.
 #
 # ## Questions
 #

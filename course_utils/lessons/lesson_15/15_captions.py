@@ -58,7 +58,7 @@ print("true  ", unseen.true[scene].tolist())
 #
 # In lesson 06, a decoder looked back at a vector for each word of a source. What takes the place of the words here? In *Show, Attend and Tell* (Xu et al. 2015) it is the parts of the picture. Each of our cells gets a vector of width E, which is called its **annotation**.
 #
-# A convolutional network makes the annotations. Such a network computes something from each small square of pixels, with the same weights everywhere. Ours first learns to name single things, and then it stays as it is.
+# A convolutional network makes the annotations. Such a network computes something from each small square of pixels, with the same weights everywhere. Ours first learns to name single things, on pictures of its own, and then it stays as it is.
 #
 # An annotation has 74 numbers: 64 for what is seen in the cell, five for its row, and five for its column. The paper has no such positions, but our captions speak of rows. What are the last ten numbers for the cell of the five?
 
@@ -158,7 +158,9 @@ class Captioner(Parts):
             h, c = self.lstm(torch.cat([y, z], -1), (h, c))
             mixed = torch.tanh(y + self.from_state(h) + self.from_look(z))  # B D
             steps.append((self.readout(mixed), alpha, beta))
-        logits, weights, gates = zip(*steps, strict=True)  # T tensors each
+        logits = [step[0] for step in steps]  # B V each
+        weights = [step[1] for step in steps]
+        gates = [step[2] for step in steps]
         logits = torch.stack(logits, 1)  # B T V
         weights = torch.stack(weights, 1)  # B T L
         gates = torch.stack(gates, 1)  # B T 1
@@ -186,7 +188,7 @@ reveal("15.pointing", round(100 * pointing))
 # %% [markdown]
 # For nearly all names, the largest weight lies on the thing. The captioner has learned where to look from captions alone.
 #
-# Does the captioner need its gate? We have trained five captioners with a gate and five without, for 1,200 steps, on scenes of up to four things.
+# Does the captioner need its gate? We have trained five captioners with a gate and five without, in advance, for 1,200 steps on scenes of up to four things, which is too long for a page.
 
 # %%
 rows = {}
@@ -233,11 +235,11 @@ written_explorer
 #
 # A map that is spread over many cells is hard to read. With **hard attention**, as in lesson 08, the captioner reads one cell for each word. It draws a cell s, with the weights as probabilities. The annotation of this cell takes the place of the weighted sum.
 #
-# A draw has no gradient, so the weights learn by REINFORCE. The reward of a draw is the log probability of the word y that should follow, and the baseline b is a mean of past rewards. In the paper, the reward is that of the whole caption. No gradient flows through the bracket:
+# A draw has no gradient, so the weights learn by REINFORCE, the estimator of lesson 08. The reward of a draw is the log probability of the word y that should follow, and the baseline b is a mean of past rewards. In the paper, the reward is that of the whole caption. No gradient flows through the bracket. The first term of the loss teaches the words, and the second where to look:
 #
 # $$s \sim \alpha_t \qquad \hat z_t = \beta_t\, a_s \qquad \text{loss} = -\log p(y) - \big(\log p(y) - b\big) \log \alpha_{ts}$$
 #
-# The paper trains with soft attention in between, for half of the pictures. We do so in half of the batches. After training, our hard captioners read the cell with the largest weight. Does hard attention need the soft batches? For comparison, the last captioner reads the mean of all cells.
+# The paper uses soft attention instead for half of the pictures, and we do so in half of the batches. After training, our hard captioners read the cell with the largest weight. The figure compares four kinds of captioners: soft, hard with soft batches, hard alone, and one that always reads the mean of all cells. Does hard attention need the soft batches?
 
 # %%
 setups = ["soft", "hard, half of the batches", "hard, all batches", "average"]
@@ -339,7 +341,7 @@ print("It writes:", *words)
 #
 # </details>
 #
-# One scene is no proof, so we take 1,000 scenes, and five captioners that were trained for 1,200 steps. We look at the first relation of each caption. It stands between two names, and we call their things "the thing before" and "the thing after". In each scene, one of the two moves to a random row for which another relation is right.
+# One scene is no proof, so we take 1,000 scenes, and five captioners that were trained for 1,200 steps. We look at the first relation of each caption. It stands between two names, and we call their things "the first thing" and "the second thing". In each scene, one of the two moves to another row, so that "above" should become "below", for example.
 #
 # How much weight does this relation put on its two things, if nothing moves? With equal weights, each cell would get 0.04.
 
@@ -349,7 +351,7 @@ for thing in ("before", "after"):
     print(f"mean weight on the thing {thing}: {weight:.2f}")
 
 # %% [markdown]
-# On average, the thing before has less than a third of the weight of the thing after. Now the thing before moves. Of 100 relations, how many become the new, right one?
+# On average, the first thing has less than a third of the weight of the second thing. Now the first thing moves. Of 100 relations, how many become the new, right one?
 
 # %% tags=["nbval-check-output"]
 predict("15.relation", ...)
@@ -357,17 +359,17 @@ predict("15.relation", ...)
 # %% tags=["reveals"]
 rows = {
     "nothing moves": maps.by_seed("relations", "whole", "soft"),
-    "the thing before moves": maps.by_seed("relations", "before_new", "soft"),
-    "the thing after moves": maps.by_seed("relations", "after_new", "soft"),
+    "the first thing moves": maps.by_seed("relations", "before_new", "soft"),
+    "the second thing moves": maps.by_seed("relations", "after_new", "soft"),
 }
-print("The mean of five captioners, when the thing before moves:")
-reveal("15.relation", round(100 * rows["the thing before moves"].mean().item()))
+print("The mean of five captioners, when the first thing moves:")
+reveal("15.relation", round(100 * rows["the first thing moves"].mean().item()))
 table(rows, seeds, corner="share of first relations right", digits=2)
 
 # %% [markdown]
-# The relation follows the thing before about as often as the thing after. With four of the five seeds, most relations become the new one. With seed 3 fewer do, but there fewer relations are right even if nothing moves. So a relation depends on both things, although the thing before has little weight.
+# The relation follows the first thing about as often as the second thing. With four of the five seeds, most relations become the new one. With seed 3 fewer do, but there fewer relations are right even if nothing moves. So a relation depends on both things, although the first thing has little weight.
 #
-# How can the captioner know where the thing before is? It looked at this thing when it wrote the first name, so its state may have kept the place. We test this: now the thing moves only in some of the looks, and in the others the captioner sees the scene as it was. The first state, which is made from all annotations, counts as an earlier look. Which looks make the relation change?
+# How can the captioner know where the first thing is? It looked at this thing when it wrote the first name, so its state may have kept the place. We test this: some looks get the annotations of the changed scene, and the others those of the scene as it was. The first state, which is made from all annotations, counts as an earlier look. Which looks make the relation change?
 
 # %%
 looks = {
@@ -377,13 +379,13 @@ looks = {
 rows = {}
 for text, column in looks.items():
     rows[text] = {
-        "thing before": maps.by_seed("relations", f"before_{column}", "soft"),
-        "thing after": maps.by_seed("relations", f"after_{column}", "soft"),
+        "first thing": maps.by_seed("relations", f"before_{column}", "soft"),
+        "second thing": maps.by_seed("relations", f"after_{column}", "soft"),
     }
 plots.dots(rows, "share of relations that become the new one; 1,200 steps, five seeds")
 
 # %% [markdown]
-# The relation changes with the thing before if this thing moves in the *earlier* looks. It changes with the thing after if that one moves in the look *at* the relation. This is so with every seed. So the captioner has read the place of the thing before earlier, and its state has kept it. The map of the relation cannot show this.
+# The relation changes with the first thing if this thing moves in the *earlier* looks. If the second thing moves in the look *at* the relation, the relation changes with it. This is so with every seed. So the captioner has read the place of the first thing earlier, and its state has kept it. The map of the relation cannot show this.
 #
 # ## A map that shows something else
 #
@@ -495,7 +497,7 @@ print("lost only at the name", rows["only at the name"]["penalty"])
 #
 # ## So: which part of the picture is this word?
 #
-# It is the part that changes the word when it is changed. For a name this is the thing, and for a relation it is both things.
+# It is the part that, when we change it, changes the word. For a name this is the thing, and for a relation it is both things.
 #
 # The map of a word shows only what is read *at* this word. What was read before is in the state. So the map of a name may show the right part, as in our first captioner, or miss it, as with the penalty. The map of a relation showed mainly one of its two things. To know which part matters, we have to change the picture.
 #
@@ -523,9 +525,9 @@ check("15.q5", ...)
 #
 # - A captioner attends to annotations, one vector for each cell of the picture, before each word. It learns from captions alone where to look.
 # - The map of a word shows what is read at this word. What the word depends on shows when the picture is changed.
-# - Without the penalty, map and test agreed for names. A relation depends on both things, but its map showed mainly the thing after: the state had kept the other.
+# - Without the penalty, map and test agreed for names. A relation depends on both things, but its map showed mainly the second thing: the state had kept the other.
 # - With the doubly stochastic penalty, the map of a name hardly ever showed the thing, and yet the name depended on it.
-# - Hard attention reads one drawn cell and learns from a reward. It needed batches with soft attention in between.
+# - Hard attention reads one drawn cell and learns from a reward. It needed batches with soft attention, too.
 #
 # <details><summary>And today?</summary>
 #

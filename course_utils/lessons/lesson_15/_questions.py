@@ -123,7 +123,7 @@ predictions = (
     ),
     Prediction(
         "15.relation",
-        "The thing before moves to a row with another relation. Of 100 first relations, how many become the new, right one?",
+        "The first thing moves to a row with another relation. Of 100 first relations, how many become the new, right one?",
         why="At the relation this thing has little weight, and yet most relations follow it.",
     ),
     Prediction(

@@ -50,7 +50,7 @@ print(example.question)
 #
 # A **memory network** stores each fact as one vector, called a **memory** (Weston et al. 2014). We build the version of Sukhbaatar et al. 2015. The simplest memory is the sum of the word vectors, as in a bag of words.
 #
-# Does a sum keep enough? The next two questions have different answers. How far apart are the sums of their word vectors?
+# Does a sum keep enough? Questions are read in the same way. The next two have the same words and different answers. How far apart are the sums of their word vectors?
 
 
 # %% tags=["nbval-check-output"]
@@ -58,7 +58,7 @@ torch.manual_seed(0)
 one = "what is north of the garden".split()
 other = "what is the garden north of".split()
 vectors = {word: torch.randn(8) for word in one}  # D = 8
-x = torch.stack([vectors[word] for word in one])  # J D
+x = torch.stack([vectors[word] for word in one])  # J D: J words
 y = torch.stack([vectors[word] for word in other])  # J D
 distance = (x.sum(0) - y.sum(0)).norm()
 print(f"the two sums are {distance:.2f} apart")
@@ -150,9 +150,9 @@ diagrams.memory_hops()
 # %% [markdown]
 # $M^1$ is used twice: hop 1 reads its values there, and for hop 2 they are the keys. The paper calls this **adjacent tying**. So K hops need K + 1 embeddings.
 #
-# For our story, the plan would be: hop 1 compares the question with $M^0$, finds "daniel took the milk", and reads the vector of this fact from $M^1$. So the next question holds the vector of "daniel". Hop 2 compares with $M^1$, too, and there the facts about Daniel hold this vector as well. So hop 2 can find "daniel went to the bathroom". Whether training finds this plan, we have to see.
+# For our story, the plan would be: hop 1 compares the question with $M^0$, finds "daniel took the milk", and reads the vector of this fact from $M^1$. So the next question holds the vector of "daniel". The keys of hop 2 are $M^1$, too, made with the same embedding. So the facts about Daniel match this question, and their ages can tell which is the latest. So hop 2 can find "daniel went to the bathroom". Whether training finds this plan, we have to see.
 #
-# For the beginning of the training, we need one more function. It is a hop without a softmax, in which the scores themselves are the weights.
+# At the beginning of training, a softmax over many facts gives nearly equal weights, and little is learned. So the training begins with another function, a hop without a softmax, in which the scores themselves are the weights.
 
 
 # %%
@@ -276,7 +276,7 @@ reveal("16.one_hop", round(share_right, 2))
 mean_weights(one_hop, new)
 
 # %% [markdown]
-# The hop gives no weight to the fact that says who had the thing, which names no place. The move that counts gets little more than with equal weights. So the hop does not know which move counts.
+# The hop gives no weight to the fact that says who had the thing. This fact names no place. The move that counts gets little more than with equal weights. So the hop does not know which move counts.
 #
 # There is a simple rule for someone who does not know. Each move is a vote for its place, and the place with the most votes wins. The next table compares the network with this rule. Do they agree?
 
@@ -290,7 +290,7 @@ compare_with_votes(one_hop, new_texts, new)
 #
 # ## Does it follow the milk?
 #
-# Has the network with two hops understood what happens to the milk? We let our story go on. Daniel drops the milk, and goes to the kitchen. The milk stays in the bathroom, and the supporting facts are now the drop and the move before it. What does the network say?
+# Has the network with two hops understood what happens to the milk? We let our story go on. Daniel drops the milk, and goes to the kitchen. The milk stays in the bathroom, and the supporting facts are now the drop and Daniel's last move before it. What does the network say?
 
 # %%
 goes_on = [*example.facts, "daniel dropped the milk", "daniel went to the kitchen"]
@@ -301,7 +301,7 @@ print(draw_hops(two_hops, goes_on, "where is the milk", support=(8, 6)))
 #
 # This rule is a **shortcut**: it is not the right rule, but it gives the right answer in most stories. It fails only if the person drops the thing and then goes on. That is rare in our stories, so the good score hides the shortcut.
 #
-# Have we stopped the training too early? We train two more networks with other seeds. Then copies of all three learn for another 600 steps from the same stories, and the learning rate begins at its full size again. In the stories in which the shortcut fails, do they still name the person's last place?
+# Have we stopped the training too early? We train two more networks with other seeds. Then copies of all three learn for another 600 steps from the same stories. In the stories in which the shortcut fails, do they still name the person's last place?
 
 # %%
 early = [two_hops, train(hops=2, seed=1), train(hops=2, seed=2)]
@@ -344,20 +344,20 @@ draw_by_kind(right)
 # %% [markdown]
 # "Yes or no" has the fewest right answers with two hops. Even with three hops, many answers are wrong.
 #
-# For "one fact" and "north of", one hop is enough. For "two facts" and "three facts", every network with two hops beats every network with one. A third hop does not help there, and two of the five networks with three hops fail at "two facts". Why is a third hop not needed for "three facts"? The question itself names one of the moves, so two facts remain to be found.
+# For "one fact" and "north of", one hop is enough. For "two facts" and "three facts", every network with two hops beats every network with one. A third hop does not help there, and two of the five networks with three hops fail at "two facts". Why is a third hop not needed for "three facts"? Such a question asks where the apple was before the kitchen. So it names one of the moves itself, and two facts remain to be found.
 #
 # ## Why is "yes or no" so hard?
 #
 # Only one fact has to be found for "Is Mary in the kitchen?", namely her last move. So a lack of hops cannot be the reason. What else could it be?
 #
-# If the hop finds this move, then $u'$ is a sum, which holds the place that was asked for and the place that was read. To say "yes" if they are the same, the readout has to compare them. But it is one matrix. It can only give a number to each place asked for, give another number to each place read, and add the two. The sum is the lead of "yes" over "no": if it is above 0, the answer is "yes".
+# If the hop finds this move, then $u'$ is a sum, which holds the place that was asked for and the place that was read. To say "yes" if they are the same, the readout has to compare them. But it is one matrix. A product with a sum is a sum of two products, $R(u + o) = Ru + Ro$. So the readout can only give a number to the place asked for and another one to the place read, and add the two. The sum is the lead of "yes" over "no": if it is above 0, the answer is "yes".
 #
-# In the next cell, choose four numbers for two places, so that the sum is above 0 where the places are the same, and below 0 elsewhere. Can you do it?
+# In the next cell, choose four numbers for two places, so that the lead is above 0 where the places are the same, and below 0 elsewhere. Can you do it?
 
 # %% tags=["nbval-check-output"]
 asked = torch.tensor([2.0, -3.0])  # kitchen, garden: change them
 read = torch.tensor([1.0, 4.0])  # kitchen, garden: change them
-lead = asked[:, None] + read  # asked read: of "yes" over "no"
+lead = asked[:, None] + read  # 2 2: a row for each place asked
 same = lead[0, 0] + lead[1, 1]
 different = lead[0, 1] + lead[1, 0]
 print(f"sum where the places are the same: {same:.0f}, elsewhere: {different:.0f}")

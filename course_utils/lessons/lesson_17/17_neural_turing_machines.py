@@ -155,6 +155,8 @@ gated
 #
 # $$\tilde w(i) = \sum_j w_g(j)\, s(i - j)$$
 #
+# Only s(-1), s(0) and s(1) are not 0, and positions go round in a circle.
+#
 # In code, `roll(1, 1)` moves each weight one position on, and `roll(-1, 1)` one position back. Our kernel is (0, 0.2, 0.8): nothing goes back, 0.2 stays, and 0.8 goes on. How much weight does position 3 get?
 
 
@@ -200,7 +202,7 @@ address(M, before, k, beta, torch.tensor([[0.5]]), s, torch.tensor([[2.0]]))
 # %% [markdown]
 # Position 3 has 0.63 of the weight now, where it had 0.45. The function `address` does all four steps, and we use it in our machine.
 #
-# Below you can try the same example with other numbers. It begins nearly with ours. Which gate sends the head to position 3, one after its old position, whatever the memory holds? And which one sends it to position 1, one after the position that resembles the key?
+# Below you can try the same example with other numbers. It begins nearly with ours. The slider for the shift sets the kernel: 0.8 means that 0.8 of the weight goes one position forward, and the rest stays. Which gate sends the head to position 3, one after its old position, whatever the memory holds? And which one sends it to position 1, one after the position that resembles the key?
 
 # %%
 head_explorer = explore(
@@ -292,7 +294,7 @@ class OneStep(nn.Module):
 # %% [markdown]
 # In the two lines with `head`, the old weights `w_read` and `w_write` go in, and the new ones come out. No layer has a size that depends on $N$. So a larger memory needs no more parameters.
 #
-# The loop over all steps is still missing. At the beginning all positions hold the same small number, and both heads are at position 0. The loop collects the outputs, and the weights of both heads for our pictures.
+# The loop over all steps is still missing. At the beginning all positions hold the same small number, since a cosine needs a vector of some length, and both heads are at position 0. The loop collects the outputs, and the weights of both heads for our pictures.
 
 
 # %%
@@ -326,7 +328,7 @@ class Machine(OneStep):
 #
 # We train the machine to copy sequences of 1 to 5 vectors. The loss is the cross-entropy of the bits that it should repeat. Then we test it with new sequences, and some of them are longer than any in the training. For each length we look at the share of wrong bits. A guess has half of them wrong.
 #
-# We do so with two seeds, because it matters here with which random numbers the training begins. Do both machines learn to copy?
+# We do so with two seeds, because the result depends here on the random numbers at the start. Do both machines learn to copy?
 
 
 # %%
@@ -402,11 +404,11 @@ pictures.draw_heads(machines, eight)
 # %% [markdown]
 # With the shift, both heads walk. The write head takes one step for each vector, always in the same direction. In our picture it goes back: from position 0 to position 31, since the positions form a circle, and on from there. The read head waits. After the delimiter, it walks over the same positions in the same order.
 #
-# Each step is like the one before, so nothing stops the heads after five steps. Without the shift neither head walks: in the end, their weights are spread over all positions.
+# Each step is like the one before, so nothing stops the heads after the five vectors of the training. Without the shift neither head walks: in the end, their weights are spread over all positions.
 #
-# ## Which of the other steps are needed?
+# ## Which of the other parts are needed?
 #
-# We can take out each of the other steps in the same way:
+# We can take out each of the other parts of addressing in the same way:
 #
 # | taken out | how |
 # | --- | --- |
@@ -416,7 +418,7 @@ pictures.draw_heads(machines, eight)
 #
 # There is one more test. Perhaps our machine without the shift failed only because all positions begin alike. So we also take out the shift from a machine whose memory begins with random vectors.
 #
-# Which step can be left out, and most of the machines still learn?
+# Without which part do most of the machines still learn?
 
 # %%
 predict("17.other_step", ...)
@@ -427,7 +429,7 @@ reveal("17.other_step", "sharpening")
 pictures.draw_without_a_step()
 
 # %% [markdown]
-# Sharpening can be left out: two of three machines still copy ten vectors without it. Without the content or the old weights, none of three learns to do so. Nor does any without the shift, even if the positions differ from the beginning. The whole machine makes hardly any mistakes with these three seeds.
+# Sharpening can be left out: two of three machines still copy ten vectors without it. Without the content or the old weights, none of three learns to do so. Nor does any without the shift, even if the positions differ from the start on. The whole machine makes hardly any mistakes with these three seeds.
 #
 # The old weights are no surprise: without them, a head cannot go on from where it was. Why the content is needed, we do not know. A head can walk without it.
 #
@@ -483,9 +485,9 @@ diagrams.allocation(used.tolist(), allocated.tolist())
 # %% [markdown]
 # Position 1 is the freest, and gets 1 - 0.2 = 0.8. Then 0.2 is left. Position 2 gets half of it, 0.1, and position 0 gets a tenth of the remaining 0.1.
 #
-# But whoever writes wherever there is room loses the order of what was written. So the DNC also keeps **temporal links**: they say, for each two positions, whether one was written right after the other. A read head can follow them. In the exercises you write both parts.
+# But a head that writes to any free position loses the order of what was written. So the DNC also keeps **temporal links**: they say, for each two positions, whether one was written right after the other. A read head can follow them. In the exercises you write the usage and the links.
 #
-# How much do the links help? In the next figure, DNCs learned to copy 1 to 5 vectors, with links and without. The machines with the shift learned the same. Look at 10 vectors: does every DNC with links make fewer mistakes than every DNC without?
+# How much do the links help? In the next figure, DNCs learned to copy 1 to 5 vectors, with links and without. The machines with the shift learned the same task. Look at 10 vectors: does every DNC with links make fewer mistakes than every DNC without?
 
 # %%
 pictures.draw_computers()
