@@ -130,7 +130,6 @@ def _(numbers):
     return perceptron > 2 * 3.6 and general < perceptron / 2
 
 
-@claim("05", "Your model does much the same as the other five.")
 @claim("05", "The loss falls to less than 1.")
 def _(numbers):
     return numbers("loss at step 0:")[0] > 4 > 1 > numbers("loss at step 599:")[0]
@@ -230,7 +229,6 @@ def _(numbers):
     return min(numbers(f"Row {word}: the largest is")[0] for word in ("sad", "dog", "took", "wooden", "ball")) > 0.9
 
 
-@claim("10", "With two heads it gets both right, with no more parameters")
 @claim("10", "With one head, the model gets a little more than half of the digits right.")
 def _(numbers):
     return all(0.5 < share < 0.65 for share in numbers("one head ")[:3])
@@ -273,7 +271,6 @@ def _(numbers):
     return all(one < four - 0.02 for one, four in pairs) and min(four for _, four in pairs) > 0.95
 
 
-@claim("11", "With p / 10 most answers are wrong.")
 @claim("11", "Without positions, the model can only guess among the T - 1 other words")
 def _(numbers):
     guess, blind = numbers("a guess: 1 / (T - 1)  "), numbers("without positions  ")

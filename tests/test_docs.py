@@ -157,8 +157,8 @@ def test_no_page_is_written_for_one_machine():
 # What lessons quote that stands neither in their code nor in an output: names, titles, and words that they speak about.
 QUOTED_FROM_ELSEWHERE = {
     *("not great", "concat", "may attend", "On the Properties of Neural Machine Translation"),
-    *("appended to the input", "vieille", "le chien", "I am a thing", "I am a pronoun"),
-    *("must not be seen", "Is Mary in the kitchen?", "un vieil arbre", "n't", "never"),
+    "le chien",
+    *("must not be seen", "Is Mary in the kitchen?", "n't", "never"),
     *("may look", "great , not awful"),
 }
 

@@ -18,7 +18,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # So far, attention has read the values of all words, and returned their weighted mean. Such an attention is called **soft**. It is also called **global**, because it reads the whole sentence, even words with hardly any weight. This is a waste if a value takes much work to compute. In lesson 14, for example, a network has to look at a part of a picture for each value.
 #
-# Must attention be soft? In this lesson, we look at two kinds that read less. **Hard attention** treats the weights as probabilities, draws one word, and reads only the value of this word. **Local attention** takes a weighted sum as before, but only of the words in a **window**, a few neighbouring positions. Of each kind we ask how it can learn, and what we lose with it.
+# Must attention be soft? In this lesson, we look at two kinds that read less. **Hard attention** treats the weights as probabilities, draws one word, and reads only the value of this word. **Local attention** takes a weighted sum as before, but only of the words in a **window**, a few neighbouring positions. So hard attention gives up the weighted mean, and local attention gives up a part of the words. Of each kind we ask how it can learn, and what we lose with it.
 #
 # Our example is "the old dog barks loudly", and a query that looks for the verb. We have chosen its weights so that we can calculate with them by hand. How many of the five values does each kind of attention read?
 

@@ -167,7 +167,7 @@ def linear_hop(u, m, c, mask):  # B D, B M D, B M D, B M
 
 
 # %%
-class Memories(nn.Module):
+class SentenceReader(nn.Module):
     def __init__(self, hops, D, longest):  # longest: of the stories, in facts
         super().__init__()
         V = len(VOCABULARY)
@@ -181,7 +181,7 @@ class Memories(nn.Module):
         J, D = x.shape[-2:]  # its last two axes
         return (x * position_encoding(J, D)).sum(-2)  # B D, or B M D
 
-    def memories(self, facts, mask, k):  # B M J, B M
+    def as_memories(self, facts, mask, k):  # B M J, B M
         number = mask.cumsum(1)  # B M: 1 at the first fact, 2 at the second
         age = mask.sum(1, keepdim=True) - number  # B M: 0 at the last fact
         age = age.clamp(0, self.oldest)  # B M: no age above the highest
@@ -193,7 +193,7 @@ class Memories(nn.Module):
 
 
 # %%
-class MemoryNetwork(Memories):
+class MemoryNetwork(SentenceReader):
     def __init__(self, hops, D=20, longest=50):
         super().__init__(hops, D, longest)
         self.readout = nn.Linear(D, len(ANSWERS), bias=False)
@@ -206,8 +206,8 @@ class MemoryNetwork(Memories):
         u = self.encode(question, 0)  # B D
         weights = []
         for k in range(self.hops):
-            keys = self.memories(facts, mask, k)  # B M D
-            values = self.memories(facts, mask, k + 1)  # B M D
+            keys = self.as_memories(facts, mask, k)  # B M D
+            values = self.as_memories(facts, mask, k + 1)  # B M D
             look = linear_hop if linear else self.hop
             u, p = look(u, keys, values, mask)  # B D, B M
             weights.append(p)
