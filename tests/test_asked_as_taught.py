@@ -296,7 +296,9 @@ def teacher_forced(words, state, annotations, mask, weight_s, weight_h, v, *gru)
 
 
 def reinforce_loss(log_probability, reward, baseline):
-    return value("08", "-((reward - baseline) * log_p_k).mean", log_p_k=log_probability, reward=reward, baseline=baseline)
+    return value(
+        "08", "-((reward - baseline) * log_p_k).mean", log_p_k=log_probability, reward=reward, baseline=baseline
+    )
 
 
 def self_attention(x, weight_q, weight_k, weight_v, mask=None):

@@ -6,7 +6,6 @@ Transformer's layers (`transformer.py`), or which costs theory gives them (the l
 Shape letters: B sentences, T places, D width, R places on each side, W = 2R + 1 places of a window, V answers to choose from.
 """
 
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn

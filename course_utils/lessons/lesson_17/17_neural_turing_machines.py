@@ -249,7 +249,7 @@ N = 32  # positions of the memory
 W = 16  # width of a position
 
 
-def head(address, numbers, M, before):  # B W+6, B N W, B N
+def weights_of_head(address, numbers, M, before):  # B W+6, B N W, B N
     k, beta, g, s, gamma = numbers.split([W, 1, 1, 3, 1], dim=1)
     k = k.tanh()  # B W
     beta = F.softplus(beta)  # B 1
@@ -282,8 +282,8 @@ class OneStep(nn.Module):
         state = self.controller(torch.cat([x, r], 1), state)
         h = state[0]  # B H: the first of an LSTM's two vectors
         for_read, for_write = self.for_heads(h).chunk(2, 1)  # B W+6 each
-        w_read = head(self.address, for_read, M, w_read)  # B N
-        w_write = head(self.address, for_write, M, w_write)  # B N
+        w_read = weights_of_head(self.address, for_read, M, w_read)  # B N
+        w_write = weights_of_head(self.address, for_write, M, w_write)  # B N
         e, a = self.for_writing(h).chunk(2, 1)  # B W each
         M = write(M, w_write, e.sigmoid(), a.tanh())  # B N W
         r = read(M, w_read)  # B W
