@@ -292,7 +292,7 @@ class OneStep(nn.Module):
 
 
 # %% [markdown]
-# In the two lines with `head`, the old weights `w_read` and `w_write` go in, and the new ones come out. No layer has a size that depends on $N$. So a larger memory needs no more parameters.
+# In the two lines with `weights_of_head`, the old weights `w_read` and `w_write` go in, and the new ones come out. No layer has a size that depends on $N$. So a larger memory needs no more parameters.
 #
 # The loop over all steps is still missing. At the beginning all positions hold the same small number, since a cosine needs a vector of some length, and both heads are at position 0. The loop collects the outputs, and the weights of both heads for our pictures.
 
