@@ -378,9 +378,9 @@ def _(numbers):
     return found_without < 0.4 < found and right_without < right
 
 
-@claim("14", "Only the second looks of the whole model follow the digit everywhere")
+@claim("14", "Only the second looks of the whole model follow the digit from left to right")
 def _(numbers):
-    whole, *others = (numbers(f"“{name} correlation")[0] for name in ("whole model", "without reward for looking", "blind for patch 1"))  # fmt: skip
+    whole, *others = (numbers(f"“{name} correlation")[0] for name in ("whole model", "without reward for looking", "blind to patch 1"))  # fmt: skip
     return whole > 0.8 and max(others) < 0.5
 
 
@@ -422,7 +422,7 @@ def _(numbers):
     return not numbers("daniel took the milk” and hop 2 at “daniel went to the bathroom”, and says bathroom")
 
 
-@claim("16", "The weights are far above equal weights, about five times as large")
+@claim("16", "The weights are far above equal weights, more than five times as large")
 def _(numbers):
     (who, _), (_, where), (equal, _) = (numbers(f"\n{row}  ") for row in ("hop 1", "hop 2", "equal weights"))
     right = numbers("right answers to 4,000 new questions:")[0]
@@ -434,7 +434,7 @@ def _(numbers):
     return numbers("Answer:")[0] < 0.48
 
 
-@claim("16", "The move that counts gets little more than with equal weights.")
+@claim("16", "The move that counts gets more than with equal weights, but far less than with two hops.")
 def _(numbers):
     (who, where), (equal, _) = numbers("\nhop 1  "), numbers("\nequal weights  ")
     return who < 0.05 and equal < where < 2 * equal

@@ -666,9 +666,9 @@ def test_no_warning_of_what_the_check_tries_reaches_a_learner():
     assert not heard
 
 
-def test_the_numbers_of_the_lesson_do_not_pass_where_not_has_a_value():
+def test_numbers_that_give_not_a_value_do_not_pass():
     report = told("02.negation_by_hand", lambda longest: ([20, 10, 0], [0, 20, 0], [2, -1]))
-    assert "In the lesson" in report.message and report.mistake == "not_taken_for_zero", str(report)
+    assert report.mistake == "not_taken_for_zero", str(report)
     shared = told("02.negation_by_hand", lambda longest: ([20, 10, 0], [0, 20, 0], [5, -2]))
     assert shared.mistake == "negated_always_negative", str(shared)
 

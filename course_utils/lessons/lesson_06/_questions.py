@@ -82,7 +82,7 @@ questions = (
     NumberQuestion(
         "06.q5",
         "what looking back costs",
-        "A source of 20 words becomes a translation of 30 words. The decoder looks back before each word of the translation. How many scores does it compute? Leave out the signs BOS and EOS.",
+        "A source of 20 words becomes a translation of 30 words. The decoder looks back before each word of the translation. We leave out the signs BOS and EOS. How many scores does it compute?",
         answer=600,
         tolerance=0.5,
         why="Each of the 30 target words is scored against each of the 20 source words.",

@@ -124,7 +124,7 @@ first_glimpse
 diagrams.recurrent_attention(new=["sensor", "location", "aim"])
 
 # %% [markdown]
-# The glimpse network needs the location because the patches do not say where they were cut out. So this network has four linear layers. `what` reads the cells ρ of all patches, `where` reads the location, and `from_what` and `from_where` bring the two together:
+# The glimpse network needs the location because the patches do not say where they were cut out. It has four linear layers. `what` reads the cells ρ of all patches, `where` reads the location, and `from_what` and `from_where` bring the two together:
 #
 # $$u = \text{ReLU}(\text{what}(\rho)) \qquad w = \text{ReLU}(\text{where}(l)) \qquad g = \text{ReLU}(\text{from\_what}(u) + \text{from\_where}(w))$$
 #
@@ -205,7 +205,7 @@ reveal("14.mean", "left")
 #
 # ## The whole model
 #
-# The model looks `looks` times. The first location is the centre, and each further one is drawn. With σ = 0 it looks exactly at μ. A gradient could still reach a location by another way: the layer `where` reads it as two numbers. Which line makes sure that no gradient flows from a location to its mean? The layer `value`, which predicts the reward, is explained after the cell.
+# The model looks `looks` times. The first location is the centre, and each further one is drawn. With σ = 0 it looks exactly at μ. A gradient could still reach a location in another way: the layer `where` reads it as two numbers. Which line makes sure that no gradient flows from a location to its mean? The layer `value`, which predicts the reward, is explained after the cell.
 
 
 # %%
@@ -319,7 +319,7 @@ table(rows, layers, corner="Does the term move the layer?")
 #
 # We train the model for 2,000 steps, with two looks. It is never told where the digit is. In training, σ falls from 0.5 to 0.1 in the first two thirds of the steps, and stays there. So the model tries places far apart at first, and places close to μ later. In the test, σ is 0.
 #
-# We say that a look **hits** if its centre lies in the digit's box. The first look hits in about 28 of 100 fields. The box can begin in 17 rows. With the middle 9 of them, the centre of the field lies in it or on its edge. The same is true of the columns, and $(9/17)^2$ is 0.28. In how many of 100 fields will the second look hit?
+# We say that a look **hits** if its centre lies in the digit's box. The first look hits in about 28 of 100 fields. The box can begin in 17 rows. If it begins in one of the middle 9, its rows reach the centre of the field. The same is true of the columns, and $(9/17)^2$ is 0.28. In how many of 100 fields will the second look hit?
 
 # %% tags=["nbval-check-output"]
 predict("14.found", ...)
@@ -396,11 +396,11 @@ table({"whole model": whole, f"without {part}": without}, columns, digits=2)
 # %%
 blind = deepcopy(model)
 blind.what.weight.data[:, 64:] = 0  # these columns read patch 1
-models = {"whole model": model, f"without {part}": other, "blind for patch 1": blind}
+models = {"whole model": model, f"without {part}": other, "blind to patch 1": blind}
 show_following(models, fields, corners)
 
 # %% [markdown]
-# Only the second looks of the whole model follow the digit everywhere. Without the reward for looking, they stay in one region. The copy that is blind for patch 1 follows the digit only near the centre, where patch 0 reaches it. If the digit is far to the left or to the right, the second look always has the same x.
+# Only the second looks of the whole model follow the digit from left to right. Without the reward for looking, they stay in one region. The copy that is blind to patch 1 follows the digit only near the centre, where patch 0 reaches it. If the digit is far to the left or to the right, the second look always has the same x.
 #
 # So the reward has taught the model to look where patch 1 shows a spot.
 #
@@ -408,7 +408,7 @@ show_following(models, fields, corners)
 #
 # <details><summary>Answer</summary>
 #
-# In both cases the second look hits fewer digits: about 60 of 100 without patch 1, and about 30 without the baseline. In fields as small as these, patch 0 alone can be of use. At the centre, it touches the box for 15 of the 17 rows and columns in which this can begin, and $(15/17)^2$ is 0.78.
+# In both cases the second look hits fewer digits: about 60 of 100 without patch 1, and about 30 without the baseline. In fields as small as these, patch 0 alone can be of use. At the centre, it touches the box for 15 of the 17 rows and columns in which the box can begin, and $(15/17)^2$ is 0.78.
 #
 # </details>
 #
@@ -452,9 +452,9 @@ print("Peeking:  ", sum(logits_stay(peeking, field) for field in fields[:100]))
 # %% [markdown]
 # For our model, the logits stay the same in all 100 fields, so its glimpses are all that it sees. For `Peeking`, they change in every field. In the exercises, you write such a test.
 #
-# ## Is it the same for other seeds?
+# ## Which parts matter in larger fields?
 #
-# So far we have trained one model of each kind. The next figure shows larger models, five of each kind, from five seeds. Their fields have 32×32 pixels, a glimpse has three patches, and the training takes 5,000 steps. On the left, each dot compares a model with the unchanged one of the same seed. On the right, it says how often the last look hits.
+# So far we have trained one model of each kind. The next figure shows larger models, five of each kind, from five seeds. Their fields have 32×32 pixels, a glimpse has three patches, and the training takes 5,000 steps. On the left, each dot compares a model with the unchanged one of the same seed. On the right, it shows how often the last look hits.
 #
 # In one kind, the second look goes anywhere, by chance. In the last kind, a **convolutional network** slides small filters over all pixels. Its training takes 1,000 steps. Which changes cost most?
 
@@ -464,7 +464,7 @@ show_changes()
 # %% [markdown]
 # Four changes cost most: patch 0 alone, one look, a second look that goes anywhere, and no reward for looking. Each of them costs more than 0.2 with every seed. The baseline helps with every seed, too, but less. Four looks are better than two with every seed.
 #
-# With patch 0 alone, the last look hits about a third of the digits. At the centre, patch 0 touches the box in $(15/25)^2 = 0.36$ of these fields. So such a model finds hardly more digits than its first look has already touched.
+# With patch 0 alone, the last look hits about a third of the digits. At the centre, patch 0 touches the box in $(15/25)^2 = 0.36$ of these fields. So such a model finds no more digits than its first look touches.
 #
 # The convolutional network, which may read all pixels, is better than every model with glimpses here.
 #
@@ -476,15 +476,15 @@ show_changes()
 show_looks_among_clutter(4, 6)  # eight fields are stored, from 0 to 7
 
 # %% [markdown]
-# When a look has missed, the model tries another place. In field 4 two looks miss, and the third one hits. In field 6 the second look hits, but the model reads the 5 as a 0. So to find a digit is not yet to read it.
+# When a look has missed, the model tries another place. In field 4 two looks miss, and the third one hits. In field 6 the second look hits, but the model reads the 5 as a 0. So finding a digit is not the same as reading it.
 #
-# Are later looks often of use? For each look, the first row of the table says how often it hits. The second row counts only those fields in which no earlier look has hit.
+# Do later looks often help? For each look, the first row of the table says how often it hits. The second row counts only those fields in which no earlier look has hit.
 
 # %%
 hits_among_clutter()
 
 # %% [markdown]
-# Later looks are often of use: in a third of the fields, the third or the fourth look is the first to hit. But the model may also leave the digit again. The second row adds up to 0.86, so some look hits in 0.86 of the fields. The last look hits only in 0.64.
+# Later looks often find the digit: in a third of the fields, the third or the fourth look is the first to hit. But the model may also leave the digit again. The second row adds up to 0.86, so some look hits in 0.86 of the fields. The last look hits only in 0.64.
 #
 # <details><summary>Are glimpses better than a convolutional network among clutter?</summary>
 #
@@ -494,7 +494,7 @@ hits_among_clutter()
 #
 # ## So: where should it look next?
 #
-# It should look at the place where, after glimpses like these, looking has been rewarded most. In our fields, that is a bright spot in a coarse patch. The coarse patch shows where the spot is, and the reward teaches the model to go there. With five seeds, a model without either of them missed most digits. Among clutter there are several spots, and the model needs more looks.
+# It should look at the place where, after glimpses like these, looking has been rewarded most. In our fields, that is a bright spot in a coarse patch. The coarse patch shows where the spot is, and the reward teaches the model to go there. With five seeds, models without coarse patches missed most digits, and so did models without the reward. Among clutter there are several spots, and the model needs more looks.
 #
 # ## Questions
 

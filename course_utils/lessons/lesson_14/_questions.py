@@ -121,7 +121,7 @@ predictions = (
     Prediction(
         "14.without",
         "In how many of 100 fields does the second look hit the digit's box now?",
-        why="A later figure shows larger models, from five seeds, without some of their parts.",
+        why="Nothing has told the location network which places are good.",
     ),
     Prediction(
         "14.own",

@@ -25,7 +25,7 @@ from course_utils.models.memory import Answered, fit, score
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# A network reads a story, and then it is asked a question. The answer stands in no single sentence: the network has to find one fact, and with its help another one. That is what we mean by *reasoning* in this lesson. Can attention do it?
+# A network reads a story, and then it is asked a question. No single sentence is enough to answer it: the network has to find one fact, and with its help another one. That is what we mean by *reasoning* in this lesson. Can attention do it?
 #
 # We build a network that asks its story several times, and watch which facts it looks at. Then we try to prove it wrong: we leave one step out, we change the story, and we ask other kinds of questions.
 #
@@ -150,7 +150,7 @@ diagrams.memory_hops()
 # %% [markdown]
 # $M^1$ is used twice: hop 1 reads its values there, and for hop 2 they are the keys. The paper calls this **adjacent tying**. So K hops need K + 1 embeddings.
 #
-# For our story, the plan would be: hop 1 compares the question with $M^0$, finds "daniel took the milk", and reads the vector of this fact from $M^1$. So the next question holds the vector of "daniel". The keys of hop 2 are $M^1$, too, made with the same embedding. So the facts about Daniel match this question, and their ages can tell which is the latest. So hop 2 can find "daniel went to the bathroom". Whether training finds this plan, we have to see.
+# For our story, the plan would be: hop 1 compares the question with $M^0$, finds "daniel took the milk", and reads the vector of this fact from $M^1$. The next question therefore holds the vector of "daniel". The keys of hop 2 are $M^1$, too, made with the same embedding. The facts about Daniel match this question, and their ages can tell which is the latest. So hop 2 can find "daniel went to the bathroom". Whether training finds this plan, we have to see.
 #
 # At the beginning of training, a softmax over many facts gives nearly equal weights, and little is learned. So the training begins with another function, a hop without a softmax, in which the scores themselves are the weights.
 
@@ -244,7 +244,7 @@ print(draw_hops(two_hops, example.facts, example.question, example.support))
 mean_weights(two_hops, new)
 
 # %% [markdown]
-# The weights are far above equal weights, about five times as large: hop 1 looks at who had the thing last, and hop 2 at where that person was. Nearly all answers are right.
+# The weights are far above equal weights, more than five times as large: hop 1 looks at who had the thing last, and hop 2 at where that person was. Nearly all answers are right.
 #
 # **Your turn**: in a new cell, run `mean_weights(train(hops=2, linear_steps=0), new)`. Does the network need the linear start?
 #
@@ -276,7 +276,7 @@ reveal("16.one_hop", round(share_right, 2))
 mean_weights(one_hop, new)
 
 # %% [markdown]
-# The hop gives no weight to the fact that says who had the thing. This fact names no place. The move that counts gets little more than with equal weights. So the hop does not know which move counts.
+# The hop gives no weight to the fact that says who had the thing. This fact names no place. The move that counts gets more than with equal weights, but far less than with two hops. So the hop hardly knows which move counts.
 #
 # There is a simple rule for someone who does not know. Each move is a vote for its place, and the place with the most votes wins. The next table compares the network with this rule. Do they agree?
 
@@ -284,7 +284,7 @@ mean_weights(one_hop, new)
 compare_with_votes(one_hop, new_texts, new)
 
 # %% [markdown]
-# They agree in most stories, and the network is right about as often as this rule. In short stories, the rule is right quite often, and far more often than one fixed place.
+# They agree in most stories, and the network is right about as often as this rule. In these stories of at most ten facts, the rule is right quite often, and far more often than one fixed place.
 #
 # So a network can be right without finding the fact that the answer rests on. And the second hop is needed: without it, the network does not find whose moves count.
 #
@@ -344,11 +344,11 @@ draw_by_kind(right)
 # %% [markdown]
 # "Yes or no" has the fewest right answers with two hops. Even with three hops, many answers are wrong.
 #
-# For "one fact" and "north of", one hop is enough. For "two facts" and "three facts", every network with two hops beats every network with one. A third hop does not help there, and two of the five networks with three hops fail at "two facts". Why is a third hop not needed for "three facts"? Such a question asks where the apple was before the kitchen. So it names one of the moves itself, and two facts remain to be found.
+# For "one fact" and "north of", one hop is enough. For "two facts" and "three facts", every network with two hops beats every network with one. A third hop does not help there, and two of the five networks with three hops fail at "two facts". Why is a third hop not needed for "three facts"? Such a question asks where the apple was before the hallway. So it names one of the moves itself, and perhaps this is why two hops are enough.
 #
 # ## Why is "yes or no" so hard?
 #
-# Only one fact has to be found for "Is Mary in the kitchen?", namely her last move. So a lack of hops cannot be the reason. What else could it be?
+# Only one fact has to be found for "Is Mary in the kitchen?", namely her last move. So a lack of hops cannot be the only reason. What else could it be?
 #
 # If the hop finds this move, then $u'$ is a sum, which holds the place that was asked for and the place that was read. To say "yes" if they are the same, the readout has to compare them. But it is one matrix. A product with a sum is a sum of two products, $R(u + o) = Ru + Ro$. So the readout can only give a number to the place asked for and another one to the place read, and add the two. The sum is the lead of "yes" over "no": if it is above 0, the answer is "yes".
 #
@@ -496,7 +496,7 @@ check("16.q5", ...)
 # - A memory is a sum of word vectors, weighted by position. A vector for the age of the fact is added.
 # - A hop attends to all facts, reads, and adds what it has read to the question, which then asks again.
 # - A good score can hide a shortcut. We find it by looking at the weights, and by changing the story.
-# - Longer stories bring many more mistakes. A linear readout cannot compare two places, and with a ReLU between two layers it can.
+# - Longer stories bring many more mistakes. A linear readout cannot compare two places, and a readout of two layers with a ReLU between them can.
 #
 # **Exercises**: [open them](../exercises/16_memory_networks_exercises.ipynb)
 #

@@ -83,7 +83,7 @@ def weighted_sum(outputs, gates):  # B N E, B N
 _shown.draw_mixture()
 
 # %% [markdown]
-# The input is the query, the rows of $W$ are the keys, and the outputs are the values. There is one difference from the attention of words: a value has to be computed anew for each query. If an expert is not asked, this work is saved. In the box "mask", we shall leave experts out.
+# The input is the query, the rows of $W$ are the keys, and the outputs are the values. There is one difference from the attention of words that matters here: a value has to be computed anew for each query. If an expert is not asked, this work is saved. In the box "mask", we shall leave experts out.
 #
 # ## Work together, or compete?
 #
@@ -91,7 +91,7 @@ _shown.draw_mixture()
 #
 # $$\tfrac{1}{2} \Big\| t - \sum_i g_i o_i \Big\|^2 \qquad\text{or}\qquad -\log \sum_i g_i\, e^{-\frac{1}{2} \| t - o_i \|^2}$$
 #
-# The first loss compares only the sum with the target. The second loss compares each output by itself (Jacobs et al. 1991, equation 1.3). It is minus the log probability of the target, if the gate draws one expert and this expert's output is the mean of a Gaussian. Its exponential is 1 if the output equals the target, and near 0 if it is far away. So this loss is small as soon as one expert with a large gate is right.
+# The first loss compares only the sum with the target. The second loss compares each output by itself (Jacobs et al. 1991, equation 1.3). Up to a constant, it is minus the log density of the target, if the gate draws one expert and this expert's output is the mean of a Gaussian. The exponential of an output is 1 if it equals the target, and near 0 if it is far away. So this loss is small as soon as one expert with a large gate is right.
 #
 # We take the two experts again, with the outputs 2 and 6 and the gates 3/4 and 1/4. The target is 2, so the first expert is right. The function `mixture_loss` computes the second loss, and in the exercises you write it. Which of the losses asks the first expert to change its output, although it is right?
 
@@ -171,7 +171,7 @@ diagrams.best_experts(scores, gates)
 # %% [markdown]
 # The first expert gets 0. The other two share the weight by the softmax of 3 and 2, which is 0.731 and 0.269.
 #
-# An output that is multiplied by 0 gets a gradient of 0. So the first expert learns nothing from this input. And if a gate is not 0, but tiny? We let three outputs, 2, 6 and 4, make one step towards the target 5. The gates are 0, 0.9999 and 0.0001. Which outputs change with SGD, which takes the plain gradient, and which change with Adam?
+# An output that is multiplied by 0 gets a gradient of 0. So the first expert gets no gradient from this input. And if a gate is not 0, but tiny? We let three outputs, 2, 6 and 4, make one step, so that their weighted sum comes nearer to the target 5. The gates are 0, 0.9999 and 0.0001. Which outputs change with SGD, which takes the plain gradient, and which change with Adam?
 
 # %% tags=["nbval-check-output"]
 gates = torch.tensor([0.0, 0.9999, 0.0001])  # N
@@ -186,7 +186,7 @@ for optimizer in (torch.optim.SGD, torch.optim.Adam):
 # %% [markdown]
 # With SGD, only the second output changes visibly. With Adam, the third output moves as far as the second, although its gate is 10,000 times smaller. As we saw in lesson 13, Adam divides a gradient by its usual size, so even a tiny gradient makes a full step.
 #
-# Only the first expert stays where it was with Adam. An expert learns nothing from an input for which its gate is exactly 0, and forgets nothing either.
+# Only the first expert stays where it was with Adam. An expert gets no gradient from an input for which its gate is exactly 0. So it learns nothing from this input.
 #
 # ## One expert for each input
 #
@@ -258,7 +258,7 @@ print("its translation:", translation[0].item())
 # %% [markdown]
 # They would be at 5 and at 8 + 12 = 20, as in the first token of this batch.
 #
-# Eight linear experts should translate these tokens. The output of each has a score for each of 72 symbols. A linear expert adds the scores of the word to those of the language, so what it learns about a word counts in all its languages. So one expert can hold one language, and eight experts would be enough. The training loop has a place for a second loss, which is 0 for now.
+# Eight linear experts should translate these tokens. The output of each has a score for each of 72 symbols. A linear expert adds the scores of the word to those of the language, so what it learns about a word counts in all its languages. So one expert can hold one language completely, and more languages only in part. Eight experts would be enough. The training loop has a place for a second loss, which is 0 for now.
 
 
 # %%
@@ -299,7 +299,7 @@ alone = train(no_loss)
 reveal("18.without_balance", round(test("no second loss", alone), 2))
 
 # %% [markdown]
-# Most of the words are wrong, and few of the eight experts have work. We say that the mixture has **collapsed**. The other experts are not asked, so they get no gradient and cannot become better. The few cannot hold eight languages, because a linear expert can hold only one.
+# Most of the words are wrong, and few of the eight experts have work. We say that the mixture has **collapsed**. The other experts are not asked, so they get no gradient and cannot become better. The few cannot hold eight languages, because a linear expert can hold more than one only in part.
 #
 # ## A balance loss
 #
@@ -373,7 +373,7 @@ with torch.no_grad():
 table(rows, ["share of all tokens", "right of its own", "right of the others"])
 
 # %% [markdown]
-# Each expert gets most of its own tokens right, and almost none of the others. So the gate asks the right expert, and no other expert could take its place. An expert gets a gradient only from the tokens that are sent to it, so it has learned these and no others.
+# Each expert gets most of its own tokens right, and almost none of the others. So the gate asks the right expert, and no other expert could take its place. An expert gets a gradient only from the tokens that are sent to it, so it has learned these and hardly any others.
 #
 # ## Other ways to balance
 #
@@ -439,7 +439,7 @@ _shown.compare_layers("8 experts", "one network", "one wide network")
 _shown.compare_layers("8 experts", "8 experts, capacity", "8 experts, no balance loss")
 
 # %% [markdown]
-# The capacity costs a few right words with every seed. Without the balance loss, this translator gets hardly fewer words right. We do not know why it does not collapse, but not every layer of experts needs a balance loss.
+# The capacity costs a few right words with every seed. Without the balance loss, this translator gets hardly fewer words right. Not every layer of experts needs a balance loss. We come back to this below.
 #
 # ## What does each expert answer?
 #
@@ -459,11 +459,11 @@ reveal("18.specialists", "some of the words, in all languages")
 _shown.draw_translators({"before training": untrained, "after training": translator})
 
 # %% [markdown]
-# In most columns of the right picture, one colour prevails: a word goes to the same expert in most of the languages. But training did not bring this division about. Before training, the gate divides the words even more strictly, by chance, and many words keep their expert. So an expert can learn the words that it happens to get.
+# In most columns of the right picture, one colour prevails: a word goes to the same expert in most of the languages. But training did not bring this division about. Before training, the gate divides the words even more strictly, by chance, and many words keep their expert. So an expert can learn the words that it happens to get. Perhaps this is also why this translator needs no balance loss: its gate has spread the words from the start.
 #
 # ## So: who should answer?
 #
-# The expert that was asked such inputs in training should answer. In our switch, each expert is good at its own tokens and useless for the others.
+# The expert that was given such inputs in training should answer. In our switch, each expert is good at its own tokens and useless for the others.
 #
 # So what matters is who is asked in training. If only few experts are asked, they have to do all the work. A balance loss or offsets bring tokens to the others. And an expert that is to answer alone has to be trained to be right alone.
 #
@@ -489,9 +489,9 @@ check("18.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Who should answer? The expert that was asked such inputs in training: it has become good at them. The gate, which is attention over networks, finds it.
-# - If experts compete, the one with the largest gate can answer alone. If they work together, it cannot.
-# - An expert with a gate of exactly 0 learns nothing and forgets nothing. With a tiny gate, Adam still moves it by full steps.
+# - Who should answer? The expert that was given such inputs in training: it has become good at them. The gate, which is attention over networks, finds it.
+# - If experts compete, the one with the largest gate can answer alone. If they work together, in most runs it cannot.
+# - An expert with a gate of exactly 0 gets no gradient. With a tiny gate, Adam still moves it by full steps.
 # - A switch asks one expert and multiplies its output by its probability, so that the gate can learn. Its linear experts collapsed without a balance loss or offsets: few of them did all the work.
 # - At nearly equal work per token, a layer of experts knows more than one network. At nearly equal parameters, it knows less.
 #

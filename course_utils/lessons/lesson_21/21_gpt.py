@@ -27,7 +27,7 @@ from course_utils.models.train_model import train_model
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# The models that answer our questions every day write a text piece by piece. In this lesson we want to know what is inside them. We build a small one, train it, and find out how it can copy a name. Then we look at the parts that have changed since 2017. At the end, a table compares our model with Llama 3.
+# The models that answer our questions every day write a text piece by piece. In this lesson we want to know what is inside them. We build a small one, train it, and find out in a still smaller model how copying can work. Then we look at the parts that have changed since 2017. At the end, a table compares our model with Llama 3.
 #
 # ## Half a Transformer
 #
@@ -84,7 +84,7 @@ for name, mask in masks.items():
 # %% [markdown]
 # In BERT the vectors change, because the four words now also look at the fifth. In GPT they stay as they are. So a GPT can keep the keys and values of earlier words in a cache (lesson 13). BERT would have to compute them anew for each new word.
 #
-# The models that we talk to write, so they are decoders. From here on we build a GPT. Its words are single characters, because then a small model is enough.
+# Chat models write, and most of them are decoders. From here on we build a GPT. Its words are single characters, because then a small model is enough.
 #
 # ## The model
 #
@@ -168,7 +168,7 @@ print("logits    ", tuple(model(ids).shape))
 print("parameters", sum(weights.numel() for weights in model.parameters()))
 
 # %% [markdown]
-# The model makes 5 predictions, one after each character. So one text of 5 characters gives 5 examples to learn from, and nobody has to label them.
+# The model makes 5 predictions, one after each character. So a text of 6 characters gives 5 examples to learn from, and nobody has to label them.
 #
 # ## How well can anyone predict?
 #
@@ -239,16 +239,16 @@ columns = ["bits per character", "bits per letter to copy"]
 table(rows, columns, corner="unseen tales", digits=2)
 
 # %% [markdown]
-# In a cell with several runs stands their mean, and in brackets the lowest and the highest. Our GPT copies better than the counts, and it also needs fewer bits for all characters together. It does not reach the limit in 700 steps. With three times as many steps, five GPTs come close to it. So a GPT can learn to copy a name, and we want to know how.
+# Where a cell sums up several runs, it gives their mean, with the lowest and the highest in brackets. Our GPT copies better than the counts, and it also needs fewer bits for all characters together. It does not reach the limit in 700 steps. With three times as many steps, five GPTs come close to it. So a GPT can learn to copy letters of a name better than by counting, and we want to know how.
 #
 # ## How can a model copy?
 #
-# Olsson et al. 2022 found how. Two heads work together:
+# Elhage et al. 2021 found how, and Olsson et al. 2022 studied it in larger models. Two heads work together:
 #
 # 1. In one layer, a head looks at the word before. Then the vector of every word also says which word it follows.
 # 2. In a later layer, a head looks for the word that followed an earlier word *equal* to the present one, and copies it. This head is called an **induction head**.
 #
-# In our tale, "V" comes for the second time. The first head has told the "o" of the first mention that it follows a "V". So the second "V" can find this "o", and copy it.
+# In our tale, "V" comes for the second time. The first head would tell the "o" of the first mention that it follows a "V". So the second "V" can find this "o", and copy it.
 #
 # In our GPT eight heads work at once, so the two steps are hard to see. We train a smaller model in the small world of lesson 11. A text has twelve different words, written as numbers. Then one of them comes again, and the model has to say which word followed it the first time. The model has positions and attention alone, in two layers of one head each. In how many of 500 texts is it right?
 
@@ -367,7 +367,7 @@ for choose in (most_probable, from_nucleus, at_temperature_2):
         print("   ", write(model, prompt, choose, seed))
 
 # %% [markdown]
-# The two texts are the same if we take the most probable character each time, because chance plays no part then. At temperature 2, improbable letters come more often, and words are misspelt.
+# The two texts are the same if we take the most probable character each time, because chance plays no part then. At temperature 2, improbable letters come more often, and more words are misspelt. Our GPT also makes mistakes without chance. It often gets the first letter of a name right and the rest wrong: after 700 steps, a letter to copy still costs it more than a bit.
 #
 # **Your turn**: no tale that our GPT has read is about a king. Run the next cell with other seeds. What becomes of the king?
 
@@ -410,7 +410,7 @@ print("LayerNorm", nn.LayerNorm(3)(x).detach())
 # %% [markdown]
 # The mean square is (1 + 4 + 4) / 3 = 3, so each number is divided by √3 = 1.732. The signs stay, because no mean is subtracted.
 #
-# **SwiGLU** (Shazeer 2020) takes the place of the feed-forward network. In it, each hidden unit can be opened or closed by a gate. Two matrices read x side by side. The result of the first one passes through $\text{SiLU}(z) = z\, \sigma(z)$, where σ is the sigmoid, and becomes a gate. The gate multiplies the result of the second one, number by number. A third matrix brings the product back to the width D.
+# **SwiGLU** (Shazeer 2020) takes the place of the feed-forward network. In it, each hidden unit can be made larger or smaller by a gate. Two matrices read x side by side. The result of the first one passes through $\text{SiLU}(z) = z\, \sigma(z)$, where σ is the sigmoid, and becomes a gate. The gate multiplies the result of the second one, number by number. A third matrix brings the product back to the width D.
 #
 # $$\text{SwiGLU}(x) = \big(\text{SiLU}(x W_\text{gate}) \odot x W_\text{up}\big)\, W_\text{down}$$
 #
@@ -491,7 +491,7 @@ table(rows, columns, corner="change, five seeds, 700 steps")
 #
 # One more thing has changed: the same attention is computed in another way. A GPU has a large, slow memory and a small, fast one. The T × T scores of a long text do not fit into the fast one. So **FlashAttention** (Dao et al. 2022) takes keys and values block by block, and never writes all scores down.
 #
-# But a softmax needs the sum over all scores. How can it be computed from one block after the other? We keep three things: the largest score so far, $m$, the sum $\ell$ of all $e^{s - m}$, and the sum $c$ of the values, weighted by the same $e^{s - m}$. We subtract $m$ because $e^s$ may be too large for the computer, and in the quotient of both sums it cancels. When a block brings a larger score, $m$ becomes $m'$, and both sums have to shrink by the factor $e^{m - m'}$, because $e^{s - m'} = e^{m - m'} e^{s - m}$ (Milakov and Gimelshein 2018):
+# But a softmax needs the sum over all scores. How can it be computed block by block? We keep three things: the largest score so far, $m$, the sum $\ell$ of all $e^{s - m}$, and the sum $c$ of the values, weighted by the same $e^{s - m}$. We subtract $m$ because $e^s$ may be too large for the computer, and in the quotient of both sums it cancels. When a block brings a larger score, $m$ becomes $m'$, and both sums have to shrink by the factor $e^{m - m'}$, because $e^{s - m'} = e^{m - m'} e^{s - m}$ (Milakov and Gimelshein 2018):
 #
 # $$\ell' = e^{m - m'}\, \ell + \sum_j e^{s_j - m'} \qquad\qquad c' = e^{m - m'}\, c + \sum_j e^{s_j - m'}\, v_j$$
 #
@@ -552,7 +552,7 @@ print("as usual: ", scores.softmax(-1) @ values)
 # | biases | in attention, feed-forward and norms | none | 21 |
 # | parameters | 58,704 | 8 billion | 21 |
 #
-# So inside Llama 3 is the decoder of 2017, with some parts exchanged, and with over 100,000 times our number of parameters. A cache and a softmax in blocks change how it is computed, and not what it computes. Other models differ more. DeepSeek-V3 has experts in place of most feed-forward networks (lesson 18). Qwen3-Next and Kimi Linear have a delta rule in place of three of four attentions (lesson 20). Many companies do not tell what is inside their models.
+# So inside Llama 3 is the decoder of 2017, with some parts exchanged, and with over 100,000 times our number of parameters. A cache and a softmax in blocks change how it is computed, and not what it computes. Other models differ more. DeepSeek-V3 has experts in place of most feed-forward networks (lesson 18). Qwen3-Next and Kimi Linear have a delta rule in place of three of four attentions (lesson 20). Many companies do not say what is inside their models.
 #
 # ## Questions
 #
