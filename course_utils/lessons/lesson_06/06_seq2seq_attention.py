@@ -20,7 +20,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
 # In lesson 05, the encoder had a state after every word, but the decoder got only the last one. Short sentences came out right, but in sentences of 12 words most of the words were wrong.
 #
-# In this lesson, the decoder may look back at all states of the encoder, before each word that it writes. We build this model, and train it in the small world of lesson 05. Then we want to know three things: does it look at the right words, how long may a sentence be now, and where does the help end?
+# In this lesson, the decoder may look back at all states of the encoder, before each word that it writes. We build this model, and train it in the small world of lesson 05. Then we want to know three things: does it look at the right words, how long may a sentence be now, and where does the help end? At last we look at real sentences, and at another decoder that looks back.
 #
 # ## All states instead of the last one
 #
@@ -378,6 +378,26 @@ plots.weights(
 #
 # So looking back removes one limit, the single vector, but not every limit. The decoder also has to know where to look next, and it has practised this only in sentences of up to 12 words.
 #
+# ## Real sentences
+#
+# Does a decoder look at the right words of real sentences, too? The course has a larger model, with the same kind of attention, that has learned French from 29,000 English captions of photos. A word of interest is "old", which is "vieux" or "vieil" in French, depending on the noun: an old man is *un vieil homme*. Which English words does the model look at when it writes "vieil"?
+
+# %%
+french, subwords = load_pretrained("attention-en-fr")
+seen = align(french, subwords, "An old man is sitting next to a swimming pool.")
+plots.weights(seen.weights, seen.source, seen.target, xlabel="English", ylabel="French")
+
+# %% [markdown]
+# It looks at "old" and at "man". This makes sense, because the noun decides between "vieux" and "vieil".
+#
+# In the next cell you can type sentences of your own. The sentence that we have put there needs "vieil", too, because of the noun "arbre", a tree. Does the model look at "tree", and does it write "vieil"?
+
+# %%
+translation_window(french, subwords, "An old tree stands in the snow.")
+
+# %% [markdown]
+# The model gives about a quarter of the weight to "tree", and yet it writes "vieux". So weights show where a model looks. They do not show how the model uses what it reads there.
+#
 # ## Another decoder that looks back
 #
 # Luong et al. 2015 look back at another moment. In our decoder, which is Bahdanau's, the query is the state *before* the step. In Luong's decoder, the step comes first, and the new state is the query. Only the output reads the context:
@@ -427,26 +447,6 @@ for Decoder in (LookingBack, Luong):
 
 # %% [markdown]
 # In Luong's decoder the state is the same, because its cell never reads the context. So its states learn of the last look only through the word that was written. Luong et al. therefore add **input feeding**: besides the word that was written last, the cell also reads the vector from which it was written. This vector was made from the last state and the last context.
-#
-# ## Real sentences
-#
-# Does a decoder look at the right words of real sentences, too? The course has a larger model, with the same kind of attention, that has learned French from 29,000 English captions of photos. A word of interest is "old", which is "vieux" or "vieil" in French, depending on the noun: an old man is *un vieil homme*. Which English words does the model look at when it writes "vieil"?
-
-# %%
-french, subwords = load_pretrained("attention-en-fr")
-seen = align(french, subwords, "An old man is sitting next to a swimming pool.")
-plots.weights(seen.weights, seen.source, seen.target, xlabel="English", ylabel="French")
-
-# %% [markdown]
-# It looks at "old" and at "man". This makes sense, because the noun decides between "vieux" and "vieil".
-#
-# In the next cell you can type sentences of your own. The sentence that we have put there needs "vieil", too, because of the noun "arbre", a tree. Does the model look at "tree", and does it write "vieil"?
-
-# %%
-translation_window(french, subwords, "An old tree stands in the snow.")
-
-# %% [markdown]
-# The model gives about a quarter of the weight to "tree", and yet it writes "vieux". So weights show where a model looks. They do not show how the model uses what it reads there.
 #
 # ## So: what if the decoder could look back?
 #

@@ -511,9 +511,15 @@ plots.dots(rows, "share of words right; a mark for each of five seeds")
 #
 # Without the source mask, fewer words are right if sentences are translated one at a time. In training, such a model has probably got used to padding. Without feed-forward networks, more words are wrong, on average about twice as many. Without norms, hardly anything changes here.
 #
-# ## What are norms for?
+# ## So: what else does attention need to become a translator?
 #
-# Nearly every Transformer has norms, so where do they matter? Our model is small, and it starts with the small weights of `nn.Linear`. PyTorch's own Transformer starts with weights that are up to twice as large (Glorot and Bengio 2010). So we build six layers on each side, with small weights and with large ones. Before any training, we measure the standard deviation of the numbers in the stream after each layer of the decoder. We do this with norms and without, so there are four cases. In which of them do the numbers become large?
+# In our small world, it needs three helpers: residual connections, positions and a causal mask. And it has to be used a second time, to look from the translation to the source. When one of these four was missing, most words were wrong when the model wrote by itself. To translate a sentence alone as well as among others, it also needs the source mask.
+#
+# With feed-forward networks it became better: about half as many words were wrong on average. Only the norms changed hardly anything.
+#
+# ## And what are norms for?
+#
+# The question of this lesson is answered. But nearly every Transformer has norms, so where do they matter? Our model is small, and it starts with the small weights of `nn.Linear`. PyTorch's own Transformer starts with weights that are up to twice as large (Glorot and Bengio 2010). So we build six layers on each side, with small weights and with large ones. Before any training, we measure the standard deviation of the numbers in the stream after each layer of the decoder. We do this with norms and without, so there are four cases. In which of them do the numbers become large?
 
 
 # %%
@@ -582,12 +588,6 @@ plots.dots(rows, "share of words right; a mark for each of five seeds")
 
 # %% [markdown]
 # Post-norm without a warm-up fails, with every seed. The other three ways learn the task. The last row shows that post-norm learns without a warm-up if the rate is a third as high. So what it cannot bear is a high rate in the first steps, and a warm-up avoids this. With pre-norm, this rate works from the start. Xiong et al. 2020 give a reason: in post-norm, the first gradients near the output are large, so a high rate makes steps that are too large.
-#
-# ## So: what else does attention need to become a translator?
-#
-# In our small world, it needs three helpers: residual connections, positions and a causal mask. And it has to be used a second time, to look from the translation to the source. When one of these four was missing, most words were wrong when the model wrote by itself. To translate a sentence alone as well as among others, it also needs the source mask.
-#
-# One part makes it better: with feed-forward networks, about half as many words were wrong on average. And norms make deep models less sensitive to large first weights, and with post-norm such models need a warm-up or a lower rate.
 #
 # ## Questions
 #

@@ -425,6 +425,8 @@ _shown.compare_layers("8 experts", "one network", "one wide network")
 #
 # *One wide network* has nearly as many parameters as *8 experts*. It gets more words right with every seed, but needs seven times as many multiplications per token.
 #
+# ## How many tokens may an expert take?
+#
 # Large models also limit how many tokens of a batch an expert takes, so that the sizes of all tensors are known in advance. This number is its **capacity**. Tokens for which it has no room are **dropped**: they pass through the residual connection alone. Take the six tokens of the balance loss, in their order, and a capacity of two. Which ones are dropped?
 #
 # <details><summary>Answer</summary>
