@@ -82,7 +82,7 @@ for h_i in h:
 # To compute them by hand, we choose simple numbers:
 #
 # - General: $W$ swaps the two numbers of $h$. So $W h_1 = (0, 2)$, and the score of $h_1$ is $0 \cdot 0 + 2 \cdot 2 = 4$.
-# - Perceptron: the hidden unit is the second number of $s$ minus that of $h$. With $v = 2$, the score of $h_1$ is $2 \tanh(2 - 0) = 1.928$.
+# - Perceptron: we take A = 1. The hidden unit is the second number of $s$ minus that of $h$. With $v = 2$, the score of $h_1$ is $2 \tanh(2 - 0) = 1.928$.
 # - Additive: $C$ holds the perceptron's $W$ and $U$ side by side.
 # - Concatenating: $w$ adds up all numbers of $s$ and $h$, but subtracts the last one.
 # - Location-based: the three positions get the second number of $s$, times 0, 1 and 0.5.
@@ -107,7 +107,7 @@ def all_scores(s, h):  # D, S E
         "dot": h @ s,
         "scaled_dot": h @ s / len(s) ** 0.5,
         "content_based": h @ s / (h.norm(dim=1) * s.norm()),
-        "general": h @ (s @ swap),
+        "general": h @ (s @ swap),  # the same as s @ (swap @ h_i) for each h_i
         "perceptron": torch.tanh(from_s + from_h) @ v,
         "additive": torch.tanh(both @ C.T) @ v,
         "concatenating": both @ w,
@@ -122,7 +122,7 @@ table(all_scores(s, h), ["h₁", "h₂", "h₃"], corner="score")
 #
 # $$C\,[s; h] = W s + U h$$
 #
-# You know the general score from lesson 03, where the score was the dot product of two projections. With $s$ and $h$ written as rows, it is $s\, W h^\top$. The two projections give the same, and $W$ is the product $W_q W_k^\top$:
+# You know the general score from lesson 03, where the score was the dot product of two projections. With $s$ and $h$ written as rows, it is $s\, W h^\top$. The two projections give the same form, and $W$ is the product $W_q W_k^\top$:
 #
 # $$(s\, W_q)\,(h\, W_k)^\top = s\; W_q W_k^\top\; h^\top$$
 #
@@ -155,8 +155,10 @@ for name, weights in before.items():
     same_for_state = torch.allclose(with_other_state[name], weights, atol=1e-5)
     same_for_length = torch.allclose(with_longer[name], weights, atol=1e-5)
     in_old_order = with_reversed[name].flip(0)  # the weights are turned back, too
-    same_for_word = torch.allclose(in_old_order, weights, atol=1e-5)
-    rows[name] = [not same_for_state, not same_for_length, same_for_word]
+    stays_with_word = torch.allclose(in_old_order, weights, atol=1e-5)
+    notices_state = not same_for_state
+    notices_length = not same_for_length
+    rows[name] = [notices_state, notices_length, stays_with_word]
     if same_for_state:
         reveal("04.blind", name)
 columns = ["notices the state", "notices the length", "weight stays with its word"]
@@ -169,7 +171,7 @@ table(rows, columns, corner="score")
 #
 # The part for $s$ is the same for all hidden states, and a softmax does not change if all scores grow by the same number. So the state has no influence on the weights. What is left is the fixed attention of lesson 02.
 #
-# Nobody may notice such a fault. Graph attention networks, which let the nodes of a network look at their neighbours, were widely used for years with this score (Veličković et al. 2018). Brody et al. 2022 showed that every query then puts the same key first, and call it **static attention**. Their remedy is the additive score: there, a function such as tanh stands between the two products.
+# Nobody may notice such a fault. Graph attention networks, which let the points of a graph, such as people, look at their neighbours, were widely used for years with this score (Veličković et al. 2018). Brody et al. 2022 showed that every query then puts the same key first, and call it **static attention**. Their remedy is the additive score: there, a function such as tanh stands between the product with C and the one with v.
 #
 # Two other scores miss something, too. The cosine does not notice the length. The location-based score does not notice the words, because its weights belong to positions.
 #
@@ -323,7 +325,7 @@ table(rows, ["variance", "variance if divided by √D"], digits=2)
 #
 # We return to the world "turned", at two widths. Two learned matrices project the states and the hidden states. Each hidden state also gets a random vector as its value, and the loss compares the context with the value of the right hidden state.
 #
-# The dotted line shows the loss that a model would have that knows the true rotation. At width 4 it is not 0, because eight random vectors in four dimensions are hard to tell apart. The matrices start with entries in proportion to $1 / \sqrt{D}$. So is the learning rate, $0.048 / \sqrt{D}$, so that both widths learn equally fast. At which width does the division matter more?
+# The dotted line shows the loss of a model that knows the true rotation. At width 4 it is not 0, because eight random vectors in four dimensions are hard to tell apart. The matrices start with entries in proportion to $1 / \sqrt{D}$. The learning rate is in proportion to it, too: $0.048 / \sqrt{D}$. At which width does the division matter more?
 
 # %%
 for width, ax in zip((4, 256), plots.axes(2, width=4.8, height=3.6), strict=True):

@@ -245,7 +245,7 @@ plots.weights(
 )
 
 # %% [markdown]
-# In this sentence, the largest weight of every row lies in a frame. Most frames follow a diagonal, because most words keep their order. For the first verb, the decoder passes over "called", looks at "old" and "girls", and then goes back to "called". The rest of each row's weight lies on EOS, which is not drawn.
+# In this sentence, the largest weight of every row lies in a frame. Most frames follow a diagonal, because most words keep their order. For the first verb, the decoder passes over "called", looks at "old" and "girls", and then goes back to "called". A row does not sum to 1 here, because the rest of its weight lies on EOS, which is not drawn.
 #
 # One sentence may be luck, so we want a number for many sentences. The **alignment error rate**, AER (Och & Ney 2003), compares three sets of links:
 #
@@ -356,7 +356,7 @@ columns = [f"{length} words" for length in shown]
 table(rows, columns, corner="share right: mean [lowest to highest]", digits=2)
 
 # %% [markdown]
-# It is better up to 16 words, but at 20 words it is no better than one vector. We count words by their position, and this is hard on a missing word. What goes wrong there? We let the model translate a sentence of 20 words, and look at its weights while it reads its own translation.
+# It is better up to 16 words, but at 20 words it is no better than one vector. We count words by their position, so one missing word moves all later words, and they count as wrong. What goes wrong there? We let the model translate a sentence of 20 words, and look at its weights while it reads its own translation.
 
 # %%
 longer = "your young boys called after big small dogs after friends"
@@ -374,7 +374,7 @@ plots.weights(
 )
 
 # %% [markdown]
-# The decoder leaves words out: "sliro", "predun", "vuvi" and "vuvo" are missing. In the middle of the picture, the weights of several rows spread over many words at once. From the first gap on, every word stands at a wrong position, so it counts as wrong.
+# The decoder leaves words out: "sliro", one of the two "predun", "vuvi" and "vuvo" are missing. In the middle of the picture, the weights of several rows spread over many words at once. From the first gap on, every word stands at a wrong position, so it counts as wrong.
 #
 # So looking back removes one limit, the single vector, but not every limit. The decoder also has to know where to look next, and it has practised this only in sentences of up to 12 words.
 #
@@ -446,7 +446,7 @@ for Decoder in (LookingBack, Luong):
     print(f"{Decoder.__name__}: the same state, {same}")
 
 # %% [markdown]
-# In Luong's decoder the state is the same, because its cell never reads the context. So its states learn of the last look only through the word that was written. Luong et al. therefore add **input feeding**: besides the word that was written last, the cell also reads the vector from which it was written. This vector was made from the last state and the last context.
+# In Luong's decoder the state is the same, because its cell never reads the context. So its states learn of the last look only through the word that was written. Luong et al. therefore add **input feeding**: besides the word that was written last, the cell also reads the vector from which that word was written. This vector was made from the last state and the last context.
 #
 # ## So: what if the decoder could look back?
 #

@@ -63,13 +63,13 @@ greedy = [("a",), ("a", "dog")]  # the most probable word at each step
 plots.tree(probability, kept=greedy)
 
 # %% [markdown]
-# Yes: "the dog" has the probability 0.4 · 0.9 = 0.36, and the "a dog" of greedy search has only 0.5 · 0.4 = 0.20. The word "a" is the most probable *first* word, but the probability after it is split among three words. Greedy search never goes back.
+# Yes: "the dog" has the probability 0.4 · 0.9 = 0.36, and the "a dog" of greedy search has only 0.5 · 0.4 = 0.20. The word "a" is the most probable *first* word, but the probability after it is split more evenly among three words. Greedy search never goes back.
 #
 # If a search misses a more probable translation, we call that a **search error**.
 #
 # ## Keep several hypotheses
 #
-# We cannot try all translations. Our model has 4,000 **tokens**, which are words and parts of words, and they make $4{,}000^{10}$ sequences of length ten. But we can keep more than one of them while we search. A translation that has been begun is called a **hypothesis**. It begins with the token BOS, and it is *open* until it ends with the token EOS.
+# We cannot try all translations. Our model has 4,000 **tokens**, which are words and parts of words, and they make $4{,}000^{10}$ sequences of length ten. But we can keep more than one translation while we search. A translation that has been begun is called a **hypothesis**. It begins with the token BOS, and it is *open* until it ends with the token EOS.
 #
 # **Beam search** keeps the most probable hypotheses. How many it keeps is its `width`. It goes in rounds:
 #
@@ -77,7 +77,7 @@ plots.tree(probability, kept=greedy)
 # 2. Of all these continuations, keep the `width` most probable ones.
 # 3. Set aside those that end with EOS. The others stay open for the next round.
 #
-# For step 1, the code tries only the `width` most probable tokens of each hypothesis, because more of them could not be kept anyway. It adds up logarithms of probabilities. The product of many probabilities can be too small for the computer and become 0. A larger probability has a larger logarithm, so the order is the same.
+# For step 1, the code tries only the `width` most probable tokens of each hypothesis, because only `width` are kept in all. It adds up logarithms of probabilities. The product of many probabilities can be too small for the computer and become 0. A larger probability has a larger logarithm, so the order is the same.
 #
 # The function `step` is the decoder: it takes the ids so far, and returns the logarithm of the probability of each next token.
 
@@ -205,7 +205,7 @@ reveal("07.wider", "shorter" if lengths[1] < lengths[0] else "longer")
 # %% [markdown]
 # The translation of the wider beam is much shorter. It says "A girl jumping." and leaves out the rope, the sidewalk and the garage. The other one leaves out little: it says "garage" for "parking garage".
 #
-# This is not a search error, since the search has found what is more probable. The model gives a higher probability to the worse translation. That is called a **model error**. The beam of 5 has made a search error, and this has saved its translation from the model error.
+# This is not a search error, since the search has found what is more probable. The model gives a higher probability to the worse translation. That is called a **model error**. The beam of 5 has made a search error here. By luck, its search error has avoided the model error.
 #
 # Short translations have an advantage, because each token adds a negative number to the sum. To correct this, Wu et al. 2016 divide the log probability by a number $lp$ that grows with the number of tokens $|y|$. A negative number that is divided by more comes nearer to 0, which helps long translations. We count EOS as a token:
 #
@@ -325,7 +325,7 @@ shown.gains_by_penalty(width=5)
 #
 # The best translation is the one that people prefer. Neither the translation of greedy search nor the most probable one has to be it. But we know what helps:
 #
-# - Greedy search makes search errors. A beam keeps several hypotheses and avoids many of them: for the caption with the bench, a beam of 3 found the better translation.
+# - Greedy search makes search errors. A beam keeps several hypotheses and avoids many of these errors: for the caption with the bench, a beam of 3 found the better translation.
 # - The most probable translation is not always the best: for the caption with the rope, it had lost most of its words. A length penalty makes up for this model error.
 # - BLEU tells us on a test set which search is better. What it does not see has to be judged by people, or by models that were trained on people's judgements, such as COMET (Rei et al. 2020).
 #

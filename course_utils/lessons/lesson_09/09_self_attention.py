@@ -40,7 +40,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # $$Q = X W_Q \qquad K = X W_K \qquad V = X W_V \qquad \text{contexts} = \text{softmax}\left(\frac{Q K^\top}{\sqrt{d}}\right) V$$
 #
-# Our $W_Q$ has a row for each feature. The product of (0, 1) with $W_Q$ is its second row, (6, 0). That is the query of "sad", and it asks for the first feature. The 6 is large, so that the weights are clear. $W_K$ and $W_V$ change nothing. The loop computes the context of one word after the other. Calculate the three scores of "sad" on paper: at which word does "sad" look?
+# Our $W_Q$ has a row for each feature. The product of (0, 1) with $W_Q$ is its second row, (6, 0), as you see in the code. That is the query of "sad", and it asks for the first feature. The 6 is large, so that the weights are clear. $W_K$ and $W_V$ change nothing. The loop computes the context of one word after the other. Calculate the three scores of "sad" on paper: at which word does "sad" look?
 
 # %% tags=["nbval-check-output"]
 words = ["sad", "dog", "ball"]
@@ -268,7 +268,7 @@ for name, mask in masks.items():
 table(rows, ["0", "1", "2", "3", "4"], corner="output at position")
 
 # %% [markdown]
-# Without a mask, all outputs move. With the causal mask, only those at positions 3 and 4 do, so no word before them sees them. In an exercise, you test this for every position.
+# Without a mask, all outputs move. With the causal mask, only those at positions 3 and 4 do, so no word before positions 3 and 4 sees these two. In an exercise, you test this for every position.
 #
 # In training, nothing waits even with this mask: the right words are all there, as in the teacher forcing of lesson 05, and the layer computes all positions at once. But when a decoder writes, each new word has to wait for the words before it.
 #
@@ -339,7 +339,7 @@ table(rows, ["values", "weights"], corner="megabytes")
 #
 # Restricted self-attention has only $r \cdot n$ pairs in place of $n^2$. What do we lose with it?
 #
-# In one layer, a word knows only of the words near it. After one more layer, word t knows of word s if it looks at some word that knows of s. The function `reach` computes this for all pairs: the product of the two matrices counts, for each t and s, the words in between that lead from one to the other. With radius 2, how many layers does it take until each of 12 words knows of all 12?
+# In one layer, a word knows only of the words near it. After one more layer, word t knows of word s if it looks at some word that knows of s. The function `reach` computes this for all pairs. For each t and s, the product of the mask with what was known so far counts the words in between that lead from one to the other. With radius 2, how many layers does it take until each of 12 words knows of all 12?
 
 
 # %%

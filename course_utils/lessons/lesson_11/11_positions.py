@@ -43,7 +43,7 @@ for text, answer in zip(words.tolist(), answers.tolist(), strict=True):
 # %% [markdown]
 # In the first text, 27 comes again. The first time, 2 followed, so 2 is the answer.
 #
-# Two layers of self-attention can find it, if they know the order. In the first layer, each word looks at the word before it, and adds its vector to its own. So the vector of 2 now also says that it stands after 27. In the second layer, the last word, 27, looks for the word that says so, and finds 2.
+# Two layers of self-attention can find it, if they know the order. In the first layer, each word looks at the word before it. So 2 looks at 27, and the vector of 2 then also says that it stands after 27. In the second layer, the last word, 27, looks for a word that stands after 27, and finds 2.
 #
 # Our model has two such layers, each with one head. Every word keeps its vector and adds its context to it. The model leaves two places open where positions can come in. The function `add` may change the vectors of the words, and the function `turn` may change the queries and keys. At first, both return what they get.
 
@@ -145,7 +145,7 @@ reveal("11.mine", round(shares["one number"][-1], 2))
 table(shares, headings, digits=2)
 
 # %% [markdown]
-# With one number, most answers in texts of 12 words are wrong. One reason lies in the scores. Take one query $q$, and let a key be $k + \frac{p}{10} u$ at the position p, where $u$ is the same vector for all words. Its score is
+# With one number, most answers in texts of 12 words are wrong. One reason lies in the scores. Take one query $q$, and let a key be $k + \frac{p}{10} u$ at the position p, where $u$ is the same vector for all words. It is what the key matrix makes of a vector of ones. Its score is
 #
 # $$q^\top k + p \cdot \frac{q^\top u}{10}$$
 #
@@ -153,7 +153,7 @@ table(shares, headings, digits=2)
 #
 # ## A vector for each position
 #
-# So we give each position a vector of its own. Then the score can be highest at any position, if the query points in the direction of its vector. The vectors can be learned, like those of the words: these are **learned positions**. How many texts of 12 words will be right?
+# So we give each position a vector of its own. Then the score can be highest at any position, if the query points in the direction of that position's vector. The vectors can be learned, like those of the words: these are **learned positions**. How many texts of 12 words will be right?
 
 
 # %%
@@ -367,6 +367,7 @@ plots.curves(numbers, right, "words of the text, T", "share right", legend="abov
 
 
 # %%
+# M moves positions of width 64 back by one, and `sharper` is 3, as above
 class HeadByHand(Reader):
     def weights(self, layer, x):  # B T D
         if layer == 1:
@@ -415,7 +416,7 @@ check("11.q5", ...)
 #
 # - Without positions, self-attention cannot tell two orders of the same words apart. The order comes from positions, which are added to the words or turn queries and keys.
 # - Sinusoidal positions are clocks. Fast pairs tell neighbours apart, and slow pairs tell near from far. One matrix moves every position back by one, so a head can look at the word before.
-# - Induction takes two layers. In the first, each word takes in the word before it. In the second, the last word looks for a word that has taken in the same word as itself.
+# - Induction takes two layers. In the first, each word takes in the word before it. In the second, the last word looks for a word that stands after an equal word.
 # - Rotary positions turn queries and keys, so that a score depends on positions only through their distance m - n.
 # - In our task, models with learned or sinusoidal positions lose many answers beyond the trained lengths. Those with rotary positions lose far fewer.
 #
