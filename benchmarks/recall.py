@@ -3,7 +3,7 @@
     python benchmarks/recall.py [--seeds 5]
 
 Trains each setup once for each seed, on sequences of 1 to 8 pairs (`course_utils/data/recall.py`). The rows go to the table
-recall.csv in course_utils/data/measured_tables, which lesson 08 draws; what is in it already is not run again.
+recall.csv in course_utils/data/measured_tables; what is in it already is not run again.
 """
 
 import argparse

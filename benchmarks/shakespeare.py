@@ -3,7 +3,7 @@
     python benchmarks/shakespeare.py [--seeds 3]
     python benchmarks/shakespeare.py --ship
 
-The first command fills the table shakespeare.csv in course_utils/data/measured_tables, which lesson 21 shows: a GPT with the four changes and
+The first command fills the table shakespeare.csv in course_utils/data/measured_tables: a GPT with the four changes and
 a GRU with as many parameters learn from the same batches, and an n-gram model counts. What is in the table already is not run again. The
 second command also trains the model that ships and writes its folder with its card.
 """

@@ -2,8 +2,8 @@
 
     python benchmarks/variants.py [--seeds 5]
 
-The worlds are those of `course_utils/data/lookups.py`. The rows go to two tables in course_utils/data/measured_tables, which lesson 20
-shows; what is in them already is not run again.
+The worlds are those of `course_utils/data/lookups.py`. The rows go to two tables in course_utils/data/measured_tables, the first of which
+lesson 20 shows; what is in them already is not run again.
 
 variants.csv  shares of right answers after 600 steps of 32 sequences of 32 steps, for sequences as long, twice and four times as long
 cost.csv      CPU milliseconds for one sequence with 4 heads of width 16, forward only, by its length: the median of three; the runs alternate
