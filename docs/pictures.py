@@ -24,7 +24,7 @@ SIZE = {
     "width": 1330,
     "height": 1400,
 }  # wide enough for the longest line of code, high enough for all cells of a picture
-SHARP = 2  # pixels of the file for each pixel of the page
+SHARP = 1.8  # pixels of the file for each pixel of the page
 MARGIN = 12
 STEPS = 8  # of the slider to the right: from temperature 1 to 2.5, which answers the question
 
