@@ -1,6 +1,7 @@
 """What a translator gets right with a window, as measured, and where a trained local-p looks.
 
-Here: what feeds two tables and a picture of the lesson. Not here: the program behind the tables (`benchmarks/local.py`). No task is declared here.
+Here: what feeds two tables and a picture of the lesson, and the two windows as a translator's attention. Not here: the program behind the
+tables (`benchmarks/local.py`), which trains with these windows. No task is declared here.
 
 Shape letters: B sentences, T target length, S source length, H width of a state.
 """
@@ -28,22 +29,40 @@ def words_right(order):
     return rows
 
 
-class LocalP(General):
-    """Luong's score in a window around a centre that the state predicts (Luong et al. 2015, section 3.2, local-p)."""
+class LocalMonotone(General):
+    """Luong's score over the places that are at most WINDOW from the target's own place (Luong et al. 2015, section 3.2, local-m)."""
+
+    def centre(self, query, mask):
+        """Return the places of the targets: queries B×T×H → 1×T."""
+        return torch.arange(query.shape[1])[None]
+
+    def forward(self, query, memory):
+        """Attend to what `prepare` returned: queries B×T×H → contexts B×T×E, weights B×T×S."""
+        scores = self.scores(query, memory["keys"])  # B T S
+        away = torch.arange(scores.shape[-1]) - self.centre(query, memory["mask"])[..., None]  # B T S
+        weights = masked_softmax(scores, memory["mask"] & (away.abs() <= WINDOW)) * self.gaussian(away)
+        return weights @ memory["values"], weights
+
+    def gaussian(self, away):
+        """Return what the weights are multiplied by: 1."""
+        return 1.0
+
+
+class LocalPredictive(LocalMonotone):
+    """The same around a place that the state predicts, with weights that fall from there (section 3.2, local-p)."""
 
     def __init__(self, state, annotation, longest):
         super().__init__(state, annotation, longest)
         self.centre_weight, self.v = parameter(state, state), parameter(state)
 
-    def forward(self, query, memory):
-        """Attend to what `prepare` returned: queries B×T×H → contexts B×T×E, weights B×T×S. The centres, B×T, stay in `centres`."""
-        mask = memory["mask"]  # B 1 S
+    def centre(self, query, mask):
+        """Return S · σ(vᵀ tanh(W s)), equation 9: B×T. They stay in `centres`."""
         self.centres = mask.sum(-1) * torch.sigmoid(torch.tanh(query @ self.centre_weight.T) @ self.v)
-        scores = self.scores(query, memory["keys"])  # B T S
-        away = torch.arange(scores.shape[-1]) - self.centres[..., None]  # B T S
-        gaussian = torch.exp(-(away**2) / (2 * (WINDOW / 2) ** 2))
-        weights = masked_softmax(scores, mask & (away.abs() <= WINDOW)) * gaussian
-        return weights @ memory["values"], weights
+        return self.centres
+
+    def gaussian(self, away):
+        """Return exp(-away² / 2σ²) with σ = WINDOW / 2, equation 10."""
+        return torch.exp(-(away**2) / (2 * (WINDOW / 2) ** 2))
 
 
 def train_local_p(seed=0, steps=300):
@@ -53,7 +72,7 @@ def train_local_p(seed=0, steps=300):
     model = RecurrentTranslator(
         len(learn.words), width=32, hidden=64, encoder_hidden=32, dropout=0.0, attention="luong", score="general"
     )
-    model.decoder.attention = LocalP(64, 64, 100)
+    model.decoder.attention = LocalPredictive(64, 64, 100)
     fit(model, *learn.ids(), seed, steps, rate=5e-3)
     return model
 

@@ -4,7 +4,7 @@ import ipywidgets
 import torch
 
 from course_utils.data.digit_fields import digit_fields
-from course_utils.data.measured import measured, measured_once
+from course_utils.data.measured import by_seed, measured
 from course_utils.figures import pictures, plots
 from course_utils.figures.tables import table
 from course_utils.figures.widgets import explore
@@ -68,8 +68,7 @@ def show_following(models, fields, corners):
 
 def runs(setup, value):
     """Return what was measured of five models, in the order of their seeds."""
-    seeds, found = torch.tensor(measured_once("glimpses", "seed", value, setup=setup))
-    return found[seeds.argsort()]
+    return torch.tensor([*by_seed("glimpses", value, setup=setup).values()])
 
 
 def show_changes():

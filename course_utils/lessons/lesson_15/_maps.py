@@ -5,7 +5,7 @@ Shape letters: N scenes, T words, L cells.
 
 import torch
 
-from course_utils.data.measured import measured_once
+from course_utils.data import measured
 from course_utils.data.scenes import WORDS
 from course_utils.figures import pictures, plots
 
@@ -53,8 +53,7 @@ def share_pointed(output, seen, where):
 
 def by_seed(table, value, setup):
     """Return what five captioners of a setup reached, in the order of their seeds."""
-    seeds, found = measured_once(table, "seed", value, setup=setup)
-    return torch.tensor([number for _, number in sorted(zip(seeds, found, strict=True))])
+    return torch.tensor([*measured.by_seed(table, value, setup=setup).values()])
 
 
 def names_lost(setup, where):

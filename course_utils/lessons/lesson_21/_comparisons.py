@@ -71,8 +71,7 @@ def compare_interventions(model, words, answers):
         "the first of the equal words replaced": induction_scores(model, replaced, answers, at),
     }
     rows = {name: [right, match] for name, (right, _, match, _) in found.items()}
-    for layers in (2, 1):
-        name = f"five other models, {layers} layers" if layers == 2 else "five other models, 1 layer"
+    for layers, name in ((2, "five other models, 2 layers"), (1, "five other models, 1 layer")):
         rows[name] = measured_once("induction", "right", "match", layers=layers)
     return rows
 
@@ -95,6 +94,10 @@ def draw_layers(model, words):
 
 def compare_changes():
     """Return for each change by how many bits per character it alters a GPT, one number for each seed: put into that of 2017, and beside the other three."""
-    bits = lambda setup: torch.tensor(measured_once("gpt", "bits", setup=setup)[0])  # noqa: E731
-    base, four = bits("2017"), bits("all four")
-    return {change: [bits(f"2017 + {change}") - base, four - bits(f"all but {change}")] for change in CHANGES}
+    base, four = _bits("2017"), _bits("all four")
+    return {change: [_bits(f"2017 + {change}") - base, four - _bits(f"all but {change}")] for change in CHANGES}
+
+
+def _bits(setup):
+    """The measured bits per character, one number for each seed."""
+    return torch.tensor(measured_once("gpt", "bits", setup=setup)[0])
