@@ -4,6 +4,7 @@ import gc
 import json
 import os
 import signal
+import sys
 from pathlib import Path
 
 import extent
@@ -50,6 +51,14 @@ def as_many_threads_after_as_before():
     yield
     if torch.get_num_threads() != before:
         torch.set_num_threads(before)
+
+
+@pytest.fixture(autouse=True)
+def no_figure_left():
+    """A test that counts the open figures must not find those of the tests before it in its process."""
+    yield
+    if pyplot := sys.modules.get("matplotlib.pyplot"):
+        pyplot.close("all")
 
 
 @pytest.fixture
