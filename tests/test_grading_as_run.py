@@ -129,6 +129,11 @@ CASES = {
     "no gradients": lambda cells: ["import torch; torch.inference_mode().__enter__()", *cells],
     "warnings as errors": lambda cells: replaced("causal_mask", ("    return ", "    warnings.warn('old')\n    return "))(["import warnings; warnings.simplefilter('error')", *cells]),
     "display with options": replaced("causal_mask", ("return ", "display(size, clear=True)\n    return ")),
+    "a class of the course in an annotation": replaced("causal_mask", ("def causal_mask(size)", "from course_utils.models.transformer import Transformer\n\n\ndef causal_mask(size, model: Transformer | None = None, other: None | Transformer = None)")),
+    "a check by names": lambda cells: [cell.replace('check("03.causal_mask", causal_mask)', 'check(answer=causal_mask, task_id="03.causal_mask")') for cell in cells],
+    "a check of the function alone": lambda cells: [cell.replace('check("03.causal_mask", causal_mask)', 'check(causal_mask)') for cell in cells],
+    "a check in a helper": lambda cells: [cell.replace('check("03.causal_mask", causal_mask)', 'def is_right(answer):\n    return check("03.causal_mask", answer)\n\n\nis_right(causal_mask)') for cell in cells],
+    "a check that is asserted": lambda cells: [cell.replace('check("03.causal_mask", causal_mask)', 'assert check("03.causal_mask", causal_mask).state == "passed"') for cell in cells],
     "one cell for all": lambda cells: ["\n\n\n".join(cells)],
 }  # fmt: skip
 

@@ -96,6 +96,12 @@ class StandIn:
     def __contains__(self, key):
         return key in self._itself()
 
+    def __or__(self, other):
+        """Let an annotation name a class of the course that is not at hand: `Encoder | None`."""
+        return self._itself() | other if self._name in vars(self._module) else self
+
+    __ror__ = __or__
+
 
 def _files(room):
     return (PACKAGE / room).rglob("*.py")
