@@ -383,7 +383,13 @@ write(model, "\nthere was a king called Moe. ", from_nucleus, seed=0)
 #
 # ## What has changed since 2017?
 #
-# Our GPT is a decoder of 2017, with the norms in front. We compare it with Llama 3 (Grattafiori et al. 2024), whose authors say what is inside. It has the same two sub-layers, and four main changes. We take them one by one.
+# Our GPT is a decoder of 2017, with the norms in front. We compare it with Llama 3 (Grattafiori et al. 2024), whose authors say what is inside. It has the same two sub-layers, and four main changes. The drawing is that of our GPT, and marks each box that they change. What stays as it was?
+
+# %%
+diagrams.decoder_only(new=["embedding", "causal", "feed-forward", "norm"])
+
+# %% [markdown]
+# The way of the text stays as it was: it goes from the embedding through N layers with one residual stream to the readout. What has changed is inside the marked boxes: the positions, the attention, the feed-forward network and the norms. We take the four changes one by one.
 #
 # **RMSNorm** (Zhang and Sennrich 2019) takes the place of the layer norm. It subtracts no mean, and has a gain g but no bias. ε is tiny, as before.
 #
