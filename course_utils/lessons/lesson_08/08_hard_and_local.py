@@ -176,7 +176,7 @@ ax.set_ylim(0, 9.5)
 plots.curves(baselines, {"our five words": one_run}, "baseline", "variance", ax=ax)
 
 # %% [markdown]
-# The expected reward is a good baseline, but not the best one: the variance is smallest near 3.5. "barks" has the highest reward but the smallest gradient of $\log p$, so its reward counts less. A model does not know its expected reward. It can take the mean of the rewards of *earlier* draws (Xu et al. 2015).
+# The expected reward is a good baseline, but not the best one: the variance is smallest near 3.5. "barks" has the highest reward but the smallest gradient of $\log p$, so its reward counts less. In the exercises, you compute the best baseline. A model does not know its expected reward. It can take the mean of the rewards of *earlier* draws (Xu et al. 2015).
 #
 # May we also take the mean of the rewards of the *same* draws? We draw two words, with the mean of their two rewards as the baseline. Is the mean of the estimates still right?
 

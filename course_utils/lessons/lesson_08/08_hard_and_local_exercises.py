@@ -97,6 +97,43 @@ def reinforce_loss(log_probability, reward, baseline):
 check("08.reinforce_loss", reinforce_loss)
 
 # %% [markdown]
+# ## 08.best_baseline
+#
+# Which baseline makes the estimates differ least? If word $k$ is drawn, the estimate is $(R_k - b)\, g_k$, where $g_k = \nabla \log p_k$ has one entry for each score. The mean of the estimates is the same for every $b$. So their variance is smallest where the mean of their squared lengths is smallest:
+#
+# $$\sum_k p_k\, (R_k - b)^2\, |g_k|^2$$
+#
+# Return the $b$ for which this sum is smallest. At this $b$, its derivative with respect to $b$ is 0. The squared length $|g_k|^2$ is the sum of the squares of all entries of $g_k$. At least two words have a probability above 0.
+#
+# With the five words of the lesson you can compare your result with the lowest point of the curve there.
+
+
+# %%
+def best_baseline(probabilities, rewards):
+    """Return the baseline with which the variance of the estimated gradient is smallest.
+
+    Args:
+        probabilities: S, of drawing each word: the softmax of the scores.
+        rewards: S, of reading each word.
+
+    Returns:
+        The baseline, a tensor with one number and no axis.
+
+    Example:
+        >>> best_baseline(torch.tensor([0.8, 0.2]), torch.tensor([1.0, 3.0]))
+        tensor(2.6000)
+    """
+    ### BEGIN SOLUTION
+    squared_length = 1 - 2 * probabilities + probabilities.square().sum()  # S: of e_k - p
+    weight = probabilities * squared_length  # S
+    return (weight * rewards).sum() / weight.sum()
+    ### END SOLUTION
+
+
+# %%
+check("08.best_baseline", best_baseline)
+
+# %% [markdown]
 # ## A window
 #
 # Local attention looks at all positions within a window. The centre of the window is learned (Luong et al. 2015, section 3.2).
