@@ -272,7 +272,10 @@ def test_another_word_is_followed_and_a_head_can_be_switched_off(open_page):
     page = translating(open_page)
     translation, status = page.locator("[data-part=translation]"), page.get_by_role("status")
     first = translation.inner_text()
-    page.locator("[data-part=next]").get_by_role("button", name="Ein", exact=True).click()
+    other = page.locator("[data-part=next]").get_by_role("button", name="Ein", exact=True)
+    other.press("Enter")
+    playwright.expect(other).to_be_focused()
+    playwright.expect(page.locator("[data-part=continued]")).to_have_text(re.compile("^Ein "))
     playwright.expect(translation).to_have_text(re.compile("^Ein "))
     page.get_by_role("button", name="Translate").click()
     playwright.expect(translation).to_have_text(first)
@@ -356,21 +359,32 @@ def test_on_a_phone_a_tap_changes_what_is_in_sight(browser, site):
         box = page.locator(f"[data-part={part}]").bounding_box()
         assert box["y"] >= 0 and box["y"] + box["height"] <= 844, part
     field = page.get_by_role("textbox")
-    field.fill(" ".join(["Two dogs play in the snow."] * 10))
+    field.fill("Two dogs play in the snow and " * 10)
     assert field.evaluate("field => field.scrollHeight <= field.clientHeight")
+    page.get_by_role("button", name="Translate").tap()
+    page.locator("[data-part=words] button").nth(20).tap()
+    found = shown_weights(page, "source")
+    marked = page.locator("[data-part=source] .word").nth(max(range(len(found)), key=lambda place: found[place][1]))
+    box = marked.bounding_box()
+    assert box["y"] >= 0 and box["y"] + box["height"] <= 844
     context.close()
 
 
 def test_an_old_translation_goes_with_its_text(open_page):
     page = translating(open_page)
-    main, field = page.locator("[data-part=main]"), page.get_by_role("textbox")
+    main, translation = page.locator("[data-part=main]"), page.locator("[data-part=translation]")
+    field = page.get_by_role("textbox")
+    first = translation.inner_text()
     for text in ("", SENTENCES[0] + " x"):
         field.fill(text)
         playwright.expect(main).to_be_hidden()
+        playwright.expect(translation).to_have_text("")
     field.fill(SENTENCES[0])
     playwright.expect(main).to_be_visible()
-    put_in(page, " ")
-    playwright.expect(main).to_be_hidden()
+    playwright.expect(translation).to_have_text(first)
+    for text in (" ", ""):
+        put_in(page, text)
+        playwright.expect(main).to_be_hidden()
 
 
 def test_captions_to_try_are_translated(open_page):
@@ -402,7 +416,7 @@ WARNED = (
     ("dog " * 40, None),
     ("The asdf ends a treaty.", "has hardly ever read: asdf, treaty."),
     ("A boy didn't limpiando it.", "has hardly ever read: didn't, limpiando."),
-    ("TWO DOGS on a BMX bike", "Write small letters in: TWO, DOGS."),
+    ("TWO DOGS on a BMX bike", "these words in capitals: TWO, DOGS."),
     *(
         (text, "Is this English?")
         for text in (
@@ -431,7 +445,7 @@ def test_without_captions_a_word_is_judged_by_its_subwords(browser, site):
     page.goto((site[0] / "translator.html").as_uri())
     for text, said in (
         ("A parliament in the snow", "has hardly ever read: parliament."),
-        ("Two TALL dogs", "in: TALL."),
+        ("Two TALL dogs", "in capitals: TALL."),
     ):
         playwright.expect(put_in(page, text)).to_contain_text(said)
     page.close()

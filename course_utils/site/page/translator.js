@@ -55,7 +55,7 @@
       warnings.push(`The model knows English captions of photos, and has hardly ever read: ${list(unread)}. It may translate that badly.`);
     }
     if (loud.length) {
-      warnings.push(`The model takes words in capitals for others, which it has hardly ever read. Write small letters in: ${list(loud)}.`);
+      warnings.push(`The model has hardly ever read these words in capitals: ${list(loud)}. Write them in small letters.`);
     }
     if (words.length > MANY) {
       warnings.push(`These are ${words.length} words. The model has learned from captions of 12 words on average, and may lose its way beyond ${MANY}.`);
@@ -78,10 +78,8 @@
     const text = part("text").value;
     const problem = problemOf(text);
     fit();
-    part("main").hidden = Boolean(problem);
     if (problem) {
-      sentence = "";
-      say(problem);
+      hide(problem);
       return;
     }
     [sentence, ids, forced, chosen, look.from] = [text, [...subwords.encode(text), EOS], [], 0, 0];
@@ -97,6 +95,7 @@
     const off = model.off.size ? ` Switched off: ${[...model.off].sort().map(calledIn).join("; ")}.` : "";
     say(`${steps.length} steps of ${each.toFixed(0)} ms.${off} Choose a word to see where the model looked.`, warningsOf(sentence));
     for (const name of ["translation", "continued"]) part(name).textContent = subwords.decode(targets());
+    part("main").hidden = false;
     root.dataset.ready = "true";
     show();
   }
@@ -105,9 +104,14 @@
   function change() {
     fit();
     const text = part("text").value;
-    part("main").hidden = text !== sentence;
-    if (text !== sentence) say(problemOf(text) || "Press Enter or “Translate”.");
-    else if (sentence) translate();
+    if (text === sentence) translate();
+    else hide(problemOf(text) || "Press Enter or “Translate”.");
+  }
+
+  function hide(why) {
+    part("main").hidden = true;
+    part("translation").textContent = "";
+    say(why);
   }
 
   // The field is as high as its text.
@@ -159,7 +163,14 @@
     const looks = most.slice(0, 4).map((i) => `“${columns[i]}” (${percent(weights[i])})`).join(", ");
     const who = isEncoder ? `From “${rows[row]}”` : `To write “${rows[row]}”`;
     const off = model.off.has(nameOf(look)) ? " It is switched off, and adds nothing." : "";
+    if (!isOwn) keepInSight(part("source"), most[0] ?? 0);
     part("looks").textContent = `${who}, head ${look.head + 1} of layer ${look.layer + 1} looks at ${looks || "all words a little"}.${off}`;
+  }
+
+  // A long caption is moved inside its row.
+  function keepInSight(row, place) {
+    row.tabIndex = row.scrollHeight > row.clientHeight ? 0 : -1;
+    row.scrollTop = row.children[place].offsetTop - row.clientHeight / 2;
   }
 
   const percent = (weight) => `${Math.round(100 * weight)}%`;
@@ -311,7 +322,6 @@
       say(`This browser could not read the model (${error.message}). The text of this page and the lessons need no model.`);
       return;
     }
-    part("main").hidden = false;
     begin();
     window.addEventListener("load", startBeside);
     if (document.readyState === "complete") startBeside();
