@@ -4,6 +4,7 @@ Not here: what a lesson's notebook shows (nbval), and the look of all pages, whi
 """
 
 import json
+import os
 import re
 import sys
 from html import escape
@@ -20,9 +21,11 @@ from course_utils import commands
 from course_utils.base.errors import CourseError
 from course_utils.base.places import names_in, number_of
 from course_utils.checks.report import with_code
+from course_utils.data.multi30k import load_multi30k
 from course_utils.data.subwords import EOS
 from course_utils.lessons import tasks
 from course_utils.models.files import load_pretrained
+from course_utils.models.heads import weights_of_heads
 from course_utils.translation.search import translate_all
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -30,6 +33,8 @@ if sys.version_info < (3, 11):
     pytest.skip("the libraries that write the site need Python 3.11", allow_module_level=True)
 from course_utils.site import build, contents, mathematics, moving, pages  # noqa: E402
 
+BESIDE = ROOT.parent / "shared" / "data"
+MIRROR = os.environ.get("COURSE_DATA_MIRROR") or (str(BESIDE) if BESIDE.is_dir() else None)
 LESSONS = ["00", "02"]  # they train nothing, and have a slider each
 SENTENCES = (
     "Two young girls are playing with a big black dog in the snow.",
@@ -43,7 +48,12 @@ SENTENCES = (
 def site(tmp_path_factory):
     """The pages of two lessons, and what was said while they were written."""
     out, said = tmp_path_factory.mktemp("site") / "pages", []
-    build.build_site(ROOT, out, LESSONS, say=said.append)
+    with pytest.MonkeyPatch.context() as patched:
+        if MIRROR:
+            patched.setenv("COURSE_DATA_MIRROR", MIRROR)
+        else:
+            patched.setattr(build, "_caption_words", lambda say: "")
+        build.build_site(ROOT, out, LESSONS, say=said.append)
     return out, said
 
 
@@ -229,8 +239,6 @@ READ = """([name, kind, texts]) => {
 def test_the_page_computes_what_pytorch_does(open_page):
     sentences = list(SENTENCES)
     if extent.NIGHT:
-        from course_utils.data.multi30k import load_multi30k
-
         sentences += load_multi30k("test_2016_flickr", "en-de").sources
     page = translating(open_page)
     for name in build.MODELS:
@@ -264,12 +272,15 @@ def test_another_word_is_followed_and_a_head_can_be_switched_off(open_page):
     page = translating(open_page)
     translation, status = page.locator("[data-part=translation]"), page.get_by_role("status")
     first = translation.inner_text()
-    page.locator("[data-part=next]").get_by_role("button", name="Ein", exact=True).click()
+    other = page.locator("[data-part=next]").get_by_role("button", name="Ein", exact=True)
+    other.press("Enter")
+    playwright.expect(other).to_be_focused()
+    playwright.expect(page.locator("[data-part=continued]")).to_have_text(re.compile("^Ein "))
     playwright.expect(translation).to_have_text(re.compile("^Ein "))
     page.get_by_role("button", name="Translate").click()
     playwright.expect(translation).to_have_text(first)
     page.get_by_role("checkbox", name="switch this head off").check()
-    playwright.expect(status).to_contain_text("Switched off: source 1 head 0.")
+    playwright.expect(status).to_contain_text("Switched off: layer 2, head 1, the decoder to the sentence.")
     page.get_by_role("button", name="all heads on").click()
     playwright.expect(status).not_to_contain_text("Switched off")
     playwright.expect(translation).to_have_text(first)
@@ -287,17 +298,157 @@ def test_the_steps_of_a_head_add_up(open_page):
     assert page.locator("[data-part=steps] tr", has_text="masked").count() > 0
 
 
+with_captions = pytest.mark.skipif(not MIRROR, reason="needs Multi30k: name a mirror that has it in COURSE_DATA_MIRROR")
+
+
+def put_in(page, text):
+    page.get_by_role("textbox").fill(text)
+    page.get_by_role("textbox").press("Enter")
+    return page.get_by_role("status")
+
+
+def shown_weights(page, part):
+    """What is written at each word of a row: its text, and the hundredths in it."""
+    return [
+        (words[0], int(words[1].removesuffix("%")))
+        for words in (text.split() for text in page.locator(f"[data-part={part}] .word").all_text_contents())
+    ]
+
+
+@torch.no_grad()
+def test_a_chosen_word_puts_the_weights_of_the_head_on_the_source_words(open_page):
+    model, subwords = load_pretrained("transformer-en-de")
+    row = [*subwords.encode([SENTENCES[0]])[0], EOS]
+    (greedy,) = translate_all(model, [row[:-1]], width=1)
+    seen = weights_of_heads(model, torch.tensor([row]), torch.tensor([[1, *greedy.tokens]]))
+    page = translating(open_page)
+    for place, layer, head in ((2, 1, 0), (8, 2, 3)):
+        page.get_by_role("group", name="Which head?").get_by_role("radio", name=str(head + 1)).check()
+        page.get_by_role("group", name="Which layer?").get_by_role("radio", name=str(layer + 1)).check()
+        page.locator("[data-part=words] button").nth(place).press("Enter")
+        playwright.expect(page.locator("[data-part=words] button").nth(place)).to_be_focused()
+        weights = seen[f"source {layer}"][0, head, place]
+        found = shown_weights(page, "source")
+        assert [word for word, _ in found] == [token.lstrip("▁") for token in subwords.tokens(row[:-1])] + ["EOS"]
+        assert [shown for _, shown in found] == pytest.approx((100 * weights).tolist(), abs=0.51)
+        word, most = found[int(weights.argmax())]
+        said = f"head {head + 1} of layer {layer + 1} looks at “{word}” ({most}%)"
+        playwright.expect(page.locator("[data-part=looks]")).to_contain_text(said)
+
+
+def test_words_that_look_at_their_own_kind_carry_the_weights(open_page):
+    page = translating(open_page)
+    page.get_by_role("radio", name="the encoder to the sentence").check()
+    page.locator("[data-part=source]").get_by_role("button", name=re.compile("^girls")).press("Enter")
+    playwright.expect(page.locator("[data-part=looks]")).to_contain_text("From “girls”, head 1 of layer 2 looks at ")
+    assert 98 <= sum(shown for _, shown in shown_weights(page, "source")) <= 102
+    page.get_by_role("radio", name="the decoder to its own words").check()
+    page.locator("[data-part=words]").get_by_role("button", name=re.compile("^Mädchen")).press("Enter")
+    assert page.locator("[data-part=source] button, [data-part=source] .word span").count() == 0
+    own = [shown for _, shown in shown_weights(page, "words")]
+    assert any(own[:2]) and not any(own[2:])  # words are read after they are written
+
+
+def test_on_a_phone_a_tap_changes_what_is_in_sight(browser, site):
+    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    page = context.new_page()
+    page.goto((site[0] / "translator.html").as_uri())
+    page.locator("#translator[data-ready]").wait_for()
+    page.locator("[data-part=words] button").nth(2).tap()
+    for part in ("translation", "source", "words"):
+        box = page.locator(f"[data-part={part}]").bounding_box()
+        assert box["y"] >= 0 and box["y"] + box["height"] <= 844, part
+    field = page.get_by_role("textbox")
+    field.fill("Two dogs play in the snow and " * 10)
+    assert field.evaluate("field => field.scrollHeight <= field.clientHeight")
+    page.get_by_role("button", name="Translate").tap()
+    page.locator("[data-part=words] button").nth(20).tap()
+    found = shown_weights(page, "source")
+    marked = page.locator("[data-part=source] .word").nth(max(range(len(found)), key=lambda place: found[place][1]))
+    box = marked.bounding_box()
+    assert box["y"] >= 0 and box["y"] + box["height"] <= 844
+    context.close()
+
+
+def test_an_old_translation_goes_with_its_text(open_page):
+    page = translating(open_page)
+    main, translation = page.locator("[data-part=main]"), page.locator("[data-part=translation]")
+    field = page.get_by_role("textbox")
+    first = translation.inner_text()
+    for text in ("", SENTENCES[0] + " x"):
+        field.fill(text)
+        playwright.expect(main).to_be_hidden()
+        playwright.expect(translation).to_have_text("")
+    field.fill(SENTENCES[0])
+    playwright.expect(main).to_be_visible()
+    playwright.expect(translation).to_have_text(first)
+    for text in (" ", ""):
+        put_in(page, text)
+        playwright.expect(main).to_be_hidden()
+
+
+def test_captions_to_try_are_translated(open_page):
+    page = translating(open_page)
+    captions = page.get_by_role("group", name="Captions to try").get_by_role("button")
+    texts = captions.all_inner_texts()
+    model, subwords = load_pretrained("transformer-en-de")
+    assert len(texts) == 4
+    for caption, greedy in zip(captions.all(), translate_all(model, subwords.encode(texts), width=1), strict=True):
+        caption.press("Enter")
+        playwright.expect(page.locator("[data-part=translation]")).to_have_text(subwords.decode([greedy.tokens])[0])
+        playwright.expect(page.locator(".warning")).to_have_count(0)
+        assert page.get_by_role("textbox").input_value() == caption.inner_text()
+
+
 def test_what_the_translator_can_not_read_gets_a_sentence(open_page):
     page = translating(open_page)
     for text, said in (
         ("  ", "Type an English sentence"),
         ("dog " * 101, "That is 101 subwords."),
         ("Two dogs 🙂 play.", "has hardly ever read: 🙂."),
-        ("Un hombre limpiando una ventana de la cocina", "has hardly ever read: limpiando, ventana, cocina."),
+        ("dog " * 41, "These are 41 words."),
     ):
-        page.get_by_role("textbox").fill(text)
-        page.get_by_role("textbox").press("Enter")
-        playwright.expect(page.get_by_role("status")).to_contain_text(said)
+        playwright.expect(put_in(page, text)).to_contain_text(said)
+
+
+WARNED = (
+    ("Two snowboarders are playing with a dog.", None),
+    ("dog " * 40, None),
+    ("The asdf ends a treaty.", "has hardly ever read: asdf, treaty."),
+    ("A boy didn't limpiando it.", "has hardly ever read: didn't, limpiando."),
+    ("TWO DOGS on a BMX bike", "these words in capitals: TWO, DOGS."),
+    *(
+        (text, "Is this English?")
+        for text in (
+            "Un hombre limpiando una ventana de la cocina",
+            "Zwei kleine Mädchen spielen mit einem großen Hund.",
+            "Deux jeunes filles jouent dans la neige.",
+            "Две девочки играют с собакой.",
+        )
+    ),
+)
+
+
+@with_captions
+def test_words_that_no_caption_holds_are_named(open_page):
+    page = translating(open_page)
+    for text, said in WARNED:
+        put_in(page, text)
+        playwright.expect(page.locator(".warning")).to_have_count(0 if said is None else 1)
+        if said:
+            playwright.expect(page.locator(".warning")).to_contain_text(said)
+
+
+def test_without_captions_a_word_is_judged_by_its_subwords(browser, site):
+    page = browser.new_page()
+    page.add_init_script('Object.defineProperty(window, "COURSE_WORDS", { value: "" })')
+    page.goto((site[0] / "translator.html").as_uri())
+    for text, said in (
+        ("A parliament in the snow", "has hardly ever read: parliament."),
+        ("Two TALL dogs", "in capitals: TALL."),
+    ):
+        playwright.expect(put_in(page, text)).to_contain_text(said)
+    page.close()
 
 
 @pytest.mark.parametrize("scheme", extent.usually(["light", "dark"], 1))
@@ -319,6 +470,24 @@ def test_without_scripts_a_lesson_reads_on(browser, site):
 
 
 # Without a browser
+
+
+@with_captions
+def test_the_page_knows_the_words_of_captions(site):
+    script = (site[0] / "_static/models/words.js").read_text(encoding="utf-8")
+    words = json.loads(script.removeprefix("window.COURSE_WORDS = ").removesuffix(";\n")).split()
+    assert words == sorted(set(words)) and {"dog", "snowboarder", "playing", "BMX"} <= set(words)
+    assert not {"Dog", "treaty", "asdf", ""} & set(words)
+    assert len(script) < 90_000
+
+
+def test_where_captions_cannot_be_had_the_builder_is_told(tmp_path, monkeypatch):
+    monkeypatch.setenv("COURSE_DATA_MIRROR", str(tmp_path))
+    said = []
+    assert build._caption_words(said.append) == ""
+    assert (
+        len(said) == 1 and "fewer of the words that its model has never read. Expected multi30k/train.en.gz" in said[0]
+    )
 
 
 def test_exercises_show_hints_and_a_solution_only_where_wanted():

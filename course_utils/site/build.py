@@ -8,6 +8,7 @@ import contextlib
 import io
 import json
 import logging
+import re
 import shutil
 import tempfile
 import warnings
@@ -17,11 +18,14 @@ from course_utils.authoring.build import build, repository_of
 from course_utils.base.environment import need
 from course_utils.base.errors import CourseError
 from course_utils.base.places import chosen, file_of, names_in
+from course_utils.data.download import DataError
+from course_utils.data.multi30k import load_multi30k
 from course_utils.figures import every_head
 from course_utils.models.files import PRETRAINED
 from course_utils.site import contents, moving, pages
 
 MODELS = ("transformer-en-de", *contents.BESIDE)  # of the page that translates
+WORD = re.compile(r"[^\W\d_]+")  # letters in a row
 MARK = ".course-site"  # in a folder that was written by this command, and that it may write anew
 
 
@@ -45,7 +49,7 @@ def build_site(root: Path, out: Path, wanted: list[str] | None = None, solutions
         raise CourseError(f"{out} holds something that `course site` did not write: name another folder, or empty it.")
     with tempfile.TemporaryDirectory(prefix="course") as folder:
         source = Path(folder) / "source"
-        _write_source(root, source, names, solutions)
+        _write_source(root, source, names, solutions, say)
         made = Path(folder) / "site"
         _run_sphinx(source, made, say)
         for file in (file_of(part, name) for part in ("notebooks", "exercises") for name in names):
@@ -58,7 +62,7 @@ def build_site(root: Path, out: Path, wanted: list[str] | None = None, solutions
     return len(list(out.rglob("*.html")))
 
 
-def _write_source(root, source, names, solutions):
+def _write_source(root, source, names, solutions, say):
     """Write what Sphinx reads."""
     repository = repository_of(root)
     notebooks, texts, static = {}, {}, source / "_static"
@@ -87,6 +91,7 @@ def _write_source(root, source, names, solutions):
     _put(static / "site.css", (contents.PAGE / "site.css").read_text(encoding="utf-8") + every_head.STYLE)
     for name in MODELS:
         _put(static / f"models/{name}.js", _model(name))
+    _put(static / "models/words.js", f"window.COURSE_WORDS = {json.dumps(_caption_words(say), ensure_ascii=False)};\n")
     _put(source / "conf.py", "")
 
 
@@ -117,6 +122,20 @@ def _model(name) -> str:
         "subwords": json.loads((folder / "subwords.json").read_text(encoding="utf-8")),
     }
     return f"(window.COURSE_MODELS ??= {{}})[{name!r}] = {json.dumps(found, ensure_ascii=False)};\n"
+
+
+def _caption_words(say) -> str:
+    """Return the words that stand in the captions that the translators have learned from, in small letters or in capitals.
+
+    Where the captions can't be had, say so and return no words: the page then judges a word by its subwords.
+    """
+    try:
+        captions = load_multi30k("train", "en-de").sources
+    except DataError as error:
+        say(f"The page that translates will find fewer of the words that its model has never read. {error}")
+        return ""
+    found = {word for caption in captions for word in WORD.findall(caption)}
+    return " ".join(sorted({word if word.isupper() and len(word) > 1 else word.lower() for word in found}))
 
 
 SETTINGS = {

@@ -16,6 +16,7 @@ PAGE = Path(__file__).parent / "page"  # what runs in a reader's browser
 DOCUMENTS = ("setup", "instructors", "large-classes", "measurements", "translators")
 TRANSLATING = (
     "models/transformer-en-de",
+    "models/words",
     "subwords",
     "transformer",
     "recurrent",
@@ -69,13 +70,13 @@ def translator() -> str:
     scripts = "".join(f'<script src="_static/{name}.js"></script>' for name in TRANSLATING)
     beside = "".join(f'<script src="_static/models/{name}.js" async></script>' for name in BESIDE)
     return (
-        "# A Transformer that translates in this page\n\n"
-        "The model of [lesson 12](notebooks/12_transformer.ipynb), trained as in [lesson 13](notebooks/13_training.ipynb), runs here in your "
-        "browser. It has read 29,000 captions of photos in English and German, and nothing else, so that it translates captions well and other texts "
-        "badly. It writes the most probable subword at each step. Further down, the translator of [lesson 06](notebooks/06_seq2seq_attention.ipynb) "
-        "puts the same sentence into French, and so does one without attention.\n\n"
+        "# Try a Transformer\n\nIt turns captions of photos into German.\n\n"
         f"```{{raw}} html\n{html}\n```\n\n"
         "## What runs here\n\n"
+        "The model of [lesson 12](notebooks/12_transformer.ipynb), trained as in [lesson 13](notebooks/13_training.ipynb), runs in your "
+        "browser. It has read 29,000 captions of photos in English and German, and nothing else, so that it translates captions well and other "
+        "texts badly. Each step of its decoder writes the most probable subword. The translator of [lesson 06](notebooks/06_seq2seq_attention.ipynb) "
+        "puts the same sentence into French, and so does one without attention.\n\n"
         "This is the whole forward pass of the three models, in plain JavaScript. It computes what PyTorch computes for the same weights.\n\n"
         f"<details>\n<summary>Show the code</summary>\n\n```javascript\n{code}\n```\n\n</details>\n\n"
         f"```{{raw}} html\n{scripts}{beside}\n```\n"

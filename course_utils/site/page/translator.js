@@ -5,6 +5,7 @@
 
 (function () {
   const LONGEST = 100; // subwords: captions of photos have 14 on average
+  const MANY = 40; // words: no caption that the models have learned from has more than 37
   const { EOS, softmax } = Attention;
   const KINDS = {
     source: "the decoder to the sentence",
@@ -17,7 +18,8 @@
   const beside = {}; // { model, subwords } of each translator into French by its part of the page, loaded later
   let sentence = "", ids = [], steps = [], chosen = 0; // the source, what the model did for each target position, the one that is shown
   let forced = []; // ids that the reader put in place of the model's
-  const look = { kind: "source", layer: 1, head: 0 };
+  const look = { kind: "source", layer: 1, head: 0, from: 0 }; // from: the place of the source word that looks, for the encoder
+  const captionWords = new Set(window.COURSE_WORDS.split(" ")); // all that stand in captions; one empty word if the site was made without them
 
   const part = (name) => root.querySelector(`[data-part=${name}]`);
   const number = (value, digits = 2) => value.toFixed(digits).replace("-", "−");
@@ -35,22 +37,52 @@
     return "";
   }
 
-  // Words in four pieces or more are as good as unknown: emoji and other scripts, too, as each byte of them is a piece.
-  function warningOf(text) {
-    const unknown = text.split(/[\s\p{P}]+/u).filter((word) => subwords.encode(word).length >= 4);
-    if (!unknown.length) return "";
-    const named = [...unknown.slice(0, 5), ...(unknown.length > 5 ? ["…"] : [])].join(", ");
-    return `The model knows English captions of photos, and has hardly ever read: ${named}. It may translate that badly.`;
+  // Whether captions hold a word: as it is, or in small letters. Without their words, one in four pieces or more counts as unread.
+  function isRead(word) {
+    if (captionWords.size === 1) return subwords.encode(word.toLowerCase()).length < 4;
+    return word.split(/['’]/).every((part) => captionWords.has(part) || captionWords.has(part.toLowerCase()));
+  }
+
+  function warningsOf(text) {
+    const words = text.normalize("NFC").match(/\p{L}+(?:['’]\p{L}+)*|\p{So}/gu) ?? [];
+    const unread = words.filter((word) => !isRead(word));
+    const isLoud = (word) => word.length > 1 && word !== word.toLowerCase() && word === word.toUpperCase();
+    const loud = words.filter((word) => isLoud(word) && isRead(word) && !captionWords.has(word));
+    const warnings = [];
+    if (unread.length >= 3 && 2 * unread.length >= words.length) {
+      warnings.push(`Is this English? The model knows no other language, and has hardly ever read: ${list(unread)}.`);
+    } else if (unread.length) {
+      warnings.push(`The model knows English captions of photos, and has hardly ever read: ${list(unread)}. It may translate that badly.`);
+    }
+    if (loud.length) {
+      warnings.push(`The model has hardly ever read these words in capitals: ${list(loud)}. Write them in small letters.`);
+    }
+    if (words.length > MANY) {
+      warnings.push(`These are ${words.length} words. The model has learned from captions of 12 words on average, and may lose its way beyond ${MANY}.`);
+    }
+    return warnings;
+  }
+
+  // Words to name in a sentence: each once, and not more than five.
+  function list(words) {
+    const different = [...new Set(words)];
+    return [...different.slice(0, 5), ...(different.length > 5 ? ["…"] : [])].join(", ");
+  }
+
+  // What is said under the field: a sentence, after warnings of which each is a paragraph.
+  function say(sentence, warnings = []) {
+    status.replaceChildren(...warnings.map((text) => element("p", text, { class: "warning" })), element("p", sentence));
   }
 
   function read() {
     const text = part("text").value;
     const problem = problemOf(text);
+    fit();
     if (problem) {
-      status.textContent = problem;
+      hide(problem);
       return;
     }
-    [sentence, ids, forced, chosen] = [text, [...subwords.encode(text), EOS], [], 0];
+    [sentence, ids, forced, chosen, look.from] = [text, [...subwords.encode(text), EOS], [], 0, 0];
     translate();
     Object.keys(beside).forEach(showBeside);
   }
@@ -60,37 +92,103 @@
     steps = [...model.translate(ids, forced)];
     const each = (performance.now() - began) / steps.length;
     chosen = Math.min(chosen, steps.length - 1);
-    const words = `${steps.length} steps of the decoder, ${each.toFixed(0)} ms each.`;
-    const off = model.off.size ? ` Switched off: ${[...model.off].sort().join(", ")}.` : "";
-    status.textContent = [warningOf(sentence), words + off].filter(Boolean).join(" ");
-    part("translation").textContent = subwords.decode(targets());
+    const off = model.off.size ? ` Switched off: ${[...model.off].sort().map(calledIn).join("; ")}.` : "";
+    say(`${steps.length} steps of ${each.toFixed(0)} ms.${off} Choose a word to see where the model looked.`, warningsOf(sentence));
+    for (const name of ["translation", "continued"]) part(name).textContent = subwords.decode(targets());
+    part("main").hidden = false;
     root.dataset.ready = "true";
     show();
   }
 
-  // Showing: the words, what comes next, where a head looks, and how its weights are computed
+  // What stands below belongs to another text than the field's: it goes until that is translated, too.
+  function change() {
+    fit();
+    const text = part("text").value;
+    if (text === sentence) translate();
+    else hide(problemOf(text) || "Press Enter or “Translate”.");
+  }
+
+  function hide(why) {
+    part("main").hidden = true;
+    part("translation").textContent = "";
+    say(why);
+  }
+
+  // The field is as high as its text.
+  function fit() {
+    const field = part("text");
+    field.style.height = "auto";
+    field.style.height = `${field.scrollHeight + field.offsetHeight - field.clientHeight}px`;
+  }
+
+  // Showing: the words with a head's weights on them, what comes next, where the head looks, and how its weights are computed
 
   function show() {
-    showWords();
+    showLook();
     showNext();
+  }
+
+  function showLook() {
+    showWords();
     showHeads();
     showSteps();
   }
 
+  // The rows and columns of an attention's table, what every head saw in each row, and the row that is shown.
+  function attention({ kind, layer, from }) {
+    const source = ids.map(shown);
+    if (kind === "encoder") return { rows: source, columns: source, seen: steps[0].source[`encoder ${layer}`], row: from };
+    const read = ["BOS", ...targets().slice(0, -1).map(shown)]; // one subword before each step
+    const columns = kind === "source" ? source : read;
+    return { rows: targets().map(shown), columns, seen: steps.map((step) => step.seen[`${kind} ${layer}`]), row: chosen };
+  }
+
+  const nameOf = ({ kind, layer, head }) => `${kind} ${layer} head ${head}`; // as the model calls a head
+
+  // The same for people, who count from 1.
+  function calledIn(name) {
+    const [kind, layer, , head] = name.split(" ");
+    return `layer ${Number(layer) + 1}, head ${Number(head) + 1}, ${KINDS[kind]}`;
+  }
+
+  // The source above the translation. Those words that the head looks at carry its weights; those that can look are buttons.
   function showWords() {
-    part("words").replaceChildren(
-      ...steps.map((step, t) =>
-        element("button", shown(step.id), {
-          type: "button",
-          class: t < forced.length && step.id !== step.best ? "forced" : "",
-          "aria-pressed": String(t === chosen),
-          onclick: () => {
-            chosen = t;
-            show();
-            part("words").children[t].focus();
-          },
-        }),
-      ),
+    const { rows, columns, seen, row } = attention(look);
+    const { weights } = seen[row][look.head];
+    const isEncoder = look.kind === "encoder", isOwn = look.kind === "decoder";
+    showRow("source", ids.map(shown), isOwn ? [] : weights, isEncoder ? look.from : -1, isEncoder && ((s) => (look.from = s)));
+    showRow("words", targets().map(shown), isOwn ? steps.map((_, t) => weights[t + 1] ?? 0) : [], chosen, (t) => (chosen = t));
+    steps.forEach((step, t) => part("words").children[t].classList.toggle("forced", t < forced.length && step.id !== step.best));
+    const most = columns.map((_, i) => i).filter((i) => weights[i] >= 0.05).sort((i, j) => weights[j] - weights[i]);
+    const looks = most.slice(0, 4).map((i) => `“${columns[i]}” (${percent(weights[i])})`).join(", ");
+    const who = isEncoder ? `From “${rows[row]}”` : `To write “${rows[row]}”`;
+    const off = model.off.has(nameOf(look)) ? " It is switched off, and adds nothing." : "";
+    if (!isOwn) keepInSight(part("source"), most[0] ?? 0);
+    part("looks").textContent = `${who}, head ${look.head + 1} of layer ${look.layer + 1} looks at ${looks || "all words a little"}.${off}`;
+  }
+
+  // A long caption is moved inside its row.
+  function keepInSight(row, place) {
+    row.tabIndex = row.scrollHeight > row.clientHeight ? 0 : -1;
+    row.scrollTop = row.children[place].offsetTop - row.clientHeight / 2;
+  }
+
+  const percent = (weight) => `${Math.round(100 * weight)}%`;
+
+  function showRow(name, words, weights, pressed, choose) {
+    part(name).replaceChildren(
+      ...words.map((word, place) => {
+        const weight = weights[place];
+        const attributes = { style: weight !== undefined && `--weight: ${weight.toFixed(3)}` };
+        const content = weight === undefined ? word : [`${word} `, element("span", percent(weight))];
+        if (!choose) return element("span", content, { ...attributes, class: "word" });
+        const onclick = () => {
+          choose(place);
+          show();
+          part(name).children[place].focus();
+        };
+        return element("button", content, { ...attributes, class: "word", type: "button", "aria-pressed": String(place === pressed), onclick });
+      }),
     );
   }
 
@@ -110,6 +208,7 @@
           onclick: () => {
             forced = [...targets().slice(0, chosen), id];
             translate();
+            part("next").querySelector("[aria-pressed=true]").focus();
           },
         });
         return element("tr", [
@@ -121,30 +220,21 @@
     );
   }
 
-  // The rows and columns of an attention's table, and what every head saw in each row.
-  function attention(kind, layer) {
-    const source = ids.map(shown);
-    if (kind === "encoder") return { rows: source, columns: source, seen: steps[0].source[`encoder ${layer}`] };
-    const read = ["BOS", ...targets().slice(0, -1).map(shown)]; // one subword before each step
-    return { rows: targets().map(shown), columns: kind === "source" ? source : read, seen: steps.map((step) => step.seen[`${kind} ${layer}`]) };
-  }
-
   function showHeads() {
-    const { rows: words, columns, seen } = attention(look.kind, look.layer);
-    const name = `${look.kind} ${look.layer} head ${look.head}`;
+    const { rows: words, columns, seen, row } = attention(look);
+    const name = nameOf(look), called = calledIn(name);
     const caption =
-      `Layer ${look.layer + 1}, head ${look.head + 1}, ${KINDS[look.kind]}. ` +
+      `${called[0].toUpperCase()}${called.slice(1)}. ` +
       (look.kind === "encoder" ? "Each row is a subword that looks" : "Each row is the step that writes this subword") +
       ", each column a subword that it can look at; weights in hundredths." +
       (model.off.has(name) ? " This head is switched off: it looks, and adds nothing." : "");
-    const rows = words.map((word, row) => [word, seen[row][look.head].weights]);
-    showWeights(part("heads"), caption, columns, rows, look.kind === "encoder" ? -1 : chosen);
+    const rows = words.map((word, place) => [word, seen[place][look.head].weights]);
+    showWeights(part("heads"), caption, columns, rows, row);
     part("off").checked = model.off.has(name);
   }
 
   function showSteps() {
-    const { rows, columns, seen } = attention(look.kind, look.layer);
-    const row = look.kind === "encoder" ? 0 : chosen;
+    const { rows, columns, seen, row } = attention(look);
     const { scores, scaled, weights, context } = seen[row][look.head];
     const d = context.length;
     part("steps-caption").textContent =
@@ -181,16 +271,15 @@
     const counted = (count) => Array.from({ length: count }, (_, i) => i + 1);
     const looking = (key, values) => (place) => {
       look[key] = values ? values[place] : place;
-      showHeads();
-      showSteps();
+      showLook();
     };
     part("choices").append(
-      choice("Which attention?", Object.values(KINDS), 0, looking("kind", Object.keys(KINDS))),
-      choice("Which layer?", counted(layers), look.layer, looking("layer")),
       choice("Which head?", counted(heads), look.head, looking("head")),
+      choice("Which layer?", counted(layers), look.layer, looking("layer")),
+      choice("Which attention?", Object.values(KINDS), 0, looking("kind", Object.keys(KINDS))),
     );
     part("off").addEventListener("change", () => {
-      const name = `${look.kind} ${look.layer} head ${look.head}`;
+      const name = nameOf(look);
       part("off").checked ? model.off.add(name) : model.off.delete(name);
       translate();
     });
@@ -203,6 +292,21 @@
       event.preventDefault();
       read();
     });
+    part("text").addEventListener("input", change);
+    part("text").addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+      event.preventDefault();
+      if (matchMedia("(pointer: coarse)").matches) part("text").blur(); // a keyboard on the screen hides the translation
+      read();
+    });
+    for (const example of part("examples").children) {
+      example.addEventListener("click", () => {
+        part("text").value = example.textContent;
+        read();
+      });
+    }
+    part("examples").hidden = false;
+    window.addEventListener("resize", fit);
     read();
   }
 
@@ -215,10 +319,9 @@
     try {
       ({ model, subwords } = loaded("transformer-en-de", Attention.Transformer));
     } catch (error) {
-      status.textContent = `This browser could not read the model (${error.message}). The text of this page and the lessons need no model.`;
+      say(`This browser could not read the model (${error.message}). The text of this page and the lessons need no model.`);
       return;
     }
-    part("main").hidden = false;
     begin();
     window.addEventListener("load", startBeside);
     if (document.readyState === "complete") startBeside();
@@ -237,6 +340,6 @@
   }
 
   // This sentence appears before the browser is busy.
-  status.textContent = "The model is being read: 1.9 million numbers.";
+  say("The model is being read: 1.9 million numbers.");
   document.addEventListener("DOMContentLoaded", () => setTimeout(start, 0));
 })();
