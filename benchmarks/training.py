@@ -38,7 +38,8 @@ from course_utils.data.download import DataError
 from course_utils.data.multi30k import load_multi30k
 from course_utils.data.subwords import PAD, Subwords, subwords_for
 from course_utils.data.world import generate_translations
-from course_utils.models.transformer import Transformer, sinusoids
+from course_utils.models.plain import sinusoidal_positions
+from course_utils.models.transformer import Transformer
 from course_utils.training.batches import Batch, Batches
 from course_utils.training.device import choose_precision, keep_freed_memory
 from course_utils.training.loop import Objective
@@ -57,7 +58,7 @@ class TutorialModel(nn.Module):
     ):
         super().__init__()
         self.source, self.target = nn.Embedding(vocabulary, width), nn.Embedding(vocabulary, width)
-        self.register_buffer("positions", sinusoids(512, width))
+        self.register_buffer("positions", sinusoidal_positions(512, width))
         self.dropout = nn.Dropout(0.1)
         self.transformer = nn.Transformer(width, heads, layers, layers, hidden, 0.1, batch_first=True)
         self.generator = nn.Linear(width, vocabulary)
