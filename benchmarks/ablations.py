@@ -15,7 +15,7 @@ caption_words.csv   "words": how many of the training captions hold a word or a 
 import re
 import tempfile
 
-from measuring import fill, jobs, options, timed
+from measuring import fill, jobs, read_options, timed
 
 from course_utils.data.measured import by_seed
 from course_utils.data.multi30k import load_multi30k
@@ -126,13 +126,15 @@ def captions(text):
 
 if __name__ == "__main__":
     parts = ("world", "translator", "words")
-    told = options(__doc__, [0, 1, 2, 3, 4], only={"nargs": "+", "choices": parts, "default": parts, "help": "parts"})
-    if "world" in told.only:
+    options = read_options(
+        __doc__, [0, 1, 2, 3, 4], only={"nargs": "+", "choices": parts, "default": parts, "help": "parts"}
+    )
+    if "world" in options.only:
         setups = [("world", 1_500, changed) for changed in CHANGES]
         setups += [("world", 20_000, changed) for changed in (EVERYTHING, "no dropout")]
-        fill("ablations", ABLATIONS, jobs(setups, told.seeds), ablation)
-    if "translator" in told.only:
-        fill("recipe", RECIPE, jobs(RECIPE_CHANGES, told.seeds), recipe)
-        fill("on_captions", ON_CAPTIONS, jobs(("Transformer", GRUS), told.seeds), on_captions)
-    if "words" in told.only:
+        fill("ablations", ABLATIONS, jobs(setups, options.seeds), ablation)
+    if "translator" in options.only:
+        fill("recipe", RECIPE, jobs(RECIPE_CHANGES, options.seeds), recipe)
+        fill("on_captions", ON_CAPTIONS, jobs(("Transformer", GRUS), options.seeds), on_captions)
+    if "words" in options.only:
         fill("caption_words", "text captions", [(text,) for text in TEXTS], captions)

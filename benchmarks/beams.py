@@ -9,7 +9,7 @@ against the reference's, mean log probability and CPU seconds, by width and alph
 import json
 from pathlib import Path
 
-from measuring import fill, options, timed
+from measuring import fill, read_options, timed
 
 from course_utils.data.multi30k import load_multi30k
 from course_utils.models.files import load_model
@@ -39,5 +39,5 @@ def fill_from(run):
 
 
 if __name__ == "__main__":
-    for run in options(__doc__, runs={"nargs": "+", "type": Path}).runs:
+    for run in read_options(__doc__, runs={"nargs": "+", "type": Path}).runs:
         fill_from(run)

@@ -17,7 +17,7 @@ relations.csv   the soft captioners of captions.csv: how often the first relatio
 from functools import cache, partial
 
 import torch
-from measuring import fill, jobs, options, timed
+from measuring import fill, jobs, read_options, timed
 
 from course_utils.data.scenes import CELL, GRID, WORDS, scenes
 from course_utils.data.subwords import PAD
@@ -173,7 +173,7 @@ def relations_followed(model, seed):
 
 
 if __name__ == "__main__":
-    seeds = options(__doc__, 5).seeds
+    seeds = read_options(__doc__, 5).seeds
     fill("captions", COLUMNS, jobs(SETUPS, seeds), measure)
     fill("emptied", EMPTIED, jobs(PENALTIES, seeds), empty_cells)
     fill("relations", RELATIONS, jobs(["soft"], seeds), move_things)

@@ -11,7 +11,7 @@ translators.csv   a layer of lesson 12's encoder with and without experts, 32 la
 
 import torch
 import torch.nn.functional as F
-from measuring import fill, jobs, options, timed
+from measuring import fill, jobs, read_options, timed
 from torch import nn
 
 from course_utils.data.regimes import LANGUAGES, WORDS, dictionaries, on_lines
@@ -106,6 +106,6 @@ TABLES = {  # what measures it, its setups, how many times as many seeds it has,
 
 
 if __name__ == "__main__":
-    seeds = len(options(__doc__, 5).seeds)
+    seeds = len(read_options(__doc__, 5).seeds)
     for table, (measure, setups, times, columns) in TABLES.items():
         fill(table, f"setup seed steps {columns}", jobs(setups, range(seeds * times)), measure)

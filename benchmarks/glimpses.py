@@ -12,7 +12,7 @@ looks.csv, found.csv a model that takes four glimpses among clutter: where they 
 from functools import cache, partial
 
 import torch
-from measuring import fill, jobs, options, timed
+from measuring import fill, jobs, read_options, timed
 
 from course_utils.data.digit_fields import digit_fields
 from course_utils.models.glimpses import (
@@ -107,7 +107,7 @@ def found(seed):
 
 
 if __name__ == "__main__":
-    told = options(__doc__, 5, only={"nargs": "+", "default": list(SETUPS), "help": "setups, all unless told"})
-    fill("glimpses", COLUMNS, jobs(told.only, told.seeds), measure)
+    options = read_options(__doc__, 5, only={"nargs": "+", "default": list(SETUPS), "help": "setups, all unless told"})
+    fill("glimpses", COLUMNS, jobs(options.only, options.seeds), measure)
     fill("looks", "seed field answer look x y", [(0,)], looks)
     fill("found", "seed look in_box first", [(0,)], found)

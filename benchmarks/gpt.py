@@ -10,7 +10,7 @@ induction.csv   attention alone, in one layer and in two, that learns what came 
 """
 
 import torch
-from measuring import fill, jobs, options, timed
+from measuring import fill, jobs, read_options, timed
 
 from course_utils.data.recall import recall_next
 from course_utils.data.tales import CHARACTERS, tales
@@ -61,7 +61,7 @@ def measure_induction(layers, seed):
 
 
 if __name__ == "__main__":
-    seeds = options(__doc__, 5).seeds
+    seeds = read_options(__doc__, 5).seeds
     fill("gpt", "setup seed parameters bits cpu_seconds", jobs(SETUPS, seeds), measure)
     columns = "layers seed right before match copying cpu_seconds"
     fill("induction", columns, jobs([(2,), (1,)], seeds), measure_induction)

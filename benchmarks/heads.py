@@ -10,7 +10,7 @@ heads.csv       BLEU of transformer-en-de on test_2016_flickr with greedy search
 
 from functools import cache, partial
 
-from measuring import fill, options
+from measuring import fill, read_options
 
 from course_utils.data.multi30k import load_multi30k
 from course_utils.models.files import load_pretrained
@@ -57,7 +57,7 @@ def switched(name, head, state, seed):
 
 
 if __name__ == "__main__":
-    options(__doc__)
+    read_options(__doc__)
     parts = {name: range(module.heads) for name, module in attentions(translator()[0]).items()}
     encoder = [(name, head) for name, heads in parts.items() if name.startswith("encoder") for head in heads]
     fill("near", NEAR, [(*of, distance, 1) for of in encoder for distance in DISTANCES], near)

@@ -6,7 +6,7 @@ Trains the model of lesson 05. Fills length.csv, which the lesson draws: the sha
 """
 
 import torch
-from measuring import fill, jobs, options, timed
+from measuring import fill, jobs, read_options, timed
 
 from course_utils.data.small_world import small_world
 from course_utils.models.seq2seq import Seq2Seq, fit
@@ -46,4 +46,4 @@ def measure(order, setup, seed):
 
 
 if __name__ == "__main__":
-    fill("length", COLUMNS, jobs(SHOWN, options(__doc__, 5).seeds), measure)
+    fill("length", COLUMNS, jobs(SHOWN, read_options(__doc__, 5).seeds), measure)

@@ -10,7 +10,7 @@ word's place, which a search over hypotheses does not pass on.
 from itertools import product
 
 import torch
-from measuring import fill, jobs, options, timed
+from measuring import fill, jobs, read_options, timed
 
 from course_utils.data.small_world import small_world
 from course_utils.data.subwords import PAD
@@ -56,4 +56,4 @@ def measure(order, setup, seed):
 
 
 if __name__ == "__main__":
-    fill("local", COLUMNS, jobs(product(ORDERS, SETUPS), options(__doc__, 5).seeds), measure)
+    fill("local", COLUMNS, jobs(product(ORDERS, SETUPS), read_options(__doc__, 5).seeds), measure)

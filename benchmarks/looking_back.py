@@ -13,7 +13,7 @@ projected.csv   the dot product, divided by √D, and that of learned projection
 from itertools import product
 
 import torch
-from measuring import fill, jobs, options, timed
+from measuring import fill, jobs, read_options, timed
 
 from course_utils.data.small_world import small_world
 from course_utils.models.alignment import ATTENTIONS, Attention, parameter
@@ -87,7 +87,7 @@ def largest_weights(score, seed):
 
 
 if __name__ == "__main__":
-    seeds = options(__doc__, 5).seeds
+    seeds = read_options(__doc__, 5).seeds
     fill("attention", COLUMNS, jobs(product(("monotone", "verb-last"), SETUPS), seeds), measure)
     fill("scores", COLUMNS, jobs(product(("verb-last",), SCORES), seeds), measure_score)
     fill("projected", COLUMNS_OF_PROJECTED, jobs(("dot", "scaled_dot", Projected.name), seeds), largest_weights)

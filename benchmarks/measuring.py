@@ -1,4 +1,4 @@
-"""What the programs share that fill the course's tables: their options, one thread, and the loop over setups and seeds.
+"""What the programs share: their options, one thread, the loop over setups and seeds that fills a table, and lines about speed.
 
 A table is `course_utils/data/measured_tables/NAME.csv`, which `course_utils/data/measured.py` reads. What is in it already is not
 measured again, so a program can be stopped and started again. To measure anew, delete the rows first.
@@ -6,6 +6,9 @@ measured again, so a program can be stopped and started again. To measure anew, 
 
 import argparse
 import csv
+import math
+import platform
+import statistics
 import time
 from pathlib import Path
 
@@ -14,13 +17,14 @@ import torch
 from course_utils.data import measured
 
 
-def options(doc: str, seeds=None, **more) -> argparse.Namespace:
+def read_options(doc: str, seeds=None, **more) -> argparse.Namespace:
     """Return what the command line says, and compute with one thread from here on.
 
     Args:
         doc: the program's text, whose first line says what it does.
         seeds: how many there are, or a list of them, if nothing else is said; None if the program has no seeds.
-        more: other options, by name, or `runs`, which has no name on the command line: what argparse is told of each.
+        more: other options by name, each with its value if nothing else is said, or with what argparse is told of it.
+            `runs` has no name on the command line.
     """
     torch.set_num_threads(1)
     parser = argparse.ArgumentParser(description=doc.split("\n")[0])
@@ -28,19 +32,25 @@ def options(doc: str, seeds=None, **more) -> argparse.Namespace:
         parser.add_argument("--seeds", type=int, default=seeds, help="how many")
     elif seeds:
         parser.add_argument("--seeds", type=int, nargs="+", default=seeds, help="which ones")
-    for name, told in more.items():
-        parser.add_argument(name if name == "runs" else f"--{name}", **told)
-    found = parser.parse_args()
+    for name, setting in more.items():
+        if isinstance(setting, bool):
+            setting = {"action": "store_true"}
+        elif not isinstance(setting, dict):
+            setting = {"type": type(setting), "default": setting}
+        parser.add_argument("runs" if name == "runs" else f"--{name.replace('_', '-')}", **setting)
+    options = parser.parse_args()
     if isinstance(seeds, int):
-        found.seeds = range(found.seeds)
-    return found
+        options.seeds = range(options.seeds)
+    return options
 
 
 def jobs(setups, seeds, fewer=None):
     """Return (*setup, seed) for each seed and each setup, a name or a tuple; `fewer` says for some of their parts how many seeds they have."""
     tuples = [setup if isinstance(setup, tuple) else (setup,) for setup in setups]
     fewer = fewer or {}
-    return [(*setup, seed) for seed in seeds for setup in tuples if all(seed < fewer.get(part, 99) for part in setup)]
+    return [
+        (*setup, seed) for seed in seeds for setup in tuples if all(seed < fewer.get(part, math.inf) for part in setup)
+    ]
 
 
 def read(path: Path) -> list[dict[str, str]]:
@@ -82,3 +92,15 @@ def timed(function, *arguments, **more):
     began = time.process_time()
     found = function(*arguments, **more)
     return found, round(time.process_time() - began, 1)
+
+
+def spread(values, form="10,.0f") -> str:
+    """Return minimum, median and maximum in a format."""
+    return " ".join(f"{value:{form}}" for value in (min(values), statistics.median(values), max(values)))
+
+
+def machine(device=None) -> str:
+    """Return what a measurement was made with: versions, and the GPU or CPU."""
+    gpu = device is not None and device.type == "cuda"
+    where = torch.cuda.get_device_name(device) if gpu else platform.processor() or platform.machine()
+    return f"Python {platform.python_version()}, torch {torch.__version__}, {where}"

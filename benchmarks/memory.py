@@ -10,7 +10,7 @@ how often the most frequent answer is right, and "chance" what equal weights giv
 from functools import cache
 
 import torch
-from measuring import fill, jobs, options, timed
+from measuring import fill, jobs, read_options, timed
 
 from course_utils.data.stories import KINDS, stories
 from course_utils.models.memory import MemoryNetwork, fit, score
@@ -62,4 +62,4 @@ def measure(setup, kind, hops, seed):
 
 
 if __name__ == "__main__":
-    fill("memory", COLUMNS, jobs(SHOWN, options(__doc__, 5).seeds), measure)
+    fill("memory", COLUMNS, jobs(SHOWN, read_options(__doc__, 5).seeds), measure)

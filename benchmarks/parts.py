@@ -15,7 +15,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import torch
-from measuring import fill, jobs, options, timed
+from measuring import fill, jobs, read_options, timed
 
 from course_utils.data.small_world import SMALL, SmallPairs, small_world
 from course_utils.data.subwords import Subwords
@@ -106,4 +106,4 @@ def measure(world, part, seed, steps=STEPS, alone=ALONE):
 
 
 if __name__ == "__main__":
-    fill("parts", COLUMNS, jobs(SETUPS, options(__doc__, [0, 1, 2, 3, 4]).seeds, FEWER), measure)
+    fill("parts", COLUMNS, jobs(SETUPS, read_options(__doc__, [0, 1, 2, 3, 4]).seeds, FEWER), measure)

@@ -7,7 +7,7 @@ the rate of `fit` (`course_utils/models/layers.py`): no rate was tuned for a set
 """
 
 import torch
-from measuring import fill, jobs, options, timed
+from measuring import fill, jobs, read_options, timed
 from torch import nn
 
 from course_utils.data.recall import recall_at_distance
@@ -46,4 +46,4 @@ def measure(setup, seed):
 
 
 if __name__ == "__main__":
-    fill("paths", COLUMNS, jobs(SETUPS, options(__doc__, 5).seeds), measure)
+    fill("paths", COLUMNS, jobs(SETUPS, read_options(__doc__, 5).seeds), measure)

@@ -12,7 +12,7 @@ translated.csv   Transformers on Multi30k with sinusoidal positions, with learne
 import tempfile
 
 import torch
-from measuring import fill, jobs, options, timed
+from measuring import fill, jobs, read_options, timed
 
 from course_utils.data.multi30k import load_multi30k
 from course_utils.data.recall import recall_next
@@ -69,8 +69,8 @@ def translated(positions, heads, seed):
 
 
 if __name__ == "__main__":
-    told = options(__doc__, 5, translators={"type": int, "default": 3, "help": "seeds of the Transformers"})
-    fill("positions", COLUMNS, jobs(KINDS, told.seeds), measure)
-    fill("places", PLACES, jobs(("rotary", "sinusoidal", "learned"), told.seeds), by_place)
+    options = read_options(__doc__, 5, translators=3)
+    fill("positions", COLUMNS, jobs(KINDS, options.seeds), measure)
+    fill("places", PLACES, jobs(("rotary", "sinusoidal", "learned"), options.seeds), by_place)
     kinds = [("sinusoidal", 4), ("none", 4), ("learned", 4), ("sinusoidal", 1), ("sinusoidal", 2), ("sinusoidal", 8)]
-    fill("translated", TRANSLATED, jobs(kinds, range(told.translators)), translated)
+    fill("translated", TRANSLATED, jobs(kinds, range(options.translators)), translated)

@@ -6,7 +6,7 @@ They learn from sequences of 1 to 8 pairs (`course_utils/data/recall.py`). Fills
 """
 
 import torch
-from measuring import fill, jobs, options, timed
+from measuring import fill, jobs, read_options, timed
 
 from course_utils.data.recall import recall
 from course_utils.models.intra_attention import LSTM, LSTMN, LookingBack, Recaller, fit
@@ -40,4 +40,4 @@ def measure(setup, seed):
 
 
 if __name__ == "__main__":
-    fill("recall", COLUMNS, jobs(SETUPS, options(__doc__, 5).seeds), measure)
+    fill("recall", COLUMNS, jobs(SETUPS, read_options(__doc__, 5).seeds), measure)

@@ -15,7 +15,7 @@ import time
 
 import torch
 import torch.nn.functional as F
-from measuring import fill, jobs, options, timed
+from measuring import fill, jobs, read_options, timed
 
 from course_utils.base.files import write
 from course_utils.data.measured import measured_once
@@ -177,8 +177,8 @@ character of the test text, the last {ENDS["test"][1] - ENDS["test"][0]:,}, each
 
 
 if __name__ == "__main__":
-    told = options(__doc__, 3, ship={"action": "store_true", "help": "train the model that ships"})
-    fill("shakespeare", COLUMNS, [("n-gram", 0), *jobs(RATES, told.seeds)], measure)
-    if told.ship:
+    options = read_options(__doc__, 3, ship=False)
+    fill("shakespeare", COLUMNS, [("n-gram", 0), *jobs(RATES, options.seeds)], measure)
+    if options.ship:
         fill("shakespeare", COLUMNS, [(NAME, 0)], lambda *_: ship(*train_shipped()))
         write(PRETRAINED / NAME / "README.md", card().encode())  # it quotes the table

@@ -7,7 +7,7 @@ was shown before, of held-out digits and of new episodes as in training, after 1
 """
 
 import torch
-from measuring import fill, jobs, options, timed
+from measuring import fill, jobs, read_options, timed
 
 from course_utils.data.episodes import WAYS, character_episodes
 from course_utils.models.snail import Snail, by_examples, fit_characters, predict_labels
@@ -29,4 +29,4 @@ def characters(setup, seed):
 
 
 if __name__ == "__main__":
-    fill("characters", COLUMNS, jobs(CHARACTERS, options(__doc__, 5).seeds), characters)
+    fill("characters", COLUMNS, jobs(CHARACTERS, read_options(__doc__, 5).seeds), characters)

@@ -13,7 +13,7 @@ is below 0.05.
 
 import torch
 import torch.nn.functional as F
-from measuring import fill, jobs, options, timed
+from measuring import fill, jobs, read_options, timed
 
 from course_utils.data.sequences import BITS, GIVEN, WANTED, Asked, copy, recall, repeat_copy
 from course_utils.models.turing import Computer, Machine, Recurrent, fit, loss, wrong_bits
@@ -131,4 +131,4 @@ def measure(setup, task, seed):
 
 
 if __name__ == "__main__":
-    fill("turing", COLUMNS, jobs(SHOWN, options(__doc__, 5).seeds, FEWER), measure)
+    fill("turing", COLUMNS, jobs(SHOWN, read_options(__doc__, 5).seeds, FEWER), measure)

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import product
 
 import torch
-from measuring import fill, jobs, options, timed
+from measuring import fill, jobs, read_options, timed
 
 from course_utils.models.compared import LENGTHS, WORLDS
 from course_utils.models.variants import VARIANTS, accuracy, fit, linear, reader, unit
@@ -36,4 +36,4 @@ def answers(variant, world, seed):
 if __name__ == "__main__":
     setups = [(variant, world) for world, variant in product(WORLDS, ALL)]
     fewer = dict.fromkeys(WITHOUT, 3)  # seeds
-    fill("variants", COLUMNS, jobs(setups, options(__doc__, 5).seeds, fewer), answers)
+    fill("variants", COLUMNS, jobs(setups, read_options(__doc__, 5).seeds, fewer), answers)

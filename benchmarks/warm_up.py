@@ -6,7 +6,7 @@ Trains Transformers of six layers on each side (`course_utils/models/residual.py
 each. Fills warm_up.csv, which lesson 12 shows.
 """
 
-from measuring import fill, jobs, options
+from measuring import fill, jobs, read_options
 
 from course_utils.data.small_world import small_world
 from course_utils.models.assembled import share_right
@@ -27,4 +27,4 @@ def measure(norm, warmup, rate, seed, steps=STEPS):
 
 
 if __name__ == "__main__":
-    fill("warm_up", COLUMNS, jobs(SETUPS, options(__doc__, [0, 1, 2, 3, 4]).seeds), measure)
+    fill("warm_up", COLUMNS, jobs(SETUPS, read_options(__doc__, [0, 1, 2, 3, 4]).seeds), measure)

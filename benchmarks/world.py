@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 import torch
-from measuring import fill, jobs, options, read, timed
+from measuring import fill, jobs, read, read_options, timed
 
 from course_utils.data.pairs import Pairs
 from course_utils.data.subwords import BOS, Subwords
@@ -94,12 +94,12 @@ def summary(order):
 
 if __name__ == "__main__":
     models = {"nargs": "*", "choices": MODELS, "default": list(MODELS)}
-    told = options(__doc__, 5, models=models, order={"default": "verb-last"}, epochs={"type": float, "default": 6})
+    options = read_options(__doc__, 5, models=models, order="verb-last", epochs=6.0)
 
     def measure(order, name, seed):
         """Train one model; return a row for each length."""
-        model, subwords, seconds = trained(name, seed, order, told.epochs)
+        model, subwords, seconds = trained(name, seed, order, options.epochs)
         return [(length, *tested(name, model, subwords, length, order), seconds) for length in LENGTHS]
 
-    fill(TABLE, COLUMNS, jobs([(told.order, name) for name in told.models], told.seeds), measure)
-    summary(told.order)
+    fill(TABLE, COLUMNS, jobs([(options.order, name) for name in options.models], options.seeds), measure)
+    summary(options.order)

@@ -51,8 +51,8 @@ def test_a_table_is_filled_where_it_has_nothing_yet(programs, monkeypatch, tmp_p
 )
 def test_seeds_are_how_many_or_which_ones(programs, monkeypatch, seeds, given, found):
     monkeypatch.setattr(sys, "argv", ["program", *given.split(), "--only", "x"])
-    told = programs("measuring").options("What it does.\n\nMore.", seeds, only={"nargs": "+"})
-    assert (told.seeds, told.only) == (found, ["x"])
+    options = programs("measuring").read_options("What it does.\n\nMore.", seeds, only={"nargs": "+"})
+    assert (options.seeds, options.only) == (found, ["x"])
 
 
 def test_operations_are_as_many_as_pytorch_counts(programs):

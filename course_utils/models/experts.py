@@ -1,9 +1,9 @@
 """Networks of which only some answer: mixtures of experts.
 
-Here: gates that choose experts, the losses that make them compete or share the work, a mixture for small lessons, and a layer of experts
-for lesson 12's Transformer. Not here: the worlds that they learn (`data/regimes.py`).
+Here: the losses that make experts compete or share the work, a mixture for small lessons, and a layer of experts for lesson 12's
+Transformer. Not here: the worlds that they learn (`data/regimes.py`).
 
-Shape letters: B inputs or tokens, N experts, D width, E what an expert gives, V classes or words.
+Shape letters: B inputs or tokens, N experts, D width, E what an expert gives, V words.
 """
 
 from typing import NamedTuple
