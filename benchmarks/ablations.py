@@ -2,22 +2,22 @@
 
     python benchmarks/ablations.py [--only world translator words] [--seeds 0 1 2 3 4]
 
-"world" trains Transformers in the generated world, five seeds each, from 1,500 pairs, where the same sentences come again and again, and
-some from 20,000, half a minute to four minutes a row; "translator" trains the course's own translator, with the preset for two laptop cores,
-to its end, 11 to 21 minutes of one core a row, and scores it on the three test sets with beam search, and trains the translator with GRUs
-beside it; "words" counts the training captions that hold a word or a sentence. The rows go to the tables ablations.csv, recipe.csv and
-caption_words.csv in course_utils/data/measured_tables, which lesson 13 shows; both translators side by side, as lesson 12 shows them, to
-on_captions.csv. What is in them already is not run again.
+Fills four tables, which lessons 12 and 13 show:
+
+ablations.csv       "world": Transformers in the generated world, from 1,500 pairs, where the same sentences come again and again, and some
+                    from 20,000, half a minute to four minutes a row
+recipe.csv          "translator": the course's own translator, with the preset for two laptop cores, to its end, 11 to 21 minutes of one
+                    core a row, on the three test sets with beam search, and the translator with GRUs beside it
+on_captions.csv     both translators side by side, from recipe.csv
+caption_words.csv   "words": how many of the training captions hold a word or a sentence
 """
 
-import argparse
 import re
 import tempfile
-import time
 
-import torch
+from measuring import fill, jobs, read_options, timed
 
-from course_utils.data.measured import fill, measured_once
+from course_utils.data.measured import by_seed
 from course_utils.data.multi30k import load_multi30k
 from course_utils.models.files import load_model
 from course_utils.training.loop import train
@@ -25,10 +25,9 @@ from course_utils.training.settings import Settings, load_preset, make_settings
 from course_utils.translation.scores import bleu
 from course_utils.translation.translate import translate
 
-ABLATIONS = ("data", "pairs", "changed", "seed", "bleu", "loss", "cpu_seconds")
-ON_CAPTIONS = ("model", "seed", "test_2016_flickr", "test_2017_flickr", "test_2017_mscoco", "cpu_seconds")
-RECIPE = ("changed", "seed", "test_set", "bleu", "loss", "cpu_seconds")
-CAPTION_WORDS = ("text", "captions")
+ABLATIONS = "data pairs changed seed bleu loss cpu_seconds"
+ON_CAPTIONS = "model seed test_2016_flickr test_2017_flickr test_2017_mscoco cpu_seconds"
+RECIPE = "changed seed test_set bleu loss cpu_seconds"
 EVERYTHING = "nothing"  # what is changed in the row that the others are compared with
 CHANGES = {
     EVERYTHING: {},
@@ -81,18 +80,16 @@ def settings_of(data: str, pairs: int, changed: str, seed: int) -> Settings:
 
 
 def trained(settings: Settings):
-    """Train one model; return its trainer and the seconds of CPU time."""
-    began = time.process_time()
+    """Train one model; return its last scores on the validation set, the model with its subwords, and the seconds of CPU time."""
     with tempfile.TemporaryDirectory() as folder:
-        trainer = train(settings, f"{folder}/run", device="cpu", show=False)
-    return trainer, round(time.process_time() - began, 1)
+        trainer, seconds = timed(train, settings, f"{folder}/run", device="cpu", show=False)
+        return trainer.curves[-1], load_model(f"{folder}/run"), seconds
 
 
 def ablation(data, pairs, changed, seed):
     """Train one model; return its row."""
-    trainer, seconds = trained(settings_of(data, pairs, changed, seed))
-    end = trainer.curves[-1]
-    return [(data, pairs, changed, seed, end["val_bleu"], end["val_loss"], seconds)]
+    end, _, seconds = trained(settings_of(data, pairs, changed, seed))
+    return [(end["val_bleu"], end["val_loss"], seconds)]
 
 
 def recipe(changed, seed):
@@ -100,27 +97,21 @@ def recipe(changed, seed):
     kind = "attention" if changed == GRUS else "transformer"
     change, preset = dict(RECIPE_CHANGES[changed]), load_preset(kind, "laptop")
     model = {**preset["model"], **change.pop("model", {})}
-    settings = make_settings(
-        {**preset, **change, "kind": kind, "model": model, "validate": preset["epochs"], "seed": seed}
-    )
-    began = time.process_time()
-    with tempfile.TemporaryDirectory() as folder:
-        trainer = train(settings, f"{folder}/run", device="cpu", show=False)
-        seconds, loss = round(time.process_time() - began, 1), trainer.curves[-1]["val_loss"]
-        translator = load_model(f"{folder}/run")
+    values = {**preset, **change, "kind": kind, "model": model, "validate": preset["epochs"], "seed": seed}
+    end, translator, seconds = trained(make_settings(values))
     rows = []
     for test_set in TESTS:
         pairs = load_multi30k(test_set, "en-de")
         found = bleu(translate(*translator, pairs.sources, width=5, alpha=ALPHA), pairs.targets)
-        rows.append((changed, seed, test_set, round(found.score, 2), loss, seconds))
+        rows.append((test_set, round(found.score, 2), end["val_loss"], seconds))
     return rows
 
 
 def on_captions(model, seed):
     """Return the row of one of the two translators: its BLEU on the three test sets, which recipe.csv holds."""
-    where = {"changed": GRUS if model == GRUS else EVERYTHING, "seed": seed}
-    scores = [measured_once("recipe", "bleu", test_set=test_set, **where)[0][0] for test_set in TESTS]
-    return [(model, seed, *scores, measured_once("recipe", "cpu_seconds", test_set=TESTS[0], **where)[0][0])]
+    changed = GRUS if model == GRUS else EVERYTHING
+    scores = [by_seed("recipe", "bleu", test_set=test_set, changed=changed)[seed] for test_set in TESTS]
+    return [(*scores, by_seed("recipe", "cpu_seconds", changed=changed)[seed])]
 
 
 def captions(text):
@@ -130,27 +121,20 @@ def captions(text):
         return f" {' '.join(re.findall(WORD, sentence.lower()))} "
 
     held = words(text)
-    return [(text, sum(held in words(source) for source in load_multi30k("train", "en-de").sources))]
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parts = ("world", "translator", "words")
-    parser.add_argument("--only", nargs="+", choices=parts, default=parts, help="which parts")
-    parser.add_argument("--seeds", type=int, nargs="+", default=range(5), help="which seeds")
-    options = parser.parse_args()
-    torch.set_num_threads(1)
-    if "world" in options.only:
-        setups = [("world", 1_500, changed) for changed in CHANGES]
-        setups += [("world", 20_000, changed) for changed in (EVERYTHING, "no dropout")]
-        fill("ablations", ABLATIONS, ((*setup, seed) for seed in options.seeds for setup in setups), ablation)
-    if "translator" in options.only:
-        fill("recipe", RECIPE, ((changed, seed) for seed in options.seeds for changed in RECIPE_CHANGES), recipe)
-        both = ((model, seed) for seed in options.seeds for model in ("Transformer", GRUS))
-        fill("on_captions", ON_CAPTIONS, both, on_captions)
-    if "words" in options.only:
-        fill("caption_words", CAPTION_WORDS, ((text,) for text in TEXTS), captions)
+    return [(sum(held in words(source) for source in load_multi30k("train", "en-de").sources),)]
 
 
 if __name__ == "__main__":
-    main()
+    parts = ("world", "translator", "words")
+    options = read_options(
+        __doc__, [0, 1, 2, 3, 4], only={"nargs": "+", "choices": parts, "default": parts, "help": "parts"}
+    )
+    if "world" in options.only:
+        setups = [("world", 1_500, changed) for changed in CHANGES]
+        setups += [("world", 20_000, changed) for changed in (EVERYTHING, "no dropout")]
+        fill("ablations", ABLATIONS, jobs(setups, options.seeds), ablation)
+    if "translator" in options.only:
+        fill("recipe", RECIPE, jobs(RECIPE_CHANGES, options.seeds), recipe)
+        fill("on_captions", ON_CAPTIONS, jobs(("Transformer", GRUS), options.seeds), on_captions)
+    if "words" in options.only:
+        fill("caption_words", "text captions", [(text,) for text in TEXTS], captions)

@@ -2,31 +2,29 @@
 
     python benchmarks/captions.py [--seeds 5]
 
-Trains an encoder for each seed and a captioner for each setup, on 4,000 scenes (`course_utils/data/scenes.py`), and measures on 1,000
-scenes with other handwritten digits, given the right words before each word. The rows go to the table captions.csv in
-course_utils/data/measured_tables, which lesson 15 shows; what is in it already is not run again.
+An encoder is trained for each seed and a captioner for each setup, on 4,000 scenes (`course_utils/data/scenes.py`), and measured on 1,000
+scenes with other handwritten digits, given the right words before each word. Fills three tables, which lesson 15 shows:
 
-The table emptied.csv is of captioners like those that the lesson trains itself, with its 3,000 scenes of two or three things (and an
-encoder that has seen twice as many single things as the lesson's): how many names are right when a cell of the picture is emptied,
-everywhere, or in the mean annotation or one look alone, with the penalty and without. The table relations.csv is of the soft
-captioners of captions.csv: how often the first relation of a scene becomes the new one when the thing named before it or after it moves
-to another row of its column, so that "above" becomes "below", for example. The thing moves everywhere, or only in the looks before the
-relation and the mean annotation, or only in the look at the relation.
+captions.csv    each setup
+emptied.csv     captioners like those that the lesson trains itself, with its 3,000 scenes of two or three things (and an encoder that has
+                seen twice as many single things as the lesson's): how many names are right when a cell of the picture is emptied,
+                everywhere, or in the mean annotation or one look alone, with the penalty and without
+relations.csv   the soft captioners of captions.csv: how often the first relation of a scene becomes the new one when the thing named
+                before it or after it moves to another row of its column, so that "above" becomes "below", for example. The thing moves
+                everywhere, or only in the looks before the relation and the mean annotation, or only in the look at the relation
 """
 
-import argparse
-import time
 from functools import cache, partial
 
 import torch
+from measuring import fill, jobs, read_options, timed
 
-from course_utils.data.measured import fill
 from course_utils.data.scenes import CELL, GRID, WORDS, scenes
 from course_utils.data.subwords import PAD
 from course_utils.models.captions import Captioner, Encoder, Look, fit, score, soft_loss, words_kept
 
 STEPS, STEPS_OF_LESSON = 1200, 600
-COLUMNS = ("setup", "seed", "steps", "words", "captions", "pointing", "one_earlier", "on_thing", "cpu_seconds")
+COLUMNS = "setup seed steps words captions pointing one_earlier on_thing cpu_seconds"
 
 
 class Average(Look):
@@ -48,27 +46,11 @@ SETUPS = {  # what a captioner is made with, and what `fit` is given
     "soft, read hard": ({}, {}),
 }
 EMPTIED = (
-    "setup",
-    "seed",
-    "steps",
-    "words",
-    "captions",
-    "pointing",
-    "one_earlier",
-    "on_cell",
-    "whole",
-    "largest",
-    "random",
-    "thing",
-    "start",
-    "look_before",
-    "look",
+    "setup seed steps words captions pointing one_earlier on_cell whole largest random thing start look_before look"
 )
 RELATION = 2  # the place of a caption's first relation: "a", a name, the relation
-MOVED = tuple(
-    f"{thing}_{value}" for thing in ("before", "after") for value in ("new", "old", "earlier", "look", "weight")
-)
-RELATIONS = ("setup", "seed", "steps", "whole", *MOVED)
+MOVED = [f"{thing}_{value}" for thing in ("before", "after") for value in ("new", "old", "earlier", "look", "weight")]
+RELATIONS = f"setup seed steps whole {' '.join(MOVED)}"
 PENALTIES = {"no penalty": 0.0, "penalty 0.01": 0.01}
 
 
@@ -94,17 +76,16 @@ def trained(setup, seed):
     made, given = SETUPS[setup]
     annotations, seen = annotated(seed, setup != "no places")[0]
     torch.manual_seed(seed)
-    model, began = Captioner(**made), time.process_time()
-    fit(model, annotations, seen, seed, STEPS, **given)
-    return model, round(time.process_time() - began, 1)
+    model = Captioner(**made)
+    _, seconds = timed(fit, model, annotations, seen, seed, STEPS, **given)
+    return model, seconds
 
 
 def measure(setup, seed):
     """Train one captioner; return its row."""
     model, seconds = trained("soft" if setup == "soft, read hard" else setup, seed)
     annotations, seen = annotated(seed, setup != "no places")[1]
-    found = score(model, annotations, seen, hard="hard" in setup)
-    return [(setup, seed, STEPS, *(round(value, 4) for value in found), seconds)]
+    return [(STEPS, *score(model, annotations, seen, hard="hard" in setup), seconds)]
 
 
 @cache
@@ -134,8 +115,7 @@ def empty_cells(setup, seed):
     cells = (None, weights[picture, word].argmax(-1), anywhere, thing)
     kept = [words_kept(model, annotations, seen, seen.named, cell, empty) for cell in cells]
     kept += [words_kept(model, annotations, seen, seen.named, thing, empty, only) for only in ("start", 1, 0)]
-    row = *found[:4], in_all[picture, seen.true[picture, word]].mean().item(), *kept
-    return [(setup, seed, STEPS_OF_LESSON, *(round(value, 4) for value in row))]
+    return [(STEPS_OF_LESSON, *found[:4], in_all[picture, seen.true[picture, word]].mean().item(), *kept)]
 
 
 def relation(row_before, row_after):
@@ -165,7 +145,7 @@ def moved(seen, thing, draw):
 
 def move_things(setup, seed):
     """Train a captioner; return its row for the first relation of each scene."""
-    return [(setup, seed, STEPS, *(round(value, 4) for value in relations_followed(trained(setup, seed)[0], seed)))]
+    return [(STEPS, *relations_followed(trained(setup, seed)[0], seed))]
 
 
 @torch.no_grad()
@@ -192,15 +172,8 @@ def relations_followed(model, seed):
     return row
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--seeds", type=int, default=5)
-    options = parser.parse_args()
-    torch.set_num_threads(1)
-    fill("captions", COLUMNS, ((setup, seed) for seed in range(options.seeds) for setup in SETUPS), measure)
-    fill("emptied", EMPTIED, ((setup, seed) for seed in range(options.seeds) for setup in PENALTIES), empty_cells)
-    fill("relations", RELATIONS, (("soft", seed) for seed in range(options.seeds)), move_things)
-
-
 if __name__ == "__main__":
-    main()
+    seeds = read_options(__doc__, 5).seeds
+    fill("captions", COLUMNS, jobs(SETUPS, seeds), measure)
+    fill("emptied", EMPTIED, jobs(PENALTIES, seeds), empty_cells)
+    fill("relations", RELATIONS, jobs(["soft"], seeds), move_things)

@@ -9,14 +9,13 @@ Prints minimum, median and maximum seconds a task over the repeats, on this mach
 the course's promise: 0.3 s in the median task, 1 s in the slowest, 0.3 s for the import. Exits 1 when it is broken.
 """
 
-import argparse
-import platform
 import statistics
 import subprocess
 import sys
 import time
 
 import torch
+from measuring import machine, read_options, spread
 
 from course_utils.base import trees
 from course_utils.checks.answer import expected_on, judge_answer
@@ -52,18 +51,9 @@ def import_seconds(code):
     return float(subprocess.run([sys.executable, "-c", timed], capture_output=True, text=True, check=True).stdout)
 
 
-def spread(values):
-    return f"{min(values):7.3f} {statistics.median(values):7.3f} {max(values):7.3f}"
-
-
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
-    print(
-        f"Python {platform.python_version()}, torch {torch.__version__}, {platform.processor() or platform.machine()}"
-    )
+    options = read_options(__doc__, repeats=5, seed=0)
+    print(machine())
     print(f"{'seconds over ' + str(options.repeats) + ' repeats':34}     min  median     max")
     medians = []
     for task in (task for lesson in tasks.by_lesson().values() for task in lesson):
@@ -72,9 +62,9 @@ def main():
             max(seconds(first_check, task, answer, options.seed) for answer in answers) for _ in range(options.repeats)
         ]
         medians.append(statistics.median(times))
-        print(f"{task.id:34} {spread(times)}   slowest of {len(answers)} answers")
+        print(f"{task.id:34} {spread(times, '7.3f')}   slowest of {len(answers)} answers")
     added = [import_seconds("import course_utils; course_utils.check") for _ in range(options.repeats)]
-    print(f"{'import course_utils and its check':34} {spread(added)}   added to importing torch")
+    print(f"{'import course_utils and its check':34} {spread(added, '7.3f')}   added to importing torch")
     middle, slowest, imported = statistics.median(medians), max(medians), statistics.median(added)
     print(
         f"median task {middle:.3f} s (promised {MEDIAN_TASK}), slowest {slowest:.3f} s (promised {SLOWEST_TASK}), ",

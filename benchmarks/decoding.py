@@ -20,20 +20,17 @@ Then the whole test set by the model in the folder RUN, or else by the Transform
 course. Exits 1 when a promise is broken: cached 15 times uncached, 1,000 sentences a second of CPU time.
 """
 
-import argparse
 import copy
-import platform
 import statistics
 import sys
 import time
 
 import torch
+from measuring import machine, read_options, spread
 from torch import Tensor, nn
+from training import load_pairs
 
-from course_utils.data.download import DataError
-from course_utils.data.multi30k import load_multi30k
-from course_utils.data.subwords import BOS, EOS, PAD, Subwords, subwords_for
-from course_utils.data.world import generate_translations
+from course_utils.data.subwords import BOS, EOS, PAD, Subwords
 from course_utils.models.conversion import to_torch
 from course_utils.models.files import load_model, load_pretrained
 from course_utils.models.transformer import Transformer, causal_mask
@@ -41,7 +38,7 @@ from course_utils.training.batches import pad
 from course_utils.training.device import choose_precision, keep_freed_memory
 from course_utils.translation.search import greedy, translate_all
 
-CAP, BATCH = 64, 64
+CAP, BATCH, FORM = 64, 64, "10,.1f"
 OVER_UNCACHED, SENTENCES_A_SECOND = 15.0, 1000  # promised
 
 
@@ -96,21 +93,6 @@ def torch_loop(model: Transformer):
     return search
 
 
-def load_test():
-    """Multi30k's test pairs and the subwords of its training pairs, or the generated world's where it can't be had."""
-    try:
-        train, test = load_multi30k("train"), load_multi30k("test_2016_flickr")
-        return test, subwords_for("multi30k-de-en", train.sources + train.targets, 4000)
-    except DataError as error:
-        print(f"Going on with the generated world, whose numbers are not those of the course. {error}")
-        train, test = generate_translations(20_000, 1), generate_translations(1000, 3)
-        return test, Subwords.words(train.sources + train.targets)
-
-
-def spread(values, form="{:10,.1f}"):
-    return " ".join(form.format(value) for value in (min(values), statistics.median(values), max(values)))
-
-
 def per_second(function, sentences: int) -> float:
     start = time.process_time()
     function()
@@ -150,14 +132,14 @@ def against(width: int, rows: list[list[int]], vocabulary: int, rounds: int) -> 
             speeds[name].append(per_second(function, sentences))
     print(f"{'sentences a second of CPU time':58}        min     median        max")
     for name, values in speeds.items():
-        print(f"{name:58} {spread(values)}")
+        print(f"{name:58} {spread(values, FORM)}")
     ours, *others = speeds
     for name in others:
         ratios = [mine / other for mine, other in zip(speeds[ours], speeds[name], strict=True)]
-        print(f"{'cached, 64 at a time, over ' + name:58} {spread(ratios)}")
+        print(f"{'cached, 64 at a time, over ' + name:58} {spread(ratios, FORM)}")
     ratios = [mine / other for mine, other in zip(speeds[ours], speeds[others[0]], strict=True)]
     share = share_of_products(ways[ours][0])
-    print(f"{'products alone of cached over ' + others[0]:58} {spread([ratio / share for ratio in ratios])}")
+    print(f"{'products alone of cached over ' + others[0]:58} {spread([ratio / share for ratio in ratios], FORM)}")
     return ratios
 
 
@@ -176,24 +158,17 @@ def whole_set(model: nn.Module, subwords: Subwords, texts: list[str], rounds: in
             if turn:  # the first time is slower
                 speeds[name].append(speed)
     for name, values in speeds.items():
-        print(f"{name:58} {spread(values)}")
+        print(f"{name:58} {spread(values, FORM)}")
     return max(map(statistics.median, speeds.values()))
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--sentences", type=int, default=1000, help="of the test set, for the last line")
-    parser.add_argument("--model", metavar="RUN", help="the folder of a trained model, if not the shipped one")
-    parser.add_argument("--quick", action="store_true", help="one round and few sentences, to see that it works")
-    options = parser.parse_args()
+    model = {"metavar": "RUN", "help": "the folder of a trained model, if not the shipped one"}
+    options = read_options(__doc__, rounds=7, sentences=1000, model=model, quick=False)
     rounds, number = (1, 200) if options.quick else (options.rounds, options.sentences)
-    torch.set_num_threads(1)
     keep_freed_memory()
-    print(
-        f"Python {platform.python_version()}, torch {torch.__version__}, {platform.processor() or platform.machine()}"
-    )
-    test, subwords = load_test()
+    print(machine())
+    _, test, subwords = load_pairs()
     rows = subwords.encode(test.sources[:BATCH])
     ratios = [statistics.median(against(width, rows, len(subwords), rounds)) for width in (128, 256)]
     model, subwords = load_model(options.model) if options.model else load_pretrained("transformer-en-de")

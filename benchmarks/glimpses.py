@@ -2,21 +2,19 @@
 
     python benchmarks/glimpses.py [--seeds 5] [--only "looks anywhere"]
 
-Trains each setup once for each seed, on fields of 32×32 pixels (`course_utils/data/digit_fields.py`). The rows go to the table
-glimpses.csv in course_utils/data/measured_tables, which lesson 14 shows; what is in it already is not run again.
+The fields have 32×32 pixels (`course_utils/data/digit_fields.py`). Fills three tables, which lesson 14 shows:
 
-The tables looks.csv and found.csv are of a model that takes four glimpses among clutter: where they look in the first eight of the 1,000
-fields on which they are measured, and by look, how often it lies in the digit's box, and how often it is the first that does.
+glimpses.csv         each setup, on 1,000 fields
+looks.csv, found.csv a model that takes four glimpses among clutter: where they look in the first eight of these fields; and for each look,
+                     how often it lies in the digit's box, and how often it is the first that does
 """
 
-import argparse
-import time
-from functools import partial
+from functools import cache, partial
 
 import torch
+from measuring import fill, jobs, read_options, timed
 
 from course_utils.data.digit_fields import digit_fields
-from course_utils.data.measured import append, fill, known
 from course_utils.models.glimpses import (
     RecurrentAttentionModel,
     convolutional,
@@ -28,8 +26,7 @@ from course_utils.models.glimpses import (
 )
 
 SIDE = 32
-LOOKS, FOUND = ("seed", "field", "answer", "look", "x", "y"), ("seed", "look", "in_box", "first")
-COLUMNS = ("setup", "seed", "clutter", "steps", "right", "in_box", "cpu_seconds")
+COLUMNS = "setup seed clutter steps right in_box cpu_seconds"
 
 
 class Anywhere(RecurrentAttentionModel):
@@ -37,13 +34,6 @@ class Anywhere(RecurrentAttentionModel):
 
     def aim(self, state):
         return 2 * torch.rand(len(state), 2) - 1
-
-
-class Apart(RecurrentAttentionModel):
-    """Its location network reads the state, but does not teach it."""
-
-    def aim(self, state):
-        return super().aim(state.detach())
 
 
 def no_reward(logits, label, log_probability, reward, baseline):
@@ -54,79 +44,70 @@ def no_baseline(logits, label, log_probability, reward, baseline):
     return hybrid_loss(logits, label, log_probability, reward, torch.zeros_like(baseline))
 
 
-def right_or_wrong(logits, label, log_probability, reward, baseline):
-    return hybrid_loss(logits, label, log_probability, (logits.argmax(-1) == label).float(), baseline)
-
-
 TWO = {"glimpses": 2, "steps": 5000}
+FOUR = TWO | {"glimpses": 4}
 SETUPS = {  # the class of the model, clutter, what `fit` is told
     "learned, 1 glimpse": (RecurrentAttentionModel, 0, TWO | {"glimpses": 1}),
     "learned, 2 glimpses": (RecurrentAttentionModel, 0, TWO),
-    "learned, 3 glimpses": (RecurrentAttentionModel, 0, TWO | {"glimpses": 3}),
-    "learned, 4 glimpses": (RecurrentAttentionModel, 0, TWO | {"glimpses": 4}),
+    "learned, 4 glimpses": (RecurrentAttentionModel, 0, FOUR),
     "looks anywhere": (Anywhere, 0, TWO),
     "no reward for looking": (RecurrentAttentionModel, 0, TWO | {"loss": no_reward}),
     "no baseline": (RecurrentAttentionModel, 0, TWO | {"loss": no_baseline}),
-    "reward 1 or 0": (RecurrentAttentionModel, 0, TWO | {"loss": right_or_wrong}),
-    "narrow from the start": (RecurrentAttentionModel, 0, TWO | {"spread": (0.1, 0.1)}),
-    "no gradient to the state": (Apart, 0, TWO),
     "one patch": (partial(RecurrentAttentionModel, scales=1), 0, TWO),
     "convolutional": (convolutional, 0, {"steps": 1000}),
-    "clutter, 4 glimpses": (RecurrentAttentionModel, 4, TWO | {"glimpses": 4}),
+    "clutter, 4 glimpses": (RecurrentAttentionModel, 4, FOUR),
     "clutter, convolutional": (convolutional, 4, {"steps": 2000}),
 }
 
 
+def shares(make, clutter, told, seed):
+    """Train one model; return the share of right answers, and that of last looks in the digit's box, if it looks."""
+    model = make()
+    if make is not convolutional:
+        fit(model, SIDE, clutter, seed=seed, **told)
+        return evaluate(model, SIDE, clutter, told["glimpses"])
+    fit_convolutional(model, SIDE, clutter, seed, **told)
+    fields, labels, _ = digit_fields(1000, SIDE, clutter, torch.Generator().manual_seed(10_000), "test")
+    with torch.no_grad():
+        return (model(fields[:, None]).argmax(-1) == labels).float().mean().item(), ""
+
+
 def measure(setup, seed):
-    """Train one model; return its row."""
+    """Train one model; return its row, with the time of the test in its seconds."""
     make, clutter, told = SETUPS[setup]
     torch.manual_seed(seed)
-    model = make()
-    began = time.process_time()
-    if make is convolutional:
-        fit_convolutional(model, SIDE, clutter, seed, **told)
-        fields, labels, _ = digit_fields(1000, SIDE, clutter, torch.Generator().manual_seed(10_000), "test")
-        with torch.no_grad():
-            right, in_box = (model(fields[:, None]).argmax(-1) == labels).float().mean().item(), ""
-    else:
-        fit(model, SIDE, clutter, seed=seed, **told)
-        right, in_box = evaluate(model, SIDE, clutter, told["glimpses"])
-        in_box = round(in_box, 4)
-    return [(setup, seed, clutter, told["steps"], round(right, 4), in_box, round(time.process_time() - began, 1))]
+    found, seconds = timed(shares, make, clutter, told, seed)
+    return [(clutter, told["steps"], *found, seconds)]
 
 
-def looks_among_clutter(seed):
-    """Train one model; return where it looks in a few fields, and how often each look finds the digit."""
+@cache
+def among_clutter(seed):
+    """Train one model; return its answers and looks in 1,000 fields, and whether each look finds the digit, looks × fields."""
     torch.manual_seed(seed)
     model = RecurrentAttentionModel()
-    fit(model, SIDE, 4, seed=seed, **SETUPS["clutter, 4 glimpses"][2])
+    fit(model, SIDE, 4, seed=seed, **FOUR)
     fields, _, boxes = digit_fields(1000, SIDE, 4, torch.Generator().manual_seed(10_000), "test")
     with torch.no_grad():
         seen = model(fields, 4)
-    answers, there = (
-        seen.logits.argmax(-1).tolist(),
-        torch.stack([in_box(l, boxes, SIDE) for l in seen.locations.unbind(1)]),
-    )
-    first = there & (there.cumsum(0) == 1)  # looks × fields
-    found = [(seed, t + 1, *(round(one[t].float().mean().item(), 4) for one in (there, first))) for t in range(4)]
-    places = seen.locations[:8].tolist()
-    return [
-        (seed, i, answers[i], t + 1, round(x, 3), round(y, 3)) for i in range(8) for t, (x, y) in enumerate(places[i])
-    ], found
+    there = torch.stack([in_box(look, boxes, SIDE) for look in seen.locations.unbind(1)])
+    return seen.logits.argmax(-1).tolist(), seen.locations.tolist(), there
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--only", nargs="+", default=list(SETUPS), help="setups, all unless told")
-    options = parser.parse_args()
-    torch.set_num_threads(1)
-    fill("glimpses", COLUMNS, ((setup, seed) for seed in range(options.seeds) for setup in options.only), measure)
-    done = known("looks", LOOKS, "seed"), known("found", FOUND, "seed")
-    if not all(done):
-        for table, rows in zip(("looks", "found"), looks_among_clutter(seed=0), strict=True):
-            append(table, rows)
+def looks(seed):
+    """Return where the model looks in eight fields, and what it answers."""
+    answers, places, _ = among_clutter(seed)
+    return [(i, answers[i], t, round(x, 3), round(y, 3)) for i in range(8) for t, (x, y) in enumerate(places[i], 1)]
+
+
+def found(seed):
+    """Return how often each look finds the digit, and how often it is the first."""
+    _, _, there = among_clutter(seed)
+    first = there & (there.cumsum(0) == 1)
+    return [(t + 1, *(one[t].float().mean().item() for one in (there, first))) for t in range(4)]
 
 
 if __name__ == "__main__":
-    main()
+    options = read_options(__doc__, 5, only={"nargs": "+", "default": list(SETUPS), "help": "setups, all unless told"})
+    fill("glimpses", COLUMNS, jobs(options.only, options.seeds), measure)
+    fill("looks", "seed field answer look x y", [(0,)], looks)
+    fill("found", "seed look in_box first", [(0,)], found)

@@ -23,7 +23,6 @@ On a CPU (`--device cpu`) it runs, too, so that it can be tried: memory is left 
 import argparse
 import csv
 import functools
-import platform
 import statistics
 import sys
 import time
@@ -31,7 +30,8 @@ from typing import NamedTuple
 from unittest import mock
 
 import torch
-from training import TutorialBatches, TutorialModel, course_step, load_rows, products, spread, tutorial_step
+from measuring import machine, spread
+from training import TutorialBatches, TutorialModel, course_step, load_rows, products, tutorial_step
 
 from course_utils.models import transformer
 from course_utils.training.batches import Batches
@@ -118,12 +118,6 @@ def wait(device: torch.device) -> None:
     """Wait until the GPU has done all that it was given; a CPU has at once."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)
-
-
-def machine(device: torch.device) -> str:
-    """Return what a measurement was made with: versions, and the GPU or CPU."""
-    where = torch.cuda.get_device_name(device) if device.type == "cuda" else platform.processor() or platform.machine()
-    return f"Python {platform.python_version()}, torch {torch.__version__}, {where}"
 
 
 def save(path: str, names: list[str], rows: list[list]) -> None:

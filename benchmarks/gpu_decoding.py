@@ -20,8 +20,9 @@ import time
 from typing import NamedTuple
 
 import torch
-from decoding import load_test, spread
-from gpu import machine, save, wait
+from gpu import save, wait
+from measuring import machine, spread
+from training import load_pairs
 
 from course_utils.models.files import load_model, load_pretrained
 from course_utils.training.device import choose_device
@@ -68,7 +69,9 @@ def measure(model, rows: list[list[int]], batches, beams, rounds: int, device: t
         first = [row for row in found if row[:3] == [*way[:2], batches[0]]]
         times = statistics.median(a[4] / b[4] for a, b in zip(mine, first, strict=True))
         name = f"{way.format}, beam {way.beam}, {way.batch} at a time"
-        print(f"{name:32} {spread([row[4] for row in mine])} {times:9.1f}x {max(row[5] for row in mine):8,.0f}")
+        print(
+            f"{name:32} {spread([row[4] for row in mine], '10,.1f')} {times:9.1f}x {max(row[5] for row in mine):8,.0f}"
+        )
     return found
 
 
@@ -84,7 +87,7 @@ def main():
     options = parser.parse_args()
     device = choose_device(options.device)
     print(machine(device))
-    test, _ = load_test()
+    _, test, _ = load_pairs()
     model, subwords = load_model(options.model) if options.model else load_pretrained("transformer-en-de")
     rows = subwords.encode(test.sources[: 32 if options.quick else None])
     found = measure(model, rows, options.batches, options.beams, 1 if options.quick else options.rounds, device)

@@ -2,18 +2,16 @@
 
     python benchmarks/local.py [--seeds 5]
 
-Trains Luong's decoder once for each order of words, kind of attention and seed, on sentences of 1 to 12 words as lesson 06 does. The
-rows go to the table local.csv in course_utils/data/measured_tables, which lesson 08 draws; what is in it already is not run again.
-What is counted is the share of words that are most probable after the right words before them: a window that moves by one place
-with each word of the target needs the word's place, which a search over hypotheses does not pass on.
+Luong's decoder learns from sentences of 1 to 12 words as lesson 06's does. Fills local.csv, which lesson 08 draws: the share of words
+that are most probable after the right words before them. A window that moves by one place with each word of the target needs the
+word's place, which a search over hypotheses does not pass on.
 """
 
-import argparse
-import time
+from itertools import product
 
 import torch
+from measuring import fill, jobs, read_options, timed
 
-from course_utils.data.measured import fill
 from course_utils.data.small_world import small_world
 from course_utils.data.subwords import PAD
 from course_utils.lessons.lesson_08._windows import TESTED, LocalMonotone, LocalPredictive
@@ -21,7 +19,7 @@ from course_utils.models.alignment import General
 from course_utils.models.recurrent import RecurrentTranslator
 from course_utils.models.seq2seq import fit, make_batch
 
-COLUMNS = ("order", "setup", "seed", "length", "words_right", "cpu_seconds")
+COLUMNS = "order setup seed length words_right cpu_seconds"
 ORDERS, LENGTHS = ("monotone", "verb-last", "reversed"), (2, 4, 6, 8, 10, 12, 16, 20)
 PAIRS, STEPS, RATE = 20_000, 600, 5e-3
 
@@ -39,7 +37,7 @@ SETUPS = {"global": General, "local-m": LocalMonotone, "local-p": LocalPredictiv
 
 
 def measure(order, setup, seed):
-    """Train one model; return its rows."""
+    """Train one model; return a row for each length."""
     learn = small_world(PAIRS, 1000 + seed, order)
     torch.manual_seed(seed)
     model = RecurrentTranslator(
@@ -47,26 +45,15 @@ def measure(order, setup, seed):
     )
     if SETUPS[setup] is not General:
         model.decoder.attention = SETUPS[setup](64, 64, 100)
-    began = time.process_time()
-    fit(model, *learn.ids(), seed, STEPS, rate=RATE)
-    seconds = round(time.process_time() - began, 1)
+    _, seconds = timed(fit, model, *learn.ids(), seed, STEPS, rate=RATE)
     rows = []
     for length in LENGTHS:
         source, given, wanted = make_batch(*small_world(TESTED, 7, order, shortest=length, longest=length).ids())
         with torch.no_grad():
             right = (model(source, given).argmax(-1) == wanted)[wanted != PAD].double().mean().item()
-        rows.append((order, setup, seed, length, round(right, 4), seconds))
+        rows.append((length, right, seconds))
     return rows
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--seeds", type=int, default=5)
-    options = parser.parse_args()
-    torch.set_num_threads(1)
-    jobs = ((order, setup, seed) for seed in range(options.seeds) for order in ORDERS for setup in SETUPS)
-    fill("local", COLUMNS, jobs, measure)
-
-
 if __name__ == "__main__":
-    main()
+    fill("local", COLUMNS, jobs(product(ORDERS, SETUPS), read_options(__doc__, 5).seeds), measure)

@@ -2,23 +2,21 @@
 
     python benchmarks/parts.py [--seeds 0 1 2 3 4]
 
-Reads the model, and what it means to take a part out, from the lesson's page, so that the table is about no other model. The rows go to the
-table parts.csv in course_utils/data/measured_tables, which the lesson shows; what is in it already is not run again. About ten seconds a row.
-Two more comparisons are in it: with GRUs that look back at the source, the translator that the course ships for lesson 06, at three rates each; and
-of six layers with norms and without, each with small weights at the start and with large ones, at a lower rate.
+Reads the model, and what it means to take a part out, from the lesson's page, so that the table is about no other model. Fills parts.csv,
+which the lesson shows, in about ten seconds a row. Two more comparisons are in it: with GRUs that look back at the source, the translator
+that the course ships for lesson 06, at three rates each; and of six layers with norms and without, each with small weights at the start
+and with large ones, at a lower rate.
 
 In the world "plain" verbs go to the end, as in lesson 06. In "endings" words of the target also end as the gender and the number of a noun ask.
 """
 
-import argparse
 import ast
-import time
 from pathlib import Path
 from types import SimpleNamespace
 
 import torch
+from measuring import fill, jobs, read_options, timed
 
-from course_utils.data.measured import fill
 from course_utils.data.small_world import SMALL, SmallPairs, small_world
 from course_utils.data.subwords import Subwords
 from course_utils.data.world import generate_translations
@@ -29,7 +27,7 @@ from course_utils.translation.scores import exact_shares
 from course_utils.translation.translate import translate as search
 
 LESSON = Path(__file__).parents[1] / "course_utils/lessons/lesson_12/12_transformer.py"
-COLUMNS = ("world", "part", "seed", "loss", "given_right", "written_right", "alone_right", "parameters", "cpu_seconds")
+COLUMNS = "world part seed loss given_right written_right alone_right parameters cpu_seconds"
 SIZES = (20_000, 1), (300, 2)  # how many pairs, and their seed
 NOTHING = "nothing"
 PARTS = (
@@ -94,10 +92,8 @@ def measure(world, part, seed, steps=STEPS, alone=ALONE):
             return search(model, test.words, texts, width=1)
         return lesson.translate(model, test.words, texts, longest=40)
 
-    began = time.process_time()
     longest, rate = TRIED.get(part, (200, 3e-3) if part in DEEP else (STEPS, RATE))
-    losses = fit(model, *pairs.ids(), seed=seed, steps=min(steps, longest), rate=rate)
-    seconds = time.process_time() - began
+    losses, seconds = timed(fit, model, *pairs.ids(), seed=seed, steps=min(steps, longest), rate=rate)
     written = translate(test.sources)
     single = [translate([text])[0] for text in test.sources[:alone]]
     shares = (
@@ -106,17 +102,8 @@ def measure(world, part, seed, steps=STEPS, alone=ALONE):
         exact_shares(single, test.targets[:alone])[1],
     )
     loss, size = sum(losses[-20:]) / len(losses[-20:]), sum(p.numel() for p in model.parameters())
-    return [(world, part, seed, round(loss, 4), *(round(share, 4) for share in shares), size, round(seconds, 1))]
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--seeds", type=int, nargs="+", default=range(5), help="which seeds")
-    options = parser.parse_args()
-    torch.set_num_threads(1)
-    jobs = [(*setup, seed) for seed in options.seeds for setup in SETUPS if seed < FEWER.get(setup[1], 5)]
-    fill("parts", COLUMNS, jobs, measure)
+    return [(loss, *shares, size, seconds)]
 
 
 if __name__ == "__main__":
-    main()
+    fill("parts", COLUMNS, jobs(SETUPS, read_options(__doc__, [0, 1, 2, 3, 4]).seeds, FEWER), measure)

@@ -2,19 +2,18 @@
 
     python benchmarks/positions.py [--seeds 5] [--translators 3]
 
-Trains a small model on texts of 2 to 12 words for each kind of positions and each seed, and tries it on longer ones (`course_utils/models/positions.py`),
-for texts of 24 words also by the place of the answer; then a Transformer on Multi30k with sinusoidal positions, with learned ones, and with none, and with
-other numbers of heads. The rows go to the tables positions.csv, places.csv and translated.csv in course_utils/data/measured_tables, which lessons 10 and 11
-show; what is in them already is not run again.
+Fills three tables, which lessons 10 and 11 show:
+
+positions.csv    small models that learn from texts of 2 to 12 words (`course_utils/models/positions.py`), tried on longer ones, too
+places.csv       the same for texts of 24 words, by the place of the answer
+translated.csv   Transformers on Multi30k with sinusoidal positions, with learned ones, and with none, and with other numbers of heads
 """
 
-import argparse
 import tempfile
-import time
 
 import torch
+from measuring import fill, jobs, read_options, timed
 
-from course_utils.data.measured import fill
 from course_utils.data.multi30k import load_multi30k
 from course_utils.data.recall import recall_next
 from course_utils.models.files import load_model
@@ -24,20 +23,18 @@ from course_utils.training.settings import load_preset, make_settings
 from course_utils.translation.scores import bleu
 from course_utils.translation.translate import translate
 
-COLUMNS = ("positions", "seed", "length", "answers_right", "cpu_seconds")
-PLACES = ("positions", "seed", "place", "answers_right")
-TRANSLATED = ("positions", "heads", "seed", "epochs", "bleu")
+COLUMNS = "positions seed length answers_right cpu_seconds"
+PLACES = "positions seed place answers_right"
+TRANSLATED = "positions heads seed epochs bleu"
 EPOCHS = 3
 LENGTHS = (2, 4, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32)
 LONG, TEXTS = 24, 4000  # words of the texts that are told by place, and how many of them
 
 
 def measure(positions, seed):
-    """Train one model; return its rows."""
-    began = time.process_time()
-    model = trained(positions, seed)
-    seconds = round(time.process_time() - began, 1)
-    return [(positions, seed, length, round(share_right(model, length), 4), seconds) for length in LENGTHS]
+    """Train one model; return a row for each length."""
+    model, seconds = timed(trained, positions, seed)
+    return [(length, share_right(model, length), seconds) for length in LENGTHS]
 
 
 def trained(positions, seed):
@@ -55,7 +52,7 @@ def by_place(positions, seed):
     model = trained(positions, seed)
     with torch.no_grad():
         right = (model(words).argmax(-1) == answers).double()  # B
-    return [(positions, seed, place, round(right[places == place].mean().item(), 4)) for place in range(1, LONG)]
+    return [(place, right[places == place].mean().item()) for place in range(1, LONG)]
 
 
 def translated(positions, heads, seed):
@@ -68,21 +65,12 @@ def translated(positions, heads, seed):
         model, subwords = load_model(f"{folder}/run")
     pairs = load_multi30k("test_2016_flickr")
     found = bleu(translate(model, subwords, pairs.sources), pairs.targets)
-    return [(positions, heads, seed, EPOCHS, round(found.score, 2))]
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--translators", type=int, default=3, help="seeds of the Transformers")
-    options = parser.parse_args()
-    torch.set_num_threads(1)
-    fill("positions", COLUMNS, ((kind, seed) for seed in range(options.seeds) for kind in KINDS), measure)
-    jobs = [(kind, seed) for seed in range(options.seeds) for kind in ("rotary", "sinusoidal", "learned")]
-    fill("places", PLACES, jobs, by_place)
-    kinds = [("sinusoidal", 4), ("none", 4), ("learned", 4), ("sinusoidal", 1), ("sinusoidal", 2), ("sinusoidal", 8)]
-    fill("translated", TRANSLATED, ((*kind, seed) for seed in range(options.translators) for kind in kinds), translated)
+    return [(EPOCHS, round(found.score, 2))]
 
 
 if __name__ == "__main__":
-    main()
+    options = read_options(__doc__, 5, translators=3)
+    fill("positions", COLUMNS, jobs(KINDS, options.seeds), measure)
+    fill("places", PLACES, jobs(("rotary", "sinusoidal", "learned"), options.seeds), by_place)
+    kinds = [("sinusoidal", 4), ("none", 4), ("learned", 4), ("sinusoidal", 1), ("sinusoidal", 2), ("sinusoidal", 8)]
+    fill("translated", TRANSLATED, jobs(kinds, range(options.translators)), translated)

@@ -2,20 +2,16 @@
 
     python benchmarks/recall.py [--seeds 5]
 
-Trains each setup once for each seed, on sequences of 1 to 8 pairs (`course_utils/data/recall.py`). The rows go to the table
-recall.csv in course_utils/data/measured_tables; what is in it already is not run again.
+They learn from sequences of 1 to 8 pairs (`course_utils/data/recall.py`). Fills recall.csv.
 """
 
-import argparse
-import time
-
 import torch
+from measuring import fill, jobs, read_options, timed
 
-from course_utils.data.measured import fill
 from course_utils.data.recall import recall
 from course_utils.models.intra_attention import LSTM, LSTMN, LookingBack, Recaller, fit
 
-COLUMNS = ("setup", "seed", "pairs", "answers_right", "on_answer", "cpu_seconds")
+COLUMNS = "setup seed pairs answers_right on_answer cpu_seconds"
 SETUPS = {  # layer, width of its states, training steps
     "LSTM": (LSTM, 32, 2000),
     "LSTM, twice as wide": (LSTM, 64, 2000),
@@ -27,34 +23,21 @@ TESTED = 500
 
 
 def measure(setup, seed):
-    """Train one model; return its rows."""
+    """Train one model; return a row for each number of pairs."""
     layer, hidden, steps = SETUPS[setup]
     torch.manual_seed(seed)
     model = Recaller(layer, hidden=hidden)
-    began = time.process_time()
-    fit(model, seed, steps)
-    seconds = round(time.process_time() - began, 1)
+    _, seconds = timed(fit, model, seed, steps)
     rows = []
     for pairs in range(1, 9):
         tokens, answers, places = recall(TESTED, pairs, torch.Generator().manual_seed(10_000))
         with torch.no_grad():
             logits, weights = model(tokens)
         right = (logits.argmax(-1) == answers).double().mean().item()
-        on_answer = ""
-        if weights is not None:
-            on_answer = round(weights[:, -pairs:].gather(2, places[..., None]).mean().item(), 4)
-        rows.append((setup, seed, pairs, round(right, 4), on_answer, seconds))
+        on_answer = "" if weights is None else weights[:, -pairs:].gather(2, places[..., None]).mean().item()
+        rows.append((pairs, right, on_answer, seconds))
     return rows
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--seeds", type=int, default=5)
-    options = parser.parse_args()
-    torch.set_num_threads(1)
-    jobs = ((setup, seed) for seed in range(options.seeds) for setup in SETUPS)
-    fill("recall", COLUMNS, jobs, measure)
-
-
 if __name__ == "__main__":
-    main()
+    fill("recall", COLUMNS, jobs(SETUPS, read_options(__doc__, 5).seeds), measure)

@@ -12,15 +12,14 @@ Prints minimum, median and maximum of target tokens, without padding, a second o
 loss, gradients, clipping and optimizer. Exits 1 when the medians fall short of the course's promise: 15 times.
 """
 
-import argparse
 import itertools
-import platform
 import random
 import statistics
 import sys
 import time
 
 import torch
+from measuring import machine, read_options, spread
 from torch import nn
 from torch.nn import functional as F
 
@@ -104,18 +103,11 @@ def tokens_a_second(steps, number):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    for name, default in {"repeats": 5, "batches": 4, "width": 256, "hidden": 256, "encoder-hidden": 128}.items():
-        parser.add_argument(f"--{name}", type=int, default=default)
-    options = parser.parse_args()
-    torch.set_num_threads(1)
+    options = read_options(__doc__, repeats=5, batches=4, width=256, hidden=256, encoder_hidden=128)
     torch.manual_seed(0)
     keep_freed_memory()
     dtype = choose_precision("auto", torch.device("cpu"))
-    print(
-        f"Python {platform.python_version()}, torch {torch.__version__}, {platform.processor() or platform.machine()}, "
-        f"one thread; ours in {dtype}"
-    )
+    print(f"{machine()}, one thread; ours in {dtype}")
     pairs = load_multi30k("train", "en-de")
     subwords = subwords_for("multi30k-en-de", pairs.sources + pairs.targets, VOCABULARY)
     texts = subwords.encode(pairs.sources), subwords.encode(pairs.targets)
@@ -135,8 +127,7 @@ def main():
     print(f"{'tokens a second of CPU time':24} parameters     min  median     max")
     for name, model in models.items():
         size = sum(parameter.numel() for parameter in model.parameters())
-        low, middle, high = min(rates[name]), statistics.median(rates[name]), max(rates[name])
-        print(f"{name:27} {size:10,} {low:7.0f} {middle:7.0f} {high:7.0f}")
+        print(f"{name:27} {size:10,} {spread(rates[name], '7.0f')}")
     medians = {name: statistics.median(values) for name, values in rates.items()}
     ratios = [medians["ours"] / medians[name] for name in ("step by step", "step by step, narrow")]
     print(f"ours is {ratios[0]:.1f} times as fast (promised {PROMISED}), {ratios[1]:.1f} times with the narrow readout")

@@ -3,12 +3,10 @@
     python benchmarks/shakespeare.py [--seeds 3]
     python benchmarks/shakespeare.py --ship
 
-The first command fills the table shakespeare.csv in course_utils/data/measured_tables: a GPT with the four changes and
-a GRU with as many parameters learn from the same batches, and an n-gram model counts. What is in the table already is not run again. The
-second command also trains the model that ships and writes its folder with its card.
+The first command fills shakespeare.csv: a GPT with the four changes and a GRU with as many parameters learn from the same batches, and
+an n-gram model counts. The second command also trains the model that ships and writes its folder with its card.
 """
 
-import argparse
 import csv
 import io
 import json
@@ -17,9 +15,10 @@ import time
 
 import torch
 import torch.nn.functional as F
+from measuring import fill, jobs, read_options, timed
 
 from course_utils.base.files import write
-from course_utils.data.measured import fill, measured_once
+from course_utils.data.measured import measured_once
 from course_utils.data.shakespeare import CHARACTERS, ENDS, load_shakespeare
 from course_utils.models.files import PRETRAINED, load_pretrained, save_model
 from course_utils.models.gpt import GPT, Recurrent, bits, fit
@@ -27,7 +26,7 @@ from course_utils.training.optimizer import Optimizer, schedule
 from course_utils.training.run_folder import describe_environment
 
 NAME, V = "gpt-shakespeare", len(CHARACTERS)
-COLUMNS = ("setup", "seed", "parameters", "bits", "cpu_seconds")
+COLUMNS = "setup seed parameters bits cpu_seconds"
 FOUR = {"norm": "rms", "positions": "rotary", "gated": True, "groups": 2}
 LONGEST, BATCH, STEPS = 128, 16, 300  # characters that a model sees, rows of a batch, and steps of the smaller models
 RATES = {"GPT": 0.01, "GRU": 0.01}  # for each the better on the validation text, of 0.003 and 0.01, after 150 steps
@@ -82,26 +81,26 @@ def ngram_bits(train, ids, strength, most=9):
     return found
 
 
-def measure_ngram(setup, seed):
-    """Choose the order and the strength on the validation text; return the row of the test text."""
+def count():
+    """Choose the order and the strength on the validation text; return how many counts the best keeps, and its bits of the test text."""
     train, val, test = map(load_shakespeare, ("train", "val", "test"))
-    began = time.process_time()
     found = {(k, s): needed for s in (4, 16, 64, 256) for k, (needed, _) in enumerate(ngram_bits(train, val, s))}
     k, strength = min(found, key=found.get)
-    needed, kept = ngram_bits(train, test, strength)[k]
     print(f"{k} characters, strength {strength}")
-    return [(setup, seed, kept, round(needed, 4), round(time.process_time() - began, 1))]
+    needed, kept = ngram_bits(train, test, strength)[k]
+    return kept, needed
 
 
 def measure(setup, seed):
-    """Train one of the smaller models; return its row."""
+    """Train one of the smaller models, or count; return its row."""
     if setup == "n-gram":
-        return measure_ngram(setup, seed)
+        found, seconds = timed(count)
+        return [(*found, seconds)]
     torch.manual_seed(seed)
-    model, began = make(setup), time.process_time()
-    fit(model, windows(load_shakespeare("train"), 1), seed, STEPS, rate=RATES[setup])
-    seconds, needed = round(time.process_time() - began, 1), held_out_bits(model, load_shakespeare("test"))
-    return [(setup, seed, sum(p.numel() for p in model.parameters()), round(needed, 4), seconds)]
+    model = make(setup)
+    _, seconds = timed(fit, model, windows(load_shakespeare("train"), 1), seed, STEPS, rate=RATES[setup])
+    needed = held_out_bits(model, load_shakespeare("test"))
+    return [(sum(p.numel() for p in model.parameters()), needed, seconds)]
 
 
 def train_shipped(config=SIZES, minutes=MINUTES, rate=RATE, seed=0, every=1 / 5):
@@ -140,8 +139,8 @@ def ship(model, curve):
         ]
     )
     write(PRETRAINED / NAME / "curves.csv", lines.getvalue().encode())
-    found = round(held_out_bits(load_pretrained(NAME)[0], load_shakespeare("test")), 4)
-    return [(NAME, 0, sum(p.numel() for p in model.parameters()), found, seconds)]
+    found = held_out_bits(load_pretrained(NAME)[0], load_shakespeare("test"))
+    return [(sum(p.numel() for p in model.parameters()), found, seconds)]
 
 
 def card():
@@ -177,18 +176,9 @@ character of the test text, the last {ENDS["test"][1] - ENDS["test"][0]:,}, each
 """
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--ship", action="store_true", help="train the model that ships")
-    options = parser.parse_args()
-    torch.set_num_threads(1)
-    jobs = [("n-gram", 0), *((setup, seed) for seed in range(options.seeds) for setup in RATES)]
-    fill("shakespeare", COLUMNS, jobs, measure)
+if __name__ == "__main__":
+    options = read_options(__doc__, 3, ship=False)
+    fill("shakespeare", COLUMNS, [("n-gram", 0), *jobs(RATES, options.seeds)], measure)
     if options.ship:
         fill("shakespeare", COLUMNS, [(NAME, 0)], lambda *_: ship(*train_shipped()))
         write(PRETRAINED / NAME / "README.md", card().encode())  # it quotes the table
-
-
-if __name__ == "__main__":
-    main()

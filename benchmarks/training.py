@@ -23,7 +23,6 @@ processors with AVX-512 alone: where there is AMX, its limit is so high that pro
 
 import argparse
 import math
-import platform
 import resource
 import statistics
 import subprocess
@@ -32,13 +31,15 @@ import time
 
 import numpy as np
 import torch
+from measuring import machine, read_options, spread
 from torch import nn
 
 from course_utils.data.download import DataError
 from course_utils.data.multi30k import load_multi30k
 from course_utils.data.subwords import PAD, Subwords, subwords_for
 from course_utils.data.world import generate_translations
-from course_utils.models.transformer import Transformer, sinusoids
+from course_utils.models.plain import sinusoidal_positions
+from course_utils.models.transformer import Transformer
 from course_utils.training.batches import Batch, Batches
 from course_utils.training.device import choose_precision, keep_freed_memory
 from course_utils.training.loop import Objective
@@ -57,7 +58,7 @@ class TutorialModel(nn.Module):
     ):
         super().__init__()
         self.source, self.target = nn.Embedding(vocabulary, width), nn.Embedding(vocabulary, width)
-        self.register_buffer("positions", sinusoids(512, width))
+        self.register_buffer("positions", sinusoidal_positions(512, width))
         self.dropout = nn.Dropout(0.1)
         self.transformer = nn.Transformer(width, heads, layers, layers, hidden, 0.1, batch_first=True)
         self.generator = nn.Linear(width, vocabulary)
@@ -168,20 +169,21 @@ def limit(dtype: torch.dtype, seconds: float) -> float:
     return count * 2 * 2048 * 1024 * 1024 / took
 
 
-def load_rows():
-    """Multi30k's training pairs in subwords, or pairs of the generated world where it can't be had."""
+def load_pairs():
+    """Multi30k's pairs for training and for the test with their subwords, or pairs of the generated world where it can't be had."""
     try:
-        pairs = load_multi30k("train")
-        subwords = subwords_for("multi30k-de-en", pairs.sources + pairs.targets, VOCABULARY)
+        train, test = load_multi30k("train"), load_multi30k("test_2016_flickr")
+        return train, test, subwords_for("multi30k-de-en", train.sources + train.targets, VOCABULARY)
     except DataError as error:
         print(f"Going on with the generated world, whose numbers are not those of the course. {error}")
-        pairs = generate_translations(20_000, 1)
-        subwords = Subwords.words(pairs.sources + pairs.targets)
-    return (subwords.encode(pairs.sources), subwords.encode(pairs.targets)), len(subwords)
+        train, test = generate_translations(20_000, 1), generate_translations(1000, 3)
+        return train, test, Subwords.words(train.sources + train.targets)
 
 
-def spread(values, form="{:10,.0f}"):
-    return " ".join(form.format(value) for value in (min(values), statistics.median(values), max(values)))
+def load_rows():
+    """The pairs for training in subwords, and how many subwords there are."""
+    train, _, subwords = load_pairs()
+    return (subwords.encode(train.sources), subwords.encode(train.targets)), len(subwords)
 
 
 def resident(name: str, dtype: torch.dtype) -> None:
@@ -196,22 +198,15 @@ def resident(name: str, dtype: torch.dtype) -> None:
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--seconds", type=float, default=6.0, help="of CPU time, a turn")
-    parser.add_argument("--quick", action="store_true", help="two short rounds, to see that it works")
-    parser.add_argument("--memory-of", choices=NAMES, help=argparse.SUPPRESS)
-    options = parser.parse_args()
+    memory_of = {"choices": NAMES, "help": argparse.SUPPRESS}
+    options = read_options(__doc__, rounds=7, seconds=6.0, quick=False, memory_of=memory_of)
     rounds, seconds = (2, 1.0) if options.quick else (options.rounds, options.seconds)
-    torch.set_num_threads(1)
     keep_freed_memory()
     dtype = choose_precision("auto", torch.device("cpu"))
     if options.memory_of:
         return resident(options.memory_of, dtype)
 
-    print(
-        f"Python {platform.python_version()}, torch {torch.__version__}, {platform.processor() or platform.machine()}"
-    )
+    print(machine())
     if dtype != torch.bfloat16:
         print("This CPU is not faster in bf16: the course trains in fp32, and so does the line bf16.")
     # First, as on Linux a child process counts its parent's peak as its own.
@@ -247,16 +242,16 @@ def main():
     ratios = {}
     for name in NAMES[:-1]:
         ratios[name] = [ours / theirs for ours, theirs in zip(speeds["course"], speeds[name], strict=True)]
-        print(f"{'course over ' + name:36} {spread(ratios[name], '{:10.2f}')}")
+        print(f"{'course over ' + name:36} {spread(ratios[name], '10.2f')}")
     print(f"{'limit, 10⁹ operations a second':36} {spread([value / 1e9 for value in limits])}")
     for name in ("muon", "muon, width 128"):
         slower = [
             with_it / without
             for with_it, without in zip(speeds[name], speeds[name.replace("muon", "course")], strict=True)
         ]
-        print(f"{name + ' over course':36} {spread(slower, '{:10.2f}')}")
+        print(f"{name + ' over course':36} {spread(slower, '10.2f')}")
     for name in ("course", "course, width 128"):
-        print(f"{'share of it, ' + name:36} {spread(shares[name], '{:10.1%}')}")
+        print(f"{'share of it, ' + name:36} {spread(shares[name], '10.1%')}")
     tutorial, buckets, share = (statistics.median(x) for x in (ratios["tutorial"], ratios["buckets"], shares["course"]))
     print(f"course over tutorial {tutorial:.1f} (promised {OVER_TUTORIAL}), over buckets {buckets:.1f} (promised {OVER_BUCKETS}), ", end="")  # fmt: skip
     print(f"share of the limit {share:.0%} (promised {LIMIT_SHARE:.0%})")

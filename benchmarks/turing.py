@@ -6,19 +6,15 @@ Each model learns one task (`course_utils/data/sequences.py`): to copy 1 to 10 v
 after a given one among 2 to 6, or, for models with a memory of 32 places, to copy 1 to 5 ("short", and "parts" as lesson 17
 trains its own, for machines without one of their parts), or, with a memory of 6 places, to keep two vectors to the end while one to four
 short copies are asked for in between ("series"; its "length" is the number of these copies). "computer" is the differentiable
-neural computer, and "LSTM, longer" has five times the machine's steps. "wrong" is the share of wrong bits, half of them being chance, on 100 sequences of each length: in
-vectors. "learned_after" is the number of steps until the loss is below 0.05. The rows go to the table turing.csv in
-course_utils/data/measured_tables, which lesson 17 shows; what is in it already is not run again. recalled.csv holds the heads' weights in
-one recall.
+neural computer, and "LSTM, longer" has five times the machine's steps. Fills turing.csv, which lesson 17 shows: "wrong" is the share of
+wrong bits, half of them being chance, on 100 sequences of each length in vectors, and "learned_after" the number of steps until the loss
+is below 0.05.
 """
-
-import argparse
-import time
 
 import torch
 import torch.nn.functional as F
+from measuring import fill, jobs, read_options, timed
 
-from course_utils.data.measured import fill
 from course_utils.data.sequences import BITS, GIVEN, WANTED, Asked, copy, recall, repeat_copy
 from course_utils.models.turing import Computer, Machine, Recurrent, fit, loss, wrong_bits
 
@@ -88,7 +84,7 @@ SHOWN += [(setup, "parts") for setup in ("machine", *FIXED, "no shifts, random m
 SHOWN += [(setup, "series") for setup in ("machine", "computer")]
 PLACES = {"short": 32, "parts": 32, "series": 6}
 FEWER = {"LSTM, longer": 3, "parts": 3, "series": 3}  # seeds of what takes long
-COLUMNS = ("setup", "task", "seed", "length", "steps", "learned_after", "last_loss", "wrong", "cpu_seconds")
+COLUMNS = "setup task seed length steps learned_after last_loss wrong cpu_seconds"
 
 
 class Fixed(Machine):
@@ -121,47 +117,18 @@ def measure(setup, task, seed):
         )
         if setup == "no shifts, random memory":
             model.start = torch.randn(model.start.shape)
-    began = time.process_time()
     late = task in ("parts", "series")  # as the lesson trains its own
-    losses = fit(model, draw_batch, seed, steps, rate, late, series_loss if task == "series" else loss)
-    seconds, means = round(time.process_time() - began, 1), [sum(losses[i : i + 50]) / 50 for i in range(0, steps, 50)]
+    to_lower = series_loss if task == "series" else loss
+    losses, seconds = timed(fit, model, draw_batch, seed, steps, rate, late, to_lower)
+    means = [sum(losses[i : i + 50]) / 50 for i in range(0, steps, 50)]
     learned = next((50 * i for i, mean in enumerate(means, 1) if mean < LEARNED), float("nan"))
     rows = []
     for length in lengths:
         tests = [draw_batch(torch.Generator().manual_seed(1000 + i), 20, length, length) for i in range(5)]
         found = sum((series_wrong if task == "series" else wrong_bits)(model, test) for test in tests) / 5
-        rows.append((setup, task, seed, length, steps, learned, round(means[-1], 4), round(found, 4), seconds))
+        rows.append((length, steps, learned, means[-1], found, seconds))
     return rows
 
 
-def recalled(seed):
-    """Train a machine to recall; return where its heads are, at the first 16 places, while it hears six vectors and then the second one again."""
-    torch.manual_seed(seed)
-    model = Machine(GIVEN, WANTED, 64)
-    _, steps, _ = TASKS["recall"]
-    fit(model, recall, seed, steps, 1e-2)
-    given = recall(torch.Generator().manual_seed(1000), 100, 6, 6).given
-    second = given[(given[:, 13] == given[:, 3])[:, :BITS].all(1)][:1]
-    with torch.no_grad():
-        film = model(second)
-    return [
-        (seed, head, step, place, round(weight, 2))
-        for head, weights in (("write", film.writes[0]), ("read", film.reads[0]))
-        for step, places in enumerate(weights[:, :16].tolist())
-        for place, weight in enumerate(places)
-    ]
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--seeds", type=int, default=5)
-    options = parser.parse_args()
-    torch.set_num_threads(1)
-    seeds = {shown: min(options.seeds, *(FEWER.get(part, options.seeds) for part in shown)) for shown in SHOWN}
-    jobs = [(*shown, seed) for shown, count in seeds.items() for seed in range(count)]
-    fill("turing", COLUMNS, jobs, measure)
-    fill("recalled", ("seed", "head", "step", "position", "weight"), [(0,)], recalled)
-
-
 if __name__ == "__main__":
-    main()
+    fill("turing", COLUMNS, jobs(SHOWN, read_options(__doc__, 5).seeds, FEWER), measure)

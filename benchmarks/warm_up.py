@@ -2,21 +2,18 @@
 
     python benchmarks/warm_up.py [--seeds 0 1 2 3 4]
 
-Trains Transformers of six layers on each side (`course_utils/models/residual.py`) in the small world, at a high rate. The rows go to
-course_utils/data/measured_tables/warm_up.csv, which lesson 12 shows; what is in it already is not run again. About a minute a row.
+Trains Transformers of six layers on each side (`course_utils/models/residual.py`) in the small world, at a high rate, about a minute
+each. Fills warm_up.csv, which lesson 12 shows.
 """
 
-import argparse
+from measuring import fill, jobs, read_options
 
-import torch
-
-from course_utils.data.measured import fill
 from course_utils.data.small_world import small_world
 from course_utils.models.assembled import share_right
 from course_utils.models.residual import deep
 from course_utils.models.seq2seq import fit, make_batch
 
-COLUMNS = ("norm", "warmup", "rate", "seed", "words_right")
+COLUMNS = "norm warmup rate seed words_right"
 LAYERS, STEPS = 6, 600
 SETUPS = [(norm, warmup, 3e-3) for norm in ("pre", "post") for warmup in (0, 200)] + [("post", 0, 1e-3)]
 
@@ -26,16 +23,8 @@ def measure(norm, warmup, rate, seed, steps=STEPS):
     pairs, test = (small_world(number, of, order="verb-last") for number, of in ((20_000, 1), (300, 2)))
     model = deep(len(pairs.words), norm, LAYERS, seed)
     fit(model, *pairs.ids(), seed=seed, steps=steps, rate=rate, warmup=warmup)
-    return [(norm, warmup, rate, seed, round(share_right(model.eval(), *make_batch(*test.ids())), 4))]
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--seeds", type=int, nargs="+", default=range(5), help="which seeds")
-    options = parser.parse_args()
-    torch.set_num_threads(1)
-    fill("warm_up", COLUMNS, ((*setup, seed) for seed in options.seeds for setup in SETUPS), measure)
+    return [(share_right(model.eval(), *make_batch(*test.ids())),)]
 
 
 if __name__ == "__main__":
-    main()
+    fill("warm_up", COLUMNS, jobs(SETUPS, read_options(__doc__, [0, 1, 2, 3, 4]).seeds), measure)

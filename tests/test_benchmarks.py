@@ -22,8 +22,37 @@ def programs(monkeypatch):
     """The folder of the programs, as one that runs there finds the others; forgotten afterwards."""
     monkeypatch.syspath_prepend(ROOT / "benchmarks")
     yield importlib.import_module
-    for name in ("training", "decoding", "gpu", "gpu_decoding"):
+    for name in ("training", "decoding", "gpu", "gpu_decoding", "measuring"):
         sys.modules.pop(name, None)
+
+
+def test_a_table_is_filled_where_it_has_nothing_yet(programs, monkeypatch, tmp_path, capsys):
+    measuring = programs("measuring")
+    monkeypatch.setattr(measuring.measured, "FOLDER", tmp_path)
+    asked = []
+
+    def measure(setup, seed):
+        asked.append((setup, seed))
+        return [(length, 1 / (length + seed), "") for length in (3, 4)]
+
+    columns = "setup seed length share aer"
+    measuring.fill("rain", columns, measuring.jobs(["a, b", "c"], range(1)), measure)
+    assert capsys.readouterr().out.startswith("a, b 0 [[3, 0.3333, '']")
+    measuring.fill("rain", columns, measuring.jobs(["a, b", "c"], range(2), {"c": 1}), measure)
+    assert asked == [("a, b", 0), ("c", 0), ("a, b", 1)]
+    lines = (tmp_path / "rain.csv").read_bytes().decode().split("\n")
+    assert lines[:3] == ["setup,seed,length,share,aer", '"a, b",0,3,0.3333,', '"a, b",0,4,0.25,'] and len(lines) == 8
+    assert measuring.measured.by_seed("rain", "share", setup="a, b", length=4) == {0: 0.25, 1: 0.2}
+
+
+@pytest.mark.parametrize(
+    ("seeds", "given", "found"),
+    [(5, "", range(5)), (5, "--seeds 2", range(2)), ([0, 1], "", [0, 1]), ([0, 1], "--seeds 4 3", [4, 3])],
+)
+def test_seeds_are_how_many_or_which_ones(programs, monkeypatch, seeds, given, found):
+    monkeypatch.setattr(sys, "argv", ["program", *given.split(), "--only", "x"])
+    options = programs("measuring").read_options("What it does.\n\nMore.", seeds, only={"nargs": "+"})
+    assert (options.seeds, options.only) == (found, ["x"])
 
 
 def test_operations_are_as_many_as_pytorch_counts(programs):

@@ -309,7 +309,7 @@ def test_the_table_has_five_seeds_of_everything():
 def test_the_program_still_measures_what_the_table_says():
     found = program("memory")
     (row,) = found.measure("linear start", "north of", 1, 0)
-    there = dict(zip(found.COLUMNS, row, strict=True))
+    there = dict(zip(found.COLUMNS.split()[4:], row, strict=True))
     for value in ("right", "longer", "commonest", "chance", "hop1_fact1"):
         _, runs = measured("memory", value, "steps", setup="linear start", kind="north of", hops=1)
         assert abs(there[value] - runs[0][0]) < 0.03, value

@@ -4,6 +4,7 @@ Sizes are different primes, so that no two axes can be mistaken for each other.
 """
 
 import itertools
+import math
 
 import pytest
 import torch
@@ -12,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
+from course_utils.base.errors import CourseError
 from course_utils.data.subwords import BOS, EOS, PAD
 from course_utils.models import plain, recurrent, transformer
 from course_utils.models.alignment import make_attention
@@ -254,9 +256,29 @@ def fast_attention(theirs):
     return fast
 
 
-@pytest.mark.parametrize(("length", "width"), [(1, 2), (23, 14), (300, 128)])
-def test_positions_are_the_courses(length, width):
-    torch.testing.assert_close(plain.sinusoidal_positions(length, width), transformer.sinusoids(length, width))
+def test_sinusoidal_positions_are_the_papers_formula():
+    width, longest = 14, 23
+    table = plain.sinusoidal_positions(longest, width)
+    for position in range(longest):
+        for i in range(width // 2):
+            angle = position / 10000 ** (2 * i / width)
+            assert table[position, 2 * i].item() == pytest.approx(math.sin(angle), abs=1e-6)
+            assert table[position, 2 * i + 1].item() == pytest.approx(math.cos(angle), abs=1e-6)
+
+
+def test_a_shift_of_sinusoidal_positions_is_a_rotation():
+    """Section 3.5: for any fixed offset k, PE(pos + k) is a linear function of PE(pos)."""
+    table, offset, width = plain.sinusoidal_positions(101, 14).double(), 19, 14
+    for i in range(width // 2):
+        angle = torch.tensor(offset / 10000 ** (2 * i / width), dtype=torch.float64)
+        rotation = torch.tensor([[angle.cos(), angle.sin()], [-angle.sin(), angle.cos()]])
+        pair = table[:, 2 * i : 2 * i + 2]
+        torch.testing.assert_close(pair[:-offset] @ rotation.T, pair[offset:], rtol=0, atol=1e-5)
+
+
+def test_sinusoidal_positions_need_an_even_width():
+    with pytest.raises(CourseError, match="need an even width, not 9"):
+        plain.sinusoidal_positions(3, 9)
 
 
 @some

@@ -5,7 +5,6 @@ Sizes are different primes, so that no two axes can be mistaken for each other.
 
 import copy
 import itertools
-import math
 
 import extent
 import pytest
@@ -441,26 +440,6 @@ def test_attention_is_that_of_the_aligned_layer():
 
 
 # Positions and dropout
-
-
-def test_sinusoids_are_the_papers_formula():
-    width, longest = 14, 23
-    table = t.sinusoids(longest, width)
-    for position in range(longest):
-        for i in range(width // 2):
-            angle = position / 10000 ** (2 * i / width)
-            assert table[position, 2 * i].item() == pytest.approx(math.sin(angle), abs=1e-6)
-            assert table[position, 2 * i + 1].item() == pytest.approx(math.cos(angle), abs=1e-6)
-
-
-def test_a_shift_of_sinusoids_is_a_rotation():
-    """Section 3.5: for any fixed offset k, PE(pos + k) is a linear function of PE(pos)."""
-    table, offset, width = t.sinusoids(101, 14).double(), 19, 14
-    for i in range(width // 2):
-        angle = torch.tensor(offset / 10000 ** (2 * i / width), dtype=torch.float64)
-        rotation = torch.tensor([[angle.cos(), angle.sin()], [-angle.sin(), angle.cos()]])
-        pair = table[:, 2 * i : 2 * i + 2]
-        assert_close(pair[:-offset] @ rotation.T.double(), pair[offset:], 1e-5)
 
 
 @pytest.mark.parametrize("positions", ["sinusoidal", "learned", "none"])

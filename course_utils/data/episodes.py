@@ -80,11 +80,6 @@ def _side(number, draw):
     return angle.cos() * place[:, None] + angle.sin() * place > 1.5 * torch.randn(number, WAYS, 1, 1, generator=draw)
 
 
-def in_any_light(pictures: Tensor, draw: torch.Generator) -> Tensor:
-    """Pictures B×T×64, to each of which a number from -1 to 1 is added, the same for all of its pixels."""
-    return pictures + 2 * torch.rand(*pictures.shape[:2], 1, generator=draw) - 1
-
-
 def nearest(episodes: Episodes) -> Tensor:
     """The label of the picture before that has the smallest squared distance, B×T; that of the first step means nothing."""
     T = episodes.labels.shape[1]

@@ -1,5 +1,7 @@
 """Measurements that take longer than a lesson may: each a table in `measured_tables`, written by a program in `benchmarks`.
 
+How they are written: `benchmarks/measuring.py`.
+
 length.csv                              benchmarks/length.py          what gets through one vector
 attention.csv, scores.csv, projected.csv benchmarks/looking_back.py   what attention adds, and where it lies
 beams.csv                               benchmarks/beams.py           width against BLEU
@@ -21,11 +23,10 @@ captions.csv, emptied.csv               benchmarks/captions.py        naming and
 relations.csv                           benchmarks/captions.py        relations, with a thing moved
 memory.csv                              benchmarks/memory.py          hops, by kind of question, and where each hop looks
 turing.csv                              benchmarks/turing.py          copying and recalling with a memory, by length
-recalled.csv                            benchmarks/turing.py          where the heads are in one recall
-forgetting.csv, balance.csv             benchmarks/experts.py         what experts forget, and how many of them get work
+balance.csv                             benchmarks/experts.py         how many experts get work
 lines.csv, translators.csv              benchmarks/experts.py         experts that compete or not, and those of a Transformer
-characters.csv                          benchmarks/snail.py           learning from examples, with and without each half
-variants.csv, cost.csv                  benchmarks/variants.py        five attentions in two worlds, whole and in part, and what chunks cost
+characters.csv                          benchmarks/snail.py           learning from examples, by the number of classes learned from
+variants.csv                            benchmarks/variants.py        five attentions in two worlds, whole and in part
 gpt.csv, induction.csv                  benchmarks/gpt.py             four changes since 2017, each put in and taken out; and copying, with one layer and two
 shakespeare.csv                         benchmarks/shakespeare.py     a GPT, a GRU and counts on plays, and the GPT that ships
 """
@@ -102,35 +103,3 @@ def _rows(table, columns, where):
     if not rows:
         raise CourseError(f"nothing in the table {table!r} has {', '.join(f'{k} = {v}' for k, v in where.items())}")
     return rows
-
-
-def append(table: str, rows) -> None:
-    """Write rows behind those of a table, which begins if it is not there; the first row ever names the columns."""
-    with (FOLDER / f"{table}.csv").open("a", encoding="utf-8", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows(rows)
-
-
-def fill(table: str, columns: tuple[str, ...], jobs, measure) -> None:
-    """Measure what a table does not hold yet, and tell of it.
-
-    Args:
-        columns: of the table; the first ones say what a job is.
-        jobs: tuples, one value for each of these first columns.
-        measure: function(values of a job) returns its rows.
-    """
-    jobs = list(jobs)
-    done = known(table, columns, *columns[: len(jobs[0])])
-    for job in jobs:
-        if tuple(map(str, job)) not in done:
-            rows = measure(*job)
-            append(table, rows)
-            print(*job, [row[len(job) :] for row in rows], flush=True)
-
-
-def known(table: str, columns: tuple[str, ...], *by: str) -> set[tuple[str, ...]]:
-    """Return what a table holds of the columns `by`; if there is none yet, it begins with the names of its columns."""
-    path = FOLDER / f"{table}.csv"
-    if not path.is_file():
-        append(table, [columns])
-    with path.open(encoding="utf-8", newline="") as file:
-        return {tuple(row[name] for name in by) for row in csv.DictReader(file)}

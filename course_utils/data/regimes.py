@@ -1,6 +1,6 @@
 """Worlds in which different inputs follow different rules, so that several networks may share the work; the rules are known.
 
-Here: numbers on three lines, digits written in white or in black, and words in many languages. Not here: the experts that learn them
+Here: numbers on three lines, and words in many languages. Not here: the experts that learn them
 (`models/experts.py`).
 """
 
@@ -8,9 +8,6 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
-
-from course_utils.base.errors import CourseError
-from course_utils.data.digit_fields import digits_of
 
 LINES = ((2.0, 4.0), (-1.0, 0.0), (0.5, -2.0))  # slope and height at 0, from left to right
 ENDS = (-1.0, 1.0)  # where one line ends and the next begins
@@ -31,22 +28,6 @@ def on_lines(number: int, draw: torch.Generator, noise=0.1) -> OnLines:
     line = (x > torch.tensor(ENDS)).sum(1)
     slope, height = torch.tensor(LINES)[line].unbind(1)
     return OnLines(x, slope[:, None] * x + height[:, None] + noise * torch.randn(number, 1, generator=draw), line)
-
-
-class Written(NamedTuple):
-    """Digits N×64 with values from 0 to 1, and which they are, N."""
-
-    x: Tensor
-    digit: Tensor
-
-
-def written(colour: str, part="train") -> Written:
-    """Return scikit-learn's digits in white on black or in black on white. Raises CourseError for another colour or part."""
-    if colour not in ("white", "black"):
-        raise CourseError(f"digits are written in 'white' or 'black', not in {colour!r}")
-    images, which = digits_of(part)
-    x = images.flatten(1)
-    return Written(x if colour == "white" else 1 - x, which)
 
 
 class Dictionaries(NamedTuple):

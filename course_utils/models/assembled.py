@@ -14,8 +14,8 @@ from course_utils.data.small_world import small_world
 from course_utils.data.subwords import PAD
 from course_utils.models.plain import sinusoidal_positions
 from course_utils.models.seq2seq import fit, make_batch
+from course_utils.models.sizes import check_sizes
 from course_utils.models.tokens import check_tokens
-from course_utils.models.transformer import check_sizes
 
 
 class Assembled(nn.Module):

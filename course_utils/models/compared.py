@@ -9,7 +9,7 @@ from typing import NamedTuple
 import torch
 
 from course_utils.data.lookups import KINDS, lookups, read
-from course_utils.data.measured import measured
+from course_utils.data.measured import by_seed, measured
 from course_utils.figures import plots
 from course_utils.models.properties import PROMISES, broken
 from course_utils.models.variants import Attend, accuracy, fit, reader
@@ -32,10 +32,10 @@ class Report(NamedTuple):
                 lines.append(
                     f"{world}, {LENGTHS[0]} steps: expected {self.expected[world]:.2f}, measured {runs[0][0]:.2f}"
                 )
-            usual = measured("variants", "right", "length", variant="dot product", world=world)[1]
             for n, length in enumerate(LENGTHS):
                 shares = ", ".join(f"{run[n]:.2f}" for run in runs)
-                more = [own[n] - other[n] for own, other in zip(runs, usual, strict=False)]  # of the same seeds
+                usual = by_seed("variants", "right", variant="dot product", world=world, length=length)
+                more = [run[n] - usual[seed] for seed, run in enumerate(runs) if seed in usual]
                 gain = f"{abs(fmean(more)):.2f} {'less' if fmean(more) < 0 else 'more'} than dot product"
                 spread = f" [{min(more):+.2f} to {max(more):+.2f}], seed by seed" if len(more) > 1 else ""
                 lines.append(f"{world}, {length} steps: {shares}; {gain}{spread}")

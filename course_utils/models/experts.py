@@ -1,9 +1,9 @@
 """Networks of which only some answer: mixtures of experts.
 
-Here: gates that choose experts, the losses that make them compete or share the work, a mixture for small lessons, and a layer of experts
-for lesson 12's Transformer. Not here: the worlds that they learn (`data/regimes.py`).
+Here: the losses that make experts compete or share the work, a mixture for small lessons, and a layer of experts for lesson 12's
+Transformer. Not here: the worlds that they learn (`data/regimes.py`).
 
-Shape letters: B inputs or tokens, N experts, D width, E what an expert gives, V classes or words.
+Shape letters: B inputs or tokens, N experts, D width, E what an expert gives, V words.
 """
 
 from typing import NamedTuple
@@ -12,15 +12,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from course_utils.models.sizes import check_sizes
 from course_utils.models.train_model import train_model
-from course_utils.models.transformer import EncoderLayer, FeedForward, check_sizes
-
-
-def top_k_gates(logits: Tensor, k: int) -> Tensor:
-    """Softmax over the k largest logits of each row B×N, zeros elsewhere; of equal ones the first (Shazeer et al. 2017, section 2.1)."""
-    largest = logits.argsort(dim=-1, descending=True, stable=True)[..., :k]
-    closed = torch.ones_like(logits, dtype=torch.bool).scatter(-1, largest, False)
-    return logits.masked_fill(closed, float("-inf")).softmax(-1)
+from course_utils.models.transformer import EncoderLayer, FeedForward
 
 
 def mix(outputs: Tensor, gates: Tensor) -> Tensor:
@@ -28,21 +22,10 @@ def mix(outputs: Tensor, gates: Tensor) -> Tensor:
     return (gates[..., None] * outputs.masked_fill((gates == 0)[..., None], 0.0)).sum(1)
 
 
-def likelihood_loss(log_likelihoods: Tensor, gates: Tensor) -> Tensor:
-    """Mean of -log Σ gate · likelihood, both B×N: each expert is judged by itself, and one that is right is enough."""
-    shut = gates == 0
-    return -(gates.masked_fill(shut, 1.0).log() + log_likelihoods).masked_fill(shut, float("-inf")).logsumexp(-1).mean()
-
-
 def mixture_loss(outputs: Tensor, gates: Tensor, target: Tensor) -> Tensor:
-    """Mean of -log Σ g exp(-½ ‖target - output‖²): experts compete (Jacobs et al. 1991, equation 1.3)."""
-    return likelihood_loss(-(target[:, None] - outputs).square().sum(-1) / 2, gates)
-
-
-def importance_loss(gates: Tensor) -> Tensor:
-    """Squared coefficient of variation of how much each expert is used, B×N → scalar (Shazeer et al. 2017, equation 7)."""
-    used = gates.sum(0)
-    return used.var(correction=0) / used.mean().square()
+    """Mean of -log Σ g exp(-½ ‖target - output‖²): experts compete, and one that is right is enough (Jacobs et al. 1991, equation 1.3)."""
+    log_likelihoods, shut = -(target[:, None] - outputs).square().sum(-1) / 2, gates == 0
+    return -(gates.masked_fill(shut, 1.0).log() + log_likelihoods).masked_fill(shut, float("-inf")).logsumexp(-1).mean()
 
 
 def balance_loss(probabilities: Tensor, chosen: Tensor) -> Tensor:
@@ -72,14 +55,11 @@ class Mixture(nn.Module):
         width, out: D and E.
         experts: N.
         hidden: width of each expert's hidden layer with ReLU; 0 for linear experts.
-        k: how many experts answer an input; None for all.
-        noise: standard deviation of what is added to the gate's scores in training.
     """
 
-    def __init__(self, width: int, out: int, experts=4, hidden=0, k: int | None = None, noise=0.0):
+    def __init__(self, width: int, out: int, experts=4, hidden=0):
         super().__init__()
-        check_sizes(1, width=width, out=out, experts=experts, k=1 if k is None else k)
-        self.k, self.noise = k, noise
+        check_sizes(1, width=width, out=out, experts=experts)
         self.experts = nn.ModuleList(
             nn.Sequential(nn.Linear(width, hidden), nn.ReLU(), nn.Linear(hidden, out))
             if hidden
@@ -90,61 +70,25 @@ class Mixture(nn.Module):
 
     def forward(self, x: Tensor) -> MixtureOutput:
         """Ask the experts: x B×D."""
-        logits = self.gate(x)
-        if self.training and self.noise:
-            logits = logits + self.noise * torch.randn_like(logits)
-        gates = logits.softmax(-1) if self.k is None else top_k_gates(logits, self.k)
-        return MixtureOutput(torch.stack([expert(x) for expert in self.experts], 1), gates)
+        return MixtureOutput(torch.stack([expert(x) for expert in self.experts], 1), self.gate(x).softmax(-1))
 
 
 def fit(
-    mixture: Mixture,
-    x: Tensor,
-    target: Tensor,
-    seed=0,
-    steps=800,
-    batch=64,
-    rate=3e-3,
-    compete=True,
-    balance=0.0,
-    parts=None,
-    optimizer=torch.optim.Adam,
-):
-    """Train on inputs B×D with numbers B×E or classes B as targets; return the loss of each step.
+    mixture: Mixture, x: Tensor, target: Tensor, seed=0, steps=800, batch=64, rate=3e-3, compete=True
+) -> list[float]:
+    """Train on inputs B×D with targets B×E; return the loss of each step.
 
-    With `compete` each expert is judged by itself; without, only the weighted sum is. `balance` weighs the importance loss. `parts`
-    holds what may change, such as `mixture.experts`; all of it if None. `optimizer` makes the steps.
+    With `compete` each expert is judged by itself; without, only the weighted sum is.
     """
 
     def loss_of_batch(draw):
         rows = torch.randint(len(x), (batch,), generator=draw)
-        output, wanted = mixture(x[rows]), target[rows]
-        loss = loss_of(output, wanted, compete)
-        return loss + balance * importance_loss(output.gates) if balance else loss
+        (outputs, gates), wanted = mixture(x[rows]), target[rows]
+        if compete:
+            return mixture_loss(outputs, gates, wanted)
+        return (mix(outputs, gates) - wanted).square().sum(-1).mean() / 2
 
-    return train_model(mixture if parts is None else parts, loss_of_batch, seed, steps, rate, optimizer=optimizer)
-
-
-def loss_of(output: MixtureOutput, wanted: Tensor, compete=True) -> Tensor:
-    """The loss of what experts say of numbers B×E or classes B."""
-    if wanted.is_floating_point():
-        return (
-            mixture_loss(output.outputs, output.gates, wanted)
-            if compete
-            else (mix(output.outputs, output.gates) - wanted).square().sum(-1).mean() / 2
-        )
-    if not compete:
-        return F.cross_entropy(mix(output.outputs, output.gates), wanted)
-    log_p = output.outputs.log_softmax(-1)  # B N V
-    return likelihood_loss(log_p.gather(-1, wanted[:, None, None].expand(-1, log_p.shape[1], 1))[..., 0], output.gates)
-
-
-@torch.no_grad()
-def accuracy(mixture: Mixture, x: Tensor, classes: Tensor) -> float:
-    """The share of inputs B×D whose class gets the largest weighted sum."""
-    training, output = mixture.training, mixture.eval()(x)
-    mixture.train(training)
-    return (mix(output.outputs, output.gates).argmax(-1) == classes).float().mean().item()
+    return train_model(mixture, loss_of_batch, seed, steps, rate)
 
 
 class ExpertsLayer(nn.Module):

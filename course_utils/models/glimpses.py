@@ -17,8 +17,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from course_utils.data.digit_fields import SIDE, digit_fields
+from course_utils.models.sizes import check_sizes
 from course_utils.models.train_model import train_model
-from course_utils.models.transformer import check_sizes
 
 
 def corner(location: Tensor, height: int, width: int, side: int) -> tuple[Tensor, Tensor]:
@@ -172,7 +172,6 @@ def fit(
     glimpses=3,
     seed=0,
     steps=2000,
-    spread=(0.5, 0.1),
     loss=hybrid_loss,
     batch=128,
 ) -> list[float]:
@@ -182,13 +181,12 @@ def fit(
         side, clutter: of the fields.
         glimpses: T.
         seed: of all that is drawn.
-        spread: of the locations in the first step and from two thirds of the steps on.
         loss: function(logits, label, log_probability, reward, baseline), as `hybrid_loss` is.
 
     Returns:
         The loss of each step.
     """
-    wide, narrow = spread
+    wide, narrow = 0.5, 0.1  # spreads of the locations in the first step, and from two thirds of the steps on
     spreads = iter(torch.linspace(0, 1.5, steps).clamp(max=1).mul(narrow - wide).add(wide).tolist())
 
     def loss_of_batch(draw):

@@ -15,8 +15,8 @@ from course_utils.base.errors import CourseError
 from course_utils.data.recall import AT_ONCE, VALUES, recall_at_distance
 from course_utils.models.attention import masked_softmax
 from course_utils.models.plain import attend
+from course_utils.models.sizes import check_sizes
 from course_utils.models.train_model import train_model
-from course_utils.models.transformer import check_sizes
 
 
 class SelfAttention(nn.Module):

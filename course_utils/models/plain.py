@@ -17,6 +17,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from course_utils.base.errors import CourseError
 from course_utils.models.attention import causal_mask, masked_softmax
 
 # Recurrent networks
@@ -141,8 +142,11 @@ def multi_head_attention(
 def sinusoidal_positions(length: int, width: int) -> Tensor:
     """sin(p / 10000^(2i/D)) at place 2i of position p, cos at place 2i + 1 (Vaswani et al. 2017, section 3.5): length×width.
 
-    The width is even.
+    Raises:
+        CourseError: for a width that is not even.
     """
+    if width % 2:
+        raise CourseError(f"sinusoidal positions need an even width, not {width}")
     position = torch.arange(length, dtype=torch.float64)[:, None]  # length 1
     even = torch.arange(0, width, 2, dtype=torch.float64)  # D/2: 2i
     angle = position / 10000 ** (even / width)  # length D/2

@@ -12,9 +12,8 @@ from torch import Tensor, nn
 from course_utils.base.errors import CourseError
 from course_utils.data.recall import WORDS, recall_next
 from course_utils.models.layers import SelfAttention
-from course_utils.models.plain import attend, rotate
+from course_utils.models.plain import attend, rotate, sinusoidal_positions
 from course_utils.models.train_model import train_model
-from course_utils.models.transformer import sinusoids
 
 LONGEST = WORDS + 1  # places of a text of `recall_next`
 KINDS = ("none", "number", "sinusoidal", "learned", "rotary")
@@ -48,7 +47,7 @@ class NextWord(nn.Module):
         layer = RotarySelfAttention if positions == "rotary" else SelfAttention
         self.layers = nn.Sequential(layer(width), layer(width))
         self.readout = nn.Linear(width, WORDS)
-        table = sinusoids(LONGEST, width) if positions == "sinusoidal" else torch.zeros(LONGEST, width)
+        table = sinusoidal_positions(LONGEST, width) if positions == "sinusoidal" else torch.zeros(LONGEST, width)
         if positions == "number":
             table[:, 0] = torch.arange(LONGEST) / 10
         if positions == "learned":

@@ -31,8 +31,8 @@ from course_utils.base.errors import CourseError
 from course_utils.data.subwords import PAD
 from course_utils.models.alignment import make_attention
 from course_utils.models.fast import Dropout
+from course_utils.models.sizes import check_sizes
 from course_utils.models.tokens import check_tokens
-from course_utils.models.transformer import check_sizes
 
 
 class GRU(nn.GRU):

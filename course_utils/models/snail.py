@@ -5,16 +5,14 @@ Here: its blocks, the model, and how it learns from episodes. Not here: the epis
 Shape letters: B episodes, T steps, D width of what is read, F filters, K width of keys, E width of values, V what is answered.
 """
 
-from collections.abc import Callable
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from course_utils.data.episodes import WAYS, Episodes, character_episodes
 from course_utils.models.attention import attention, causal_mask
+from course_utils.models.sizes import check_sizes
 from course_utils.models.train_model import train_model
-from course_utils.models.transformer import check_sizes
 
 
 def causal_convolution(x: Tensor, weight: Tensor, bias: Tensor, dilation: int) -> Tensor:
@@ -36,16 +34,6 @@ def causal_convolution(x: Tensor, weight: Tensor, bias: Tensor, dilation: int) -
 def dilations(steps: int) -> list[int]:
     """1, 2, 4, ...: as many as it takes until the last of these steps sees the first."""
     return [2**i for i in range((steps - 1).bit_length())]
-
-
-SETUPS = {  # what the models that lesson 19 compares are made of
-    "SNAIL": {},
-    "convolutions only": {"blocks": "CC"},
-    "attention only": {"blocks": "AAAA"},
-    "attention and positions": {"blocks": "AAAA", "positions": 16},
-    "attention, pairs given": {"blocks": "AAAA"},
-    "dilation 1 only": {"reach": (1,)},
-}
 
 
 class DenseBlock(nn.Module):
@@ -79,57 +67,32 @@ class AttentionBlock(nn.Module):
 
 
 class Snail(nn.Module):
-    """Blocks of convolutions and of attention, one after the other, and a linear readout.
+    """Dense blocks whose dilations reach through the episode, a block of attention after them, and a linear readout.
 
     Args:
         width, out: D and V.
         steps: the longest episode.
-        blocks: a letter for each: C for dense blocks whose dilations reach through the episode, A for attention.
-        filters, key, value: F, K and E of each block.
-        positions: width of a learned vector for each step, which is joined to what is read; 0 for none.
-        reach: the dilations of a block; those that `dilations(steps)` gives if None.
+        filters, key, value: F, K and E.
     """
 
-    def __init__(
-        self, width: int, out: int, steps: int, blocks="CA", filters=32, key=32, value=16, positions=0, reach=None
-    ):
+    def __init__(self, width: int, out: int, steps: int, filters=32, key=32, value=16):
         super().__init__()
         check_sizes(1, width=width, out=out, steps=steps, filters=filters, key=key, value=value)
-        self.positions = nn.Parameter(torch.randn(steps, positions))
-        width, made = width + positions, []
-        for block in blocks:
-            for dilation in (dilations(steps) if reach is None else reach) if block == "C" else [None]:
-                made.append(
-                    AttentionBlock(width, key, value) if dilation is None else DenseBlock(width, filters, dilation)
-                )
-                width += value if dilation is None else filters
-        self.blocks, self.readout = nn.Sequential(*made), nn.Linear(width, out)
+        made = []
+        for dilation in dilations(steps):
+            made.append(DenseBlock(width, filters, dilation))
+            width += filters
+        self.blocks = nn.Sequential(*made, AttentionBlock(width, key, value))
+        self.readout = nn.Linear(width + value, out)
 
     def forward(self, x: Tensor) -> Tensor:
         """Answer at each step of x B×T×D: B×T×V."""
-        places = self.positions[: x.shape[1]].expand(len(x), -1, -1)
-        return self.readout(self.blocks(torch.cat([x, places], -1)))
-
-
-def made(setup: str, inputs: int, out: int, steps: int) -> tuple[Snail, Callable]:
-    """Return a model of one of the `SETUPS`, and the function that reads for it."""
-    pairs = "pairs" in setup
-    return Snail(inputs * (1 + pairs) + out, out, steps, **SETUPS[setup]), read_pairs if pairs else read
-
-
-def one_step_later(y: Tensor) -> Tensor:
-    """Each step's y B×T×V moved to the next step; zeros at the first one."""
-    return F.pad(y, (0, 0, 1, 0))[:, :-1]
+        return self.readout(self.blocks(x))
 
 
 def read(x: Tensor, y: Tensor) -> Tensor:
-    """What a model reads: each input B×T×D, beside the answer to the one before, B×T×V → B×T×(D + V)."""
-    return torch.cat([x, one_step_later(y)], -1)
-
-
-def read_pairs(x: Tensor, y: Tensor) -> Tensor:
-    """The same, with the input before beside its answer → B×T×(2D + V)."""
-    return torch.cat([x, one_step_later(x), one_step_later(y)], -1)
+    """What a model reads: each input B×T×D, beside the answer to the one before, B×T×V → B×T×(D + V); zeros beside the first one."""
+    return torch.cat([x, F.pad(y, (0, 0, 1, 0))[:, :-1]], -1)
 
 
 def answers(model: nn.Module, episodes: Episodes, read=read) -> Tensor:

@@ -17,6 +17,8 @@ from torch import Tensor, nn
 
 from course_utils.base.errors import CourseError
 from course_utils.models.fast import Cache, Dropout, softmax
+from course_utils.models.plain import sinusoidal_positions
+from course_utils.models.sizes import check_sizes
 
 PAD = 0  # the id that fills the end of short rows; no position attends to it
 
@@ -154,7 +156,7 @@ class Embedding(nn.Module):
         if positions == "learned":
             self.positions = nn.Parameter(torch.randn(longest, width) * 0.02)
         else:
-            table = sinusoids(longest, width) if positions == "sinusoidal" else torch.zeros(longest, width)
+            table = sinusoidal_positions(longest, width) if positions == "sinusoidal" else torch.zeros(longest, width)
             self.register_buffer("positions", table, persistent=False)
         self.dropout = Dropout(dropout)
 
@@ -167,16 +169,6 @@ class Embedding(nn.Module):
             )
         words = self.words(tokens) * self.words.embedding_dim**0.5  # B T D
         return self.dropout(words + self.positions[start:end])
-
-
-def sinusoids(longest: int, width: int) -> Tensor:
-    """sin(pos / 10000^(2i/D)) at even and cos at odd places (Vaswani et al. 2017, section 3.5): longest×width."""
-    if width % 2:
-        raise CourseError(f"sinusoidal positions need an even width, not {width}")
-    position = torch.arange(longest, dtype=torch.float64)[:, None]
-    frequency = 10000 ** (-torch.arange(0, width, 2, dtype=torch.float64) / width)  # D/2
-    angle = position * frequency  # longest D/2
-    return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1).to(torch.get_default_dtype())
 
 
 class Transformer(nn.Module):
@@ -289,13 +281,6 @@ class Transformer(nn.Module):
         x, weights = self.decode(tokens.reshape(-1, 1), memory, caches, need_weights=True)
         state = [(cache.keys.unflatten(0, BK), cache.values.unflatten(0, BK), cache.words) for cache in caches]
         return self.readout(x[:, 0]).unflatten(0, BK), state, weights
-
-
-def check_sizes(least: int, **sizes: int) -> None:
-    """Raise `CourseError` for a size of a model below the least."""
-    for name, size in sizes.items():
-        if not size >= least:
-            raise CourseError(f"{name} must be at least {least}, not {size}")
 
 
 def causal_mask(length: int, start: int, device) -> Tensor:

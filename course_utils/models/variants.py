@@ -44,20 +44,6 @@ def sparse(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> tuple[Ten
     return weights @ value, weights
 
 
-def _distance(query: Tensor) -> Tensor:
-    """How many steps lie between two, T×T."""
-    place = torch.arange(query.shape[-2], device=query.device)
-    return (place[:, None] - place).abs()
-
-
-def near(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor, normalise=masked_softmax, strength=0.3
-) -> tuple[Tensor, Tensor]:
-    """Another score, and another normaliser if given: qᵀk / √D less strength · ln(1 + distance). Ours, as an example; no paper's."""
-    weights = normalise(scaled_dot(query, key) - strength * _distance(query).log1p(), mask)
-    return weights @ value, weights
-
-
 def slopes(heads: int) -> Tensor:
     """2^(-8/H), 2^(-16/H), ..., 2^-8: how much each head takes off a score for each step back (Press et al. 2022, section 3)."""
     return 2 ** (-8 * torch.arange(1, heads + 1) / heads)
@@ -66,7 +52,9 @@ def slopes(heads: int) -> Tensor:
 def alibi(query: Tensor, key: Tensor, value: Tensor, mask: Tensor, own: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """Another score: qᵀk / √D less the head's slope times the distance (Press et al. 2022, section 3); `own` are other slopes, H."""
     of_heads = slopes(query.shape[1]) if own is None else own
-    scores = scaled_dot(query, key) - of_heads.to(query)[:, None, None] * _distance(query)
+    place = torch.arange(query.shape[-2], device=query.device)
+    distance = (place[:, None] - place).abs()  # T T
+    scores = scaled_dot(query, key) - of_heads.to(query)[:, None, None] * distance
     weights = masked_softmax(scores, mask)
     return weights @ value, weights
 
@@ -93,23 +81,8 @@ def linear(query: Tensor, key: Tensor, value: Tensor, mask: Tensor, phi=positive
     return weights @ value, weights
 
 
-def linear_in_chunks(query: Tensor, key: Tensor, value: Tensor, size: int = 64) -> Tensor:
-    """The contexts of `linear` under a causal mask: weights within a chunk of steps, and a memory D×(E + 1) of all before it.
-
-    The last column of the memory adds up the keys. Chunks of one step are a recurrent network (Katharopoulos et al. 2020,
-    section 3.4), a chunk of T steps is `linear`; time grows with T, and the memory does not.
-    """
-    query, key, value = positive(query), positive(key), F.pad(value, (0, 1), value=1.0)
-    memory, contexts = key.new_zeros(*key.shape[:-2], key.shape[-1], value.shape[-1]), []  # B H D E+1
-    for q, k, v in zip(query.split(size, -2), key.split(size, -2), value.split(size, -2), strict=True):
-        read = (q @ k.mT).tril() @ v + q @ memory
-        contexts.append(read[..., :-1] / read[..., -1:])
-        memory = memory + k.mT @ v
-    return torch.cat(contexts, -2)
-
-
-def delta(query: Tensor, key: Tensor, value: Tensor, mask: Tensor, beta: float = 1.0) -> tuple[Tensor, None]:
-    """Another memory, which overwrites: S ← S + β k (v - Sᵀk)ᵀ, read as Sᵀq, keys and queries of length 1; it has no weights.
+def delta(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> tuple[Tensor, None]:
+    """Another memory, which overwrites: S ← S + k (v - Sᵀk)ᵀ, read as Sᵀq, keys and queries of length 1; it has no weights.
 
     Schlag et al. 2021, section 4.2. Each step reads what was written so far; of the mask it knows only that steps to which
     no query may attend are not written. All that is written solves one triangular system, so no loop over the steps is
@@ -117,8 +90,8 @@ def delta(query: Tensor, key: Tensor, value: Tensor, mask: Tensor, beta: float =
     """
     query, written = unit(query), mask.any(-2)[..., None]
     key, value = unit(key).masked_fill(~written, 0.0), value.masked_fill(~written, 0.0)
-    overlap = beta * (key @ key.mT).tril(-1)  # B H T T: what each key finds of those before it
-    difference = torch.linalg.solve_triangular(overlap, beta * value, upper=False, unitriangular=True)  # B H T E
+    overlap = (key @ key.mT).tril(-1)  # B H T T: what each key finds of those before it
+    difference = torch.linalg.solve_triangular(overlap, value, upper=False, unitriangular=True)  # B H T E
     return (query @ key.mT).tril() @ difference, None
 
 

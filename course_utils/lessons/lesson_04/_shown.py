@@ -3,18 +3,14 @@
 No task is declared here, and nothing is trained (`_learning.py`).
 """
 
-from time import perf_counter
-
 import ipywidgets
 import torch
 
 from course_utils.data.measured import measured_at, measured_once
 from course_utils.figures import diagrams, plots
 from course_utils.figures.widgets import explore
+from course_utils.lessons.shared.timing import seconds
 from course_utils.models.attention import SCORES
-
-# `measure("verb-last", "projected", {"score": "projected"}, (12,), seed)` of benchmarks/looking_back.py, seeds 0 to 4
-PROJECTED_AT_12_WORDS = [0.956, 0.8653, 0.8623, 0.9537, 0.8553]
 
 
 def where_the_score_stands():
@@ -65,10 +61,11 @@ def with_projections():
     """Return for three dot products what their translators get right at 12 and at 16 words, and their mean largest weight."""
     rows = {}
     for score in ("dot", "scaled_dot", "projected"):
-        at_12 = PROJECTED_AT_12_WORDS
-        if score != "projected":
-            (at_12,) = measured_at("scores", "words_right", "length", (12,), order="verb-last", setup=score)
-        rows[score] = [at_12, *measured_once("projected", "words_right", "largest_weight", setup=score)]
+        if score == "projected":
+            (at_12,) = measured_once("projected", "words_right", setup=score, length=12)
+        else:
+            (at_12,) = measured_once("scores", "words_right", order="verb-last", setup=score, length=12)
+        rows[score] = [at_12, *measured_once("projected", "words_right", "largest_weight", setup=score, length=16)]
     return rows
 
 
@@ -83,18 +80,6 @@ def costs(T, S, D):
     learned = {"dot": [], "general": [(D, D)], "perceptron": [(D, D), (D, D), (D,)], "additive": [(D, 2 * D), (D,)]}
     state, hidden = torch.randn(1, T, D), torch.randn(1, S, D)
     arguments = {name: [state, hidden, *map(torch.randn, shapes)] for name, shapes in learned.items()}
-    seconds = _best_seconds(arguments)
-    return {name: [n / multiplications["dot"], seconds[name] / seconds["dot"]] for name, n in multiplications.items()}
-
-
-def _best_seconds(arguments, rounds=60):
-    """The shortest time of each score; in each round all have their turn, so that a busy moment hits all alike."""
-    best, threads = dict.fromkeys(arguments, float("inf")), torch.get_num_threads()
-    torch.set_num_threads(1)  # with tensors this small, several threads would wait for one another
-    for _ in range(rounds):
-        for name, given in arguments.items():
-            begin = perf_counter()
-            SCORES[name](*given)
-            best[name] = min(best[name], perf_counter() - begin)
-    torch.set_num_threads(threads)
-    return best
+    turns = [{name: seconds(SCORES[name], *given) for name, given in arguments.items()} for _ in range(9)]
+    best = {name: min(turn[name] for turn in turns) for name in arguments}  # a busy moment hits all alike
+    return {name: [n / multiplications["dot"], best[name] / best["dot"]] for name, n in multiplications.items()}

@@ -11,9 +11,9 @@ from course_utils.lessons.lesson_09._sentences import (
     VOCABULARY,
     draw_sentences,
     numbers_of,
-    seconds,
     share_right,
 )
+from course_utils.lessons.shared.timing import seconds
 from course_utils.models.attention import causal_mask
 from course_utils.models.layers import (
     Convolution,

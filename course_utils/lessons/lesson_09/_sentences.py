@@ -1,6 +1,4 @@
-"""The small sentences of the lesson's page, and how long a function takes. No task is declared here."""
-
-import time
+"""The small sentences of the lesson's page. No task is declared here."""
 
 import torch
 
@@ -39,13 +37,3 @@ def share_right(model):
     ids, nouns = draw_sentences(torch.Generator().manual_seed(1), 1000)
     asked = nouns != NOT_ASKED
     return (model(ids).argmax(-1) == nouns)[asked].float().mean().item()
-
-
-def seconds(function, *arguments):
-    """Return the least time that a function has taken in seven calls, in seconds."""
-    times = []
-    for _ in range(7):
-        began = time.perf_counter()
-        function(*arguments)
-        times.append(time.perf_counter() - began)
-    return min(times)

@@ -7,7 +7,7 @@ Shape letters: N stories, M facts, K hops.
 
 import torch
 
-from course_utils.data.measured import measured_once
+from course_utils.data.measured import by_seed
 from course_utils.data.stories import ANSWERS, encode, most_visited, trails
 from course_utils.figures import plots
 from course_utils.figures.tables import table
@@ -86,7 +86,7 @@ def draw_what_is_followed(networks, texts, asked):
 
 
 def _stored(setup, kind, hops, value="right"):
-    return measured_once("memory", value, setup=setup, kind=kind, hops=hops)[0]
+    return [*by_seed("memory", value, setup=setup, kind=kind, hops=hops).values()]
 
 
 def right_by_kind(kinds):

@@ -6,7 +6,7 @@ Letters: B inputs, N experts.
 import torch
 import torch.nn.functional as F
 
-from course_utils.data.measured import measured_once
+from course_utils.data.measured import by_seed
 from course_utils.data.regimes import LANGUAGES, WORDS
 from course_utils.figures import diagrams, plots
 from course_utils.figures.tables import table
@@ -20,6 +20,11 @@ LAYERS = {  # the stored runs of a translator, and what its layer is made with
     "8 experts, capacity": ("8 experts, capacity 1", {"experts": 8}),
     "8 experts, no balance loss": ("8 experts, no balance", {"experts": 8}),
 }
+
+
+def _stored(table, value, setup):
+    """What was measured, one number for each seed, in their order."""
+    return torch.tensor([*by_seed(table, value, setup=setup).values()])
 
 
 def draw_mixture():
@@ -50,7 +55,7 @@ def draw_lines(mixtures, points):
 def errors_on_lines():
     """Return a table of errors over 20 seeds: of the weighted sum, and of the expert with the largest gate alone."""
     rows = {
-        name: torch.tensor(measured_once("lines", "error", "best_error", setup=name)).T
+        name: torch.stack([_stored("lines", "error", name), _stored("lines", "best_error", name)], 1)
         for name in ("work together", "compete")
     }
     columns = ["weighted sum", "largest gate alone"]
@@ -72,9 +77,8 @@ def ways_to_balance():
     """Return a table of ten seeds: experts with work, right words, and these minus the right words without any balancing."""
     rows = {}
     for setup in BALANCED:
-        used, right = torch.tensor(measured_once("balance", "used", "right", setup=setup))
-        alone = torch.tensor(measured_once("balance", "right", setup="nothing")[0])
-        rows[setup] = [f"{int(used.min())} to {int(used.max())}", right, right - alone]
+        used, right = _stored("balance", "used", setup), _stored("balance", "right", setup)
+        rows[setup] = [f"{int(used.min())} to {int(used.max())}", right, right - _stored("balance", "right", "nothing")]
     columns = ["experts with work", "right words", "right words, minus those without a second loss"]
     return table(rows, columns, digits=2, caption="Mean of ten seeds [lowest to highest], differences by seed")
 
@@ -82,7 +86,7 @@ def ways_to_balance():
 def _right(name):
     """The share of right words, one for each seed."""
     setup, _ = LAYERS[name]
-    return torch.tensor(measured_once("translators", "right", setup=setup)[0])
+    return _stored("translators", "right", setup)
 
 
 def right_words(name):

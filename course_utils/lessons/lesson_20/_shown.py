@@ -3,9 +3,9 @@
 No task is declared here. The attentions themselves, and how they are trained, stand on the page or in `models/variants.py`.
 """
 
-import torch
+from statistics import fmean
 
-from course_utils.data.measured import measured_once
+from course_utils.data.measured import by_seed
 from course_utils.figures import plots
 from course_utils.figures.tables import table
 from course_utils.models import compared, properties, variants
@@ -25,15 +25,15 @@ def who_breaks(attentions, promises=properties.PROMISES):
 
 
 def shares(name, world, length):
-    """The share of right answers of a measured attention, one number for each seed."""
-    return torch.tensor(measured_once("variants", "right", variant=name, world=world, length=length)[0])
+    """The share of right answers of a measured attention, for each seed."""
+    return by_seed("variants", "right", variant=name, world=world, length=length)
 
 
 def best_in(world):
     """The measured attention with the most right answers in a world, on average over seeds and two lengths."""
 
     def mean(name):
-        return sum(shares(name, world, length).mean() for length in (32, 128))
+        return sum(fmean(shares(name, world, length).values()) for length in (32, 128))
 
     return max(variants.VARIANTS, key=mean)
 
@@ -57,8 +57,8 @@ def draw_taken_out():
         for whole, part in TAKEN_OUT:
             row = rows[f"{whole} →\nwithout {part}"] = {}
             for length in (32, 128):
-                seeds = shares(f"{whole} without {part}", world, length)
-                row[f"{length} steps"] = seeds - shares(whole, world, length)[: len(seeds)]
+                before, after = shares(whole, world, length), shares(f"{whole} without {part}", world, length)
+                row[f"{length} steps"] = [share - before[seed] for seed, share in after.items()]
         ax.axvline(0, color="0.6", linewidth=1)
         plots.dots(rows, f"{world}: change in the share right", ax=ax, xlim=(-0.75, 0.65))
     ax.set_yticklabels([])  # the same as on the left
@@ -69,6 +69,6 @@ def beside(report, *others):
     rows, length = {}, compared.LENGTHS[-1]
     for world, runs in report.right.items():
         for seed, run in enumerate(runs):
-            more = [run[-1] - shares(name, world, length)[seed].item() for name in others]
+            more = [run[-1] - shares(name, world, length)[seed] for name in others]
             rows[f"{world}, seed {seed}"] = [f"{run[-1]:.2f}", *(f"{one:+.2f}" for one in more)]
     return table(rows, [report.name, *(f"minus {name}" for name in others)], caption=f"share right at {length} steps")

@@ -6,7 +6,7 @@ No task is declared here. Shape letters: N rows of tales, T characters of a row,
 import torch
 import torch.nn.functional as F
 
-from course_utils.data.measured import measured_once
+from course_utils.data.measured import by_seed
 from course_utils.data.recall import WORDS
 from course_utils.data.tales import CHARACTERS
 from course_utils.figures import plots
@@ -72,7 +72,7 @@ def compare_interventions(model, words, answers):
     }
     rows = {name: [right, match] for name, (right, _, match, _) in found.items()}
     for layers, name in ((2, "five other models, 2 layers"), (1, "five other models, 1 layer")):
-        rows[name] = measured_once("induction", "right", "match", layers=layers)
+        rows[name] = [[*by_seed("induction", value, layers=layers).values()] for value in ("right", "match")]
     return rows
 
 
@@ -100,4 +100,4 @@ def compare_changes():
 
 def _bits(setup):
     """The measured bits per character, one number for each seed."""
-    return torch.tensor(measured_once("gpt", "bits", setup=setup)[0])
+    return torch.tensor([*by_seed("gpt", "bits", setup=setup).values()])
