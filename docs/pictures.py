@@ -61,7 +61,7 @@ def film(page, lab):
         write(axis)
         if not frames:
             run(DIAGNOSIS)
-            answer.evaluate("cell => cell.scrollIntoView()")
+            answer.evaluate("cell => cell.scrollIntoView({ block: 'center' })")
             room = room_of(answer, check)
         frames.append((look(), milliseconds))
     run("passed")

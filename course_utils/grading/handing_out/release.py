@@ -50,9 +50,9 @@ README = """\
 
 ## How to hand in
 
-1. Choose "Restart Kernel and Run All Cells": what works only because of a cell that you have deleted shows now.
-2. Save, and hand in the notebook itself, the `.ipynb` file: no PDF, no archive.
-3. Hand in also what is not finished: each task counts by itself, and none needs an earlier one.
+1. Choose "Restart Kernel and Run All Cells": this shows what worked only because of a cell that you have deleted.
+2. Save the notebook and hand it in as it is, as an `.ipynb` file, and not as a PDF or in an archive.
+3. Hand in what is not finished, too: each task counts by itself, and none needs an earlier one.
 4. If you think that an answer was judged wrongly, add a text cell that begins with `**Look again at {first}:**`, say why, and hand
    the notebook in again. A person reads it.
 """
