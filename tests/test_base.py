@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from course_utils.base import trees
+from course_utils.base import steps, trees
 from course_utils.base.errors import CourseError
 from course_utils.base.files import opened, replacing, write
 from course_utils.base.imports import closure, imported
@@ -92,3 +92,22 @@ def test_what_is_imported_is_followed_and_what_lies_beside_it_is_not(tmp_path):
     assert {path.name for path in found} == {"__init__.py", "one.py", "two.py"}
     assert len([path for path in found if path.name == "__init__.py"]) == 1
     assert imported(tmp_path, "this is no Python") == set()
+
+
+def test_a_log_gets_a_line_now_and_then(monkeypatch, capsys):
+    clock = iter([0.0, 29.0, 31.0, 60.0, 62.0])
+    monkeypatch.setattr(steps.time, "monotonic", lambda: next(clock))
+    with steps.shown_steps("Graded", "files", 1_234) as step:
+        for _ in range(4):
+            step()
+    assert capsys.readouterr().err == (
+        "Graded 2 of 1,234 files in 31 seconds.\nGraded 4 of 1,234 files in 62 seconds.\n"
+    )
+
+
+def test_a_terminal_gets_a_bar(monkeypatch, capsys):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    with steps.shown_steps("Graded", "files", 2) as step:
+        step()
+        step()
+    assert "Graded: 100%" in capsys.readouterr().err

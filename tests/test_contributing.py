@@ -104,7 +104,6 @@ def test_adding_a_lesson(course):
     printed = carry_out(course, "Add a lesson")
     assert all(f"wrote {file_of(folder, '98_example')}" in printed for folder in FOLDERS)
     assert "[98 An example](notebooks/98_example.ipynb)" in (course / "README.md").read_text(encoding="utf-8")
-    assert "Lesson 98" in (course / "docs" / "path.svg").read_text(encoding="utf-8")
     cells = json.loads((course / "notebooks" / "98_example.ipynb").read_text(encoding="utf-8"))["cells"]
     assert "".join(cells[0]["source"]).startswith("# 98 How many numbers does a state have?\n")
     assert "torch.Size([2])" in "".join(cells[-2]["outputs"][0]["data"]["text/plain"])

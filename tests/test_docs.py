@@ -1,8 +1,8 @@
 """Holds the pages that people read to what is there: links, commands, pictures, and how to cite.
 
 Not here: what the commands of `docs/instructors.md` do (`test_instructors.py`), those that train and translate
-(`test_cli_translation.py`), the walk-throughs of CONTRIBUTING.md (`test_contributing.py`), the README's table of lessons and
-the path's picture, which `course build --check` compares with the facts.
+(`test_cli_translation.py`), the walk-throughs of CONTRIBUTING.md (`test_contributing.py`), the README's table of lessons,
+which `course build --check` compares with the facts.
 """
 
 import json
@@ -10,14 +10,12 @@ import re
 import shlex
 import sys
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 import yaml
 
 from course_utils import commands
-from course_utils.authoring import path_picture
-from course_utils.lessons import tasks
+from course_utils.base.environment import PYTHONS
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ["README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md")))]
@@ -87,48 +85,35 @@ def test_the_scripts_that_measure_are_there_with_their_options():
 
 
 def test_the_two_commands_of_make_are_there():
-    ((_, block),) = [block for block in BLOCK.findall(page("README.md")) if "make lab" in block[1]]
+    (_, block), *_ = BLOCK.findall(page("README.md"))
     targets = re.findall(r"^make (\w+)", block, re.MULTILINE)
     assert targets == ["lab", "test"]
     assert all(re.search(rf"^{target}:", page("Makefile"), re.MULTILINE) for target in targets)
 
 
-def test_the_readme_is_short():
-    text = BLOCK.sub("", LINK.sub(lambda link: "" if link[1] else link[2], page("README.md")))
-    words = [word for line in text.splitlines() if not line.startswith(("|", "<!--")) for word in line.split()]
-    assert 600 <= len(words) <= 800
+def test_the_readme_is_a_first_page():
+    unfolded = re.sub(
+        r"<details>.*?</details>|<picture>.*?</picture>|<!--.*?-->", "", page("README.md"), flags=re.DOTALL
+    )
+    assert len(LINK.sub(r"\2", unfolded).split()) <= 700
 
 
-def test_every_picture_is_small_and_says_what_it_shows():
-    shown = [(alt, target) for image, alt, target in LINK.findall(page("README.md")) if image]
-    assert [target for _, target in shown] == [
-        "docs/path.svg",
-        "docs/lesson.png",
-        "docs/check.png",
-        "docs/translator.png",
-    ]
-    for alt, target in shown:
-        assert len(alt.split()) > 30, f"{target} needs words for those who can't see it"
-        assert (ROOT / target).stat().st_size <= LARGEST
+def test_the_picture_says_what_it_shows_and_is_small_in_every_form():
+    (picture,) = re.findall("<picture>.*?</picture>", page("README.md"), re.DOTALL)
+    assert len(re.search('alt="(.*?)"', picture)[1].split()) > 30
+    forms = re.findall('src(?:set)?="(.*?)"', picture)
+    assert forms == ["docs/check-dark.png", "docs/check.png", "docs/check-dark.webp", "docs/check.webp"]
+    assert all((ROOT / form).stat().st_size <= LARGEST for form in forms)
+    there = {f"docs/{path.name}" for path in (ROOT / "docs").iterdir() if path.suffix in (".png", ".svg", ".webp")}
+    assert there == set(forms)
 
 
-def test_the_path_shows_every_lesson():
-    root = ElementTree.fromstring(page("docs/path.svg"))
-    names = {element.get("id"): element.text for element in root if element.get("id")}
-    assert root.get("role") == "img" and root.get("aria-labelledby").split() == ["title", "description"]
-    assert names["title"]
-    groups = [element for element in root if element.tag.endswith("}g")]
-    written = [" ".join(text.text for text in group if text.tag.endswith("}text")) for group in groups]
-    for number, lesson in tasks.lessons().items():
-        assert f"Lesson {number} {lesson.title} {lesson.question}" in written
-        assert f"{lesson.title}: {lesson.question}" in names["description"]
-    assert len(tasks.lessons()) == len(written)
-
-
-def test_long_titles_and_signs_of_xml_fit_into_the_path():
-    assert max(map(len, path_picture._balanced("A title of many words that is longer than a line", 24))) <= 24
-    assert path_picture._balanced("Antidisestablishmentarianistically", 24)
-    assert path_picture._safe("A < B & C") == "A &lt; B &amp; C"
+def test_the_container_has_a_python_that_the_course_supports_and_runs_make():
+    container = json.loads(page(".devcontainer/devcontainer.json"))
+    _, _, version = container["image"].rpartition(":")
+    assert PYTHONS[0] <= tuple(map(int, version.split("."))) <= PYTHONS[1]
+    assert container["postAttachCommand"] == "make lab"
+    assert container["containerEnv"]["PIP_EXTRA_INDEX_URL"] in page("README.md")
 
 
 def test_how_to_cite():
@@ -137,8 +122,8 @@ def test_how_to_cite():
     (author,) = cited["authors"]
     assert f"Copyright (c) {author['name']}\n" in page("LICENSE")
     assert f'version = "{cited["version"]}"' in page("pyproject.toml")
-    for words in (author["name"], cited["title"], f"version {cited['version']}"):
-        assert words in page("README.md")
+    assert page("README.md").startswith(f"# {cited['title']}\n")
+    assert f"attention_course-{cited['version']}-py3-none-any.whl" in page("docs/setup.md")
 
 
 def test_the_versions_of_python_are_those_that_are_supported():

@@ -143,7 +143,9 @@ def test_what_is_set_by_hand_is_told_apart_shown_and_kept(a_class):
         assert "Your instructor has set these points; the grading gave 0." in page
         assert "Your instructor says: Explained it &lt;b&gt;well&lt;/b&gt;." in page and "Come and see me." in page
         emmy = (a_class / "out" / "feedback" / "emmy.html").read_text()
-        assert "Your deadline was extended to 2026-11-29 23:59+01:00." in emmy and "Was ill." in emmy
+        assert (
+            "Your deadline was extended to Sunday, 29 November 2026, 23:59 (UTC+01:00)." in emmy and "Was ill." in emmy
+        )
         assert "Oral exam." in (a_class / "out" / "feedback" / "zoe.html").read_text()
         said = json.loads((a_class / "out" / "gradescope" / "ada.json").read_text())
         assert "Come and see me." in said["output"] and any(

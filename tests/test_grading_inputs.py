@@ -35,7 +35,7 @@ from course_utils.grading.reading.notebook_file import (
     read_notebook,
 )
 from course_utils.grading.reading.roster import read_roster, submitted
-from course_utils.grading.reading.settings import Settings, SettingsError, read_settings
+from course_utils.grading.reading.settings import Settings, SettingsError, read_settings, written_out
 from course_utils.grading.reading.submissions import SubmissionError, find
 from course_utils.grading.reading.table import TableError
 from course_utils.grading.writing.points import graded, score
@@ -943,6 +943,12 @@ def test_a_time_without_an_offset_is_read_in_the_class_s_zone(tmp_path, deadline
         people["ada"], [result("03", Verdict(FOUR[0], "passed"))], settings, submitted(people["ada"], settings)
     )
     assert student.late.partition(":")[0] == said
+
+
+def test_a_time_is_written_as_people_do(tmp_path):
+    in_berlin = settings_of(tmp_path, f"{IN_BERLIN}[late]\ndeadline = 2026-12-05T08:00:00\n").deadline
+    assert written_out(in_berlin) == "Saturday, 5 December 2026, 08:00 (Europe/Berlin)"
+    assert written_out(settings_of(tmp_path, LATE).deadline) == "Friday, 20 November 2026, 23:59 (UTC)"
 
 
 def test_without_a_zone_each_time_has_to_tell_its_offset(tmp_path):

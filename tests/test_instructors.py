@@ -218,7 +218,10 @@ def test_the_class_settings_count_in_what_is_handed_out(tmp_path, in_the_course)
     assert "holds 5 tasks, 8 points in all" in readme
     assert re.search(r"^\| 03.attention \| .* \| 4 \|$", readme, re.MULTILINE)
     assert "\nIt also holds what does not count: 03.catch_wrong_attention.\n" in readme and readme.count("\n| 03.") == 5
-    assert "\nHand in by 2026-11-20 23:59+01:00. Each day begun after that costs 10% of the points. " in readme
+    assert (
+        "\nHand in by Friday, 20 November 2026, 23:59 (UTC+01:00). Each day begun after that costs 10% of the points. "
+        in readme
+    )
     assert "After 7 days nothing counts.\n\n## How to work" in readme
     command("export", "nbgrader", tmp_path / "nbgrader", "03", "--settings", settings)
     notebook = read(tmp_path / "nbgrader" / "source" / "03" / f"{QUERIES}.ipynb")
@@ -607,7 +610,7 @@ def test_solutions_are_left_out_until_their_time_and_come_afterwards(tmp_path, i
     assert not [name for name in held if "_exercises.py" in name or "/right/" in name or "__pycache__" in name]
     own = json.loads(held["attention-course/course_utils/lessons/answers.json"])
     assert set(own) == set(answers()) and set(own.values()) == {
-        "# The solutions are handed out from 2999-12-05 00:00+00:00 on."
+        "# The solutions are handed out from Thursday, 5 December 2999, 00:00 (UTC) on."
     }
     for answer in answers().values():  # nor does any file hold a solution of some length
         if len(answer) > 400:
@@ -645,7 +648,10 @@ def test_a_course_without_solutions_is_installed_checks_and_shows_none(tmp_path,
     (folder / "use.py").write_text(program)
     said = shell(folder, "python use.py", [environment / "bin"], HOME=str(tmp_path), **settings)
     assert Path(said.splitlines()[0]).is_relative_to(environment)
-    assert "03.causal_mask no look into the future: passed" in said and "are handed out from 2999-12-05" in said
+    assert (
+        "03.causal_mask no look into the future: passed" in said
+        and "are handed out from Thursday, 5 December 2999" in said
+    )
 
 
 @posix

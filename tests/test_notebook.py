@@ -103,7 +103,7 @@ def test_a_solution_is_shown_as_it_is_written(monkeypatch):
     assert "# B &lt;S&gt; H" in shown[0]._repr_html_() and "<S>" in str(shown[0])
 
 
-def test_progress_counts_every_task_and_lists_those_of_lessons_that_are_begun(capsys):
+def test_progress_counts_every_task_and_shows_the_lessons_that_are_begun(capsys):
     check("04.dot", right)
     check("00.weighted_sum", lambda w, v: w)
     capsys.readouterr()
@@ -111,7 +111,31 @@ def test_progress_counts_every_task_and_lists_those_of_lessons_that_are_begun(ca
     out = capsys.readouterr().out
     assert out.startswith("1 of ")
     assert "✓ 04.dot" in out and "✗ 00.weighted_sum" in out and "○ 04.perceptron" in out
+    assert "02 Weighted sums" not in out
+    progress(all=True)
+    out = capsys.readouterr().out
     assert "02 Weighted sums: 0 of " in out and "02.softmax" not in out
+
+
+def test_progress_says_what_comes_next(capsys):
+    def said():
+        capsys.readouterr()
+        progress()
+        return capsys.readouterr().out.splitlines()
+
+    first, following = tasks.lessons()["00"], tasks.asked("04", questions=True)[1]
+    assert said()[2:] == [
+        f"Next comes lesson 00, {first.title}: {first.question} `progress(all=True)` shows every lesson."
+    ]
+    hint("04.dot")
+    assert said()[-1].startswith("Next comes 04.dot, ")
+    check("04.dot", right)
+    assert said()[-1].startswith(f"Next comes {following.id}, {following.title}. ")
+    for task in tasks.asked("21", questions=True):
+        state.change(task.id, lambda entry: notebook._count(entry, "passed"), print)
+    out = said()
+    assert out[-1].startswith("You have finished the last lesson. ")
+    assert [line for line in out if line.startswith("21 ")] and not [line for line in out if " 21." in line]
 
 
 def half(state, hidden):
@@ -144,9 +168,9 @@ def test_a_notebook_shows_what_holds_half_a_surrogate_pair(shell, capsys):
 def test_progress_is_grouped_by_lesson(capsys):
     check("04.dot", right)
     capsys.readouterr()
-    progress()
+    progress(all=True)
     groups = {}
-    for line in capsys.readouterr().out.splitlines()[2:]:
+    for line in capsys.readouterr().out.splitlines()[2:-2]:
         if not line.startswith("  "):
             heading = line
         groups.setdefault(heading, []).append(line)
@@ -162,7 +186,7 @@ def test_progress_as_a_table_has_a_heading_for_each_lesson(monkeypatch):
     check("04.dot", right)
     shown = []
     monkeypatch.setattr(notebook, "_show", shown.append)
-    progress()
+    progress(all=True)
     html = shown[0]._repr_html_()
     assert html.count("<tbody>") == html.count("scope='rowgroup'") == len(tasks.by_lesson())
     assert html.index("04 Alignment scores: 1 of ") < html.index("04.dot") < html.index("05 Seq2Seq: 0 of ")

@@ -4,7 +4,7 @@
     lesson_NN/NN_topic_exercises.py  -> solutions/NN_topic.ipynb   executed
                                      -> exercises/NN_topic_exercises.ipynb   answers cut out, not executed
                                      -> course_utils/lessons/answers.json
-    the lessons' facts               -> the table in README.md, docs/path.svg
+    the lessons' facts               -> the table in README.md
 
 Each notebook carries two hashes: of all that went into it (so that only what changed is built again) and
 of itself (so that an edit by hand is found). Here: what there is to build, and when. Sources are read in sources.py, a notebook is made of
@@ -28,8 +28,7 @@ from course_utils.authoring.composing import (
     notebook_of,
     sealed,
 )
-from course_utils.authoring.headers import lesson_facts, with_table
-from course_utils.authoring.path_picture import picture
+from course_utils.authoring.headers import with_table
 from course_utils.authoring.running import OWN_MACHINE, CellFailed, execute, tidy
 from course_utils.authoring.sources import Cell, Target, read_source, read_text, split_answers
 from course_utils.base.environment import INSTALL, tomllib
@@ -69,7 +68,7 @@ def build(
     if names is None:
         problems += _orphans(root, known, check, say)
     problems += _answers(root, targets, check, say)
-    problems += _pages(root, known, check, say)
+    problems += _readme(root, known, check, say)
     for target in targets:
         try:
             plans += _plan(root, target, repository, check, everything)
@@ -181,31 +180,23 @@ def _answers(root, targets, check, say):
     return problems
 
 
-def _pages(root, targets, check, say):
-    """Bring up to date what pages show of all lessons: the README's table and the picture of the path."""
-    names, problems = sorted({target.name for target in targets if target.folder == "notebooks"}), []
-    for file, make in (("README.md", with_table), ("docs/path.svg", _path)):
-        path = root / file
-        if not path.parent.is_dir() or file == "README.md" and not path.is_file():
-            continue
-        try:
-            old = read_text(path) if path.is_file() else ""
-            new = make(root, old, names)
-            if new == old:
-                continue
-            if check:
-                problems.append(f"{file} is stale, what it shows of the lessons has changed: run `course build`.")
-            elif write(path, new):
-                say(f"wrote {file}")
-        except CourseError as problem:
-            problems.append(str(problem))
-        except OSError as error:
-            problems.append(_unwritable(file, error))
-    return problems
-
-
-def _path(root, old, names):
-    return picture({number_of(name): lesson_facts(root, number_of(name)) for name in names})
+def _readme(root, targets, check, say):
+    """Bring the README's table of lessons up to date."""
+    names, path = sorted({target.name for target in targets if target.folder == "notebooks"}), root / "README.md"
+    if not path.is_file():
+        return []
+    try:
+        old = read_text(path)
+        new = with_table(root, old, names)
+        if new != old and check:
+            return ["README.md is stale, what it shows of the lessons has changed: run `course build`."]
+        if new != old and write(path, new):
+            say("wrote README.md")
+    except CourseError as problem:
+        return [str(problem)]
+    except OSError as error:
+        return [_unwritable("README.md", error)]
+    return []
 
 
 def _source_hash(root, target, cells):

@@ -86,7 +86,7 @@ def dots(task: Task) -> str:
 
 
 def with_table(root: Path, readme: str, names: list[str]) -> str:
-    """Return the README's text with its table of lessons as the facts have it.
+    """Return the README's text with its table of lessons, folded, as the facts have it.
 
     Args:
         root: the folder of the course.
@@ -94,10 +94,14 @@ def with_table(root: Path, readme: str, names: list[str]) -> str:
         names: the lessons that have a notebook, such as "02_weighted_sums".
     """
     rows = ["| lesson | the question | time | exercises |", "| --- | --- | --- | --- |"]
+    reading = solving = 0
     for name in names:
         lesson, tasks = lesson_facts(root, number_of(name)), task_facts(root, number_of(name))
+        reading, solving = reading + lesson.reading, solving + sum(task.minutes for task in tasks.values())
         exercises = f"[{count(len(tasks), 'task')}, {_minutes(tasks)}]({file_of('exercises', name)})" if tasks else ""
         title = f"[{lesson.number} {lesson.title}]({file_of('notebooks', name)})"
         rows.append(f"| {title} | {lesson.question} | {lesson.reading} minutes | {exercises} |")
     table = "\n".join(rows)
-    return TABLE.sub(lambda match: f"{match[1]}\n{table}\n\n{match[2]}", readme)
+    hours = f"about {count(round(reading / 60), 'hour')} to read, and up to {count(round(solving / 60), 'hour')} of exercises"
+    text = f"<details>\n<summary>{count(len(names), 'lesson')}: {hours}</summary>\n\n{table}\n\n</details>"
+    return TABLE.sub(lambda match: f"{match[1]}{text}\n{match[2]}", readme)

@@ -10,6 +10,7 @@ from __future__ import annotations  # so that an older Python gets a sentence, n
 import argparse
 import os
 import sys
+from difflib import get_close_matches
 from importlib import import_module
 from pkgutil import iter_modules
 
@@ -51,12 +52,28 @@ def _run(arguments):
         raise CourseError(
             f"The course needs Python {oldest} to {newest}, and this is {present}: make its environment anew."
         )
+    arguments = sys.argv[1:] if arguments is None else arguments
     parser = make_parser()
-    options = parser.parse_args(arguments)
-    if "command" not in options:
+    if not arguments:
         parser.print_help()
         return 0
+    _must_be_known(arguments[0])
+    options = parser.parse_args(arguments)
     return options.command(options)
+
+
+def _must_be_known(word):
+    """Raise `CourseError` where the first word is neither an option nor a command."""
+    names = _names()
+    if word.startswith("-") or word in names:
+        return
+    near = get_close_matches(word, names, 1)
+    help = f"did you mean `course {near[0]}`?" if near else "`course --help` lists the commands there are."
+    raise CourseError(f"There is no command `course {word}`: {help}")
+
+
+def _names():
+    return sorted(module.name for module in iter_modules(__path__) if not module.name.startswith("_"))
 
 
 def _sentence(error):
@@ -74,7 +91,7 @@ def make_parser() -> Parser:
     """Return the parser of all commands; its options hold the chosen one's `run` as `command`."""
     parser = Parser(prog="course", description="Attention, from sums to Transformers: the course's commands.")
     commands = parser.add_subparsers(metavar="COMMAND")
-    for name in sorted(module.name for module in iter_modules(__path__) if not module.name.startswith("_")):
+    for name in _names():
         module = import_module(f"{__name__}.{name}")
         added = commands.add_parser(name, help=module.WORDS, description=module.WORDS)
         added.set_defaults(command=module.run)

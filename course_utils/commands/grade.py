@@ -54,22 +54,19 @@ def run(options) -> int:
     print(f"Looking through {options.submissions.as_posix()} …", file=sys.stderr, flush=True)
     from contextlib import ExitStack
 
-    from tqdm import tqdm
-
+    from course_utils.base.steps import shown_steps
     from course_utils.grading.grade import UNSAFE, grade_class
 
-    shown, bar = ExitStack(), None  # drawn once it is known what there is to grade
+    shown, step = ExitStack(), None  # begun once it is known what there is to grade
 
     def begin(what):
-        nonlocal bar
+        nonlocal step
         if what.without_locks:
             print(UNSAFE, file=sys.stderr)
         if what.why_lessons:
             print(what.why_lessons)
         print(f"Grading {len(what.found):,} submissions, missing ones included …", file=sys.stderr)
-        bar = shown.enter_context(
-            tqdm(desc="Graded", unit=" files", total=len(what.found), disable=not sys.stderr.isatty())
-        )
+        step = shown.enter_context(shown_steps("Graded", "files", len(what.found)))
 
     def graded(files, new):
         shown.close()
@@ -93,7 +90,7 @@ def run(options) -> int:
     try:
         with shown:
             arguments = {name: getattr(options, name) for name in taken}
-            done = grade_class(**arguments, begin=begin, step=lambda: bar.update(), graded=graded)
+            done = grade_class(**arguments, begin=begin, step=lambda: step(), graded=graded)
     except KeyboardInterrupt:
         print("\nStopped. The same command goes on where it stopped.", file=sys.stderr)
         raise

@@ -20,7 +20,7 @@ USES = {
     "hint": 'hint("02.softmax"), or hint() for the task that you tried last',
     "solution": 'solution("02.softmax"), or solution() for the task that you tried last',
     "play": 'play("02.softmax"), or play() for the check that failed last',
-    "progress": 'progress(), or progress(save="progress.json") to take it with you and progress(load="progress.json") where you go on',
+    "progress": 'progress(), progress(all=True) for every lesson, or progress(save="progress.json") to take it with you and progress(load="progress.json") where you go on',
     "predict": 'predict("02.cold", 0.5)',
     "reveal": 'reveal("02.cold", value)',
 }
@@ -279,14 +279,16 @@ def _prediction(prediction_id, use, more, unknown):
         return Message(str(error))
 
 
-def progress(*more, save=None, load=None, **unknown):
-    """Show how far you are in each lesson, and the tasks and questions of the lessons that you have begun.
+def progress(*more, all=False, save=None, load=None, **unknown):
+    """Show how far you are in the lessons that you have begun, and what comes next.
 
     Args:
+        all: True shows every lesson, also those that you have not begun.
         save: a file, such as "progress.json", that your progress is written to, so that you can go on elsewhere.
         load: such a file; of what it holds and what is kept here, the better counts.
     """
-    if more or unknown or not all(file is None or file and isinstance(file, (str, Path)) for file in (save, load)):
+    files = [file for file in (save, load) if file is not None]
+    if more or unknown or type(all) is not bool or any(not file or not isinstance(file, (str, Path)) for file in files):
         return _wrong_use("progress")
     try:
         _carry(save, load)
@@ -294,12 +296,20 @@ def progress(*more, save=None, load=None, **unknown):
         return _show(Message(str(error)))
     saved = state.read(_say)
     groups = {
-        f"{number} {tasks.lessons()[number].title}": [
-            _progress_row(task, saved.get(task.id, {})) for task in tasks.asked(number, questions=True)
-        ]
+        number: [_progress_row(task, saved.get(task.id, {})) for task in tasks.asked(number, questions=True)]
         for number in tasks.by_lesson()
     }
-    return _show(Message(_progress_text(groups), _progress_html(groups)))
+    total, ahead = _summary(sum(groups.values(), [])), _what_comes_next(groups)
+    shown = {
+        f"{number} {tasks.lessons()[number].title}: {_summary(rows)}": rows
+        if _begun(rows) and (all or _left(rows))
+        else []
+        for number, rows in groups.items()
+        if all or _begun(rows)
+    }
+    if not all:
+        ahead += " `progress(all=True)` shows every lesson."
+    return _show(Message(_progress_text(total, shown, ahead), _progress_html(total, shown, ahead)))
 
 
 def _progress_row(task, entry):
@@ -326,22 +336,38 @@ def _summary(rows):
     return f"{passed}, {questions_reached.count('passed')} of {len(questions_reached)} questions answered"
 
 
-def _attempted(rows):
-    """Return a lesson's rows if anything of it has been tried, else none: its summary is enough."""
-    return rows if any(attempts or hints for *_, attempts, hints in rows) else []
+def _begun(rows):
+    return any(attempts or hints for *_, attempts, hints in rows)
 
 
-def _progress_text(groups):
-    lines = [_summary(sum(groups.values(), [])), ""]
-    for lesson, rows in groups.items():
-        lines.append(f"{lesson}: {_summary(rows)}")
-        for is_task, id, _, reached, attempts, hints in _attempted(rows):
+def _left(rows):
+    return [row for row in rows if row[3] != "passed"]
+
+
+def _what_comes_next(groups):
+    """Say what comes next: the first task or question that is left in the last lesson begun, else the lesson after it."""
+    begun = [number for number, rows in groups.items() if _begun(rows)]
+    if begun and (left := _left(groups[begun[-1]])):
+        _, id, title, *_ = left[0]
+        return f"Next comes {id}, {title}."
+    following = [number for number in groups if not begun or number > begun[-1]]
+    if not following:
+        return "You have finished the last lesson."
+    lesson = tasks.lessons()[following[0]]
+    return f"Next comes lesson {lesson.number}, {lesson.title}: {lesson.question}"
+
+
+def _progress_text(total, groups, ahead):
+    lines = [total, ""]
+    for heading, rows in groups.items():
+        lines.append(heading)
+        for is_task, id, _, reached, attempts, hints in rows:
             line = f"  {SYMBOLS[reached]} {id:26} {reached:14} attempts {attempts:2}"
             lines.append(line + f"  hints {hints}" * is_task)
-    return "\n".join(lines)
+    return "\n".join([*lines, *[""] * bool(groups), ahead])
 
 
-def _progress_html(groups):
+def _progress_html(total, groups, ahead):
     left = "style='text-align:left'"
 
     def row(is_task, id, title, reached, attempts, hints):
@@ -354,12 +380,12 @@ def _progress_html(groups):
     names = ("task", "what", "state", "attempts", "hints")
     head = "".join(f"<th scope='col' {left}>{name}</th>" for name in names)
     bodies = "".join(
-        f"<tbody><tr><th scope='rowgroup' colspan='{len(names)}' {left}>{escape(lesson)}: {_summary(rows)}</th></tr>"
-        f"{''.join(row(*each) for each in _attempted(rows))}</tbody>"
-        for lesson, rows in groups.items()
+        f"<tbody><tr><th scope='rowgroup' colspan='{len(names)}' {left}>{escape(heading)}</th></tr>"
+        f"{''.join(row(*each) for each in rows)}</tbody>"
+        for heading, rows in groups.items()
     )
-    summary = _summary(sum(groups.values(), []))
-    return f"<table><caption {left}>{summary}</caption><thead><tr>{head}</tr></thead>{bodies}</table>"
+    table = f"<table><caption {left}>{total}</caption><thead><tr>{head}</tr></thead>{bodies}</table>"
+    return f"{table if groups else f'<div>{total}</div>'}<div style='margin:.4em 0'>{with_code(ahead)}</div>"
 
 
 def _task(task_id, use):

@@ -58,9 +58,9 @@ def first_page(root: Path, names: list[str]) -> str:
 
 
 def _section(text, heading):
-    """Return a section of the README, from its heading to the next one."""
+    """Return a section of the README, from its heading to its picture or the next heading."""
     start = text.index(heading)
-    return re.split(r"\n(?=## )", text[start:])[0].strip()
+    return re.split(r"\n(?=## |<picture>)", text[start:])[0].strip()
 
 
 def translator() -> str:

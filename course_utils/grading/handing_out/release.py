@@ -17,7 +17,7 @@ from course_utils.base.errors import CourseError
 from course_utils.base.files import write
 from course_utils.base.places import chosen, file_of, names_in, number_of
 from course_utils.grading.handing_out.package import NAME, package
-from course_utils.grading.reading.settings import Settings
+from course_utils.grading.reading.settings import Settings, written_out
 from course_utils.lessons import tasks
 
 ADDRESS = re.compile(r'"git\+(https?://[^"]+)"')  # in every notebook's set-up cell
@@ -50,9 +50,9 @@ README = """\
 
 ## How to hand in
 
-1. Choose "Restart Kernel and Run All Cells": what works only because of a cell that you have deleted shows now.
-2. Save, and hand in the notebook itself, the `.ipynb` file: no PDF, no archive.
-3. Hand in also what is not finished: each task counts by itself, and none needs an earlier one.
+1. Choose "Restart Kernel and Run All Cells": this shows what worked only because of a cell that you have deleted.
+2. Save the notebook and hand it in as it is, as an `.ipynb` file, and not as a PDF or in an archive.
+3. Hand in what is not finished, too: each task counts by itself, and none needs an earlier one.
 4. If you think that an answer was judged wrongly, add a text cell that begins with `**Look again at {first}:**`, say why, and hand
    the notebook in again. A person reads it.
 """
@@ -71,9 +71,7 @@ def release(root: Path, names: list[str], out: Path, settings: Settings, force: 
     """
     files, notebooks, begin = {}, [], settings.solutions_from
     withheld = begin is not None and datetime.now(timezone.utc) < begin
-    course = (
-        package(root, f"The solutions are handed out from {begin.isoformat(' ', 'minutes')} on.") if withheld else b""
-    )
+    course = package(root, f"The solutions are handed out from {written_out(begin)} on.") if withheld else b""
     for lesson in lessons(root, names):
         notebook = read_built(root, "exercises", lesson)
         notebooks.append(out / lesson / f"{lesson}.ipynb")
@@ -250,7 +248,7 @@ def _due(settings):
     """Return a paragraph on the deadline, "" where there is none."""
     if settings.deadline is None:
         return ""
-    sentences = [f"Hand in by {settings.deadline.isoformat(' ', 'minutes')}."]
+    sentences = [f"Hand in by {written_out(settings.deadline)}."]
     if settings.per_day:
         sentences.append(f"Each day begun after that costs {float(settings.per_day) * 100:g}% of the points.")
     if settings.none_after is not None:

@@ -245,6 +245,12 @@ def in_zone(time: datetime, zone: ZoneInfo | None) -> datetime:
     return time.replace(tzinfo=zone) if time.tzinfo is None else time
 
 
+def written_out(time: datetime) -> str:
+    """Write a time as people do, with its zone: "Friday, 20 November 2026, 23:59 (Europe/Berlin)", or "(UTC+01:00)" for an offset."""
+    zone = getattr(time.tzinfo, "key", None) or time.tzname()
+    return f"{time:%A}, {time.day} {time:%B %Y}, {time:%H:%M} ({zone})"
+
+
 def _canvas(section):
     assignment = section.get("assignment")
     if assignment is not None and (type(assignment) is not int or assignment < 1):

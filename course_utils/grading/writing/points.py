@@ -11,7 +11,7 @@ from decimal import ROUND_HALF_UP, Decimal
 
 from course_utils.grading.keeping.record import Graded, Person, Points, Result, Verdict
 from course_utils.grading.reading.overrides import NONE, Override
-from course_utils.grading.reading.settings import Settings
+from course_utils.grading.reading.settings import Settings, written_out
 
 CENT = Decimal("0.01")
 BEGIN = datetime(
@@ -90,7 +90,7 @@ def graded(
     late_unknown = marked_late and submitted is None and settings.deadline is not None and override.deadline is None
     late = MARKED_LATE if late_unknown else late
     if override.deadline:
-        late = f"Your deadline was extended to {override.deadline.isoformat(' ', 'minutes')}. {late}".strip()
+        late = f"Your deadline was extended to {written_out(override.deadline)}. {late}".strip()
     return Graded(
         person,
         tuple(results),

@@ -202,7 +202,7 @@ hint("00.weighted_sum", keep=False)
 solution("01.sum_vectors")
 
 # %% [markdown]
-# `progress` shows a table of all lessons, with what you have solved in each. It is kept in a small file in the course folder, so it survives a restart.
+# `progress` shows what you have begun and what comes next, and `progress(all=True)` shows every lesson. Your progress is kept in a small file in the course folder, so it survives a restart.
 #
 # Three commands are for a terminal. The first, `make lab`, opens your own copies of the notebooks, in the folder `my_course`. Later, `course update` brings new versions of the lessons without touching your answers. And `course submit 00` writes the file to hand in.
 
