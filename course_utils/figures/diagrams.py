@@ -33,10 +33,9 @@ def bag_of_words(new=()) -> Diagram:
     squash, chance = draw.step("sigmoid", "*σ*: sigmoid"), draw.data("probability", "*p*: probability", 92)
     row(words, vectors, total, score, squash, chance)
     draw.chain(words, vectors, total, score, squash, chance, words=["", "", "*x*"], shapes=["", "", "B D", "B"])
-    return draw.diagram(
-        "Each of the words not, really and great becomes a vector: x₁, x₂ and x₃. The sum Σ adds the vectors up to "
-        "one vector x. From it comes a score, w · x + b, and the sigmoid σ turns the score into the probability p."
-    )
+    return draw.diagram("""Each of the words not, really and great becomes a vector: x₁, x₂ and x₃. The sum Σ adds the
+        vectors up to one vector x. From it comes a score, w · x + b, and the sigmoid σ turns the score into the
+        probability p.""")
 
 
 def fixed_attention(new=()) -> Diagram:
@@ -54,11 +53,9 @@ def several_attentions(new=()) -> Diagram:
     row(words, both, join, linear, sigmoid, gap=[46, 94, 62, 48])
     contexts, shapes = ["context *c*₁", "context *c*₂"], ["B S D", "B D", "B 2D", "B"]
     draw.chain(words, both, join, linear, sigmoid, words=["", contexts], shapes=shapes)
-    return draw.diagram(
-        "Each of 2 attentions reads the same word vectors (x₁ x₂ x₃): attention 1 (θ₁, learned) gives the context "
-        "c₁, attention 2 (θ₂, learned) gives the context c₂. We concatenate these contexts into one vector. A linear "
-        "layer turns it into a score, and σ turns the score into a probability."
-    )
+    return draw.diagram("""Each of 2 attentions reads the same word vectors (x₁ x₂ x₃): attention 1 (θ₁, learned) gives
+        the context c₁, attention 2 (θ₂, learned) gives the context c₂. We concatenate these contexts into one vector. A
+        linear layer turns it into a score, and σ turns the score into a probability.""")
 
 
 def several_heads(words, asking, query, weights, contexts, output, new=()) -> Diagram:
@@ -81,11 +78,9 @@ def several_heads(words, asking, query, weights, contexts, output, new=()) -> Di
     draw.chain(asks, parts, heads, found, merge, project, result)
     draw.chain(known, heads)
     finds = [f"With the weights of {plain(heads[h].text)}, it finds {plain(found[h].text)}." for h in (0, 1)]
-    return draw.diagram(
-        f"The {plain(asks.text)} is split into {' and '.join(plain(part.text) for part in parts)}. Each head also has "
-        f"its part of the {plain(known.text)}. {' '.join(finds)} Side by side, they are {plain(merge.text)}; the "
-        f"matrix W_O makes of them the {plain(result.text)}."
-    )
+    return draw.diagram(f"""The {plain(asks.text)} is split into {" and ".join(plain(part.text) for part in parts)}.
+        Each head also has its part of the {plain(known.text)}. {" ".join(finds)} Side by side, they are
+        {plain(merge.text)}; the matrix W_O makes of them the {plain(result.text)}.""")
 
 
 def self_attention(new=()) -> Diagram:
@@ -114,25 +109,21 @@ def same_words(names, words, projections, scores, weights, contexts, new=()) -> 
     total.span(attend.y, values.bottom)
     draw.chain(read, matrices, made, [score, score, total])
     draw.chain(score, attend, total)
-    return draw.diagram(
-        f"Everything comes from one matrix, {plain(read.text)}, a row for each word. The matrices W_Q, W_K and W_V "
-        f"make of it the queries, {plain(queries.text)}, the keys, {plain(keys.text)}, and the values, "
-        f"{plain(values.text)}. Queries and keys give the scores, {plain(score.text)}; their {plain(attend.text)} are "
-        f"the weights, and the sums of the values with these weights are the {plain(total.text)}."
-    )
+    return draw.diagram(f"""Everything comes from one matrix, {plain(read.text)}, a row for each word. The matrices W_Q,
+        W_K and W_V make of it the queries, {plain(queries.text)}, the keys, {plain(keys.text)}, and the values,
+        {plain(values.text)}. Queries and keys give the scores, {plain(score.text)}; their {plain(attend.text)} are the
+        weights, and the sums of the values with these weights are the {plain(total.text)}.""")
 
 
 def positions(new=()) -> Diagram:
     """Self-attention, and where it can be told the order: added to the words, or by turning queries and keys."""
     draw, tall = Sketch("Where positions come in", new), 196
-    words, added = (
-        draw.data("words", "word\nvectors", 72, tall),
-        draw.step("added", "either\nadd a\nposition", 76, tall),
-    )
+    words = draw.data("words", "word\nvectors", 72, tall)
+    added = draw.step("added", "either\nadd a\nposition", 76, tall)
     matrices = [draw.step("projections", f"*W*_{role[0]}", 40, 40) for role in ROLES]
     turns = [draw.step("turned", "or turn: by position", 84, 52) for _ in "qk"]
-    score, softmax = draw.step("score", "score: *q* · *k*", 60), draw.step("softmax", "softmax", 70, 48)
-    total, context = draw.step("sum", "weighted\nsum", 82), draw.data("context", "context", None, 48)
+    score, softmax = draw.step("score", "score: *q* · *k*", 60), draw.step("softmax", "softmax", 70)
+    total, context = draw.step("sum", "weighted\nsum", 82), draw.data("context", "context")
     row(words, added, matrices, [*turns, None], score, softmax, total, context, height=tall)
     score.span(0, turns[1].bottom + 2)
     softmax.at(softmax.centre, score.middle)
@@ -141,12 +132,10 @@ def positions(new=()) -> Diagram:
     draw.chain(words, added, matrices, [*turns, total], words=["", "", ["", "", "*v*"]])
     draw.chain(turns, score, words=[["*q*", "*k*"]])
     draw.chain(score, softmax, total, context)
-    return draw.diagram(
-        "Self-attention: three matrices, W_q, W_k and W_v, make queries q, keys k and values v of the word vectors. "
-        "The score, q · k, and the softmax give weights, and the weighted sum of the values is the context. "
-        "Positions can come in at two points: we either add a position to each word vector, before the matrices, or "
-        "turn each query and each key, by position, after the matrices; then the values stay as they are."
-    )
+    return draw.diagram("""Self-attention: three matrices, W_q, W_k and W_v, make queries q, keys k and values v of the
+        word vectors. The score, q · k, and the softmax give weights, and the weighted sum of the values is the context.
+        Positions can come in at two points: we either add a position to each word vector, before the matrices, or turn
+        each query and each key, by position, after the matrices; then the values stay as they are.""")
 
 
 def attention(
@@ -157,12 +146,12 @@ def attention(
     Where all three are the same, the matrices W_q, W_k and W_v stand behind them, and a residual connection leads past
     it all. `choices` are the functions that can be in the score's place, and `then` is what reads the context.
     """
-    projected = queries == keys == values
-    draw, wide, inputs, middles = Sketch(title, new), 78 if projected else 118, {}, (28, 98, 168)
-    for text, group in groupby(zip(ROLES, (queries, keys, values), middles, strict=True), key=lambda one: one[1]):
-        roles, _, ys = zip(*group, strict=True)
-        box = draw.data(" ".join(roles), text, wide)
-        box.span(ys[0] - 28, ys[-1] + 28)
+    texts, projected = dict(zip(ROLES, (queries, keys, values), strict=True)), queries == keys == values
+    draw, wide, inputs = Sketch(title, new), 78 if projected else 118, {}
+    for text, group in groupby(texts, texts.get):
+        roles = [*group]
+        box = draw.data(" ".join(roles), text, wide, 70 * len(roles) - 14)
+        row(box, y=70 * ROLES.index(roles[0]))
         inputs |= dict.fromkeys(roles, box)
     read = [*inputs.values()]
     if projected:
@@ -171,10 +160,8 @@ def attention(
         draw.chain([*inputs.values()], read)
     compare, mask = draw.step("score", f"score: {score}", 72, 126), draw.step("mask", "mask", 54)
     softmax, total = draw.step("softmax", "softmax", 74), draw.step("sum", "weighted\nsum", 82)
-    if projected:
-        last = draw.step("residual", "+", 28, 28)
-    else:
-        last = draw.step("then", then or "context", 70, 56, "step" if then else "data")
+    reads = ("then", then or "context", 70, 56, "step" if then else "data")
+    last = draw.step("residual", "+", 28, 28) if projected else draw.step(*reads)
     row(compare, mask, softmax, total, last, x=read[1].right + 45, gap=[56, 18, 62, 60])
     total.span(mask.y, 196)
     last.at(last.centre, total.middle)
@@ -184,7 +171,7 @@ def attention(
         frame = draw.frame(boxes)
         draw.path((frame.x, frame.bottom), (compare.x, compare.y), dashed=True)
         draw.path((frame.right, frame.bottom), (compare.right, compare.y), dashed=True)
-    for role, start, end, y in zip(ROLES, read, (compare, compare, total), middles, strict=True):
+    for role, start, end, y in zip(ROLES, read, (compare, compare, total), (28, 98, 168), strict=True):
         draw.arrow(start, end, f"*{role[0]}*" * projected, shapes[role], at=y)
     words = ["scores", "", "weights", "context" if projected or then else ""]
     between = [shapes["scores"], "", shapes["scores"], shapes["context"]]
@@ -220,7 +207,7 @@ def _the(text):
 
 def paths(new=()) -> Diagram:
     """The way from the first to the last of eight words in four kinds of layers, with its length."""
-    draw, rise, right = Sketch("Four ways from the first to the last word", new), 40, 395
+    draw, right = Sketch("Four ways from the first to the last word", new), 395
     ways = {  # by the panel's name: its note, its corner, its words' upper edge, and the columns passed from row to row
         "self-attention": ("1 layer", EDGE, 0, 106, [[0], [7]]),
         "recurrent": ("8 steps in one layer", right, 0, 106, [[0], [*range(8)]]),
@@ -233,18 +220,16 @@ def paths(new=()) -> Diagram:
         for level, passed in enumerate(columns):
             texts = [""] * 8 if level else "12345678"
             boxes = [draw.step("", text, 30, 22, "step" if i in passed else "data") for i, text in enumerate(texts)]
-            row(*boxes, x=x, y=bottom - rise * level, gap=13)
+            row(*boxes, x=x, y=bottom - 40 * level, gap=13)
             draw.chain(*(boxes[i] for i in passed))
             if before:
                 draw.arrow(before, boxes[passed[0]], over=before.y - 9)
             before = boxes[passed[-1]]
     notes = "; ".join(f"{name} ({note})" for name, (note, *_) in ways.items())
-    return draw.diagram(
-        "The shortest way from the first to the last of the words 1 2 3 4 5 6 7 8 is marked in four kinds of layers: "
-        f"{notes}. Self-attention goes there at once. The recurrent layer hands it on from word to word. A "
-        "convolution of two words, each with a gap that doubles, passes the words 2 and 4. Restricted self-attention "
-        "passes the words 3, 5 and 7."
-    )
+    return draw.diagram(f"""The shortest way from the first to the last of the words 1 2 3 4 5 6 7 8 is marked in four
+        kinds of layers: {notes}. Self-attention goes there at once. The recurrent layer hands it on from word to word.
+        A convolution of two words, each with a gap that doubles, passes the words 2 and 4. Restricted self-attention
+        passes the words 3, 5 and 7.""")
 
 
 def seq2seq(source, target, new=()) -> Diagram:
@@ -259,11 +244,9 @@ def seq2seq(source, target, new=()) -> Diagram:
     row(*columns[:first], [None, context, None], *columns[first:])
     draw.chain(read, cells, outputs)
     draw.chain(*cells[:first], context, *cells[first:])
-    return draw.diagram(
-        f"The encoder's cells read {', '.join(source)}, one word after the other; each passes its state on to the "
-        "next cell. The last state is one vector. It is the first state of the decoder's cells, which read "
-        f"{', '.join(inputs)} and write {', '.join(written)}."
-    )
+    return draw.diagram(f"""The encoder's cells read {", ".join(source)}, one word after the other; each passes its
+        state on to the next cell. The last state is one vector. It is the first state of the decoder's cells, which
+        read {", ".join(inputs)} and write {", ".join(written)}.""")
 
 
 def looking_back(source, given, output, new=()) -> Diagram:
@@ -287,13 +270,10 @@ def looking_back(source, given, output, new=()) -> Diagram:
     draw.arrow(look, cell, "context", over=look.middle - 13, name="context")
     draw.chain(query, cell, written)
     draw.arrow(word, cell)
-    return draw.diagram(
-        f"The encoder's cells read {', '.join(source)} in both directions and say of each word "
-        f"{', '.join(plain(state.text) for state in states)}. The attention (score, normalise, sum) compares all of "
-        f"these with the {plain(query.text)}, which is the decoder's state, and returns the context. The decoder's "
-        f"next cell reads {given}, that state and the context; the word {output} comes from its new state and the "
-        "context."
-    )
+    return draw.diagram(f"""The encoder's cells read {", ".join(source)} in both directions and say of each word
+        {", ".join(plain(state.text) for state in states)}. The attention (score, normalise, sum) compares all of these
+        with the {plain(query.text)}, which is the decoder's state, and returns the context. The decoder's next cell
+        reads {given}, that state and the context; the word {output} comes from its new state and the context.""")
 
 
 def soft_and_hard(new=()) -> Diagram:
@@ -308,12 +288,10 @@ def soft_and_hard(new=()) -> Diagram:
     draw.chain(scores, softmax, [total, pick], [soft, hard])
     draw.arrow(soft, scores, "a gradient, by PyTorch", over=soft.y - 15, name="gradient")
     draw.arrow(hard, scores, "an estimate from *k* and *R*_k", over=hard.bottom + 21, name="estimate")
-    return draw.diagram(
-        "The scores z become weights by a softmax (p). Above, soft attention (a mean of all) reads a weighted sum of "
-        "the values (p_1 v_1 + … + p_S v_S), and PyTorch sends a gradient back to the scores. Below, a draw k (with "
-        "probability p_k) picks one position, and hard attention (v_k, with reward R_k) reads the value there alone. "
-        "No gradient passes the draw: an estimate from k and R_k comes back to the scores."
-    )
+    return draw.diagram("""The scores z become weights by a softmax (p). Above, soft attention (a mean of all) reads a
+        weighted sum of the values (p_1 v_1 + … + p_S v_S), and PyTorch sends a gradient back to the scores. Below, a
+        draw k (with probability p_k) picks one position, and hard attention (v_k, with reward R_k) reads the value
+        there alone. No gradient passes the draw: an estimate from k and R_k comes back to the scores.""")
 
 
 def transformer(new=()) -> Diagram:
@@ -323,15 +301,13 @@ def transformer(new=()) -> Diagram:
     _stack(draw, "source", {"encoder": "self-attention"}, 0, memory)
     _, cross, _ = _stack(draw, "target\nso far", {"causal": CAUSAL, "cross": CROSS}, 256, readout)
     draw.arrow(memory, cross, "keys and values", over=102, name="memory")
-    return draw.diagram(
-        "Above, the words of the source get an embedding + positions. A thick line leads on through N layers: one "
-        "residual stream. Beside it are self-attention and feed-forward: each reads the stream through its norm, "
-        "f(norm(x)), and at a + its result is added to the stream. A norm follows the last layer, and the result is "
-        "the memory. Below, the words of the target so far get an embedding + positions, too. Their residual stream "
-        "leads through N layers of causal self-attention, attention to the source and feed-forward, each f(norm(x)), "
-        "added at a +, and again to a norm after the last. The attention to the source takes its keys and values "
-        "from the memory. The readout gives probabilities of the next word."
-    )
+    return draw.diagram("""Above, the words of the source get an embedding + positions. A thick line leads on through N
+        layers: one residual stream. Beside it are self-attention and feed-forward: each reads the stream through its
+        norm, f(norm(x)), and at a + its result is added to the stream. A norm follows the last layer, and the result is
+        the memory. Below, the words of the target so far get an embedding + positions, too. Their residual stream leads
+        through N layers of causal self-attention, attention to the source and feed-forward, each f(norm(x)), added at a
+        +, and again to a norm after the last. The attention to the source takes its keys and values from the memory.
+        The readout gives probabilities of the next word.""")
 
 
 def decoder_only(new=()) -> Diagram:
@@ -339,12 +315,10 @@ def decoder_only(new=()) -> Diagram:
     draw = Sketch("A decoder without a source", new)
     readout = draw.step("readout", "readout: next letter", 76, 48)
     _stack(draw, "text\nso far", {"causal": CAUSAL}, 0, readout)
-    return draw.diagram(
-        "The characters of the text so far get an embedding + positions. A thick line leads on through N layers: one "
-        "residual stream. Beside it are causal self-attention and feed-forward: each reads the stream through its "
-        "norm, f(norm(x)), and at a + its result is added to the stream. A norm follows the last layer. The readout "
-        "gives logits of the next letter."
-    )
+    return draw.diagram("""The characters of the text so far get an embedding + positions. A thick line leads on through
+        N layers: one residual stream. Beside it are causal self-attention and feed-forward: each reads the stream
+        through its norm, f(norm(x)), and at a + its result is added to the stream. A norm follows the last layer. The
+        readout gives logits of the next letter.""")
 
 
 def _stack(draw, read, attentions, middle, last):
@@ -388,12 +362,10 @@ def transformer_calls(written=(), new=()) -> Diagram:
         call("layers", "*N* such layers", 124, 34).at(inside[-1].right - 66, y + 78)  # on the frame's border
     draw.arrow(named["memory"], named["cross"], over=107)
     also = f" Written before: {', '.join(plain(named[name].text) for name in written)}." if written else ""
-    return draw.diagram(
-        "In the upper row the source passes through embed; through self-attention and feed-forward, framed as one of "
-        "N such layers; and through a norm, which gives the memory. In the lower row the target so far passes "
-        "through embed; through causal self-attention, attention to the source, which also reads the memory, and "
-        f"feed-forward, framed as one of N such layers, too; and through a norm and the readout.{also}"
-    )
+    return draw.diagram(f"""In the upper row the source passes through embed; through self-attention and feed-forward,
+        framed as one of N such layers; and through a norm, which gives the memory. In the lower row the target so far
+        passes through embed; through causal self-attention, attention to the source, which also reads the memory, and
+        feed-forward, framed as one of N such layers, too; and through a norm and the readout.{also}""")
 
 
 def cached(new=()) -> Diagram:
@@ -414,12 +386,10 @@ def cached(new=()) -> Diagram:
             cache = draw.data("cache", "cache", pairs[kept - 1].right - look.x, 32)
             draw.frame([*pairs[:kept], cache.at(look.x + cache.width / 2, y + 161)], 6)
         told += ["; ".join(plain(pair.text) for pair in pairs), plain(rest.text)]
-    return draw.diagram(
-        f"A step that reads {', '.join(given)} and writes spielen. In the upper row, without a cache, every word is "
-        f"projected to a query, a key and a value: {told[0]}. The attention sees all of them, then comes the "
-        f"{told[1]}. In the lower row, with a cache, the keys and values of the words before {given[-1]} are kept, "
-        f"and these words are not read again: of {told[2]}, the last alone is computed. The {told[3]} follows."
-    )
+    return draw.diagram(f"""A step that reads {", ".join(given)} and writes spielen. In the upper row, without a cache,
+        every word is projected to a query, a key and a value: {told[0]}. The attention sees all of them, then comes the
+        {told[1]}. In the lower row, with a cache, the keys and values of the words before {given[-1]} are kept, and
+        these words are not read again: of {told[2]}, the last alone is computed. The {told[3]} follows.""")
 
 
 def sublayers(new=()) -> Diagram:
@@ -433,12 +403,10 @@ def sublayers(new=()) -> Diagram:
         row(label, x, *order, result, y=y)
         draw.chain(x, *order, result)
         draw.arrow(x, plus, "residual connection", over=y + 80, name=name)
-    return draw.diagram(
-        "Above, post-norm: x goes through f (attention, or feed-forward), a residual connection leads past f to a +, "
-        "which adds x, and a norm follows; what comes out is the result. Below, pre-norm: x goes through a norm and "
-        "then through f (attention, or feed-forward); the residual connection leads past both to a +, which adds x, "
-        "and its sum is the result."
-    )
+    return draw.diagram("""Above, post-norm: x goes through f (attention, or feed-forward), a residual connection leads
+        past f to a +, which adds x, and a norm follows; what comes out is the result. Below, pre-norm: x goes through a
+        norm and then through f (attention, or feed-forward); the residual connection leads past both to a +, which adds
+        x, and its sum is the result.""")
 
 
 def recurrent_attention(new=()) -> Diagram:
@@ -455,12 +423,10 @@ def recurrent_attention(new=()) -> Diagram:
     draw.chain(core, aim, location, [sensor, what], shapes=["", "B 2"])
     left, right, above = core.x + 24, core.right - 24, core.y - 27
     draw.path((right, core.y), (right, above), (left, above), (left, core.y))
-    return draw.diagram(
-        "The sensor cuts patches out of the picture around a location. The glimpse network joins what, where: what "
-        "is seen, and where it is. The core takes this up into its state h_t, and passes it on to itself for the "
-        "next glimpse. The location network gives a mean μ, and the next location is drawn near μ. It goes back to "
-        "the sensor and to the glimpse network. After the last glimpse the action network gives the answer."
-    )
+    return draw.diagram("""The sensor cuts patches out of the picture around a location. The glimpse network joins what,
+        where: what is seen, and where it is. The core takes this up into its state h_t, and passes it on to itself for
+        the next glimpse. The location network gives a mean μ, and the next location is drawn near μ. It goes back to
+        the sensor and to the glimpse network. After the last glimpse the action network gives the answer.""")
 
 
 def memory_hops(new=()) -> Diagram:
@@ -478,12 +444,10 @@ def memory_hops(new=()) -> Diagram:
     draw.chain(between, hops)
     draw.arrow(last, hops[1], at=last.centre)
     draw.chain(question, *hops, readout, words=["", "*u*₁", "*u*₂"])
-    return draw.diagram(
-        "There are 3 memories of the facts (a vector of each, by every embedding): M⁰ (keys of hop 1), M¹ (values of "
-        "hop 1, keys of hop 2), M² (values of hop 2). The question becomes u₀. In each of 2 hops (attend, add), the "
-        "question so far is compared with one memory, the keys; what is read from the next memory, the values, is "
-        "added to it. The readout turns the last sum into an answer."
-    )
+    return draw.diagram("""There are 3 memories of the facts (a vector of each, by every embedding): M⁰ (keys of hop 1),
+        M¹ (values of hop 1, keys of hop 2), M² (values of hop 2). The question becomes u₀. In each of 2 hops (attend,
+        add), the question so far is compared with one memory, the keys; what is read from the next memory, the values,
+        is added to it. The readout turns the last sum into an answer.""")
 
 
 def captioner(new=()) -> Diagram:
@@ -510,12 +474,10 @@ def captioner(new=()) -> Diagram:
     draw.path((fork, times.middle), (fork, above), (logits.centre, above), (logits.centre, logits.y))
     around = (fork, below), (right, below), (right, logits.middle), (logits.right, logits.middle)
     draw.path((fork, word.middle), *around)
-    return draw.diagram(
-        "The state (before a word) is compared with the annotations (one per cell) by a perceptron (softmax); these "
-        "weights make the weighted sum of the values, which are the annotations again. From the state also comes a "
-        "gate (β, 0 to 1). The weighted sum × the gate is the context. An LSTM makes the new state of the state, the "
-        "context and the previous word. New state, context and previous word give the next word."
-    )
+    return draw.diagram("""The state (before a word) is compared with the annotations (one per cell) by a perceptron
+        (softmax); these weights make the weighted sum of the values, which are the annotations again. From the state
+        also comes a gate (β, 0 to 1). The weighted sum × the gate is the context. An LSTM makes the new state of the
+        state, the context and the previous word. New state, context and previous word give the next word.""")
 
 
 def turing_machine(new=()) -> Diagram:
@@ -537,20 +499,16 @@ def turing_machine(new=()) -> Diagram:
     for side, away in ((write.x, -1), (read.right, 1)):
         start, far, low, high = side + 8 * away, side + 78 * away, read.middle + 18, read.middle - 4
         draw.path((side, low), (start, low), (far, low), (far, high), (side, high), words="old *w*")
-    return draw.diagram(
-        "At each step the controller, an LSTM, gets what is given now and what was read before. It steers two heads, "
-        "and each also gets its old w, from the step before. The write head (weights w, erase e, add a) changes some "
-        "of the N positions of the memory M. Then the read head (weights w, its own) reads; what it reads goes to "
-        "the output now, and back to the controller for the next step."
-    )
+    return draw.diagram("""At each step the controller, an LSTM, gets what is given now and what was read before. It
+        steers two heads, and each also gets its old w, from the step before. The write head (weights w, erase e, add a)
+        changes some of the N positions of the memory M. Then the read head (weights w, its own) reads; what it reads
+        goes to the output now, and back to the controller for the next step.""")
 
 
 def addressing(new=()) -> Diagram:
     """The four steps from what a controller says to the weights of a head."""
-    draw, texts = (
-        Sketch("Where a head goes", new),
-        ("key *k*,\nstrength *β*", "gate *g*", "kernel *s*", "sharpness *γ*"),
-    )
+    draw = Sketch("Where a head goes", new)
+    texts = ("key *k*,\nstrength *β*", "gate *g*", "kernel *s*", "sharpness *γ*")
     said = [draw.data("said", text, 108, 56) for text in texts]
     steps = [draw.step(name, name, 108) for name in ("content", "gate", "shift", "sharpen")]
     there = [draw.data("there", text, 108) for text in ("memory *M*", "old weights\n*w*_before")]
@@ -559,19 +517,17 @@ def addressing(new=()) -> Diagram:
     draw.chain(*steps, weights, words=["*w*_c", "*w*_g", "*w̃*", "*w*"])
     draw.chain(said, steps)
     draw.chain(there, steps[:2])
-    return draw.diagram(
-        "The controller says key k, strength β, gate g, kernel s and sharpness γ. First come weights by content, "
-        "w_c: the memory M is compared with the key. The gate mixes them with the old weights w_before, which gives "
-        "w_g. The shift moves these along the positions by the kernel, which gives w̃, and sharpening them by γ "
-        "gives the weights w of the head."
-    )
+    return draw.diagram("""The controller says key k, strength β, gate g, kernel s and sharpness γ. First come weights
+        by content, w_c: the memory M is compared with the key. The gate mixes them with the old weights w_before, which
+        gives w_g. The shift moves these along the positions by the kernel, which gives w̃, and sharpening them by γ
+        gives the weights w of the head.""")
 
 
 def best_experts(scores, gates, new=()) -> Diagram:
     """How an input asks its best experts: scores and gates, N each; an expert with a gate of 0 is not asked."""
     draw, points, shares, experts, sentences = Sketch("Asking the best experts", new), [], [], [], []
     for i, (score, gate) in enumerate(zip(scores, gates, strict=True), 1):
-        points.append(draw.data("scores", f"score {i}: {_listed(score[None], '.1f')}", 98, 46))
+        points.append(draw.data("scores", f"score {i}: {score:.1f}".replace("-", "−"), 98, 46))
         shares.append(draw.data("gates", f"gate {i}: {gate:.2f}", 78, 46))
         text, kind = (f"expert {i}", "step") if gate > 0 else (f"expert {i}: not asked", "frame")
         experts.append(draw.step("experts", text, 84, 46, kind))
@@ -579,17 +535,12 @@ def best_experts(scores, gates, new=()) -> Diagram:
         sentences.append(f"{plain(points[-1].text)} gives {plain(shares[-1].text)}, so expert {i} {verb}")
     used = [expert if expert.kind == "step" else None for expert in experts]
     tall, number = 60 * len(experts) - 14, sum(expert is not None for expert in used)
-    read, keep = (
-        draw.data("input", "input: *x*", 76),
-        draw.step("best", f"softmax: of the\nlargest {number}", 110, tall),
-    )
-    total = draw.step("sum", "weighted\nsum", 84, tall)
+    read, total = draw.data("input", "input: *x*", 76), draw.step("sum", "weighted\nsum", 84, tall)
+    keep = draw.step("best", f"softmax: of the\nlargest {number}", 110, tall)
     row(read, points, keep, shares, experts, total)
     draw.chain(read, points, keep, shares, used, total)
-    return draw.diagram(
-        f"The gate reads the {plain(read.text)} and gives each expert a score. The {plain(keep.text)} scores makes "
-        f"gates of them: {'; '.join(sentences)}. The answer is the weighted sum."
-    )
+    return draw.diagram(f"""The gate reads the {plain(read.text)} and gives each expert a score. The {plain(keep.text)}
+        scores makes gates of them: {"; ".join(sentences)}. The answer is the weighted sum.""")
 
 
 def switch_layer(new=()) -> Diagram:
@@ -606,12 +557,10 @@ def switch_layer(new=()) -> Diagram:
     fork, under = (attend.right + norm.x) / 2, experts[2].bottom + 30
     way = (fork, plus.middle), (fork, under), (plus.centre, under), (plus.centre, plus.bottom)
     draw.path(*way, words="residual connection", name="residual")
-    return draw.diagram(
-        "A token goes through attention, x + f(norm(x)), as before. Then come a norm and the gate, a softmax over "
-        "expert 1, expert 2 and expert 3. The token goes to expert 2 alone, whose probability p₂ is the largest, and "
-        "what the expert gives is multiplied by it (× p₂). A residual connection leads past all this to a +; the sum "
-        "is the result."
-    )
+    return draw.diagram("""A token goes through attention, x + f(norm(x)), as before. Then come a norm and the gate, a
+        softmax over expert 1, expert 2 and expert 3. The token goes to expert 2 alone, whose probability p₂ is the
+        largest, and what the expert gives is multiplied by it (× p₂). A residual connection leads past all this to a +;
+        the sum is the result.""")
 
 
 def allocation(usage, weights, new=()) -> Diagram:
@@ -628,21 +577,17 @@ def allocation(usage, weights, new=()) -> Diagram:
     row(*columns_of(chain, [None, *shares, None]), height=154)
     draw.chain(*chain, words=[f"{share:.2f}" for share in left])
     draw.chain(chain[1:-1], shares)
-    return draw.diagram(
-        f"A weight (1) is given away, the freest position first: {'; '.join(sentences)}. The rest is "
-        f"{plain(chain[-1].text)}."
-    )
+    return draw.diagram(f"""A weight (1) is given away, the freest position first: {"; ".join(sentences)}. The rest is
+        {plain(chain[-1].text)}.""")
 
 
 def three_parts(new=()) -> Diagram:
     """Attention as a score, a normaliser and a memory, and what lesson 20 puts in each one's place."""
     draw = Sketch("Three parts of an attention", new)
     given, context = draw.data("given", "query, keys,\nvalues", 110), draw.data("context", "context")
-    score, normaliser = (
-        draw.step("score", "score: *q* · *k* / √*D*", 128),
-        draw.step("normaliser", "normaliser: softmax", 116),
-    )
+    score = draw.step("score", "score: *q* · *k* / √*D*", 128)
     memory = draw.step("memory", "memory: all keys\nand values", 116, 68)
+    normaliser = draw.step("normaliser", "normaliser: softmax", 116)
     row(given, score, normaliser, memory, context, gap=[28, 56, 64, 30])
     over_all = "linear attention: *φ*(*q*) · *φ*(*k*), divided by its sum; two sums in place of all keys and values"
     linear = draw.data("linear", over_all, 534, 48).at(WIDTH / 2 + 9, 210)
@@ -656,14 +601,12 @@ def three_parts(new=()) -> Diagram:
         draw.arrow(part, linear, at=part.right - 6, dashed=True)
     draw.chain(given, score, normaliser, memory, context, words=["", "scores", "weights"])
     draw.arrow(given, memory, over=-32)
-    return draw.diagram(
-        "First come query, keys, values. They lead to the score (q · k / √D); the scores to the normaliser "
-        "(softmax); its weights read the memory (all keys and values), into which keys and values go; what is read "
-        "is the context. In the place of the score there can be ALiBi (score − slope × distance), of the normaliser "
-        "sparsemax (score − τ, or 0 if that is less), of the memory the delta rule (a matrix that is overwritten), "
-        "and in the place of all three linear attention (φ(q) · φ(k), divided by its sum; two sums in place of all "
-        "keys and values)."
-    )
+    return draw.diagram("""First come query, keys, values. They lead to the score (q · k / √D); the scores to the
+        normaliser (softmax); its weights read the memory (all keys and values), into which keys and values go; what is
+        read is the context. In the place of the score there can be ALiBi (score − slope × distance), of the normaliser
+        sparsemax (score − τ, or 0 if that is less), of the memory the delta rule (a matrix that is overwritten), and in
+        the place of all three linear attention (φ(q) · φ(k), divided by its sum; two sums in place of all keys and
+        values).""")
 
 
 def snail(new=()) -> Diagram:
@@ -683,12 +626,10 @@ def snail(new=()) -> Diagram:
     low, turn, high = read[0].y, (read[0].y + joint[0].bottom) / 2, joint[0].bottom
     for before, now in pairwise(box.centre for box in read):
         draw.path((before + 34, low), (before + 34, turn), (now - 34, turn), (now - 34, high))
-    return draw.diagram(
-        "Four steps read a picture and the label before: step 0 reads A, no label; step 1 B, label of A; step 2 C, "
-        "label of B; step 3 A, label of C. A convolution joins each step with the one before it: z₀ holds A, z₁ B; A "
-        "and its label, z₂ C; B and its label, z₃ A; C and its label. The attention of step 3 goes to all steps so "
-        "far. It finds A at z₁ (thick arrow), and so the answer is the label of A."
-    )
+    return draw.diagram("""Four steps read a picture and the label before: step 0 reads A, no label; step 1 B, label of
+        A; step 2 C, label of B; step 3 A, label of C. A convolution joins each step with the one before it: z₀ holds A,
+        z₁ B; A and its label, z₂ C; B and its label, z₃ A; C and its label. The attention of step 3 goes to all steps
+        so far. It finds A at z₁ (thick arrow), and so the answer is the label of A.""")
 
 
 def _lines(first, others):

@@ -63,7 +63,7 @@ class Sketch:
         self.arrows.append(Arrow(tuple(dict.fromkeys(points)), **looks))
 
     def diagram(self, description) -> Diagram:
-        """Return the picture with its description; the parts that have one of the names in `new` are marked."""
+        """Return the picture with its description, in which lines may break, and with what is new marked."""
         parts = [*self.boxes, *self.arrows]
         known = {name for part in parts for name in part.name.split()}
         if isinstance(self.new, str) or not known.issuperset(self.new):
@@ -77,10 +77,9 @@ class Sketch:
             arrow.points = tuple((x, y + EDGE - top) for x, y in arrow.points)
         for part in parts:
             part.new = bool(set(part.name.split()) & set(self.new))
-        names = [plain(box.text) for box in self.boxes if box.new] + [
-            plain(one.words) for one in self.arrows if one.new
-        ]
-        description += f" New here: {', '.join(names)}." if names else ""
+        texts = [box.text for box in self.boxes if box.new] + [arrow.words for arrow in self.arrows if arrow.new]
+        description = " ".join(description.split())
+        description += f" New here: {', '.join(map(plain, texts))}." if texts else ""
         return Diagram(self.title, description, self.boxes, self.arrows)
 
 
