@@ -512,7 +512,7 @@ def addressing(new=()) -> Diagram:
     said = [draw.data("said", text, 108, 56) for text in texts]
     steps = [draw.step(name, name, 108) for name in ("content", "gate", "shift", "sharpen")]
     there = [draw.data("there", text, 108) for text in ("memory *M*", "old weights\n*w*_before")]
-    weights = draw.data("weights", "weights *w*")
+    weights = draw.data("weights", "weights *w*", 100)
     row(*columns_of(said, steps, [*there, None, None]), [None, weights, None], height=244)
     draw.chain(*steps, weights, words=["*w*_c", "*w*_g", "*w̃*", "*w*"])
     draw.chain(said, steps)

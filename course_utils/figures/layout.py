@@ -69,12 +69,13 @@ class Sketch:
         if isinstance(self.new, str) or not known.issuperset(self.new):
             expected = f"new must be a list of parts of this diagram ({', '.join(sorted(known))})"
             raise CourseError(f"{expected}, not {self.new!r}.")
-        top = min(box.y for box in self.boxes)
-        top = min([top, *(y - 12 * bool(arrow.words) for arrow in self.arrows for _, y in arrow.points)])
+        heights = [box.y for box in self.boxes]
+        heights += [y - 12 * bool(arrow.words) for arrow in self.arrows for _, y in arrow.points]  # words are above it
+        down = EDGE - min(heights)
         for box in self.boxes:
-            box.y += EDGE - top
+            box.y += down
         for arrow in self.arrows:
-            arrow.points = tuple((x, y + EDGE - top) for x, y in arrow.points)
+            arrow.points = tuple((x, y + down) for x, y in arrow.points)
         for part in parts:
             part.new = bool(set(part.name.split()) & set(self.new))
         texts = [box.text for box in self.boxes if box.new] + [arrow.words for arrow in self.arrows if arrow.new]
