@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from html import unescape
+from itertools import pairwise
 from xml.etree import ElementTree
 
 import pytest
@@ -14,13 +15,13 @@ from course_utils.base.errors import CourseError
 from course_utils.commands import doctor
 from course_utils.figures import diagrams
 from course_utils.figures.drawing import EDGE, WIDTH, Arrow, Box, Diagram, plain
+from course_utils.figures.layout import BETWEEN, Sketch, columns_of, row
 
 HIDDEN = "hidden states: *h*₁ … *h*_S"
 SHOWN = {
     "bag of words": diagrams.bag_of_words,
     "fixed attention": diagrams.fixed_attention,
     "two attentions": diagrams.several_attentions,
-    "eight attentions": lambda **more: diagrams.several_attentions(8, **more),
     "three inputs": diagrams.attention,
     "self-attention": diagrams.self_attention,
     "paths": diagrams.paths,
@@ -34,9 +35,9 @@ SHOWN = {
     ),
     "positions": diagrams.positions,
     "eight scores": lambda **more: diagrams.attention(choices=diagrams.EIGHT_SCORES, **more),
-    "seq2seq": diagrams.seq2seq,
+    "seq2seq": lambda **more: diagrams.seq2seq(["the", "dog", "barks", "EOS"], ["le", "chien", "aboie"], **more),
     "seq2seq, one word": lambda **more: diagrams.seq2seq(["hello"], ["bonjour"], **more),
-    "looking back": diagrams.looking_back,
+    "looking back": lambda **more: diagrams.looking_back(["the", "dog", "barks", "EOS"], "le", "chien", **more),
     "several heads": lambda **more: diagrams.several_heads(
         ["dog", "bites", "man"],
         1,
@@ -46,16 +47,14 @@ SHOWN = {
         ["3.37", "−6.74", "3.79", "7.58"],
         **more,
     ),
-    "looking back at one word": lambda **more: diagrams.looking_back(["hello"], **more),
+    "looking back at one word": lambda **more: diagrams.looking_back(["hello"], "le", "chien", **more),
     "soft and hard": diagrams.soft_and_hard,
     "transformer": diagrams.transformer,
     "transformer, call by call": lambda **more: diagrams.transformer_calls(["causal", "memory"], **more),
     "a cache": diagrams.cached,
-    "a cache of one word": lambda **more: diagrams.cached(["BOS", "zwei"], "junge", **more),
     "sub-layers": diagrams.sublayers,
     "recurrent attention": diagrams.recurrent_attention,
     "memory network": diagrams.memory_hops,
-    "memory network, one hop": lambda **more: diagrams.memory_hops(1, **more),
     "captioner": diagrams.captioner,
     "Turing machine": diagrams.turing_machine,
     "a layer with a switch": diagrams.switch_layer,
@@ -66,9 +65,6 @@ SHOWN = {
     "SNAIL": diagrams.snail,
     "where a head goes": diagrams.addressing,
     "allocation": lambda **more: diagrams.allocation([0.9, 0.2, 0.5], [0.01, 0.8, 0.1], **more),
-    "links": lambda **more: diagrams.links(
-        [[0, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0], [0, 1, 0, 0]], ["1", "2, then 4", "3", "5"], **more
-    ),
     "a decoder": lambda **more: diagrams.attention("decoder state: *s*_t", HIDDEN, HIDDEN, then="decoder", **more),
 }
 SVG = "{http://www.w3.org/2000/svg}"
@@ -209,6 +205,105 @@ def crowded(svgs):
 @pytest.mark.parametrize("shown", ALL.values(), ids=ALL)
 def test_every_box_ends_inside_the_panel(shown):
     assert all(box.x >= EDGE and box.right < WIDTH - 4 for box in shown.boxes)
+
+
+def lost(shown):
+    """Arrows that end at no box, begin at neither a box nor another arrow, or run through a box."""
+    boxes = [box for box in shown.boxes if box.name or box.kind != "frame"]
+    lines = [pair for arrow in shown.arrows for pair in pairwise(arrow.points)]
+    found = []
+    for arrow in shown.arrows:
+        own = [*pairwise(arrow.points)]
+        (first, *_, last), others = arrow.points, [line for line in lines if line not in own]
+        if not any(touches(box, first) for box in shown.boxes) and not any(holds(line, first) for line in others):
+            found.append(f"from nowhere: {arrow.points}")
+        if not any(touches(box, last) for box in shown.boxes) and last[0] != WIDTH - EDGE + 6:
+            found.append(f"to nowhere: {arrow.points}")
+        for (a, b), (c, d) in own:
+            found += [
+                f"through {box.text}: {arrow.points}"
+                for box in boxes
+                if box.text != "+" and box.x + 1 < max(a, c) and min(a, c) < box.right - 1
+                if box.y + 1 < max(b, d) and min(b, d) < box.bottom - 1 and (a == c or b == d)
+            ]
+    return found
+
+
+def touches(box, point):
+    """Whether a point is on the edge of a box."""
+    (x, y), near = point, 0.01
+    inside = box.x - near <= x <= box.right + near and box.y - near <= y <= box.bottom + near
+    return inside and min(abs(x - box.x), abs(x - box.right), abs(y - box.y), abs(y - box.bottom)) <= near
+
+
+def holds(line, point):
+    """Whether a point is on a line."""
+    (a, b), (c, d), (x, y) = *line, point
+    return min(a, c) <= x <= max(a, c) and min(b, d) <= y <= max(b, d)
+
+
+@pytest.mark.parametrize("shown", ALL.values(), ids=ALL)
+def test_every_arrow_leads_from_box_to_box_and_through_none(shown):
+    assert lost(shown) == []
+
+
+def test_a_lost_arrow_is_found():
+    boxes = [Box("a", "one", 20, 20, 60, 40), Box("b", "two", 120, 20, 60, 40), Box("c", "three", 220, 20, 60, 40)]
+    ways = [((80, 40), (220, 40)), ((80, 40), (110, 40)), ((90, 90), (120, 60))]
+    found = lost(Diagram("lost", "three boxes", boxes, [Arrow(way) for way in ways]))
+    assert [text.partition(":")[0] for text in found] == ["through two", "to nowhere", "from nowhere"]
+
+
+def placed(*sizes, names="abcdefgh"):
+    draw = Sketch("boxes")
+    return draw, [draw.step(name, name, *size) for name, size in zip(names, sizes, strict=False)]
+
+
+def test_a_row_is_as_wide_as_the_diagram_and_its_columns_share_its_height():
+    _, (a, b, c, d) = placed((100, 60), (80, 40), (60, 40), (120, 200))
+    row(a, [b, c, None], d, y=30)
+    assert (a.x, d.right) == (EDGE, WIDTH - EDGE) and a.middle == d.middle == 130
+    assert b.x - a.right == d.x - b.right and b.centre == c.centre
+    assert c.middle - b.middle == pytest.approx((200 + BETWEEN) / 3)
+    row(a, b, c, x=50, gap=[10, 20])
+    assert (a.x, b.x - a.right, c.x - b.right) == (50, 10, 20)
+
+
+def test_an_arrow_finds_its_way():
+    draw, (a, b, c) = placed((100, 60), (100, 100), (60, 40))
+    a.at(100, 50), b.at(300, 70), c.at(120, 200)
+    draw.arrow(a, b)  # side by side: at the middle of the height in common
+    draw.arrow(b, a, at=60)
+    draw.arrow(c, a)  # one above the other
+    draw.arrow(c, b)  # neither: two bends in the middle between them
+    draw.arrow(a, b, over=-20)  # around, from above to above
+    draw.arrow(c, b, over=100)  # up and into its side
+    assert [arrow.points for arrow in draw.arrows] == [
+        ((150, 50), (250, 50)),
+        ((250, 60), (150, 60)),
+        ((120, 180), (120, 80)),
+        ((150, 200), (200, 200), (200, 70), (250, 70)),
+        ((100, 20), (100, -20), (300, -20), (300, 20)),
+        ((120, 180), (120, 100), (250, 100)),
+    ]
+
+
+def test_a_chain_of_columns_leads_side_by_side_and_from_and_to_all():
+    draw, (a, b, c, d, e, f) = placed(*6 * [(60, 40)])
+    row(a, *columns_of([b, d], [c, e]), f)
+    draw.chain(a, [b, c], [d, None], f, words=["all", ["one", "two"]], shapes=["", "", "S"])
+    assert [(arrow.words, arrow.shape) for arrow in draw.arrows] == [("all", ""), ("all", ""), ("one", ""), ("", "S")]
+    ends = [(arrow.points[0][0], arrow.points[-1][0]) for arrow in draw.arrows]
+    assert ends == [(a.right, b.x), (a.right, c.x), (b.right, d.x), (d.right, f.x)]
+
+
+def test_a_diagram_begins_at_its_upper_edge():
+    draw, (a, b) = placed((60, 40), (60, 40))
+    row(a, b, y=300)
+    draw.arrow(a, b, "around", over=280)
+    shown = draw.diagram("two boxes")
+    assert shown.arrows[0].points[1][1] == EDGE + 12 and shown.boxes[0].y == EDGE + 32
+    assert shown.svg.count('height="112"') == 1
 
 
 def test_nothing_overlaps_or_is_cut_off():

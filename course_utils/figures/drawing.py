@@ -1,16 +1,14 @@
 """Draws boxes and arrows as SVG, in the one style of the course's diagrams, light and dark.
 
-Not here: which boxes a mechanism has (`diagrams.py`), plots of numbers (`plots.py`).
+Not here: which boxes a mechanism has (`diagrams.py`), where they stand (`layout.py`), plots of numbers (`plots.py`).
 """
 
 import base64
 import hashlib
 import re
+from dataclasses import dataclass
 from html import escape
 from math import hypot
-from typing import NamedTuple
-
-from course_utils.base.errors import CourseError
 
 WIDTH, EDGE, LINE = 760, 20, 18  # pixels: of a diagram, around what it shows, from one line of a box to the next
 SHORT = 110  # an arrow no longer than this has its words at its middle, another near its start
@@ -51,7 +49,8 @@ STYLE = """\
     }"""
 
 
-class Box(NamedTuple):
+@dataclass
+class Box:
     """A box: its names, its text, its corner and size, and whether it holds data, is a step, or frames other boxes."""
 
     name: str  # by which a lesson highlights it; several are set apart by spaces
@@ -68,11 +67,29 @@ class Box(NamedTuple):
         return self.x + self.width
 
     @property
+    def bottom(self):
+        return self.y + self.height
+
+    @property
+    def centre(self):
+        return self.x + self.width / 2
+
+    @property
     def middle(self):
         return self.y + self.height / 2
 
+    def at(self, centre, middle):
+        """Place the box around this point, and return it."""
+        self.x, self.y = centre - self.width / 2, middle - self.height / 2
+        return self
 
-class Arrow(NamedTuple):
+    def span(self, top, bottom):
+        """Reach from one height to another."""
+        self.y, self.height = top, bottom - top
+
+
+@dataclass
+class Arrow:
     """An arrow along its points, with words above its first part and the shape of what flows below."""
 
     points: tuple[tuple[float, float], ...]
@@ -101,21 +118,6 @@ class Diagram:
         }
 
 
-def joined(start: Box, end: Box, y: float, words="", shape="") -> Arrow:
-    """Return a straight arrow from one box to the one at its right, at the height y."""
-    return Arrow(((start.right, y), (end.x, y)), words, shape)
-
-
-def highlighted(boxes: list[Box], arrows: list[Arrow], new) -> tuple[list[Box], list[Arrow]]:
-    """Return the boxes and arrows, those with one of the names in `new` marked as new; a box may have several names."""
-    known = {name for part in [*boxes, *arrows] for name in part.name.split()}
-    if isinstance(new, str) or not known.issuperset(new):
-        raise CourseError(f"new must be a list of parts of this diagram ({', '.join(sorted(known))}), not {new!r}.")
-    return tuple(
-        [part._replace(new=bool(set(part.name.split()) & set(new))) for part in parts] for parts in (boxes, arrows)
-    )
-
-
 def plain(text: str) -> str:
     """Return a box's text for a sentence: without marks, and what is after its colon in brackets."""
     name, _, note = text.replace("*", "").replace("\n", " ").partition(": ")
@@ -123,7 +125,7 @@ def plain(text: str) -> str:
 
 
 def _svg(title, description, boxes, arrows):
-    height = round(max(box.y + box.height for box in boxes) + EDGE)
+    height = round(max(box.bottom for box in boxes) + EDGE)
     height = max([height] + [round(y) + EDGE for arrow in arrows for _, y in arrow.points])
     content = [*map(_arrow, arrows), *map(_box, boxes)]
     name = "d" + hashlib.sha256("".join([title, description, *content]).encode()).hexdigest()[:8]
@@ -143,7 +145,7 @@ def _svg(title, description, boxes, arrows):
 def _box(box):
     name, _, note = box.text.partition(": ")
     lines = [(line, "first") for line in name.split("\n")] + [(line, "small") for line in note.split("\n") if line]
-    middle, top = box.x + box.width / 2, box.middle - (len(lines) - 1) * LINE / 2 + 5
+    middle, top = box.centre, box.middle - (len(lines) - 1) * LINE / 2 + 5
     texts = [_text(middle, top + LINE * i, line, kind) for i, (line, kind) in enumerate(lines) if line]
     shown = f'    <rect class="box" {_place(box.x, box.y, box.width, box.height)} rx="8"/>'
     badge = _badge(box.x + min(8, box.width / 2 - 17), box.y - 9) if box.new and box.width > 34 else []

@@ -1,0 +1,142 @@
+"""Lays a diagram out: boxes in rows, columns within a row, and arrows that find their way from box to box.
+
+A `Sketch` collects boxes and arrows, `row` places boxes, and `Sketch.diagram` makes the picture. Heights may begin
+anywhere: the finished diagram moves everything to its upper edge.
+Not here: which boxes a mechanism has (`diagrams.py`), how they become a picture (`drawing.py`).
+"""
+
+from itertools import pairwise, zip_longest
+
+from course_utils.base.errors import CourseError
+from course_utils.figures.drawing import EDGE, LINE, WIDTH, Arrow, Box, Diagram, plain
+
+INSIDE, BETWEEN = WIDTH - 2 * EDGE, 14  # pixels: the width that a row fills, from box to box in a column
+OVERLAP = 20  # boxes that have so much height or width in common are joined by a straight arrow
+
+
+class Sketch:
+    """The boxes and arrows of a diagram while it is made; a box has the size of its text unless it is given one."""
+
+    def __init__(self, title, new=()):
+        self.title, self.new, self.boxes, self.arrows = title, new, [], []
+
+    def step(self, name, text, width=None, height=None, kind="step") -> Box:
+        """Add a box for what is computed; a diagram's `new` highlights it by its name."""
+        lines = text.replace("*", "").replace(": ", "\n").split("\n")
+        width, height = width or 16 + 8 * max(map(len, lines)), height or max(48, 20 + LINE * len(lines))
+        self.boxes.append(Box(name, text, EDGE, 0, width, height, kind))
+        return self.boxes[-1]
+
+    def data(self, name, text, width=None, height=None) -> Box:
+        """Add a box for what is read, kept or returned."""
+        return self.step(name, text, width, height, "data")
+
+    def frame(self, boxes, room=12) -> Box:
+        """Add a dashed frame around boxes."""
+        x, y = min(box.x for box in boxes) - room, min(box.y for box in boxes) - room
+        right, bottom = max(box.right for box in boxes) + room, max(box.bottom for box in boxes) + room
+        self.boxes.append(Box("", "", x, y, right - x, bottom - y, "frame"))
+        return self.boxes[-1]
+
+    def arrow(self, start, end, words="", shape="", *, at=None, over=None, **looks):
+        """Add an arrow from one box to another.
+
+        It is straight where they are side by side or one above the other, and runs `at` this height or x. Elsewhere it
+        bends twice between them. `over` is a height at which it passes what stands between: there it leaves and
+        reaches the side of a box that is so high, and bends above or below any other.
+        """
+        self.path(*_way(start, end, at, over), words=words, shape=shape, **looks)
+
+    def chain(self, *boxes, words=(), shapes=()):
+        """Add an arrow from each box to the next, with its words above and its shape below.
+
+        A list in place of a box stands for a column: arrows lead from list to list side by side, and between a list
+        and a box for each in the list. None in a list has no arrow.
+        """
+        for (here, there), *texts in zip_longest(pairwise(boxes), words, shapes, fillvalue=""):
+            for start, end, *own in _side_by_side(here, there, *texts):
+                if start and end:
+                    self.arrow(start, end, *own)
+
+    def path(self, *points, **looks):
+        """Add an arrow along points, for one that no layout finds."""
+        self.arrows.append(Arrow(tuple(dict.fromkeys(points)), **looks))
+
+    def diagram(self, description) -> Diagram:
+        """Return the picture with its description, in which lines may break, and with what is new marked."""
+        parts = [*self.boxes, *self.arrows]
+        known = {name for part in parts for name in part.name.split()}
+        if isinstance(self.new, str) or not known.issuperset(self.new):
+            expected = f"new must be a list of parts of this diagram ({', '.join(sorted(known))})"
+            raise CourseError(f"{expected}, not {self.new!r}.")
+        heights = [box.y for box in self.boxes]
+        heights += [y - 12 * bool(arrow.words) for arrow in self.arrows for _, y in arrow.points]  # words are above it
+        down = EDGE - min(heights)
+        for box in self.boxes:
+            box.y += down
+        for arrow in self.arrows:
+            arrow.points = tuple((x, y + down) for x, y in arrow.points)
+        for part in parts:
+            part.new = bool(set(part.name.split()) & set(self.new))
+        texts = [box.text for box in self.boxes if box.new] + [arrow.words for arrow in self.arrows if arrow.new]
+        description = " ".join(description.split())
+        description += f" New here: {', '.join(map(plain, texts))}." if texts else ""
+        return Diagram(self.title, description, self.boxes, self.arrows)
+
+
+def row(*parts, x=EDGE, y=0, height=None, gap=None):
+    """Place boxes side by side from x, each in the middle of the row, whose upper edge is at y.
+
+    A list among the parts is a column: its boxes share the row's height equally, and None leaves a place empty.
+    `gap` is the space between parts, or a list of these spaces; without it the row is as wide as the diagram.
+    """
+    columns = [part if isinstance(part, list) else [part] for part in parts]
+    filled = [[box for box in column if box] for column in columns]
+    widths = [max(box.width for box in boxes) for boxes in filled]
+    tallest = [max(box.height for box in boxes) for boxes in filled]
+    height = height or max(
+        len(column) * (tall + BETWEEN) - BETWEEN for column, tall in zip(columns, tallest, strict=True)
+    )
+    if gap is None:
+        gap = (WIDTH - EDGE - x - sum(widths)) / max(len(parts) - 1, 1)
+    gaps = gap if isinstance(gap, list) else [gap] * len(parts)
+    for column, width, space in zip_longest(columns, widths, gaps, fillvalue=0):
+        share = (height + BETWEEN) / len(column)
+        for place, box in enumerate(column):
+            if box:
+                box.at(x + width / 2, y + share * place + (share - BETWEEN) / 2)
+        x += width + space
+
+
+def columns_of(*rows):
+    """Return the columns of rows of boxes, which must be of the same length."""
+    return [list(column) for column in zip(*rows, strict=True)]
+
+
+def _side_by_side(*values):
+    """Return lists' places side by side; a value that is no list goes with each of them."""
+    count = max([len(value) for value in values if isinstance(value, list)], default=1)
+    return zip(*(value if isinstance(value, list) else [value] * count for value in values), strict=True)
+
+
+def _way(start, end, at, over):
+    """Return the points of an arrow from one box to another."""
+    if over is not None:
+        return *_turn(start, end, over), *reversed(_turn(end, start, over))
+    top, bottom = max(start.y, end.y), min(start.bottom, end.bottom)
+    left, right = max(start.x, end.x), min(start.right, end.right)
+    if bottom - top >= OVERLAP:
+        y = (top + bottom) / 2 if at is None else at
+        return ((start.right, y), (end.x, y)) if start.x < end.x else ((start.x, y), (end.right, y))
+    if right - left >= OVERLAP:
+        x = (left + right) / 2 if at is None else at
+        return ((x, start.bottom), (x, end.y)) if start.y < end.y else ((x, start.y), (x, end.bottom))
+    bend = (start.right + end.x) / 2 if at is None else at
+    return (start.right, start.middle), (bend, start.middle), (bend, end.middle), (end.x, end.middle)
+
+
+def _turn(box, other, over):
+    """Return where an arrow at the height `over` leaves a box for another one."""
+    if box.y < over < box.bottom:
+        return [(box.right if box.centre < other.centre else box.x, over)]
+    return [(box.centre, box.y if over < box.y else box.bottom), (box.centre, over)]
