@@ -4,6 +4,7 @@ Not here: what a lesson's notebook shows (nbval), and the look of all pages, whi
 """
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -285,6 +286,21 @@ def test_the_first_page_shows_where_a_translator_looks_at_a_word_that_is_chosen(
         playwright.expect(looking.get_by_role("status")).to_contain_text(f"To write “{word.inner_text()}”")
 
 
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+def test_words_have_their_turn_until_one_is_chosen_and_rest_where_nothing_is_to_move(browser, site, motion):
+    page = browser.new_page(reduced_motion=motion)
+    page.clock.install()
+    page.goto((site[0] / "index.html").as_uri())
+    chosen = page.locator(".course-looking button[aria-pressed=true]")
+    assert chosen.inner_text() == contents.SHOWN
+    page.clock.run_for(2000)
+    assert (chosen.inner_text() == contents.SHOWN) == (motion == "reduce")
+    page.get_by_role("button", name="rouge").click()
+    page.clock.run_for(20_000)
+    assert chosen.inner_text() == "rouge"
+    page.close()
+
+
 def test_the_first_page_lists_each_lesson_once_and_the_translator_comes_before_the_lessons(open_page):
     page = open_page("index.html")
     links = page.locator('a[href^="notebooks/"]').evaluate_all("links => links.map(link => link.getAttribute('href'))")
@@ -542,6 +558,15 @@ def test_sliders_get_fewer_stops_until_their_pictures_are_few(sizes):
     assert min(20, count) <= count <= moving.MOST
     for name, values in found.items():
         assert values == sorted(set(values)) and {0, stops[name][-1], shown[name]} <= set(values)
+
+
+def test_a_file_that_is_the_same_is_not_written_again_and_one_that_is_not_wanted_goes(tmp_path):
+    build._write(tmp_path, {"a.md": "one", "b/c.md": "two", "d.md": "three"})
+    os.utime(tmp_path / "a.md", (0, 0))
+    os.utime(tmp_path / "b/c.md", (0, 0))
+    build._write(tmp_path, {"a.md": "one", "b/c.md": "2"})
+    assert (tmp_path / "a.md").stat().st_mtime == 0 != (tmp_path / "b/c.md").stat().st_mtime
+    assert (tmp_path / "b/c.md").read_text() == "2" and not (tmp_path / "d.md").exists()
 
 
 def test_stale_notebooks_make_no_site(tmp_path, monkeypatch):

@@ -56,8 +56,9 @@ def build_site(
         raise CourseError(f"{out} holds something that `course site` did not write: name another folder, or empty it.")
     with tempfile.TemporaryDirectory(prefix="course") as folder:
         source, trees = ((kept or Path(folder)) / name for name in ("source", "trees"))
-        _write_source(root, source, names, solutions, say)
-        made_of = _made_of(source)
+        files = _sources(root, names, solutions, say)
+        _write(source, files)
+        made_of = _made_of(files)
         if not mark.is_file() or mark.read_text(encoding="utf-8") != made_of:
             for old in filter(Path.exists, (out, trees)):
                 shutil.rmtree(old)
@@ -71,25 +72,16 @@ def build_site(
     return len(list(out.rglob("*.html")))
 
 
-def _made_of(source):
-    """Return a hash of what all pages have in common: the names of the pages, and all that makes a page from a text."""
-    texts = [(source / "index.md").read_text(encoding="utf-8")]
-    texts += [
-        file.read_text(encoding="utf-8") for file in sorted(contents.PAGE.parent.rglob("*.*")) if file.suffix != ".pyc"
-    ]
-    return checksum([*texts, *map(version, ("sphinx", "myst-nb", "sphinx-book-theme"))])
-
-
-def _write_source(root, source, names, solutions, say):
-    """Write what Sphinx reads, and leave alone what is there already and has not changed."""
+def _sources(root, names, solutions, say):
+    """Return the text of each file that Sphinx reads."""
     repository = repository_of(root) if has_real_address(root) else None
-    notebooks, texts, static = {}, {}, source / "_static"
+    notebooks, texts, static = {}, {}, {}
     for name in names:
         moves = moving.of_lesson(root, name, say)
         notebooks[file_of("notebooks", name)] = pages.lesson(root, name, moves)
         for cell_id, found in moves.items():
             frames = json.dumps(found["frames"], ensure_ascii=False)
-            _put(static / f"moving/{cell_id}.js", f"window.COURSE_MOVING[{cell_id!r}] = {frames};\n")
+            static[f"moving/{cell_id}.js"] = f"window.COURSE_MOVING[{cell_id!r}] = {frames};\n"
     texts["translator.md"] = contents.translator()
     texts["glossary.md"] = contents.glossary(notebooks)
     texts["papers.md"] = contents.papers(notebooks)
@@ -97,19 +89,40 @@ def _write_source(root, source, names, solutions, say):
     notebooks |= {file_of("exercises", name): pages.exercises(root, name, solutions) for name in names}
     texts["index.md"] = contents.first_page(root, names) + _tree(names, texts)
     known = notebooks.keys() | texts.keys()
-    for file, text in texts.items():
-        _put(source / file, contents.led_on(text, file, known, repository))
     for file, page in notebooks.items():
         for cell in page["cells"]:
             if cell["cell_type"] == "markdown":
                 cell["source"] = contents.led_on(cell["source"], file, known, repository)
-        _put(source / file, json.dumps(page))
     for file in (every_head.SHARED, *contents.PAGE.glob("*.js")):
-        _put(static / file.name, file.read_text(encoding="utf-8"))
-    _put(static / "site.css", (contents.PAGE / "site.css").read_text(encoding="utf-8") + every_head.STYLE)
-    for name in MODELS:
-        _put(static / f"models/{name}.js", _model(name))
-    _put(source / "conf.py", "")
+        static[file.name] = file.read_text(encoding="utf-8")
+    static["site.css"] = (contents.PAGE / "site.css").read_text(encoding="utf-8") + every_head.STYLE
+    static |= {f"models/{name}.js": _model(name) for name in MODELS}
+    return {
+        "conf.py": "",
+        **{file: contents.led_on(text, file, known, repository) for file, text in texts.items()},
+        **{file: json.dumps(page) for file, page in notebooks.items()},
+        **{f"_static/{file}": text for file, text in static.items()},
+    }
+
+
+def _write(folder, files):
+    """Have a folder hold these files alone. One that is the same already is left alone: Sphinx goes by the time of writing."""
+    for file in [file for file in folder.rglob("*") if file.is_file()]:
+        if file.relative_to(folder).as_posix() not in files:
+            file.unlink()
+    for name, text in files.items():
+        file = folder / name
+        if not file.is_file() or file.read_text(encoding="utf-8") != text:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+
+
+def _made_of(files):
+    """Return a hash of what all pages have in common: the first page, which names them, and all that makes a page of a text."""
+    code = [
+        file.read_text(encoding="utf-8") for file in sorted(Path(__file__).parent.rglob("*.*")) if file.suffix != ".pyc"
+    ]
+    return checksum([files["index.md"], code, *map(version, ("sphinx", "myst-nb", "sphinx-book-theme"))])
 
 
 def _tree(names, texts):
@@ -123,13 +136,6 @@ def _tree(names, texts):
         f"\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n" + "\n".join(files) + "\n```\n"
         for caption, files in parts.items()
     )
-
-
-def _put(file, text):
-    """Write a file, unless it holds this text already: Sphinx goes by the time at which a file was written."""
-    if not file.is_file() or file.read_text(encoding="utf-8") != text:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
 
 
 def _model(name) -> str:

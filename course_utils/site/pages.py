@@ -103,15 +103,15 @@ def _html(html):
 
 def _opened(root, text, file):
     """Put one line below a page's title, in place of the badge: where its code can be changed and run, and what that needs."""
-    badge, ways = BADGE.search(text), []
-    if badge and has_real_address(root):
-        ways.append(f'<a href="{badge[1]}">open it in Colab</a>, which needs a Google account')
-    ways.append(
-        f'<a href="../download/{file}" download>download this notebook</a> for JupyterLab, '
-        'which needs <a href="../docs/setup.html">the course on your computer</a>'
+    badge = BADGE.search(text)
+    in_colab = badge and has_real_address(root)
+    colab = f'<a href="{badge[1]}">open it in Colab</a>, which needs a Google account, or ' if in_colab else ""
+    line = (
+        f'This page is a notebook, too. To change and run it, {colab}<a href="../download/{file}" download>download it</a> '
+        'for JupyterLab, which needs <a href="../docs/setup.html">the course on your computer</a>.'
     )
     title, _, rest = BADGE.sub("", text).partition("\n")
-    return f'{title}\n\n<p class="course-open">To change and run the code, {", or ".join(ways)}.</p>\n{rest}'
+    return f'{title}\n\n<p class="course-open">{line}</p>\n{rest}'
 
 
 def _with_answer_folded(text):

@@ -1,4 +1,4 @@
-// The first page's translation: each word of it shows what the model looked at. They take turns until a reader chooses one.
+// The first page's translation: each word of it shows what the model looked at. Each has its turn, until a reader chooses one.
 //
 // Here: what moves. Not here: the words and their weights, which are in the page (`contents.py`), and the translator (`translator.js`).
 "use strict";
@@ -45,12 +45,12 @@ document.addEventListener("DOMContentLoaded", () => {
     caption.textContent = `To write “${written}”, the translator gives “${read}” a weight of ${share}. Choose another French word.`;
   }
 
-  const moving = matchMedia("(prefers-reduced-motion: reduce)").matches
-    ? null
-    : setInterval(() => {
-        show((chosen + 1) % targets.length);
-        tell();
-      }, 1500);
+  let left = matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : targets.length; // words that have their turn
+  const moving = setInterval(() => {
+    if (!left--) return clearInterval(moving);
+    show((chosen + 1) % targets.length);
+    tell();
+  }, 1500);
   targets.forEach((target, place) => {
     for (const kind of ["click", "focus", "pointerenter"]) {
       target.addEventListener(kind, () => {
