@@ -467,10 +467,11 @@ def test_without_an_address_there_are_no_links_into_the_repository():
     assert found == "[a](../docs/setup.md#here), the `b`, [c](https://example.org)"
 
 
+@pytest.mark.parametrize("shown", ["Open in Colab", "![Open in Colab](https://host/badge.svg)"])
 @pytest.mark.parametrize("has_address", [True, False])
-def test_one_line_says_where_code_can_be_run_and_leads_to_colab_only_where_that_works(monkeypatch, has_address):
+def test_one_line_says_where_code_can_be_run_and_leads_to_colab_only_where_that_works(monkeypatch, has_address, shown):
     monkeypatch.setattr(pages, "has_real_address", lambda root: has_address)
-    text = "# 02 Title\n\n[![Open in Colab](https://host/badge.svg)](https://host/colab/02.ipynb)\n\n**You need** it."
+    text = f"# 02 Title\n\n[{shown}](https://host/colab/02.ipynb)\n\n**You need** it."
     found = pages._opened(ROOT, text, "notebooks/02.ipynb")
     assert found.startswith('# 02 Title\n\n<p class="course-open">') and found.endswith("\n\n**You need** it.")
     assert found.count('href="../download/notebooks/02.ipynb" download') == 1 and "badge" not in found

@@ -20,7 +20,7 @@ from course_utils.figures.words import image
 from course_utils.lessons import tasks
 
 ASKING = re.compile(r'^(?P<what>predict|check|hint|solution|progress|play)\((?:"(?P<id>[^"]+)")?', re.MULTILINE)
-BADGE = re.compile(r"\[!\[Open in Colab\]\([^)]*\)\]\(([^)]*)\)")
+IN_COLAB = re.compile(r"\[(?:Open in Colab|!\[Open in Colab\]\([^)]*\))\]\(([^)]*)\)")  # a link or a badge
 # How to answer in a notebook, and in a page.
 ANSWERING = (
     (re.compile(r"Run a cell to see its question, then [^.]*\."), "They are answered here, in the page."),
@@ -102,15 +102,14 @@ def _html(html):
 
 
 def _opened(root, text, file):
-    """Put one line below a page's title, in place of the badge: where its code can be changed and run, and what that needs."""
-    badge = BADGE.search(text)
-    in_colab = badge and has_real_address(root)
-    colab = f'<a href="{badge[1]}">open it in Colab</a>, which needs a Google account, or ' if in_colab else ""
+    """Put one line below a page's title, in place of the link to Colab: where its code can be changed and run, and what that needs."""
+    found = IN_COLAB.search(text) if has_real_address(root) else None
+    colab = f'<a href="{found[1]}">open it in Colab</a>, which needs a Google account, or ' if found else ""
     line = (
         f'This page is a notebook, too. To change and run it, {colab}<a href="../download/{file}" download>download it</a> '
         'for JupyterLab, which needs <a href="../docs/setup.html">the course on your computer</a>.'
     )
-    title, _, rest = BADGE.sub("", text).partition("\n")
+    title, _, rest = IN_COLAB.sub("", text).partition("\n")
     return f'{title}\n\n<p class="course-open">{line}</p>\n{rest}'
 
 
