@@ -6,6 +6,7 @@ Not here: what a lesson's notebook shows (nbval), and the look of all pages, whi
 import json
 import os
 import re
+import subprocess
 import sys
 from html import escape
 from itertools import product
@@ -18,6 +19,7 @@ import torch
 from test_browser import FLAGS, PATIENCE, axe, playwright
 
 from course_utils import commands
+from course_utils.authoring.composing import is_placeholder
 from course_utils.base.errors import CourseError
 from course_utils.base.places import names_in, number_of
 from course_utils.checks.report import with_code
@@ -47,14 +49,14 @@ SENTENCES = (
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     """The pages of two lessons, and what was said while they were written."""
-    out, said = tmp_path_factory.mktemp("site") / "pages", []
+    folder, said = tmp_path_factory.mktemp("site"), []
     with pytest.MonkeyPatch.context() as patched:
         if MIRROR:
             patched.setenv("COURSE_DATA_MIRROR", MIRROR)
         else:
             patched.setattr(build, "_caption_words", lambda say: "")
-        build.build_site(ROOT, out, LESSONS, say=said.append)
-    return out, said
+        build.build_site(ROOT, folder / "pages", LESSONS, kept=folder / "kept", say=said.append)
+    return folder / "pages", said
 
 
 @pytest.fixture(scope="module")
@@ -83,9 +85,12 @@ def open_page(tab, site):
     wrong.clear()
 
     def opened(name, scheme="light", width=1280):
-        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # no colour is on its way to another one
+        page.emulate_media(
+            media="screen", color_scheme=scheme, reduced_motion="reduce"
+        )  # no colour is on its way to another one
         page.set_viewport_size({"width": width, "height": 800})
-        page.goto((site[0] / name).as_uri())
+        file, _, query = name.partition("?")
+        page.goto(f"{(site[0] / file).as_uri()}?{query}")
         return page
 
     yield opened
@@ -105,8 +110,42 @@ def violations(page):
     return [(one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in ("serious", "critical")]
 
 
-def test_nothing_is_said_while_pages_are_written(site):
-    assert site[1] == []
+def test_each_page_is_named_while_it_is_read_and_written_and_sphinx_notices_nothing(site):
+    assert {"reading notebooks/02_weighted_sums", "writing notebooks/02_weighted_sums.html"} <= set(site[1])
+    assert [line for line in site[1] if line.startswith("Sphinx: ")] == []
+
+
+AGAIN = """
+import sys
+from pathlib import Path
+from course_utils.site import build, pages
+lesson = pages.lesson
+def changed(root, name, moves):
+    made = lesson(root, name, moves)
+    made["cells"][2]["source"] += sys.argv[3]
+    return made
+pages.lesson = changed
+build.build_site(Path(sys.argv[1]), Path(sys.argv[2], "pages"), ["00"], kept=Path(sys.argv[2], "kept"))
+"""
+
+
+@pytest.mark.thorough
+def test_only_what_has_changed_is_written_again(tmp_path):
+    def lines(added):  # Sphinx is made for one run in a process
+        command = [sys.executable, "-c", AGAIN, ROOT, tmp_path, added]
+        said = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT).stdout.splitlines()
+        return [line for line in said if "genindex" not in line and "search" not in line]
+
+    page = tmp_path / "pages/notebooks/00_start_here.html"
+    assert len(lines("")) > 10
+    before = page.read_text(encoding="utf-8")
+    assert lines("") == []
+    changed = lines(" A new sentence.")
+    assert changed[0] == "reading notebooks/00_start_here" and not any("exercises" in line for line in changed)
+    assert "A new sentence." in page.read_text(encoding="utf-8")
+    (tmp_path / "pages" / build.MARK).write_text("")  # as if the last run had been interrupted
+    assert len(lines("")) > 10
+    assert page.read_text(encoding="utf-8") == before
 
 
 def test_all_links_lead_to_a_page_or_to_the_repository(site):
@@ -119,6 +158,7 @@ def test_all_links_lead_to_a_page_or_to_the_repository(site):
             target = (page.parent / link).resolve() if link else page
             assert target.exists(), f"{page.name} leads to {link}"
             assert not anchor or anchor in anchors[target], f"{page.name} leads to {anchor} in {link}"
+        assert not is_placeholder(" ".join(re.findall(r'(?:href|src)="([^"]+)"', text))), page.name
 
 
 PAGES = ("index.html", "notebooks/00_start_here.html", "exercises/02_weighted_sums_exercises.html", "glossary.html")
@@ -186,15 +226,99 @@ def test_a_slider_moves_by_the_keyboard(open_page):
     assert moving_picture.locator("img").evaluate("image => image.decode().then(() => image.naturalWidth)") > 100
 
 
-def test_a_cell_of_code_says_where_it_can_be_changed_and_run(open_page):
+def test_the_answer_to_a_sliders_question_is_folded(open_page):
     page = open_page("notebooks/02_weighted_sums.html")
-    cell = page.locator(".cell").nth(1)
-    cell.get_by_role("button", name="Change and run").press("Enter")
-    playwright.expect(cell.get_by_text("A page cannot run Python.")).to_be_focused()
-    playwright.expect(cell.get_by_role("link", name="Open in Colab")).to_have_attribute(
-        "href", re.compile("/02_weighted_sums.ipynb$")
+    answer = page.get_by_text("Temperatures between 2.4 and 3.5 do that.")
+    playwright.expect(answer).to_be_hidden()
+    page.get_by_text("Show the answer").click()
+    playwright.expect(answer).to_be_visible()
+
+
+def test_a_question_shows_code_as_code(open_page, site):
+    one = tasks.Question(
+        id="00.q9",
+        title="Less",
+        text="What is `a < b`?",
+        right=("It is `x < 1`.", "See `y`."),
+        wrong=(("No.", "Not so."),),
     )
-    playwright.expect(cell.get_by_role("link", name="Download the notebook")).to_be_visible()
+    scripts = "".join(f'<script src="_static/{name}.js"></script>' for name in ("attention_table", "asked"))
+    (site[0] / "asked.html").write_text(f"<main>{pages._asked(one)}</main>{scripts}")
+    page = open_page("asked.html")
+    page.get_by_role("radio", name="It is x < 1.").check()
+    page.get_by_role("button", name="Check").click()
+    playwright.expect(page.get_by_role("status")).to_contain_text("is right. See y.")
+    assert page.locator("code").all_inner_texts() == ["a < b", "x < 1", "y"]
+    (site[0] / "asked.html").unlink()
+
+
+CUT = """() => [...document.querySelectorAll("main pre")]
+  .filter((one) => one.checkVisibility() && one.scrollWidth > one.clientWidth + 1 && !one.matches(".course-goes-on"))
+  .map((one) => one.textContent)"""
+COLUMNS = """() => Math.min(...[...document.querySelectorAll("main .cell_input pre")].filter((one) => one.checkVisibility()).map((one) => {
+  const style = getComputedStyle(one), canvas = document.createElement("canvas").getContext("2d");
+  canvas.font = `${style.fontSize} ${style.fontFamily}`;
+  return (one.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight)) / canvas.measureText("x").width;
+}))"""
+
+
+@pytest.mark.parametrize(("width", "columns"), [(1440, 88), (390, 60)])
+def test_no_code_is_cut_without_a_sign_that_it_goes_on(open_page, width, columns):
+    for name in ("notebooks/02_weighted_sums.html", PAGES[2]):
+        page = open_page(name, width=width)
+        page.wait_for_timeout(100)  # until the sizes were observed
+        assert page.evaluate(CUT) == [], name
+        assert page.evaluate(COLUMNS) >= columns, name
+
+
+def test_all_of_a_page_is_on_paper(open_page):
+    page = open_page("exercises/02_weighted_sums_exercises.html", width=700)
+    before = page.locator("main details[open]").count()
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("main details").count() == page.locator("main details[open]").count() > before
+    assert page.evaluate(CUT.replace('&& !one.matches(".course-goes-on")', "")) == []
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator("main details[open]").count() == before
+
+
+def test_the_first_page_shows_where_a_translator_looks_at_a_word_that_is_chosen(open_page):
+    page = open_page("index.html")
+    looking = page.locator(".course-looking")
+    weights = json.loads(looking.locator("script").text_content())
+    for place, word in enumerate(looking.get_by_role("button").all()):
+        word.press("Enter")
+        shown = looking.locator("span").evaluate_all(
+            "words => words.map(word => Number(word.style.getPropertyValue('--weight')))"
+        )
+        assert shown == weights[place] and looking.locator("line").count() == len(shown)
+        playwright.expect(looking.get_by_role("status")).to_contain_text(f"To write “{word.inner_text()}”")
+
+
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+def test_words_have_their_turn_until_one_is_chosen_and_rest_where_nothing_is_to_move(browser, site, motion):
+    page = browser.new_page(reduced_motion=motion)
+    page.clock.install()
+    page.goto((site[0] / "index.html").as_uri())
+    chosen = page.locator(".course-looking button[aria-pressed=true]")
+    assert chosen.inner_text() == contents.SHOWN
+    page.clock.run_for(2000)
+    assert (chosen.inner_text() == contents.SHOWN) == (motion == "reduce")
+    page.get_by_role("button", name="rouge").click()
+    page.clock.run_for(20_000)
+    assert chosen.inner_text() == "rouge"
+    page.close()
+
+
+def test_the_first_page_lists_each_lesson_once_and_the_translator_comes_before_the_lessons(open_page):
+    page = open_page("index.html")
+    links = page.locator('a[href^="notebooks/"]').evaluate_all("links => links.map(link => link.getAttribute('href'))")
+    assert links.count("notebooks/02_weighted_sums.html") == 1
+    page = open_page("notebooks/02_weighted_sums.html")
+    beside = page.locator(".bd-sidebar-primary nav a").evaluate_all(
+        "links => links.map(link => link.getAttribute('href'))"
+    )
+    assert beside.index("../translator.html") < beside.index("00_start_here.html")
 
 
 TOO_SMALL = """() => [...document.querySelectorAll("main :is(button, summary, input, label:has(input))")]
@@ -213,15 +337,16 @@ def test_what_a_finger_presses_is_large_enough(browser, site):
     context.close()
 
 
-def test_the_search_finds_words_of_a_lessons_text_and_code(browser, site):
-    page = (
-        browser.new_page()
-    )  # from a disk, the search finds pages and can't quote them, of which the browser complains
-    for word in ("padding", "FloatLogSlider"):
-        page.goto(f"{(site[0] / 'search.html').as_uri()}?q={word}")
-        found = page.locator('#search-results a[href*="notebooks/02_weighted_sums"]').first
-        playwright.expect(found).to_be_visible()
-    page.close()
+def test_the_search_quotes_from_a_lessons_text_and_code(open_page):
+    for word, sentence in (
+        ("padding", "the shorter sentences are filled up with padding."),
+        ("FloatLogSlider", "slider = ipywidgets.FloatLogSlider("),
+    ):
+        page = open_page(f"search.html?q={word}")
+        found = page.locator("#search-results li", has=page.locator('a[href*="notebooks/02_weighted_sums"]'))
+        quoted = found.locator("p a", has_text=sentence).first
+        playwright.expect(quoted).to_be_visible()
+        playwright.expect(quoted).to_have_attribute("href", re.compile(r"^notebooks/02_weighted_sums.html#[a-z-]+$"))
 
 
 READ = """([name, kind, texts]) => {
@@ -504,6 +629,23 @@ def test_links_without_a_page_lead_to_the_repository():
     assert found == text.replace("../benchmarks", "https://host/course/blob/main/benchmarks")
 
 
+def test_without_an_address_there_are_no_links_into_the_repository():
+    text = "[a](../docs/setup.md#here), [the `b`](../benchmarks/world.csv#top), [c](https://example.org)"
+    found = contents.led_on(text, "notebooks/02.ipynb", {"docs/setup.md"}, None)
+    assert found == "[a](../docs/setup.md#here), the `b`, [c](https://example.org)"
+
+
+@pytest.mark.parametrize("shown", ["Open in Colab", "![Open in Colab](https://host/badge.svg)"])
+@pytest.mark.parametrize("has_address", [True, False])
+def test_one_line_says_where_code_can_be_run_and_leads_to_colab_only_where_that_works(monkeypatch, has_address, shown):
+    monkeypatch.setattr(pages, "has_real_address", lambda root: has_address)
+    text = f"# 02 Title\n\n[{shown}](https://host/colab/02.ipynb)\n\n**You need** it."
+    found = pages._opened(ROOT, text, "notebooks/02.ipynb")
+    assert found.startswith('# 02 Title\n\n<p class="course-open">') and found.endswith("\n\n**You need** it.")
+    assert found.count('href="../download/notebooks/02.ipynb" download') == 1 and "badge" not in found
+    assert ('href="https://host/colab/02.ipynb"' in found) == has_address
+
+
 def test_what_a_check_says_is_in_the_page(site):
     page = (site[0] / PAGES[2]).read_text(encoding="utf-8")
     assert re.search("02.softmax softmax with a temperature: failed.*: passed.*<h2>02.masked_softmax", page, re.DOTALL)
@@ -549,14 +691,6 @@ def test_papers_are_found_by_authors_and_year():
     ]
 
 
-def test_the_boxes_of_the_path_lead_to_their_lessons(site):
-    first = (site[0] / "index.html").read_text(encoding="utf-8")
-    assert re.findall(r'<a class="lesson" href="([^"]+)"', first) == [
-        "notebooks/00_start_here.html",
-        "notebooks/02_weighted_sums.html",
-    ]
-
-
 @pytest.mark.parametrize(
     ("formula", "holds"),
     [(r"\big(x\big)", "<mi>x</mi>"), (r"x_1, \dots, x_S", "…"), (r"x_1 … x_S", "…"), (r"\textstyle\sum_j a_j", "∑")],
@@ -593,6 +727,15 @@ def test_sliders_get_fewer_stops_until_their_pictures_are_few(sizes):
     assert min(20, count) <= count <= moving.MOST
     for name, values in found.items():
         assert values == sorted(set(values)) and {0, stops[name][-1], shown[name]} <= set(values)
+
+
+def test_a_file_that_is_the_same_is_not_written_again_and_one_that_is_not_wanted_goes(tmp_path):
+    build._write(tmp_path, {"a.md": "one", "b/c.md": "two", "d.md": "three"})
+    os.utime(tmp_path / "a.md", (0, 0))
+    os.utime(tmp_path / "b/c.md", (0, 0))
+    build._write(tmp_path, {"a.md": "one", "b/c.md": "2"})
+    assert (tmp_path / "a.md").stat().st_mtime == 0 != (tmp_path / "b/c.md").stat().st_mtime
+    assert (tmp_path / "b/c.md").read_text() == "2" and not (tmp_path / "d.md").exists()
 
 
 def test_stale_notebooks_make_no_site(tmp_path, monkeypatch):

@@ -110,6 +110,11 @@ def repository_of(root):
         ) from None
 
 
+def has_real_address(root: Path) -> bool:
+    """Return whether pyproject.toml holds the address at which the course is published, and no placeholder for it."""
+    return not is_placeholder(repository_of(root))
+
+
 def _targets(root):
     found = [Target(folder, name) for folder in FOLDERS for name in sources_in(root, folder)]
     if not found:

@@ -3,9 +3,7 @@
 Not here: the lessons' facts (`course_utils/lessons/lesson_NN/`), and the file that the picture goes into (`build.py`).
 """
 
-from collections.abc import Sequence
 from html import escape
-from itertools import zip_longest
 from textwrap import wrap
 from typing import NamedTuple
 
@@ -42,19 +40,14 @@ def boxes(lessons: dict[str, Lesson]) -> list[Box]:
     return [Box(f"Lesson {number}", one.title, one.question) for number, one in lessons.items()]
 
 
-def picture(lessons: dict[str, Lesson], links: Sequence[str] = ()) -> str:
-    """Return the path of lessons, by number, as SVG: boxes in rows of three, each with an arrow to the next.
-
-    Args:
-        lessons: their facts, by number.
-        links: where the boxes lead to, in their order; nowhere if left out.
-    """
+def picture(lessons: dict[str, Lesson]) -> str:
+    """Return the path of lessons, by number, as SVG: boxes in rows of three, each with an arrow to the next."""
     placed = _placed(boxes(lessons))
     width = 2 * EDGE + COLUMNS * WIDTH + (COLUMNS - 1) * GAP
     height = max(one.y + one.height for one in placed) + EDGE
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
-        f'role="{"group" if links else "img"}" aria-labelledby="title description">',
+        'role="img" aria-labelledby="title description">',
         '  <title id="title">The path of lessons</title>',
         f'  <desc id="description">{_safe(in_words(boxes(lessons)))}</desc>',
         f"  <style>\n{STYLE}\n  </style>",
@@ -62,7 +55,7 @@ def picture(lessons: dict[str, Lesson], links: Sequence[str] = ()) -> str:
         '    <path class="tip" d="M0 0 8 4 0 8Z"/>',
         "  </marker>",
         *map(_way, placed, placed[1:]),
-        *(_drawn(one, link) for one, link in zip_longest(placed, links)),
+        *map(_drawn, placed),
         "</svg>",
     ]
     return "\n".join(lines) + "\n"
@@ -118,15 +111,12 @@ def _balanced(text, letters):
     )
 
 
-def _drawn(one, link):
-    begin, end = (
-        (f'  <a class="lesson" href="{_safe(link)}">', "  </a>") if link else ('  <g class="lesson">', "  </g>")
-    )
-    lines = [begin]
+def _drawn(one):
+    lines = ['  <g class="lesson">']
     lines.append(f'    <rect x="{one.x}" y="{one.y}" width="{WIDTH}" height="{one.height}" rx="10"/>')
     for kind, text, down in one.texts:
         lines.append(f'    <text class="{kind}" x="{one.x + PADDING}" y="{one.y + down}">{_safe(text)}</text>')
-    return "\n".join([*lines, end])
+    return "\n".join([*lines, "  </g>"])
 
 
 def _way(here, there):

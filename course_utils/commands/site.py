@@ -1,5 +1,7 @@
 """`course site`: writes the course as web pages (`site/`)."""
 
+from functools import partial
+from hashlib import sha256
 from pathlib import Path
 
 from course_utils.base.places import course_folder
@@ -19,9 +21,11 @@ def add_arguments(parser) -> None:
 def run(options) -> int:
     """Write the pages, and say where they are."""
     root = course_folder()
+    from course_utils.data.download import cache_folder
     from course_utils.site.build import build_site
 
-    out = options.out or root / "site"
-    count = build_site(root, out, options.lessons, not options.without_solutions)
+    out = (options.out or root / "site").resolve()
+    kept = cache_folder() / "site" / sha256(str(out).encode()).hexdigest()[:16]
+    count = build_site(root, out, options.lessons, not options.without_solutions, kept, partial(print, flush=True))
     print(f"{count} pages are in {out}: open {out / 'index.html'} in a browser.")
     return 0

@@ -12,9 +12,11 @@ import re
 import shutil
 import tempfile
 import warnings
+from importlib.metadata import version
 from pathlib import Path
 
-from course_utils.authoring.build import build, repository_of
+from course_utils.authoring.build import build, has_real_address, repository_of
+from course_utils.authoring.composing import checksum
 from course_utils.base.environment import need
 from course_utils.base.errors import CourseError
 from course_utils.base.places import chosen, file_of, names_in
@@ -29,13 +31,21 @@ WORD = re.compile(r"[^\W\d_]+")  # letters in a row
 MARK = ".course-site"  # in a folder that was written by this command, and that it may write anew
 
 
-def build_site(root: Path, out: Path, wanted: list[str] | None = None, solutions: bool = True, say=print) -> int:
+def build_site(
+    root: Path,
+    out: Path,
+    wanted: list[str] | None = None,
+    solutions: bool = True,
+    kept: Path | None = None,
+    say=print,
+) -> int:
     """Write the site of the course at root into the folder `out`; return the number of its pages.
 
     Args:
         wanted: lessons, as "03" or "03_queries_keys_values"; all if None.
         solutions: whether the pages of exercises show one solution for each task.
-        say: function(line) is told what Sphinx noticed, such as a broken link.
+        kept: a folder in which Sphinx finds what it read the last time, so that only what has changed is written again; none if None.
+        say: function(line) is told what is being done, and what Sphinx noticed, such as a broken link.
 
     Raises:
         CourseError: for notebooks that are stale, a folder that holds something else, or a missing library.
@@ -45,72 +55,92 @@ def build_site(root: Path, out: Path, wanted: list[str] | None = None, solutions
     need("site")
     if stale := build(root, names, check=True, say=lambda line: None):
         raise CourseError(f"The site is made from notebooks that are up to date, and these are not: {'; '.join(stale)}")
-    if out.exists() and any(out.iterdir()) and not (out / MARK).is_file():
+    mark = out / MARK
+    if out.exists() and any(out.iterdir()) and not mark.is_file():
         raise CourseError(f"{out} holds something that `course site` did not write: name another folder, or empty it.")
     with tempfile.TemporaryDirectory(prefix="course") as folder:
-        source = Path(folder) / "source"
-        _write_source(root, source, names, solutions, say)
-        made = Path(folder) / "site"
-        _run_sphinx(source, made, say)
+        source, trees = ((kept or Path(folder)) / name for name in ("source", "trees"))
+        files = _sources(root, names, solutions, say)
+        _write(source, files)
+        made_of = _made_of(files)
+        if not mark.is_file() or mark.read_text(encoding="utf-8") != made_of:
+            for old in filter(Path.exists, (out, trees)):
+                shutil.rmtree(old)
+        out.mkdir(parents=True, exist_ok=True)
+        mark.write_text("", encoding="utf-8")  # until all is written: what is interrupted is begun anew the next time
+        _run_sphinx(source, out, trees, say)
         for file in (file_of(part, name) for part in ("notebooks", "exercises") for name in names):
-            (made / "download" / file).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(root / file, made / "download" / file)
-        (made / MARK).touch()
-        if out.exists():
-            shutil.rmtree(out)
-        shutil.copytree(made, out)
+            (out / "download" / file).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(root / file, out / "download" / file)
+        mark.write_text(made_of, encoding="utf-8")
     return len(list(out.rglob("*.html")))
 
 
-def _write_source(root, source, names, solutions, say):
-    """Write what Sphinx reads."""
-    repository = repository_of(root)
-    notebooks, texts, static = {}, {}, source / "_static"
+def _sources(root, names, solutions, say):
+    """Return the text of each file that Sphinx reads."""
+    repository = repository_of(root) if has_real_address(root) else None
+    notebooks, texts, static = {}, {}, {}
     for name in names:
-        moves = moving.of_lesson(root, name)
+        moves = moving.of_lesson(root, name, say)
         notebooks[file_of("notebooks", name)] = pages.lesson(root, name, moves)
         for cell_id, found in moves.items():
             frames = json.dumps(found["frames"], ensure_ascii=False)
-            _put(static / f"moving/{cell_id}.js", f"window.COURSE_MOVING[{cell_id!r}] = {frames};\n")
+            static[f"moving/{cell_id}.js"] = f"window.COURSE_MOVING[{cell_id!r}] = {frames};\n"
     texts["translator.md"] = contents.translator()
     texts["glossary.md"] = contents.glossary(notebooks)
     texts["papers.md"] = contents.papers(notebooks)
     texts |= {f"docs/{name}.md": (root / f"docs/{name}.md").read_text(encoding="utf-8") for name in contents.DOCUMENTS}
     notebooks |= {file_of("exercises", name): pages.exercises(root, name, solutions) for name in names}
-    texts["index.md"] = contents.first_page(root, names) + _tree(notebooks, texts)
+    texts["index.md"] = contents.first_page(root, names) + _tree(names, texts)
     known = notebooks.keys() | texts.keys()
-    for file, text in texts.items():
-        _put(source / file, contents.led_on(text, file, known, repository))
     for file, page in notebooks.items():
         for cell in page["cells"]:
             if cell["cell_type"] == "markdown":
                 cell["source"] = contents.led_on(cell["source"], file, known, repository)
-        _put(source / file, json.dumps(page))
     for file in (every_head.SHARED, *contents.PAGE.glob("*.js")):
-        _put(static / file.name, file.read_text(encoding="utf-8"))
-    _put(static / "site.css", (contents.PAGE / "site.css").read_text(encoding="utf-8") + every_head.STYLE)
-    for name in MODELS:
-        _put(static / f"models/{name}.js", _model(name))
-    _put(static / "models/words.js", f"window.COURSE_WORDS = {json.dumps(_caption_words(say), ensure_ascii=False)};\n")
-    _put(source / "conf.py", "")
+        static[file.name] = file.read_text(encoding="utf-8")
+    static["site.css"] = (contents.PAGE / "site.css").read_text(encoding="utf-8") + every_head.STYLE
+    static |= {f"models/{name}.js": _model(name) for name in MODELS}
+    static["models/words.js"] = f"window.COURSE_WORDS = {json.dumps(_caption_words(say), ensure_ascii=False)};\n"
+    return {
+        "conf.py": "",
+        **{file: contents.led_on(text, file, known, repository) for file, text in texts.items()},
+        **{file: json.dumps(page) for file, page in notebooks.items()},
+        **{f"_static/{file}": text for file, text in static.items()},
+    }
 
 
-def _tree(notebooks, texts):
-    """Return the contents that are beside every page."""
+def _write(folder, files):
+    """Have a folder hold these files alone. One that is the same already is left alone: Sphinx goes by the time of writing."""
+    for file in [file for file in folder.rglob("*") if file.is_file()]:
+        if file.relative_to(folder).as_posix() not in files:
+            file.unlink()
+    for name, text in files.items():
+        file = folder / name
+        if not file.is_file() or file.read_text(encoding="utf-8") != text:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+
+
+def _made_of(files):
+    """Return a hash of what all pages have in common: the first page, which names them, and all that makes a page of a text."""
+    code = [
+        file.read_text(encoding="utf-8") for file in sorted(Path(__file__).parent.rglob("*.*")) if file.suffix != ".pyc"
+    ]
+    return checksum([files["index.md"], code, *map(version, ("sphinx", "myst-nb", "sphinx-book-theme"))])
+
+
+def _tree(names, texts):
+    """Return the contents that are beside every page. The exercises of a lesson come below it, from its own page (`pages.py`)."""
     parts = {
-        "Lessons": [file for file in notebooks if file.startswith("notebooks/")],
-        "Exercises": [file for file in notebooks if file.startswith("exercises/")],
-        "More": list(texts),
+        "Try it": ["translator.md"],
+        "Lessons": [file_of("notebooks", name) for name in names],
+        "More": [file for file in texts if file != "translator.md"],
     }
     return "".join(
         f"\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n" + "\n".join(files) + "\n```\n"
         for caption, files in parts.items()
     )
-
-
-def _put(file, text):
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text, encoding="utf-8")
 
 
 def _model(name) -> str:
@@ -142,7 +172,7 @@ SETTINGS = {
     "project": "Attention, from sums to Transformers",
     "author": "the authors of the course",
     "html_title": "Attention, from sums to Transformers",
-    "extensions": ["myst_nb", "course_utils.site.mathematics"],
+    "extensions": ["myst_nb", "course_utils.site.mathematics", "course_utils.site.found"],
     "myst_enable_extensions": ["dollarmath", "amsmath", "deflist"],
     "myst_heading_anchors": 4,
     "nb_execution_mode": "off",
@@ -152,9 +182,11 @@ SETTINGS = {
     "html_theme": "sphinx_book_theme",
     "html_static_path": ["_static"],
     "html_css_files": ["site.css"],
-    "html_js_files": ["attention_table.js", "asked.js", "moving.js", "running.js"],
+    "html_js_files": ["attention_table.js", "asked.js", "moving.js", "reading.js", "looking.js", "search.js"],
     "html_copy_source": False,
     "html_show_sourcelink": False,
+    "html_show_search_summary": False,  # search.js quotes in its place, from a disk, too
+    "html_sidebars": {"index": []},  # the first page lists the lessons itself
     "nb_code_prompt_show": "Show what is imported",
     "nb_code_prompt_hide": "Hide what is imported",
     "html_theme_options": {
@@ -171,7 +203,7 @@ SETTINGS = {
 }
 
 
-def _run_sphinx(source, out, say):
+def _run_sphinx(source, out, trees, say):
     from sphinx.application import Sphinx
     from sphinx.util.console import nocolor
 
@@ -179,12 +211,12 @@ def _run_sphinx(source, out, say):
     log = io.StringIO()
     with contextlib.redirect_stderr(log), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what the libraries say to one another
-        app = Sphinx(
-            source, None, out, source.parent / "trees", "html", confoverrides=SETTINGS, status=None, warning=log
-        )
+        app = Sphinx(source, None, out, trees, "html", confoverrides=SETTINGS, status=None, warning=log)
+        app.connect("source-read", lambda app, page, text: say(f"reading {page}"))
+        app.connect("html-page-context", lambda app, page, *_: say(f"writing {page}.html"))
         app.build()
     logging.getLogger("sphinx").handlers.clear()
     for line in sorted(set(filter(None, log.getvalue().splitlines()))):
-        say(line.replace(f"{source}/", ""))
+        say(f"Sphinx: {line.replace(f'{source}/', '')}")
     if app.statuscode:
         raise CourseError("Sphinx could not write the pages: what it says is above.")

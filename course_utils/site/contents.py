@@ -3,14 +3,17 @@
 Here: texts, made from facts. Not here: pages of notebooks (`pages.py`), and how pages become HTML (`build.py`).
 """
 
+import json
 import os
 import re
 from functools import partial
+from html import escape
 from pathlib import Path
 
-from course_utils.authoring.path_picture import picture
 from course_utils.base.places import number_of
 from course_utils.lessons import tasks
+from course_utils.models.files import load_pretrained
+from course_utils.translation.search import translate_all
 
 PAGE = Path(__file__).parent / "page"  # what runs in a reader's browser
 DOCUMENTS = ("setup", "instructors", "large-classes", "measurements", "translators")
@@ -22,39 +25,63 @@ TRANSLATING = (
     "recurrent",
     "translator",
 )  # scripts, in this order
+EXAMPLE, SHOWN = "A young girl in a red dress is playing with a big black dog.", "noir"  # on the first page
 BESIDE = ("attention-en-fr", "seq2seq-en-fr")  # models that are loaded after the first translation
 TERM = re.compile(r"\*\*([^*\n]{2,40}?)\*\*")
 PAPER = re.compile(r"\b(?!In |Since |By )([A-Z][\w-]+(?: (?:and|&) [A-Z][\w-]+| et al\.)?),? \(?((?:19|20)\d\d)\b")
 SENTENCE = re.compile(r"(?<=[.?!])\s+(?=[A-Z*$])|\n\n|\n(?=- )")
 NO_TERM = re.compile(r"^(You |Your turn|Time|GPU|Exercises|Next|More$|To read on|.*[:.?]$)")
-LINK = re.compile(r"(\]\()(?!https?:|#|mailto:)([^)\s#]+)")
+LINK = re.compile(r"(?<!!)\[([^\]]*)\]\((?!https?:|#|mailto:)([^)\s#]+)(#[^)\s]*)?\)")
 
 
 def first_page(root: Path, names: list[str]) -> str:
-    """Return the first page: what the course is, where to begin, and its lessons with their questions."""
+    """Return the first page: attention at work, what the course is and for whom, and its lessons with their questions."""
     readme = (root / "README.md").read_text(encoding="utf-8")
-    what, who, can = (
-        _section(readme, heading) for heading in ("# ", "## Who it is for", "## What you will be able to do")
-    )
-    facts = {number_of(name): tasks.lessons()[number_of(name)] for name in names}
-    path = picture(facts, [f"notebooks/{name}.html" for name in names])
-    lessons = "\n".join(
-        f"- {number} [{one.title}](notebooks/{name}.ipynb): {one.question} "
-        f'<span class="course-progress" data-lesson="{number}" data-of="{len(tasks.questions_of(number))}"></span>'
-        for name, (number, one) in zip(names, facts.items(), strict=True)
-    )
+    heading, what = _section(readme, "# ").split("\n", 1)
+    who, can = (_section(readme, heading) for heading in ("## Who it is for", "## What you will be able to do"))
+    lessons = "\n".join(_in_the_list(name) for name in names)
     return (
-        f"{what}\n\n## Two minutes to begin with\n\n"
-        "- [A Transformer translates in this page](translator.md): type a sentence, click on a word of its translation, and see where "
-        "the model looked.\n"
-        "- [How sharply should softmax choose?](notebooks/02_weighted_sums.ipynb#how-sharply-should-softmax-choose) Move a slider in "
-        "lesson 02 and see what a temperature does.\n\n"
-        f"## The path\n\n```{{raw}} html\n<div class='course-path'>\n{path}</div>\n```\n\n"
-        f"## The lessons\n\n{lessons}\n\n"
-        "Predictions and questions are answered in the page, and this browser keeps your answers. To write code, open a lesson's "
-        "notebook in Colab or download it; both links are at the top of each lesson.\n\n"
-        f"{who}\n\n{can}\n"
+        f"{heading}\n\n{_looking_back()}\n\n"
+        f'<p class="course-begin"><a href="notebooks/{names[0]}.html">Begin with lesson {number_of(names[0])}</a> '
+        '<a href="translator.html">Translate a sentence of your own</a></p>\n\n'
+        f"{what.strip()}\n\n{who}\n\n{can}\n\n## The path\n\n"
+        "The lessons build on one another. You answer their questions in the page, and this browser keeps your answers.\n\n"
+        f'<ol class="course-lessons">\n{lessons}\n</ol>\n'
     )
+
+
+def _in_the_list(name):
+    """Return a lesson's entry on the first page, as HTML: number, title, question, and how far this reader has come."""
+    number = number_of(name)
+    one, count = tasks.lessons()[number], len(tasks.questions_of(number))
+    return (
+        f'<li><a href="notebooks/{name}.html"><b>{number} {escape(one.title)}</b> <span>{escape(one.question)}</span></a> '
+        f'<span class="course-progress" data-lesson="{number}" data-of="{count}"></span></li>'
+    )
+
+
+def _looking_back() -> str:
+    """Return a translation in which each word shows what the model looked at, as HTML; `page/looking.js` brings it to life."""
+    model, subwords = load_pretrained("attention-en-fr")
+    rows = subwords.encode([EXAMPLE])
+    (found,) = translate_all(model, rows, width=1, weights=True)
+    source, target = ([token.strip("▁") for token in subwords.tokens(ids)] for ids in (rows[0], found.tokens))
+    weights = [[round(weight, 3) for weight in row[: len(source)]] for row in found.weights.tolist()]
+    shown = weights[target.index(SHOWN)]  # where no script runs, too
+    words = " ".join(
+        f'<span style="--weight: {weight}">{escape(word)}</span>' for word, weight in zip(source, shown, strict=True)
+    )
+    buttons = " ".join(
+        f'<button type="button" aria-pressed="{str(word == SHOWN).lower()}">{escape(word)}</button>' for word in target
+    )
+    return f"""\
+<figure class="course-looking">
+<p lang="en">{words}</p>
+<svg aria-hidden="true"></svg>
+<p lang="fr">{buttons}</p>
+<figcaption>To write “{SHOWN}”, the translator gives “{source[shown.index(max(shown))]}” a weight of {max(shown):.2f}.</figcaption>
+<script type="application/json">{json.dumps(weights)}</script>
+</figure>"""
 
 
 def _section(text, heading):
@@ -141,11 +168,17 @@ def _links(files):
     return ", ".join(f"[lesson {number_of(file)}]({file})" for file in dict.fromkeys(files))
 
 
-def led_on(text: str, file: str, pages: set[str], repository: str) -> str:
-    """Return a text in which links to files without a page lead to the repository; `file` is the page that the text is on."""
+def led_on(text: str, file: str, pages: set[str], repository: str | None) -> str:
+    """Return a text in which links to files without a page lead to the repository; `file` is the page that the text is on.
+
+    While the course has no address yet, `repository` is None, and such a link becomes plain words.
+    """
 
     def leading_on(match):
-        path = os.path.normpath(f"{os.path.dirname(file)}/{match[2]}".lstrip("/")).replace(os.sep, "/")
-        return match[0] if path in pages else f"{match[1]}{repository}/blob/main/{path}"
+        words, target, anchor = match.groups("")
+        path = os.path.normpath(f"{os.path.dirname(file)}/{target}".lstrip("/")).replace(os.sep, "/")
+        if path in pages:
+            return match[0]
+        return f"[{words}]({repository}/blob/main/{path}{anchor})" if repository else words
 
     return LINK.sub(leading_on, text)

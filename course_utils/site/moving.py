@@ -22,24 +22,27 @@ from course_utils.base.places import file_of
 from course_utils.data.download import cache_folder
 
 MOST = 150  # pictures for one explorer: with several sliders, each then stops at fewer positions
-EXPLORER = re.compile(r"^(\w+) = explore\(", re.MULTILINE)
-RECIPE = 1  # to be raised when the same notebook shall give other pictures
+EXPLORER = re.compile(r"^(\w+) = explore\w*\(", re.MULTILINE)
+RECIPE = 2  # to be raised when the same notebook shall give other pictures
 
 
-def of_lesson(root: Path, name: str) -> dict[str, dict]:
-    """Return for each cell of a lesson with an explorer, by its id, what `record` writes. Raises `CourseError`."""
+def of_lesson(root: Path, name: str, say=print) -> dict[str, dict]:
+    """Return for each cell of a lesson with an explorer, by its id, what `record` writes; `say` is told if it has to be drawn.
+
+    Raises `CourseError`.
+    """
     file = root / file_of("notebooks", name)
     key = hashlib.sha256(f"{RECIPE} {MOST}".encode() + file.read_bytes()).hexdigest()[:16]
     cached = cache_folder() / "site" / f"{name}-{key}.json"
     if not cached.is_file():
-        found = _drawn(root, file)
+        found = _drawn(root, file, say)
         cached.parent.mkdir(parents=True, exist_ok=True)
         with replacing(cached) as draft:
             draft.write_text(json.dumps(found), encoding="utf-8")
     return json.loads(cached.read_text(encoding="utf-8"))
 
 
-def _drawn(root, file):
+def _drawn(root, file, say):
     """Run a notebook as far as its last explorer, and have each of these drawn at its positions."""
     import nbformat
 
@@ -55,6 +58,7 @@ def _drawn(root, file):
         notebook.cells = cells[:last]
         try:
             if last:
+                say(f"running lesson {file.stem} to draw its sliders")
                 execute(notebook, root, "notebooks", timeout=600)
         except CellFailed as failed:
             raise CourseError(

@@ -11,46 +11,48 @@ from html import escape
 from pathlib import Path
 from types import MappingProxyType
 
+from course_utils.authoring.build import has_real_address
 from course_utils.base.places import file_of, number_of
 from course_utils.checks.answer import judge_answer
 from course_utils.checks.question import LETTERS, NumberQuestion, Prediction
+from course_utils.checks.report import with_code
 from course_utils.figures.words import image
 from course_utils.lessons import tasks
 
 ASKING = re.compile(r'^(?P<what>predict|check|hint|solution|progress|play)\((?:"(?P<id>[^"]+)")?', re.MULTILINE)
-BADGE = re.compile(r"\[!\[Open in Colab\]\([^)]*\)\]\(([^)]*)\)")
+IN_COLAB = re.compile(r"\[(?:Open in Colab|!\[Open in Colab\]\([^)]*\))\]\(([^)]*)\)")  # a link or a badge
 # How to answer in a notebook, and in a page.
 ANSWERING = (
     (re.compile(r"Run a cell to see its question, then [^.]*\."), "They are answered here, in the page."),
     (re.compile(r"Put your guess in place of the dots[^.]*\."), "Write your guess below."),
 )
-STILL = "In this page, the picture above stays as it is. To try other values, [open the notebook in Colab]({colab}) or download it."
 
 
 def lesson(root: Path, name: str, moving: Mapping[str, dict] = MappingProxyType({})) -> dict:
     """Return the page of a lesson, as a notebook; `moving` has what moves in it, by the id of its cell (`moving.of_lesson`)."""
-    notebook, colab, number = _read(root / file_of("notebooks", name)), "", number_of(name)
+    file, number = file_of("notebooks", name), number_of(name)
+    notebook = _read(root / file)
     known = {one.id: one for one in (*tasks.questions_of(number), *tasks.predictions_of(number))}
-    cells = []
+    cells, before, asks = [], {}, False
     for place, cell in enumerate(_shown(notebook["cells"])):
         text = "".join(cell["source"])
-        if found := BADGE.search(text):
-            colab = found[1]
         if cell["cell_type"] == "markdown":
             for how, here in ANSWERING:
                 text = how.sub(here, text)
-            cells.append(_markdown(_with_links(text, file_of("notebooks", name)), cell))
+            if asks and before.get("id") in moving:
+                text = _with_answer_folded(text)
+            asks = "?" in text.split("\n\n")[-1]  # whether the text that comes before a slider asks what it shows
+            cells.append(_markdown(_opened(root, text, file) if place == 0 else text, cell))
         elif (call := ASKING.match(text)) and call["id"] in known:
             cells.append(_code(cell, ["remove-input"], [_html(_asked(known[call["id"]]))]))
+        elif cell["id"] in moving:
+            outputs = [_moving(cell["id"], moving[cell["id"]], output) for output in cell["outputs"]]
+            cells.append(_code(cell, [], outputs))
         else:
-            outputs = (
-                [_moving(cell["id"], moving[cell["id"]], output) for output in cell["outputs"]]
-                if cell["id"] in moving
-                else cell["outputs"]
-            )
-            cells.append(_code(cell, ["hide-input"] if place == 1 else [], outputs))
-            if "= explore(" in text and cell["id"] not in moving:
-                cells.append(_markdown(f"```{{note}}\n{STILL.format(colab=colab)}\n```", cell, "-note"))
+            cells.append(_code(cell, ["hide-input"] if place == 1 else [], cell["outputs"]))
+        before = cell
+    exercises_below = f"```{{toctree}}\n:hidden:\n\n../{file_of('exercises', name)}\n```"
+    cells.append({"cell_type": "markdown", "id": "exercises", "metadata": {}, "source": exercises_below})
     return notebook | {"cells": cells}
 
 
@@ -63,7 +65,8 @@ def exercises(root: Path, name: str, solutions: bool) -> dict:
         text = "".join(cell["source"])
         call = ASKING.search(text) if cell["cell_type"] == "code" else None
         if cell["cell_type"] == "markdown":
-            cells.append(_markdown(_with_links(text, file_of("exercises", name)), cell))
+            text = _opened(root, text, file_of("exercises", name)) if place == 0 else text
+            cells.append(_markdown(text, cell))
         elif call and call["id"] in facts and call["what"] == "check":
             task = facts[call["id"]]
             cells.append(_markdown(_folded(task, answers.get(task.id) if solutions else None), cell))
@@ -86,8 +89,8 @@ def _shown(cells):
     return [cell for cell in cells if "setup" not in cell["metadata"].get("tags", ())]
 
 
-def _markdown(text, cell, added=""):
-    return {"cell_type": "markdown", "id": cell["id"] + added, "metadata": {}, "source": text}
+def _markdown(text, cell):
+    return {"cell_type": "markdown", "id": cell["id"], "metadata": {}, "source": text}
 
 
 def _code(cell, tags, outputs):
@@ -98,10 +101,24 @@ def _html(html):
     return {"output_type": "display_data", "metadata": {}, "data": {"text/html": html}}
 
 
-def _with_links(text, file):
-    """Put two plain links in place of the badge, which would be fetched from elsewhere."""
-    download = f'<a href="../download/{file}" download>Download the notebook</a>'
-    return BADGE.sub(rf'<span class="course-open">[Open in Colab](\1) · {download}</span>', text)
+def _opened(root, text, file):
+    """Put one line below a page's title, in place of the link to Colab: where its code can be changed and run, and what that needs."""
+    found = IN_COLAB.search(text) if has_real_address(root) else None
+    colab = f'<a href="{found[1]}">open it in Colab</a>, which needs a Google account, or ' if found else ""
+    line = (
+        f'This page is a notebook, too. To change and run it, {colab}<a href="../download/{file}" download>download it</a> '
+        'for JupyterLab, which needs <a href="../docs/setup.html">the course on your computer</a>.'
+    )
+    title, _, rest = IN_COLAB.sub("", text).partition("\n")
+    return f'{title}\n\n<p class="course-open">{line}</p>\n{rest}'
+
+
+def _with_answer_folded(text):
+    """Fold the first paragraph below a slider that a question asks to move, unless it goes on to ask the next question."""
+    answer, *rest = text.split("\n\n")
+    if "?" in answer:
+        return text
+    return "\n\n".join([f"<details>\n<summary>Show the answer</summary>\n\n{answer}\n\n</details>", *rest])
 
 
 def _asked(one):
@@ -112,7 +129,7 @@ def _asked(one):
         facts = _number(one) if isinstance(one, NumberQuestion) else _options(one)
     title = getattr(one, "title", "Your prediction")
     return (
-        f'<div class="course-asked" id="asked-{one.id}"><p><strong>{escape(title)}</strong> {escape(one.text)}</p>'
+        f'<div class="course-asked" id="asked-{one.id}"><p><strong>{with_code(title)}</strong> {with_code(one.text)}</p>'
         f"{_facts(facts | {'id': one.id})}</div>"
     )
 

@@ -27,6 +27,9 @@ document.addEventListener("DOMContentLoaded", () => {
     return Number.isFinite(number) ? number : null;
   }
 
+  // A text with what stands between backticks as code.
+  const coded = (text) => text.split("`").map((part, place) => (place % 2 ? element("code", part) : part));
+
   // What is said of an answer: its state, "passed", "failed" or "none", and a sentence.
   const JUDGES = {
     options({ options, letters }, answer) {
@@ -63,7 +66,7 @@ document.addEventListener("DOMContentLoaded", () => {
       const radio = element("input", "", { type: "radio", name: facts.id, value: text });
       radio.checked = text === answer;
       const letter = facts.letters ? `${facts.letters[place]}) ` : "";
-      return element("label", [radio, ` ${letter}${text}`], { class: "option" });
+      return element("label", [radio, ` ${letter}`, element("span", coded(text))], { class: "option" });
     });
   }
 
@@ -83,14 +86,12 @@ document.addEventListener("DOMContentLoaded", () => {
 
     function judge(answer, isNew) {
       const [state, sentence] = JUDGES[facts.kind](facts, answer);
-      said.textContent = sentence;
+      const below = output && state !== "none" ? " What comes out is below." : "";
+      said.replaceChildren(...coded(sentence + below));
       asked.dataset.state = isPrediction && state === "passed" ? "told" : state;
       if (state === "none") return;
       if (isNew) keep(facts.id, answer, state);
-      if (output) {
-        output.hidden = false;
-        said.textContent += " What comes out is below.";
-      }
+      if (output) output.hidden = false;
     }
 
     form.append(...fields(facts, answers[facts.id]?.answer), element("button", isPrediction ? "Predict" : "Check", { type: "submit" }));

@@ -1,0 +1,41 @@
+"""An extension of Sphinx that writes the sentences of each page into a script beside it, from which the search quotes.
+
+Here: what is quoted, section by section. Not here: how the search shows it (`page/search.js`), and which pages it finds (Sphinx).
+"""
+
+import json
+import re
+from pathlib import Path
+
+SENTENCE = re.compile(r"(?<=[.?!])\s+(?=[A-Z])")
+
+
+def sections(doctree) -> list[list]:
+    """Return [anchor, sentences] for each section of a page; a line of code counts as a sentence."""
+    from docutils import nodes
+
+    found = []
+    for section in doctree.findall(nodes.section):
+        texts = []
+        for part in (part for part in section.children if not isinstance(part, nodes.section)):
+            for block in part.findall(lambda node: isinstance(node, nodes.title | nodes.paragraph | nodes.term)):
+                texts += SENTENCE.split(" ".join(block.astext().split()))
+            for block in part.findall(nodes.literal_block):
+                texts += filter(None, map(str.strip, block.astext().splitlines()))
+        found.append([section["ids"][0], texts])
+    return found
+
+
+def _write(app, page, template, context, doctree):
+    if doctree is None:  # the search itself
+        return
+    file = Path(app.outdir) / f"texts/{page}.js"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    texts = json.dumps(sections(doctree), ensure_ascii=False)
+    file.write_text(f"window.COURSE_TEXTS[{page!r}] = {texts};\n", encoding="utf-8")
+
+
+def setup(app):
+    """Have Sphinx write the script of each page that it writes."""
+    app.connect("html-page-context", _write)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
