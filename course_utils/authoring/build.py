@@ -38,7 +38,7 @@ from course_utils.base.files import write
 from course_utils.base.imports import closure, imported
 from course_utils.base.places import FOLDERS, LESSONS, chosen, number_of, source_of, sources_in
 
-BUILD_VERSION = 2  # raise it when the build writes something else from the same sources
+BUILD_VERSION = 3  # raise it when the build writes something else from the same sources
 CELL_TIMEOUT = 300  # seconds
 MAX_TOTAL_BYTES = 10_000_000  # all notebooks together
 ANSWERS = f"{LESSONS}/answers.json"
@@ -109,6 +109,11 @@ def repository_of(root):
             f"{root} holds no pyproject.toml with a Repository address under [project.urls]: "
             "run the build in the course's folder."
         ) from None
+
+
+def has_real_address(root: Path) -> bool:
+    """Return whether pyproject.toml holds the address at which the course is published, and no placeholder for it."""
+    return not is_placeholder(repository_of(root))
 
 
 def _targets(root):

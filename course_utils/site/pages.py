@@ -14,7 +14,7 @@ from types import MappingProxyType
 from course_utils.base.places import file_of, number_of
 from course_utils.checks.answer import judge_answer
 from course_utils.checks.question import LETTERS, NumberQuestion, Prediction
-from course_utils.figures.words import image
+from course_utils.figures.words import STAYS_LIGHT, image
 from course_utils.lessons import tasks
 
 ASKING = re.compile(r'^(?P<what>predict|check|hint|solution|progress|play)\((?:"(?P<id>[^"]+)")?', re.MULTILINE)
@@ -91,7 +91,10 @@ def _markdown(text, cell, added=""):
 
 
 def _code(cell, tags, outputs):
-    return cell | {"metadata": {"tags": [*cell["metadata"].get("tags", ()), *tags]}, "outputs": outputs}
+    metadata = {"tags": [*cell["metadata"].get("tags", ()), *tags]}
+    if any("needs_background" in output.get("metadata", ()) for output in outputs):
+        metadata["mystnb"] = {"image": {"classes": STAYS_LIGHT}}
+    return cell | {"metadata": metadata, "outputs": outputs}
 
 
 def _html(html):
@@ -130,7 +133,7 @@ def _moving(cell_id, moves, output):
         return output
     words, picture = "".join(data["text/plain"]), base64.b64decode("".join(data["image/png"]))
     facts = {"controls": moves["controls"], "script": f"../_static/moving/{cell_id}.js", "name": cell_id}
-    shown = f'{image(picture, words)}<p role="status">{escape(words)}</p>'
+    shown = f'{image(picture, words, output["metadata"])}<p role="status">{escape(words)}</p>'
     return _html(f'<div class="course-moving">{_facts(facts)}{shown}</div>')
 
 
