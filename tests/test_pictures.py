@@ -330,18 +330,25 @@ def test_an_explorer_keeps_its_colours_in_the_dark_where_they_are_what_it_shows(
     assert box._repr_mimebundle_()[1] == LIGHT
 
 
-def test_a_page_is_told_which_pictures_keep_their_colours(tmp_path):
+def test_a_page_is_told_a_picture_s_words_and_whether_it_keeps_its_colours(tmp_path):
     output = {"output_type": "display_data", "data": {"image/png": "", "text/plain": ""}}
+    words = {"image/png": {"alt": "Lines."}}
     cells = [{"cell_type": "markdown", "id": "title", "metadata": {}, "source": "# Colours"}] + [
-        {"cell_type": "code", "id": name, "metadata": {}, "source": name, "outputs": [output | {"metadata": ground}]}
+        {
+            "cell_type": "code",
+            "id": name,
+            "metadata": {},
+            "source": name,
+            "outputs": [output | {"metadata": words | ground}],
+        }
         for name, ground in (("mix", LIGHT), ("weights", {}))
     ]
     file = tmp_path / "notebooks" / "00_colours.ipynb"
     file.parent.mkdir()
     file.write_text(json.dumps({"cells": cells}), encoding="utf-8")
     _, mix, weights, *_ = pages.lesson(tmp_path, "00_colours")["cells"]
-    assert mix["metadata"]["mystnb"] == {"image": {"classes": "jp-needs-light-background"}}
-    assert "mystnb" not in weights["metadata"]
+    assert mix["metadata"]["mystnb"] == {"image": {"alt": "Lines.", "classes": "jp-needs-light-background"}}
+    assert weights["metadata"]["mystnb"] == {"image": {"alt": "Lines."}}
 
 
 def test_a_picture_that_cannot_be_told_is_shown_all_the_same(monkeypatch):

@@ -92,8 +92,12 @@ def _markdown(text, cell, added=""):
 
 def _code(cell, tags, outputs):
     metadata = {"tags": [*cell["metadata"].get("tags", ()), *tags]}
-    if any("needs_background" in output.get("metadata", ()) for output in outputs):
-        metadata["mystnb"] = {"image": {"classes": STAYS_LIGHT}}
+    if pictures := [output["metadata"] for output in outputs if "image/png" in output.get("data", ())]:
+        # Sphinx is told so for all pictures of a cell at once.
+        image = {"alt": " ".join(picture["image/png"]["alt"] for picture in pictures)}
+        if any("needs_background" in picture for picture in pictures):
+            image["classes"] = STAYS_LIGHT
+        metadata["mystnb"] = {"image": image}
     return cell | {"metadata": metadata, "outputs": outputs}
 
 

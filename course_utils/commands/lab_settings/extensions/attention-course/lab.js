@@ -7,7 +7,7 @@
 "use strict";
 
 const IN_THE_DARK = `
-  body[data-jp-theme-light="false"] .jp-OutputArea-output img { filter: invert(.933) hue-rotate(180deg) }
+  body[data-jp-theme-light="false"] .jp-OutputArea-output img { filter: invert(.93) hue-rotate(180deg) }
   body[data-jp-theme-light="false"] .jp-OutputArea-output img.jp-needs-light-background { filter: brightness(.85) }
 `;
 const SLIDER = ".widget-slider .noUi-handle, .widget-hslider .noUi-handle";
