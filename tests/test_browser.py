@@ -5,6 +5,7 @@ Runs on a clone of the course, so that nothing in the tree changes; pictures go 
 Not here: `course lab` without a browser (`test_cli.py`), and what the checks say (the tests of each task).
 """
 
+import io
 import re
 import shutil
 import subprocess
@@ -13,6 +14,7 @@ import time
 import nbformat
 import patience
 import pytest
+from matplotlib.image import imread
 from test_cli import ROOT, Lab, free_port
 from test_kinds import GATED, KINDS
 
@@ -46,6 +48,19 @@ OF_OTHER_KINDS = [
 ]
 
 
+PICTURES = """\
+import ipywidgets, torch
+import matplotlib.pyplot as plt
+from course_utils.figures import diagrams, plots
+from course_utils.figures.widgets import explore
+plots.weights(torch.eye(3))
+plt.show()
+plots.colours(torch.eye(3), ["red", "green", "blue"])
+plt.show()
+display(diagrams.fixed_attention())
+explore(lambda x: (plots.weights(torch.eye(x)), "It is drawn.")[1], x=ipywidgets.IntSlider(3, min=2, max=5))"""
+
+
 EVERY_HEAD = """\
 from course_utils.figures.every_head import every_head
 from course_utils.models.files import load_pretrained
@@ -72,6 +87,8 @@ def lab_on_a_copy(copy):
     nbformat.write(kinds, copy / "exercises" / "90_kinds_exercises.ipynb")
     kinds.cells = [nbformat.v4.new_code_cell(EVERY_HEAD)]
     nbformat.write(kinds, copy / "exercises" / "91_every_head_exercises.ipynb")
+    kinds.cells = [nbformat.v4.new_code_cell(PICTURES)]
+    nbformat.write(kinds, copy / "exercises" / "92_pictures_exercises.ipynb")
     git(copy, "init", "-q")
     git(copy, "add", "pyproject.toml", ".gitignore", "notebooks", "exercises")
     git(copy, "commit", "-qm", "as it is published")
@@ -144,6 +161,58 @@ def type_and_run(page, cell, text=None):
         page.keyboard.press("ControlOrMeta+a")
         page.keyboard.insert_text(text)
     page.keyboard.press("Shift+Enter")
+
+
+def turn_dark(page):
+    page.get_by_role("menuitem", name="Settings", exact=True).click()
+    page.get_by_text("Theme", exact=True).hover()
+    page.get_by_text("JupyterLab Dark", exact=True).click()
+    playwright.expect(page.locator("body")).to_have_attribute("data-jp-theme-light", "false")
+    page.keyboard.press("Escape")
+
+
+def test_a_notebook_counts_as_saved_until_it_is_changed(page, lab):
+    own = lab.clone / "my_course" / file_of("exercises", LESSON)
+    before = nbformat.read(own, as_version=4)
+    open_notebook(page, lab, file_of("exercises", LESSON))
+    page.wait_for_timeout(1000)
+    changed = page.locator(".jp-mod-dirty")
+    assert changed.count() == 0
+    cell = code_cell(page, "import torch")
+    type_and_run(page, cell, "import torch; 1 + 1")
+    playwright.expect(changed.first).to_be_visible()
+    playwright.expect(cell.locator(".jp-OutputArea-output")).to_have_text("2")
+    page.keyboard.press("ControlOrMeta+s")
+    playwright.expect(changed).to_have_count(0)
+    # The kernel has answered by now, and JupyterLab has added nothing to what was there.
+    saved = nbformat.read(own, as_version=4)
+    assert saved.metadata == before.metadata and [cell.id for cell in saved.cells] == [cell.id for cell in before.cells]
+
+
+def ground(picture):
+    """The colour at the edge of what a page shows of a picture, as three numbers from 0 to 255."""
+    pixels = imread(io.BytesIO(picture.screenshot()))  # from 0 to 1
+    return (255 * pixels[pixels.shape[0] // 2, 1, :3]).round().tolist()
+
+
+@pytest.mark.thorough
+def test_pictures_have_a_dark_ground_in_the_dark_unless_their_colours_are_what_they_show(page, lab):
+    open_notebook(page, lab, "exercises/92_pictures_exercises.ipynb")
+    run_all(page)
+    wait_until_all_ran(page)
+    pictures = page.locator(".jp-OutputArea-output img")
+    playwright.expect(pictures).to_have_count(4)
+    weights, colours, diagram, moving = (pictures.nth(place) for place in range(4))
+    assert all(min(ground(picture)) >= 200 for picture in (weights, colours, diagram, moving))
+    turn_dark(page)
+    assert all(max(ground(picture)) <= 60 for picture in (weights, diagram, moving))
+    assert min(ground(colours)) >= 200
+    page.keyboard.press("Escape")
+    page.locator(".noUi-handle").focus()
+    page.keyboard.press("ArrowRight")
+    playwright.expect(page.locator(".widget-readout")).to_have_text("4")
+    page.wait_for_timeout(500)
+    assert max(ground(moving)) <= 60
 
 
 @pytest.mark.thorough
@@ -278,11 +347,7 @@ def test_every_head_answers_to_the_keyboard_in_light_and_dark(page, lab):
     wait_until_all_ran(page)
     cell = code_cell(page, "every_head")
     choose_heads(page, cell, "light")
-    page.get_by_role("menuitem", name="Settings", exact=True).click()
-    page.get_by_text("Theme", exact=True).hover()
-    page.get_by_text("JupyterLab Dark", exact=True).click()
-    playwright.expect(page.locator("body")).to_have_attribute("data-jp-theme-light", "false")
-    page.keyboard.press("Escape")
+    turn_dark(page)
     type_and_run(page, cell)
     playwright.expect(cell.locator("caption")).to_contain_text("decoder to the source")
     choose_heads(page, cell, "dark")

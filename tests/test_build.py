@@ -13,7 +13,7 @@ import patience
 import pytest
 
 from course_utils.authoring import build as builder
-from course_utils.authoring.build import ANSWERS, build
+from course_utils.authoring.build import ANSWERS, build, has_real_address
 from course_utils.authoring.headers import of_lesson
 from course_utils.authoring.running import WIDGET_VIEW, tidy
 from course_utils.base.places import LESSONS, file_of
@@ -227,13 +227,13 @@ def test_environment_of_the_kernel(course, monkeypatch):
     assert "'agg'" not in "".join(output["data"]["text/plain"])
 
 
-def test_badge_and_setup_cell(built_once):
+def test_link_to_colab_and_setup_cell(built_once):
     for folder in ("notebooks", "solutions", "exercises"):
         first, setup, *_ = load(built_once / file_of(folder, "01_sums"))["cells"]
         lines = source(first).split("\n")
         assert lines[0].startswith("# ")
         address = f"colab.research.google.com/github/someone/sums/blob/main/{file_of(folder, '01_sums')}"
-        assert lines[2].startswith("[![Open in Colab](") and lines[2].endswith(f"(https://{address})")
+        assert lines[2] == f"[Open in Colab](https://{address})"
         assert setup["metadata"]["tags"] == ["setup"]
         assert '"git+https://github.com/someone/sums"' in source(setup)
         lines = source(setup).split("\n")
@@ -258,18 +258,26 @@ def test_setup_cell_installs_only_where_the_package_is_missing(built_once, tmp_p
     assert run.stderr.count("\n") == 1
 
 
-def test_no_badge_away_from_colabs_host(course):
-    write(course / "pyproject.toml", '[project.urls]\nRepository = "https://example.org/sums/"\n')
-    assert build(course, ["01"], say=quiet) == []
+@pytest.mark.parametrize("address", ["https://example.org/sums", "https://github.com/example/sums"])
+def test_no_link_to_colab_where_colab_would_find_nothing(course, no_kernel, address):
+    """Colab opens notebooks from GitHub alone, and at a placeholder there is nothing to open."""
+    write(course / "pyproject.toml", f'[project.urls]\nRepository = "{address}/"\n')
+    build(course, ["01"], say=quiet)
     first, setup, *_ = load(course / "exercises/01_sums_exercises.ipynb")["cells"]
-    assert "Colab" not in source(first) and '"git+https://example.org/sums"' in source(setup)
+    assert "Colab" not in source(first) and f'"git+{address}"' in source(setup)
+
+
+def test_a_placeholder_is_no_real_address(course):
+    assert has_real_address(course)
+    write(course / "pyproject.toml", '[project.urls]\nRepository = "https://github.com/example/sums"\n')
+    assert not has_real_address(course)
 
 
 def test_answer_is_cut_out_and_stored(built_once):
     exercise = (built_once / "exercises/01_sums_exercises.ipynb").read_text(encoding="utf-8")
     assert "secret" not in exercise and "SOLUTION" not in exercise
     cells = load(built_once / "exercises/01_sums_exercises.ipynb")["cells"]
-    assert source(cells[2]) == "## 01.double\n\n🔴🔴⚪⚪⚪ 🔵🔵🔵🔵⚪ up to 7 minutes\n\nTwice a number."
+    assert source(cells[2]) == "## 01.double\n\nEasy · high importance · up to 7 minutes\n\nTwice a number."
     assert source(cells[3]) == ('def double(number):\n    """Twice a number."""\n    raise NotImplementedError')
     assert not any(cell.get("outputs") for cell in cells)
     assert load(built_once / ANSWERS) == {

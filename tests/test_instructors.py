@@ -334,7 +334,7 @@ def test_every_task_has_a_solution_and_a_locked_graded_cell_with_its_points(expo
         assert f'grade("{task.id}", ' in graded["source"]
     outside = [cell for cell in notebook["cells"] if cell not in marked[::2]]
     assert not any("BEGIN SOLUTION" in cell["source"] for cell in outside)
-    assert "colab-badge" not in file.read_text(encoding="utf-8")
+    assert "Open in Colab" not in file.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("lesson", extent.usually(LESSONS, 3))

@@ -65,7 +65,7 @@ def test_not_attempted_is_no_attempt(course_folder, capsys):
 def test_what_is_handed_over_after_a_call_that_gives_nothing_is_told_to_be_the_function_itself(task_id):
     report = check(task_id, print(end=""))
     name = tasks.load(task_id).answer_name
-    assert report.state == "not attempted" and report.message.endswith(f'check("{task_id}", {name}).')
+    assert report.state == "not attempted" and report.message.endswith(f'`check("{task_id}", {name})`.')
     assert "check was given None" in report.message and "NotImplementedError" not in report.message
 
 
@@ -408,7 +408,7 @@ def test_check_finds_the_task_and_the_answer_that_are_meant(shell, capsys):
     run = lambda source: shell.run_cell(source, store_history=True)  # noqa: E731
     run("from course_utils import check, hint, solution")
     run("check()")
-    assert "Which task? Write check(" in capsys.readouterr().out
+    assert "Which task? Write `check(" in capsys.readouterr().out
     run("def dot(state, hidden):\n    return hidden @ state.mT")
     for call in ("check()", "check('04.dot')", "check(dot)", "check(dot, '04.dot')"):
         run(f"_report = {call}")
@@ -628,7 +628,7 @@ def test_a_guess_at_a_share_lies_between_0_and_1(course_folder, capsys):
 def test_a_prediction_may_be_a_choice():
     prediction = tasks.Prediction("02.x", "Which is faster?", "It is one product.", ("dot", "additive"))
     assert prediction.read(" Dot ") == "dot" and prediction.read("none") is None and prediction.read(3) is None
-    assert prediction.wanted() == "one of 'dot', 'additive'"
+    assert prediction.wanted() == "one of `'dot'`, `'additive'`"
     assert prediction.compare("dot", "dot") == "Answer: dot, as you said. It is one product."
     assert prediction.compare("additive", "dot") == "Answer: dot, and you said additive. It is one product."
 

@@ -2,6 +2,7 @@
 
 import ast
 import base64
+import json
 from html import escape
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,8 +18,9 @@ import pytest
 import torch
 from IPython.core.interactiveshell import InteractiveShell
 
-from course_utils.figures import plots, words
+from course_utils.figures import pictures, plots, words
 from course_utils.figures.widgets import explore
+from course_utils.site import pages
 
 LESSONS = Path(__file__).parents[1] / "course_utils/lessons"
 
@@ -142,7 +144,8 @@ def test_an_explorer_draws_again_when_a_control_moves():
 
 def test_an_explorer_has_a_picture_and_words_where_no_kernel_runs():
     box = explore(lambda x: (plt.figure(), f"x is {x}.")[1], x=ipywidgets.IntSlider(value=2))
-    bundle = box._repr_mimebundle_()
+    bundle, metadata = box._repr_mimebundle_()
+    assert metadata == {}
     assert base64.b64decode(bundle["image/png"]) == box.png
     assert bundle["text/plain"] == "x is 2."
     assert "application/vnd.jupyter.widget-view+json" in bundle
@@ -296,6 +299,58 @@ def test_a_notebook_shows_a_picture_with_its_words():
     assert base64.b64decode(data["image/png"]).startswith(b"\x89PNG")
 
 
+COLOURED = torch.tensor([[1.0, 0.0, 0.0], [0.0, 0.8, 0.0]])
+LIGHT = {"needs_background": "light"}
+
+
+@pytest.mark.parametrize(
+    ("draw", "ground"),
+    [
+        (lambda: plots.colours(COLOURED, ["red", "green"]), LIGHT),
+        (lambda: pictures.picture(torch.rand(8, 8)), LIGHT),
+        (lambda: plt.imshow(np.zeros((4, 4, 3))), LIGHT),
+        (lambda: pictures.attended(torch.rand(25, 25)), {}),
+        (draw_grid, {}),
+        (lambda: plt.plot([1, 2]), {}),
+    ],
+    ids=["colours", "digit", "photograph", "scene", "weights", "lines"],
+)
+def test_a_picture_keeps_its_colours_in_the_dark_where_they_are_what_it_shows(draw, ground):
+    """JupyterLab makes a class of the metadata of a PNG; in HTML the picture bears it already."""
+    draw()
+    data, metadata = words.bundle(plt.gcf())
+    del metadata["image/png"]
+    assert metadata == ground
+    assert ('class="jp-needs-light-background"' in data["text/html"]) == bool(ground)
+
+
+def test_an_explorer_keeps_its_colours_in_the_dark_where_they_are_what_it_shows():
+    box = explore(lambda x: (plots.colours(COLOURED, ["red", "green"]), "Two.")[1], x=ipywidgets.IntSlider(value=2))
+    assert 'class="jp-needs-light-background"' in box.picture.value
+    assert box._repr_mimebundle_()[1] == LIGHT
+
+
+def test_a_page_is_told_a_picture_s_words_and_whether_it_keeps_its_colours(tmp_path):
+    output = {"output_type": "display_data", "data": {"image/png": "", "text/plain": ""}}
+    words = {"image/png": {"alt": "Lines."}}
+    cells = [{"cell_type": "markdown", "id": "title", "metadata": {}, "source": "# Colours"}] + [
+        {
+            "cell_type": "code",
+            "id": name,
+            "metadata": {},
+            "source": name,
+            "outputs": [output | {"metadata": words | ground}],
+        }
+        for name, ground in (("mix", LIGHT), ("weights", {}))
+    ]
+    file = tmp_path / "notebooks" / "00_colours.ipynb"
+    file.parent.mkdir()
+    file.write_text(json.dumps({"cells": cells}), encoding="utf-8")
+    _, mix, weights, *_ = pages.lesson(tmp_path, "00_colours")["cells"]
+    assert mix["metadata"]["mystnb"] == {"image": {"alt": "Lines.", "classes": "jp-needs-light-background"}}
+    assert weights["metadata"]["mystnb"] == {"image": {"alt": "Lines."}}
+
+
 def test_a_picture_that_cannot_be_told_is_shown_all_the_same(monkeypatch):
     monkeypatch.setattr(words, "describe", lambda figure: 1 / 0)
     plt.plot([1, 2])
@@ -304,7 +359,7 @@ def test_a_picture_that_cannot_be_told_is_shown_all_the_same(monkeypatch):
 
 
 def test_words_with_marks_of_html_stay_words():
-    assert 'alt="a &lt; b &quot;c&quot;"' in words.image(bytes(24), 'a < b "c"')
+    assert 'alt="a &lt; b &quot;c&quot;"' in words.image(bytes(24), 'a < b "c"', {})
 
 
 def test_a_name_beside_a_dot_is_told_where_the_dot_lies():

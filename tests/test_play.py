@@ -156,8 +156,8 @@ def test_a_check_that_passes_leaves_nothing_to_play_with(shell):
     ("call", "says"),
     [
         ("play()", "There is nothing to play with"),
-        ("play(3)", "Use it like this: play("),
-        ("play('02.softmax', 3)", "Use it like this: play("),
+        ("play(3)", "Use it like this: `play("),
+        ("play('02.softmax', 3)", "Use it like this: `play("),
         ("play('02.softmaxx')", "There is no task"),
         ("play('02.softmax')", "There is no input of 02.softmax to play with"),
         ("play('02.q1')", "There is no input of 02.q1 to play with"),
@@ -179,7 +179,7 @@ def test_outside_a_notebook_nothing_breaks(capsys):
     report = check("02.softmax", over_rows)
     assert "play()" not in report.note
     assert play() is None
-    assert "play() works in a notebook" in capsys.readouterr().out
+    assert "`play()` works in a notebook" in capsys.readouterr().out
 
 
 def test_functions_and_words_cannot_be_played_with():

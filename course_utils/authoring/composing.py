@@ -7,7 +7,7 @@ import hashlib
 import json
 from dataclasses import replace
 
-from course_utils.authoring.headers import dots, heading, of_exercises, of_lesson, task_facts
+from course_utils.authoring.headers import demands, heading, of_exercises, of_lesson, task_facts
 from course_utils.authoring.sources import TASK_HEADING, Cell, begins_in_header, split_answers
 from course_utils.base.errors import CourseError
 from course_utils.base.places import folder_of, source_of
@@ -32,6 +32,7 @@ if importlib.util.find_spec("course_utils") is None:
     elif subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", source]).returncode:
         sys.exit(f"The course could not be installed from {{source}}: check the connection, run this again.")
     importlib.invalidate_caches()"""
+OPEN_IN_COLAB = "Open in Colab"
 PLACEHOLDER = "github.com/example/"  # in the address of a course that is not published yet
 IF_PLACEHOLDER = f"""
     elif "{PLACEHOLDER}" in source:
@@ -42,15 +43,15 @@ IF_PLACEHOLDER = f"""
 def compose(root, target, cells, repository):
     """Return the cells of the notebook to be: a header made of the lesson's facts, the set-up cell, the source's cells.
 
-    A first cell of text without a heading belongs to the header. Under each task's heading stands its line of dots.
+    A first cell of text without a heading belongs to the header. Under each task's heading stands what it demands.
     """
-    header = [heading(root, target.name, target.folder), _badge(target, repository)]
+    header = [heading(root, target.name, target.folder), _colab(target, repository)]
     if target.folder == "notebooks":
         header.append(of_lesson(root, target.name, exercises=(root / source_of("exercises", target.name)).is_file()))
     else:
         tasks = task_facts(root, target.number)
         header.append(of_exercises(root, target.name, tasks))
-        cells = [_with_dots(target, tasks, cell) for cell in cells]
+        cells = [_with_demands(target, tasks, cell) for cell in cells]
         if target.folder == "exercises":
             cells, _ = split_answers(target.source, cells)
     if begins_in_header(cells):
@@ -70,8 +71,8 @@ def is_placeholder(address: str) -> bool:
     return PLACEHOLDER in address
 
 
-def _with_dots(target, tasks, cell):
-    """Return a cell whose text begins with a task's heading, with the task's line of dots under it."""
+def _with_demands(target, tasks, cell):
+    """Return a cell whose text begins with a task's heading, with the task's difficulty, importance and minutes under it."""
     found = TASK_HEADING.match(cell.text) if cell.kind == "markdown" else None
     if not found:
         return cell
@@ -80,16 +81,16 @@ def _with_dots(target, tasks, cell):
             f"{target.source}, line {cell.line}: there is no task {found[1]} in {folder_of(target.number)}/."
         )
     rest = cell.text[found.end() :].strip("\n")
-    return replace(cell, text=f"{found[0]}\n\n{dots(tasks[found[1]])}\n\n{rest}")
+    return replace(cell, text=f"{found[0]}\n\n{demands(tasks[found[1]])}\n\n{rest}")
 
 
-def _badge(target, repository):
+def _colab(target, repository):
+    """Return a link that opens the notebook in Colab, which takes notebooks from GitHub only; nothing before the course is there."""
     host = "https://github.com/"
-    if not repository.startswith(host):
-        return ""  # Colab opens notebooks from there only
-    colab = "https://colab.research.google.com"
-    address = f"{colab}/github/{repository.removeprefix(host).removesuffix('.git')}/blob/main/{target.built}"
-    return f"[![Open in Colab]({colab}/assets/colab-badge.svg)]({address})"
+    if not repository.startswith(host) or is_placeholder(repository):
+        return ""
+    path = f"{repository.removeprefix(host).removesuffix('.git')}/blob/main/{target.built}"
+    return f"[{OPEN_IN_COLAB}](https://colab.research.google.com/github/{path})"
 
 
 def notebook_of(target, cells):

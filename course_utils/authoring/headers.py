@@ -1,4 +1,4 @@
-"""What the build writes from facts: the headers of notebooks, the line of dots under a task's heading, the README's table.
+"""What the build writes from facts: the headers of notebooks, the line under a task's heading, the README's table.
 
 Here: texts. Not here: the facts (`lessons/lesson_NN/`), and which cell or file a text goes into (`build.py`).
 """
@@ -12,11 +12,12 @@ from course_utils.base.places import file_of, folder_of, number_of
 from course_utils.checks.lesson import Lesson
 from course_utils.checks.task import Task, count
 
-DOTS = 5
+DIFFICULTY = ("very easy", "easy", "medium", "hard", "very hard")  # from 1 to 5
+IMPORTANCE = ("very low", "low", "medium", "high", "very high")
 TABLE = re.compile(r"(<!-- lessons: written by `course build` -->\n).*?(<!-- end of lessons -->)", re.DOTALL)
 LEGEND = (
-    "The dots under a task's name say how hard it is (🔴, from one to five) and how much of what follows depends on it (🔵). "
-    "The minutes are what it may take you."
+    "The line under a task's name says how hard it is, how important, and how long it may take you at most. "
+    "The more of what follows depends on a task, the more important it is."
 )
 
 
@@ -79,10 +80,10 @@ def heading(root: Path, name: str, folder: str) -> str:
     )
 
 
-def dots(task: Task) -> str:
-    """Return the line under a task's heading: how hard, how important, how long."""
-    shown = [full * n + "⚪" * (DOTS - n) for full, n in (("🔴", task.difficulty), ("🔵", task.importance))]
-    return f"{' '.join(shown)} up to {count(task.minutes, 'minute')}"
+def demands(task: Task) -> str:
+    """Return the line under a task's heading: how difficult, how important, how long."""
+    difficulty, importance = DIFFICULTY[task.difficulty - 1], IMPORTANCE[task.importance - 1]
+    return f"{difficulty.capitalize()} · {importance} importance · up to {count(task.minutes, 'minute')}"
 
 
 def with_table(root: Path, readme: str, names: list[str]) -> str:

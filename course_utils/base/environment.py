@@ -69,6 +69,19 @@ def kernel_is_ours() -> bool:
         return False
 
 
+def kernel_metadata() -> dict[str, dict]:
+    """Return what JupyterLab writes into a notebook once the course's kernel runs it: a notebook that holds it is not changed by opening.
+
+    {} where that kernel has not been set up.
+    """
+    if not kernel_is_ours():
+        return {}
+    from ipykernel.ipkernel import IPythonKernel
+
+    spec = {"display_name": KERNEL_NAME, "language": "python", "name": "python3"}
+    return {"kernelspec": spec, "language_info": IPythonKernel.language_info}
+
+
 def find_chromium() -> str | None:
     """Return the path of Chromium or Chrome: what CHROMIUM names, else from the PATH or the usual places."""
     if os.environ.get("CHROMIUM"):

@@ -28,7 +28,7 @@ def refuse(task, kind, shown):
             sentence = f"{shown} does not derive from nn.Module: begin it with `class {shown}(nn.Module):`."
             return Report(task, "failed", finding=Finding("type", sentence))
         received = {"callable": "a function", "module": f"an instance of {shown}"}.get(kind) or _told(shown)
-        sentence = f"check was given {received}; it wants the class itself, derived from nn.Module: check(…, {task.answer_name})."
+        sentence = f"check was given {received}; it wants the class itself, derived from `nn.Module`: `check(…, {task.answer_name})`."
     elif kind == "class":
         sentence = f"check was given the class {shown}; it wants an instance: {shown}()."
     else:

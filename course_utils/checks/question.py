@@ -68,11 +68,12 @@ class Question(_Asked):
         options = dict(self.options(seed))
         letters = f"one of the letters {LETTERS[0]} to {LETTERS[len(options) - 1]}"
         if answer is None or answer is ... or isinstance(answer, str) and not answer.strip():
-            return Answered("not attempted", f'Put {letters} in place of the dots: check("{self.id}", "b").')
+            return Answered("not attempted", f'Put {letters} in place of the dots: `check("{self.id}", "b")`.')
         letter = answer.strip().strip(".()").lower() if isinstance(answer, str) else None
         if letter not in options:
             return Answered(
-                "not attempted", f'The answer should be {letters}, as in check("{self.id}", "b"), not {shown(answer)}.'
+                "not attempted",
+                f'The answer should be {letters}, as in `check("{self.id}", "b")`, not {shown(answer)}.',
             )
         text = options[letter]
         if text == self.right[0]:
@@ -102,11 +103,11 @@ class NumberQuestion(_Asked):
     def judge(self, answer, seed: int = 0) -> Answered:
         """Return what is said of a number."""
         if answer is None or answer is ... or isinstance(answer, str) and not answer.strip():
-            return Answered("not attempted", f'Put a number in place of the dots: check("{self.id}", 0.5).')
+            return Answered("not attempted", f'Put a number in place of the dots: `check("{self.id}", 0.5)`.')
         number = as_number(answer)
         if number is None:
             return Answered(
-                "not attempted", f'The answer should be a number, as in check("{self.id}", 0.5), not {shown(answer)}.'
+                "not attempted", f'The answer should be a number, as in `check("{self.id}", 0.5)`, not {shown(answer)}.'
             )
         near = lambda wanted: abs(number - wanted) <= self.tolerance + 1e-9 * abs(wanted)  # noqa: E731
         if near(self.answer):
@@ -146,7 +147,7 @@ class Prediction:
     def wanted(self) -> str:
         """Return what a guess looks like, in words."""
         return (
-            f"one of {', '.join(map(repr, self.choices))}"
+            f"one of {', '.join(f'`{choice!r}`' for choice in self.choices)}"
             if self.choices
             else f"a number{self._is_share * ' from 0 to 1'}"
         )

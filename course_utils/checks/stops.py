@@ -15,7 +15,7 @@ def why_stopped(task, case, outcome):
     if outcome.status == "timeout":
         return (
             f"Your function was stopped after {outcome.seconds or 0:g} seconds of computing, which can be longer by the clock. Is there a loop that never ends? "
-            "If it only needs longer, give the check more time: check(…, seconds=60)."
+            "If it only needs longer, give the check more time: `check(…, seconds=60)`."
         )
     if outcome.status == "memory":
         return (

@@ -33,9 +33,9 @@ def run(options) -> int:
     """Start JupyterLab and stay until it ends."""
     root = course_folder()
     need("lab")
+    _set_up_kernel()  # before copies are made, which name it
     notebook = _notebook(root, options.lesson)
     _say_what_is_newer(root)
-    _set_up_kernel()
     os.chdir(root / OWN)
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # this environment's kernel before one in the home folder
     os.environ.setdefault("PYTHONSTARTUP", str(STARTUP))  # run by each kernel; one of the reader's own is kept
@@ -43,8 +43,8 @@ def run(options) -> int:
         f"--ServerApp.root_dir={root / OWN}",
         f"--ServerApp.port={options.port}",
         f"--LabApp.default_url=/lab/tree/{notebook}",
-        f"--LabApp.app_settings_dir={SETTINGS}",  # no question about news, kernel
-        f"--LabApp.extra_labextensions_path={SETTINGS / 'extensions'}",  # names for sliders
+        f"--LabApp.app_settings_dir={SETTINGS}",  # no question about news or the kernel, room for file names
+        f"--LabApp.extra_labextensions_path={SETTINGS / 'extensions'}",  # pictures in the dark, names for sliders
         "--LabApp.extension_manager=readonly",  # the other one asks the network
         "--ServerApp.log_level=ERROR",
         "--LabApp.log_level=ERROR",

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from course_utils.authoring.composing import cell_id, content_hash
+from course_utils.base.environment import kernel_metadata
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
 from course_utils.base.places import OWN, file_of, names_in, number_of
@@ -168,6 +169,7 @@ def copy_of(place: Place, built: dict, untouched: bool = True) -> dict:
     Where somebody has worked in the course's own notebook, the cells that they changed count as the learner's.
     """
     metadata = {key: built["metadata"][key] for key in ("kernelspec", "language_info") if key in built["metadata"]}
+    metadata |= kernel_metadata()
     originals = [cell for cell in built["cells"] if cell["id"] and (untouched or is_original(place, cell))]
     known = {cell["id"]: digest(cell) for cell in originals}
     metadata["course"] = {

@@ -1,4 +1,4 @@
-"""Draws boxes and arrows as SVG, in the one style of the course's diagrams, light and dark.
+"""Draws boxes and arrows as SVG, in the one style of the course's diagrams.
 
 Not here: which boxes a mechanism has (`diagrams.py`), where they stand (`layout.py`), plots of numbers (`plots.py`).
 """
@@ -32,21 +32,7 @@ STYLE = """\
     ID .tip { fill: #59636e }
     ID .new .way { stroke: #8a5a00; stroke-width: 2.6 }
     ID .new .tip { fill: #8a5a00 }
-    ID .dashed { stroke-dasharray: 5 4; stroke-width: 1.3 }
-    @media (prefers-color-scheme: dark) {
-      ID .panel { fill: #161b22; stroke: #3d444d }
-      ID text { fill: #f0f6fc }
-      ID .shape { fill: #b1bac4 }
-      ID .tag { fill: #161b22 }
-      ID .data .box { fill: #262c36; stroke: #9198a1 }
-      ID .frame .box { stroke: #9198a1 }
-      ID .step .box { fill: #12305a; stroke: #4493f8 }
-      ID .new .box { fill: #473704; stroke: #e3b341 }
-      ID .badge, ID .new .tip { fill: #e3b341 }
-      ID .way { stroke: #b1bac4 }
-      ID .tip { fill: #b1bac4 }
-      ID .new .way { stroke: #e3b341 }
-    }"""
+    ID .dashed { stroke-dasharray: 5 4; stroke-width: 1.3 }"""
 
 
 @dataclass

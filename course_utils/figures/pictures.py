@@ -1,5 +1,7 @@
 """Grey pictures, and where a model looks in them.
 
+A picture in black and white keeps its colours where the page is dark. One of `attended` does not: there, its white ground is dark, too.
+
 Not here: plots of numbers (`plots.py`), drawn diagrams (`diagrams.py`).
 """
 
@@ -76,7 +78,8 @@ def attended(image, weights=None, cell=None, title="", ax=None, drawn=None):
         drawn: the number of a cell to mark with a ring: the one that was drawn.
     """
     ax = plots.axes(width=2.2, height=2.4) if ax is None else ax
-    picture(1 - torch.as_tensor(image), title, ax)
+    ax.imshow(torch.as_tensor(image).numpy(), cmap="Greys", vmin=0, vmax=1)
+    ax.set(xticks=[], yticks=[], title=title)
     weights = torch.zeros(25) if weights is None else torch.as_tensor(weights).double()
     grid = round(len(weights) ** 0.5)
     side = torch.as_tensor(image).shape[0] / grid

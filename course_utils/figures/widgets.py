@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 import torch
 
 from course_utils.figures import plots
-from course_utils.figures.words import image
+from course_utils.figures.words import ground_of, image
 
 
 class Explorer(ipywidgets.VBox):
@@ -36,16 +36,18 @@ class Explorer(ipywidgets.VBox):
         self.words = self.draw(**{name: control.value for name, control in self.controls.items()})
         buffer = io.BytesIO()
         plt.gcf().savefig(buffer, format="png")
+        self.ground = ground_of(plt.gcf())
         plt.close()  # so that the notebook does not show it a second time
         self.png = buffer.getvalue()
-        self.picture.value = image(self.png, self.words)
+        self.picture.value = image(self.png, self.words, self.ground)
         self.sentence.value = f'<div role="status">{escape(self.words)}</div>'
 
     def _repr_mimebundle_(self, **kwargs):
         """Return the widget, and beside it the picture and the sentence for where no kernel runs."""
         bundle = super()._repr_mimebundle_(**kwargs)
         data = bundle[0] if isinstance(bundle, tuple) else bundle
-        return {**data, "image/png": base64.b64encode(self.png).decode(), "text/plain": self.words}
+        data = {**data, "image/png": base64.b64encode(self.png).decode(), "text/plain": self.words}
+        return data, self.ground
 
 
 def explore(draw, **controls):

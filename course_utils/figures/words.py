@@ -19,6 +19,8 @@ NUMBERS_AT_MOST = 40  # of a grid: what is larger is told row by row, or by its 
 ROWS_AT_MOST = 12
 POINTS_AT_MOST = 5  # of a line
 COLOURS = ("red", "green", "blue")
+GREYS = ("gray", "grey")  # matplotlib's maps for grey pictures
+STAYS_LIGHT = "jp-needs-light-background"  # the class that JupyterLab gives to a PNG with this in its metadata
 
 
 def attach() -> None:
@@ -43,15 +45,27 @@ def bundle(figure):
     png = print_figure(figure, "png", **InlineBackend.instance().print_figure_kwargs)
     if png is None:  # nothing was drawn
         return {}
-    data = {"image/png": b64encode(png).decode(), "text/html": image(png, words), "text/plain": words}
-    return data, {"image/png": {"alt": words}}
+    ground = ground_of(figure)
+    data = {"image/png": b64encode(png).decode(), "text/html": image(png, words, ground), "text/plain": words}
+    return data, {"image/png": {"alt": words}, **ground}
 
 
-def image(png: bytes, words: str) -> str:
-    """Return a picture as HTML with its words. It takes up its place before the browser has decoded it."""
+def ground_of(figure) -> dict[str, str]:
+    """Return the metadata that keep a picture's colours where the page is dark; none for a picture whose light and dark change places there.
+
+    The colours stay where they are what is shown: in a photograph, a grey picture, a mix of colours.
+    """
+    shown = [picture for ax in figure.axes for picture in ax.images]
+    stay = any(picture.get_array().ndim == 3 or picture.get_cmap().name in GREYS for picture in shown)
+    return {"needs_background": "light"} if stay else {}
+
+
+def image(png: bytes, words: str, ground: dict[str, str]) -> str:
+    """Return a picture as HTML with its words; `ground` holds what `ground_of` returns. It takes up its place before the browser has decoded it."""
     width, height = (int.from_bytes(png[start : start + 4], "big") for start in (16, 20))  # where a PNG says so
     source, size = b64encode(png).decode(), f'width="{width}" height="{height}" style="max-width:100%;height:auto"'
-    return f'<img src="data:image/png;base64,{source}" alt="{escape(words)}" {size}>'
+    stays = f'class="{STAYS_LIGHT}" ' if "needs_background" in ground else ""
+    return f'<img {stays}src="data:image/png;base64,{source}" alt="{escape(words)}" {size}>'
 
 
 def describe(figure) -> str:

@@ -16,13 +16,13 @@ from course_utils.lessons import tasks
 history.watch()  # from the first import on
 LEFT_OUT = object()
 USES = {
-    "check": 'check("02.softmax", softmax), or check() for the answer that you defined last',
-    "hint": 'hint("02.softmax"), or hint() for the task that you tried last',
-    "solution": 'solution("02.softmax"), or solution() for the task that you tried last',
-    "play": 'play("02.softmax"), or play() for the check that failed last',
-    "progress": 'progress(), progress(all=True) for every lesson, or progress(save="progress.json") to take it with you and progress(load="progress.json") where you go on',
-    "predict": 'predict("02.cold", 0.5)',
-    "reveal": 'reveal("02.cold", value)',
+    "check": '`check("02.softmax", softmax)`, or `check()` for the answer that you defined last',
+    "hint": '`hint("02.softmax")`, or `hint()` for the task that you tried last',
+    "solution": '`solution("02.softmax")`, or `solution()` for the task that you tried last',
+    "play": '`play("02.softmax")`, or `play()` for the check that failed last',
+    "progress": '`progress()`, `progress(all=True)` for every lesson, or `progress(save="progress.json")` to take it with you and `progress(load="progress.json")` where you go on',
+    "predict": '`predict("02.cold", 0.5)`',
+    "reveal": '`reveal("02.cold", value)`',
 }
 AS_STORED = 0  # the seed of the options' order in a notebook as it is built
 IN_YOUR_ORDER = "Each learner sees the options in an order of their own, and this is yours, which may differ from the one that the page showed: choose your letter here and run the cell again."
@@ -90,7 +90,7 @@ def check(task_id=None, answer=LEFT_OUT, seed=None, seconds=10, *more, keep=True
     if answer is None:  # what a call gives whose function returns nothing
         report.message = (
             f"check was given None. Hand over {'the class' if task.module else 'the function'} itself, without brackets behind its name: "
-            f'check("{task.id}", {task.answer_name}).'
+            f'`check("{task.id}", {task.answer_name})`.'
         )
     entry = _changed(task.id, lambda entry: _count(entry, report.state), keep)
     _last_tried[:] = [task.id]
@@ -178,12 +178,12 @@ def play(task_id=None, *more, **unknown):
     if more or unknown or not (task_id is None or isinstance(task_id, str)):
         return _wrong_use("play")
     if not history.in_notebook():
-        return _show(Message("play() works in a notebook: it shows fields to write in."))
+        return _show(Message("`play()` works in a notebook: it shows fields to write in."))
     if task_id is None and not _failed:
-        return _show(Message("There is nothing to play with: play() opens the input on which a check has failed."))
+        return _show(Message("There is nothing to play with: `play()` opens the input on which a check has failed."))
     if (task_id or next(reversed(_failed))) not in _failed:
         task = _task(task_id, "play")
-        none = f"There is no input of {task_id} to play with: play() opens tensors and numbers on which its check has failed."
+        none = f"There is no input of {task_id} to play with: `play()` opens tensors and numbers on which its check has failed."
         return _show(task if isinstance(task, Message) else Message(none))
     from course_utils.learner.player import Player
 

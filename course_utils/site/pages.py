@@ -16,7 +16,7 @@ from course_utils.base.places import file_of, number_of
 from course_utils.checks.answer import judge_answer
 from course_utils.checks.question import LETTERS, NumberQuestion, Prediction
 from course_utils.checks.report import with_code
-from course_utils.figures.words import image
+from course_utils.figures.words import STAYS_LIGHT, image
 from course_utils.lessons import tasks
 
 ASKING = re.compile(r'^(?P<what>predict|check|hint|solution|progress|play)\((?:"(?P<id>[^"]+)")?', re.MULTILINE)
@@ -94,7 +94,14 @@ def _markdown(text, cell):
 
 
 def _code(cell, tags, outputs):
-    return cell | {"metadata": {"tags": [*cell["metadata"].get("tags", ()), *tags]}, "outputs": outputs}
+    metadata = {"tags": [*cell["metadata"].get("tags", ()), *tags]}
+    if pictures := [output["metadata"] for output in outputs if "image/png" in output.get("data", ())]:
+        # Sphinx is told so for all pictures of a cell at once.
+        image = {"alt": " ".join(picture["image/png"]["alt"] for picture in pictures)}
+        if any("needs_background" in picture for picture in pictures):
+            image["classes"] = STAYS_LIGHT
+        metadata["mystnb"] = {"image": image}
+    return cell | {"metadata": metadata, "outputs": outputs}
 
 
 def _html(html):
@@ -147,7 +154,7 @@ def _moving(cell_id, moves, output):
         return output
     words, picture = "".join(data["text/plain"]), base64.b64decode("".join(data["image/png"]))
     facts = {"controls": moves["controls"], "script": f"../_static/moving/{cell_id}.js", "name": cell_id}
-    shown = f'{image(picture, words)}<p role="status">{escape(words)}</p>'
+    shown = f'{image(picture, words, output["metadata"])}<p role="status">{escape(words)}</p>'
     return _html(f'<div class="course-moving">{_facts(facts)}{shown}</div>')
 
 

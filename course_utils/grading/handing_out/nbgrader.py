@@ -12,6 +12,7 @@ import contextlib
 import io
 from pathlib import Path
 
+from course_utils.authoring.composing import OPEN_IN_COLAB
 from course_utils.authoring.sources import BEGIN, CHECK
 from course_utils.base.places import number_of
 from course_utils.checks.answer import judge_answer
@@ -67,7 +68,7 @@ def assignment(notebook: dict, lesson: str, settings: Settings) -> dict:
     points, cells = release.worth(lesson, settings), []
     for cell, following in zip(notebook["cells"], [*notebook["cells"][1:], None], strict=True):
         if cell["cell_type"] == "markdown":
-            cells.append(cell | {"source": _without_badge(cell["source"])})
+            cells.append(cell | {"source": _without_colab(cell["source"])})
             continue
         cell = cell | {"execution_count": None, "outputs": []}
         if BEGIN in cell["source"]:
@@ -115,6 +116,6 @@ def _checked(source):
     return next(ast.unparse(call.args[1]) for call in calls if getattr(call.func, "id", "") == "check")
 
 
-def _without_badge(text):
-    """Return a text without its badge, which opens the course's own exercise, in which nbgrader finds nothing."""
-    return "\n".join(line for line in text.split("\n") if not line.startswith("[![Open in Colab]"))
+def _without_colab(text):
+    """Return a text without its link to Colab, which opens the course's own exercise, in which nbgrader finds nothing."""
+    return "\n".join(line for line in text.split("\n") if not line.startswith(f"[{OPEN_IN_COLAB}]"))

@@ -73,7 +73,13 @@ colour_explorer = explore(mix_at, red=red_slider)
 colour_explorer
 
 # %% [markdown]
-# Equal weights of 0.5 give this purple. With all the weight on one colour, the sum is that colour. This course is about where such weights come from.
+# <details><summary>Answer</summary>
+#
+# Equal weights of 0.5 give this purple.
+#
+# </details>
+#
+# With all the weight on one colour, the sum is that colour. This course is about where such weights come from.
 #
 # ## The PyTorch that you need, in fifteen minutes
 #

@@ -21,22 +21,22 @@ questions = (
     Question(
         "00.q2",
         "broadcasting",
-        "weights has the shape (3,) and values the shape (3, 5). What does (weights[:, None] * values).sum(0) give?",
+        "`weights` has the shape (3,) and `values` the shape (3, 5). What does `(weights[:, None] * values).sum(0)` give?",
         right=(
             "The weighted sum, of shape (5,).",
-            "weights[:, None] is 3×1 and is repeated along the five features; the sum over axis 0 adds up the three vectors.",
+            "`weights[:, None]` is 3×1 and is repeated along the five features; the sum over axis 0 adds up the three vectors.",
         ),
         wrong=(
             (
                 "Three sums, of shape (3,).",
-                "Those would come from a sum over the last axis. sum(0) removes the first axis, of length 3.",
+                "Those would come from a sum over the last axis. `sum(0)` removes the first axis, of length 3.",
             ),
             (
                 "An error, since 3 and 5 do not match.",
-                "That happens without the None: shapes are lined up from the right, and 3 does not fit 5. With it the shapes are 3×1 and 3×5.",
+                "That happens without the `None`: shapes are lined up from the right, and 3 does not fit 5. With it the shapes are 3×1 and 3×5.",
             ),
             (
-                "The same as values.sum(0).",
+                "The same as `values.sum(0)`.",
                 "Each vector is multiplied by its weight before it is added.",
             ),
         ),
@@ -44,7 +44,7 @@ questions = (
     Question(
         "00.q3",
         "a matrix product",
-        "A has the shape (2, 7, 3) and B the shape (2, 3, 5). What is the shape of A @ B?",
+        "`A` has the shape (2, 7, 3) and `B` the shape (2, 3, 5). What is the shape of `A @ B`?",
         right=(
             "(2, 7, 5)",
             "The product is computed for each of the two matrices in the batch, and the axis of length 3, which is summed over, disappears.",
@@ -55,7 +55,7 @@ questions = (
                 "(2, 7, 3, 5)",
                 "The two axes of length 3 are multiplied with each other and added up, so neither of them stays.",
             ),
-            ("(2, 5, 7)", "The rows of A come before the columns of B."),
+            ("(2, 5, 7)", "The rows of `A` come before the columns of `B`."),
         ),
     ),
     Question(
@@ -87,11 +87,11 @@ questions = (
         "Your answer fails and you do not see why. What can you do?",
         right=(
             "Read what the report says, then ask for a hint, which gives away a little at a time.",
-            "The hints start with the idea, then give a worked example, then the steps. After an attempt, solution() shows a solution.",
+            "The hints start with the idea, then give a worked example, then the steps. After an attempt, `solution()` shows a solution.",
         ),
         wrong=(
             (
-                "Call solution() before you write anything.",
+                "Call `solution()` before you write anything.",
                 "It asks you to try first: an answer that you have only read is soon forgotten.",
             ),
             (

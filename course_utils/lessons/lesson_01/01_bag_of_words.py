@@ -378,7 +378,11 @@ case_explorer = explore(four_cases, **sliders)
 case_explorer
 
 # %% [markdown]
+# <details><summary>Answer</summary>
+#
 # Three of the four can be right, but never all four. They would need $g > 0$, $h < 0$, $g + n < 0$ and $h + n > 0$. The first and the last add up to $g + h + n > 0$, and the other two to $g + h + n < 0$. Both cannot hold.
+#
+# </details>
 #
 # Plain reviews are more frequent than negated ones, so the best sum loses one of the two negated cases. What is the most that it can get right?
 

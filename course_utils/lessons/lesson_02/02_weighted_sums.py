@@ -110,7 +110,13 @@ temperature_explorer = explore(weights_at, temperature=slider)
 temperature_explorer
 
 # %% [markdown]
-# Temperatures between 2.4 and 3.5 do that. As the temperature falls towards 0, the largest score gets all the weight. As it grows, the weights become equal, and the context becomes the mean of the vectors.
+# <details><summary>Answer</summary>
+#
+# Temperatures between 2.4 and 3.5 do that.
+#
+# </details>
+#
+# As the temperature falls towards 0, the largest score gets all the weight. As it grows, the weights become equal, and the context becomes the mean of the vectors.
 #
 # ## Where do scores come from?
 #

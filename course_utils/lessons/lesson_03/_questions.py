@@ -68,23 +68,23 @@ questions = (
     Question(
         "03.q4",
         "two masks at once",
-        "A padding mask has the shape B×S, a causal mask T×T, with T = S. Both are True where a query may attend. How do you combine them for "
+        "A padding mask has the shape B×S, a causal mask T×T, with T = S. Both are `True` where a query may attend. How do you combine them for "
         "scores of the shape B×T×S?",
         right=(
-            "padding[:, None] & causal",
+            "`padding[:, None] & causal`",
             "B×1×S against T×S broadcasts to B×T×S, and a pair is open only if both masks allow it.",
         ),
         wrong=(
             (
-                "padding[:, :, None] & causal",
+                "`padding[:, :, None] & causal`",
                 "That is B×S×1: it closes rows, in which padding is the query. The mask is about keys, so it has to close columns.",
             ),
             (
-                "padding[:, None] | causal",
+                "`padding[:, None] | causal`",
                 "The shape is right, but “or” opens a pair that one of the masks forbids: words would see the future.",
             ),
             (
-                "padding & causal",
+                "`padding & causal`",
                 "With more than one sentence it is an error or, where B = T, a wrong mask without an error: it mixes up sentences and queries.",
             ),
         ),

@@ -351,7 +351,11 @@ length_explorer = explore(translations_up_to, length=length_slider)
 length_explorer
 
 # %% [markdown]
+# <details><summary>Answer</summary>
+#
 # In our run, the first wrong words appear at nine words. In yours, this may be a little earlier or later. At twelve words, the translation begins well and then goes wrong: its words belong to the language, but they do not say what the source says.
+#
+# </details>
 #
 # These are only a few sentences, so now we count. For each length we translate 200 sentences. Nearly all of the longer ones are new to the model. A word is right if it stands at the right position. This is strict: if the model leaves out one word, all later words are wrong. What share of the words will be right in sentences of 12 words?
 

@@ -202,7 +202,7 @@ table(rows, seeds, corner="share of words right", digits=2)
 #
 # ## Where does each word look?
 #
-# Now the captioner writes by itself: it begins with BOS and stops at EOS. Then we draw the map of each word. The darker the orange, the larger the weight. Dashes frame the thing that should be named. For which words is nearly all weight in one cell? The slider shows other scenes.
+# Now the captioner writes by itself: it begins with BOS and stops at EOS. Then we draw the map of each word. The stronger the orange, the larger the weight. Dashes frame the thing that should be named. For which words is nearly all weight in one cell? The slider shows other scenes.
 
 
 # %%

@@ -215,7 +215,13 @@ head_explorer = explore(
 head_explorer
 
 # %% [markdown]
-# With a gate of 0, the head goes on to position 3, and the key does not matter. We say that the head **walks**. With a gate of 1, it goes to position 1. We say that it **jumps**: it finds what resembles the key, and goes on from there. A greater strength makes the jump clearer.
+# <details><summary>Answer</summary>
+#
+# A gate of 0 sends the head to position 3, and then the key does not matter. A gate of 1 sends it to position 1. A greater strength makes this clearer.
+#
+# </details>
+#
+# We say that a head **walks** when it goes on from its old position. It **jumps** when it finds what resembles the key, and goes on from there.
 #
 # ## The machine
 #

@@ -218,7 +218,7 @@ heights = {f"key {j}\nweight {weights[j]:.2g}": z[j].item() for j in range(3)}
 plots.above_line(heights, tau.item(), "score", "τ")
 
 # %% [markdown]
-# For two keys, τ is (1 + 0.6 - 1) / 2 = 0.3. The weight of a key is the dark part of its bar, above the line. The parts are 0.7 and 0.3, which add up to 1. If the first score were larger than the others by 1 or more, the first key would get all the weight.
+# For two keys, τ is (1 + 0.6 - 1) / 2 = 0.3. The weight of a key is the part of its bar above the line. The parts are 0.7 and 0.3, which add up to 1. If the first score were larger than the others by 1 or more, the first key would get all the weight.
 #
 # In the exercises, you write sparsemax for many rows and a mask. Here we import it, and pass it to `attend` in place of the softmax: `partial` makes a function in which one argument is already given. What does step 9 of our example look at then?
 
@@ -492,7 +492,7 @@ report = compared.report("mine", mine, 2, promises, expected)
 print(report)
 
 # %% [markdown]
-# **The result.** For `once` our expectation was right. In `latest`, `mine` is better than we expected, and far better than the dot product at every length. The second picture shows the weights of one model in `latest`, as a mean over its heads. Many of the dark squares lie near the diagonal, where the latest keys are.
+# **The result.** For `once` our expectation was right. In `latest`, `mine` is better than we expected, and far better than the dot product at every length. The second picture shows the weights of one model in `latest`, as a mean over its heads. Many of the squares with much weight lie near the diagonal, where the latest keys are.
 #
 # `mine` comes from ALiBi, so we compare it with ALiBi, too, at 128 steps and for the same seeds. A plus means that `mine` has more right answers. Is it better in both worlds?
 
