@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from course_utils.base.places import course_folder
+from course_utils.base.places import course_folder, is_clone
 
 WORDS = "Write the course as a folder of web pages, which needs no server."
 
@@ -11,7 +11,10 @@ def add_arguments(parser) -> None:
     """Add lessons, --out and --without-solutions."""
     parser.add_argument("lessons", nargs="*", metavar="LESSON", help="such as 03; all if left out")
     parser.add_argument(
-        "--out", type=Path, metavar="DIR", help="the folder that is written (site in the course's folder)"
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help="the folder that is written (site, in the folder of a clone or else in the current one)",
     )
     parser.add_argument("--without-solutions", action="store_true", help="show exercises and hints, and no solutions")
 
@@ -21,7 +24,7 @@ def run(options) -> int:
     root = course_folder()
     from course_utils.site.build import build_site
 
-    out = options.out or root / "site"
+    out = options.out or (root if is_clone(root) else Path()) / "site"
     count = build_site(root, out, options.lessons, not options.without_solutions)
     print(f"{count} pages are in {out}: open {out / 'index.html'} in a browser.")
     return 0

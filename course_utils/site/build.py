@@ -16,7 +16,7 @@ from pathlib import Path
 from course_utils.authoring.build import build, repository_of
 from course_utils.base.environment import need
 from course_utils.base.errors import CourseError
-from course_utils.base.places import chosen, file_of, names_in
+from course_utils.base.places import chosen, file_of, is_clone, names_in
 from course_utils.figures import every_head
 from course_utils.models.files import PRETRAINED
 from course_utils.site import contents, moving, pages
@@ -39,7 +39,7 @@ def build_site(root: Path, out: Path, wanted: list[str] | None = None, solutions
     names = names_in(root, "notebooks")
     names = chosen(wanted, names) if wanted else names
     need("site")
-    if stale := build(root, names, check=True, say=lambda line: None):
+    if is_clone(root) and (stale := build(root, names, check=True, say=lambda line: None)):
         raise CourseError(f"The site is made from notebooks that are up to date, and these are not: {'; '.join(stale)}")
     if out.exists() and any(out.iterdir()) and not (out / MARK).is_file():
         raise CourseError(f"{out} holds something that `course site` did not write: name another folder, or empty it.")
