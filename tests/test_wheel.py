@@ -95,6 +95,13 @@ def test_another_project_with_notebooks_is_no_clone(folder, installed):
         clone_folder()
 
 
+def test_what_is_installed_is_no_clone(installed, monkeypatch):
+    monkeypatch.chdir(installed / "notebooks")
+    assert course_folder() == installed
+    with pytest.raises(CourseError, match="is not inside the course"):
+        clone_folder()
+
+
 def test_inside_a_clone_the_clone_counts(folder):
     shutil.copy(ROOT / "pyproject.toml", folder)
     (folder / "notebooks").mkdir()

@@ -88,7 +88,7 @@ def desk_folder() -> Path:
     if not PUBLISHED.is_dir():
         return clone_folder()
     own = here / OWN
-    if own.exists() and not (own.is_dir() and not any(own.iterdir())):
+    if own.is_file() or own.is_dir() and any(own.iterdir()):
         raise CourseError(
             f"{own} is there already and holds something else, and your copies of the lessons would go into a folder of this name. "
             "Change into another folder, such as a new one, and run this again there."
@@ -107,9 +107,9 @@ def course_of(desk: Path) -> Path:
 
 
 def is_clone(folder: Path) -> bool:
-    """Return whether a folder is a clone of the course, and not another project that has notebooks."""
+    """Return whether a folder is a clone of the course, and not what a wheel holds of it, or another project that has notebooks."""
     project = folder / "pyproject.toml"
-    if not (project.is_file() and (folder / "notebooks").is_dir()):
+    if folder == PUBLISHED or not (project.is_file() and (folder / "notebooks").is_dir()):
         return False
     return f'name = "{DISTRIBUTION}"' in project.read_text(encoding="utf-8", errors="replace")
 
