@@ -223,7 +223,7 @@ def test_an_interruption_is_quiet(monkeypatch, capsys):
 class Lab:
     """A running `course lab`: `port`, `path` and `token` are read from what it prints."""
 
-    def __init__(self, folder, *arguments, wait=patience.SECONDS, **environment):
+    def __init__(self, folder, *arguments, wait=patience.SECONDS, python=sys.executable, **environment):
         environment = {
             **os.environ,
             "PYTHONPATH": str(ROOT),
@@ -231,7 +231,7 @@ class Lab:
             **environment,
         }
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "course_utils", "lab", "--no-browser", *arguments],
+            [python, "-m", "course_utils", "lab", "--no-browser", *arguments],
             cwd=folder,
             env={**environment, "JUPYTER_RUNTIME_DIR": str(folder / "runtime"), "PYTHONUNBUFFERED": "1"},
             stdout=subprocess.PIPE,

@@ -844,5 +844,5 @@ def test_a_release_build_fails_while_a_placeholder_stands(tmp_path):
     for path in (project, tmp_path / "docs" / "page.md"):
         path.write_text(path.read_text().replace("example/", "ada/"))
     assert build.placeholders(tmp_path) == []
-    workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
+    workflow = (ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8")
     assert "course build --check --release" in workflow and "refs/tags/" in workflow

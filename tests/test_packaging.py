@@ -20,20 +20,29 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from course_utils.authoring import testing
+from course_utils.base.places import FOLDERS, names_in
 
 ROOT = Path(__file__).resolve().parent.parent
 PYTHONS = ("3.10", "3.11", "3.12", "3.13")
+PUBLISHED = "course_utils/published/"  # in a wheel: what learners open and teachers hand out
 PLATFORMS = {"linux": "Linux", "darwin": "Darwin", "win32": "Windows"}
 
 
-def build_wheel(folder):
-    """Build the course's wheel from a copy, so that the tree stays clean and no old build/ gets in."""
+def build_wheel(folder, change=None):
+    """Build the course's wheel from a copy, so that the tree stays clean and no old build/ gets in; `change` may alter that copy.
+
+    Without a change, COURSE_WHEEL may name a wheel that has been built already, such as one that is going to be published.
+    """
+    if change is None and (built := os.environ.get("COURSE_WHEEL")):
+        return ROOT / built
     copy = folder / "copy"
-    copy.mkdir()
-    for name in ("pyproject.toml", "README.md", "LICENSE", "LICENSE-TEXT"):
+    copy.mkdir(parents=True)
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE", "LICENSE-TEXT"):
         shutil.copy(ROOT / name, copy)
-    for name in ("course_utils", "tests"):
+    for name in ("course_utils", "tests", "docs", *FOLDERS):
         shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+    if change:
+        change(copy)
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, copy]
     subprocess.run(command, check=True)
     return next(folder.glob("*.whl"))
@@ -115,12 +124,19 @@ def test_the_wheel_holds_every_file_of_the_course_and_no_tests(tmp_path):
     files = {path.relative_to(ROOT) for path in (ROOT / "course_utils").rglob("*") if path.is_file()}
     left_out = (".", "__pycache__", "right")  # right answers in other styles are for the tests
     kept = {path.as_posix() for path in files if not any(part.startswith(left_out) for part in path.parts)}
-    assert kept == {name for name in names if name.startswith("course_utils/")}
+    published = {name.removeprefix(PUBLISHED) for name in names if name.startswith(PUBLISHED)}
+    assert kept == {name for name in names if name.startswith("course_utils/")} - {
+        PUBLISHED + name for name in published
+    }
+    built = {path.relative_to(ROOT).as_posix() for folder in FOLDERS for path in (ROOT / folder).glob("*.ipynb")}
+    assert len(built) == 3 * len(names_in(ROOT, "notebooks"))
+    pages = {f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")}
+    assert published == {*built, *pages, "README.md", "LICENSE", "LICENSE-TEXT", "pyproject.toml"}
     assert any(name.endswith("/LICENSE") for name in names)
     assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == {"course_utils"}
 
 
-@pytest.mark.parametrize("name", ["ci", "nightly", "site"])
+@pytest.mark.parametrize("name", ["ci", "nightly", "release"])
 def test_a_workflow_is_valid(name):
     workflow = ROOT / ".github" / "workflows" / f"{name}.yml"
     schema = ("--builtin-schema", "vendor.github-workflows")
@@ -141,6 +157,19 @@ def test_every_change_is_tested_on_every_python_and_system():
 def test_every_check_there_is_runs_at_night():
     nightly = (ROOT / ".github" / "workflows" / "nightly.yml").read_text(encoding="utf-8")
     assert "schedule:" in nightly and "make test-all" in jobs("nightly")["linux"]["steps"][-1]["run"]
+
+
+def test_only_a_tag_publishes():
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8"))
+    assert workflow[True] == {"push": {"tags": ["v*"]}, "workflow_dispatch": None}  # YAML reads "on" as a truth value
+    assert workflow["permissions"] == {"contents": "read"}
+    build, *publishing = workflow["jobs"].values()
+    assert "permissions" not in build and len(publishing) == 2
+    for job in publishing:
+        assert job["if"] == "github.event_name == 'push' && startsWith(github.ref, 'refs/tags/v')"
+        assert job["needs"] == "build" and job["permissions"]["id-token"] == "write"
+    others = [jobs(path.stem) for path in (ROOT / ".github" / "workflows").glob("*.yml") if path.stem != "release"]
+    assert not any("publish" in str(job) or "deploy" in str(job) for job in others)
 
 
 needs_make = pytest.mark.skipif(

@@ -27,7 +27,17 @@ PYTHONS = ((3, 10), (3, 13))  # the oldest and the newest the course is tested o
 KERNEL_NAME = "Attention course"
 # An extra of pyproject.toml -> a module that shows whether it is installed.
 EXTRAS = {"lab": "jupyterlab", "test": "nbval", "site": "sphinx_book_theme"}
-INSTALL = 'pip install -c constraints.txt -e ".[lab]"'
+IN_CLONE = (Path(__file__).resolve().parents[2] / "pyproject.toml").is_file()
+
+
+def install(extras: str) -> str:
+    """Return the command that installs extras of pyproject.toml, such as "lab,test": in a clone, or where a wheel was installed."""
+    return (
+        f'pip install -c constraints.txt -e ".[{extras}]"' if IN_CLONE else f'pip install "attention-course[{extras}]"'
+    )
+
+
+INSTALL = install("lab")
 
 CHROMIUM_COMMANDS = (
     "chromium",
@@ -98,5 +108,5 @@ def find_chromium() -> str | None:
 def need(extra: str) -> None:
     """Raise `CourseError` unless an extra of pyproject.toml, "lab", "test" or "site", is installed."""
     if find_spec(EXTRAS[extra]) is None:
-        wanted = "lab,site" if extra == "site" else "lab,test"
-        raise CourseError(f'{EXTRAS[extra]} is missing: run `pip install -c constraints.txt -e ".[{wanted}]"` first.')
+        command = install("lab,site") if extra == "site" else install("lab,test") if IN_CLONE else INSTALL
+        raise CourseError(f"{EXTRAS[extra]} is missing: run `{command}` first.")

@@ -11,8 +11,12 @@ from course_utils.base.errors import CourseError
 
 FOLDERS = ("notebooks", "solutions", "exercises")  # that hold a notebook for each lesson
 ENDINGS = {"exercises": "_exercises"}  # what follows the name: JupyterLab calls a tab by its file alone
-OWN = "my_course"  # in the course's folder: the learner's own copies, which git ignores
+OWN = "my_course"  # the learner's own copies, in a clone, where git ignores them, or in the folder where `course lab` was called
 NAMED = "[0-9][0-9]_*"  # what the files of lessons are called
+DISTRIBUTION = "attention-course"  # what pip calls the course
+PUBLISHED = (
+    Path(__file__).resolve().parents[1] / "published"
+)  # what a wheel holds of the course's folder beside the code
 LESSONS = "course_utils/lessons"  # a folder for each lesson, with all that people write for it
 
 
@@ -63,21 +67,73 @@ def chosen(wanted: Iterable[str], known: Iterable[str], having: str = "") -> lis
     return [lesson for lesson in known if lesson in found]
 
 
-def course_folder() -> Path:
-    """Return the folder of the course around the current one. Raises `CourseError`."""
-    try:
-        here = Path.cwd()
-    except OSError:
-        raise CourseError("The current folder is gone: change into the folder of the course.") from None
-    if found := next(filter(_is_course, (here, *here.parents)), None):
+def clone_folder() -> Path:
+    """Return the clone of the course around the current folder, for what only a clone has: sources, tests. Raises `CourseError`."""
+    here = _here()
+    if found := _around(here, is_clone):
         return found
     raise CourseError(
-        f"{here} is not inside the course: change into its folder (it holds pyproject.toml and notebooks/)."
+        f"{here} is not inside the course: change into the folder of a clone (it holds pyproject.toml and notebooks/)."
     )
 
 
-def _is_course(folder):
-    return (folder / "pyproject.toml").is_file() and (folder / "notebooks").is_dir()
+def desk_folder() -> Path:
+    """Return the folder that my_course lies in, or will: the clone around here, else that of copies made before, else the current one.
+
+    Raises `CourseError` where there is no course to copy, and where a folder of that name holds other things.
+    """
+    here = _here()
+    if found := _around(here, is_clone, _holds_copies):
+        return found
+    if not PUBLISHED.is_dir():
+        return clone_folder()
+    own = here / OWN
+    if own.is_file() or own.is_dir() and any(own.iterdir()):
+        raise CourseError(
+            f"{own} is there already and holds something else, and your copies of the lessons would go into a folder of this name. "
+            "Change into another folder, such as a new one, and run this again there."
+        )
+    return here
+
+
+def course_folder() -> Path:
+    """Return the folder that the built notebooks lie in: the clone around here, else the installed course. Raises `CourseError`."""
+    return _around(_here(), is_clone) or (PUBLISHED if PUBLISHED.is_dir() else clone_folder())
+
+
+def course_of(desk: Path) -> Path:
+    """Return the folder that the built notebooks lie in for whoever has their copies in `desk`: a clone has its own."""
+    return desk if is_clone(desk) or not PUBLISHED.is_dir() else PUBLISHED
+
+
+def is_clone(folder: Path) -> bool:
+    """Return whether a folder is a clone of the course, and not what a wheel holds of it, or another project that has notebooks."""
+    project = folder / "pyproject.toml"
+    if folder == PUBLISHED or not (project.is_file() and (folder / "notebooks").is_dir()):
+        return False
+    return f'name = "{DISTRIBUTION}"' in project.read_text(encoding="utf-8", errors="replace")
+
+
+def remedy(course: Path, in_clone: str) -> str:
+    """Return the command that brings a damaged file of the course back: one for a clone, another for an installed course."""
+    return in_clone if course != PUBLISHED else f"pip install --force-reinstall --no-deps {DISTRIBUTION}"
+
+
+def _here():
+    try:
+        return Path.cwd()
+    except OSError:
+        raise CourseError("The current folder is gone: change into the folder of the course.") from None
+
+
+def _around(here, *kinds):
+    """Return the nearest folder of the first of these kinds that is `here` or above it, None where there is none."""
+    around = (here, *here.parents)
+    return next((folder for is_it in kinds for folder in filter(is_it, around)), None)
+
+
+def _holds_copies(folder):
+    return any((folder / OWN / copied).is_dir() for copied in ("notebooks", "exercises"))
 
 
 def _holds_work(folder):
@@ -87,13 +143,12 @@ def _holds_work(folder):
 def learners_folder() -> Path:
     """Return the folder that keeps a learner's progress: named by COURSE_HOME, else the course around here, else the current one.
 
-    The course comes first, so that notebooks share one progress whether they lie in the course or in the learner's own copies.
+    The course comes first, or what holds my_course, so that notebooks share one progress wherever they lie.
     """
     if named := os.environ.get("COURSE_HOME"):
         return Path(named)
     here = Path.cwd()
-    around = (here, *here.parents)
-    return next((folder for is_it in (_is_course, _holds_work) for folder in filter(is_it, around)), here)
+    return _around(here, is_clone, _holds_copies, _holds_work) or here
 
 
 def names_in(root: Path, folder: str) -> list[str]:

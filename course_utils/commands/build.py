@@ -1,6 +1,6 @@
 """`course build`: writes the notebooks from their sources (`authoring/build.py`)."""
 
-from course_utils.base.places import course_folder
+from course_utils.base.places import clone_folder
 from course_utils.commands._arguments import report
 
 WORDS = "Write the notebooks from their sources: what changed, or the lessons named."
@@ -18,7 +18,7 @@ def add_arguments(parser) -> None:
 
 def run(options) -> int:
     """Build; 1 if anything is wrong or, with --check, stale."""
-    root = course_folder()
+    root = clone_folder()
     from course_utils.authoring.build import build, placeholders
 
     written = []

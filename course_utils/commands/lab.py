@@ -2,12 +2,25 @@
 
 import argparse
 import os
+import subprocess
 import sys
+from importlib import invalidate_caches
+from importlib.util import find_spec
 from pathlib import Path
 
-from course_utils.base.environment import KERNEL_NAME, kernel_is_ours, need
+from course_utils.base.environment import IN_CLONE, KERNEL_NAME, kernel_is_ours, need
 from course_utils.base.errors import CourseError
-from course_utils.base.places import OWN, chosen, course_folder, names_in, number_of, sources_in
+from course_utils.base.places import (
+    DISTRIBUTION,
+    OWN,
+    chosen,
+    course_of,
+    desk_folder,
+    names_in,
+    number_of,
+    remedy,
+    sources_in,
+)
 
 WORDS = "Open JupyterLab on your own copy of a lesson."
 SETTINGS = Path(__file__).parent / "lab_settings"
@@ -31,8 +44,8 @@ def _port(text):
 
 def run(options) -> int:
     """Start JupyterLab and stay until it ends."""
-    root = course_folder()
-    need("lab")
+    root = desk_folder()
+    _complete()
     _set_up_kernel()  # before copies are made, which name it
     notebook = _notebook(root, options.lesson)
     _say_what_is_newer(root)
@@ -54,25 +67,35 @@ def run(options) -> int:
         arguments.append("--no-browser")
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         arguments.append("--allow-root")
-    print(f"Opening {OWN}/{notebook} in JupyterLab. Ctrl-C here ends it.", flush=True)
+    print(f"Opening {OWN}/{notebook} in JupyterLab; {OWN} is in {root}. Ctrl-C here ends it.", flush=True)
     from jupyterlab.labapp import main as lab
 
     return lab(arguments) or 0
+
+
+def _complete():
+    """Install JupyterLab where the course was installed without it, as on Colab; a clone is told what to run."""
+    if find_spec("jupyterlab") is None and not IN_CLONE:
+        print("JupyterLab is not there yet. It is being installed, which takes a minute or two.", flush=True)
+        subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", f"{DISTRIBUTION}[lab]"])
+        invalidate_caches()
+    need("lab")
 
 
 def _notebook(root, lesson):
     """Return the learner's copy of a lesson such as 02, as a path in the folder of copies, once it can be read."""
     from course_utils.desk import copies
 
-    known = sorted({*sources_in(root, "notebooks"), *names_in(root, "notebooks")})
+    course = course_of(root)
+    known = sorted({*sources_in(course, "notebooks"), *names_in(course, "notebooks")})
     (name,) = chosen([lesson], known)
     copies.rename_old(root)
     for place in copies.make_missing(root):
         print(f"{place.built} held changes of yours: your copy, {place.own}, begins with them.")
     place = copies.Place(root, "notebooks", name)
     if copies.read(root / place.own) is None:
-        what = "cannot be read as a notebook" if (root / place.built).exists() else "is not there"
-        raise CourseError(f"{place.built} {what}: run `course build {number_of(name)}`.")
+        what = "cannot be read as a notebook" if place.original.exists() else "is not there"
+        raise CourseError(f"{place.built} {what}: run `{remedy(course, f'course build {number_of(name)}')}`.")
     return place.built
 
 

@@ -1,6 +1,6 @@
 """`course lint`: holds the notebooks to the style guide (`authoring/lint.py`)."""
 
-from course_utils.base.places import course_folder
+from course_utils.base.places import clone_folder
 from course_utils.commands._arguments import report
 
 WORDS = "Hold the notebooks to the style guide."
@@ -12,7 +12,7 @@ def add_arguments(parser) -> None:
 
 def run(options) -> int:
     """Print what breaks a rule; 1 if anything does."""
-    root = course_folder()
+    root = clone_folder()
     from course_utils.authoring.lint import lint
 
     problems = lint(root)

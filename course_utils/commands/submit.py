@@ -3,7 +3,7 @@
 from datetime import datetime
 from pathlib import Path
 
-from course_utils.base.places import course_folder
+from course_utils.base.places import desk_folder
 from course_utils.commands._arguments import quoted
 
 WORDS = "Write the file to hand in for a lesson, and say what is missing in it."
@@ -21,7 +21,7 @@ def add_arguments(parser) -> None:
 
 def run(options) -> int:
     """Write the file, and say what is in it and where it lies."""
-    root = course_folder()
+    root = desk_folder()
     from course_utils.desk.copies import rename_old
     from course_utils.desk.handing_in import submit
 

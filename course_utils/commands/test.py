@@ -3,7 +3,7 @@
 from datetime import date
 
 from course_utils.base.environment import need
-from course_utils.base.places import course_folder
+from course_utils.base.places import clone_folder
 
 WORDS = "Run the checks: those that every change has to pass, or more, or fewer."
 
@@ -28,7 +28,7 @@ def add_arguments(parser) -> None:
 
 def run(options) -> int:
     """Run the checks; 1 if one failed."""
-    root = course_folder()
+    root = clone_folder()
     need("test")
     from course_utils.authoring import testing
 

@@ -1,6 +1,6 @@
 """`course update`: brings new versions of lessons into the learner's own copies (`desk/updating.py`)."""
 
-from course_utils.base.places import course_folder
+from course_utils.base.places import desk_folder
 from course_utils.commands._arguments import report
 
 WORDS = "Bring new versions of lessons into your own copies; what you have written stays."
@@ -15,7 +15,7 @@ def add_arguments(parser) -> None:
 
 def run(options) -> int:
     """Update, and say for each copy what was done; 1 if one could not be updated."""
-    root = course_folder()
+    root = desk_folder()
     from course_utils.desk.copies import rename_old
     from course_utils.desk.updating import update
 

@@ -18,7 +18,7 @@ from course_utils.authoring.composing import cell_id, content_hash
 from course_utils.base.environment import kernel_metadata
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
-from course_utils.base.places import OWN, file_of, names_in, number_of
+from course_utils.base.places import OWN, course_of, file_of, names_in, number_of
 from course_utils.grading.reading.notebook_file import INVALID, Unreadable, cells_of, read_own
 
 KINDS = ("code", "markdown", "raw")
@@ -30,18 +30,23 @@ COPIED = ("notebooks", "exercises")
 class Place:
     """One notebook of the course, such as folder "exercises" and name "02_weighted_sums", and the learner's copy of it."""
 
-    root: Path
+    root: Path  # the folder that my_course lies in
     folder: str
     name: str
 
     @property
     def built(self) -> str:
-        """The course's own notebook, as a path below its folder."""
+        """The course's own notebook, as a path below the course's folder."""
         return file_of(self.folder, self.name)
 
     @property
+    def original(self) -> Path:
+        """The course's own notebook, wherever that lies."""
+        return course_of(self.root) / self.built
+
+    @property
     def own(self) -> str:
-        """The learner's copy, as a path below the course's folder."""
+        """The learner's copy, as a path below the root."""
         return f"{OWN}/{self.built}"
 
     @property
@@ -52,7 +57,7 @@ class Place:
 
 def places(root: Path) -> Iterator[Place]:
     """Give the notebooks of the course that are copied, a lesson before its exercises."""
-    found = [Place(root, folder, name) for folder in COPIED for name in names_in(root, folder)]
+    found = [Place(root, folder, name) for folder in COPIED for name in names_in(course_of(root), folder)]
     return iter(sorted(found, key=lambda place: (place.name, COPIED.index(place.folder))))
 
 
@@ -83,11 +88,11 @@ def make_missing(root: Path) -> list[Place]:
     for place in places(root):
         path = root / place.own
         try:
-            if path.exists() or (built := read(root / place.built)) is None:
+            if path.exists() or (built := read(place.original)) is None:
                 continue
         except CourseError:
             continue
-        untouched = is_as_built(root / place.built)
+        untouched = is_as_built(place.original)
         path.parent.mkdir(parents=True, exist_ok=True)
         write(path, to_text(copy_of(place, built, untouched)))
         if not untouched:
@@ -100,11 +105,11 @@ def newer(root: Path) -> list[Place]:
     found = []
     for place in places(root):
         try:
-            own, built = read(root / place.own), read(root / place.built)
+            own, built = read(root / place.own), read(place.original)
         except CourseError:
             continue
         known = own and copied(own)
-        if known and built and known["version"] != version_of(built) and is_as_built(root / place.built):
+        if known and built and known["version"] != version_of(built) and is_as_built(place.original):
             found.append(place)
     return found
 

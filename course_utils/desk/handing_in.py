@@ -16,7 +16,7 @@ from course_utils.authoring.composing import cell_id
 from course_utils.authoring.sources import CHECK
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
-from course_utils.base.places import OWN, chosen, file_of, names_in, number_of
+from course_utils.base.places import OWN, chosen, course_of, file_of, names_in, number_of
 from course_utils.desk.copies import KINDS, a_dict, to_text, with_id
 from course_utils.grading.reading.lessons import names_by_lesson
 from course_utils.grading.reading.notebook_file import (
@@ -63,11 +63,11 @@ def submit(root: Path, lesson: str, file: Path | None = None) -> HandedIn:
     """Write the file to hand in for a lesson. Raises `CourseError` where there is nothing that could be graded.
 
     Args:
-        root: the folder of the course.
+        root: the folder that my_course lies in.
         lesson: as "03" or "03_queries_keys_values".
         file: the notebook; the learner's own copy of the lesson's exercises if left out.
     """
-    (name,) = chosen([lesson], names_in(root, "exercises"), " with exercises")
+    (name,) = chosen([lesson], names_in(course_of(root), "exercises"), " with exercises")
     path = file or root / OWN / file_of("exercises", name)
     if not path.exists():
         raise CourseError(f"{path} is not there: `course lab` makes your copies, and --file names another notebook.")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
-from course_utils.base.places import OWN, chosen, number_of
+from course_utils.base.places import OWN, chosen, course_of, number_of, remedy
 from course_utils.checks.task import count
 from course_utils.desk import copies
 from course_utils.desk.merging import answered, asked, merge
@@ -41,11 +41,12 @@ def update(root: Path, names: list[str], say: Callable[[str], None] = print) -> 
 def _update(place):
     """Update one copy; return the line that says what was done, "" where there was nothing to do."""
     path = place.root / place.own
-    own, built = copies.read(path), copies.read(place.root / place.built)
-    if not copies.is_as_built(place.root / place.built):
+    own, built = copies.read(path), copies.read(place.original)
+    if not copies.is_as_built(place.original):
+        back = f"git checkout {place.built}"
         raise CourseError(
             f"{place.built} holds something else than the course's version, perhaps an answer of yours: "
-            f"keep what you need of it elsewhere, then bring it back with `git checkout {place.built}`."
+            f"keep what you need of it elsewhere, then bring it back with `{remedy(course_of(place.root), back)}`."
         )
     if own is None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -88,7 +89,7 @@ def _told_by_cells(place, own, built):
 
 
 def _keep(place, path):
-    """Keep what a copy is now; return where, as a path below the course's folder."""
+    """Keep what a copy is now; return where, as a path below the folder of my_course."""
     folder = place.root / EARLIER / place.folder
     folder.mkdir(parents=True, exist_ok=True)
     stem, number = f"{place.name}_{datetime.now():%Y-%m-%d_%H-%M-%S}", 1

@@ -9,12 +9,13 @@ import zipfile
 from pathlib import Path
 
 from course_utils.base.errors import CourseError
-from course_utils.base.places import LESSONS
+from course_utils.base.places import LESSONS, PUBLISHED
 from course_utils.lessons import tasks
 
 NAME = "attention-course.zip"
 FOLDER = "attention-course"  # in the archive, as pip wants one
 BESIDE = ("pyproject.toml", "README.md", "LICENSE", "LICENSE-TEXT")
+LEFT_OUT = {"__pycache__", PUBLISHED.name}
 ANSWERS = f"{LESSONS}/answers.json"
 SOLVED = ("lesson_*/[0-9]*_exercises.py", "lesson_*/right/*")  # in the folder of the lessons
 MADE = (2026, 1, 1, 0, 0, 0)  # the same for each file, so that the same course gives the same bytes
@@ -27,13 +28,12 @@ def package(root: Path, note: str) -> bytes:
         root: the folder of the course.
         note: a sentence, which `solution` shows in place of each solution.
     """
-    files = [root / name for name in BESIDE]
-    files += [
-        path
-        for path in (root / "course_utils").rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts and not any(map(path.match, SOLVED))
-    ]
-    names = {path.relative_to(root).as_posix(): path for path in sorted(files)}
+    code = PUBLISHED.parent
+    names = {name: root / name for name in BESIDE}
+    for path in sorted(code.rglob("*")):
+        place = path.relative_to(code.parent)
+        if path.is_file() and LEFT_OUT.isdisjoint(place.parts) and not any(map(path.match, SOLVED)):
+            names[place.as_posix()] = path
     try:
         content = {f"{FOLDER}/{name}": path.read_bytes() for name, path in names.items() if name != ANSWERS}
     except OSError as error:

@@ -15,7 +15,7 @@ from course_utils.authoring.composing import content_hash
 from course_utils.authoring.sources import CHECK
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
-from course_utils.base.places import chosen, file_of, names_in, number_of
+from course_utils.base.places import chosen, file_of, names_in, number_of, remedy
 from course_utils.grading.handing_out.package import NAME, package
 from course_utils.grading.reading.settings import Settings, written_out
 from course_utils.lessons import tasks
@@ -93,24 +93,22 @@ def lessons(root: Path, names: list[str]) -> list[str]:
     """Return the lessons with exercises that the names stand for, as "03_queries_keys_values", in order; all for none."""
     known = names_in(root, "exercises")
     if not known:
-        raise CourseError(f"{root / 'exercises'} holds no notebooks: run `course build` first.")
+        raise CourseError(f"{root / 'exercises'} holds no notebooks: run `{remedy(root, 'course build')}` first.")
     return chosen(names, known, " with exercises") if names else known
 
 
 def read_built(root: Path, folder: str, lesson: str) -> dict:
     """Return a notebook that the build wrote. Refuses one that was altered: an answer could be handed out."""
-    file = file_of(folder, lesson)
+    file, again = file_of(folder, lesson), remedy(root, f"course build {number_of(lesson)}")
     try:
         notebook = json.loads((root / file).read_text(encoding="utf-8"))
         untouched = notebook["metadata"]["course"]["content"] == content_hash(notebook)
     except (OSError, ValueError, KeyError, TypeError):
-        raise CourseError(
-            f"{file} cannot be read as a notebook of the course: run `course build {number_of(lesson)}`."
-        ) from None
+        raise CourseError(f"{file} cannot be read as a notebook of the course: run `{again}`.") from None
     if not untouched:
         raise CourseError(
             f"{file} holds something else than the build wrote, perhaps an answer of yours: keep what you need of it "
-            f"elsewhere, delete it and run `course build {number_of(lesson)}`."
+            f"elsewhere, delete it and run `{again}`."
         )
     return notebook
 
