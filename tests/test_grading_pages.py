@@ -32,7 +32,8 @@ from course_utils.grading.keeping.record import STATES, Graded, Person, Points, 
 from course_utils.grading.reading.notebook_file import fingerprint, read_notebook
 from course_utils.grading.reading.written import Written
 from course_utils.grading.writing import pages, pictures, tally
-from course_utils.grading.writing.results import NOTHING, hint
+from course_utils.grading.writing.class_page import class_page
+from course_utils.grading.writing.sentences import NOTHING, hint
 from course_utils.lessons import tasks
 from course_utils.lessons.tasks import answers
 
@@ -214,7 +215,7 @@ OURS = set(
 
 def all_pages(people, asked, folder):
     pages.write_feedback(folder, people, asked)
-    yield pages.class_page(iter(people), asked, people[0].person.name)
+    yield class_page(iter(people), asked, people[0].person.name)
     for path in (folder / "feedback.html", *sorted((folder / "feedback").iterdir())):
         yield path.read_text(encoding="utf-8")
 
@@ -241,7 +242,7 @@ def test_nothing_from_a_submission_is_markup(text, tmp_path):
 
 def test_the_policy_forbids_scripts_and_network_and_allows_the_style_alone():
     people, asked = [hostile("a")[0]], hostile("a")[1]
-    for page in (pages.class_page(people, asked, "a"), pages.feedback(people[0], asked)):
+    for page in (class_page(people, asked, "a"), pages.feedback(people[0], asked)):
         policy = re.search(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">', page).group(1)
         style = re.search(r"<style>(.*?)</style>", page, re.S).group(1)
         digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
@@ -448,7 +449,7 @@ def test_the_class_page_counts_and_shows_the_most_common_mistake_first_with_its_
     people = [answered(n, task, f"x = {'1' * (9 - n)}", mistake=first.name) for n in range(3)]
     people += [answered(n, task, "y", mistake=second.name) for n in range(3, 5)]
     people += [answered(5, task, "no name", kind="shape"), answered(6, task, "z", "passed")]
-    text = told(pages.class_page(people, [task], "A class"))
+    text = told(class_page(people, [task], "A class"))
     words = [mistake.name.replace("_", " ") for mistake in (first, second)]
     assert f"03.attention{words[0]}3 (43%){words[1]}2 (29%)1 (14%)" in text
     assert (
@@ -479,7 +480,7 @@ def test_of_identical_answers_what_the_page_says_is_left_out(characters, alike, 
     assert len(tally.substance(code)) == characters
     people = [answered(n, task, code, "passed") for n in range(alike)]
     people += [answered(n, task, f"{LONG}{n}") for n in range(alike, alike + others)]
-    page = told(pages.class_page(people, [task], "x"))
+    page = told(class_page(people, [task], "x"))
     found = page[page.rindex("Identical answers") : page.rindex("The slowest")]
     assert (f"{alike} students, the same right answer" in found, "There are none." in found) == (listed, not listed)
     assert (
@@ -509,8 +510,8 @@ def test_the_courses_own_answer_is_told_apart():
         )
         for g in people
     ]
-    assert "2 students, the course's own answer" in told(pages.class_page(people, [task], "x"))
-    assert "1 student, the course's own answer" in told(pages.class_page(people[:1], [task], "x"))
+    assert "2 students, the course's own answer" in told(class_page(people, [task], "x"))
+    assert "1 student, the course's own answer" in told(class_page(people[:1], [task], "x"))
 
 
 def test_memory_stays_flat_though_every_answer_and_mistake_is_new(monkeypatch):
@@ -548,7 +549,7 @@ def test_ten_thousand_students_make_a_page_that_opens():
         )
         for n in range(10_000)
     )
-    page = pages.class_page(people, asked, "x")
+    page = class_page(people, asked, "x")
     assert len(page) < 500_000
     assert "10,000" in page
     assert "and 9,950 more" in page
@@ -573,7 +574,7 @@ def written(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
     people, asked = a_class(30, ("03",))
     pages.write_feedback(folder, people, asked)
-    (folder / "class.html").write_text(pages.class_page(people, asked, "Lesson 03"), encoding="utf-8")
+    (folder / "class.html").write_text(class_page(people, asked, "Lesson 03"), encoding="utf-8")
     worst = min(people[:30], key=lambda graded: graded.total).person.student
     return {
         "class": folder / "class.html",

@@ -20,7 +20,7 @@ from course_utils.grading.keeping.journal import Journal
 from course_utils.grading.keeping.record import Graded, Person, Points, Result, Verdict
 from course_utils.grading.reading.overrides import Override
 from course_utils.grading.reading.settings import Settings
-from course_utils.grading.writing import results
+from course_utils.grading.writing import results, sentences
 from course_utils.grading.writing.class_page import class_page
 from course_utils.grading.writing.gradebook import graded_class
 from course_utils.grading.writing.points import MARKED_LATE
@@ -228,7 +228,7 @@ def test_of_what_is_missing_one_thing_is_said_and_a_page_of_files_lists_files(tm
         for key, (file, lesson, problem) in zip(keys, came, strict=True):
             journal.add(Result(key, "ada", file, lesson, problem))
         (ada,) = graded_class(journal, keys, {}, Settings(), ["02", "03"], {})
-    assert results.problems(ada) == said
+    assert sentences.problems(ada) == said
     assert {row.task[:2] for row in ada.points} == {"02", "03"}  # what is missing counts, all the same
     page = class_page([ada], TASKS, "title")
     files = page.partition("id='problems'")[2].partition("</section>")[0]
