@@ -350,6 +350,41 @@ def test_feedback_on_a_lesson_that_was_not_handed_in_and_on_a_file_that_could_no
     )
 
 
+@pytest.mark.parametrize(
+    "set_so, said",
+    [
+        (
+            {"graded": 0.5},
+            "○ not handed in, 1 of 2 pointsNo notebook of lesson 03 was handed in.Your instructor has set",
+        ),
+        ({"comment": "Come and `see` me."}, "was handed in.Your instructor says: Come and see me."),
+        ({"read": True}, "◐ read, 1 of 2 pointsYour instructor has read your answer."),
+        ({"read": True, "points": 2}, "✓ passed, 2 of 2 pointsYour instructor has read your answer."),
+        ({}, "What was asked:"),
+    ],
+)
+def test_what_an_instructor_sets_is_shown_also_where_nothing_was_handed_in(set_so, said):
+    points = Points(**{"task": FOUR[0].id, "points": 1, "possible": 2} | set_so)
+    text = told(pages.feedback(Graded(Person("bo"), (), (points,), possible=2, comment="Well."), FOUR[:1]))
+    assert said in text and "Your instructor says: Well." in text
+
+
+@pytest.mark.parametrize(
+    "verdict, points, expected",
+    [
+        (Verdict("03.x", "passed"), 1, "passed"),
+        (Verdict("03.x", "passed", borrowed="attention"), 0, "wrong"),
+        (Verdict("03.x", "passed", borrowed="attention"), 1, "passed"),
+        (Verdict("03.x", "failed"), 0.5, "partly"),
+        (Verdict("03.x", "read"), 0, "wrong"),
+        (Verdict("03.x", "missing"), 0, "none"),
+        (Verdict("03.x", NOTHING), 0, "absent"),
+    ],
+)
+def test_where_a_verdict_stands_in_the_class(verdict, points, expected):
+    assert tally.standing(verdict, Points("03.x", points, 1)) == expected
+
+
 def test_only_an_answer_that_was_looked_for_gets_a_hint():
     hinted = {state for state in (*STATES, NOTHING) if hint(FOUR[0], Verdict(FOUR[0].id, state))}
     assert hinted == {"failed", "error", "not attempted", "missing"}

@@ -241,12 +241,13 @@ def test_nbgrader_has_its_exporters_columns_and_a_row_a_lesson(tmp_path):
     keys = "assignment,duedate,timestamp,student_id,last_name,first_name,email,raw_score,late_submission_penalty,score,max_score"
     time = "2026-11-20T10:00:00+01:00"
     ada = one(lost=1, other={"submitted": time})
-    students = [replace(ada, person=replace(ada.person, email="a@x.org")), absent()]
-    header, of_ada, second, *nobody = rows(written(tmp_path, students)["nbgrader.csv"])
+    students = [replace(ada, person=replace(ada.person, email="a@x.org")), one("bo", lost=99), absent()]
+    header, of_ada, second, *too_late, nobody, _ = rows(written(tmp_path, students)["nbgrader.csv"])
     assert ",".join(header) == keys
     assert of_ada == ["02", "", time, "ada", "Berg", "Ada", "a@x.org", "4.25", "0.52", "3.73", "6"]
     assert second[7:] == ["4", "0.48", "3.52", "4"]
-    assert [row[9] for row in nobody] == ["0", "0"]
+    assert [row[7:10] for row in too_late] == [["4.25", "4.25", "0"], ["4", "4", "0"]]
+    assert nobody[7:] == ["0", "0", "0", "6"]
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -289,6 +290,8 @@ def test_an_empty_class_has_headers(tmp_path):
     files = written(tmp_path, [])
     assert [len(rows(files[name])) for name in ("grades.csv", "nbgrader.csv", "canvas.csv")] == [1, 1, 2]
     assert json.loads(files["ags.json"]) == []
+    # Excel needs a mark to read UTF-8, and the other readers none.
+    assert [name for name, data in files.items() if data.startswith(b"\xef\xbb\xbf")] == ["grades.csv"]
 
 
 def test_gradescope_reads_it_and_learns_why_and_no_code(tmp_path):

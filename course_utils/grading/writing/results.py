@@ -12,7 +12,6 @@ import re
 import unicodedata
 from collections import namedtuple
 from collections.abc import Callable, Iterable
-from contextlib import ExitStack
 from datetime import datetime, timezone
 from itertools import chain
 from pathlib import Path
@@ -70,15 +69,14 @@ NBGRADER = {
     "score": lambda one, lesson: max(0.0, lesson.points - lesson.lost),
     "max_score": lambda one, lesson: lesson.possible,
 }
-# Of a student, as canvas-lms' lib/gradebook_importer.rb expects it; the points follow. Canvas looks for a student by ID, then by
-# SIS User ID, SIS Login ID and name: without any the identifier is the login.
+# Of a student, as canvas-lms' lib/gradebook_importer.rb expects it; the points follow. Canvas looks for a student by
+# ID, SIS User ID, SIS Login ID and name: without any of the three the identifier is the login.
+CANVAS_IDS = ("canvas_id", "id", "sis_user_id", "sis_login_id")
 CANVAS = {
     "Student": lambda one: one.person.name or one.person.student,
     "ID": lambda one: _other(one, "canvas_id", "id"),
     "SIS User ID": lambda one: _other(one, "sis_user_id"),
-    "SIS Login ID": lambda one: (
-        _other(one, "sis_login_id") or one.person.student * (not _other(one, "canvas_id", "id", "sis_user_id"))
-    ),
+    "SIS Login ID": lambda one: _other(one, "sis_login_id") if _other(one, *CANVAS_IDS) else one.person.student,
     "Section": lambda one: _other(one, "section"),
 }
 
@@ -107,17 +105,19 @@ def write_all(
     graded = iter(graded)
     first = next(graded, None)
     (out / "gradescope").mkdir(parents=True, exist_ok=True)
-    names = ("grades.csv", "nbgrader.csv", "canvas.csv", "ags.json")
-    with ExitStack() as stack:
-        # The mark at the beginning tells Excel that the table is UTF-8.
-        encodings = ("utf-8-sig", "utf-8", "utf-8", "utf-8")
-        files = [stack.enter_context(opened(out / name, code)) for name, code in zip(names, encodings, strict=True)]
-        grades, nbgrader, gradebook = map(table, files[:3])
+    paths = [out / name for name in ("grades.csv", "nbgrader.csv", "canvas.csv", "ags.json", "gradescope")]
+    with (
+        opened(paths[0], "utf-8-sig") as for_grades,  # a mark at its beginning tells Excel that the table is UTF-8
+        opened(paths[1]) as for_nbgrader,
+        opened(paths[2]) as for_canvas,
+        opened(paths[3]) as scores,
+    ):
+        grades, nbgrader, gradebook = table(for_grades), table(for_nbgrader), table(for_canvas)
         grades([*GRADES, *(f"{task.id} {what}" for task in tasks for what in OF_TASK), *SAID])
         nbgrader(NBGRADER)
         gradebook([*CANVAS, title if canvas is None else f"{title} ({canvas})"])
-        gradebook(["    Points Possible", "", "", "", "", first.possible if first else 0])
-        files[3].write("[")
+        gradebook(["    Points Possible", *[""] * (len(CANVAS) - 1), first.possible if first else 0])
+        scores.write("[")
         for i, one in enumerate(chain([first] if first else [], graded)):
             rows = list(verdicts(one, tasks))
             of_tasks = chain.from_iterable((its.points, verdict.state, verdict.mistake) for _, verdict, its in rows)
@@ -125,11 +125,11 @@ def write_all(
             for lesson in _lessons(one, rows):
                 nbgrader(of(one, lesson) for of in NBGRADER.values())
             gradebook([*(of(one) for of in CANVAS.values()), one.total])
-            files[3].write((",\n" if i else "\n") + _json(_ags(one, rows, at)))
+            scores.write((",\n" if i else "\n") + _json(_ags(one, rows, at)))
             with opened(out / "gradescope" / f"{file_name(one.person.student)}.json") as file:
                 file.write(_json(_gradescope(one, rows), indent=1) + "\n")
-        files[3].write("\n]\n")
-    return [out / name for name in (*names, "gradescope")]
+        scores.write("\n]\n")
+    return paths
 
 
 def table(file: TextIO) -> Callable[[Iterable], object]:

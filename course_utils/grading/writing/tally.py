@@ -180,12 +180,13 @@ class ClassTally:
         self.tasks = {task.id: TaskTally(task) for task in tasks}
         self.students = self.handed_in = self.passed_all = 0
         self.totals, self.possible = Counter(), 0.0
-        self.absent, self.people = Listing(LISTED), Listing(200)
-        self.suspicious, self.problems = Listing(LISTED), Listing(LISTED)
-        self.by_hand, self.strangers = Listing(LISTED), Listing(LISTED)
+        self.people = Listing(200)
+        self.absent, self.suspicious, self.problems, self.by_hand, self.strangers, self.requests = (
+            Listing(LISTED) for _ in range(6)
+        )
         self.noticed = {}  # sentence -> who
         self.other_lessons = Counter()  # students who handed in a lesson that does not count
-        self.requests, self.requests_answered, self.to_read = Listing(LISTED), 0, 0
+        self.requests_answered = self.to_read = 0
         self.late_unknown = 0  # students whose files Canvas marks as late, without a time
         # (seconds, who, file, (seconds, task) of the slowest answer), the slowest first.
         self.slowest, self.seconds = [], 0.0
