@@ -51,7 +51,7 @@ from course_utils.grading.reading.submissions import Found, canvas_id, find
 from course_utils.grading.writing.class_page import class_page
 from course_utils.grading.writing.pages import feedback
 from course_utils.grading.writing.points import score
-from course_utils.grading.writing.results import why
+from course_utils.grading.writing.sentences import why
 from course_utils.lessons import tasks
 from course_utils.models import attention
 

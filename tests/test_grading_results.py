@@ -6,6 +6,7 @@ import json
 import random
 import re
 import tracemalloc
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 
@@ -17,10 +18,11 @@ from hypothesis import strategies as st
 from course_utils.base.texts import clean
 from course_utils.grading.keeping import texts
 from course_utils.grading.keeping.journal import Journal
-from course_utils.grading.keeping.record import Graded, Person, Points, Result, Verdict
+from course_utils.grading.keeping.record import TO_BE_READ, Graded, Person, Points, Result, Verdict
 from course_utils.grading.reading.overrides import Override
 from course_utils.grading.reading.settings import Settings
-from course_utils.grading.writing import results
+from course_utils.grading.reading.written import Written
+from course_utils.grading.writing import results, sentences
 from course_utils.grading.writing.class_page import class_page
 from course_utils.grading.writing.gradebook import graded_class
 from course_utils.grading.writing.points import MARKED_LATE
@@ -35,97 +37,73 @@ TASKS = [
 AT = datetime(2026, 11, 20, 13, 5, 7, 250_000, tzinfo=timezone(timedelta(hours=1)))
 FORMULA = set("=+-@＝＋－＠﹦﹢﹣﹫⁼⁺⁻−")
 HOSTILE = [
-    "=1+1",
-    "+cmd|' /C calc'!A0",
-    "-2+3",
-    "@SUM(A1)",
-    "\t=1",
-    "\r=1",
-    "\n=1",
-    "  =1",
-    "\u00a0=1",
-    "\ufeff=1",
-    "\u200b\u2060=1",
-    "＝1",
-    "＋1",
-    "－1",
-    "＠x",
-    "﹦1",
-    '"=1',
-    "a;=1+1",
-    'a;""=1',
-    "a; =HYPERLINK(1)",
-    "a\t=1",
-    "a\r\nb,=1\n=2",
-    '","=1',
-    "nul\0inside",
-    "half \ud800 pair",
-    "\u202egnp.exe",
-    "\x1b[31mred",
-    "\u2028=1",
-    "</script><img src=x onerror=alert(1)>",
-    "x" * 100_000,
-    ";=" * 50_000,
-    "e\u0301" * 20,
-    "",
+    *(
+        "=1+1",
+        "+cmd|' /C calc'!A0",
+        "-2+3",
+        "@SUM(A1)",
+        "\t=1",
+        "\r=1",
+        "\n=1",
+        "  =1",
+        "\u00a0=1",
+        "\ufeff=1",
+        "\u200b\u2060=1",
+    ),
+    *(
+        "＝1",
+        "＋1",
+        "－1",
+        "＠x",
+        "﹦1",
+        '"=1',
+        "a;=1+1",
+        'a;""=1',
+        "a; =HYPERLINK(1)",
+        "a\t=1",
+        "a\r\nb,=1\n=2",
+        '","=1',
+    ),
+    *(
+        "nul\0inside",
+        "half \ud800 pair",
+        "\u202egnp.exe",
+        "\x1b[31mred",
+        "\u2028=1",
+        "</script><img src=x onerror=alert(1)>",
+    ),
+    *("x" * 100_000, ";=" * 50_000, "e\u0301" * 20, ""),
 ]
 
+
+def shape(required, **properties):
+    return {"type": "object", "additionalProperties": False, "required": required, "properties": properties}
+
+
+NUMBER, TEXT, THINGS = {"type": "number"}, {"type": "string"}, {"type": "object"}
+FORMAT = {"enum": ["text", "html", "simple_format", "md", "ansi"]}
+SEEN = {"enum": ["hidden", "after_due_date", "after_published", "visible"]}
 # https://gradescope-autograders.readthedocs.io/en/latest/specs/#output-format
-FORMATS = {"enum": ["text", "html", "simple_format", "md", "ansi"]}
-VISIBILITY = {"enum": ["hidden", "after_due_date", "after_published", "visible"]}
-GRADESCOPE = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["score"],
-    "properties": {
-        "score": {"type": "number"},
-        "execution_time": {"type": "number"},
-        "output": {"type": "string"},
-        "output_format": FORMATS,
-        "test_output_format": FORMATS,
-        "test_name_format": FORMATS,
-        "visibility": VISIBILITY,
-        "stdout_visibility": VISIBILITY,
-        "extra_data": {"type": "object"},
-        "leaderboard": {"type": "array"},
-        "tests": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "additionalProperties": False,
-                "properties": {
-                    "score": {"type": "number"},
-                    "max_score": {"type": "number"},
-                    "status": {"enum": ["passed", "failed"]},
-                    "name": {"type": "string"},
-                    "name_format": FORMATS,
-                    "number": {"type": "string"},
-                    "output": {"type": "string"},
-                    "output_format": FORMATS,
-                    "tags": {"type": "array", "items": {"type": "string"}},
-                    "visibility": VISIBILITY,
-                    "extra_data": {"type": "object"},
-                },
-            },
-        },
-    },
-}
+TEST = shape(
+    [], score=NUMBER, max_score=NUMBER, status={"enum": ["passed", "failed"]}, name=TEXT, name_format=FORMAT, number=TEXT,
+    output=TEXT, output_format=FORMAT, tags={"type": "array", "items": TEXT}, visibility=SEEN, extra_data=THINGS,
+)  # fmt: skip
+GRADESCOPE = shape(
+    ["score"], score=NUMBER, execution_time=NUMBER, output=TEXT, output_format=FORMAT, test_output_format=FORMAT,
+    test_name_format=FORMAT, visibility=SEEN, stdout_visibility=SEEN, extra_data=THINGS, leaderboard={"type": "array"},
+    tests={"type": "array", "items": TEST},
+)  # fmt: skip
 # https://www.imsglobal.org/spec/lti-ags/v2p0#score-service-media-type-and-schema
-AGS = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["userId", "activityProgress", "gradingProgress", "timestamp"],
-    "properties": {
-        "userId": {"type": "string", "minLength": 1},
-        "scoreGiven": {"type": "number", "minimum": 0},
-        "scoreMaximum": {"type": "number", "exclusiveMinimum": 0},
-        "activityProgress": {"enum": ["Initialized", "Started", "InProgress", "Submitted", "Completed"]},
-        "gradingProgress": {"enum": ["FullyGraded", "Pending", "PendingManual", "Failed", "NotReady"]},
-        "timestamp": {"type": "string", "pattern": r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}(Z|[+-]\d\d:\d\d)$"},
-        "comment": {"type": "string"},
-    },
-    "dependentRequired": {"scoreGiven": ["scoreMaximum"]},
-}
+AGS = shape(
+    ["userId", "activityProgress", "gradingProgress", "timestamp"],
+    userId=TEXT | {"minLength": 1},
+    scoreGiven=NUMBER | {"minimum": 0},
+    scoreMaximum=NUMBER | {"exclusiveMinimum": 0},
+    activityProgress={"enum": ["Initialized", "Started", "InProgress", "Submitted", "Completed"]},
+    gradingProgress={"enum": ["FullyGraded", "Pending", "PendingManual", "Failed", "NotReady"]},
+    timestamp=TEXT | {"pattern": r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}(Z|[+-]\d\d:\d\d)$"},
+    comment=TEXT,
+) | {"dependentRequired": {"scoreGiven": ["scoreMaximum"]}}
 
 
 def one(student="ada", text="", lessons=("02", "03"), lost=0.0, other=None, points=None):
@@ -136,18 +114,9 @@ def one(student="ada", text="", lessons=("02", "03"), lost=0.0, other=None, poin
     given = points or [0.25, 0, *[1] * (len(TASKS) - 2)]
     earned = [Points(task.id, p, 1, text) for task, p in zip(TASKS, given, strict=True) if task.id[:2] in lessons]
     found = [
-        Result(
-            "k",
-            student,
-            f"{text}/{lesson}.ipynb",
-            lesson,
-            "",
-            (text,),
-            (text,),
-            tuple(v for v in verdicts if v.task[:2] == lesson),
-            noticed=(text,),
-        )
-        for lesson in lessons
+        Result("k", student, f"{text}/{n}.ipynb", n, "", (text,), (text,), its, noticed=(text,))
+        for n in lessons
+        for its in [tuple(verdict for verdict in verdicts if verdict.task[:2] == n)]
     ]
     total = max(0, sum(p.points for p in earned) - lost)
     person = Person(student, text or "Ada Berg", text, other or {})
@@ -158,48 +127,52 @@ def absent(student="nobody"):
     return Graded(Person(student), (Result("k", student, "", "03"),), (), possible=len(TASKS))
 
 
-def written(tmp_path, students, at=AT, title="Lessons 2 and 3"):
-    results.write_all(tmp_path, iter(students), TASKS, title, at)
-    return {path.relative_to(tmp_path).as_posix(): path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+def files(folder):
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def written(tmp_path, students, tasks=TASKS, title="Lessons 2 and 3", **more):
+    results.write_all(tmp_path, iter(students), tasks, title, AT, **more)
+    return files(tmp_path)
 
 
 def rows(data, delimiter=","):
     return list(csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""), delimiter=delimiter))
 
 
-def test_what_is_written(tmp_path):
-    paths = results.write_all(tmp_path / "new", [one(), absent()], TASKS, "Lessons", AT)
-    assert [path.name for path in paths] == ["grades.csv", "nbgrader.csv", "canvas.csv", "ags.json", "gradescope"]
-    assert all(path.exists() for path in paths)
-    assert sorted(path.name for path in paths[-1].iterdir()) == ["ada.json", "nobody.json"]
+def records(data):
+    header, *table = rows(data)
+    return header, [dict(zip(header, row, strict=True)) for row in table]
 
 
 def test_grades_hold_a_row_a_student_and_say_points_state_and_mistake_of_each_task(tmp_path):
-    table = rows(written(tmp_path, [one(lost=1), absent()])["grades.csv"])
-    header, ada, nobody = table
-    assert header[:7] == ["student", "name", "total", "possible", "lost", "late", "by hand"]
-    assert header[-3:] == ["remarks", "noticed", "suspicions"]
-    assert [h for h in header if h.startswith("02.softmax ")] == [
-        "02.softmax points",
-        "02.softmax state",
-        "02.softmax mistake",
-    ]
-    ada, nobody = dict(zip(header, ada, strict=True)), dict(zip(header, nobody, strict=True))
-    assert (ada["student"], ada["name"], ada["lost"], ada["possible"]) == ("ada", "Ada Berg", "1", "10")
-    assert (ada["02.softmax points"], ada["02.softmax state"], ada["02.softmax mistake"]) == (
-        "0.25",
-        "failed",
-        "first_axis",
-    )
-    assert float(ada["total"]) == sum(float(ada[f"{task.id} points"]) for task in TASKS) - 1
-    assert (nobody["total"], nobody["03.attention state"], nobody["03.attention points"]) == ("0", "not handed in", "0")
+    header, (ada, nobody) = records(written(tmp_path, [one(lost=1), absent()])["grades.csv"])
+    of_tasks = [f"{task.id} {what}" for task in TASKS for what in ("points", "state", "mistake")]
+    head = ["student", "name", "total", "possible", "lost", "late", "by hand", "problem"]
+    assert header == [*head, *of_tasks, "remarks", "noticed", "suspicions"]
+    assert [ada[c] for c in ("student", "name", "total", "possible", "lost")] == ["ada", "Ada Berg", "7.25", "10", "1"]
+    assert [ada[name] for name in of_tasks[:6]] == ["0.25", "failed", "first_axis", "0", "not attempted", ""]
+    assert [nobody[name] for name in ("total", of_tasks[0], of_tasks[1])] == ["0", "0", "not handed in"]
+
+
+def test_what_is_said_of_a_student_has_a_column_each(tmp_path):
+    said = {
+        "late": "Late.",
+        "results": (replace(absent().results[0], remarks=("R", "r"), noticed=("N",), suspicions=("S",)),),
+    }
+    by_hand = (Points(TASKS[0].id, 1, 1, graded=0.5),)
+    stranger = replace(absent(), points=by_hand, stranger=True, resembled="ada", **said)
+    _, [row] = records(written(tmp_path, [stranger])["grades.csv"])
+    assert (row["late"], row["by hand"]) == ("Late.", f"{TASKS[0].id}: 1, graded 0.5")
+    assert (row["remarks"], row["suspicions"]) == ("R | r", "S")
+    assert row["noticed"].startswith("N | Perhaps it belongs to ada, who is on the roster")
 
 
 def test_a_file_that_could_not_be_read_has_its_reason_in_every_format(tmp_path):
     reason = "This is a PDF: hand in the notebook."
     spoilt = Graded(Person("bo"), (Result("k", "bo", "bo/x.pdf", "", reason),), (), possible=10)
     files = written(tmp_path, [spoilt])
-    row = dict(zip(*rows(files["grades.csv"]), strict=True))
+    _, [row] = records(files["grades.csv"])
     assert row["problem"] == f"bo/x.pdf: {reason}"
     assert row["03.attention state"] == "not run"
     assert json.loads(files["ags.json"])[0]["gradingProgress"] == "PendingManual"
@@ -228,7 +201,7 @@ def test_of_what_is_missing_one_thing_is_said_and_a_page_of_files_lists_files(tm
         for key, (file, lesson, problem) in zip(keys, came, strict=True):
             journal.add(Result(key, "ada", file, lesson, problem))
         (ada,) = graded_class(journal, keys, {}, Settings(), ["02", "03"], {})
-    assert results.problems(ada) == said
+    assert sentences.problems(ada) == said
     assert {row.task[:2] for row in ada.points} == {"02", "03"}  # what is missing counts, all the same
     page = class_page([ada], TASKS, "title")
     files = page.partition("id='problems'")[2].partition("</section>")[0]
@@ -266,15 +239,15 @@ def test_canvas_mark_of_lateness_costs_nothing_and_is_said(tmp_path, file, setti
 def test_nbgrader_has_its_exporters_columns_and_a_row_a_lesson(tmp_path):
     # nbgrader 0.9.6, nbgrader/plugins/export.py, CsvExportPlugin.export: keys
     keys = "assignment,duedate,timestamp,student_id,last_name,first_name,email,raw_score,late_submission_penalty,score,max_score"
-    person = {"submitted": "2026-11-20T10:00:00+01:00"}
-    header, *table = rows(written(tmp_path, [one(lost=1, other=person), absent()])["nbgrader.csv"])
+    time = "2026-11-20T10:00:00+01:00"
+    ada = one(lost=1, other={"submitted": time})
+    students = [replace(ada, person=replace(ada.person, email="a@x.org")), one("bo", lost=99), absent()]
+    header, of_ada, second, *too_late, nobody, _ = rows(written(tmp_path, students)["nbgrader.csv"])
     assert ",".join(header) == keys
-    first, second, *nobody = (dict(zip(header, row, strict=True)) for row in table)
-    assert (first["assignment"], second["assignment"]) == ("02", "03")
-    assert (first["last_name"], first["first_name"], first["timestamp"]) == ("Berg", "Ada", person["submitted"])
-    assert (first["raw_score"], first["max_score"], second["raw_score"]) == ("4.25", "6", "4")
-    assert float(first["late_submission_penalty"]) + float(second["late_submission_penalty"]) == pytest.approx(1)
-    assert [row["score"] for row in nobody] == ["0", "0"]
+    assert of_ada == ["02", "", time, "ada", "Berg", "Ada", "a@x.org", "4.25", "0.52", "3.73", "6"]
+    assert second[7:] == ["4", "0.48", "3.52", "4"]
+    assert [row[7:10] for row in too_late] == [["4.25", "4.25", "0"], ["4", "4", "0"]]
+    assert nobody[7:] == ["0", "0", "0", "6"]
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -282,62 +255,91 @@ def test_nbgraders_scores_add_up_to_the_total(tmp_path, seed):
     chance = random.Random(seed)
     points = [chance.choice([0, 0.33, 0.5, 1]) for _ in TASKS]
     student = one(lost=round(chance.random() * 3, 2), points=points)
-    header, *table = rows(written(tmp_path, [student])["nbgrader.csv"])
-    scores = [float(row[header.index("score")]) for row in table]
+    scores = [float(row["score"]) for row in records(written(tmp_path, [student])["nbgrader.csv"])[1]]
     assert sum(scores) == pytest.approx(student.total, abs=0.0101)
     assert min(scores) >= 0
 
 
+@pytest.mark.parametrize(
+    "name, other, first, last",
+    [
+        ("Ada Maria Berg", {}, "Ada Maria", "Berg"),
+        ("Berg, Ada", {}, "Ada", "Berg"),
+        ("Ada", {}, "", "Ada"),
+        ("Ada Berg", {"First Name": "A", "last_name": "B"}, "A", "B"),
+    ],
+)
+def test_first_and_last_name_are_the_rosters_or_the_names_parts(tmp_path, name, other, first, last):
+    ada = replace(one(), person=Person("ada", name, other=other))
+    _, table = records(written(tmp_path, [ada])["nbgrader.csv"])
+    assert {(row["first_name"], row["last_name"]) for row in table} == {(first, last)}
+
+
 def test_canvas_can_import(tmp_path):
     by_id = {"ID": "4711", "SIS User ID": "s1", "SIS Login ID": "ada@x.org", "Section": "A"}
-    header, possible, ada, bo = rows(written(tmp_path, [one(other=by_id), one("bo")])["canvas.csv"])
-    assert header == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "Lessons 2 and 3"]
-    assert "Points Possible" in possible[0]
-    assert possible[5] == "10"
+    students = [one(other=by_id), one("bo"), absent("x"), one(other={"canvas_id": "9", "id": "8"})]
+    header, possible, *table = rows(written(tmp_path, students, canvas=7)["canvas.csv"])
+    assert header == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "Lessons 2 and 3 (7)"]
+    assert possible == ["    Points Possible", "", "", "", "", "10"]
+    ada, bo, x, other = table
     assert ada == ["Ada Berg", "4711", "s1", "ada@x.org", "A", "8.25"]
-    assert bo[1:5] == ["", "", "bo", ""]
+    assert (bo[1:5], x[0], other[1:4]) == (["", "", "bo", ""], "x", ["9", "", ""])
 
 
 def test_an_empty_class_has_headers(tmp_path):
     files = written(tmp_path, [])
     assert [len(rows(files[name])) for name in ("grades.csv", "nbgrader.csv", "canvas.csv")] == [1, 1, 2]
     assert json.loads(files["ags.json"]) == []
+    # Excel needs a mark to read UTF-8, and the other readers none.
+    assert [name for name, data in files.items() if data.startswith(b"\xef\xbb\xbf")] == ["grades.csv"]
 
 
 def test_gradescope_reads_it_and_learns_why_and_no_code(tmp_path):
-    content = json.loads(written(tmp_path, [one(text="TEXT ")])["gradescope/ada.json"])
+    ada = replace(one(text="TEXT ", lost=1), comment="Well done.")
+    content = json.loads(written(tmp_path, [ada])["gradescope/ada.json"])
     jsonschema.Draft202012Validator(GRADESCOPE).validate(content)
+    assert content["score"] == 7.25  # lateness is taken off
+    assert content["output"] == "TEXT \nYour instructor says: Well done.\nTEXT \nTEXT "
     wrong, empty, right = content["tests"][:3]
-    assert (wrong["score"], wrong["max_score"], wrong["status"], wrong["name"]) == (
-        0.25,
-        1,
-        "failed",
-        "02.softmax softmax with a temperature",
-    )
-    assert wrong["output"].startswith("failed: TEXT why\n")
-    assert wrong["output"].endswith(f"Hint: {TASKS[0].hints[0]}")
+    named = {"score": 0.25, "max_score": 1, "status": "failed", "name": "02.softmax softmax with a temperature"}
+    assert named.items() <= wrong.items()
+    assert wrong["output"] == f"failed: TEXT why\nTEXT \nTEXT \nHint: {TASKS[0].hints[0]}"
     assert "nothing to grade" in empty["output"]
     assert (right["status"], right["output"]) == ("passed", "passed: Right, on every input it was tried on.\nTEXT ")
-    assert TASKS[0].hints[1] not in json.dumps(content, ensure_ascii=False)
+
+
+def test_what_a_person_has_still_to_read_is_neither_passed_nor_failed(tmp_path):
+    [question], verdict = [Written("03.why", "Why?", 2)], Verdict("03.why", TO_BE_READ, code="Since.")
+    result = Result("k", "ada", "ada.ipynb", "03", verdicts=(verdict,))
+    given = written(tmp_path, [Graded(Person("ada"), (result,), (Points("03.why", 0, 2),), possible=2)], [question])
+    [test] = json.loads(given["gradescope/ada.json"])["tests"]
+    assert "status" not in test and "Its points are still to come." in test["output"]
+    assert json.loads(given["ags.json"])[0]["gradingProgress"] == "PendingManual"
 
 
 def test_ags_takes_each_score(tmp_path):
-    data = written(tmp_path, [one(other={"LTI User ID": "u-1"}), one("bo", lost=99), absent()])["ags.json"]
+    students = [
+        one(other={"LTI User ID": "u-1"}),
+        one("bo", lost=99),
+        absent(),
+        Graded(Person("nothing counts"), (), ()),
+    ]
+    data = written(tmp_path, students)["ags.json"]
     scores = json.loads(data)
     for score in scores:
         jsonschema.Draft202012Validator(AGS).validate(score)
-    assert [score["userId"] for score in scores] == ["u-1", "bo", "nobody"]
-    assert [score["scoreGiven"] for score in scores] == [8.25, 0, 0]
-    assert [score["activityProgress"] for score in scores] == ["Completed", "Completed", "Initialized"]
+    assert [score["userId"] for score in scores] == ["u-1", "bo", "nobody", "nothing counts"]
+    assert [(score.get("scoreGiven"), score.get("scoreMaximum")) for score in scores] == [
+        (8.25, 10),
+        (0, 10),
+        (0, 10),
+        (None, None),
+    ]
+    assert [score["activityProgress"] for score in scores] == ["Completed", "Completed", "Initialized", "Initialized"]
+    assert {score["gradingProgress"] for score in scores} == {"FullyGraded"}
+    assert scores[0]["comment"] == "8 of 10 tasks passed."
     assert scores[0]["timestamp"] == "2026-11-20T12:05:07.250Z"
     assert [json.loads(line.rstrip(b",")) for line in data.splitlines()[1:-1]] == scores  # one a line, as they are sent
-
-
-def test_ags_gives_no_maximum_of_zero(tmp_path):
-    nothing_counts = Graded(Person("ada"), (), ())
-    score = json.loads(written(tmp_path, [nothing_counts])["ags.json"])[0]
-    jsonschema.Draft202012Validator(AGS).validate(score)
-    assert "scoreMaximum" not in score
 
 
 def test_a_time_without_its_zone_is_refused(tmp_path):
@@ -347,8 +349,10 @@ def test_a_time_without_its_zone_is_refused(tmp_path):
 
 def test_the_same_input_gives_the_same_bytes_also_over_older_files(tmp_path):
     first = written(tmp_path / "a", [one(text="ü"), absent()])
-    written(tmp_path / "b", [one("ada"), absent()])
+    paths = results.write_all(tmp_path / "b", [one("ada"), absent()], TASKS, "x", AT)
+    assert [path.name for path in paths] == ["grades.csv", "nbgrader.csv", "canvas.csv", "ags.json", "gradescope"]
     assert written(tmp_path / "b", [one(text="ü"), absent()]) == first
+    assert sorted(name for name in first if "/" in name) == ["gradescope/ada.json", "gradescope/nobody.json"]
 
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path):
@@ -359,8 +363,8 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        results.write_all(tmp_path, broken(), TASKS, "x", AT)
-    after = {path.relative_to(tmp_path).as_posix(): path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+        written(tmp_path, broken())
+    after = files(tmp_path)
     assert after == {**before, "gradescope/bo.json": after["gradescope/bo.json"]}
 
 
@@ -375,10 +379,11 @@ def is_number(text):
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_no_text_becomes_a_formula_another_row_or_another_column(tmp_path, text):
-    files = written(tmp_path, [one(text or "x", text), one("bo")], title=text)
-    for name in ("grades.csv", "nbgrader.csv", "canvas.csv"):
+    columns = ("Canvas ID", "SIS User ID", "section", "First Name", "LTI ID", "submitted")
+    files = written(tmp_path, [one(text or "x", text, other=dict.fromkeys(columns, text)), one("bo")], title=text)
+    for name, lines in {"grades.csv": 3, "nbgrader.csv": 5, "canvas.csv": 4}.items():
         table = rows(files[name])
-        assert len(table) == {"grades.csv": 3, "nbgrader.csv": 5, "canvas.csv": 4}[name]
+        assert len(table) == lines
         assert {len(row) for row in table} == {len(table[0])}
         for delimiter in ",;\t":  # a spreadsheet separates at what its country is used to
             cells = [cell for row in rows(files[name], delimiter) for cell in row]
@@ -406,35 +411,31 @@ def test_any_text_is_one_safe_cell(text):
     assert kept[0][: len(kept[1])] == kept[1]  # no letter is lost
 
 
+def fits_any_system(name):
+    reserved = re.fullmatch(r"con|prn|aux|nul|(com|lpt)\d", name.partition(".")[0], re.IGNORECASE)
+    return re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,71}", name) and not reserved
+
+
 @given(st.lists(st.text(min_size=1), min_size=2, max_size=2, unique=True))
 def test_two_students_never_share_a_file_on_any_system(students):
     names = [results.file_name(student) for student in students]
     assert names[0].casefold() != names[1].casefold()
-    for name in names:
-        assert re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,71}", name)
-        assert re.fullmatch(r"con|prn|aux|nul|(com|lpt)\d", name.partition(".")[0], re.IGNORECASE) is None
+    assert all(map(fits_any_system, names))
 
 
 @pytest.mark.parametrize(
-    "student", ["Anna", "ANNA", "../../etc/passwd", "a/b", "a\\b", "..", ".hidden", "-rf", "con", "NUL.txt"]
+    "student",
+    ["Anna", "ANNA", "../../etc/passwd", "a/b", "a\\b", "..", ".hidden", "-rf", "con", "NUL.txt", "lpt1.x", "index"]
+    + ["a" * 300, "ada\n", "\ud800", "\u202e", "anna-0123456789", "é", "明日香", "C:x"],
 )
-@pytest.mark.parametrize(
-    "twist", ["", "lpt1.x", "index", "a" * 300, "ada\n", "\ud800", "\u202e", "anna-0123456789", "é", "明日香", "C:x"]
-)
-def test_names_of_files(student, twist):
-    for name in map(results.file_name, (student, twist or "x")):
-        assert re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,71}", name)
-        assert name not in (student, twist)  # each had to change, and what had to change carries its hash
-        assert name == "x" or re.search("-[0-9a-f]{10}$", name)
+def test_a_name_that_cannot_be_a_files_is_changed_and_carries_its_hash(student):
+    name = results.file_name(student)
+    assert fits_any_system(name) and name != student and re.search("-[0-9a-f]{10}$", name)
 
 
-def test_plain_identifiers_stay_as_they_are():
-    assert [results.file_name(name) for name in ("ada", "ab123", "ada.berg", "x_1-b")] == [
-        "ada",
-        "ab123",
-        "ada.berg",
-        "x_1-b",
-    ]
+@pytest.mark.parametrize("student", ["ada", "ab123", "ada.berg", "x_1-b", "console", "index1"])
+def test_plain_identifiers_stay_as_they_are(student):
+    assert results.file_name(student) == student
 
 
 def test_memory_does_not_grow_with_the_class(tmp_path):

@@ -123,10 +123,8 @@ def _groups(rows):
     for row in rows:
         for group in row.groups(own.get(row.task.id, "")):
             together.setdefault((group.count, *sorted(group.people)), []).append((row, group))
-    listed = tally.Listing(tally.LISTED)
-    for pairs in sorted(together.values(), key=lambda pairs: (-_weight(pairs), pairs[0][1].count)):
-        listed.add(pairs)
-    return listed
+    ranked = sorted(together.values(), key=lambda pairs: (-_weight(pairs), pairs[0][1].count))
+    return tally.Listing(tally.LISTED, ranked)
 
 
 def _weight(pairs):

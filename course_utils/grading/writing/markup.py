@@ -15,15 +15,17 @@ from markupsafe import Markup
 from course_utils.base.texts import clean, cut, one_line
 from course_utils.checks import report
 from course_utils.grading.keeping.record import READ, TO_BE_READ, Points, Verdict
-from course_utils.grading.writing.results import (
+from course_utils.grading.writing.results import file_name
+from course_utils.grading.writing.sentences import (
     NOTHING,
-    TEXT_AT_MOST,
-    file_name,
+    count,
+    fitted,
     hint,
     number,
-    on_points,
+    on_task,
+    on_the_whole,
+    passed_in_words,
     points_in_words,
-    why,
 )
 from course_utils.grading.writing.tally import standing
 
@@ -46,7 +48,7 @@ def line(text: str, at_most: int = LINE_AT_MOST) -> str:
 
 def sentence(text: str) -> Markup:
     """Return a sentence of unknown origin, with `…` as code."""
-    return with_code(cut(clean(text), TEXT_AT_MOST))
+    return with_code(fitted(text))
 
 
 def with_code(text: str) -> Markup:
@@ -70,11 +72,6 @@ def sign(verdict: Verdict, points: Points) -> str:
     return "◐" if standing(verdict, points) == "partly" else SIGNS.get(verdict.state, "–")
 
 
-def count(n: int, noun: str) -> str:
-    """Return such as "1 student", "10,000 students"."""
-    return f"{n:,} {noun}{'s' * (n != 1)}"
-
-
 def _clean(value):
     return clean(value) if type(value) is str else value
 
@@ -93,5 +90,5 @@ _templates.filters |= {
     "percent": "{:.0%}".format,
     "thousands": "{:,}".format,
 }
-_templates.globals |= {f.__name__: f for f in (anchor, css_class, hint, on_points, sign, why)}
+_templates.globals |= {f.__name__: f for f in (anchor, css_class, hint, on_task, on_the_whole, passed_in_words, sign)}
 _templates.globals |= {"POLICY": Markup(POLICY), "STYLE": Markup(STYLE)}

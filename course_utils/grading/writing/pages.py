@@ -1,34 +1,31 @@
-"""Writes what people read: a page of feedback for each student, and the page on the class.
+"""Writes a page of feedback for each student, with a list of them, and the page of all answers in words.
 
-Here: what is shown. Not here: what is said on a task (`results`), the page on the class (`class_page`), the pages themselves (`templates/`).
+Not here: what is said on a task (`sentences`), the page on the class (`class_page`), the pages themselves (`templates/`).
 """
 
 from collections.abc import Callable, Iterable
-from itertools import groupby
 from pathlib import Path
 
 from course_utils.base.files import opened
 from course_utils.grading.keeping.record import TO_BE_READ, Graded, Points
-from course_utils.grading.keeping.texts import cell
 from course_utils.grading.reading.notebook_file import Unreadable, cells_of, parse, read_bytes
 from course_utils.grading.reading.overrides import COLUMNS
 from course_utils.grading.reading.written import REQUEST, Written, pictures
-from course_utils.grading.writing.class_page import class_page
 from course_utils.grading.writing.markup import template
 from course_utils.grading.writing.pictures import PAGE_AT_MOST, shown
-from course_utils.grading.writing.results import (
+from course_utils.grading.writing.results import file_name, table
+from course_utils.grading.writing.sentences import (
     NOTHING,
-    file_name,
+    by_lesson,
+    from_instructor,
     hint,
+    notes,
     points_in_words,
     problems,
     requests,
-    table,
     verdicts,
     why,
 )
-
-__all__ = ["class_page", "feedback", "write_feedback", "write_in_words"]
 
 
 def feedback(graded: Graded, tasks: list) -> str:
@@ -38,18 +35,14 @@ def feedback(graded: Graded, tasks: list) -> str:
     """
     rows = list(verdicts(graded, tasks))
     name = graded.person.name or graded.person.student
-    by_lesson = groupby(rows, key=lambda row: row[0].id.partition(".")[0])
-    lessons = [
-        (lesson, its, _nothing(graded, lesson, its)) for lesson, its in ((key, list(its)) for key, its in by_lesson)
-    ]
+    lessons = [(lesson, its, _nothing(graded, lesson, its)) for lesson, its in by_lesson(rows)]
     judged = [row for _, its, nothing in lessons if not nothing for row in its]
     return template("feedback.html").render(
         title=f"Feedback for {name}",
         name=name,
         graded=graded,
         rows=rows,
-        passed=sum(verdict.state == "passed" for _, verdict, _ in rows),
-        remarks=[*problems(graded), *(remark for result in graded.results for remark in result.remarks)],
+        remarks=[*problems(graded), *notes(graded, "remarks")],
         requests=requests(graded),
         lessons=lessons,
         judged=judged,
@@ -61,8 +54,8 @@ def feedback(graded: Graded, tasks: list) -> str:
 
 def _nothing(graded, lesson, rows):
     """Return what is said of a lesson of which nothing was judged and no points were set, as nothing could be read or was handed in; else ""."""
-    by_hand = any(points.graded is not None or points.comment or points.read for _, _, points in rows)
-    if by_hand or any(result.verdicts for result in graded.results if result.lesson == lesson):
+    judged = any(result.verdicts for result in graded.results if result.lesson == lesson)
+    if judged or any(from_instructor(points) for _, _, points in rows):
         return ""
     possible = sum(points.possible for _, _, points in rows)
     return f"{why(rows[0][1])} That is {points_in_words(Points('', 0, possible))}."
@@ -86,7 +79,7 @@ def write_in_words(
         return []
     with opened(page_file) as file, opened(table_file, "utf-8-sig") as rows:
         to_read = table(rows)
-        to_read.writerow(COLUMNS)
+        to_read(COLUMNS)
         left = PAGE_AT_MOST
 
         def answers(question):
@@ -94,7 +87,7 @@ def write_in_words(
             for graded in students():
                 [(_, verdict, points)] = verdicts(graded, [question])
                 if verdict.state == TO_BE_READ:
-                    to_read.writerow([cell(graded.person.student), question.id, "", "", ""])
+                    to_read([graded.person.student, question.id, "", "", ""])
                 if verdict.code:
                     source, found = _pictures(graded, question, files) if verdict.pictures else ("", [])
                     addresses = shown(found, left)

@@ -8,17 +8,20 @@ import hashlib
 import heapq
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from statistics import fmean, median
 
 from course_utils.base.texts import cut
 from course_utils.grading.keeping.record import READ, TO_BE_READ, Graded, Points, Verdict
 from course_utils.grading.reading.notebook_file import fingerprint
-from course_utils.grading.writing.results import (
+from course_utils.grading.writing.sentences import (
     NOTHING,
     handed_in,
-    not_graded,
+    notes,
     number,
     on_stranger,
+    problems,
     requests,
     set_by_hand,
     verdicts,
@@ -26,7 +29,7 @@ from course_utils.grading.writing.results import (
 
 LISTED = 50  # students or groups a list shows
 SLOWEST = 10
-REASONS = 5  # reasons or files named for a student
+REASONS, REASON = 5, 400  # reasons or files named for a student, and characters of each
 KINDS = 200  # different mistakes counted for a task
 ANSWERS = 20_000  # different answers compared for a task
 GROUPS = 1000  # groups of identical answers kept for a task
@@ -42,15 +45,22 @@ TRIVIAL = object()  # in place of a group whose answer is that short
 class Listing(list):
     """A list that takes so many items and counts the rest as `more`."""
 
-    def __init__(self, at_most: int):
+    def __init__(self, at_most: int, items: Iterable = ()):
         super().__init__()
         self.at_most, self.more = at_most, 0
+        for item in items:
+            self.add(item)
 
     def add(self, item) -> None:
         if len(self) < self.at_most:
             self.append(item)
         else:
             self.more += 1
+
+    def add_reasons(self, who: tuple, reasons: list[str]) -> None:
+        """Add (who, the first reasons, how many others there are), where there are any."""
+        if reasons:
+            self.add((who, [cut(reason, REASON) for reason in reasons[:REASONS]], len(reasons[REASONS:])))
 
 
 @dataclass
@@ -140,9 +150,8 @@ class TaskTally:
             self.answers[key] = TRIVIAL
         elif self.kept_groups < GROUPS:
             self.kept_groups += 1
-            group = self.answers[key] = Group(Listing(PEOPLE), verdict.state == "passed", cut(verdict.code, CODE), 2)
-            group.people.add(first)
-            group.people.add(second)
+            people = Listing(PEOPLE, [first, second])
+            self.answers[key] = Group(people, verdict.state == "passed", cut(verdict.code, CODE), 2)
         else:
             self.not_compared += 1
 
@@ -156,17 +165,12 @@ class TaskTally:
         `own`: the course's answer; whoever gives that is a group, however many they are.
         """
         most, its_key = max(NEVER_MANY, self.fingerprints / 5), _key(fingerprint(own))
-        known = self.answers.get(its_key)
-        if isinstance(known, tuple) and len(substance(own)) >= SHORT:
-            known = Group(Listing(PEOPLE), True, cut(own, CODE), 1)
-            known.people.add(self.answers[its_key])
-        if isinstance(known, Group):
-            known.known = True
-        else:
-            known = None
-        found = [group for key, group in self.answers.items() if isinstance(group, Group) and key != its_key]
-        others = [group for group in found if group.count <= most or len(substance(group.code)) >= LONG]
-        return [*others, *([known] if known else [])]
+        found = {key: group for key, group in self.answers.items() if isinstance(group, Group)}
+        known, alone = found.pop(its_key, None), self.answers.get(its_key)
+        if isinstance(alone, tuple) and len(substance(own)) >= SHORT:
+            known = Group(Listing(PEOPLE, [alone]), True, cut(own, CODE))
+        others = [group for group in found.values() if group.count <= most or len(substance(group.code)) >= LONG]
+        return [*others, *([replace(known, known=True)] if known else [])]
 
 
 class ClassTally:
@@ -176,14 +180,16 @@ class ClassTally:
         self.tasks = {task.id: TaskTally(task) for task in tasks}
         self.students = self.handed_in = self.passed_all = 0
         self.totals, self.possible = Counter(), 0.0
-        self.absent, self.people = Listing(LISTED), Listing(200)
-        self.suspicious, self.problems = Listing(LISTED), Listing(LISTED)
-        self.by_hand, self.strangers = Listing(LISTED), Listing(LISTED)
+        self.people = Listing(200)
+        self.absent, self.suspicious, self.problems, self.by_hand, self.strangers, self.requests = (
+            Listing(LISTED) for _ in range(6)
+        )
         self.noticed = {}  # sentence -> who
         self.other_lessons = Counter()  # students who handed in a lesson that does not count
-        self.requests, self.requests_answered, self.to_read = Listing(LISTED), 0, 0
+        self.requests_answered = self.to_read = 0
         self.late_unknown = 0  # students whose files Canvas marks as late, without a time
-        self._slowest, self.seconds = [], 0.0
+        # (seconds, who, file, (seconds, task) of the slowest answer), the slowest first.
+        self.slowest, self.seconds = [], 0.0
 
     def add(self, graded: Graded) -> None:
         who = (graded.person.student, cut(graded.person.name, 120))
@@ -204,49 +210,33 @@ class ClassTally:
         self.passed_all += bool(self.tasks) and passed == len(self.tasks)
 
     def _look_closer(self, graded, who):
-        suspicions = [cut(reason, 300) for result in graded.results for reason in result.suspicions]
-        if suspicions:
-            self.suspicious.add((who, suspicions[:REASONS], len(suspicions[REASONS:])))
-        for text in {cut(text, 300): None for result in graded.results for text in result.noticed}:
+        self.suspicious.add_reasons(who, notes(graded, "suspicions"))
+        for text in dict.fromkeys(cut(text, REASON) for text in notes(graded, "noticed")):
             if text in self.noticed or len(self.noticed) < LISTED:
                 self.noticed.setdefault(text, Listing(PEOPLE)).add(who)
-        found = [cut(problem, 400) for problem in not_graded(graded)]
-        if found:
-            self.problems.add((who, found[:REASONS], len(found[REASONS:])))
-        set_so = set_by_hand(graded) + [graded.comment] * bool(graded.comment)
-        if set_so:
-            self.by_hand.add((who, [cut(text, 300) for text in set_so[:REASONS]], len(set_so[REASONS:])))
+        self.problems.add_reasons(who, problems(graded, of_files=True))
+        self.by_hand.add_reasons(who, [*set_by_hand(graded), *filter(None, [graded.comment])])
         pairs = requests(graded)
-        if still := [cut(text, 400) for text, answered in pairs if not answered]:
-            self.requests.add((who, still[:REASONS], len(still[REASONS:])))
+        self.requests.add_reasons(who, [text for text, answered in pairs if not answered])
         self.requests_answered += sum(answered for _, answered in pairs)
         if graded.stranger:
-            self.strangers.add((who, [*filter(None, [on_stranger(graded)])], 0))
+            self.strangers.add((who, on_stranger(graded), 0))
         self.other_lessons.update(graded.other_lessons)
         self.late_unknown += graded.late_unknown
         for result in graded.results:
             self.seconds += result.seconds
-            slow = max(result.verdicts, key=lambda verdict: (verdict.seconds, verdict.task), default=None)
-            row = (result.seconds, who, cut(result.file, 200), (slow.task, slow.seconds) if slow else ("", 0.0))
+            most = max(((verdict.seconds, verdict.task) for verdict in result.verdicts), default=(0.0, ""))
             if result.seconds > 0:
-                (heapq.heappush if len(self._slowest) < SLOWEST else heapq.heappushpop)(self._slowest, row)
-
-    @property
-    def slowest(self) -> list[tuple]:
-        """(seconds, who, file, (task, seconds) of the slowest answer), the slowest first."""
-        return sorted(self._slowest, reverse=True)
+                row = (result.seconds, who, cut(result.file, 200), most)
+                self.slowest = heapq.nlargest(SLOWEST, [*self.slowest, row])
 
     @property
     def mean(self) -> float:
-        return sum(total * n for total, n in self.totals.items()) / self.students if self.students else 0.0
+        return fmean(self.totals.elements()) if self.students else 0.0
 
     @property
     def median(self) -> float:
-        middle, seen = [], 0
-        for total in sorted(self.totals):
-            before, seen = seen, seen + self.totals[total]
-            middle += [total for place in ((self.students - 1) // 2, self.students // 2) if before <= place < seen]
-        return sum(middle) / 2
+        return median(self.totals.elements()) if self.students else 0.0
 
     def tenths(self) -> list[int]:
         """Return how many students reached 0-10 %, 10-20 %, …, 90-100 % of the points; the last holds its upper end."""

@@ -1,7 +1,6 @@
 """Puts the lessons of a term side by side, from the results of each: one table for the instructor, as a page and as CSV."""
 
 import csv
-from dataclasses import dataclass, field
 from itertools import chain
 from itertools import count as count_from
 from math import isfinite
@@ -9,38 +8,44 @@ from pathlib import Path
 
 from course_utils.base.errors import CourseError
 from course_utils.base.files import opened
-from course_utils.grading.keeping.texts import cell, from_cell
+from course_utils.grading.keeping.texts import from_cell
 from course_utils.grading.reading.submissions import natural
 from course_utils.grading.writing.markup import template
-from course_utils.grading.writing.results import number, table
-
-
-@dataclass
-class Row:
-    """A student: the points of each folder of results, None where there is no row there."""
-
-    name: str = ""
-    points: dict[str, float] = field(default_factory=dict)
+from course_utils.grading.writing.results import table
 
 
 def write_term(results: list[Path], out: Path) -> list[Path]:
     """Write term.html and term.csv into `out`, a column for each folder of results; return their paths. Raises `CourseError`."""
-    titles, possible, students = {}, {}, {}
+    possible, names, points = {}, {}, {}  # by column; by student; by student and column
     for folder in dict.fromkeys(results):
         header, rows = _grades(folder)
-        title = _unique(_lessons(header) or folder.name, folder, set(titles.values()))
-        titles[folder] = title
+        column = _unique(_lessons(header) or folder.name, folder, possible)
+        possible[column] = max((float(row["possible"]) for row in rows), default=0.0)
         for row in rows:
-            one = students.setdefault(from_cell(row["student"]), Row())
-            one.name = one.name or from_cell(row["name"])
-            one.points[title] = float(row["total"])
-            possible[title] = max(possible.get(title, 0.0), float(row["possible"]))
-    columns = list(titles.values())
-    order = sorted(students, key=natural)
+            student = from_cell(row["student"])
+            names[student] = names.get(student) or from_cell(row["name"])
+            points[student, column] = float(row["total"])
+    students = [
+        (student, names[student], [points.get((student, column)) for column in possible])
+        for student in sorted(names, key=natural)
+    ]
     out.mkdir(parents=True, exist_ok=True)
-    _write_csv(out / "term.csv", columns, possible, [(student, students[student]) for student in order])
+    with opened(out / "term.csv", "utf-8-sig") as file:
+        write = table(file)
+        write(["student", "name", *possible, "total", "possible"])
+        for student, name, row in students:
+            write([student, name, *("" if its is None else its for its in row), _sum(row), sum(possible.values())])
     with opened(out / "term.html") as file:
-        file.write(_page(columns, possible, [(student, students[student]) for student in order]))
+        columns = list(zip(*(row for *_, row in students), strict=True)) or [()] * len(possible)
+        file.write(
+            template("term.html").render(
+                title="The term",
+                columns=[(*of, _mean(its)) for of, its in zip(possible.items(), columns, strict=True)],
+                rows=[(*student, _sum(student[-1])) for student in students],
+                possible=sum(possible.values()),
+                mean=_mean([_sum(row) for *_, row in students]),
+            )
+        )
     return [out / "term.html", out / "term.csv"]
 
 
@@ -78,34 +83,10 @@ def _unique(title, folder, taken):
     return next(name for name in chain(names, numbered) if name not in taken)
 
 
-def _sum(row, columns):
-    return sum(row.points.get(title, 0.0) for title in columns)
+def _sum(points):
+    return sum(filter(None, points))
 
 
-def _write_csv(path, columns, possible, rows):
-    with opened(path, "utf-8-sig") as file:
-        writer = table(file)
-        writer.writerow(["student", "name", *map(cell, columns), "total", "possible"])
-        most = number(sum(possible.values()))
-        for student, row in rows:
-            points = [number(row.points[title]) if title in row.points else "" for title in columns]
-            writer.writerow([cell(student), cell(row.name), *points, number(_sum(row, columns)), most])
-
-
-def _page(columns, possible, rows):
-    totals = [_sum(row, columns) for _, row in rows]
-    return template("term.html").render(
-        title="The term",
-        columns=[(title, possible.get(title, 0), _mean(rows, title)) for title in columns],
-        rows=[
-            (student, row.name, [row.points.get(title) for title in columns], total)
-            for (student, row), total in zip(rows, totals, strict=True)
-        ],
-        possible_in_all=sum(possible.values()),
-        mean_in_all=sum(totals) / len(totals) if totals else None,
-    )
-
-
-def _mean(rows, title):
-    found = [row.points[title] for _, row in rows if title in row.points]
-    return sum(found) / len(found) if found else 0
+def _mean(points):
+    found = [its for its in points if its is not None]
+    return sum(found) / len(found) if found else None
