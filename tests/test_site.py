@@ -229,14 +229,6 @@ def test_a_slider_moves_by_the_keyboard(open_page):
     assert moving_picture.locator("img").evaluate("image => image.decode().then(() => image.naturalWidth)") > 100
 
 
-def test_the_answer_to_a_sliders_question_is_folded(open_page):
-    page = open_page("notebooks/02_weighted_sums.html")
-    answer = page.get_by_text("Temperatures between 2.4 and 3.5 do that.")
-    playwright.expect(answer).to_be_hidden()
-    page.get_by_text("Show the answer").click()
-    playwright.expect(answer).to_be_visible()
-
-
 def test_a_question_shows_code_as_code(open_page, site):
     one = tasks.Question(
         id="00.q9",

@@ -33,15 +33,12 @@ def lesson(root: Path, name: str, moving: Mapping[str, dict] = MappingProxyType(
     file, number = file_of("notebooks", name), number_of(name)
     notebook = _read(root / file)
     known = {one.id: one for one in (*tasks.questions_of(number), *tasks.predictions_of(number))}
-    cells, before, asks = [], {}, False
+    cells = []
     for place, cell in enumerate(_shown(notebook["cells"])):
         text = "".join(cell["source"])
         if cell["cell_type"] == "markdown":
             for how, here in ANSWERING:
                 text = how.sub(here, text)
-            if asks and before.get("id") in moving:
-                text = _with_answer_folded(text)
-            asks = "?" in text.split("\n\n")[-1]  # whether the text that comes before a slider asks what it shows
             cells.append(_markdown(_opened(root, text, file) if place == 0 else text, cell))
         elif (call := ASKING.match(text)) and call["id"] in known:
             cells.append(_code(cell, ["remove-input"], [_html(_asked(known[call["id"]]))]))
@@ -50,7 +47,6 @@ def lesson(root: Path, name: str, moving: Mapping[str, dict] = MappingProxyType(
             cells.append(_code(cell, [], outputs))
         else:
             cells.append(_code(cell, ["hide-input"] if place == 1 else [], cell["outputs"]))
-        before = cell
     exercises_below = f"```{{toctree}}\n:hidden:\n\n../{file_of('exercises', name)}\n```"
     cells.append({"cell_type": "markdown", "id": "exercises", "metadata": {}, "source": exercises_below})
     return notebook | {"cells": cells}
@@ -118,14 +114,6 @@ def _opened(root, text, file):
     )
     title, _, rest = IN_COLAB.sub("", text).partition("\n")
     return f'{title}\n\n<p class="course-open">{line}</p>\n{rest}'
-
-
-def _with_answer_folded(text):
-    """Fold the first paragraph below a slider that a question asks to move, unless it goes on to ask the next question."""
-    answer, *rest = text.split("\n\n")
-    if "?" in answer:
-        return text
-    return "\n\n".join([f"<details>\n<summary>Show the answer</summary>\n\n{answer}\n\n</details>", *rest])
 
 
 def _asked(one):
