@@ -107,7 +107,7 @@ def found(seed):
 
 
 if __name__ == "__main__":
-    options = read_options(__doc__, 5, only={"nargs": "+", "default": list(SETUPS), "help": "setups, all unless told"})
+    options = read_options(__doc__, 5, only={"nargs": "+", "choices": SETUPS, "default": list(SETUPS)})
     fill("glimpses", COLUMNS, jobs(options.only, options.seeds), measure)
     fill("looks", "seed field answer look x y", [(0,)], looks)
     fill("found", "seed look in_box first", [(0,)], found)
