@@ -125,7 +125,7 @@ def test_a_newer_wheel_changes_the_task_and_keeps_the_answer(folder, installed, 
 
 def test_a_damaged_installation_is_told_how_to_mend_it(folder, installed):
     copies.make_missing(folder)
-    again = "pip install --force-reinstall --no-deps attention-course"
+    again = "pip install --force-reinstall --no-deps attention_course-0.1.0-py3-none-any.whl"
     write_into(installed / BUILT, answered(SOFTMAX))
     (problem,) = update(folder, ["02"])
     assert problem.startswith(f"{BUILT} holds something else than the course's version") and again in problem

@@ -5,6 +5,7 @@ A lesson has a number, "03", and a name, "03_queries_keys_values"; people write 
 
 import os
 from collections.abc import Iterable
+from importlib.metadata import version
 from pathlib import Path
 
 from course_utils.base.errors import CourseError
@@ -115,8 +116,11 @@ def is_clone(folder: Path) -> bool:
 
 
 def remedy(course: Path, in_clone: str) -> str:
-    """Return the command that brings a damaged file of the course back: one for a clone, another for an installed course."""
-    return in_clone if course != PUBLISHED else f"pip install --force-reinstall --no-deps {DISTRIBUTION}"
+    """Return the command that brings a damaged file of the course back: one for a clone, another for an installed wheel."""
+    if course != PUBLISHED:
+        return in_clone
+    wheel = f"{DISTRIBUTION.replace('-', '_')}-{version(DISTRIBUTION)}-py3-none-any.whl"
+    return f"pip install --force-reinstall --no-deps {wheel}"
 
 
 def _here():
