@@ -412,19 +412,23 @@ LONG = "def attention(query, key, value, mask=None):\n" + "    weights = (query 
 def test_the_class_page_counts_and_shows_the_most_common_mistake_first_with_its_shortest_example():
     task = tasks.load("03.attention")
     first, second = task.mistakes[:2]
-    people = [answered(n, task, f"x = {'1' * (9 - n)}", mistake=first.name) for n in range(3)]
+    people = [answered(n, task, f"x = {'1' * (9 - n)};", mistake=first.name) for n in range(3)]
     people += [answered(n, task, "y", mistake=second.name) for n in range(3, 5)]
     people += [answered(5, task, "no name", kind="shape"), answered(6, task, "z", "passed")]
     text = told(class_page(people, [task], "A class"))
     words = [mistake.name.replace("_", " ") for mistake in (first, second)]
     assert f"03.attention{words[0]}3 (43%){words[1]}2 (29%)1 (14%)" in text
     assert (
-        f"{words[0]}3 students (43%){' '.join(first.sentence.replace('`', '').split())}The shortest examplex = 1111111"
+        f"{words[0]}3 students (43%){' '.join(first.sentence.replace('`', '').split())}The shortest examplex = 1111111;"
         in text
     )
     assert "another shape1 student (14%)Why.The shortest exampleno name" in text
     assert "1 (14%)0600" in text  # passed, part of the points, wrong, no answer, not handed in
     assert text.index("s6: 1") > text.index("s0: 0")
+    listed = [
+        text.index(f"{what} ({share}%)") for what, share in (("3 students", 43), ("2 students", 29), ("1 student", 14))
+    ]
+    assert listed == sorted(listed)
 
 
 @pytest.mark.parametrize(

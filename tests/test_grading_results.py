@@ -179,6 +179,12 @@ def test_a_file_that_could_not_be_read_has_its_reason_in_every_format(tmp_path):
     assert reason in json.loads(files["gradescope/bo.json"])["output"]
 
 
+def test_a_notebook_says_nothing_on_another_lesson(tmp_path):
+    result = Result("k", "ada", "ada.ipynb", "02", verdicts=(Verdict("03.attention", "passed"),))
+    _, [row] = records(written(tmp_path, [Graded(Person("ada"), (result,), ())])["grades.csv"])
+    assert (row["02.softmax state"], row["03.attention state"]) == ("missing", "not handed in")
+
+
 BROKEN = "The file breaks off in the middle, at line 1: save the notebook and hand it in again."
 
 
