@@ -172,6 +172,7 @@ def fit(
     glimpses=3,
     seed=0,
     steps=2000,
+    spread=(0.5, 0.1),
     loss=hybrid_loss,
     batch=128,
 ) -> list[float]:
@@ -181,12 +182,13 @@ def fit(
         side, clutter: of the fields.
         glimpses: T.
         seed: of all that is drawn.
+        spread: of the locations in the first step and from two thirds of the steps on.
         loss: function(logits, label, log_probability, reward, baseline), as `hybrid_loss` is.
 
     Returns:
         The loss of each step.
     """
-    wide, narrow = 0.5, 0.1  # spreads of the locations in the first step, and from two thirds of the steps on
+    wide, narrow = spread
     spreads = iter(torch.linspace(0, 1.5, steps).clamp(max=1).mul(narrow - wide).add(wide).tolist())
 
     def loss_of_batch(draw):
