@@ -172,9 +172,9 @@ def turn_dark(page):
 
 
 def test_a_notebook_counts_as_saved_until_it_is_changed(page, lab):
-    own = lab.clone / "my_course" / file_of("exercises", LESSON)
+    own = lab.clone / "my_course" / file_of("exercises", FIRST)
     before = nbformat.read(own, as_version=4)
-    open_notebook(page, lab, file_of("exercises", LESSON))
+    open_notebook(page, lab, file_of("exercises", FIRST))
     page.wait_for_timeout(1000)
     changed = page.locator(".jp-mod-dirty")
     assert changed.count() == 0

@@ -797,8 +797,8 @@ def test_of_a_question_it_is_said_which_kind_of_answer_is_wanted(grade):
     result = grade("from course_utils import check", checks, name="02.ipynb")
     found = {verdict.task[3:]: why(verdict) for verdict in result.verdicts if verdict.task[3:] in said}
     assert found == {
-        "q1": 'The answer should be one of the letters a to d, as in check("02.q1", "b"), not 0.5.',
-        "q2": "The answer should be a number, as in check(\"02.q2\", 0.5), not 'b'.",
+        "q1": 'The answer should be one of the letters a to d, as in `check("02.q1", "b")`, not 0.5.',
+        "q2": "The answer should be a number, as in `check(\"02.q2\", 0.5)`, not 'b'.",
         "q3": 'Put one of the letters a to d in place of the dots: `check("02.q3", "b")`.',
         "q4": 'The notebook holds no `check("02.q4", …)` with a letter as its answer.',
         "q5": 'The notebook holds no `check("02.q5", …)` with a letter as its answer.',
