@@ -229,6 +229,25 @@ def test_a_slider_moves_by_the_keyboard(open_page):
     assert moving_picture.locator("img").evaluate("image => image.decode().then(() => image.naturalWidth)") > 100
 
 
+def test_nothing_is_left_beside_the_pages(site):
+    out, _ = site
+    assert {path.name for path in out.parent.iterdir()} == {"pages", "kept"}
+
+
+def test_the_search_quotes_words_and_no_tags(site):
+    texts = "".join(file.read_text(encoding="utf-8") for file in (site[0] / "texts").rglob("*.js"))
+    assert "This number is called the temperature." in texts
+    assert "course-term" not in texts and "</span>" not in texts
+
+
+def test_a_printed_question_has_its_options_and_no_buttons(open_page):
+    page = open_page("notebooks/02_weighted_sums.html")
+    page.emulate_media(media="print")
+    question = page.locator(".course-asked", has=page.locator("input[type=radio]")).first
+    playwright.expect(question.locator(".option").last).to_be_visible()
+    playwright.expect(question.locator("button").first).to_be_hidden()
+
+
 def test_a_question_shows_code_as_code(open_page, site):
     one = tasks.Question(
         id="00.q9",

@@ -212,6 +212,9 @@ def _run_sphinx(source, out, trees, say):
     with contextlib.redirect_stderr(log), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what the libraries say to one another
         app = Sphinx(source, None, out, trees, "html", confoverrides=SETTINGS, status=None, warning=log)
+        # The pictures of cells lie beside what Sphinx has read. myst-nb would put a folder beside the pages.
+        pictures = str(trees.with_name("pictures"))
+        app.env.mystnb_config = app.env.mystnb_config.copy(output_folder=pictures)
         app.connect("source-read", lambda app, page, text: say(f"reading {page}"))
         app.connect("html-page-context", lambda app, page, *_: say(f"writing {page}.html"))
         app.build()

@@ -44,7 +44,9 @@ def first_page(root: Path, names: list[str]) -> str:
         f"{heading}\n\n{_looking_back()}\n\n"
         f'<p class="course-begin"><a href="notebooks/{names[0]}.html">Begin with lesson {number_of(names[0])}</a> '
         '<a href="translator.html">Translate a sentence of your own</a></p>\n\n'
-        f"{what.strip()}\n\n{who}\n\n{can}\n\n## The path\n\n"
+        f"{what.strip()}\n\nTo work on your own computer, [set it up](docs/setup.md). To teach with the course, "
+        "[run a class](docs/instructors.md). To look something up, there are a [glossary](glossary.md) and the "
+        f"[papers](papers.md).\n\n{who}\n\n{can}\n\n## The path\n\n"
         "The lessons build on one another. You answer their questions in the page, and this browser keeps your answers.\n\n"
         f'<ol class="course-lessons">\n{lessons}\n</ol>\n'
     )

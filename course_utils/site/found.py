@@ -19,11 +19,21 @@ def sections(doctree) -> list[list]:
         texts = []
         for part in (part for part in section.children if not isinstance(part, nodes.section)):
             for block in part.findall(lambda node: isinstance(node, nodes.title | nodes.paragraph | nodes.term)):
-                texts += SENTENCE.split(" ".join(block.astext().split()))
+                texts += SENTENCE.split(_words(block))
             for block in part.findall(nodes.literal_block):
                 texts += filter(None, map(str.strip, block.astext().splitlines()))
         found.append([section["ids"][0], texts])
     return found
+
+
+def _words(block):
+    """Return the text of a block without the HTML in it, such as the tags of a term."""
+    from docutils import nodes
+
+    block = block.deepcopy()
+    for tag in list(block.findall(nodes.raw)):
+        tag.parent.remove(tag)
+    return " ".join(block.astext().split())
 
 
 def _write(app, page, template, context, doctree):
