@@ -19,6 +19,7 @@ from course_utils.authoring.build import build, has_real_address, repository_of
 from course_utils.authoring.composing import checksum
 from course_utils.base.environment import need
 from course_utils.base.errors import CourseError
+from course_utils.base.files import write
 from course_utils.base.places import chosen, file_of, is_clone, names_in
 from course_utils.data.download import DataError
 from course_utils.data.multi30k import load_multi30k
@@ -116,10 +117,8 @@ def _write(folder, files):
         if file.relative_to(folder).as_posix() not in files:
             file.unlink()
     for name, text in files.items():
-        file = folder / name
-        if not file.is_file() or file.read_text(encoding="utf-8") != text:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text, encoding="utf-8")
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        write(folder / name, text)
 
 
 def _made_of(files):
