@@ -1,6 +1,7 @@
 """How fast a GPU trains the Transformer: by format of numbers, way to attend and compilation, against nn.Transformer.
 
-    python benchmarks/gpu.py [--rounds 5] [--seconds 4] [--tokens 16384] [--device cuda] [--quick] [--out FILE]
+    python benchmarks/gpu.py [--rounds 5] [--seconds 4] [--tokens 16384] [--device cuda] [--sizes SIZE ...] [--only NAME ...]
+                             [--quick] [--out FILE]
 
 Two sizes, both on Multi30k en-de in 4,000 joint subwords: `small`, as in benchmarks/training.py, has width 256 and 3 + 3
 layers; `base` is that of Vaswani et al. 2017 (table 3): width 512, feed-forward 2,048, 6 + 6 layers. At each size:
@@ -15,7 +16,8 @@ in fp32; in tf32, fp32 whose products keep ten binary digits; and in bf16 with f
 turns in one process; a turn lasts some seconds by the clock, from one wait for the GPU to the next, and reads its batches itself, as
 training does. Lines give target tokens a second (minimum, median, maximum over the rounds), the median of the ratios to
 the tutorial in fp32 within a round, the share of the machine's limit for products of that format, measured in the same
-rounds, and the most memory that tensors took while this model was the only one. FILE gets one row for each turn.
+rounds, and the most memory that tensors took while this model was the only one. FILE gets one row for each turn. `--only` names the lines to measure, such
+as "course, tf32"; the tutorial in fp32 is always one of them.
 
 On a CPU (`--device cpu`) it runs, too, so that it can be tried: memory is left out there.
 """
@@ -157,14 +159,15 @@ def measure(name: str, rows: tuple, vocabulary: int, options, device: torch.devi
     """Let all kinds of one size take turns; print their lines, and return one row for each turn."""
     rounds, seconds = (2, 0.2) if options.quick else (options.rounds, options.seconds)
     arguments = (SIZES[name], rows, vocabulary, options.tokens)
-    most = measure_memory(KINDS, *arguments, device=device)
-    contenders = {kind: Contender(kind, *arguments, device) for kind in KINDS}
+    kinds = [kind for kind in KINDS if kind == TUTORIAL or not options.only or ", ".join(kind) in options.only]
+    most = measure_memory(kinds, *arguments, device=device)
+    contenders = {kind: Contender(kind, *arguments, device) for kind in kinds}
     for contender in contenders.values():
         contender.turn(seconds)  # the first steps are slower, and torch.compile compiles
     found = []
     for number in range(rounds):
         limits = {form: limit(form, seconds / 4, device) for form in ("fp32", "tf32", "bf16")}
-        for kind in KINDS[number % len(KINDS) :] + KINDS[: number % len(KINDS)]:
+        for kind in kinds[number % len(kinds) :] + kinds[: number % len(kinds)]:
             tokens, operations = contenders[kind].turn(seconds)
             found.append(
                 [name, *kind, number, tokens, operations / limits[kind.format], limits[kind.format], most[kind]]
@@ -172,7 +175,7 @@ def measure(name: str, rows: tuple, vocabulary: int, options, device: torch.devi
 
     print(f"\n{name}: {SIZES[name]}, batches of {options.tokens} tokens")
     print(f"{'':28} {'tokens a second':>32} {'tutorial':>9} {'limit':>7} {'MB':>8}")
-    for kind in KINDS:
+    for kind in kinds:
         mine = sorted((row for row in found if row[1:3] == [*kind]), key=lambda row: row[3])
         first = sorted((row for row in found if row[1:3] == [*TUTORIAL]), key=lambda row: row[3])
         times = statistics.median(a[4] / b[4] for a, b in zip(mine, first, strict=True))
@@ -180,7 +183,7 @@ def measure(name: str, rows: tuple, vocabulary: int, options, device: torch.devi
         shown = f"{share:7.1%}" if kind.program.startswith("course") else f"{'':7}"
         speeds = spread([row[4] for row in mine])
         print(f"{kind.program + ', ' + kind.format:28} {speeds} {times:8.2f}x {shown} {most[kind]:8,.0f}")
-    for number in ("fp32", "tf32", "bf16"):
+    for number in dict.fromkeys(kind.format for kind in kinds):
         print(
             f"limit in {number}, 10⁹ operations a second: {spread([row[6] / 1e9 for row in found if row[2] == number])}"
         )
@@ -194,6 +197,8 @@ def main():
     parser.add_argument("--tokens", type=int, default=16384, help="the most ids of a batch, of either language")
     parser.add_argument("--device", default="cuda", help="cuda, cuda:N or cpu")
     parser.add_argument("--sizes", nargs="+", choices=SIZES, default=list(SIZES))
+    names = [", ".join(kind) for kind in KINDS]
+    parser.add_argument("--only", nargs="+", choices=names, metavar="NAME", help=f"of {'; '.join(names)}")
     parser.add_argument("--quick", action="store_true", help="two short rounds, to see that it works")
     parser.add_argument("--out", help="a csv file for the single turns")
     options = parser.parse_args()
@@ -201,10 +206,12 @@ def main():
     torch._dynamo.config.recompile_limit = 100  # the compiled models share their code, and each format has its own
     print(machine(device))
     rows, vocabulary = load_rows()
-    found = [row for name in options.sizes for row in measure(name, rows, vocabulary, options, device)]
-    if options.out:
-        names = ["size", "program", "format", "round", "tokens_a_second", "share_of_limit", "limit", "memory_mb"]
-        save(options.out, names, found)
+    names = ["size", "program", "format", "round", "tokens_a_second", "share_of_limit", "limit", "memory_mb"]
+    found = []
+    for name in options.sizes:
+        found += measure(name, rows, vocabulary, options, device)
+        if options.out:
+            save(options.out, names, found)  # after each size, as compiling the next can take minutes
 
 
 if __name__ == "__main__":

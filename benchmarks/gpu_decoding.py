@@ -4,7 +4,7 @@
                                       [--quick] [--out FILE]
 
 The model in the folder RUN, or else the Transformer that ships with the course, translates Multi30k's test set, in fp32 and bf16;
-small batches translate as many of its sentences as make 16 batches. All ways take turns in one process, which is timed by the
+small batches translate as many of its sentences as make 8 batches. All ways take turns in one process, which is timed by the
 clock, from one wait for the GPU to the next. Lines give sentences a second (minimum, median and maximum over the rounds),
 the median of the ratios to the first of the batches within a round, and the most memory that tensors took. FILE gets one row for
 each turn.
@@ -28,7 +28,7 @@ from course_utils.models.files import load_model, load_pretrained
 from course_utils.training.device import choose_device
 from course_utils.translation.search import translate_all
 
-BATCHES = 16  # in one turn, at most: one sentence at a time the whole test set would take minutes
+BATCHES = 8  # in one turn, at most: one sentence at a time the whole test set would take minutes
 
 
 class Way(NamedTuple):

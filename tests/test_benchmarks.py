@@ -73,7 +73,7 @@ def test_training_on_a_gpu_is_measured_on_a_cpu_too(programs, monkeypatch, capsy
     kinds = [gpu.TUTORIAL, gpu.Kind("buckets", "bf16"), gpu.Kind("course", "tf32"), gpu.Kind("course, written", "bf16")]
     monkeypatch.setattr(gpu, "KINDS", kinds)
     monkeypatch.setitem(gpu.SIZES, "small", gpu.Size(16, 32, 1, 2))
-    options = Namespace(quick=True, tokens=64)
+    options = Namespace(quick=True, tokens=64, only=None)
     before = torch.get_float32_matmul_precision()
     try:
         found = gpu.measure("small", ROWS, 10, options, torch.device("cpu"))
@@ -84,6 +84,10 @@ def test_training_on_a_gpu_is_measured_on_a_cpu_too(programs, monkeypatch, capsy
     assert all((row[5] > 0) == row[1].startswith("course") for row in found)  # share of the limit
     lines = capsys.readouterr().out.splitlines()
     assert [line for line in lines if line.startswith("tutorial, fp32")][0].split()[5] == "1.00x"
+    options.only = ["course, tf32"]
+    found = gpu.measure("small", ROWS, 10, options, torch.device("cpu"))
+    assert {tuple(row[1:3]) for row in found} == {("tutorial", "fp32"), ("course", "tf32")}
+    assert "limit in bf16" not in capsys.readouterr().out
 
 
 @pytest.mark.thorough

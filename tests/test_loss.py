@@ -1,13 +1,17 @@
 """The loss against torch's cross_entropy over all logits at once, values and gradients."""
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from course_utils.models.transformer import Transformer
 from course_utils.training import loss as loss_module
-from course_utils.training.loss import ROWS, smoothed_loss
+from course_utils.training.batches import Batches
+from course_utils.training.loop import Objective
+from course_utils.training.loss import ROWS, disagreement, smoothed_loss
 
 D, V = 7, 11
 
@@ -117,3 +121,28 @@ def test_bf16_stays_within_its_bound(smoothing, seed):
     for mine, other in zip(*gradients, strict=True):
         assert mine.dtype == torch.bfloat16
         assert_close(mine.double(), other, BF16_GRADIENT)
+
+
+def test_two_passes_disagree_by_the_mean_of_both_divergences_of_torch():
+    (features, weight, _), (others, *_) = inputs(29), inputs(29, seed=1)
+    log_p, log_q = ((x @ weight.T).log_softmax(-1) for x in (features, others))
+    both = [F.kl_div(a, b, reduction="sum", log_target=True) for a, b in ((log_p, log_q), (log_q, log_p))]
+    found, expected = disagreement(features, others, weight), sum(both) / 2
+    assert_close(found, expected)
+    gradients = (torch.autograd.grad(loss, [features, others, weight]) for loss in (found, expected))
+    for mine, other in zip(*gradients, strict=True):
+        assert_close(mine, other)
+    assert disagreement(features, features, weight) == 0
+
+
+def test_r_drop_reads_each_sentence_twice_and_adds_what_the_passes_disagree_about():
+    batch = Batches([[5, 6, 7], [5, 6]], [[7, 8], [9]], 64, 0).read(np.arange(2))
+
+    def loss_of(r_drop, dropout, seed=0):
+        torch.manual_seed(seed)
+        model = Transformer(12, 8, 2, 16, 1, 1, dropout=dropout).double()
+        return Objective(model, 0.1, r_drop=r_drop)(batch).item()
+
+    assert loss_of(5.0, dropout=0.0) == pytest.approx(loss_of(0.0, dropout=0.0), abs=1e-9)  # both passes are the same
+    losses = [loss_of(r_drop, dropout=0.3) for r_drop in (1.0, 2.0, 3.0)]
+    assert losses[1] - losses[0] == pytest.approx(losses[2] - losses[1], abs=1e-9) and losses[1] - losses[0] > 0.01

@@ -141,7 +141,7 @@ def start(*arguments, **more):
             {"precision": "fp32", "average": 0.6},
             {"precision": "bf16", "average": 0.6, "stop_on": "loss", "patience": 2, "validate": 0.3},
             {"kind": "attention", "model": RECURRENT, "accumulate": 2, "epochs": 3.0, "smoothing": 0.0},
-            {"optimizer": "muon", "precision": "bf16", "average": 0.6, "weight_decay": 0.1},
+            {"optimizer": "muon", "precision": "bf16", "average": 0.6, "weight_decay": 0.1, "r_drop": 1.0},
             {
                 "optimizer": "sgd",
                 "rate": 0.3,
@@ -1020,6 +1020,7 @@ def test_presets_are_settings_of_models_there_are(kind):
         ({"betas": ["0.9", None]}, "the setting betas must be two numbers"),
         ({"betas": [0.9, 1]}, "betas must be at least 0 and less than 1"),
         ({"weight_decay": -0.1}, "weight_decay must be at least 0"),
+        ({"r_drop": -1.0}, "r_drop must be at least 0"),
         ({"smoothing": 1.0}, "smoothing must be at least 0 and less than 1"),
         ({"kind": "lstm"}, "kind must be one of seq2seq, attention, transformer"),
         ({"stop_on": "wer"}, "stop_on must be one of never, loss, bleu"),

@@ -141,7 +141,7 @@ def test_the_path_of_a_gpu_through_the_whole_model(norm):
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 @pytest.mark.parametrize(
-    "mask", [None, torch.arange(S) < 5, torch.zeros(S, dtype=torch.bool)], ids=["none", "some", "nothing"]
+    "mask", [None, torch.arange(S)[None] < 5, torch.zeros(1, S, dtype=torch.bool)], ids=["none", "some", "nothing"]
 )
 @pytest.mark.parametrize(("dtype", "bound"), [(torch.float64, 1e-10), (torch.float32, 1e-3), (torch.bfloat16, 3e-2)])
 def test_on_a_gpu_attention_gives_the_same(mask, dtype, bound):

@@ -25,16 +25,18 @@ class Dropout(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Return x with some elements dropped, the same shape."""
+        if x.is_cuda:
+            return F.dropout(x, self.p, self.training)
         return x * self.kept(x) if self.training and self.p else x
 
     def add(self, residual: Tensor, x: Tensor) -> Tensor:
         """Return residual + dropout(x), in one pass over both."""
+        if x.is_cuda:
+            return residual + self(x)
         return torch.addcmul(residual, x, self.kept(x)) if self.training and self.p else residual + x
 
     def kept(self, x: Tensor) -> Tensor:
         """Draw a tensor shaped as x: 0 where x is dropped, 1 / (1 - p) where it is kept."""
-        if x.is_cuda:
-            return torch.empty_like(x).bernoulli_(1 - self.p).div_(1 - self.p)
         draws = torch.empty((x.numel() + 7) // 8, dtype=torch.int64).random_(-(2**63), None)
         draws, dropped = draws.view(torch.uint8)[: x.numel()].view(x.shape), min(round(self.p * 256), 255)
         mask = torch.empty(x.shape, dtype=x.dtype)

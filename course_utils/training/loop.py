@@ -27,7 +27,7 @@ from course_utils.training import device as devices
 from course_utils.training.batches import Batch, Batches
 from course_utils.training.checkpoint import Progress, identify, restore, save
 from course_utils.training.corpus import Corpus, load_corpus
-from course_utils.training.loss import smoothed_loss
+from course_utils.training.loss import disagreement, smoothed_loss
 from course_utils.training.optimizer import Optimizer, schedule
 from course_utils.training.run_folder import RunError, RunFolder, describe_environment
 from course_utils.training.settings import Settings
@@ -40,17 +40,29 @@ AVERAGED = 200  # weights at most are averaged in the end: every step would cost
 class Objective(nn.Module):
     """A model with its loss, so that DDP sees one forward pass that uses every parameter."""
 
-    def __init__(self, model: nn.Module, smoothing: float, compiled: bool = False):
+    def __init__(self, model: nn.Module, smoothing: float, compiled: bool = False, r_drop: float = 0.0):
         super().__init__()
-        self.model, self.smoothing = model, smoothing
+        self.model, self.smoothing, self.r_drop = model, smoothing, r_drop
         self.features = torch.compile(model.features, dynamic=True) if compiled else model.features
 
     def forward(self, batch: Batch) -> Tensor:
-        """Return the loss summed over the batch's N target tokens."""
-        features = self.features(batch.source, batch.given).flatten(0, 1)  # B·T D
-        return smoothed_loss(
-            features.index_select(0, batch.places), self.model.readout.weight, batch.wanted, self.smoothing
-        )
+        """Return the loss summed over the batch's N target tokens.
+
+        With r_drop each sentence is read twice, with different dropout (Liang et al. 2021, "R-Drop"): the loss is the
+        mean of both, and r_drop / 2 of their `disagreement` is added.
+        """
+        if not self.r_drop:
+            return smoothed_loss(self.read(batch), self.model.readout.weight, batch.wanted, self.smoothing)
+        B, T = batch.given.shape
+        places = torch.cat([batch.places, batch.places + B * T])
+        twice = Batch(batch.source.repeat(2, 1), batch.given.repeat(2, 1), batch.wanted.repeat(2), places)
+        features = self.read(twice)  # 2·N D
+        loss = smoothed_loss(features, self.model.readout.weight, twice.wanted, self.smoothing) / 2
+        return loss + self.r_drop / 2 * disagreement(*features.chunk(2), self.model.readout.weight)
+
+    def read(self, batch: Batch) -> Tensor:
+        """Return what the readout reads at the batch's N places: N×D."""
+        return self.features(batch.source, batch.given).flatten(0, 1).index_select(0, batch.places)
 
 
 def train(settings: Settings | None, run: str | os.PathLike, corpus: Corpus | None = None, device: str = "auto",
@@ -114,7 +126,7 @@ class Trainer:
             restore(self)
         else:
             devices.in_first_process_only(lambda: folder.create(settings, describe_environment(device, self.precision)))
-        self.objective = Objective(self.model, settings.smoothing, settings.compile)
+        self.objective = Objective(self.model, settings.smoothing, settings.compile, settings.r_drop)
         if dist.is_initialized():
             self.objective = nn.parallel.DistributedDataParallel(self.objective)
 

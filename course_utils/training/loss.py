@@ -1,6 +1,6 @@
 """The loss that models are trained with: cross-entropy with smoothed labels, over a readout whose logits are never all there.
 
-Here: `smoothed_loss`. Not here: which tokens make a batch (`batches.py`), and how sums over several batches or
+Here: `smoothed_loss`, and the `disagreement` of two passes. Not here: which tokens make a batch (`batches.py`), and how sums over several batches or
 processes become a mean (`loop.py`).
 
 Shape letters: N tokens, D model width, V vocabulary.
@@ -9,7 +9,8 @@ Shape letters: N tokens, D model width, V vocabulary.
 import torch
 from torch import Tensor
 
-ROWS = 512  # of logits at a time: few enough to stay in a cache, enough for fast matrix products
+ROWS = 512  # of logits at a time: few enough to stay in a CPU's cache, enough for fast matrix products
+ROWS_ON_GPU = 16384  # so that a GPU gets few large products in place of many small ones
 
 
 def smoothed_loss(features: Tensor, weight: Tensor, target: Tensor, smoothing: float = 0.0) -> Tensor:
@@ -21,6 +22,16 @@ def smoothed_loss(features: Tensor, weight: Tensor, target: Tensor, smoothing: f
     return _SmoothedLoss.apply(features, weight, target, smoothing)
 
 
+def disagreement(features: Tensor, others: Tensor, weight: Tensor) -> Tensor:
+    """Return the sum over tokens of (KL(p, q) + KL(q, p)) / 2 between what two passes with different dropout predict.
+
+    features and others N×D, weight V×D → a scalar in float32 at least. The term of R-Drop (Liang et al. 2021, equation 2).
+    """
+    exact = torch.promote_types(features.dtype, torch.float32)
+    log_p, log_q = ((x @ weight.T).to(exact).log_softmax(-1) for x in (features, others))  # N V
+    return ((log_p.exp() - log_q.exp()) * (log_p - log_q)).sum() / 2
+
+
 class _SmoothedLoss(torch.autograd.Function):
     """Finds the gradients on the way forward, so that each block of logits is computed once and kept nowhere."""
 
@@ -30,8 +41,9 @@ class _SmoothedLoss(torch.autograd.Function):
         loss = torch.zeros((), dtype=exact, device=features.device)
         d_features, d_weight = torch.empty_like(features), torch.zeros_like(weight)
         mean_weight = weight.to(exact).mean(0)  # D: the mean of a row's logits is one product with it
-        for x, y, d_x in zip(features.split(ROWS), target.split(ROWS), d_features.split(ROWS), strict=True):
-            logits = x @ weight.T  # ROWS V
+        rows = ROWS_ON_GPU if features.is_cuda else ROWS
+        for x, y, d_x in zip(features.split(rows), target.split(rows), d_features.split(rows), strict=True):
+            logits = x @ weight.T  # rows V
             probability = logits.softmax(-1)  # stays in the model's precision: half the memory is twice the speed
             # log Z from the largest logit, whose probability can't be too small to have a logarithm.
             log_z = logits.amax(-1).to(exact) - probability.amax(-1).to(exact).log()

@@ -114,8 +114,8 @@ class Optimizer:
     @torch.no_grad()
     def round(self) -> None:
         """Copy the masters into the model, in the model's precision."""
-        for name, parameter in self.low.items():
-            parameter.copy_(self.masters[name])
+        if self.low:
+            torch._foreach_copy_([*self.low.values()], [self.masters[name] for name in self.low])
 
     def state(self) -> dict[str, Tensor]:
         """Return everything a resumed run needs, by name: masters, and what the optimizers know of them after their first step."""

@@ -49,6 +49,7 @@ class Settings:
     weight_decay: float = 0.0
     clip: float = 1.0  # the largest norm of the gradient
     smoothing: float = 0.1  # of the labels
+    r_drop: float = 0.0  # how much two passes with different dropout must agree; 0 for one pass
     average: float = 0.0  # the share of steps, the last ones, averaged into the model; stop_on goes before it
     precision: str = "auto"  # "fp32", "bf16", or "auto": bf16 where the device is faster in it
     compile: bool = False  # the model's code by torch.compile: faster on a GPU, after a minute at the start
@@ -70,8 +71,9 @@ class Settings:
                 raise CourseError(f"{name} must be at least 0 and less than 1, not {getattr(self, name)}")
         if not all(0 <= beta < 1 for beta in self.betas):
             raise CourseError(f"betas must be at least 0 and less than 1, not {self.betas}")
-        if not self.weight_decay >= 0:
-            raise CourseError(f"weight_decay must be at least 0, not {self.weight_decay}")
+        for name in ("weight_decay", "r_drop"):
+            if not getattr(self, name) >= 0:
+                raise CourseError(f"{name} must be at least 0, not {getattr(self, name)}")
         if not (math.isfinite(self.epochs) and math.isfinite(self.validate)):
             raise CourseError(f"epochs and validate must be finite, not {self.epochs} and {self.validate}")
         if not 0 <= self.seed < 2**32:

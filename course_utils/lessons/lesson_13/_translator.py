@@ -20,6 +20,7 @@ from course_utils.translation.scores import bleu, chrf
 from course_utils.translation.translate import translate
 
 NAME = "transformer-en-de"
+SECOND = "transformer-gpu-en-de"
 
 # The captions of test_2017_flickr whose translations have the least chrF, with what the German says, and how many of the 29,000
 # captions read in training hold two of their words.
@@ -41,11 +42,20 @@ BY_RAREST_WORD = {
 }
 
 
-def learning_curve() -> dict[str, list[float]]:
+def learning_curve(name=NAME) -> dict[str, list[float]]:
     """Return for some epochs the loss on held-out captions, and the BLEU of greedy translations of them."""
-    with (PRETRAINED / NAME / "curves.csv").open(encoding="utf-8", newline="") as file:
+    with (PRETRAINED / name / "curves.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    return {f"{float(row['epoch']):g} epochs": [float(row["val_loss"]), float(row["val_bleu"])] for row in rows}
+    return {f"{float(row['epoch']):g}": [float(row["val_loss"]), float(row["val_bleu"])] for row in rows}
+
+
+def test_scores() -> dict[str, list[float]]:
+    """Return for each of the two translators the BLEU that its card names: of the test sets, with beam search."""
+    rows = {}
+    for title, name in (("on one processor core", NAME), ("on a GPU", SECOND)):
+        card = (PRETRAINED / name / "README.md").read_text(encoding="utf-8")
+        rows[title] = [float(score) for score in re.findall(r"^\| test_\w+ \| ([\d.]+)", card, re.MULTILINE)]
+    return rows
 
 
 def captions_with(word) -> int:
