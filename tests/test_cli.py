@@ -110,7 +110,8 @@ def test_without_a_command_the_help_is_shown(tmp_path):
             (["submitt"], "There is no command `course submitt`: did you mean `course submit`?"),
             (["lab", "--port", "0"], "expected a number from 1 to 65535, not '0'"),
             (["lab", "--port", "many"], "not 'many'"),
-            (["lab", "02", "03"], "unrecognized arguments: 03"),
+            (["lab", "02", "03"], "`course lab` does not know 03: `course lab --help` shows how it is used."),
+            (["translate", "--shwo"], "`course translate` does not know --shwo: did you mean `--show`?"),
             (["lab", "77"], "no lesson '77': the lessons are 00_start_here"),
             (["lab", "../pyproject.toml"], "no lesson '../pyproject.toml'"),
             (["lab", ""], "no lesson ''"),
@@ -284,7 +285,7 @@ def test_lab_opens_a_copy_of_the_lesson_and_ends_at_ctrl_c(copy):
         news = json.loads(lab.get("lab/api/settings/@jupyterlab/apputils-extension:notification"))
         assert news["schema"]["properties"]["fetchNews"]["default"] == "false"  # no question about news
         assert json.loads(lab.get(f"api/contents/{lab.path}"))["type"] == "notebook"
-        assert (copy / "my_course" / lab.path).is_file() and "Opening my_course/notebooks/00" in "".join(lab.printed)
+        assert (copy / "my_course" / lab.path).is_file() and "see my_course/notebooks/00" in "".join(lab.printed)
         kernel = json.loads(lab.get("api/kernelspecs"))["kernelspecs"]["python3"]["spec"]
         assert kernel["display_name"] == "Attention course"
         assert kernel["argv"][0] == sys.executable

@@ -62,8 +62,10 @@ def chosen(wanted: Iterable[str], known: Iterable[str], having: str = "") -> lis
         stem = text.zfill(2) if text.isdecimal() else name_of(text)
         match = stem if stem in known else next((one for one in known if stem == one[:2] or stem[:2] == one), None)
         if match is None:
-            there = ", ".join(known) or "not here yet"
-            raise CourseError(f"There is no lesson {text!r}{having}: the lessons are {there}.")
+            there = known if len(known) < 6 else [known[0], "…", known[-1]]
+            raise CourseError(
+                f"There is no lesson {text!r}{having}: the lessons are {', '.join(there) or 'not here yet'}."
+            )
         found.add(match)
     return [lesson for lesson in known if lesson in found]
 

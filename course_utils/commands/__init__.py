@@ -58,7 +58,12 @@ def _run(arguments):
         parser.print_help()
         return 0
     _must_be_known(arguments[0])
-    options = parser.parse_args(arguments)
+    options, unknown = parser.parse_known_args(arguments)
+    command = vars(options).pop("parser", parser)
+    if unknown:
+        names = [name for action in command._actions for name in action.option_strings]
+        help = _meant(unknown[0].partition("=")[0], names, "", f"`{command.prog} --help` shows how it is used.")
+        raise CourseError(f"`{command.prog}` does not know {' '.join(unknown)}: {help}")
     return options.command(options)
 
 
@@ -67,9 +72,14 @@ def _must_be_known(word):
     names = _names()
     if word.startswith("-") or word in names:
         return
-    near = get_close_matches(word, names, 1)
-    help = f"did you mean `course {near[0]}`?" if near else "`course --help` lists the commands there are."
+    help = _meant(word, names, "course ", "`course --help` lists the commands there are.")
     raise CourseError(f"There is no command `course {word}`: {help}")
+
+
+def _meant(word, names, before, otherwise):
+    """Return a question that names what a word is close to, or what else helps."""
+    near = get_close_matches(word, names, 1)
+    return f"did you mean `{before}{near[0]}`?" if near else otherwise
 
 
 def _names():
@@ -94,6 +104,6 @@ def make_parser() -> Parser:
     for name in _names():
         module = import_module(f"{__name__}.{name}")
         added = commands.add_parser(name, help=module.WORDS, description=module.WORDS)
-        added.set_defaults(command=module.run)
+        added.set_defaults(command=module.run, parser=added)
         module.add_arguments(added)
     return parser

@@ -63,11 +63,13 @@ def run(options) -> int:
         "--LabApp.log_level=ERROR",
         "--ServerApp.answer_yes=True",  # one Ctrl-C ends it
     ]
-    if options.no_browser or not _has_display():
+    alone = not options.no_browser and _has_display()
+    if not alone:
         arguments.append("--no-browser")
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         arguments.append("--allow-root")
-    print(f"Opening {OWN}/{notebook} in JupyterLab; {OWN} is in {root}. Ctrl-C here ends it.", flush=True)
+    begin = "Opening" if alone else "JupyterLab prints an address below; open it in a browser, to see"
+    print(f"{begin} {OWN}/{notebook}; {OWN} is in {root}. Ctrl-C here ends JupyterLab.", flush=True)
     from jupyterlab.labapp import main as lab
 
     return lab(arguments) or 0

@@ -21,7 +21,7 @@ from course_utils.base.files import replacing
 from course_utils.base.places import file_of
 from course_utils.data.download import cache_folder
 
-MOST = 150  # pictures for one explorer: with several sliders, each then stops at fewer positions
+MOST = 100  # pictures for one explorer: with several sliders, each then stops at fewer positions
 EXPLORER = re.compile(r"^(\w+) = explore\w*\(", re.MULTILINE)
 RECIPE = 2  # to be raised when the same notebook shall give other pictures
 
