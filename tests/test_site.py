@@ -574,6 +574,7 @@ def test_words_that_no_caption_holds_are_named(open_page):
     for text, said in WARNED:
         put_in(page, text)
         playwright.expect(page.locator(".warning")).to_have_count(0 if said is None else 1)
+        playwright.expect(page.locator(".translation.doubtful")).to_have_count(0 if said is None else 1)
         if said:
             playwright.expect(page.locator(".warning")).to_contain_text(said)
 

@@ -68,7 +68,7 @@ def run(options) -> int:
         arguments.append("--no-browser")
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         arguments.append("--allow-root")
-    begin = "Opening" if alone else "JupyterLab prints an address below; open it in a browser, to see"
+    begin = "Opening" if alone else "JupyterLab prints an address below. Open it in a browser to see"
     print(f"{begin} {OWN}/{notebook}; {OWN} is in {root}. Ctrl-C here ends JupyterLab.", flush=True)
     from jupyterlab.labapp import main as lab
 

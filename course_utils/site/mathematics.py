@@ -33,7 +33,8 @@ def _write(translator, node, is_block):
 
         logging.getLogger(__name__).warning("a formula can't be written: %s", error, location=node)
         html = f"<code>{translator.encode(node.astext())}</code>"
-    translator.body.append(f'<div class="course-formula" tabindex="0">{html}</div>' if is_block else html)
+    # A word joiner behind a formula in a sentence keeps a colon from standing alone at the beginning of the next line.
+    translator.body.append(f'<div class="course-formula" tabindex="0">{html}</div>' if is_block else f"{html}&#8288;")
     raise nodes.SkipNode
 
 

@@ -95,6 +95,7 @@
     const off = model.off.size ? ` Switched off: ${[...model.off].sort().map(calledIn).join("; ")}.` : "";
     say(`${steps.length} steps of ${each.toFixed(0)} ms.${off} Choose a word to see where the model looked.`, warningsOf(sentence));
     for (const name of ["translation", "continued"]) part(name).textContent = subwords.decode(targets());
+    part("translation").classList.toggle("doubtful", warningsOf(sentence).length > 0);
     part("main").hidden = false;
     root.dataset.ready = "true";
     show();
