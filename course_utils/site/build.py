@@ -55,7 +55,8 @@ def build_site(
     names = chosen(wanted, names) if wanted else names
     need("site")
     if is_clone(root) and (stale := build(root, names, check=True, say=lambda line: None)):
-        raise CourseError(f"The site is made from notebooks that are up to date, and these are not: {'; '.join(stale)}")
+        more = f"; and {len(stale) - 2} more" if len(stale) > 2 else ""
+        raise CourseError(f"Notebooks are not up to date: {'; '.join(stale[:2])}{more}. Run `course build` first.")
     mark = out / MARK
     if out.exists() and any(out.iterdir()) and not mark.is_file():
         raise CourseError(f"{out} holds something that `course site` did not write: name another folder, or empty it.")
