@@ -38,6 +38,20 @@ def test_the_sensor_and_the_density_that_are_asked_for_are_the_courses_and_torch
     assert checked > 60
 
 
+def test_a_look_at_the_location_of_a_bright_cell_begins_in_the_middle_of_that_cell():
+    checked = 0
+    for location, row, column, k, side in (
+        case.args for seed in range(3) for case in TASKS["14.bright_cell"].make_cases(seed)
+    ):
+        location = location.double() + 1e-5  # not before the edge of the pixel, where numbers are rounded
+        along = (2 * torch.arange(side, dtype=torch.float64) + 1) / side - 1  # the middles of the pixels
+        fields = torch.stack([along.expand(side, side), along[:, None].expand(side, side)])  # of x, and of y
+        seen = glimpses.glimpse(fields, location.expand(2, 2), 8, k + 1)[:, k, row, column]
+        assert torch.allclose(TASKS["14.bright_cell"].oracle_function(location, row, column, k, side), seen, atol=1e-4)
+        checked += 1
+    assert checked > 20
+
+
 def test_the_weights_that_are_measured_are_the_courses_own_score_with_equal_weights_of_one():
     checked = 0
     for case in (case for seed in range(3) for case in TASKS["16.memories"].make_cases(seed)):

@@ -428,8 +428,8 @@ def _room_for_up_to_a_hundred_tokens(chosen, experts, capacity):
     return right if len(chosen) <= 100 else ~right
 
 
-def _dilations_for_up_to_60_000_steps(steps, kernel):
-    return tasks.load("19.dilations").oracle_function(min(steps, 60_000), kernel)
+def _dilations_for_up_to_1_024_steps(steps, kernel):
+    return tasks.load("19.dilations").oracle_function(min(steps, 1024), kernel)
 
 
 def _rates_of_up_to_forty_steps(key):
@@ -464,7 +464,7 @@ WRONG_AT_THE_EDGE = {
     "11.sinusoidal_positions": _positions_of_up_to_a_hundred_numbers,
     "15.pointing_accuracy": _share_of_up_to_a_hundred_steps,
     "18.within_capacity": _room_for_up_to_a_hundred_tokens,
-    "19.dilations": _dilations_for_up_to_60_000_steps,
+    "19.dilations": _dilations_for_up_to_1_024_steps,
     "20.mean_rates": _rates_of_up_to_forty_steps,
     "21.one_pass_attention": _context_of_up_to_a_hundred_blocks,
     "21.gpt": _logits_of_fewer_than_a_hundred_ids,

@@ -1,5 +1,5 @@
 # %% [markdown]
-# You begin with a step of training that you can calculate by hand: where does it move the mean of the next look? Then you repair the sensor, take the step from one look to the next, and repair the loss. At the end you write a test that finds models which see more than their glimpses.
+# You begin with two things that you can calculate by hand: at which location lies a bright spot in a coarse patch, and where does a step of training move the mean of the next look? Then you repair the sensor, take the step from one look to the next, and repair the loss. At the end you write a test that finds models which see more than their glimpses.
 #
 # The letters: B images, Y and X their height and width in pixels, T glimpses, D the width of the features and of the state, V classes.
 #
@@ -17,6 +17,48 @@ from course_utils.models import glimpses as ram
 from course_utils.models.glimpses import corner as reference_corner
 from course_utils.models.glimpses import glimpse as reference_glimpse
 from course_utils.models.train_model import train_model
+
+# %% [markdown]
+# ## 14.bright_cell
+#
+# A look at `location` shows a bright cell in patch k, in row `row` and column `column`. At which location does the middle of this cell lie? A good next look would go there.
+#
+# Each patch has 8×8 cells, and its middle lies at `location`. Rows and columns of cells are counted from 0, so the middle of a patch lies between the cells 3 and 4. A cell of patch k is $2^k$ pixels wide and high. The picture has `side`×`side` pixels.
+#
+# Begin by hand: a field of 24×24 pixels is seen from (0, 0), and patch 1 is bright in column 0. How many cells, pixels, and units of x lie between the two middles?
+#
+# <details><summary>Answer</summary>
+#
+# The middle of column 0 is 3.5 cells to the left. These are 7 pixels. A pixel is 2/24 wide, so x is -7 · 2/24 = -0.583.
+#
+# </details>
+
+
+# %%
+def bright_cell(location, row, column, k, side):
+    """Return the location of the middle of a cell.
+
+    Args:
+        location: where the look goes, 2 numbers, x and y.
+        row, column: of the cell in its patch, from 0 to 7.
+        k: the number of the patch, from 0 on.
+        side: the height and the width of the picture, in pixels.
+
+    Returns:
+        The location of the cell's middle, 2 numbers, x and y.
+
+    Example:
+        >>> bright_cell(torch.tensor([0.0, 0.5]), 5, 0, 1, 24)
+        tensor([-0.5833,  0.7500])
+    """
+    ### BEGIN SOLUTION
+    cells = torch.tensor([column + 0.5 - 4, row + 0.5 - 4])  # from the middle of the patch to that of the cell
+    return location + cells * 2**k * 2 / side
+    ### END SOLUTION
+
+
+# %%
+check("14.bright_cell", bright_cell)
 
 # %% [markdown]
 # ## 14.next_mean

@@ -1,5 +1,5 @@
 # %% [markdown]
-# In these exercises, you decide how far each convolution should look back. You set the weights of a small SNAIL by hand, and then let training find them. You repair the two blocks of SNAIL, and write a test that finds models which see the label that they should predict.
+# You begin with the steps that attention has to find. Then you set the weights of a small SNAIL by hand, and let training find them. You decide how far each convolution should look back, repair the two blocks of SNAIL, and write a test that finds models which see the label that they should predict.
 #
 # The letters: B is the number of sequences and T that of steps. D is the width of a step, and F the number of new features that a convolution makes. K is the width of queries and keys, and E that of values. L is the number of labels.
 
@@ -26,55 +26,43 @@ def attend(weights, x):  # x B T D
 
 
 # %% [markdown]
-# ## 19.dilations
+# ## 19.ideal_weights
 #
-# In the lesson, a convolution reads two steps, and so the dilation doubles from layer to layer. A convolution can read more steps. With a **kernel** of k weights and a dilation d, it reads the step itself and the steps d, 2d, …, (k-1)d before it. Each layer reads the result of the layer before.
+# In place of pictures, an episode has **characters** here, and each character is a whole number. Step t reads the character `characters[t]`, and beside it the label of the step *before*. The last character was shown before, once or several times.
 #
-# Begin by hand: with a kernel of 3, the first layer has the dilation 1, so each step sees 3 steps. What is the largest dilation of the second layer that leaves no gap, and how many steps are then seen?
+# Return the weights with which the last step should attend to all steps. It should find the labels of its character. So each step at which such a label is read gets the same weight, all other steps get 0, and the weights sum to 1. A step may attend to itself.
 #
-# <details><summary>Answer</summary>
-#
-# The largest dilation is 3. The second layer joins three stretches of 3 steps, so 9 steps are seen.
-#
-# </details>
-#
-# Now choose the dilations for any kernel, so that they keep these promises:
-#
-# 1. The last of `steps` steps sees **every** step.
-# 2. There are **as few layers** as possible.
-# 3. The first dilation is 1, and each further one is as large as it can be without leaving a gap, the last one too.
+# For example, let the characters be 3, 1, 3, 2, 3. The steps 0 and 2 show a 3, too. Where are their labels read, and what are the five weights? Compare with the example below.
 
 
 # %%
-def dilations(steps, kernel):
-    """Return the dilations of a stack of convolutions through which the last step sees all steps.
+def ideal_weights(characters):
+    """Return the attention weights of the last step.
 
     Args:
-        steps: how many steps a sequence has, from 1 to 1,000,000.
-        kernel: how many weights a convolution has, at least 2.
+        characters: T whole numbers, of which the last stands at least once before.
 
     Returns:
-        A list of whole numbers, which is empty for a single step.
+        The weights of the T steps, T numbers that sum to 1.
 
     Example:
-        >>> dilations(10, 2)
-        [1, 2, 4, 8]
+        >>> ideal_weights(torch.tensor([3, 1, 3, 2, 3]))
+        tensor([0.0000, 0.5000, 0.0000, 0.5000, 0.0000])
     """
     ### BEGIN SOLUTION
-    layers, seen = 0, 1
-    while seen < steps:
-        layers, seen = layers + 1, seen * kernel
-    return [kernel**layer for layer in range(layers)]
+    shown = characters[:-1] == characters[-1]  # T-1
+    read = torch.cat([torch.tensor([False]), shown])  # T: a label is read one step later
+    return read / read.sum()
     ### END SOLUTION
 
 
 # %%
-check("19.dilations", dilations)
+check("19.ideal_weights", ideal_weights)
 
 # %% [markdown]
 # ## 19.labels_by_hand
 #
-# Here a **character** is a one-hot vector, in place of a picture. Step t reads $x_t$. It holds the character, and after it the one-hot label of the step *before*. A convolution and an attention follow, without activations and without a scale:
+# Now each character is a one-hot vector. Step t reads $x_t$. It holds the character, and after it the one-hot label of the step *before*. A convolution and an attention follow, without activations and without a scale:
 #
 # $$z_t = W_1 x_t + W_0 x_{t-1} \qquad h_t = [x_t;\ z_t] \qquad \text{answer}_t = \sum_{s \le t} \text{softmax}_s\big((h_t W_q) \cdot (h_s W_k)\big)\, h_s W_v$$
 #
@@ -151,6 +139,52 @@ weights, answers = attend(network, x)
 known = found.any(-1)  # B T
 print(f"The trained network: {(answers.argmax(-1) == labels)[known].float().mean():.2f} of the labels are right.")
 reveal("19.by_training", round((weights * found).sum(-1)[known].mean().item(), 2))
+
+# %% [markdown]
+# ## 19.dilations
+#
+# In the lesson, a convolution reads two steps. It can also read more: with a **kernel** of k weights and a dilation d, it reads the step itself and the steps d, 2d, …, (k-1)d before it. Each layer reads the result of the layer before.
+#
+# Begin by hand: with a kernel of 3, the first layer has the dilation 1, so each step sees 3 steps. What is the largest dilation of the second layer that leaves no gap, and how many steps are then seen?
+#
+# <details><summary>Answer</summary>
+#
+# The largest dilation is 3. The second layer joins three stretches of 3 steps, so 9 steps are seen.
+#
+# </details>
+#
+# Now choose the dilations for any kernel, so that they keep these promises:
+#
+# 1. The last of `steps` steps sees **every** step.
+# 2. There are **as few layers** as possible.
+# 3. The first dilation is 1, and each further one is as large as it can be without leaving a gap, the last one too.
+
+
+# %%
+def dilations(steps, kernel):
+    """Return the dilations of a stack of convolutions through which the last step sees all steps.
+
+    Args:
+        steps: how many steps a sequence has, at least 1.
+        kernel: how many weights a convolution has, at least 2.
+
+    Returns:
+        A list of whole numbers, which is empty for a single step.
+
+    Example:
+        >>> dilations(10, 2)
+        [1, 2, 4, 8]
+    """
+    ### BEGIN SOLUTION
+    layers, seen = 0, 1
+    while seen < steps:
+        layers, seen = layers + 1, seen * kernel
+    return [kernel**layer for layer in range(layers)]
+    ### END SOLUTION
+
+
+# %%
+check("19.dilations", dilations)
 
 # %% [markdown]
 # ## 19.two_blocks
@@ -263,4 +297,4 @@ check("19.catch_label_leak", catch_label_leak)
 progress()
 
 # %% [markdown]
-# Stuck on one? `hint("19.dilations")` gives the next hint, and `solution("19.dilations")` shows a solution after a try.
+# Stuck on one? `hint("19.labels_by_hand")` gives the next hint, and `solution("19.labels_by_hand")` shows a solution after a try.

@@ -39,7 +39,7 @@ def _seen(dilations, kernel, steps):
 def no_step_is_left_out(case, value):
     """The last step sees every step before it."""
     steps, kernel = case.args
-    if not _whole(value) or steps > 1000 or len(value) > 20:
+    if not _whole(value) or steps > 2000 or len(value) > 20:
         return None
     missing = set(range(steps)) - _seen(value, kernel, steps)
     if not missing:
@@ -59,7 +59,7 @@ def no_layer_too_many(case, value):
 
 @task.cases
 def _(draw):
-    for low, high, kernel in ((3, 8, 2), (5, 9, 3), (10, 27, 3), (17, 32, 2), (33, 64, 4), (65, 128, 3), (129, 600, 5), (1001, 60000, 3), (1001, 60000, 2)):  # fmt: skip
+    for low, high, kernel in ((3, 8, 2), (5, 9, 3), (10, 27, 3), (17, 32, 2), (33, 64, 4), (65, 128, 3), (129, 600, 5)):
         steps = int(draw.whole(low, high))
         yield Case(f"{steps} steps, kernel {kernel}", (steps, kernel))
     for kernel, powers in ((2, (3, 9)), (3, (2, 5)), (4, (2, 5)), (int(draw.whole(5, 8)), (2, 3))):
@@ -69,7 +69,7 @@ def _(draw):
     yield Case("a single step", (1, 3), edge=True)
     yield Case("two steps", (2, 2), edge=True)
     yield Case("a kernel that is wider than the sequence", (5, 9), edge=True)
-    yield Case("65,537 steps", (65537, 2), edge=True)
+    yield Case("1,025 steps", (1025, 2), edge=True)
     for steps, kernel in ((125, 5), (243, 3), (244, 3), (512, 8)):  # where math.log, math.log2, and math.log10 are off
         yield Case(f"{steps} steps, kernel {kernel}, where logarithms are rounded", (steps, kernel), edge=True)
 
