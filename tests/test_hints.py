@@ -58,6 +58,9 @@ def test_the_examples_with_words_and_truth_values_are_right():
     )
     assert solution_of("16.memories")(weights, mask, torch.tensor([[0, 2], [1, -1]])).tolist() == [[1.75, 1]]
     assert solution_of("03.causal_mask")(2).tolist() == [[X, N], [X, X]]
+    weights = torch.tensor([[0.7, 0.1, 0.2], [0.1, 0.1, 0.8], [0.1, 0.8, 0.1]])
+    copied = solution_of("06.copy_unknown")(["<unk>", "smadu", "kovor"], weights, ["Otto", "called", "dogs"])
+    assert copied == ["Otto", "smadu", "kovor"]
 
 
 def test_the_examples_of_the_tests_to_write_are_right():

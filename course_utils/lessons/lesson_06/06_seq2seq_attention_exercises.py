@@ -1,5 +1,5 @@
 # %% [markdown]
-# You write a decoder that looks back. First comes one look as Bahdanau does it, then one as Luong does it, and then the whole way through a sentence in training. After that, you measure how well the weights agree with links that people have drawn. Last, you write a test that finds decoders which do not look at the source, or look where they should not.
+# You begin with a translation in which words are missing, and the weights show you which source words to put there. Then you write a decoder that looks back. First comes one look as Bahdanau does it, then one as Luong does it, and then the whole way through a sentence in training. After that, you measure how well the weights agree with links that people have drawn. Last, you write a test that finds decoders which do not look at the source, or look where they should not.
 #
 # The letters mean: B sentences, S source words, T target words, D the width of a word, H the width of the decoder's state, E the width of an **annotation**, and A the width of the hidden layer in a score.
 #
@@ -11,6 +11,42 @@ import torch
 from course_utils import check, hint, progress, solution
 from course_utils.models.plain import bahdanau_step as reference_look
 from course_utils.models.plain import gru_step as reference_gru
+
+# %% [markdown]
+# ## 06.copy_unknown
+#
+# A translator whose vocabulary holds whole words does not know every word. In place of most names it writes `<unk>`, for *unknown*. But a name need not be translated: we can copy it from the source. We copy the source word that the decoder looks at most when it writes `<unk>` (Jean et al. 2015).
+#
+# The translation has T words, the source has S, and `weights` has a row for each word of the translation. Row $t$ says how much the decoder looks at each source word before it writes word $t$. If several source words have the largest weight, take the first of them.
+#
+# For example, "friends called Ada" becomes "vuvi `<unk>` kovor". The row of `<unk>` is (0.1, 0.3, 0.6). The third weight is the largest, and the third source word is "Ada". So the translation is "vuvi Ada kovor".
+
+
+# %%
+def copy_unknown(words, weights, source):
+    """Return the translation with a source word in place of each unknown word.
+
+    Args:
+        words: the translation, a list of T words, which stays as it is; unknown ones are "<unk>".
+        weights: T×S.
+        source: a list of S words.
+
+    Returns:
+        A new list of T words.
+
+    Example:
+        >>> weights = torch.tensor([[0.8, 0.1, 0.1], [0.1, 0.3, 0.6], [0.1, 0.9, 0.0]])
+        >>> copy_unknown(["vuvi", "<unk>", "kovor"], weights, ["friends", "called", "Ada"])
+        ['vuvi', 'Ada', 'kovor']
+    """
+    ### BEGIN SOLUTION
+    copies = [source[s] for s in weights.argmax(1).tolist()]
+    return [copy if word == "<unk>" else word for word, copy in zip(words, copies, strict=True)]
+    ### END SOLUTION
+
+
+# %%
+check("06.copy_unknown", copy_unknown)
 
 # %% [markdown]
 # ## 06.bahdanau_step

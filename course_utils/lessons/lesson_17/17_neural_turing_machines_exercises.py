@@ -1,5 +1,5 @@
 # %% [markdown]
-# You mend a write, put a head together, and write a program by hand that two heads run. Then you build the two parts of a differentiable neural computer. At the end you train a machine with your own write.
+# You calculate how much of a vector comes back from a memory, mend a write, put a head together, and write a program by hand that two heads run. Then you build the two parts of a differentiable neural computer. At the end you train a machine with your own write.
 #
 # The letters: B is the number of memories in a batch, N the number of positions of a memory, W the width of a position, and R the number of heads that read. **Positions are counted from 0.** The equations are those of Graves et al. 2014, and from 17.dnc_write on those of Graves et al. 2016. They are written for one memory of the batch.
 
@@ -14,9 +14,51 @@ from course_utils.learner.own import train_own
 from course_utils.models import turing
 
 # %% [markdown]
-# ## By hand first
+# ## 17.read_back
 #
-# This takes five minutes and needs only paper. A machine may have two heads that write at the same step. A position holds (4, 8).
+# A machine writes a vector to its memory and reads it later. How much of the vector does it get back?
+#
+# At first, the memory of $N$ positions holds only zeros. One head writes the add vector $a$ with the weights $w_\text{write}$. Then another head reads with the weights $w_\text{read}$. Each head's weights sum to 1. What is read is always $c\, a$, where $c$ is a number that does not depend on $a$. Return $c$.
+#
+# Work it out on paper first. Suppose that both heads have the weights (0.5, 0.5, 0). Then positions 0 and 1 each hold half of $a$ after the write. The read head takes half of what each of them holds, which is a quarter of $a$ twice. So $c$ is 0.5: half of the vector comes back.
+
+
+# %%
+def read_back(write_weights, read_weights):
+    """Return how much of a vector comes back if it is written to an empty memory and then read.
+
+    Args:
+        write_weights: N, of the head that writes.
+        read_weights: N, of the head that reads.
+
+    Returns:
+        c, a tensor with one number and no axis.
+
+    Example:
+        >>> read_back(torch.tensor([0.5, 0.5, 0.0]), torch.tensor([0.5, 0.5, 0.0]))
+        tensor(0.5000)
+    """
+    ### BEGIN SOLUTION
+    return (write_weights * read_weights).sum()
+    ### END SOLUTION
+
+
+# %%
+check("17.read_back", read_back)
+
+# %% [markdown]
+# Suppose that both heads have the same weights, as in the example. When does all of the vector come back?
+#
+# <details><summary>Answer</summary>
+#
+# All of it comes back only if one position has all of the weight. If the weights are spread evenly over four positions, only a quarter comes back, although both heads look at the same positions. Sharpening helps against this, because it makes the largest weight larger.
+#
+# </details>
+
+# %% [markdown]
+# ## Two heads on paper
+#
+# This takes five minutes, too, and needs no code. A machine may have two heads that write at the same step. A position holds (4, 8).
 #
 # - Head A has the weight 0.5 there, the erase vector (1, 0) and the add vector (2, 2).
 # - Head B has the weight 1 there, the erase vector (0, 1) and the add vector (1, 1).
