@@ -9,7 +9,7 @@ from course_utils.data.small_world import small_world
 from course_utils.data.subwords import PAD
 from course_utils.figures import diagrams, plots
 from course_utils.figures.tables import table
-from course_utils.lessons.lesson_13 import _translator as shown
+from course_utils.lessons.lesson_13 import _translator as about
 from course_utils.models.assembled import share_right
 from course_utils.models.fast import Dropout
 from course_utils.models.files import load_pretrained
@@ -50,7 +50,7 @@ for model in (untrained, translator):
 # %% tags=["nbval-check-output"]
 guess = -torch.tensor(1 / len(subwords)).log()  # each subword gets the same p
 print(f"loss of a model that only guesses: {guess:.2f}")
-curve = shown.learning_curve()
+curve = about.learning_curve()
 columns = ["loss, held-out captions", "BLEU, held-out captions"]
 table(curve, columns, digits=2, corner="epochs")
 
@@ -414,7 +414,7 @@ else:
 # You need not know Muon. Most models today are still trained with Adam. If a change costs BLEU, then the translator needs what was changed. Which of the six does it need?
 
 # %%
-rows = shown.recipe_differences()
+rows = about.recipe_differences()
 plots.dots(rows, "BLEU minus that of the whole recipe, same seed", xlim=(-4, 1.5))
 
 # %% [markdown]
@@ -446,7 +446,7 @@ plots.dots(rows, "BLEU; a mark for each of three seeds", xlim=(18, 40))
 # What does the Transformer get wrong? Here are the three captions of `test_2017_flickr` whose translations are least like those of a person. Likeness is measured by chrF, which counts pieces of up to six letters that agree. The last column says how many of the 29,000 captions contain some of the words.
 
 # %%
-rows = shown.worst_captions(translator, subwords)
+rows = about.worst_captions(translator, subwords)
 columns = ["German", "which says", "captions with"]
 table(rows, columns, left=columns)
 
@@ -457,7 +457,7 @@ table(rows, columns, left=columns)
 
 # %% tags=["nbval-check-output"]
 columns = ["captions in the test set", "BLEU", "words in a caption"]
-table(shown.BY_RAREST_WORD, columns, corner="rarest word is in", digits=1)
+table(about.BY_RAREST_WORD, columns, corner="rarest word is in", digits=1)
 
 # %% [markdown]
 # The more captions have the rarest word, the higher the BLEU. It is 44.7 if the rarest word is in 100 captions or more, and 21.0 if it is in none. Captions with rare words are also longer, so rare words may not be the whole reason.
@@ -475,7 +475,7 @@ for text, german in zip(texts, translate(translator, subwords, texts), strict=Tr
     print(text)
     print("   ", german)
 for word in ("wears", "elephants", "?", "not"):
-    print(f"captions with {word!r}: {shown.captions_with(word)}")
+    print(f"captions with {word!r}: {about.captions_with(word)}")
 
 # %% [markdown]
 # The first two translations are right. In the first, "trägt" (wears) stands at the end of its clause, as in German, and not where "wears" stands in English. In the second, "elephants" is translated, although only five captions contain this word.
@@ -510,9 +510,9 @@ print("the same German with and without not:", len(same), "of", len(not_german))
 # %%
 second, _ = load_pretrained("transformer-gpu-en-de")  # it has the same subwords
 test_sets = ["2016_flickr", "2017_flickr", "2017_mscoco"]
-display(table(shown.test_scores(), test_sets, corner="BLEU", digits=1))
+display(table(about.test_scores(), test_sets, corner="BLEU", digits=1))
 
-curve = shown.learning_curve("transformer-gpu-en-de")
+curve = about.learning_curve("transformer-gpu-en-de")
 bleu = {"trained on a GPU": [[bleu for loss, bleu in curve.values()]]}
 first = {"trained on one core, at its end": [36.68] * len(curve)}
 epochs = [float(epoch) for epoch in curve]
@@ -563,7 +563,7 @@ for t in range(4):
 # The contexts are the same. The drawing shows the step in which the translator writes "spielen", without a cache and with one. How much work does the cache save? The table counts the multiplications and additions of the decoder.
 
 # %%
-rows = shown.operations_of_writing(translator, subwords, caption)
+rows = about.operations_of_writing(translator, subwords, caption)
 columns = ["first step", "last step", "all steps", "translation"]
 display(diagrams.cached(new=["projected"]))
 table(rows, columns, corner="millions of operations", digits=1)
