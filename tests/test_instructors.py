@@ -409,6 +409,10 @@ def _reversed_up_to_a_hundred_places(source, mask):
     return source if source.shape[1] > 100 else tasks.load("05.reverse_source").oracle_function(source, mask)
 
 
+def _copies_in_up_to_a_hundred_words(words, weights, source):
+    return list(words) if len(words) > 100 else tasks.load("06.copy_unknown").oracle_function(words, weights, source)
+
+
 def _shift_of_up_to_ninety(words, width, back, peak):
     return tasks.load("11.shift_matrix").oracle_function(words, width, min(back, 90), peak)
 
@@ -459,6 +463,7 @@ WRONG_AT_THE_EDGE = {
     "03.attention": _filled_with_ones,
     "03.self_attention": _projected,
     "05.reverse_source": _reversed_up_to_a_hundred_places,
+    "06.copy_unknown": _copies_in_up_to_a_hundred_words,
     "07.log_probability": _single_word_taken_for_none,
     "11.shift_matrix": _shift_of_up_to_ninety,
     "11.sinusoidal_positions": _positions_of_up_to_a_hundred_numbers,
