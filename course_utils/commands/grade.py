@@ -94,8 +94,8 @@ def run(options) -> int:
     except KeyboardInterrupt:
         print("\nStopped. The same command goes on where it stopped.", file=sys.stderr)
         raise
-    without = f", and {done.problems:,} of them could not be graded" if done.problems else ""
-    print(f"Lessons: {', '.join(done.lessons) or 'none'}. {done.handed_in:,} files were handed in{without}.")
+    lessons = ", ".join(done.lessons) or "none"
+    print(f"Lessons: {lessons}. Files handed in: {done.handed_in:,}. Files that could not be graded: {done.problems:,}.")
     if done.strangers:
         print(f"Handed in by somebody who is not on the roster: {done.strangers:,}. class.html lists who that is.")
     print(f"Results: {options.out.as_posix()} ({', '.join(WRITTEN)}, and more). Begin with class.html.")
