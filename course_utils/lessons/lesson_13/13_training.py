@@ -505,7 +505,7 @@ print("the same German with and without not:", len(same), "of", len(not_german))
 # %% [markdown]
 # None of the 20 becomes negative, and most get the same German with "not" and without. Only 29 of the 29,000 captions contain "not".
 #
-# Was it trained too little? A second translator was trained on a GPU. It has twice as many weights and read the same captions 51 times, with a dropout of 0.3 and [one more ingredient](../docs/translators.md#presets). This took three and a half minutes on an NVIDIA H100, which three other runs shared. How much better does it translate, and does it know "not"?
+# Was the translator trained too little? A second one was trained on a GPU. It has twice as many weights and read the same captions 51 times, with a dropout of 0.3 and [one more ingredient](../docs/translators.md#presets). This took three and a half minutes on an NVIDIA H100, which three other runs shared. How much better does it translate, and does it know "not"?
 
 # %%
 second, _ = load_pretrained("transformer-gpu-en-de")  # it has the same subwords
@@ -522,7 +522,7 @@ german = translate(second, subwords, not_texts)
 print("negative in the German of the second:", len(negative(german)), "of", len(german))
 
 # %% [markdown]
-# It has about three BLEU more on each test set, and it still turns none of the 20 sentences negative. Reading the same captions more often does not teach what they hardly contain.
+# The second translator has about three BLEU more on each test set, and it still turns none of the 20 sentences negative. Reading the same captions more often does not teach what they hardly contain.
 #
 # **Your turn**: translate sentences of your own. What does the translator know of your day?
 #
