@@ -367,7 +367,10 @@ def _(numbers):
     return numbers("negative in German:")[0] == 0 and numbers("the same German with and without not:")[0] > 12
 
 
-@claim("13", "The second translator has about three BLEU more on each test set, and it still turns none of the 20 sentences negative.")
+@claim(
+    "13",
+    "The second translator has about three BLEU more on each test set, and it still turns none of the 20 sentences negative.",
+)
 def _(numbers):
     return numbers("negative in the German of the second:")[0] == 0
 

@@ -612,7 +612,7 @@ def test_without_locks_grading_refuses_or_says_what_it_gives_up(tmp_path, monkey
     capsys.readouterr()
     monkeypatch.undo()
     assert commands.main(arguments) == 0  # now with locks: what ran without them is run again
-    assert "1 graded now, 0 taken from the journal" in capsys.readouterr().out
+    assert "Graded now: 1. Taken from the journal: 0." in capsys.readouterr().out
     assert "Points can be forged." not in (tmp_path / "out" / "class.html").read_text(encoding="utf-8")
 
 

@@ -214,11 +214,11 @@ def test_ctrl_c_says_how_to_go_on_and_leaves_nothing_running(submissions, undist
     os.killpg(running.pid, signal.SIGCONT)
     code, said = running.wait(30), Path(f"{out}.said").read_text()
     assert code == 130, said
-    assert said.endswith("…\n\nStopped. The same command goes on where it stopped.\n")
+    assert said.endswith(": 12.\n\nStopped. The same command goes on where it stopped.\n")
     assert not gone(processes)
     before = len(results_of(out))
     code, said = grade(submissions, out)
-    assert (code, f"{before} taken from the journal" in said) == (1, True), said
+    assert (code, f"Taken from the journal: {before}." in said) == (1, True), said
     assert exports(out) == undisturbed
 
 
@@ -233,12 +233,12 @@ def test_a_full_disk_is_one_sentence_and_what_was_graded_stays(submissions, undi
         assert running.wait(PATIENCE) == 2
     said = Path(f"{out}.said").read_text()
     assert re.search(
-        r"…\ncourse: \S+ cannot be written \(File too large\): make room or name another --out, .*\n\Z", said
+        r": 12\.\ncourse: \S+ cannot be written \(File too large\): make room or name another --out, .*\n\Z", said
     ), said
     kept = len(results_of(out))
     assert 0 < kept < 12
     code, said = grade(submissions, out)
-    assert f"{kept} taken from the journal" in said
+    assert f"Taken from the journal: {kept}." in said
     assert exports(out) == undisturbed
 
 

@@ -266,7 +266,7 @@ def test_a_question_shows_code_as_code(open_page, site):
     (site[0] / "asked.html").unlink()
 
 
-CUT = """() => [...document.querySelectorAll("main pre")]
+CUT = """() => [...document.querySelectorAll("main :is(pre, .output)")]
   .filter((one) => one.checkVisibility() && one.scrollWidth > one.clientWidth + 1 && !one.matches(".course-goes-on"))
   .map((one) => one.textContent)"""
 COLUMNS = """() => Math.min(...[...document.querySelectorAll("main .cell_input pre")].filter((one) => one.checkVisibility()).map((one) => {
@@ -563,6 +563,7 @@ WARNED = (
             "Zwei kleine Mädchen spielen mit einem großen Hund.",
             "Deux jeunes filles jouent dans la neige.",
             "Две девочки играют с собакой.",
+            "两只狗在雪地里玩耍。",
         )
     ),
 )
@@ -757,7 +758,7 @@ def test_stale_notebooks_make_no_site(tmp_path, monkeypatch):
     monkeypatch.setattr(
         build, "build", lambda *a, **k: ["notebooks/02_weighted_sums.ipynb is stale: run `course build`."]
     )
-    with pytest.raises(CourseError, match=r"up to date, and these are not: notebooks/02_weighted_sums.ipynb is stale"):
+    with pytest.raises(CourseError, match=r"Notebooks are not up to date: notebooks/02_weighted_sums.ipynb is stale"):
         build.build_site(ROOT, tmp_path / "out", LESSONS)
     assert not (tmp_path / "out").exists()
 

@@ -65,14 +65,12 @@ def run(options) -> int:
             print(UNSAFE, file=sys.stderr)
         if what.why_lessons:
             print(what.why_lessons)
-        print(f"Grading {len(what.found):,} submissions, missing ones included …", file=sys.stderr)
+        print(f"Submissions to grade, with those that are missing: {len(what.found):,}.", file=sys.stderr)
         step = shown.enter_context(shown_steps("Graded", "files", len(what.found)))
 
     def graded(files, new):
         shown.close()
-        print(
-            f"{files:,} submissions, missing ones included: {new:,} graded now, {files - new:,} taken from the journal."
-        )
+        print(f"Graded now: {new:,}. Taken from the journal: {files - new:,}.")
 
     taken = (
         "submissions",
@@ -95,7 +93,9 @@ def run(options) -> int:
         print("\nStopped. The same command goes on where it stopped.", file=sys.stderr)
         raise
     lessons = ", ".join(done.lessons) or "none"
-    print(f"Lessons: {lessons}. Files handed in: {done.handed_in:,}. Files that could not be graded: {done.problems:,}.")
+    print(
+        f"Lessons: {lessons}. Files handed in: {done.handed_in:,}. Files that could not be graded: {done.problems:,}."
+    )
     if done.strangers:
         print(f"Handed in by somebody who is not on the roster: {done.strangers:,}. class.html lists who that is.")
     print(f"Results: {options.out.as_posix()} ({', '.join(WRITTEN)}, and more). Begin with class.html.")

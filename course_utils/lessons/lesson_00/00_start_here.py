@@ -210,7 +210,7 @@ solution("01.sum_vectors")
 # %% [markdown]
 # `progress` shows what you have begun and what comes next, and `progress(all=True)` shows every lesson. Your progress is kept in a small file in the course folder, so it survives a restart.
 #
-# Three commands are for a terminal. The first, `make lab`, opens your own copies of the notebooks, in the folder `my_course`. Later, `course update` brings new versions of the lessons without touching your answers. And `course submit 00` writes the file to hand in.
+# Three commands are for a terminal. The first, `course lab` (or `make lab` in a clone), opens your own copies of the notebooks, in the folder `my_course`. Later, `course update` brings new versions of the lessons without touching your answers. And `course submit 00` writes the file to hand in.
 
 # %% tags=["own-machine"]
 progress()

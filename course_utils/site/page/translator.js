@@ -49,7 +49,9 @@
     const isLoud = (word) => word.length > 1 && word !== word.toLowerCase() && word === word.toUpperCase();
     const loud = words.filter((word) => isLoud(word) && isRead(word) && !captionWords.has(word));
     const warnings = [];
-    if (unread.length >= 3 && 2 * unread.length >= words.length) {
+    if (/(?=\p{L})\P{Script=Latin}/u.test(text)) {
+      warnings.push("Is this English? The model knows no other language, and has hardly ever read letters of other scripts.");
+    } else if (unread.length >= 3 && 2 * unread.length >= words.length) {
       warnings.push(`Is this English? The model knows no other language, and has hardly ever read: ${list(unread)}.`);
     } else if (unread.length) {
       warnings.push(`The model knows English captions of photos, and has hardly ever read: ${list(unread)}. It may translate that badly.`);
