@@ -285,6 +285,17 @@ def test_no_code_is_cut_without_a_sign_that_it_goes_on(open_page, width, columns
         assert page.evaluate(COLUMNS) >= columns, name
 
 
+def test_no_mark_behind_a_formula_begins_a_line(open_page):
+    page = open_page("notebooks/02_weighted_sums.html", width=390)
+    below = """(ones) => ones.map((one) => {
+      const mark = document.createRange();
+      mark.selectNode(one.lastChild);
+      return mark.getBoundingClientRect().top > one.querySelector("math").getBoundingClientRect().bottom - 2;
+    })"""
+    found = page.locator("main .course-kept").evaluate_all(below)
+    assert len(found) > 5 and not any(found)
+
+
 def test_all_of_a_page_is_on_paper(open_page):
     page = open_page("exercises/02_weighted_sums_exercises.html", width=700)
     before = page.locator("main details[open]").count()

@@ -33,9 +33,24 @@ def _write(translator, node, is_block):
 
         logging.getLogger(__name__).warning("a formula can't be written: %s", error, location=node)
         html = f"<code>{translator.encode(node.astext())}</code>"
-    # A word joiner behind a formula in a sentence keeps a colon from standing alone at the beginning of the next line.
-    translator.body.append(f'<div class="course-formula" tabindex="0">{html}</div>' if is_block else f"{html}&#8288;")
+    if is_block:
+        html = f'<div class="course-formula" tabindex="0">{html}</div>'
+    elif mark := node.get("mark"):
+        html = f'<span class="course-kept">{html}{translator.encode(mark)}</span>'
+    translator.body.append(html)
     raise nodes.SkipNode
+
+
+def keep_marks(app, doctree, name) -> None:
+    """Give each formula in a sentence the mark that follows it, so that no colon stands alone at the beginning of a line."""
+    from docutils import nodes
+
+    for formula in [*doctree.findall(nodes.math)]:
+        place = formula.parent.index(formula) + 1
+        after = formula.parent[place : place + 1]
+        if after and isinstance(after[0], nodes.Text) and after[0][:1] in tuple(".,:;?"):
+            formula["mark"] = after[0][0]
+            formula.parent[place] = nodes.Text(after[0][1:])
 
 
 def setup(app):
@@ -45,4 +60,5 @@ def setup(app):
         (lambda translator, node: _write(translator, node, False), None),
         (lambda translator, node: _write(translator, node, True), None),
     )
+    app.connect("doctree-resolved", keep_marks)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

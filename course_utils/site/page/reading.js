@@ -2,7 +2,7 @@
 "use strict";
 
 document.addEventListener("DOMContentLoaded", () => {
-  const WIDE = "pre, .cell_output, .cell_output > .output, .course-formula, .course-heads, .pst-scrollable-table-container, p:has(> math)";
+  const WIDE = "pre, .cell_output, .cell_output > .output, .course-formula, .course-heads, .pst-scrollable-table-container, p:has(> math, > .course-kept)";
 
   function mark(event) {
     const one = event.target ?? event;
