@@ -93,11 +93,12 @@
     const began = performance.now();
     steps = [...model.translate(ids, forced)];
     const each = (performance.now() - began) / steps.length;
+    const warnings = warningsOf(sentence);
     chosen = Math.min(chosen, steps.length - 1);
     const off = model.off.size ? ` Switched off: ${[...model.off].sort().map(calledIn).join("; ")}.` : "";
-    say(`${steps.length} steps of ${each.toFixed(0)} ms.${off} Choose a word to see where the model looked.`, warningsOf(sentence));
+    say(`${steps.length} steps of ${each.toFixed(0)} ms.${off} Choose a word to see where the model looked.`, warnings);
     for (const name of ["translation", "continued"]) part(name).textContent = subwords.decode(targets());
-    part("translation").classList.toggle("doubtful", warningsOf(sentence).length > 0);
+    part("translation").classList.toggle("doubtful", warnings.length > 0);
     part("main").hidden = false;
     root.dataset.ready = "true";
     show();
