@@ -19,6 +19,7 @@ from course_utils.base.trees import map_tensors
 from course_utils.data.subwords import BOS, EOS, PAD
 from course_utils.models import transformer as t
 from course_utils.models.conversion import attention_to_torch, to_torch
+from course_utils.training.device import choose_device
 from course_utils.translation.search import follow
 
 B, T, S, H, K = 3, 7, 11, 2, 5
@@ -147,6 +148,7 @@ def test_the_path_of_a_gpu_through_the_whole_model(norm):
 def test_on_a_gpu_attention_gives_the_same(mask, dtype, bound):
     inputs = [tensor(B, H, length, 8, seed=length).detach() for length in (T, S, S)]
     slow, _ = t.attend(*inputs, mask)
+    choose_device("cuda")
     there = [x.to("cuda", dtype).requires_grad_() for x in inputs]
     fast, _ = t.attend(*there, None if mask is None else mask.cuda())
     assert_close(fast.cpu().double(), slow, bound)

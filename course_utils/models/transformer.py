@@ -26,7 +26,8 @@ PAD = 0  # the id that fills the end of short rows; no position attends to it
 def attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, *, need_weights: bool = False):
     """softmax(QKᵀ / √d) V in every head (Vaswani et al. 2017, equation 1): contexts B×H×T×d, weights B×H×T×S or None.
 
-    query B×H×T×d, key and value B×H×S×d. A query that may attend to nothing gets zeros.
+    query B×H×T×d, key and value B×H×S×d. A query that may attend to nothing gets zeros. On a GPU
+    this needs `choose_device`, which turns cuDNN's attention off: that one gives such a query other numbers.
     """
     if query.is_cuda and not need_weights:
         return F.scaled_dot_product_attention(query, key, value, attn_mask=mask), None
