@@ -193,14 +193,15 @@ def exact(task):
 def holds_elsewhere(task, mutant, expected):
     """Whether the relation that is told of a mutant on the expected cases also holds on nearly all other ones.
 
-    It may fail on one of five: by rounding, where a task makes float32 of whole numbers, or where nothing attends to a word.
+    It may fail on one of five: where a task makes float32 of whole numbers, or where nothing attends to a word.
     """
+
+    def in_float64(*args):
+        torch.set_default_dtype(torch.float64)  # of what a mutant makes itself; the running sets it back
+        return mutant(*args)
+
     other, guess = exact(task), explain.find(expected, outcomes(task, mutant, expected.cases, 10))
-    torch.set_default_dtype(torch.float64)  # of what a mutant makes itself
-    try:
-        elsewhere = outcomes(task, mutant, other.cases, 10)
-    finally:
-        torch.set_default_dtype(torch.float32)
+    elsewhere = outcomes(task, in_float64, other.cases, 10)
     ordinary = [place for place, case in enumerate(other.cases) if not case.edge]
     known = explain.known_of(other)
     wrong = [i for i in ordinary if not explain._same(guess.at(known, i), explain._came(elsewhere[i]))]
@@ -223,6 +224,6 @@ def test_fuzzed_inputs_tell_most_mistakes_apart_and_show_most_right_answers_to_b
     told = [mistake.name for mistake in task.mistakes if not same_function(task, right, mistake.function, 30)]
     same = [answer for answer in RIGHT[task.id] if same_function(task, right, answer, 30)]
     fault = f"drawn inputs show {len(told)} of {len(task.mistakes)} mistakes to be wrong and {len(same)} of {len(RIGHT[task.id])} right answers to be right"
-    assert len(told) > len(task.mistakes) / 2 and len(same) > len(RIGHT[task.id]) / 2, (
+    assert len(told) > len(task.mistakes) / 2 and len(same) >= len(RIGHT[task.id]) / 2, (
         f"{fault}: if the inputs do not fit the task, `INPUTS` in right/ says what to draw"
     )

@@ -5,11 +5,6 @@ import math
 import torch
 
 
-def from_the_length(longest):
-    lead = math.log(20 * longest)
-    return [2 * lead, lead, 0.0], [0.0, lead, 0.0], [4.0, -3.0]
-
-
 def other_words_masked(longest):
     return (5, 0, -math.inf), (-math.inf, 0, -math.inf), (4, -3)
 
@@ -26,7 +21,6 @@ def a_list_of_tensors(longest):
 
 NONE_OF_ITS_OWN = "The parameters are found by thinking, and many are right."
 RIGHT = [
-    from_the_length,
     other_words_masked,
     attentions_in_the_other_order,
     a_list_of_tensors,

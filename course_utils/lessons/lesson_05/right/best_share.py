@@ -1,4 +1,4 @@
-"""Right answers to 05.best_share in other styles than the solution's: counts in dicts, comparisons of all pairs, sorting."""
+"""Right answers to 05.best_share in other styles than the solution's."""
 
 from itertools import groupby
 
@@ -14,18 +14,6 @@ def by_counting(encode, sentences, targets):
     for of_vector in counts.values():
         right += max(of_vector.values())
     return torch.tensor(right / len(sentences))
-
-
-def by_comparing_all(encode, sentences, targets):
-    vectors = torch.stack([encode(sentence) for sentence in sentences])
-    same = (vectors[:, None] == vectors).all(-1)
-    left, right = list(range(len(sentences))), 0
-    while left:
-        group = [i for i in left if same[left[0], i]]
-        names = [targets[i] for i in group]
-        right += max(names.count(name) for name in names)
-        left = [i for i in left if i not in group]
-    return right / len(sentences)
 
 
 def by_sorting(encode, sentences, targets):
@@ -51,15 +39,8 @@ def by_unique(encode, sentences, targets):
 OWN = [
     by_unique,
 ]
-RIGHT = [*OWN, by_counting, by_comparing_all, by_sorting]
-
-
-def inputs(draw):
-    from course_utils.lessons.lesson_05 import (
-        best_share as task_file,
-    )  # not above, as what is above runs where a class is graded, too
-
-    n = draw.randint(1, 9)
-    encode = draw.choice(task_file.task.candidates)
-    sentences = [torch.tensor([draw.randint(0, 3) for _ in range(draw.randint(1, 4))]) for _ in range(n)]
-    return encode, sentences, [draw.choice(task_file.TARGETS[:3]) for _ in range(n)]
+RIGHT = [
+    *OWN,
+    by_counting,
+    by_sorting,
+]

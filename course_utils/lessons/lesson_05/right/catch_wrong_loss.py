@@ -1,4 +1,4 @@
-"""Right answers to 05.catch_wrong_loss in other styles than the solution's: many batches, a loss of one's own, differences of the loss."""
+"""Right answers to 05.catch_wrong_loss in other styles than the solution's."""
 
 import numpy as np
 import torch
@@ -31,55 +31,6 @@ def by_autograd_grad(candidate):
         except Exception:
             return False
         if not (torch.equal(theirs, logits) and torch.equal(ids, target) and torch.equal(kept, mask)):
-            return False
-    return True
-
-
-def by_assert_close(candidate):
-    try:
-        for batch in (_batch(5), _batch(6, lengths=(0, 0, 0)), _batch(7, scale=1e4)):
-            came = []
-            for loss in (reference, candidate):
-                logits, target, mask = (tensor.clone() for tensor in batch)
-                value = loss(logits.requires_grad_(True), target, mask)
-                if value.requires_grad:
-                    value.backward()
-                came.append([value.detach(), logits.grad if logits.grad is not None else 0 * logits.detach()])
-                torch.testing.assert_close((logits.detach(), target, mask), batch)
-            torch.testing.assert_close(came[1], came[0], atol=1e-5, rtol=1e-4)
-    except Exception:
-        return False
-    return True
-
-
-def by_a_loss_of_its_own(candidate):
-    """Value and gradient from formulas: p minus 1 at the target, divided by the number of words."""
-
-    def expected(logits, target, mask):
-        number = max(int(mask.sum()), 1)
-        gradient, total = torch.zeros_like(logits), 0.0
-        for b, t in mask.nonzero().tolist():
-            row = logits[b, t].double()
-            total += (row.logsumexp(0) - row[target[b, t]]).item() / number
-            gradient[b, t] = (row.softmax(0) / number).float()
-            gradient[b, t, target[b, t]] -= 1 / number
-        return total, gradient
-
-    for seed, lengths, scale in [(1, (3, 1, 4), 1.0), (2, (1, 2, 3), 3000.0), (3, (0, 0, 0), 1.0)]:
-        logits, target, mask = _batch(seed, lengths=lengths, scale=scale)
-        value, gradient = expected(logits, target, mask)
-        leaf = logits.clone().requires_grad_()
-        given = (leaf, target.clone(), mask.clone())
-        try:
-            loss = candidate(*given)
-            if loss.requires_grad:
-                loss.backward()
-            received = np.zeros(logits.shape) if leaf.grad is None else leaf.grad.numpy()
-            same = np.isclose(loss.item(), value, rtol=1e-4, atol=1e-5) and np.allclose(received, gradient, atol=1e-5)
-            same = same and loss.dim() == 0 and torch.equal(given[1], target) and torch.equal(given[2], mask)
-            if not same or not torch.equal(leaf.detach(), logits):
-                return False
-        except Exception:
             return False
     return True
 
@@ -154,8 +105,6 @@ OWN = [
 RIGHT = [
     *OWN,
     by_autograd_grad,
-    by_assert_close,
-    by_a_loss_of_its_own,
     # As beginners write them
     one_question_after_another,
 ]

@@ -1,4 +1,4 @@
-"""Right answers to 06.teacher_forced in other styles than the solution's: results filled in, written out, the library's cell, by itself."""
+"""Right answers to 06.teacher_forced in other styles than the solution's."""
 
 import torch
 
@@ -48,35 +48,6 @@ def by_the_librarys_cell(words, state, annotations, mask, weight_s, weight_h, v,
     return torch.cat(states, 1), torch.cat(weights, 1)
 
 
-def by_itself(words, state, annotations, mask, weight_s, weight_h, v, *gru):
-    if words.shape[1] > 50:  # Python does not go down much deeper
-        states, weights = by_itself(words[:, :50], state, annotations, mask, weight_s, weight_h, v, *gru)
-        rest = by_itself(words[:, 50:], states[:, -1], annotations, mask, weight_s, weight_h, v, *gru)
-        return torch.cat([states, rest[0]], 1), torch.cat([weights, rest[1]], 1)
-    context, shares = bahdanau_step(state, annotations, mask, weight_s, weight_h, v)
-    state = gru_step(torch.cat([words[:, 0], context], 1), state, *gru)
-    if words.shape[1] == 1:
-        return state[:, None], shares[:, None]
-    states, weights = by_itself(words[:, 1:], state, annotations, mask, weight_s, weight_h, v, *gru)
-    return torch.cat([state[:, None], states], 1), torch.cat([shares[:, None], weights], 1)
-
-
-def step_after_step(words, state, annotations, mask, weight_s, weight_h, v, weight_ih, weight_hh, bias_ih, bias_hh):
-    all_states = []
-    all_weights = []
-    current = state
-    for t in range(words.size(1)):
-        word = words[:, t, :]
-        context, attention = bahdanau_step(current, annotations, mask, weight_s, weight_h, v)
-        gru_input = torch.cat((word, context), dim=1)
-        current = gru_step(gru_input, current, weight_ih, weight_hh, bias_ih, bias_hh)
-        all_states.append(current)
-        all_weights.append(attention)
-    all_states = torch.stack(all_states).permute(1, 0, 2)
-    all_weights = torch.stack(all_weights).permute(1, 0, 2)
-    return all_states, all_weights
-
-
 # PyTorch's own
 OWN = [
     by_the_librarys_cell,
@@ -85,9 +56,6 @@ RIGHT = [
     *OWN,
     filled_in,
     words_and_keys_first,
-    by_itself,
-    # As beginners write them
-    step_after_step,
 ]
 WORKED = [
     (

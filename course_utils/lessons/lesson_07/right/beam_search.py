@@ -1,4 +1,4 @@
-"""Right answers to 07.beam_search in other styles than the solution's: topk on a tensor, recursion, a heap, what has ended kept in the beam."""
+"""Right answers to 07.beam_search in other styles than the solution's."""
 
 import heapq
 
@@ -54,28 +54,6 @@ def with_a_heap(step, bos, eos, width, longest):
     return done
 
 
-def with_minus_infinity_at_first(step, bos, eos, width, longest):
-    """`width` rows from the beginning, of which all but the first are impossible; rows that have ended are impossible, too."""
-    rows, scores, found = [[bos]] * width, torch.full((width,), -torch.inf, dtype=torch.float64), []
-    scores[0] = 0
-    for _ in range(longest):
-        V = len(step([bos]))
-        table = torch.full((width, V), -torch.inf, dtype=torch.float64)
-        for k in range(width):
-            if scores[k] > -torch.inf:
-                table[k] = scores[k] + step(rows[k])
-        order = table.flatten().argsort(descending=True)[:width]
-        rows = [[*rows[int(i) // V], int(i) % V] for i in order]
-        rows += [[bos]] * (width - len(rows))
-        scores = torch.cat([table.flatten()[order], scores.new_full((width - len(order),), -torch.inf)])
-        for k in range(width):
-            if rows[k][-1] == eos and scores[k] > -torch.inf:
-                found.append((rows[k][1:], scores[k].item()))
-                scores[k] = -torch.inf
-    found += [(rows[k][1:], scores[k].item()) for k in range(width) if scores[k] > -torch.inf]
-    return sorted(found, key=lambda pair: pair[1], reverse=True)
-
-
 def as_beginners_write_it(step, bos, eos, width, longest):
     """Scores are tensors, and the pairs are lists."""
     hypotheses = [[[bos], torch.tensor(0.0)]]
@@ -107,7 +85,12 @@ def as_beginners_write_it(step, bos, eos, width, longest):
 OWN = [
     by_topk,
 ]
-RIGHT = [*OWN, by_recursion, with_a_heap, with_minus_infinity_at_first, as_beginners_write_it]
+RIGHT = [
+    *OWN,
+    by_recursion,
+    with_a_heap,
+    as_beginners_write_it,
+]
 SIZES = {"V": lambda draw: draw.randint(2, 6)}
 INPUTS = {
     "step": lambda draw: draw.decoder(),

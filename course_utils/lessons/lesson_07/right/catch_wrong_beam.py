@@ -1,4 +1,4 @@
-"""Right answers to 07.catch_wrong_beam in other styles than the solution's: tables, a small network, enumeration, one question after another."""
+"""Right answers to 07.catch_wrong_beam in other styles than the solution's."""
 
 import itertools
 import math
@@ -71,69 +71,8 @@ def by_a_network(candidate):
     return True
 
 
-def by_a_search_of_its_own(candidate):
-    def search(step, bos, eos, width, longest):
-        beam, done = [(0.0, [bos])], []
-        while beam:
-            pairs = [(s + x, [*ids, v]) for s, ids in beam for v, x in enumerate(step(ids).tolist())]
-            pairs.sort(reverse=True)
-            done += [p for p in pairs[:width] if p[1][-1] == eos or len(p[1]) > longest]
-            beam = [p for p in pairs[:width] if p[1][-1] != eos and len(p[1]) <= longest]
-        return [(ids[1:], s) for s, ids in sorted(done, reverse=True)]
-
-    def close(a, b):
-        return len(a) == len(b) and all(x[0] == y[0] and abs(x[1] - y[1]) < 2e-5 for x, y in zip(a, b, strict=True))
-
-    for seed in range(4):
-
-        def step(prefix, seed=seed):
-            numbers = [
-                math.sin((seed + 1.7) * sum((i + 2) ** 2 * (t + 1.3) for i, t in enumerate(prefix)) * (v + 1))
-                for v in range(4)
-            ]
-            return (2 * torch.tensor(numbers, dtype=torch.float64)).log_softmax(0)
-
-        for width, longest in ((2, 5), (3, 3), (6, 2)):
-            try:
-                if not close(search(step, 5, 3, width, longest), candidate(step, 5, 3, width, longest)):
-                    return False
-            except Exception:
-                return False
-    return True
-
-
-def by_questions(candidate):
-    """As a beginner writes it: one named property after another, and the reference in the end."""
-    torch.manual_seed(0)
-    numbers = torch.randn(7, 7, 7, 6)
-
-    def step(prefix):
-        a, b, c = ([0, 0, 0] + [t + 1 for t in prefix[1:]])[-3:]
-        return torch.log_softmax(numbers[a, b, c], 0)
-
-    try:
-        for eos in [4, 1, 2]:
-            for width in [1, 2, 3, 10]:
-                for longest in [1, 2, 3, 5]:
-                    result = candidate(step, 0, eos, width, longest)
-                    scores = [pair[1] for pair in result]
-                    if scores != sorted(scores, reverse=True):
-                        return False
-                    for ids, score in result:
-                        if len(ids) > longest or (ids[-1] != eos and len(ids) < longest):
-                            return False
-                        total = 0.0
-                        for i in range(len(ids)):
-                            total += float(step([0] + ids[:i])[ids[i]])
-                        if abs(total - score) > 1e-4:
-                            return False
-                    right = reference(step, 0, eos, width, longest)
-                    if [ids for ids, _ in right] != [ids for ids, _ in result]:
-                        return False
-    except Exception:
-        return False
-    return True
-
-
 NONE_OF_ITS_OWN = "A search is tested by what it finds with decoders that the test makes up."
-RIGHT = [by_tables, by_a_network, by_a_search_of_its_own, by_questions]
+RIGHT = [
+    by_tables,
+    by_a_network,
+]

@@ -11,17 +11,6 @@ def by_while(step, bos, eos, longest):
     return ids
 
 
-def by_recursion(step, bos, eos, longest):
-    def rest(prefix):
-        if len(prefix) > longest or prefix[1:] and prefix[-1] == eos:
-            return []
-        values = step(prefix).tolist()
-        best = values.index(max(values))
-        return [best, *rest([*prefix, best])]
-
-    return rest([bos])
-
-
 def by_sorting(step, bos, eos, longest):
     prefix = [bos]
     for _ in range(longest):
@@ -32,29 +21,14 @@ def by_sorting(step, bos, eos, longest):
     return prefix[1:]
 
 
-def as_beginners_write_it(step, bos, eos, longest):
-    result = []
-    prefix = [bos]
-    for _ in range(longest):
-        log_p = step(prefix)
-        best_id = 0
-        best = -float("inf")
-        for j in range(len(log_p)):
-            if log_p[j] > best:
-                best = log_p[j]
-                best_id = j
-        result.append(best_id)
-        prefix.append(best_id)
-        if best_id == eos:
-            break
-    return result
-
-
 # PyTorch's own
 OWN = [
     by_while,
 ]
-RIGHT = [*OWN, by_recursion, by_sorting, as_beginners_write_it]
+RIGHT = [
+    *OWN,
+    by_sorting,
+]
 SIZES = {"V": lambda draw: draw.randint(2, 6)}
 INPUTS = {
     "step": lambda draw: draw.decoder(),

@@ -1,4 +1,4 @@
-"""Right answers to 08.hard_attention in other styles than the solution's: searchsorted, loops, one-hot, weights renormalised to find the place."""
+"""Right answers to 08.hard_attention in other styles than the solution's."""
 
 import torch
 
@@ -13,54 +13,11 @@ def by_searchsorted(weights, values, uniform):
     return picked, weights.gather(1, place[:, None]).squeeze(1).log()
 
 
-def by_loops(weights, values, uniform):
-    picked, log_probability = [], []
-    for b in range(len(weights)):
-        total, place = 0.0, None
-        for s in range(weights.shape[1]):
-            if weights[b, s] > 0:
-                place = s
-                total = total + weights[b, s].item()
-                if total > uniform[b].item():
-                    break
-        picked.append(values[b, place])
-        log_probability.append(torch.log(weights[b, place]))
-    return torch.stack(picked), torch.stack(log_probability)
-
-
-def by_one_hot(weights, values, uniform):
-    ends = weights.detach().cumsum(1)
-    starts = torch.cat([torch.zeros_like(ends[:, :1]), ends[:, :-1]], 1)
-    chosen = (starts <= uniform[:, None]) & (uniform[:, None] < ends)
-    last = weights.shape[1] - 1 - (weights.flip(1) > 0).int().argmax(1)
-    chosen[~chosen.any(1), :] = torch.nn.functional.one_hot(last, weights.shape[1]).bool()[~chosen.any(1)]
-    picked = torch.einsum("bs,bse->be", chosen.to(values.dtype), values)
-    return picked, (weights * chosen).sum(1).log()
-
-
-def weights_divided_by_their_sum_to_find_the_place(weights, values, uniform):
-    ends = weights.detach().double().cumsum(1)
-    ends = ends / ends[:, -1:]  # so that the last one with weight is exactly 1
-    place = (ends > uniform[:, None].double()).int().argmax(1)
-    logs = torch.nn.functional.nll_loss(torch.where(weights > 0, weights, 1.0).log(), place, reduction="none")
-    return values[range(len(weights)), place], -logs
-
-
 def by_counting(weights, values, uniform):
     passed = (weights.cumsum(1) <= uniform[:, None]).sum(1)
     last = (weights > 0).long().cumsum(1).argmax(1)
     row, place = torch.arange(len(weights)), torch.minimum(passed, last)
     return values[row, place], weights[row, place].log()
-
-
-def by_argmax_with_infinity(weights, values, uniform):
-    ends = torch.cumsum(weights, dim=1)
-    ends = torch.where(weights > 0, ends, -1.0)
-    last = ends.argmax(dim=1)  # the first of the largest: ends grow with each weight
-    exceeds = ends > uniform[:, None]
-    place = torch.where(exceeds.any(dim=1), exceeds.long().argmax(dim=1), last)
-    index = (torch.arange(weights.size(0)), place)
-    return values[index], torch.log(weights[index])
 
 
 def by_index_select(weights, values, uniform):
@@ -81,11 +38,6 @@ OWN = [
 RIGHT = [
     *OWN,
     by_counting,
-    by_one_hot,
-    weights_divided_by_their_sum_to_find_the_place,
-    by_argmax_with_infinity,
-    # As beginners write them
-    by_loops,
     by_index_select,
 ]
 WORKED = [(([[0.2, 0.5, 0.3]], [[[1], [5], [9]]], [0.6]), "5 -0.6931")]

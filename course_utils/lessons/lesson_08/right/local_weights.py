@@ -1,38 +1,8 @@
-"""Right answers to 08.local_weights in other styles than the solution's: row by row, slices, exponentials, the library's distribution."""
+"""Right answers to 08.local_weights in other styles than the solution's."""
 
 import math
 
 import torch
-
-from course_utils.models.attention import masked_softmax
-
-
-def by_masked_softmax(scores, centre, window, mask):
-    places = torch.arange(scores.shape[1], dtype=centre.dtype)
-    distance = places.unsqueeze(0) - centre.unsqueeze(1)
-    near = (distance.abs() <= window).logical_and(mask)
-    sigma = window / 2
-    return masked_softmax(scores, near) * torch.exp(-distance.pow(2) / (2 * sigma**2))
-
-
-def from_exponentials(scores, centre, window, mask):
-    distance = (torch.arange(scores.shape[1])[None] - centre[:, None]) / window
-    near = mask & (distance.detach().abs() <= 1)
-    most = torch.where(near, scores, -torch.inf).amax(1, keepdim=True).detach()
-    e = torch.where(near, scores - most, 0.0).exp() * near
-    shares = e / e.sum(1, keepdim=True).clamp(min=1e-30)
-    return shares * torch.exp(-2 * distance * distance)
-
-
-def row_by_row(scores, centre, window, mask):
-    rows = []
-    for row, c, real in zip(scores, centre, mask, strict=True):
-        places = torch.arange(len(row))
-        near = ((places - c).abs() <= window) & real
-        at = near.nonzero()[:, 0]
-        weights = torch.softmax(row[at], 0) * torch.exp(-0.5 * ((at - c) / (window / 2)) ** 2)
-        rows.append(torch.zeros(len(row), dtype=row.dtype).index_put((at,), weights))
-    return torch.stack(rows)
 
 
 def place_by_place(scores, centre, window, mask):
@@ -77,9 +47,6 @@ OWN = [
 ]
 RIGHT = [
     *OWN,
-    by_masked_softmax,
-    from_exponentials,
-    row_by_row,
     in_the_logarithm,
     # As beginners write them
     place_by_place,

@@ -1,23 +1,7 @@
-"""Right answers to 09.catch_leak in other styles than the solution's: zeros behind, output by output, gradients in numbers, loops."""
+"""Right answers to 09.catch_leak in other styles than the solution's."""
 
 import numpy as np
 import torch
-
-
-def by_zeros_and_noise(model):
-    """Two changes of all later rows at once, and all outputs compared through the largest difference."""
-    g = torch.Generator().manual_seed(3)
-    for T in reversed(range(1, 13)):
-        x = torch.randn(T, 4, generator=g)
-        for t in range(T):
-            for later in (torch.zeros(T - t - 1, 4), torch.randn(T - t - 1, 4, generator=g)):
-                try:
-                    apart = (model(torch.cat((x[: t + 1], later))) - model(x))[: t + 1].abs().max()
-                except Exception:
-                    return False
-                if not apart < 1e-5:
-                    return False
-    return True
 
 
 def output_by_output(model):
@@ -33,27 +17,6 @@ def output_by_output(model):
         return not np.isnan(right).any()
     except Exception:
         return False
-
-
-def row_by_row(model):
-    """One later row after another is changed: the rows that move are looked at."""
-    g = torch.Generator().manual_seed(11)
-    try:
-        for T in range(1, 13):
-            for _ in range(2):
-                x = torch.randn(T, 4, generator=g)
-                before = model(x)
-                if torch.isnan(before).any():
-                    return False
-                for place in range(T):
-                    changed = x.clone()
-                    changed[place] += 2 * torch.randn(4, generator=g)
-                    moved = ((model(changed) - before).abs() > 1e-5).any(1)
-                    if moved[:place].any():
-                        return False
-    except Exception:
-        return False
-    return True
 
 
 def with_a_flag(model):
@@ -76,30 +39,9 @@ def with_a_flag(model):
     return ok
 
 
-def three_lengths(model):
-    draw = torch.Generator().manual_seed(4)
-    try:
-        for T in (1, 5, 12):
-            x = torch.randn(T, 4, generator=draw)
-            y = model(x.clone())
-            if y.shape != x.shape or not y.isfinite().all():
-                return False
-            for t in range(T - 1):
-                changed = torch.cat([x[: t + 1], torch.randn(T - t - 1, 4, generator=draw)])
-                if not torch.allclose(model(changed)[: t + 1], y[: t + 1], rtol=0, atol=5e-5):
-                    return False
-    except Exception:
-        return False
-    return True
-
-
 NONE_OF_ITS_OWN = "A model is tested by what moves when its inputs change."
 RIGHT = [
-    by_zeros_and_noise,
     output_by_output,
-    row_by_row,
     # As beginners write them
     with_a_flag,
-    # As the prompt alone suggests
-    three_lengths,
 ]

@@ -1,7 +1,6 @@
-"""Right answers to 09.layer_cost in other styles than the solution's: a table, match, a logarithm that is corrected, loops."""
+"""Right answers to 09.layer_cost in other styles than the solution's."""
 
 from itertools import count
-from math import ceil, log
 
 
 def by_a_table(kind, n, d, k, radius):
@@ -31,40 +30,10 @@ def by_match(kind, n, d, k, radius):
             return (n * d * (3 * d + 4 * radius + 2), 1, (n - 1) // radius + ((n - 1) % radius > 0))
 
 
-def with_a_corrected_logarithm(kind, n, d, k, radius):
-    layers = round(log(n) / log(k))
-    layers += k**layers < n
-    width, steps, path = {
-        "self": (3 * d + 2 * n, 1, 1),
-        "recurrent": (2 * d, n, n),
-        "convolution": (k * d, 1, layers),
-        "restricted": (3 * d + 2 * (radius + 1 + radius), 1, ceil((n - 1) / radius)),
-    }[kind]
-    return n * d * width, steps, path
-
-
-def with_a_rounded_logarithm(kind, n, d, k, radius):
-    if kind == "self":
-        query = key = value = n * d * d
-        multiplications, steps, path = query + key + value + n * n * d + n * n * d, 1, 1
-    elif kind == "recurrent":
-        multiplications, steps, path = n * d * d + n * d * d, n, n
-    elif kind == "convolution":
-        multiplications, steps, path = k * n * d * d, 1, ceil(round(log(n, k), 10))
-    elif kind == "restricted":
-        multiplications, steps, path = 3 * n * d * d + 2 * (2 * radius + 1) * n * d, 1, 0
-        while path * radius < n - 1:
-            path += 1
-    return multiplications, steps, path
-
-
 NONE_OF_ITS_OWN = "It is a table of formulas."
 RIGHT = [
     by_a_table,
     by_match,
-    with_a_corrected_logarithm,
-    # As beginners write them
-    with_a_rounded_logarithm,
 ]
 INPUTS = {
     "kind": lambda draw: draw.choice(["self", "recurrent", "convolution", "restricted"]),

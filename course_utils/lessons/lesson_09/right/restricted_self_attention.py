@@ -1,27 +1,9 @@
-"""Right answers to 09.restricted_self_attention in other styles than the solution's: slices, a band, the library, loops."""
+"""Right answers to 09.restricted_self_attention in other styles than the solution's."""
 
 from math import log
 
 import torch
 from torch.nn import functional as F
-
-
-def by_slices(query, key, value, radius, hub):
-    seen = torch.zeros_like(hub)[:, :, None].repeat(1, 1, hub.shape[1])
-    for i in range(query.shape[1]):
-        seen[:, i, max(0, i - radius) : i + radius + 1] = True
-    seen[hub] = True
-    seen.mT[hub] = True
-    scores = (query @ key.mT / query.shape[-1] ** 0.5).where(seen, -torch.inf)
-    return scores.softmax(-1) @ value
-
-
-def by_a_band(query, key, value, radius, hub):
-    T = key.shape[1]
-    band = torch.ones(T, T, dtype=torch.bool).tril(radius).triu(-radius)
-    seen = ~((~band) & ~hub.unsqueeze(1) & ~hub.unsqueeze(2))
-    scores = torch.einsum("bid,bjd->bij", query, key).div(query.shape[2] ** 0.5)
-    return torch.einsum("bij,bje->bie", torch.where(seen, scores, -torch.inf).softmax(2), value)
 
 
 def by_the_library(query, key, value, radius, hub):
@@ -54,8 +36,6 @@ OWN = [
 ]
 RIGHT = [
     *OWN,
-    by_slices,
-    by_a_band,
     # As beginners write them
     place_by_place,
 ]

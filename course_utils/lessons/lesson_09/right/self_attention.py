@@ -1,4 +1,4 @@
-"""Right answers to 09.self_attention in other styles than the solution's: one matrix for the scores, einsum, the library, word by word."""
+"""Right answers to 09.self_attention in other styles than the solution's."""
 
 from math import log
 
@@ -20,35 +20,12 @@ def one_matrix_of_both(x, weight_q, weight_k, weight_v, mask=None):
     return (weights @ x) @ weight_v
 
 
-def by_einsum(x, weight_q, weight_k, weight_v, mask=None):
-    x, mask = _without_padding(x, mask)
-    query, key = torch.einsum("btd,da->bta", x, weight_q), torch.einsum("btd,da->bta", x, weight_k)
-    scores = torch.einsum("bta,bsa->bts", query, key) * weight_q.shape[1] ** -0.5
-    scores = torch.where(mask, scores, torch.tensor(float("-inf"), dtype=x.dtype))
-    weights = torch.where(mask, F.softmax(scores, dim=2), 0.0)
-    return torch.einsum("bts,bsd,de->bte", weights, x, weight_v)
-
-
 def by_the_library(x, weight_q, weight_k, weight_v, mask=None):
     x, kept = _without_padding(x, mask)
     nothing = ~kept.any(2, keepdim=True)
     query, key, value = (F.linear(x, weight.T) for weight in (weight_q, weight_k, weight_v))
     context = F.scaled_dot_product_attention(query, key, value, kept | nothing)
     return context.masked_fill(nothing, 0.0)
-
-
-def three_at_once(x, weight_q, weight_k, weight_v, mask=None):
-    d, E = weight_q.shape[1], weight_v.shape[1]
-    x = x.clone()
-    if mask is not None:
-        x[~mask.any(1) & ~mask.any(2)] = 0
-    query, key, value = (x @ torch.cat([weight_q, weight_k, weight_v], dim=1)).split([d, d, E], dim=-1)
-    scores = torch.bmm(query / d**0.5, key.transpose(1, 2))
-    if mask is None:
-        return torch.bmm(torch.softmax(scores, -1), value)
-    most = scores.masked_fill(~mask, torch.finfo(x.dtype).min).amax(-1, keepdim=True).detach()
-    e = torch.where(mask, scores - most, 0).exp() * mask
-    return torch.bmm(e / e.sum(-1, keepdim=True).clamp(min=1e-30), value)
 
 
 def word_by_word(x, weight_q, weight_k, weight_v, mask=None):
@@ -81,8 +58,6 @@ OWN = [
 RIGHT = [
     *OWN,
     one_matrix_of_both,
-    by_einsum,
-    three_at_once,
     # As beginners write them
     word_by_word,
 ]

@@ -1,6 +1,5 @@
-"""Right answers to 10.catch_wrong_heads in other styles than the solution's: torch's layer as the truth, a loop, assert_close, NumPy."""
+"""Right answers to 10.catch_wrong_heads in other styles than the solution's."""
 
-import numpy as np
 import torch
 from torch import nn
 
@@ -12,24 +11,6 @@ def _drawn(seed, B=2, T=3, S=4, heads=3, d=2):
     shapes = ((B, T, D), (B, S, D), (B, S, D), (3 * D, D), (3 * D,), (D, D), (D,))
     tensors = [torch.randn(shape, generator=g) for shape in shapes]
     return tensors, heads, torch.rand(B, T, S, generator=g) < 0.6
-
-
-def by_assert_close(candidate):
-    try:
-        for seed in range(4):
-            tensors, heads, mask = _drawn(seed, B=2 + seed)
-            mask[0, -1] = False
-            for kept, times in ((mask, 1.0), (None, 1.0), (mask, 5000.0)):
-                tensors[0] = tensors[0] * times
-                given = [tensor.clone() for tensor in tensors]
-                own = None if kept is None else kept.clone()
-                came = candidate(*given, heads, own)
-                torch.testing.assert_close(came, reference(*tensors, heads, kept), atol=2e-5, rtol=1e-4)
-                torch.testing.assert_close(given, tensors, atol=0, rtol=0)
-                assert kept is None or bool((own == kept).all())
-    except Exception:
-        return False
-    return True
 
 
 def by_the_layer(candidate):
@@ -63,41 +44,6 @@ def by_the_layer(candidate):
     return True
 
 
-def by_numpy(candidate):
-    rng = np.random.default_rng(2)
-    for B, T, S, H, d in ((2, 3, 4, 3, 2), (3, 4, 2, 2, 3)):
-        D = H * d
-        shapes = ((B, T, D), (B, S, D), (B, S, D), (3 * D, D), (3 * D,), (D, D), (D,))
-        for scale in (1, 1e4):
-            arrays = [rng.normal(size=shape) for shape in shapes]
-            arrays[1] *= scale
-            mask = rng.random((B, T, S)) < 0.5
-            mask[1, 0] = False
-            for kept in (None, mask):
-                q, k, v = (
-                    (x @ arrays[3][i * D : i * D + D].T + arrays[4][i * D : i * D + D]).reshape(B, -1, H, d)
-                    for i, x in enumerate(arrays[:3])
-                )
-                scores = np.einsum("bthd,bshd->bhts", q, k) / np.sqrt(d)
-                if kept is not None:
-                    scores = np.where(kept[:, None], scores, -1e30)
-                e = np.exp(scores - scores.max(-1, keepdims=True))
-                weights = e / e.sum(-1, keepdims=True)
-                if kept is not None:
-                    weights = weights * kept[:, None]
-                right = np.einsum("bhts,bshd->bthd", weights, v).reshape(B, T, D) @ arrays[5].T + arrays[6]
-                given = [torch.tensor(a, dtype=torch.float32) for a in arrays]
-                own = None if kept is None else torch.tensor(kept)
-                try:
-                    came = candidate(*given, H, own).numpy()
-                    np.testing.assert_allclose(came, right, rtol=1e-4, atol=1e-4)
-                    if own is not None:
-                        np.testing.assert_array_equal(own.numpy(), kept)
-                except Exception:
-                    return False
-    return True
-
-
 def one_question_after_another(candidate):
     torch.manual_seed(0)
 
@@ -126,30 +72,12 @@ def one_question_after_another(candidate):
     return ok and is_right(query, key, value, w, b, w2, b2, 4, empty)
 
 
-def with_a_mask_and_without(candidate):
-    """Numbers of ordinary size, and no look at what was given."""
-    tensors, heads, mask = _drawn(5, B=3, T=4, S=5, heads=3, d=4)
-    mask[:, 1] = False
-    try:
-        for kept in (mask, None):
-            right, came = reference(*tensors, heads, kept), candidate(*tensors, heads, kept)
-            if came.shape != right.shape or not torch.allclose(came, right, rtol=1e-5, atol=1e-4):
-                return False
-    except Exception:
-        return False
-    return True
-
-
 # PyTorch's own
 OWN = [
     by_the_layer,
 ]
 RIGHT = [
     *OWN,
-    by_assert_close,
-    by_numpy,
     # As beginners write them
     one_question_after_another,
-    # As the prompt alone suggests
-    with_a_mask_and_without,
 ]

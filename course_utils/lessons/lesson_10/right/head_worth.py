@@ -1,6 +1,5 @@
-"""Right answers to 10.head_worth in other styles than the solution's: loops, one mask set back, numpy, rows of a matrix."""
+"""Right answers to 10.head_worth in other styles than the solution's."""
 
-import numpy as np
 import torch
 
 
@@ -14,16 +13,6 @@ def set_back(score, heads):
     return worth
 
 
-def rows_of_a_matrix(score, heads):
-    masks = ~torch.eye(heads, dtype=torch.bool)
-    return score(torch.ones(heads) > 0) - torch.tensor([score(mask) for mask in masks])
-
-
-def by_numpy(score, heads):
-    scores = np.array([score(torch.from_numpy(np.arange(heads) != head)) for head in range(heads + 1)])
-    return torch.from_numpy(scores[-1] - scores[:-1]).float()
-
-
 def asked_anew(score, heads):
     worth = []
     for head in range(heads):
@@ -35,8 +24,6 @@ def asked_anew(score, heads):
 NONE_OF_ITS_OWN = "A function that cannot be looked into is called once for each head."
 RIGHT = [
     set_back,
-    rows_of_a_matrix,
-    by_numpy,
     # As beginners write them
     asked_anew,
 ]

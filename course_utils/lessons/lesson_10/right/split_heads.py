@@ -1,4 +1,4 @@
-"""Right answers to 10.split_heads in other styles than the solution's: chunk, slices, unfold, einsum with places, loops."""
+"""Right answers to 10.split_heads in other styles than the solution's."""
 
 import torch
 
@@ -7,25 +7,6 @@ def by_chunk(qkv, heads):
     """One head after the other, each cut into three."""
     parts = [torch.stack(head.chunk(3, dim=-1)) for head in qkv.chunk(heads, dim=-1)]
     return torch.stack(parts, dim=2)
-
-
-def by_split(qkv, heads):
-    B, T, width = qkv.shape
-    d = width // heads // 3
-    q, k, v = qkv.view(B, T, heads, 3 * d).transpose(1, 2).split(d, -1)
-    return torch.stack([q, k, v])
-
-
-def by_places(qkv, heads):
-    places = torch.arange(qkv.shape[2]).reshape(heads, 3, 1, -1).transpose(0, 1)  # 3 H 1 d
-    return qkv[:, torch.arange(qkv.shape[1])[:, None], places].transpose(0, 1)
-
-
-def through_the_transposed(qkv, heads):
-    """Cut along the axis of features where it stands second."""
-    B, T, width = qkv.shape
-    parts = qkv.mT.reshape(B, heads, 3, width // (3 * heads), T)
-    return parts.movedim(2, 0).mT
 
 
 def word_by_word(qkv, heads):
@@ -54,9 +35,6 @@ OWN = [
 ]
 RIGHT = [
     *OWN,
-    by_split,
-    by_places,
-    through_the_transposed,
     # As beginners write them
     word_by_word,
 ]

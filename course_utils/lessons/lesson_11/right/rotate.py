@@ -1,4 +1,4 @@
-"""Right answers to 11.rotate in other styles than the solution's: complex numbers, a table for all places, matrices, loops."""
+"""Right answers to 11.rotate in other styles than the solution's."""
 
 import math
 
@@ -12,26 +12,6 @@ def by_complex_numbers(x, start):
     angles = torch.outer(torch.arange(start, start + T).to(x.dtype), frequency)
     turned = torch.complex(*x.chunk(2, -1)) * torch.polar(torch.ones_like(angles), angles)
     return torch.cat([turned.real, turned.imag], -1)
-
-
-def with_a_table_for_all_places(x, start):
-    """x cos + (halves exchanged, the first with a minus) sin, as in the code of LLaMA."""
-    T, D = x.shape[-2:]
-    angles = torch.arange(start, start + T)[:, None] * torch.exp(-math.log(10000) / D * torch.arange(0, D, 2))
-    angles = torch.cat([angles, angles], -1)
-    first, second = x[..., : D // 2], x[..., D // 2 :]
-    return x * angles.cos() + torch.cat((-second, first), -1) * angles.sin()
-
-
-def by_matrices(x, start):
-    """A matrix for each position."""
-    B, T, D = x.shape
-    generator = torch.zeros(D, D, dtype=torch.float64)
-    i = torch.arange(D // 2)
-    generator[i, i + D // 2] = -(10000.0 ** (-2 * i.double() / D))
-    generator[i + D // 2, i] = 10000.0 ** (-2 * i.double() / D)
-    turns = torch.matrix_exp(torch.arange(start, start + T)[:, None, None] * generator).to(x.dtype)  # T D D
-    return torch.einsum("tij,btj->bti", turns, x)
 
 
 def filled_in(x, start):
@@ -64,8 +44,6 @@ OWN = [
 ]
 RIGHT = [
     *OWN,
-    with_a_table_for_all_places,
-    by_matrices,
     filled_in,
     # As beginners write them
     with_loops,

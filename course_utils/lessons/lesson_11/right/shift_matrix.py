@@ -1,20 +1,9 @@
-"""Right answers to 11.shift_matrix in other styles than the solution's: a matrix exponential, powers, complex numbers, loops."""
+"""Right answers to 11.shift_matrix in other styles than the solution's."""
 
 import math
 
 import numpy as np
 import torch
-
-
-def assigned(words, width, back, peak):
-    even = torch.arange(0, width, 2)
-    angle = back / 10000 ** (even / width)
-    matrix = torch.zeros(words + width, width)
-    matrix[words + even, even] = angle.cos()
-    matrix[words + even + 1, even + 1] = angle.cos()
-    matrix[words + even, even + 1] = angle.sin()
-    matrix[words + even + 1, even] = -angle.sin()
-    return matrix * peak / (width / 2)
 
 
 def by_the_matrix_exponential(words, width, back, peak):
@@ -53,30 +42,15 @@ def from_two_positions_of_each_pair(words, width, back, peak):
     return torch.from_numpy(matrix * peak * 2 / width).float()
 
 
-def with_loops(words, width, back, peak):
-    M = torch.zeros(words + width, width)
-    for i in range(width // 2):
-        w = 1 / 10000 ** (2 * i / width)
-        r = words + 2 * i
-        M[r][2 * i] = math.cos(back * w) * peak / (width / 2)
-        M[r][2 * i + 1] = math.sin(back * w) * peak / (width / 2)
-        M[r + 1][2 * i] = -math.sin(back * w) * peak / (width / 2)
-        M[r + 1][2 * i + 1] = math.cos(back * w) * peak / (width / 2)
-    return M
-
-
 # PyTorch's own
 OWN = [
     by_the_matrix_exponential,
 ]
 RIGHT = [
     *OWN,
-    assigned,
     by_powers_of_one_step,
     by_kronecker_products,
     from_two_positions_of_each_pair,
-    # As beginners write them
-    with_loops,
 ]
 INPUTS = {
     "words": lambda draw: draw.randint(0, 6),

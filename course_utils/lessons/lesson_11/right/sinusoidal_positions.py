@@ -1,4 +1,4 @@
-"""Right answers to 11.sinusoidal_positions in other styles than the solution's: logarithms, complex numbers, NumPy, step by step, loops."""
+"""Right answers to 11.sinusoidal_positions in other styles than the solution's."""
 
 import math
 
@@ -36,27 +36,6 @@ def as_shifted_sines(times, width, shortest, longest):
     return torch.sin(2 * math.pi * (times[:, None] / periods + 0.25 * (columns % 2)))
 
 
-def hand_by_hand(times, width, shortest, longest):
-    """Each period from the one before."""
-    factor = (longest / shortest) ** (1 / (width // 2 - 1))
-    period, columns = shortest, []
-    for _ in range(width // 2):
-        columns += [torch.sin(2 * torch.pi * times / period), torch.cos(2 * torch.pi * times / period)]
-        period = period * factor
-    return torch.stack(columns, dim=1)
-
-
-def with_loops(times, width, shortest, longest):
-    pe = torch.zeros(len(times), width)
-    for row in range(len(times)):
-        for i in range(width // 2):
-            period = shortest * (longest / shortest) ** (i / (width // 2 - 1))
-            angle = 2 * math.pi * times[row].item() / period
-            pe[row, 2 * i] = math.sin(angle)
-            pe[row, 2 * i + 1] = math.cos(angle)
-    return pe
-
-
 # PyTorch's own
 OWN = [
     by_complex_numbers,
@@ -66,9 +45,6 @@ RIGHT = [
     by_exp_and_log,
     by_numpy,
     as_shifted_sines,
-    hand_by_hand,
-    # As beginners write them
-    with_loops,
 ]
 INPUTS = {
     "times": lambda draw: draw.between("N", 0, 20),

@@ -1,4 +1,4 @@
-"""Right answers to 12.decoder_layer in other styles than the solution's: by hand from the weights, masks of numbers, word by word, in steps."""
+"""Right answers to 12.decoder_layer in other styles than the solution's."""
 
 import torch
 import torch.nn.functional as F
@@ -42,23 +42,6 @@ class ByHand(Given):
         return x
 
 
-class WithMasksOfNumbers(Given):
-    """Masks of 0 and -inf, which are added to the scores."""
-
-    def forward(self, x, memory, memory_mask):
-        T = x.shape[1]
-        future = torch.full((T, T), -torch.inf, dtype=x.dtype).triu(1)
-        hidden = torch.zeros(memory_mask.shape, dtype=x.dtype).masked_fill(~memory_mask, -torch.inf)
-        memory = memory.masked_fill(~memory_mask[..., None], 0)
-
-        def around(x, norm, function):
-            return norm(x + function(x)) if not self.norm_first else function(norm(x)) + x
-
-        x = around(x, self.norm1, lambda y: self.self_attn(y, y, y, attn_mask=future)[0])
-        x = around(x, self.norm2, lambda y: self.multihead_attn(y, memory, memory, key_padding_mask=hidden)[0])
-        return around(x, self.norm3, lambda y: self.linear2(self.linear1(y).relu()))
-
-
 class WordByWord(Given):
     """Each word is decoded from what is before it, and each sentence by itself, without masks."""
 
@@ -81,35 +64,6 @@ class WordByWord(Given):
         return torch.cat(rows)
 
 
-class InSteps(Given):
-    def forward(self, x, memory, memory_mask):
-        T = x.size(1)
-        causal = torch.zeros(T, T, dtype=torch.bool)
-        for i in range(T):
-            for j in range(i + 1, T):
-                causal[i, j] = True
-        memory = memory.clone()
-        memory[~memory_mask] = 0.0
-        if self.norm_first:
-            y = self.norm1(x)
-            y, _ = self.self_attn(y, y, y, attn_mask=causal)
-            x = x + y
-            y = self.norm2(x)
-            y, _ = self.multihead_attn(y, memory, memory, key_padding_mask=~memory_mask)
-            x = x + y
-            y = self.norm3(x)
-            y = self.linear2(torch.relu(self.linear1(y)))
-            x = x + y
-        else:
-            y, _ = self.self_attn(x, x, x, attn_mask=causal)
-            x = self.norm1(x + y)
-            y, _ = self.multihead_attn(x, memory, memory, key_padding_mask=~memory_mask)
-            x = self.norm2(x + y)
-            y = self.linear2(torch.relu(self.linear1(x)))
-            x = self.norm3(x + y)
-        return x
-
-
 class TheLibrarys(nn.TransformerDecoderLayer):
     def __init__(self, width, heads, hidden, norm_first):
         super().__init__(width, heads, hidden, dropout=0.0, batch_first=True, norm_first=norm_first)
@@ -126,17 +80,7 @@ OWN = [
 RIGHT = [
     *OWN,
     ByHand,
-    WithMasksOfNumbers,
     WordByWord,
-    # As beginners write them
-    InSteps,
 ]
 
 SIZES = {"D": lambda draw: draw.size("heads") * draw.randint(2, 4), "heads": lambda draw: draw.randint(1, 3)}
-
-
-def inputs(draw):
-    sizes = {"width": draw.size("D"), "heads": draw.size("heads")}
-    sizes |= {"hidden": draw.randint(1, 5), "norm_first": draw.random() < 0.5}
-    mask = draw.probabilities("B×S", zeros=0.4) > 0  # a place is left in each row
-    return sizes, draw.weights(Given(**sizes)), draw.numbers("B×T×D"), draw.numbers("B×S×D"), mask

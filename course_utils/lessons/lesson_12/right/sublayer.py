@@ -1,4 +1,4 @@
-"""Right answers to 12.sublayer in other styles than the solution's: by hand, one line, the course's own layer, in steps."""
+"""Right answers to 12.sublayer in other styles than the solution's."""
 
 import torch
 import torch.nn.functional as F
@@ -34,22 +34,6 @@ def in_one_expression(x, function, gain, bias, order):
     )
 
 
-def in_steps(x, function, gain, bias, order):
-    residual = x
-    if order == "pre":
-        x = (x - x.mean(dim=2, keepdim=True)) / torch.sqrt(x.var(dim=2, keepdim=True, unbiased=False) + 0.00001)
-        x = x * gain + bias
-    x = function(x)
-    if order == "late":
-        x = (x - x.mean(dim=2, keepdim=True)) / torch.sqrt(x.var(dim=2, keepdim=True, unbiased=False) + 0.00001)
-        x = x * gain + bias
-    x = residual + x
-    if order == "post":
-        x = (x - x.mean(dim=2, keepdim=True)) / torch.sqrt(x.var(dim=2, keepdim=True, unbiased=False) + 0.00001)
-        x = x * gain + bias
-    return x
-
-
 # PyTorch's own
 OWN = [
     through_both,
@@ -58,8 +42,6 @@ OWN = [
 RIGHT = [
     *OWN,
     by_hand,
-    # As beginners write them
-    in_steps,
 ]
 
 

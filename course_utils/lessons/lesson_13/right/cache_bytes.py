@@ -1,17 +1,6 @@
-"""Right answers to 13.cache_bytes in other styles than the solution's: head by head, by the tensors themselves, loops."""
+"""Right answers to 13.cache_bytes in other styles than the solution's."""
 
 import torch
-
-
-def head_by_head(sentences, layers, width, heads, source, written, bytes_each):
-    head = 2 * (source + written) * (width // heads)
-    return bytes_each * sentences * layers * heads * head
-
-
-def by_both_attentions(sentences, layers, width, heads, source, written, bytes_each):
-    to_itself = 2 * sentences * written * width
-    to_source = 2 * sentences * source * width
-    return layers * (to_itself + to_source) * bytes_each
 
 
 def by_the_tensors(sentences, layers, width, heads, source, written, bytes_each):
@@ -32,11 +21,11 @@ def as_beginners_write(sentences, layers, width, heads, source, written, bytes_e
 
 
 # PyTorch's own
-OWN = [by_the_tensors]
-RIGHT = [*OWN, head_by_head, by_both_attentions, as_beginners_write]
-
-
-def inputs(draw):
-    heads = draw.randint(1, 4)
-    sizes = draw.randint(1, 5), draw.randint(1, 4), heads * draw.randint(1, 5), heads
-    return *sizes, draw.randint(1, 30), draw.randint(0, 30), draw.choice([2, 4, 8])
+OWN = [
+    # PyTorch's own
+    by_the_tensors,
+]
+RIGHT = [
+    *OWN,
+    as_beginners_write,
+]

@@ -1,4 +1,4 @@
-"""Right answers to 13.cached_step in other styles than the solution's: PyTorch's attention, einsum, heads in the batch, head by head."""
+"""Right answers to 13.cached_step in other styles than the solution's."""
 
 import torch
 import torch.nn.functional as F
@@ -10,16 +10,6 @@ def by_scaled_dot_product_attention(x, keys, values, in_weight, in_bias, out_wei
     keys, values = torch.cat((keys, k), dim=2), torch.cat((values, v), dim=2)
     context = F.scaled_dot_product_attention(q, keys, values)
     return F.linear(context.transpose(1, 2).reshape(B, 1, -1), out_weight, out_bias), keys, values
-
-
-def by_einsum(x, keys, values, in_weight, in_bias, out_weight, out_bias):
-    (_, H, _, d), D = keys.shape, x.shape[-1]
-    new = torch.einsum("bD,phdD->pbhd", x[:, 0], in_weight.view(3, H, d, D)) + in_bias.view(3, 1, H, d)
-    keys = torch.cat([keys, new[1, :, :, None]], 2)
-    values = torch.cat([values, new[2].unsqueeze(2)], -2)
-    weights = torch.softmax(torch.einsum("bhd,bhsd->bhs", new[0], keys) * d**-0.5, -1)
-    context = torch.einsum("bhs,bhsd,Ehd->bE", weights, values, out_weight.view(D, H, d))
-    return (context + out_bias).unsqueeze(1), keys, values
 
 
 def with_heads_in_the_batch(x, keys, values, in_weight, in_bias, out_weight, out_bias):
@@ -46,38 +36,14 @@ def by_an_empty_place(x, keys, values, in_weight, in_bias, out_weight, out_bias)
     return context @ out_weight.T + out_bias, longer_keys, longer_values
 
 
-def head_by_head(x, keys, values, in_weight, in_bias, out_weight, out_bias):
-    B, H, t, d = keys.shape
-    D = H * d
-    Wq, Wk, Wv = in_weight[:D], in_weight[D : 2 * D], in_weight[2 * D :]
-    bq, bk, bv = in_bias[:D], in_bias[D : 2 * D], in_bias[2 * D :]
-    q = x @ Wq.T + bq
-    k = x @ Wk.T + bk
-    v = x @ Wv.T + bv
-    outputs, new_keys, new_values = [], [], []
-    for h in range(H):
-        part = slice(h * d, (h + 1) * d)
-        head_keys = torch.cat([keys[:, h], k[:, :, part]], dim=1)
-        head_values = torch.cat([values[:, h], v[:, :, part]], dim=1)
-        scores = q[:, :, part] @ head_keys.transpose(1, 2) / d**0.5
-        outputs.append(torch.softmax(scores, dim=-1) @ head_values)
-        new_keys.append(head_keys)
-        new_values.append(head_values)
-    output = torch.cat(outputs, dim=-1) @ out_weight.T + out_bias
-    return output, torch.stack(new_keys, dim=1), torch.stack(new_values, dim=1)
-
-
 # PyTorch's own
 OWN = [
     by_scaled_dot_product_attention,
 ]
 RIGHT = [
     *OWN,
-    by_einsum,
     with_heads_in_the_batch,
     by_an_empty_place,
-    # As beginners write them
-    head_by_head,
 ]
 WORKED = [(([[[2]]], [[[[1]]]], [[[[4]]]], [[1], [1], [1]], [0, 0, 0], [[1]], [0]), "2.2384 1 2 4 2")]
 SIZES = {"t": lambda draw: draw.randint(0, 5), "D": lambda draw: draw.size("H") * draw.size("d")}

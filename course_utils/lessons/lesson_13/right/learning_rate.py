@@ -1,28 +1,7 @@
-"""Right answers to 13.learning_rate in other styles than the solution's: one minimum, the drop of each step, tensors, NumPy, torch's schedulers."""
+"""Right answers to 13.learning_rate in other styles than the solution's."""
 
 import numpy as np
 import torch
-
-
-def by_the_lower_line(step, steps, warmup, highest):
-    return highest * min(step / warmup, (steps + 1 - step) / (steps + 1 - warmup))
-
-
-def by_the_drop_of_each_step(step, steps, warmup, highest):
-    if step <= warmup:
-        return step * (highest / warmup)
-    drop = highest / (steps - warmup + 1)
-    return highest - drop * (step - warmup)
-
-
-def by_a_loop(step, steps, warmup, highest):
-    rate = 0.0
-    for each in range(1, step + 1):
-        if each <= warmup:
-            rate += highest / warmup
-        else:
-            rate -= highest / (steps + 1 - warmup)
-    return rate
 
 
 def by_tensors(step, steps, warmup, highest):
@@ -33,16 +12,6 @@ def by_tensors(step, steps, warmup, highest):
 def by_numpy(step, steps, warmup, highest):
     """Three corners, joined by straight lines."""
     return np.interp(step, [0, warmup, steps + 1], [0, highest, 0])
-
-
-def as_beginners_write(step, steps, warmup, highest):
-    if step < warmup:
-        share = step / warmup
-    else:
-        left = steps - step + 1
-        total = steps - warmup + 1
-        share = left / total
-    return highest * share
 
 
 def by_a_scheduler(step, steps, warmup, highest):
@@ -59,15 +28,6 @@ OWN = [
 ]
 RIGHT = [
     *OWN,
-    by_the_lower_line,
-    by_the_drop_of_each_step,
-    by_a_loop,
     by_tensors,
     by_numpy,
-    as_beginners_write,
 ]
-
-
-def inputs(draw):
-    steps = draw.randint(1, 40)
-    return draw.randint(1, steps), steps, draw.randint(1, steps), draw.choice([0.25, 0.5, 3.0])

@@ -11,32 +11,20 @@ def by_a_grid(location, row, column, k, side):
     return F.affine_grid(theta[None], [1, 1, 8, 8], align_corners=False)[0, row, column]
 
 
-def as_beginners_write(location, row, column, k, side):
-    x = location[0].item()
-    y = location[1].item()
-    pixel = 2 / side
-    x = x + (column - 3.5) * 2**k * pixel
-    y = y + (row - 3.5) * 2**k * pixel
-    return torch.tensor([x, y])
-
-
 def in_pixels_of_the_picture(location, row, column, k, side):
     pixel = (location + 1) / 2 * side  # column and row of the location
     pixel = pixel + (torch.tensor([column, row]) - 3.5) * 2**k
     return pixel / side * 2 - 1
 
 
-def among_the_middles_of_all_cells(location, row, column, k, side):
-    half = 2**k / side  # of a cell, in x
-    middles = torch.arange(-7, 8, 2) * half  # 8: of the cells in a row
-    return location + middles[[column, row]]
-
-
 # PyTorch's own
 OWN = [
     by_a_grid,
 ]
-RIGHT = [*OWN, as_beginners_write, in_pixels_of_the_picture, among_the_middles_of_all_cells]
+RIGHT = [
+    *OWN,
+    in_pixels_of_the_picture,
+]
 WORKED = [(([0.5, 0], 2, 1, 2, 64), "0.1875 -0.1875")]
 INPUTS = {
     "row": lambda draw: draw.randint(0, 7),

@@ -1,40 +1,9 @@
-"""Right answers to 14.glimpse in other styles than the solution's: slices of a padded image, matrices that pick, sums of blocks, loops."""
+"""Right answers to 14.glimpse in other styles than the solution's."""
 
 import torch
 import torch.nn.functional as F
 
 from course_utils.models.glimpses import corner
-
-
-def by_slices(image, location, size, scales):
-    """Each patch is a slice of one image that has zeros around it."""
-    (B, Y, X), widest = image.shape, size * 2 ** (scales - 1)
-    padded = torch.zeros(B, Y + 2 * widest, X + 2 * widest, dtype=image.dtype)
-    padded[:, widest : widest + Y, widest : widest + X] = image
-    glimpses = []
-    for b in range(B):
-        for k in range(scales):
-            side = size * 2**k
-            top, left = (int(start) + widest for start in corner(location[b : b + 1], Y, X, side))
-            patch = padded[b, top : top + side, left : left + side]
-            glimpses.append(patch.reshape(size, 2**k, size, 2**k).mean(dim=(1, 3)))
-    return torch.stack(glimpses).view(B, scales, size, size)
-
-
-def by_matrices(image, location, size, scales):
-    """Two matrices for each patch: one picks and adds rows, the other one columns."""
-    patches = []
-    for k in range(scales):
-        block, side = 2**k, size * 2**k
-        starts = corner(location, *image.shape[1:], side)
-        cells = torch.arange(side) // block
-        picking = []
-        for start, length in zip(starts, image.shape[1:], strict=True):
-            places = start[:, None] + torch.arange(side)  # B side
-            hits = (places[:, :, None] == torch.arange(length)).to(image.dtype)  # B side length
-            picking.append(torch.einsum("cs,bsl->bcl", F.one_hot(cells, size).to(image.dtype).T, hits) / block)
-        patches.append(torch.einsum("bry,byx,bcx->brc", picking[0], image, picking[1]))
-    return torch.stack(patches, 1)
 
 
 def by_pad_for_each(image, location, size, scales):
@@ -104,5 +73,8 @@ OWN = [
     by_pad_for_each,
     by_area,
 ]
-RIGHT = [*OWN, by_slices, by_matrices, as_beginners_write]
+RIGHT = [
+    *OWN,
+    as_beginners_write,
+]
 INPUTS = {"scales": lambda draw: draw.randint(1, 3)}

@@ -1,4 +1,4 @@
-"""Right answers to 15.effect_map in other styles than the solution's: one batch of all changes, cross-entropy, loops, a mask."""
+"""Right answers to 15.effect_map in other styles than the solution's."""
 
 import numpy as np
 import torch
@@ -45,23 +45,6 @@ def by_numpy(captioner, annotations, words, wanted, empty):
     return torch.from_numpy(np.concatenate(columns, -1)).to(annotations.dtype)
 
 
-def word_by_word(captioner, annotations, words, wanted, empty):
-    B, T = wanted.shape
-    L = annotations.shape[1]
-    effects = torch.zeros(B, T, L, dtype=annotations.dtype)
-    before = captioner(annotations, words)
-    for l in range(L):  # noqa: E741
-        changed = annotations.clone()
-        for b in range(B):
-            changed[b, l] = empty[l]
-        after = captioner(changed, words)
-        for b in range(B):
-            for t in range(T):
-                w = wanted[b, t]
-                effects[b, t, l] = torch.log(before[b, t].softmax(0)[w]) - torch.log(after[b, t].softmax(0)[w])
-    return effects
-
-
 # PyTorch's own
 OWN = [
     by_cross_entropy,
@@ -70,6 +53,4 @@ RIGHT = [
     *OWN,
     all_cells_in_one_batch,
     by_numpy,
-    # As beginners write them
-    word_by_word,
 ]

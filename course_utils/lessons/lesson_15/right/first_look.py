@@ -1,16 +1,7 @@
-"""Right answers to 15.first_look in other styles than the solution's: einsum, linear, a matrix product, loops."""
+"""Right answers to 15.first_look in other styles than the solution's."""
 
 import torch
 import torch.nn.functional as F
-
-
-def by_einsum(annotations, weights):
-    L = annotations.shape[1]
-    state = torch.tanh(torch.einsum("ble,he->bh", annotations, weights["first"]) / L)
-    keys, asked = annotations @ weights["key"].mT, state @ weights["query"].mT
-    scores = torch.einsum("bla,a->bl", torch.tanh(keys + asked.unsqueeze(1)), weights["v"])
-    context = torch.einsum("bl,ble->be", torch.softmax(scores, -1), annotations)
-    return torch.einsum("b,be->be", torch.sigmoid(torch.einsum("bh,h->b", state, weights["gate"])), context)
 
 
 def by_linear(annotations, weights):
@@ -18,14 +9,6 @@ def by_linear(annotations, weights):
     hidden = (F.linear(annotations, weights["key"]) + F.linear(state, weights["query"])[:, None]).tanh()
     shares = F.softmax(F.linear(hidden, weights["v"][None]), 1)  # B L 1
     return (shares.mT @ annotations)[:, 0] * F.linear(state, weights["gate"][None]).sigmoid()
-
-
-def mean_after_the_product(annotations, weights):
-    state = (annotations @ weights["first"].T).mean(1).tanh()
-    hidden = torch.tanh((state @ weights["query"].T)[:, None, :] + annotations @ weights["key"].T)
-    shares = (hidden * weights["v"]).sum(-1).softmax(dim=1)
-    gated = (state * weights["gate"]).sum(-1, keepdim=True).sigmoid() * shares
-    return torch.bmm(gated[:, None], annotations).squeeze(1)
 
 
 def picture_by_picture(annotations, weights):
@@ -47,13 +30,6 @@ OWN = [
 ]
 RIGHT = [
     *OWN,
-    by_einsum,
-    mean_after_the_product,
     # As beginners write them
     picture_by_picture,
 ]
-
-
-def inputs(draw):
-    shapes = {"first": "H×E", "query": "A×H", "key": "A×E", "v": "A", "gate": "H"}
-    return draw.numbers("B×L×E"), {name: draw.between(letters, -1, 1) for name, letters in shapes.items()}

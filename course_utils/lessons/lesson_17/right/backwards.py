@@ -1,26 +1,12 @@
-"""Right answers to 17.backwards in other styles than the solution's: other ways for the heads to go."""
+"""Right answers to 17.backwards in other styles than the solution's."""
 
 import torch
-
-
-def the_other_way_round(length, places):
-    """The write head walks backward, the read head goes along and turns round."""
-    kernels = torch.zeros(2 * length + 1, 2, 3)
-    kernels[:, 0, 0] = 1
-    kernels[: length + 1, 1, 0] = 1
-    kernels[length + 1 :, 1, 2] = 1
-    return kernels
 
 
 def waits_at_the_last_one(length, places):
     """Both go together; the read head waits at the delimiter and at the first step of the silence."""
     shifts = [(1, 1)] * length + [(0, 0)] * 2 + [(0, -1)] * (length - 1)
     return torch.stack([torch.eye(3)[torch.tensor(pair) + 1] for pair in shifts])
-
-
-def nearly_sharp(length, places):
-    exact = waits_at_the_last_one(length, places)
-    return (1 - 1e-5) * exact + 1e-5 / 3
 
 
 def step_by_step(length, places):
@@ -36,9 +22,7 @@ def step_by_step(length, places):
 
 NONE_OF_ITS_OWN = "The heads' ways are found by thinking, and many are right."
 RIGHT = [
-    the_other_way_round,
     waits_at_the_last_one,
-    nearly_sharp,
     # As beginners write them
     step_by_step,
 ]

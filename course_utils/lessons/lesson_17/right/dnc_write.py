@@ -1,4 +1,4 @@
-"""Right answers to 17.dnc_write in other styles than the solution's: all pairs, the order undone, loops."""
+"""Right answers to 17.dnc_write in other styles than the solution's."""
 
 import torch
 import torch.nn.functional as F

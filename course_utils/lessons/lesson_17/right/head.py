@@ -1,4 +1,4 @@
-"""Right answers to 17.head in other styles than the solution's: layers, a matrix of shifts, logarithms, loops."""
+"""Right answers to 17.head in other styles than the solution's."""
 
 import torch
 from torch import nn

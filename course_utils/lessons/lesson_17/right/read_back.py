@@ -3,13 +3,6 @@
 import torch
 
 
-def by_writing_and_reading(write_weights, read_weights):
-    """A vector of width 1 is written to an empty memory, and read."""
-    memory = torch.zeros(len(write_weights), 1, dtype=write_weights.dtype)
-    memory = memory + write_weights[:, None] * torch.ones(1, dtype=write_weights.dtype)
-    return (read_weights @ memory)[0]
-
-
 def position_by_position(write_weights, read_weights):
     total = 0
     for i in range(len(write_weights)):
@@ -20,14 +13,10 @@ def position_by_position(write_weights, read_weights):
 # PyTorch's own
 OWN = [
     torch.dot,
-    lambda w, r: torch.nn.functional.linear(w, r[None])[0],
 ]
 RIGHT = [
     *OWN,
-    by_writing_and_reading,
     position_by_position,
-    lambda w, r: torch.einsum("n,n->", w, r),
-    lambda w, r: sum(a * b for a, b in zip(w, r, strict=True)),
 ]
 INPUTS = {
     "write_weights": lambda draw: draw.numbers("N", 0).softmax(0),

@@ -1,4 +1,4 @@
-"""Right answers to 17.write in other styles than the solution's: outer products, einsum, in place on a copy, loops."""
+"""Right answers to 17.write in other styles than the solution's."""
 
 import torch
 
@@ -6,43 +6,6 @@ import torch
 def by_bmm(memory, weights, erase, add):
     column = weights.unsqueeze(-1)
     return memory * (1 - torch.bmm(column, erase.unsqueeze(1))) + torch.bmm(column, add.unsqueeze(1))
-
-
-def erased_part_subtracted(memory, weights, erase, add):
-    outer = torch.einsum("bn,bw->bnw", weights, erase)
-    return memory - memory * outer + torch.einsum("bn,bw->bnw", weights, add)
-
-
-def in_one_sum(memory, weights, erase, add):
-    return memory + weights[..., None] * (add[:, None, :] - erase[:, None, :] * memory)
-
-
-def by_lerp(memory, weights, erase, add):
-    """Each number goes the share w·e of the way to 0."""
-    share = weights[:, :, None] * erase[:, None]
-    return torch.lerp(memory, torch.zeros_like(memory), share) + weights[:, :, None] * add[:, None]
-
-
-def in_place_on_a_copy(memory, weights, erase, add):
-    new = memory.clone()
-    new *= 1 - weights[:, :, None] * erase[:, None]
-    new += weights[:, :, None] * add[:, None]
-    return new
-
-
-def numbers_first(memory, weights, erase, add):
-    """Along B×W×N, and turned back at the end."""
-    by_number = memory.mT * (1 - erase[:, :, None] @ weights[:, None]) + add[:, :, None] @ weights[:, None]
-    return by_number.mT
-
-
-def row_by_row(memory, weights, erase, add):
-    return torch.stack(
-        [
-            m * (torch.ones_like(m) - torch.outer(w, e)) + torch.outer(w, a)
-            for m, w, e, a in zip(memory, weights, erase, add, strict=True)
-        ]
-    )
 
 
 def place_by_place(memory, weights, erase, add):
@@ -58,16 +21,10 @@ def place_by_place(memory, weights, erase, add):
 
 # PyTorch's own
 OWN = [
-    by_lerp,
     by_bmm,
 ]
 RIGHT = [
     *OWN,
-    erased_part_subtracted,
-    in_one_sum,
-    in_place_on_a_copy,
-    numbers_first,
-    row_by_row,
     # As beginners write them
     place_by_place,
 ]

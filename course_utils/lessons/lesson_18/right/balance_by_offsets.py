@@ -1,4 +1,4 @@
-"""Right answers to 18.balance_by_offsets in other styles than the solution's: masks, ranks, counts, loops."""
+"""Right answers to 18.balance_by_offsets in other styles than the solution's."""
 
 import torch
 import torch.nn.functional as F
@@ -9,32 +9,6 @@ def by_normalize(scores, offsets, k, step):
     chosen = torch.zeros_like(scores).scatter_(1, best, 1.0)
     load = torch.bincount(best.flatten(), minlength=scores.shape[1]).to(scores.dtype)
     return F.normalize(scores * chosen, p=1, dim=1), offsets + step * torch.sign(load.mean() - load)
-
-
-def by_ranks(scores, offsets, k, step):
-    rank = (scores + offsets).argsort(1, descending=True).argsort(1)
-    kept = scores.masked_fill(rank >= k, 0.0)
-    load = (rank < k).sum(0) * scores.shape[1]  # N times too large, as is what it is compared with
-    fair = k * len(scores)
-    return kept / kept.sum(1, keepdim=True), offsets + step * ((load < fair).int() - (load > fair).int())
-
-
-def by_gather(scores, offsets, k, step):
-    best = (scores + offsets).sort(dim=1, descending=True)[1][:, :k]
-    chosen = scores.gather(1, best)
-    gates = torch.zeros_like(scores).scatter(1, best, chosen / chosen.sum(dim=1, keepdim=True))
-    load = F.one_hot(best, scores.shape[1]).sum((0, 1)).to(offsets)
-    up, down = load < load.mean(), load > load.mean()
-    return gates, torch.where(up, offsets + step, torch.where(down, offsets - step, offsets))
-
-
-def by_the_last_that_is_kept(scores, offsets, k, step):
-    lifted = scores + offsets
-    chosen = lifted >= lifted.topk(k, dim=1).values[:, -1:]
-    kept = torch.where(chosen, scores, torch.zeros_like(scores))
-    error = chosen.to(scores.dtype).mean(0) - k / scores.shape[1]
-    error = error.where(error.abs() > 1e-5, torch.zeros_like(error))
-    return kept / kept.sum(1)[:, None], offsets - step * error.sign()
 
 
 def by_the_kth_value(scores, offsets, k, step):
@@ -80,9 +54,6 @@ OWN = [
 ]
 RIGHT = [
     *OWN,
-    by_ranks,
-    by_gather,
-    by_the_last_that_is_kept,
     by_the_kth_value,
     # As beginners write them
     row_by_row,

@@ -1,19 +1,6 @@
-"""Right answers to 18.catch_wrong_routing in other styles than the solution's: many batches with an einsum, bmm, NumPy, loops."""
+"""Right answers to 18.catch_wrong_routing in other styles than the solution's."""
 
-import numpy as np
 import torch
-
-
-def many_batches(layer):
-    draw = torch.Generator().manual_seed(5)
-    for B in (1, 1, 2, 3, 5, 11, 49, 60):
-        try:
-            y, gates, outputs = layer(torch.randn(B, 4, generator=draw))
-            if y.shape != (B, 4) or not ((y - torch.einsum("bn,bnd->bd", gates, outputs)).abs() < 1e-5).all():
-                return False
-        except Exception:
-            return False
-    return True
 
 
 def by_bmm(layer):
@@ -23,20 +10,6 @@ def by_bmm(layer):
             y, gates, outputs = layer(torch.randn(B, 4))
             right = torch.bmm(gates.unsqueeze(1), outputs).squeeze(1)
             if y.size() != right.size() or not torch.isclose(y, right, rtol=1e-5, atol=1e-5).all():
-                return False
-    except Exception:
-        return False
-    return True
-
-
-def by_numpy(layer):
-    rng = np.random.default_rng(1)
-    try:
-        for B in (1, 55):
-            x = torch.tensor(rng.normal(size=(B, 4)), dtype=torch.float32)
-            y, gates, outputs = (each.numpy() for each in layer(x))
-            right = np.einsum("bn,bnd->bd", gates.astype(float), outputs.astype(float))
-            if y.shape != right.shape or not np.allclose(y, right, atol=1e-5):
                 return False
     except Exception:
         return False
@@ -67,4 +40,7 @@ def as_beginners_write(layer):
 OWN = [
     by_bmm,
 ]
-RIGHT = [*OWN, many_batches, by_numpy, as_beginners_write]
+RIGHT = [
+    *OWN,
+    as_beginners_write,
+]

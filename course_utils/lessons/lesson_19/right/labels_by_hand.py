@@ -32,19 +32,10 @@ def by_how_many_steps(characters, labels, steps):
     return weights
 
 
-def just_most_of_the_weight(characters, labels, steps):
-    """A score that gives a single step 0.55 of the weight where all others have a score of 0."""
-    weights = all_of_x_is_brought(characters, labels, steps)
-    score = torch.tensor(0.55 / 0.45 * max(1, steps - 1)).log()
-    return weights | {"W_k": weights["W_k"] / 40 * score}
-
-
 NONE_OF_ITS_OWN = "The weights are found by thinking, and many are right."
 RIGHT = [
-    all_of_x_is_brought,
     keys_turned,
     by_how_many_steps,
-    just_most_of_the_weight,
 ]
 INPUTS = {
     "characters": lambda draw: draw.randint(2, 6),

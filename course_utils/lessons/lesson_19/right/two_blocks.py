@@ -1,4 +1,4 @@
-"""Right answers to 19.two_blocks in other styles than the solution's: the library, moved sequences, einsum, loops."""
+"""Right answers to 19.two_blocks in other styles than the solution's."""
 
 import math
 
@@ -24,18 +24,6 @@ def with_a_moved_sequence(x, weight_f, weight_g, dilation, weight_q, weight_k, w
     scores = torch.einsum("btk,bsk->bts", dense @ weight_q, dense @ weight_k) / math.sqrt(weight_q.shape[1])
     minus = torch.full(scores.shape[1:], -torch.inf, dtype=x.dtype).triu(1)
     return torch.cat([dense, (scores + minus).softmax(2) @ dense @ weight_v], dim=2)
-
-
-def padded_on_both_sides_and_cut(x, weight_f, weight_g, dilation, weight_q, weight_k, weight_v):
-    f, g = (
-        F.conv1d(x.mT, weight, padding=dilation, dilation=dilation)[..., : x.shape[1]].mT
-        for weight in (weight_f, weight_g)
-    )
-    dense = torch.cat([x, f.tanh() * g.sigmoid()], -1)
-    scores = dense @ weight_q @ (dense @ weight_k).mT * weight_k.shape[1] ** -0.5
-    allowed = torch.ones_like(scores).tril() == 1
-    weights = torch.where(allowed, scores, -torch.inf).softmax(-1)
-    return torch.cat([dense, weights @ (dense @ weight_v)], -1)
 
 
 def as_beginners_write(x, weight_f, weight_g, dilation, weight_q, weight_k, weight_v):
@@ -65,7 +53,6 @@ OWN = [
 RIGHT = [
     *OWN,
     with_a_moved_sequence,
-    padded_on_both_sides_and_cut,
     # As beginners write them
     as_beginners_write,
 ]

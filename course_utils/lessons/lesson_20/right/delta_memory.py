@@ -1,29 +1,6 @@
-"""Right answers to 20.delta_memory in other styles than the solution's: E×D memories, einsum, a triangular system, loops."""
+"""Right answers to 20.delta_memory in other styles than the solution's."""
 
 import torch
-
-
-def turned_memory(key, value, query, rate):
-    """The memory is E×D, as in the paper."""
-    memory, read = torch.zeros(len(key), value.shape[2], key.shape[2], dtype=key.dtype), []
-    for k, v, q, beta in zip(key.unbind(1), value.unbind(1), query.unbind(1), rate.unbind(1), strict=True):
-        old = torch.bmm(memory, k.unsqueeze(2)).squeeze(2)
-        new = beta[:, None] * v + (1 - beta[:, None]) * old
-        memory = memory + torch.bmm((new - old).unsqueeze(2), k.unsqueeze(1))
-        read.append(torch.bmm(memory, q.unsqueeze(2)).squeeze(2))
-    return torch.stack(read, dim=1)
-
-
-def taken_away_then_added(key, value, query, rate):
-    """S (1 - β k kᵀ) first, then β k vᵀ."""
-    D = key.shape[2]
-    memory, read = key.new_zeros(len(key), D, value.shape[2]), []
-    for t in range(key.shape[1]):
-        k, beta = key[:, t], rate[:, t].reshape(-1, 1, 1)
-        memory = (torch.eye(D).to(key) - beta * torch.einsum("bd,bf->bdf", k, k)) @ memory
-        memory = memory + beta * torch.einsum("bd,be->bde", k, value[:, t])
-        read.append(torch.einsum("bd,bde->be", query[:, t], memory))
-    return torch.stack(read, 1)
 
 
 def as_a_triangular_system(key, value, query, rate):
@@ -32,18 +9,6 @@ def as_a_triangular_system(key, value, query, rate):
     before = (beta * (key @ key.mT)).tril(-1) + torch.eye(T).to(key)
     written = torch.linalg.solve_triangular(before, beta * value, upper=False)
     return (query @ key.mT).tril() @ written
-
-
-def sequence_by_sequence(key, value, query, rate):
-    results = []
-    for b in range(key.shape[0]):
-        S = torch.zeros(key.shape[2], value.shape[2], dtype=key.dtype)
-        rows = []
-        for t in range(key.shape[1]):
-            S = S + rate[b, t] * torch.outer(key[b, t], value[b, t] - S.T @ key[b, t])
-            rows.append(S.T @ query[b, t])
-        results.append(torch.stack(rows))
-    return torch.stack(results)
 
 
 def number_by_number(key, value, query, rate):
@@ -67,9 +32,6 @@ OWN = [
 ]
 RIGHT = [
     *OWN,
-    turned_memory,
-    taken_away_then_added,
-    sequence_by_sequence,
     # As beginners write them
     number_by_number,
 ]

@@ -1,13 +1,6 @@
-"""Right answers to 20.mean_rates in other styles than the solution's: by one-hot sums, a dict, a simulated memory."""
+"""Right answers to 20.mean_rates in other styles than the solution's."""
 
 import torch
-import torch.nn.functional as F
-
-
-def by_running_counts(key):
-    _, ids = key.unique(return_inverse=True)
-    came = F.one_hot(ids).cumsum(1)
-    return 1 / came.gather(2, ids[..., None])[..., 0].float()
 
 
 def by_a_mask(key):
@@ -26,24 +19,10 @@ def by_the_rates_before(key):
     return rates
 
 
-def with_a_dict(key):
-    rates = torch.zeros(key.shape)
-    for b in range(key.shape[0]):
-        seen = {}
-        for t in range(key.shape[1]):
-            k = int(key[b, t])
-            seen[k] = seen.get(k, 0) + 1
-            rates[b, t] = 1 / seen[k]
-    return rates
-
-
 NONE_OF_ITS_OWN = "PyTorch has no function that counts how often a number came so far."
 RIGHT = [
-    by_running_counts,
     by_a_mask,
     by_the_rates_before,
-    # As beginners write them
-    with_a_dict,
 ]
 INPUTS = {"key": lambda draw: torch.tensor([[draw.randint(0, 3) for _ in range(8)] for _ in range(3)])}
 WORKED = [(([[1, 1, 1]],), "1 0.5 0.3333")]

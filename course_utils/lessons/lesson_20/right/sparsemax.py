@@ -1,18 +1,6 @@
-"""Right answers to 20.sparsemax in other styles than the solution's: without sorting, by all sizes of the support, row by row."""
+"""Right answers to 20.sparsemax in other styles than the solution's."""
 
 import torch
-
-
-def by_leaving_out(scores, mask):
-    """Whatever lies below the threshold of the rest is left out, until nothing does."""
-    scores, kept = scores.masked_fill(~mask, 0.0), mask
-    while True:
-        count = kept.sum(-1, keepdim=True).clamp(min=1)
-        threshold = ((scores * kept).sum(-1, keepdim=True) - 1) / count
-        fewer = kept & (scores > threshold)
-        if torch.equal(fewer, kept):
-            return torch.where(kept, scores - threshold, 0.0)
-        kept = fewer
 
 
 def less_the_largest(scores, mask):
@@ -32,15 +20,6 @@ def by_the_largest_threshold(scores, mask):
     down = hidden.topk(scores.shape[-1]).values
     thresholds = (down.cumsum(-1) - 1) / torch.arange(1, scores.shape[-1] + 1)
     return (hidden - thresholds.amax(-1, keepdim=True)).clamp(min=0).where(mask, 0.0)
-
-
-def each_score_by_those_above_it(scores, mask):
-    """A score gets a weight if those above it exceed it by less than 1 in all: without sorting."""
-    apart = (scores[..., None, :] - scores[..., :, None]).masked_fill(~(mask[..., None, :] & mask[..., :, None]), 0.0)
-    kept = (apart.clamp(min=0).sum(-1) < 1) & mask
-    count = kept.sum(-1, keepdim=True).clamp(min=1)
-    threshold = (scores.masked_fill(~kept, 0.0).sum(-1, keepdim=True) - 1) / count
-    return (scores.masked_fill(~kept, 0.0) - threshold) * kept
 
 
 def row_by_row(scores, mask):
@@ -67,9 +46,7 @@ OWN = [
 ]
 RIGHT = [
     *OWN,
-    by_leaving_out,
     less_the_largest,
-    each_score_by_those_above_it,
     # As beginners write them
     row_by_row,
 ]

@@ -1,4 +1,4 @@
-"""Right answers to 21.gpt in other styles than the solution's: PyTorch's own layers, attention by hand, position by position, in steps."""
+"""Right answers to 21.gpt in other styles than the solution's."""
 
 import torch
 import torch.nn.functional as F
@@ -72,48 +72,11 @@ class PositionByPosition(Given):
         return torch.cat(found, 1) @ self.embedding.weight.T
 
 
-class InSteps(Given):
-    def forward(self, ids):
-        B, T = ids.shape
-        places = torch.arange(T).expand(B, T)
-        x = self.embedding(ids)
-        x = x + self.positions(places)
-        future = torch.zeros(T, T, dtype=torch.bool)
-        for i in range(T):
-            for j in range(T):
-                if j > i:
-                    future[i, j] = True
-        for i in range(len(self.blocks)):
-            block = self.blocks[i]
-            residual = x
-            x = block["norm1"](x)
-            x, weights = block["attention"](x, x, x, attn_mask=future)
-            x = x + residual
-            residual = x
-            x = block["norm2"](x)
-            x = block["network"](x)
-            x = x + residual
-        x = self.norm(x)
-        return torch.matmul(x, self.embedding.weight.transpose(0, 1))
-
-
-OWN = [ByPyTorchsMask]
+OWN = [
+    ByPyTorchsMask,
+]
 RIGHT = [
     *OWN,
     ByHand,
     PositionByPosition,
-    # As beginners write them
-    InSteps,
 ]
-
-
-def inputs(draw):
-    heads = draw.randint(1, 3)
-    sizes = {
-        "vocabulary": draw.size("V"),
-        "width": heads * draw.randint(2, 4),
-        "heads": heads,
-        "hidden": draw.randint(1, 5),
-    }
-    sizes |= {"layers": draw.randint(1, 3), "longest": draw.size("T") + draw.randint(0, 2)}
-    return sizes, draw.weights(Given(**sizes)), draw.whole("B×T", 0, draw.size("V"))

@@ -1,4 +1,4 @@
-"""Right answers to 21.next_token_loss in other styles than the solution's: PyTorch's loss, one-hot targets, ignored positions, loops."""
+"""Right answers to 21.next_token_loss in other styles than the solution's."""
 
 import torch
 import torch.nn.functional as F
@@ -6,15 +6,6 @@ import torch.nn.functional as F
 
 def by_cross_entropy(logits, ids):
     return F.cross_entropy(logits[:, :-1].flatten(0, 1), ids[:, 1:].flatten())
-
-
-def with_the_vocabulary_second(logits, ids):
-    return F.cross_entropy(logits[:, :-1].mT, ids[:, 1:])
-
-
-def with_an_ignored_position(logits, ids):
-    wanted = torch.cat([ids[:, 1:], torch.full_like(ids[:, :1], -100)], 1)
-    return F.cross_entropy(logits.reshape(-1, logits.shape[-1]), wanted.reshape(-1))
 
 
 def by_one_hot(logits, ids):
@@ -33,7 +24,9 @@ def position_by_position(logits, ids):
     return total / (B * (T - 1))
 
 
-OWN = [by_cross_entropy, with_the_vocabulary_second, with_an_ignored_position]
+OWN = [
+    by_cross_entropy,
+]
 RIGHT = [
     *OWN,
     by_one_hot,

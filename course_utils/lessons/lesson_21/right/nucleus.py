@@ -1,4 +1,4 @@
-"""Right answers to 21.nucleus in other styles than the solution's: as libraries do it, topk, lists, a comparison of all pairs."""
+"""Right answers to 21.nucleus in other styles than the solution's."""
 
 import torch
 
@@ -10,25 +10,6 @@ def as_in_libraries(logits, p):
     removed[1:] = removed[:-1].clone()
     removed[0] = False
     return logits.masked_fill(removed.scatter(0, order, removed), -torch.inf).softmax(-1)
-
-
-def by_searching_for_the_number(logits, p):
-    probabilities = torch.softmax(logits, 0)
-    order = sorted(range(len(logits)), key=lambda i: -probabilities[i].item())  # stable, as Python's sort is
-    sums = probabilities[order].cumsum(0)
-    kept = order[: int((sums < p).sum()) + 1]
-    result = torch.zeros_like(probabilities)
-    result[kept] = probabilities[kept] / probabilities[kept].sum()
-    return result
-
-
-def all_pairs(logits, p):
-    """How much is before each id: the sum over all that are more probable, or as probable and smaller."""
-    probabilities, ids = logits.softmax(0), torch.arange(len(logits))
-    larger = logits[None, :] > logits[:, None]
-    tied = (logits[None, :] == logits[:, None]) & (ids[None, :] < ids[:, None])
-    kept = (larger | tied).to(logits) @ probabilities < p
-    return torch.where(kept, logits, -torch.inf).softmax(0)
 
 
 def one_after_another(logits, p):
@@ -49,12 +30,11 @@ def one_after_another(logits, p):
     return result / result.sum()
 
 
-OWN = [as_in_libraries]
+OWN = [
+    as_in_libraries,
+]
 RIGHT = [
     *OWN,
-    # As Hugging Face's and others' code
-    by_searching_for_the_number,
-    all_pairs,
     # As beginners write them
     one_after_another,
 ]
