@@ -97,7 +97,7 @@ def test_a_head_uses_its_groups_key_and_value():
 def test_rotated_scores_depend_on_distance_alone():
     model = gpt.GPT(11, D=16, H=4, longest=12, positions="rotary")
     query, key = torch.randn(2, 1, 4)
-    turn = lambda x, t: gpt.rotate(x, model.P[t : t + 1, 0::2], model.P[t : t + 1, 1::2])  # noqa: E731
+    turn = lambda x, t: gpt.turn(x, model.P[t : t + 1, 0::2], model.P[t : t + 1, 1::2])  # noqa: E731
     torch.testing.assert_close(turn(query, 3) @ turn(key, 1).T, turn(query, 11) @ turn(key, 9).T)
 
 

@@ -16,7 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from course_utils.base.errors import CourseError
-from course_utils.models.plain import sinusoidal_positions
+from course_utils.models.plain import sinusoidal_positions, turn
 from course_utils.models.tokens import check_tokens
 from course_utils.models.train_model import train_model
 
@@ -33,12 +33,6 @@ class RMSNorm(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Bring each vector of x …×D to a mean square of 1, then multiply by the gain."""
         return self.weight * x * (x.square().mean(-1, keepdim=True) + self.eps).rsqrt()  # … D
-
-
-def rotate(x: Tensor, sin: Tensor, cos: Tensor) -> Tensor:
-    """Turn each pair (2i, 2i + 1) of x …×T×d by its position's angle: sin and cos T×d/2 (Su et al. 2021, section 3.2.2)."""
-    a, b = x[..., 0::2], x[..., 1::2]  # … T d/2 each
-    return torch.stack([a * cos - b * sin, a * sin + b * cos], -1).flatten(-2)  # … T d
 
 
 class Cache:
@@ -78,7 +72,7 @@ class MultiHeadAttention(nn.Module):
         query = self.W_Q(x).unflatten(-1, (self.H, -1)).transpose(1, 2)  # B H T d
         key, value = (W(x).unflatten(-1, (self.G, -1)).transpose(1, 2) for W in (self.W_K, self.W_V))  # B G T d
         if angles is not None:
-            query, key = rotate(query, *angles), rotate(key, *angles)
+            query, key = turn(query, *angles), turn(key, *angles)
         if cache is not None:
             key, value = cache.append(layer, key, value)  # B G S d
         key, value = (part.repeat_interleave(self.H // self.G, 1) for part in (key, value))  # B H S d

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from course_utils.data.recall import WORDS, recall_next
-from course_utils.models.attention import causal_mask
+from course_utils.models.attention import causal_mask, masked_softmax
 from course_utils.models.plain import sinusoidal_positions
 from course_utils.models.train_model import train_model
 
@@ -42,7 +42,7 @@ class AttentionAlone(nn.Module):
             if unseen and i == 0:
                 mask = mask & ~torch.ones_like(mask).diagonal(-unseen).diag_embed(-unseen)
             scores = layer.W_Q(x) @ layer.W_K(x).mT / x.shape[-1] ** 0.5  # B T T
-            weights.append(scores.masked_fill(~mask, -torch.inf).softmax(-1))
+            weights.append(masked_softmax(scores, mask))
             x = x + layer(x, mask)
         return x, weights
 

@@ -162,7 +162,11 @@ def rotate(x: Tensor, start: int = 0) -> Tensor:
     (a, b) becomes (a cos - b sin, a sin + b cos). The first row is at position `start`, and D is even.
     """
     table = sinusoidal_positions(start + x.shape[-2], x.shape[-1])[start:].to(x)  # T D
-    sin, cos = table[:, 0::2], table[:, 1::2]  # T D/2 each
+    return turn(x, table[:, 0::2], table[:, 1::2])
+
+
+def turn(x: Tensor, sin: Tensor, cos: Tensor) -> Tensor:
+    """Turn each pair of places of x …×T×D by the angle with this sine and cosine, both T×D/2."""
     a, b = x[..., 0::2], x[..., 1::2]  # … T D/2 each
     return torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1).flatten(-2)
 
