@@ -100,7 +100,7 @@ def complaint(course):
     def run(*arguments, **options):
         course(*arguments, code=2, **options)
         (line,) = course.said.splitlines()
-        assert line.startswith("course: ") and "Traceback" not in line and "Something went wrong" not in line
+        assert line.startswith("course: ") and "Traceback" not in line and "something went wrong" not in line
         return line.removeprefix("course: ")
 
     return run
@@ -617,10 +617,10 @@ def test_the_options_choose_other_data(course, monkeypatch):
         ("translate --model runs/seq2seq-world-1 --show", "this model has no attention to draw: leave out --show"),
         ("translate --model runs/seq2seq-world-1 --picture a.png", "this model has no attention to draw"),
         ("translate --model none --picture a.gif", "--picture expects a file that ends in .png or .svg, not 'a.gif'"),
-        ("translate --model runs/attention-world-1 --picture none/a.png file", "Cannot use none/a.png: No such file"),
+        ("translate --model runs/attention-world-1 --picture none/a.png file", "cannot use none/a.png: No such file"),
         ("translate --model runs/attention-world-1 --picture a.png", "a.png was not drawn: expected a line with words"),
-        ("translate --model runs/attention-world-1 none.txt", "Cannot use none.txt: No such file or directory."),
-        ("translate --model runs/attention-world-1 .", "Cannot use .: Is a directory."),
+        ("translate --model runs/attention-world-1 none.txt", "cannot use none.txt: No such file or directory"),
+        ("translate --model runs/attention-world-1 .", "cannot use .: Is a directory"),
         ("translate --model runs/attention-world-1 --width 0", "expected a whole number of at least 1, not '0'"),
         ("translate --model runs/attention-world-1 --alpha nan", "expected a number of at least 0, not 'nan'"),
         ("translate --model runs/attention-world-1 --device cuda", "this machine has 0 GPUs that PyTorch can use"),
@@ -651,10 +651,10 @@ def test_what_is_wrong_is_said_in_one_sentence(complaint, here, monkeypatch, com
 def test_runs_that_cannot_be_made_leave_one_sentence(complaint, here):
     shutil.rmtree("runs")
     (here / "runs").write_text("in the way")
-    assert "Cannot use runs/seq2seq-world-1: Not a directory." in complaint("train", "seq2seq", *TINY)
+    assert "cannot use runs/seq2seq-world-1: Not a directory" in complaint("train", "seq2seq", *TINY)
     (here / "runs").unlink()
     (here / "runs").symlink_to(here / "nowhere")
-    assert re.search(r"Cannot use runs(/seq2seq-world-1)?: File exists\.", complaint("train", "seq2seq", *TINY))
+    assert re.search(r"cannot use runs(/seq2seq-world-1)?: File exists", complaint("train", "seq2seq", *TINY))
 
 
 def test_a_line_that_is_not_utf8_is_named(complaint):
@@ -681,12 +681,12 @@ def test_other_errors_than_ours_keep_their_way_to_be_found(capsys, monkeypatch):
 
     monkeypatch.setattr(train_command, "run", broken)
     assert commands.main(["train"]) == 2
-    assert "Something went wrong" in capsys.readouterr().err
+    assert "something went wrong" in capsys.readouterr().err
     monkeypatch.setattr(
         train_command, "run", lambda options: np.zeros(3).reshape(2)
     )  # numpy's ValueError: no course frame raised it
     assert commands.main(["train"]) == 2
-    assert "Something went wrong (ValueError" in capsys.readouterr().err
+    assert "something went wrong (ValueError" in capsys.readouterr().err
 
 
 # --- what the commands compute

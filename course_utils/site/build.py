@@ -203,6 +203,13 @@ SETTINGS = {
 }
 
 
+def _say_lesson(page, say):
+    """Say which lesson is being written: a line for each, and none for the pages about it."""
+    folder, _, name = page.partition("/")
+    if folder == "notebooks":
+        say(f"writing lesson {name}")
+
+
 def _run_sphinx(source, out, trees, say):
     from sphinx.application import Sphinx
     from sphinx.util.console import nocolor
@@ -215,8 +222,10 @@ def _run_sphinx(source, out, trees, say):
         # The pictures of cells lie beside what Sphinx has read. myst-nb would put a folder beside the pages.
         pictures = str(trees.with_name("pictures"))
         app.env.mystnb_config = app.env.mystnb_config.copy(output_folder=pictures)
-        app.connect("source-read", lambda app, page, text: say(f"reading {page}"))
-        app.connect("html-page-context", lambda app, page, *_: say(f"writing {page}.html"))
+        app.connect(
+            "env-before-read-docs", lambda app, env, names: say(f"pages to read: {len(names)}") if names else None
+        )
+        app.connect("html-page-context", lambda app, page, *_: _say_lesson(page, say))
         app.build()
     logging.getLogger("sphinx").handlers.clear()
     for line in sorted(set(filter(None, log.getvalue().splitlines()))):
