@@ -93,8 +93,8 @@ def test_without_a_command_the_help_is_shown(tmp_path):
     "arguments, words",
     extent.usually(
         [
-            (["fly"], "There is no command `course fly`: `course --help` lists the commands there are."),
-            (["submitt"], "There is no command `course submitt`: did you mean `course submit`?"),
+            (["fly"], "there is no command `course fly`: `course --help` lists the commands there are."),
+            (["submitt"], "there is no command `course submitt`: did you mean `course submit`?"),
             (["lab", "--port", "0"], "expected a number from 1 to 65535, not '0'"),
             (["lab", "--port", "many"], "not 'many'"),
             (["lab", "02", "03"], "`course lab` does not know 03: `course lab --help` shows how it is used."),

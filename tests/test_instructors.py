@@ -158,7 +158,7 @@ def test_work_is_not_written_over_unless_forced(tmp_path, in_the_course):
 @pytest.mark.parametrize("name", ["98", "attention", "", "..", "03x", "../exercises/03_queries"])
 def test_a_lesson_that_is_not_there_is_refused_in_one_sentence(name, tmp_path, in_the_course):
     for arguments in (("release", name, "--out", tmp_path), ("export", "nbgrader", tmp_path, name)):
-        with pytest.raises(CourseError, match=f"^There is no lesson {re.escape(repr(name))} .* are 00_start_here, "):
+        with pytest.raises(CourseError, match=f"^there is no lesson {re.escape(repr(name))} .* are 00_start_here, "):
             command(*arguments)
     assert not list(tmp_path.iterdir())
 

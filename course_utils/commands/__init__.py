@@ -55,7 +55,7 @@ def _run(arguments):
     if not right_python():
         oldest, newest, present = (".".join(map(str, version[:2])) for version in (*PYTHONS, sys.version_info))
         raise CourseError(
-            f"The course needs Python {oldest} to {newest}, and this is {present}: make its environment anew."
+            f"the course needs Python {oldest} to {newest}, and this is {present}: make its environment anew."
         )
     arguments = sys.argv[1:] if arguments is None else arguments
     parser = make_parser()
@@ -78,7 +78,7 @@ def _must_be_known(word):
     if word.startswith("-") or word in names:
         return
     help = _meant(word, names, "course ", "`course --help` lists the commands there are.")
-    raise CourseError(f"There is no command `course {word}`: {help}")
+    raise CourseError(f"there is no command `course {word}`: {help}")
 
 
 def _meant(word, names, before, otherwise):

@@ -56,7 +56,7 @@ def build_site(
     need("site")
     if is_clone(root) and (stale := build(root, names, check=True, say=lambda line: None)):
         more = f"; and {len(stale) - 2} more" if len(stale) > 2 else ""
-        raise CourseError(f"Notebooks are not up to date: {'; '.join(stale[:2])}{more}. Run `course build` first.")
+        raise CourseError(f"notebooks are not up to date: {'; '.join(stale[:2])}{more}. Run `course build` first.")
     mark = out / MARK
     if out.exists() and any(out.iterdir()) and not mark.is_file():
         raise CourseError(f"{out} holds something that `course site` did not write: name another folder, or empty it.")
