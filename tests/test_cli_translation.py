@@ -26,6 +26,8 @@ from course_utils.base.errors import CourseError
 from course_utils.commands import _trained
 from course_utils.commands import train as train_command
 from course_utils.commands import translate as translate_command
+from course_utils.data.download import DataError
+from course_utils.data.multi30k import load_multi30k
 from course_utils.data.pairs import Pairs
 from course_utils.data.subwords import Subwords
 from course_utils.data.world import generate_translations
@@ -41,7 +43,7 @@ from course_utils.training.settings import (
     preset_names,
     setting_defaults,
 )
-from course_utils.translation import scores, translate
+from course_utils.translation import scores, translate, unread
 
 ROOT = Path(__file__).resolve().parent.parent
 TINY = "--epochs 0.2 --set model.width=16 --set model.hidden=16 --set world.pairs=200 --set batch_tokens=512 --device cpu".split()
@@ -394,6 +396,29 @@ def test_without_a_name_the_courses_model_translates(course, complaint, here, mo
     assert course("translate", typed=SOURCES.encode()) == expected
     assert course("translate", "--model", "transformer-en-de", typed=SOURCES.encode()) == expected
     assert "name one of transformer-en-de, runs/attention-world-1" in complaint("translate", "--model", "none")
+
+
+def test_what_the_courses_model_has_hardly_ever_read_is_named_and_further_lines_are_counted(course, monkeypatch):
+    monkeypatch.setattr(files, "PRETRAINED", unread.PRETRAINED)
+    course("translate", "--width", 1, typed=b"A dog.\nTWO DOGS play.\n" + 4 * b"The asdf is here.\n")
+    first, *_, third, rest = course.said.splitlines()
+    assert (
+        first
+        == "line 2: The model has hardly ever read these words in capitals: TWO, DOGS. Write them in small letters."
+    )
+    assert third.startswith("line 4: ") and "has hardly ever read: asdf." in third
+    assert rest == "Further lines with such warnings: 2."
+    course("translate", *ATTENTION, typed=b"The asdf is here.\n")  # it has learned from no captions
+    assert course.said == ""
+
+
+def test_the_words_of_captions_are_those_that_translators_have_learned_from():
+    try:
+        captions = load_multi30k("train", "en-de").sources
+    except DataError as error:
+        pytest.skip(f"needs Multi30k: {error}")
+    words = {word for caption in captions for word in re.findall(r"[^\W\d_]+", caption)}
+    assert unread.caption_words() == {word if word.isupper() and len(word) > 1 else word.lower() for word in words}
 
 
 def alignment(source, target, *weights):

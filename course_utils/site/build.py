@@ -8,7 +8,6 @@ import contextlib
 import io
 import json
 import logging
-import re
 import shutil
 import tempfile
 import warnings
@@ -21,14 +20,12 @@ from course_utils.base.environment import need
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
 from course_utils.base.places import chosen, file_of, is_clone, names_in
-from course_utils.data.download import DataError
-from course_utils.data.multi30k import load_multi30k
 from course_utils.figures import every_head
 from course_utils.models.files import PRETRAINED
 from course_utils.site import contents, moving, pages
+from course_utils.translation.unread import MANY, SENTENCES, caption_words
 
 MODELS = ("transformer-en-de", *contents.BESIDE)  # of the page that translates
-WORD = re.compile(r"[^\W\d_]+")  # letters in a row
 MARK = ".course-site"  # in a folder that was written by this command, and that it may write anew
 
 
@@ -103,7 +100,8 @@ def _sources(root, names, solutions, say):
         static[file.name] = file.read_text(encoding="utf-8")
     static["site.css"] = (contents.PAGE / "site.css").read_text(encoding="utf-8") + every_head.STYLE
     static |= {f"models/{name}.js": _model(name) for name in MODELS}
-    static["models/words.js"] = f"window.COURSE_WORDS = {json.dumps(_caption_words(say), ensure_ascii=False)};\n"
+    captions = {"words": sorted(caption_words()), "sentences": SENTENCES, "many": MANY}
+    static["models/words.js"] = f"window.COURSE_WORDS = {json.dumps(captions, ensure_ascii=False)};\n"
     return {
         "conf.py": "",
         **{file: contents.led_on(text, file, known, repository) for file, text in texts.items()},
@@ -152,20 +150,6 @@ def _model(name) -> str:
         "subwords": json.loads((folder / "subwords.json").read_text(encoding="utf-8")),
     }
     return f"(window.COURSE_MODELS ??= {{}})[{name!r}] = {json.dumps(found, ensure_ascii=False)};\n"
-
-
-def _caption_words(say) -> str:
-    """Return the words that stand in the captions that the translators have learned from, in small letters or in capitals.
-
-    Where the captions can't be had, say so and return no words: the page then judges a word by its subwords.
-    """
-    try:
-        captions = load_multi30k("train", "en-de").sources
-    except DataError as error:
-        say(f"The page that translates will find fewer of the words that its model has never read. {error}")
-        return ""
-    found = {word for caption in captions for word in WORD.findall(caption)}
-    return " ".join(sorted({word if word.isupper() and len(word) > 1 else word.lower() for word in found}))
 
 
 SETTINGS = {
