@@ -483,7 +483,7 @@ def test_an_edit_that_did_not_take_effect_is_told(new, says, cell_ids, shell, ca
     out = capsys.readouterr().out
     told = says if cell_ids[0] or "version" in says else ""  # a renamed one is seen only where cells can be told apart
     assert ("Careful" in out) == bool(told) and told in out, out
-    assert "04.dot the dot-product score" in out
+    assert "04.dot – the dot-product score" in out
 
 
 def test_an_older_version_that_is_checked_on_purpose_is_no_lost_edit(shell, capsys):
