@@ -109,6 +109,12 @@ def test_a_solution_is_shown_as_highlighted_code_without_the_docstring_that_is_t
     assert shown[0]._repr_html_() is None  # a notebook would show it and not the Markdown
 
 
+def test_where_solutions_are_held_back_the_sentence_in_their_place_is_shown(monkeypatch, capsys):
+    monkeypatch.setattr(tasks, "answers", lambda: {"04.dot": "The solutions are handed out from Monday on."})
+    solution("04.dot", force=True)
+    assert capsys.readouterr().out == "The solutions are handed out from Monday on.\n"
+
+
 def test_progress_counts_every_task_and_shows_the_lessons_that_are_begun(capsys):
     check("04.dot", right)
     check("00.weighted_sum", lambda w, v: w)

@@ -233,7 +233,11 @@ def solution(task_id=None, force=False, *more, **unknown):
     if not force and not state.read(_say).get(task.id, {}).get("attempts"):
         text = f'Try {task.id} first: write an answer and run its check. Then this shows a solution; `solution("{task.id}", force=True)` shows it at once.'
         return _show(Message(text))
-    return _show(Code(_without_docstring(tasks.answers()[task.id])))
+    answer = tasks.answers()[task.id]
+    try:
+        return _show(Code(_without_docstring(answer)))
+    except SyntaxError:  # a class that holds its solutions back has a sentence in its place
+        return _show(Message(answer))
 
 
 def _without_docstring(code):
