@@ -76,7 +76,7 @@ def test_a_lesson_is_known_by_all_its_names():
         assert number_of(text) == "03"
     assert chosen(["3", "1", "03"], known) == known
     assert chosen(["3"], ["03_queries", "03_queries-Copy1"]) == ["03_queries"]
-    with pytest.raises(CourseError, match="There is no lesson '7' with tasks: the lessons are 01_sums, 03_queries"):
+    with pytest.raises(CourseError, match="there is no lesson '7' with tasks: the lessons are 01_sums, 03_queries"):
         chosen(["7"], known, " with tasks")
 
 

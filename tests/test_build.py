@@ -532,7 +532,7 @@ def test_a_build_of_one_lesson_keeps_the_other_answers(course, no_kernel):
 
 
 def test_an_unknown_name(course):
-    assert build(course, ["09"]) == ["There is no lesson '09': the lessons are 01_sums, 02_other."]
+    assert build(course, ["09"]) == ["there is no lesson '09': the lessons are 01_sums, 02_other."]
 
 
 def test_a_source_that_is_no_python(course, no_kernel):
@@ -559,7 +559,7 @@ def test_a_folder_that_is_no_course(tmp_path):
 
 def test_a_missing_tool(course, monkeypatch):
     monkeypatch.setattr(builder, "TOOLS", ("json", "no_such_tool"))
-    assert build(course) == ['The build needs no_such_tool: run `pip install -c constraints.txt -e ".[lab]"`.']
+    assert build(course) == ['the build needs no_such_tool: run `pip install -c constraints.txt -e ".[lab]"`.']
 
 
 def test_total_size(course, monkeypatch):

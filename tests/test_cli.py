@@ -84,30 +84,17 @@ def refused(copy, monkeypatch, capsys):
 def test_without_a_command_the_help_is_shown(tmp_path):
     done = course(tmp_path)
     assert done.returncode == 0
-    assert all(
-        name in done.stdout
-        for name in (
-            "lab",
-            "update",
-            "submit",
-            "doctor",
-            "build",
-            "lint",
-            "data",
-            "test",
-            "train",
-            "translate",
-            "evaluate",
-        )
-    )
+    listed = re.findall(r"^  ([a-z]+) +[A-Z]", done.stdout, re.MULTILINE)
+    assert sorted(listed) == commands._names()  # each in one group
+    assert "To learn:\n  lab  " in done.stdout
 
 
 @pytest.mark.parametrize(
     "arguments, words",
     extent.usually(
         [
-            (["fly"], "There is no command `course fly`: `course --help` lists the commands there are."),
-            (["submitt"], "There is no command `course submitt`: did you mean `course submit`?"),
+            (["fly"], "there is no command `course fly`: `course --help` lists the commands there are."),
+            (["submitt"], "there is no command `course submitt`: did you mean `course submit`?"),
             (["lab", "--port", "0"], "expected a number from 1 to 65535, not '0'"),
             (["lab", "--port", "many"], "not 'many'"),
             (["lab", "02", "03"], "`course lab` does not know 03: `course lab --help` shows how it is used."),
@@ -186,9 +173,9 @@ def test_a_wrong_python_gets_one_sentence(tmp_path, version):
     [
         (
             PermissionError(13, "Permission denied", "exercises/x.ipynb"),
-            "Cannot use exercises/x.ipynb: Permission",
+            "course: cannot use exercises/x.ipynb: Permission",
         ),
-        (ZeroDivisionError("odd"), "Something went wrong (ZeroDivisionError: odd)"),
+        (ZeroDivisionError("odd"), "something went wrong (ZeroDivisionError: odd)"),
         (
             CourseError("no model \x1b[31mred\x07\u202e"),
             "course: no model \ufffd[31mred\ufffd\ufffd\n",
@@ -424,7 +411,7 @@ def test_an_error_that_nobody_meant_is_no_advice(monkeypatch, capsys, error):
     monkeypatch.setattr(commands.doctor, "run", broken)
     monkeypatch.delenv("COURSE_DEBUG", raising=False)
     assert commands.main(["doctor"]) == 2
-    assert f"Something went wrong ({type(error).__name__}" in capsys.readouterr().err
+    assert f"something went wrong ({type(error).__name__}" in capsys.readouterr().err
 
 
 def test_an_older_python_can_read_what_tells_it_so():

@@ -26,6 +26,8 @@ from course_utils.base.errors import CourseError
 from course_utils.commands import _trained
 from course_utils.commands import train as train_command
 from course_utils.commands import translate as translate_command
+from course_utils.data.download import DataError
+from course_utils.data.multi30k import load_multi30k
 from course_utils.data.pairs import Pairs
 from course_utils.data.subwords import Subwords
 from course_utils.data.world import generate_translations
@@ -41,7 +43,7 @@ from course_utils.training.settings import (
     preset_names,
     setting_defaults,
 )
-from course_utils.translation import scores, translate
+from course_utils.translation import scores, translate, unread
 
 ROOT = Path(__file__).resolve().parent.parent
 TINY = "--epochs 0.2 --set model.width=16 --set model.hidden=16 --set world.pairs=200 --set batch_tokens=512 --device cpu".split()
@@ -100,7 +102,7 @@ def complaint(course):
     def run(*arguments, **options):
         course(*arguments, code=2, **options)
         (line,) = course.said.splitlines()
-        assert line.startswith("course: ") and "Traceback" not in line and "Something went wrong" not in line
+        assert line.startswith("course: ") and "Traceback" not in line and "something went wrong" not in line
         return line.removeprefix("course: ")
 
     return run
@@ -396,6 +398,29 @@ def test_without_a_name_the_courses_model_translates(course, complaint, here, mo
     assert "name one of transformer-en-de, runs/attention-world-1" in complaint("translate", "--model", "none")
 
 
+def test_what_the_courses_model_has_hardly_ever_read_is_named_and_further_lines_are_counted(course, monkeypatch):
+    monkeypatch.setattr(files, "PRETRAINED", unread.PRETRAINED)
+    course("translate", "--width", 1, typed=b"A dog.\nTWO DOGS play.\n" + 4 * b"The asdf is here.\n")
+    first, *_, third, rest = course.said.splitlines()
+    assert (
+        first
+        == "line 2: The model has hardly ever read these words in capitals: TWO, DOGS. Write them in small letters."
+    )
+    assert third.startswith("line 4: ") and "has hardly ever read: asdf." in third
+    assert rest == "Further lines with such warnings: 2."
+    course("translate", *ATTENTION, typed=b"The asdf is here.\n")  # it has learned from no captions
+    assert course.said == ""
+
+
+def test_the_words_of_captions_are_those_that_translators_have_learned_from():
+    try:
+        captions = load_multi30k("train", "en-de").sources
+    except DataError as error:
+        pytest.skip(f"needs Multi30k: {error}")
+    words = {word for caption in captions for word in re.findall(r"[^\W\d_]+", caption)}
+    assert unread.caption_words() == {word if word.isupper() and len(word) > 1 else word.lower() for word in words}
+
+
 def alignment(source, target, *weights):
     return translate.Alignment(source.split(), target.split(), np.array(weights))
 
@@ -617,10 +642,10 @@ def test_the_options_choose_other_data(course, monkeypatch):
         ("translate --model runs/seq2seq-world-1 --show", "this model has no attention to draw: leave out --show"),
         ("translate --model runs/seq2seq-world-1 --picture a.png", "this model has no attention to draw"),
         ("translate --model none --picture a.gif", "--picture expects a file that ends in .png or .svg, not 'a.gif'"),
-        ("translate --model runs/attention-world-1 --picture none/a.png file", "Cannot use none/a.png: No such file"),
+        ("translate --model runs/attention-world-1 --picture none/a.png file", "cannot use none/a.png: No such file"),
         ("translate --model runs/attention-world-1 --picture a.png", "a.png was not drawn: expected a line with words"),
-        ("translate --model runs/attention-world-1 none.txt", "Cannot use none.txt: No such file or directory."),
-        ("translate --model runs/attention-world-1 .", "Cannot use .: Is a directory."),
+        ("translate --model runs/attention-world-1 none.txt", "cannot use none.txt: No such file or directory"),
+        ("translate --model runs/attention-world-1 .", "cannot use .: Is a directory"),
         ("translate --model runs/attention-world-1 --width 0", "expected a whole number of at least 1, not '0'"),
         ("translate --model runs/attention-world-1 --alpha nan", "expected a number of at least 0, not 'nan'"),
         ("translate --model runs/attention-world-1 --device cuda", "this machine has 0 GPUs that PyTorch can use"),
@@ -651,10 +676,10 @@ def test_what_is_wrong_is_said_in_one_sentence(complaint, here, monkeypatch, com
 def test_runs_that_cannot_be_made_leave_one_sentence(complaint, here):
     shutil.rmtree("runs")
     (here / "runs").write_text("in the way")
-    assert "Cannot use runs/seq2seq-world-1: Not a directory." in complaint("train", "seq2seq", *TINY)
+    assert "cannot use runs/seq2seq-world-1: Not a directory" in complaint("train", "seq2seq", *TINY)
     (here / "runs").unlink()
     (here / "runs").symlink_to(here / "nowhere")
-    assert re.search(r"Cannot use runs(/seq2seq-world-1)?: File exists\.", complaint("train", "seq2seq", *TINY))
+    assert re.search(r"cannot use runs(/seq2seq-world-1)?: File exists", complaint("train", "seq2seq", *TINY))
 
 
 def test_a_line_that_is_not_utf8_is_named(complaint):
@@ -681,12 +706,12 @@ def test_other_errors_than_ours_keep_their_way_to_be_found(capsys, monkeypatch):
 
     monkeypatch.setattr(train_command, "run", broken)
     assert commands.main(["train"]) == 2
-    assert "Something went wrong" in capsys.readouterr().err
+    assert "something went wrong" in capsys.readouterr().err
     monkeypatch.setattr(
         train_command, "run", lambda options: np.zeros(3).reshape(2)
     )  # numpy's ValueError: no course frame raised it
     assert commands.main(["train"]) == 2
-    assert "Something went wrong (ValueError" in capsys.readouterr().err
+    assert "something went wrong (ValueError" in capsys.readouterr().err
 
 
 # --- what the commands compute

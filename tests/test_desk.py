@@ -702,6 +702,7 @@ def test_the_command_line_hands_in_another_file_and_refuses_a_wrong_one(clone, t
     assert done.returncode == 0, done.stderr
     assert done.stdout.rstrip().endswith(f"my_course/handed_in/{SUMS}.ipynb")
     assert "  02.softmax " in done.stdout and "\n0 of " in done.stdout
+    assert "So there is nothing to grade yet: answer a task" in done.stdout
     wrong = complaint(course(clone, "submit", "00", "--file", str(elsewhere)))
     assert "holds the exercises of lesson 02, and lesson 00 is asked for" in wrong
     elsewhere.write_text("<html>")

@@ -183,8 +183,8 @@ def test_no_scheduler_no_workers_no_dask_are_a_sentence_each(submissions, tmp_pa
         assert said.startswith("course: ")
         return said
 
-    assert "There is no dask scheduler at tcp://127.0.0.1:1 (" in refused("tcp://127.0.0.1:1")
-    assert "There is no dask scheduler at nonsense://x (" in refused("nonsense://x")
+    assert "there is no dask scheduler at tcp://127.0.0.1:1 (" in refused("tcp://127.0.0.1:1")
+    assert "there is no dask scheduler at nonsense://x (" in refused("nonsense://x")
     with distributed.LocalCluster(n_workers=0, dashboard_address=":0", silence_logs=logging.CRITICAL) as empty:
         assert "has no workers: start some with `dask worker tcp://" in refused(empty.scheduler_address)
     monkeypatch.setitem(sys.modules, "distributed", None)

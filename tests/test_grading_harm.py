@@ -897,5 +897,5 @@ def test_a_full_disk_is_a_sentence_with_the_files_name(tmp_path, line):
     root = locks.PACKAGE.parent
     done = subprocess.run(command, capture_output=True, text=True, cwd=root, timeout=patience.SECONDS)
     assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr
-    assert re.fullmatch(rf"course: Cannot use {re.escape(str(tmp_path / 'out'))}/\S+: File too large\.\n", done.stderr)
+    assert re.fullmatch(rf"course: cannot use {re.escape(str(tmp_path / 'out'))}/\S+: File too large\n", done.stderr)
     assert not list((tmp_path / "out").rglob("*.tmp"))

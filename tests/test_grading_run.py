@@ -357,7 +357,7 @@ def test_a_disk_that_is_full_in_the_middle_of_a_line_costs_no_earlier_one(tmp_pa
 @pytest.mark.parametrize(
     "options, sentence",
     [
-        (["--lessons", "99"], "There is no lesson '99' with tasks"),
+        (["--lessons", "99"], "there is no lesson '99' with tasks"),
         (["--workers", "0"], "--workers must be 1 or more, not 0"),
         (["--seed", "x"], "argument --seed"),
         (["--out", "."], "--out is the folder of the submissions"),
@@ -419,7 +419,7 @@ def test_a_program_can_grade_a_class(tmp_path):
     )
     again = grade_class(tmp_path / "in", tmp_path / "out", **told)
     assert (again.files, again.new, len(steps)) == (1, 0, 2)
-    with pytest.raises(CourseError, match="There is no lesson '99' with tasks"):
+    with pytest.raises(CourseError, match="there is no lesson '99' with tasks"):
         grade_class(tmp_path / "in", tmp_path / "out", lessons=["99"])
 
 

@@ -158,7 +158,7 @@ def test_work_is_not_written_over_unless_forced(tmp_path, in_the_course):
 @pytest.mark.parametrize("name", ["98", "attention", "", "..", "03x", "../exercises/03_queries"])
 def test_a_lesson_that_is_not_there_is_refused_in_one_sentence(name, tmp_path, in_the_course):
     for arguments in (("release", name, "--out", tmp_path), ("export", "nbgrader", tmp_path, name)):
-        with pytest.raises(CourseError, match=f"^There is no lesson {re.escape(repr(name))} .* are 00_start_here, "):
+        with pytest.raises(CourseError, match=f"^there is no lesson {re.escape(repr(name))} .* are 00_start_here, "):
             command(*arguments)
     assert not list(tmp_path.iterdir())
 
@@ -363,7 +363,7 @@ def test_what_a_graded_cell_gives(capfd):
     (overflow,) = [mistake for mistake in tasks.load("02.softmax").mistakes if mistake.name == "overflow"]
     assert nbgrader_form.grade("02.softmax", overflow.function, 3) == 1.5
     assert "50% of the points: right until a score is too large for exp." in capfd.readouterr().out
-    with pytest.raises(AssertionError, match="✗ 03.causal_mask no look into the future: failed"):
+    with pytest.raises(AssertionError, match="✗ 03.causal_mask – no look into the future: failed"):
         nbgrader_form.grade("03.causal_mask", lambda size: torch.ones(size, size, dtype=torch.bool).triu(), 2)
 
 
@@ -654,7 +654,7 @@ def test_a_course_without_solutions_is_installed_checks_and_shows_none(tmp_path,
     said = shell(folder, "python use.py", [environment / "bin"], HOME=str(tmp_path), **settings)
     assert Path(said.splitlines()[0]).is_relative_to(environment)
     assert (
-        "03.causal_mask no look into the future: passed" in said
+        "03.causal_mask – no look into the future: passed" in said
         and "are handed out from Thursday, 5 December 2999" in said
     )
 

@@ -93,14 +93,26 @@ def test_solution_after_an_attempt_or_by_force(capsys):
     assert "def dot(state, hidden)" in out and "SOLUTION" not in out
 
 
-def test_a_solution_is_shown_as_it_is_written(monkeypatch):
+def test_a_solution_is_shown_as_highlighted_code_without_the_docstring_that_is_there_already(monkeypatch):
     monkeypatch.setattr(
-        tasks, "answers", lambda: {"04.dot": "def dot(state, hidden):\n    return state @ hidden.mT  # B <S> H"}
+        tasks,
+        "answers",
+        lambda: {
+            "04.dot": 'def dot(state, hidden):\n    """Return.\n\n    More."""\n    return state @ hidden.mT  # <S>'
+        },
     )
     shown = []
     monkeypatch.setattr(notebook, "_show", shown.append)
     solution("04.dot", force=True)
-    assert "# B &lt;S&gt; H" in shown[0]._repr_html_() and "<S>" in str(shown[0])
+    text = "def dot(state, hidden):\n    return state @ hidden.mT  # <S>"
+    assert repr(shown[0]) == text and shown[0]._repr_markdown_() == f"```python\n{text}\n```"
+    assert shown[0]._repr_html_() is None  # a notebook would show it and not the Markdown
+
+
+def test_where_solutions_are_held_back_the_sentence_in_their_place_is_shown(monkeypatch, capsys):
+    monkeypatch.setattr(tasks, "answers", lambda: {"04.dot": "The solutions are handed out from Monday on."})
+    solution("04.dot", force=True)
+    assert capsys.readouterr().out == "The solutions are handed out from Monday on.\n"
 
 
 def test_progress_counts_every_task_and_shows_the_lessons_that_are_begun(capsys):
@@ -477,7 +489,7 @@ def test_an_edit_that_did_not_take_effect_is_told(new, says, cell_ids, shell, ca
     out = capsys.readouterr().out
     told = says if cell_ids[0] or "version" in says else ""  # a renamed one is seen only where cells can be told apart
     assert ("Careful" in out) == bool(told) and told in out, out
-    assert "04.dot the dot-product score" in out
+    assert "04.dot – the dot-product score" in out
 
 
 def test_an_older_version_that_is_checked_on_purpose_is_no_lost_edit(shell, capsys):
@@ -497,7 +509,7 @@ def test_a_question_is_shown_answered_and_counted(course_folder, capsys):
     check("02.q1")
     out = capsys.readouterr().out
     assert (
-        "02.q1 a low temperature: not attempted" in out
+        "02.q1 – a low temperature: not attempted" in out
         and "a) " in out
         and "d) " in out
         and "in place of the dots" in out

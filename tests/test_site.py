@@ -29,14 +29,13 @@ from course_utils.lessons import tasks
 from course_utils.models.files import load_pretrained
 from course_utils.models.heads import weights_of_heads
 from course_utils.translation.search import translate_all
+from course_utils.translation.unread import warnings_of
 
 ROOT = Path(__file__).resolve().parent.parent
 if sys.version_info < (3, 11):
     pytest.skip("the libraries that write the site need Python 3.11", allow_module_level=True)
 from course_utils.site import build, contents, mathematics, moving, pages  # noqa: E402
 
-BESIDE = ROOT.parent / "shared" / "data"
-MIRROR = os.environ.get("COURSE_DATA_MIRROR") or (str(BESIDE) if BESIDE.is_dir() else None)
 LESSONS = ["00", "02"]  # they train nothing, and have a slider each
 SENTENCES = (
     "Two young girls are playing with a big black dog in the snow.",
@@ -50,12 +49,7 @@ SENTENCES = (
 def site(tmp_path_factory):
     """The pages of two lessons, and what was said while they were written."""
     folder, said = tmp_path_factory.mktemp("site"), []
-    with pytest.MonkeyPatch.context() as patched:
-        if MIRROR:
-            patched.setenv("COURSE_DATA_MIRROR", MIRROR)
-        else:
-            patched.setattr(build, "_caption_words", lambda say: "")
-        build.build_site(ROOT, folder / "pages", LESSONS, kept=folder / "kept", say=said.append)
+    build.build_site(ROOT, folder / "pages", LESSONS, kept=folder / "kept", say=said.append)
     return folder / "pages", said
 
 
@@ -110,9 +104,10 @@ def violations(page):
     return [(one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in ("serious", "critical")]
 
 
-def test_each_page_is_named_while_it_is_read_and_written_and_sphinx_notices_nothing(site):
-    assert {"reading notebooks/02_weighted_sums", "writing notebooks/02_weighted_sums.html"} <= set(site[1])
-    assert [line for line in site[1] if line.startswith("Sphinx: ")] == []
+def test_each_lesson_is_named_once_while_it_is_written_and_sphinx_notices_nothing(site):
+    said = [line for line in site[1] if not line.startswith("running lesson")]  # where sliders were not drawn before
+    assert re.fullmatch(r"pages to read: \d+", said[0])
+    assert said[1:] == ["writing lesson 00_start_here", "writing lesson 02_weighted_sums"]
 
 
 AGAIN = """
@@ -133,21 +128,19 @@ build.build_site(Path(sys.argv[1]), Path(sys.argv[2], "pages"), ["00"], kept=Pat
 def test_only_what_has_changed_is_written_again(tmp_path):
     def lines(added):  # Sphinx is made for one run in a process
         command = [sys.executable, "-c", AGAIN, ROOT, tmp_path, added]
-        env = {**os.environ, **({"COURSE_DATA_MIRROR": MIRROR} if MIRROR else {})}
-        said = subprocess.run(
-            command, capture_output=True, text=True, check=True, cwd=ROOT, env=env
-        ).stdout.splitlines()
-        return [line for line in said if "genindex" not in line and "search" not in line]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+        return [line for line in done.stdout.splitlines() if not line.startswith("running lesson")]
 
     page = tmp_path / "pages/notebooks/00_start_here.html"
-    assert len(lines("")) > 10
+    whole = lines("")
+    assert len(whole) == 2
     before = page.read_text(encoding="utf-8")
     assert lines("") == []
     changed = lines(" A new sentence.")
-    assert changed[0] == "reading notebooks/00_start_here" and not any("exercises" in line for line in changed)
+    assert changed == ["pages to read: 1", "writing lesson 00_start_here"]
     assert "A new sentence." in page.read_text(encoding="utf-8")
     (tmp_path / "pages" / build.MARK).write_text("")  # as if the last run had been interrupted
-    assert len(lines("")) > 10
+    assert lines("") == whole
     assert page.read_text(encoding="utf-8") == before
 
 
@@ -238,6 +231,7 @@ def test_the_search_quotes_words_and_no_tags(site):
     texts = "".join(file.read_text(encoding="utf-8") for file in (site[0] / "texts").rglob("*.js"))
     assert "This number is called the temperature." in texts
     assert "course-term" not in texts and "</span>" not in texts
+    assert "// Here: " not in texts  # a comment of the translator's JavaScript, which its page shows
 
 
 def test_a_printed_question_has_its_options_and_no_buttons(open_page):
@@ -276,7 +270,7 @@ COLUMNS = """() => Math.min(...[...document.querySelectorAll("main .cell_input p
 }))"""
 
 
-@pytest.mark.parametrize(("width", "columns"), [(1440, 88), (390, 60)])
+@pytest.mark.parametrize(("width", "columns"), [(1440, 88), (390, 45)])
 def test_no_code_is_cut_without_a_sign_that_it_goes_on(open_page, width, columns):
     for name in ("notebooks/02_weighted_sums.html", PAGES[2]):
         page = open_page(name, width=width)
@@ -448,9 +442,6 @@ def test_the_steps_of_a_head_add_up(open_page):
     assert page.locator("[data-part=steps] tr", has_text="masked").count() > 0
 
 
-with_captions = pytest.mark.skipif(not MIRROR, reason="needs Multi30k: name a mirror that has it in COURSE_DATA_MIRROR")
-
-
 def put_in(page, text):
     page.get_by_role("textbox").fill(text)
     page.get_by_role("textbox").press("Enter")
@@ -580,27 +571,15 @@ WARNED = (
 )
 
 
-@with_captions
-def test_words_that_no_caption_holds_are_named(open_page):
+def test_words_that_no_caption_holds_are_named_in_the_page_as_on_the_command_line(open_page):
     page = translating(open_page)
     for text, said in WARNED:
         put_in(page, text)
+        assert page.locator(".warning").all_inner_texts() == warnings_of(text)
         playwright.expect(page.locator(".warning")).to_have_count(0 if said is None else 1)
         playwright.expect(page.locator(".translation.doubtful")).to_have_count(0 if said is None else 1)
         if said:
             playwright.expect(page.locator(".warning")).to_contain_text(said)
-
-
-def test_without_captions_a_word_is_judged_by_its_subwords(browser, site):
-    page = browser.new_page()
-    page.add_init_script('Object.defineProperty(window, "COURSE_WORDS", { value: "" })')
-    page.goto((site[0] / "translator.html").as_uri())
-    for text, said in (
-        ("A parliament in the snow", "has hardly ever read: parliament."),
-        ("Two TALL dogs", "in capitals: TALL."),
-    ):
-        playwright.expect(put_in(page, text)).to_contain_text(said)
-    page.close()
 
 
 @pytest.mark.parametrize("scheme", extent.usually(["light", "dark"], 1))
@@ -622,24 +601,6 @@ def test_without_scripts_a_lesson_reads_on(browser, site):
 
 
 # Without a browser
-
-
-@with_captions
-def test_the_page_knows_the_words_of_captions(site):
-    script = (site[0] / "_static/models/words.js").read_text(encoding="utf-8")
-    words = json.loads(script.removeprefix("window.COURSE_WORDS = ").removesuffix(";\n")).split()
-    assert words == sorted(set(words)) and {"dog", "snowboarder", "playing", "BMX"} <= set(words)
-    assert not {"Dog", "treaty", "asdf", ""} & set(words)
-    assert len(script) < 90_000
-
-
-def test_where_captions_cannot_be_had_the_builder_is_told(tmp_path, monkeypatch):
-    monkeypatch.setenv("COURSE_DATA_MIRROR", str(tmp_path))
-    said = []
-    assert build._caption_words(said.append) == ""
-    assert (
-        len(said) == 1 and "fewer of the words that its model has never read. Expected multi30k/train.en.gz" in said[0]
-    )
 
 
 def test_exercises_show_hints_and_a_solution_only_where_wanted():
@@ -675,7 +636,9 @@ def test_one_line_says_where_code_can_be_run_and_leads_to_colab_only_where_that_
 
 def test_what_a_check_says_is_in_the_page(site):
     page = (site[0] / PAGES[2]).read_text(encoding="utf-8")
-    assert re.search("02.softmax softmax with a temperature: failed.*: passed.*<h2>02.masked_softmax", page, re.DOTALL)
+    assert re.search(
+        "02.softmax – softmax with a temperature: failed.*: passed.*<h2>02.masked_softmax", page, re.DOTALL
+    )
 
 
 @pytest.mark.parametrize("lesson", extent.usually(list(tasks.by_lesson()), 2))
@@ -684,9 +647,9 @@ def test_exercises_show_what_a_check_says_of_a_mistake_and_of_an_answer(lesson):
     first = tasks.tasks_of(lesson)[0]
     (cell,) = (cell for cell in pages.exercises(ROOT, name, False)["cells"] if cell["id"].endswith("-reports"))
     wrong, right = cell["outputs"][0]["data"]["text/html"].split("It says of a right one:")
-    assert f"{first.id} {escape(first.title)}: failed" in wrong
+    assert f"{first.id} – {escape(first.title)}: failed" in wrong
     assert any(with_code(mistake.sentence) in wrong for mistake in first.mistakes)
-    assert f"{first.id} {escape(first.title)}: passed" in right
+    assert f"{first.id} – {escape(first.title)}: passed" in right
 
 
 def page(text):
@@ -769,7 +732,7 @@ def test_stale_notebooks_make_no_site(tmp_path, monkeypatch):
     monkeypatch.setattr(
         build, "build", lambda *a, **k: ["notebooks/02_weighted_sums.ipynb is stale: run `course build`."]
     )
-    with pytest.raises(CourseError, match=r"Notebooks are not up to date: notebooks/02_weighted_sums.ipynb is stale"):
+    with pytest.raises(CourseError, match=r"notebooks are not up to date: notebooks/02_weighted_sums.ipynb is stale"):
         build.build_site(ROOT, tmp_path / "out", LESSONS)
     assert not (tmp_path / "out").exists()
 

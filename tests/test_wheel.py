@@ -254,7 +254,7 @@ def test_from_the_wheel_to_a_grade_without_a_clone(tmp_path):
     )
     write_into(mine, answered(SOFTMAX))
     shown = made.run("-c", RUN, str(mine))
-    assert "02.softmax softmax with a temperature: passed" in shown
+    assert "02.softmax – softmax with a temperature: passed" in shown
     assert "Hint 1 of 3 for 02.softmax. exp makes every score positive" in shown
     assert json.loads((ROOT / "course_utils" / "lessons" / "answers.json").read_text())["02.softmax"].strip() in shown
     assert str(tmp_path / "venv") in shown.split("print(course_utils.__file__)")[-1]

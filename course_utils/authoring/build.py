@@ -100,7 +100,7 @@ def placeholders(root: Path) -> list[str]:
 def repository_of(root):
     """Return the repository's address, which is in pyproject.toml only."""
     if missing := [tool for tool in TOOLS if find_spec(tool) is None]:
-        raise CourseError(f"The build needs {', '.join(missing)}: run `{INSTALL}`.")
+        raise CourseError(f"the build needs {', '.join(missing)}: run `{INSTALL}`.")
     try:
         return tomllib.loads(read_text(root / "pyproject.toml"))["project"]["urls"]["Repository"].rstrip("/")
     except (OSError, ValueError, KeyError):

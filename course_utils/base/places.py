@@ -64,7 +64,7 @@ def chosen(wanted: Iterable[str], known: Iterable[str], having: str = "") -> lis
         if match is None:
             there = known if len(known) < 6 else [known[0], "…", known[-1]]
             raise CourseError(
-                f"There is no lesson {text!r}{having}: the lessons are {', '.join(there) or 'not here yet'}."
+                f"there is no lesson {text!r}{having}: the lessons are {', '.join(there) or 'not here yet'}."
             )
         found.add(match)
     return [lesson for lesson in known if lesson in found]
@@ -129,7 +129,7 @@ def _here():
     try:
         return Path.cwd()
     except OSError:
-        raise CourseError("The current folder is gone: change into the folder of the course.") from None
+        raise CourseError("the current folder is gone: change into the folder of the course.") from None
 
 
 def _around(here, *kinds):

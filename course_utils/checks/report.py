@@ -80,7 +80,7 @@ class Report:
         self._diagnosed = True
 
     def __str__(self):
-        lines = [f"{SYMBOLS[self.state]} {self.task} {self._title}: {self.state}", self.message]
+        lines = [f"{SYMBOLS[self.state]} {self.task} – {self._title}: {self.state}", self.message]
         if self._finding:
             if self._diagnosed:
                 lines.append(f"First thing wrong ({self.kind}): {self._finding.sentence}")
@@ -183,7 +183,7 @@ def framed(id, title, state, parts):
     colour = COLOURS[state]
     heading = (
         f"<div><strong><span aria-hidden='true' style='color:{colour}'>{SYMBOLS[state]}</span> "
-        f"{id} {escape(title)}: {state}</strong></div>"
+        f"{id} – {escape(title)}: {state}</strong></div>"
     )
     style = f"border-left:4px solid {colour};padding:.3em 0 .3em .9em;margin:.3em 0"
     return f"<div role='group' aria-label='Check of {id}: {state}' style='{style}'>{heading}{''.join(parts)}</div>"

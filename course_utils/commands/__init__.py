@@ -20,6 +20,11 @@ from course_utils.base.signs import use_plain_signs
 from course_utils.base.texts import clean, cut
 
 AT_MOST = 2000  # characters of a sentence
+GROUPS = {  # as the help lists them; commands named nowhere here come last, for authors
+    "To learn": ("lab", "update", "submit", "doctor", "data"),
+    "To translate": ("translate", "train", "evaluate"),
+    "To teach a class": ("release", "grade", "term", "export", "site"),
+}
 
 
 class Parser(argparse.ArgumentParser):
@@ -50,7 +55,7 @@ def _run(arguments):
     if not right_python():
         oldest, newest, present = (".".join(map(str, version[:2])) for version in (*PYTHONS, sys.version_info))
         raise CourseError(
-            f"The course needs Python {oldest} to {newest}, and this is {present}: make its environment anew."
+            f"the course needs Python {oldest} to {newest}, and this is {present}: make its environment anew."
         )
     arguments = sys.argv[1:] if arguments is None else arguments
     parser = make_parser()
@@ -73,7 +78,7 @@ def _must_be_known(word):
     if word.startswith("-") or word in names:
         return
     help = _meant(word, names, "course ", "`course --help` lists the commands there are.")
-    raise CourseError(f"There is no command `course {word}`: {help}")
+    raise CourseError(f"there is no command `course {word}`: {help}")
 
 
 def _meant(word, names, before, otherwise):
@@ -90,20 +95,35 @@ def _sentence(error):
     if isinstance(error, CourseError):
         return str(error)
     if isinstance(error, OSError) and error.filename:
-        return f"Cannot use {error.filename}: {error.strerror}."
+        return f"cannot use {error.filename}: {error.strerror}"
     if type(error).__name__ == "OutOfMemoryError":  # PyTorch's, of a GPU
-        return "The GPU's memory is full: set batch_tokens lower, or translate shorter lines at a smaller width."
+        return "the GPU's memory is full: set batch_tokens lower, or translate shorter lines at a smaller width"
     words = " ".join(str(error).split())
-    return f"Something went wrong ({type(error).__name__}: {words}): set COURSE_DEBUG=1 to see where."
+    return f"something went wrong ({type(error).__name__}: {words}): set COURSE_DEBUG=1 to see where"
 
 
 def make_parser() -> Parser:
     """Return the parser of all commands; its options hold the chosen one's `run` as `command`."""
-    parser = Parser(prog="course", description="Attention, from sums to Transformers: the course's commands.")
-    commands = parser.add_subparsers(metavar="COMMAND")
-    for name in _names():
-        module = import_module(f"{__name__}.{name}")
-        added = commands.add_parser(name, help=module.WORDS, description=module.WORDS)
+    modules = {name: import_module(f"{__name__}.{name}") for name in _names()}
+    parser = Parser(
+        prog="course",
+        description="Attention, from sums to Transformers: the course's commands.",
+        epilog=_grouped({name: module.WORDS for name, module in modules.items()}),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    words = "one of those below; `course COMMAND --help` shows how it is used"
+    commands = parser.add_subparsers(metavar="COMMAND", help=words)
+    for name, module in modules.items():
+        added = commands.add_parser(name, description=module.WORDS)
         added.set_defaults(command=module.run, parser=added)
         module.add_arguments(added)
     return parser
+
+
+def _grouped(words):
+    """Return the commands and what each does, in groups: argparse itself lists them all in one."""
+    others = words.keys() - {name for names in GROUPS.values() for name in names}
+    groups = GROUPS | {"To change the course": sorted(others)}
+    return "\n\n".join(
+        "\n".join([f"{group}:", *(f"  {name:10} {words[name]}" for name in names)]) for group, names in groups.items()
+    )

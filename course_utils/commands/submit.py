@@ -36,5 +36,9 @@ def run(options) -> int:
     answered = sum(row.here == "answered" for row in done.rows)
     saved = datetime.fromtimestamp(done.source.stat().st_mtime).strftime("%H:%M on %d %B")
     print(f"{answered} of {len(done.rows)} tasks answered in {done.source.name}, as it was saved at {saved}.")
+    if not answered:
+        print(
+            "So there is nothing to grade yet: answer a task, save the notebook, and run this again before you hand in."
+        )
     print(f"The file to hand in: {quoted(done.path)}")
     return 0

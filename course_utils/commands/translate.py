@@ -17,6 +17,7 @@ WORDS = "Translate lines of text with a trained model."
 CHUNK = 256  # lines translated together, so that a batch has lines of like length
 COLUMNS = 100  # of a terminal
 LONGEST_LABEL = 24
+WARNED = 3  # lines of a file that are warned of, each with its number; the others are counted
 SHADES, FROM = " ░▒▓█", (0.05, 0.25, 0.5, 0.75)  # the first shade from 5 % of the attention on, and so on
 LEGEND = "Attention, rows: words of the translation, columns: words of the source; ░ from 5 %, ▒ 25 %, ▓ 50 %, █ 75 %."
 
@@ -37,14 +38,16 @@ def run(options) -> int:
     from course_utils.commands._trained import lines as lines_of
     from course_utils.commands._trained import load
     from course_utils.translation.translate import align
+    from course_utils.translation.unread import warnings_of
 
-    model, subwords, _ = load(options)
+    model, subwords, settings = load(options)
     if (options.show or options.picture) and not _has_attention(model):
         raise CourseError("this model has no attention to draw: leave out --show and --picture, or name one that has")
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(encoding="utf-8")  # as the input is, also where Windows writes to a file
     search = {"width": options.width, "alpha": options.alpha}
-    picture, number, lines = options.picture, 0, lines_of(options.file)
+    picture, number, lines, doubtful = options.picture, 0, lines_of(options.file), 0
+    knows_captions = settings.get("data") == "multi30k" and str(settings.get("pair")).startswith("en-")
     one_by_one = options.show or (options.file is None and sys.stdin.isatty())
     if options.show:
         print(LEGEND, file=sys.stderr)
@@ -52,6 +55,10 @@ def run(options) -> int:
         for text, translated in zip(texts, _translations(model, subwords, texts, number + 1, search), strict=True):
             print(one_line(translated))
             number += 1
+            if knows_captions and (warnings := warnings_of(text)):
+                doubtful += 1
+                if one_by_one or doubtful <= WARNED:
+                    print(*(f"line {number}: {warning}" for warning in warnings), sep="\n", file=sys.stderr)
             if text and (options.show or picture):
                 alignment = align(model, subwords, text, **search)
                 if options.show:
@@ -59,6 +66,8 @@ def run(options) -> int:
                 if picture:
                     picture = save_picture(alignment, picture)
         sys.stdout.flush()
+    if not one_by_one and doubtful > WARNED:
+        print(f"Further lines with such warnings: {doubtful - WARNED:,}.", file=sys.stderr)
     if picture:
         raise CourseError(f"{picture} was not drawn: expected a line with words, and none came")
     return 0

@@ -156,6 +156,8 @@ def _matrix(matrix, keys, queries, title, ax, xlabel, ylabel, numbers=None, **co
         ha="center" if keys is None else "right",
     )
     ax.set_yticks(range(rows), range(rows) if queries is None else queries)
+    if queries == [""]:  # a row without a name needs no tick
+        ax.tick_params(axis="y", length=0)
     ax.set(xlabel=xlabel, ylabel=ylabel, title=title)
     ax.spines[:].set_visible(False)
     return ax
@@ -317,7 +319,9 @@ def directions(vectors, names, direction=None, title="", ax=None, direction_name
     for (x, y), name in zip(vectors.tolist(), names, strict=True):
         ax.annotate("", (x, y), (0, 0), arrowprops={"arrowstyle": "->", "color": COLOURS[0]})
         length = max((x * x + y * y) ** 0.5, 1e-9)  # the name stands beyond the arrow's head
-        ax.text(x + 0.08 * reach * x / length, y + 0.08 * reach * y / length, name, fontsize=10, **_anchor(x, y))
+        place = x + 0.08 * reach * x / length, y + 0.08 * reach * y / length
+        box = {"facecolor": "white", "edgecolor": "none", "pad": 1}  # a name may lie on the direction
+        ax.text(*place, name, fontsize=10, zorder=4, bbox=box if name else None, **_anchor(x, y))
     ax.set(xlim=(-1.3 * reach, 1.3 * reach), ylim=(-1.3 * reach, 1.3 * reach), title=title, aspect="equal")
     ax.set(xlabel="feature 0", ylabel="feature 1")
 

@@ -130,7 +130,7 @@ def grade_class(
         raise CourseError(f"--workers must be 1 or more, not {workers}.")
     if seed is not None and not LEAST_SEED <= seed < 2**128:
         raise CourseError(
-            "The seed must be a random number of 128 bits, as secrets.randbits(128) gives: whoever tries out a small one "
+            "the seed must be a random number of 128 bits, as secrets.randbits(128) gives: whoever tries out a small one "
             "knows the inputs. Leave it out, and one is drawn and kept."
         )
     what = what_to_grade(submissions, out, lessons, roster, settings, scheduler, unsafe, overrides)

@@ -1,5 +1,6 @@
 """What a learner's notebook calls: check, hint, solution, play, progress, predict, reveal."""
 
+import ast
 from html import escape
 from pathlib import Path
 
@@ -32,7 +33,7 @@ _guesses = {}  # by prediction, of this kernel alone: what a cell shows depends 
 
 
 class Message:
-    """A sentence or a piece of code to show: HTML in a notebook, text elsewhere."""
+    """A sentence to show: HTML in a notebook, text elsewhere."""
 
     def __init__(self, text, html=None):
         self.text, self.html = text, html or f"<div style='margin:.3em 0'>{with_code(text)}</div>"
@@ -42,6 +43,16 @@ class Message:
 
     def _repr_html_(self):
         return printable(self.html)
+
+
+class Code(Message):
+    """Code to show: Markdown in a notebook, which gives it the colours of its theme, and text elsewhere."""
+
+    def _repr_html_(self):
+        return None  # a notebook would take it before Markdown
+
+    def _repr_markdown_(self):
+        return f"```python\n{self.text}\n```"
 
 
 def check(task_id=None, answer=LEFT_OUT, seed=None, seconds=10, *more, keep=True, **unknown):
@@ -133,7 +144,7 @@ def _check_question(question, answer, seed, keep):
     _changed(question.id, lambda entry: _count(entry, report.state), keep)
     text = "\n".join(
         [
-            f"{SYMBOLS[report.state]} {question.id} {question.title}: {report.state}",
+            f"{SYMBOLS[report.state]} {question.id} – {question.title}: {report.state}",
             question.text,
             *(f"  {letter}) {option}" for letter, option in options),
             report.message,
@@ -222,13 +233,20 @@ def solution(task_id=None, force=False, *more, **unknown):
     if not force and not state.read(_say).get(task.id, {}).get("attempts"):
         text = f'Try {task.id} first: write an answer and run its check. Then this shows a solution; `solution("{task.id}", force=True)` shows it at once.'
         return _show(Message(text))
-    code = tasks.answers()[task.id]
-    return _show(
-        Message(
-            code,
-            f"<pre aria-label='a solution of {task.id}' style='overflow-x:auto;font-family:monospace'>{escape(code)}</pre>",
-        )
-    )
+    answer = tasks.answers()[task.id]
+    try:
+        return _show(Code(_without_docstring(answer)))
+    except SyntaxError:  # a class that holds its solutions back has a sentence in its place
+        return _show(Message(answer))
+
+
+def _without_docstring(code):
+    """Return a solution without its docstring: the learner has it already, above an answer of their own."""
+    definition, lines = ast.parse(code).body[-1], code.splitlines()
+    if ast.get_docstring(definition):
+        text = definition.body[0]
+        del lines[text.lineno - 1 : text.end_lineno]
+    return "\n".join(lines)
 
 
 def predict(prediction_id=None, guess=None, *more, **unknown):

@@ -8,7 +8,6 @@ import contextlib
 import io
 import json
 import logging
-import re
 import shutil
 import tempfile
 import warnings
@@ -21,14 +20,12 @@ from course_utils.base.environment import need
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
 from course_utils.base.places import chosen, file_of, is_clone, names_in
-from course_utils.data.download import DataError
-from course_utils.data.multi30k import load_multi30k
 from course_utils.figures import every_head
 from course_utils.models.files import PRETRAINED
 from course_utils.site import contents, moving, pages
+from course_utils.translation.unread import MANY, SENTENCES, caption_words
 
 MODELS = ("transformer-en-de", *contents.BESIDE)  # of the page that translates
-WORD = re.compile(r"[^\W\d_]+")  # letters in a row
 MARK = ".course-site"  # in a folder that was written by this command, and that it may write anew
 
 
@@ -56,7 +53,7 @@ def build_site(
     need("site")
     if is_clone(root) and (stale := build(root, names, check=True, say=lambda line: None)):
         more = f"; and {len(stale) - 2} more" if len(stale) > 2 else ""
-        raise CourseError(f"Notebooks are not up to date: {'; '.join(stale[:2])}{more}. Run `course build` first.")
+        raise CourseError(f"notebooks are not up to date: {'; '.join(stale[:2])}{more}. Run `course build` first.")
     mark = out / MARK
     if out.exists() and any(out.iterdir()) and not mark.is_file():
         raise CourseError(f"{out} holds something that `course site` did not write: name another folder, or empty it.")
@@ -103,7 +100,8 @@ def _sources(root, names, solutions, say):
         static[file.name] = file.read_text(encoding="utf-8")
     static["site.css"] = (contents.PAGE / "site.css").read_text(encoding="utf-8") + every_head.STYLE
     static |= {f"models/{name}.js": _model(name) for name in MODELS}
-    static["models/words.js"] = f"window.COURSE_WORDS = {json.dumps(_caption_words(say), ensure_ascii=False)};\n"
+    captions = {"words": sorted(caption_words()), "sentences": SENTENCES, "many": MANY}
+    static["models/words.js"] = f"window.COURSE_WORDS = {json.dumps(captions, ensure_ascii=False)};\n"
     return {
         "conf.py": "",
         **{file: contents.led_on(text, file, known, repository) for file, text in texts.items()},
@@ -154,20 +152,6 @@ def _model(name) -> str:
     return f"(window.COURSE_MODELS ??= {{}})[{name!r}] = {json.dumps(found, ensure_ascii=False)};\n"
 
 
-def _caption_words(say) -> str:
-    """Return the words that stand in the captions that the translators have learned from, in small letters or in capitals.
-
-    Where the captions can't be had, say so and return no words: the page then judges a word by its subwords.
-    """
-    try:
-        captions = load_multi30k("train", "en-de").sources
-    except DataError as error:
-        say(f"The page that translates will find fewer of the words that its model has never read. {error}")
-        return ""
-    found = {word for caption in captions for word in WORD.findall(caption)}
-    return " ".join(sorted({word if word.isupper() and len(word) > 1 else word.lower() for word in found}))
-
-
 SETTINGS = {
     "project": "Attention, from sums to Transformers",
     "author": "the authors of the course",
@@ -203,6 +187,13 @@ SETTINGS = {
 }
 
 
+def _say_lesson(page, say):
+    """Say which lesson is being written: a line for each, and none for the pages about it."""
+    folder, _, name = page.partition("/")
+    if folder == "notebooks":
+        say(f"writing lesson {name}")
+
+
 def _run_sphinx(source, out, trees, say):
     from sphinx.application import Sphinx
     from sphinx.util.console import nocolor
@@ -215,8 +206,10 @@ def _run_sphinx(source, out, trees, say):
         # The pictures of cells lie beside what Sphinx has read. myst-nb would put a folder beside the pages.
         pictures = str(trees.with_name("pictures"))
         app.env.mystnb_config = app.env.mystnb_config.copy(output_folder=pictures)
-        app.connect("source-read", lambda app, page, text: say(f"reading {page}"))
-        app.connect("html-page-context", lambda app, page, *_: say(f"writing {page}.html"))
+        app.connect(
+            "env-before-read-docs", lambda app, env, names: say(f"pages to read: {len(names)}") if names else None
+        )
+        app.connect("html-page-context", lambda app, page, *_: _say_lesson(page, say))
         app.build()
     logging.getLogger("sphinx").handlers.clear()
     for line in sorted(set(filter(None, log.getvalue().splitlines()))):

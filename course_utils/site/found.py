@@ -11,7 +11,7 @@ SENTENCE = re.compile(r"(?<=[.?!])\s+(?=[A-Z])")
 
 
 def sections(doctree) -> list[list]:
-    """Return [anchor, sentences] for each section of a page; a line of code counts as a sentence."""
+    """Return [anchor, sentences] for each section of a page; a line of Python counts as a sentence, one of JavaScript does not."""
     from docutils import nodes
 
     found = []
@@ -20,7 +20,9 @@ def sections(doctree) -> list[list]:
         for part in (part for part in section.children if not isinstance(part, nodes.section)):
             for block in part.findall(lambda node: isinstance(node, nodes.title | nodes.paragraph | nodes.term)):
                 texts += SENTENCE.split(_words(block))
-            for block in part.findall(nodes.literal_block):
+            for block in part.findall(
+                lambda node: isinstance(node, nodes.literal_block) and node.get("language") not in ("js", "javascript")
+            ):
                 texts += filter(None, map(str.strip, block.astext().splitlines()))
         found.append([section["ids"][0], texts])
     return found

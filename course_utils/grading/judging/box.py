@@ -213,7 +213,7 @@ class Box:
 
     def _cannot_start(self, why):
         return locks.CageError(
-            f"The process for learners' code could not be started with the locks {self.layers}: {why}"
+            f"the process for learners' code could not be started with the locks {self.layers}: {why}"
         )
 
     def _stop_server(self):

@@ -71,7 +71,7 @@ def _connected(address):
     except (OSError, ValueError, TypeError, AssertionError) as error:
         reason = " ".join(str(error).split())[:200]
         raise ClusterError(
-            f"There is no dask scheduler at {address} ({reason}): start one with `dask scheduler`."
+            f"there is no dask scheduler at {address} ({reason}): start one with `dask scheduler`."
         ) from None
 
 
@@ -128,7 +128,7 @@ class _Run:
                 self._client.wait_for_workers(1, timeout=SECONDS_FOR_WORKERS)
             except (NobodyCame, TimeoutError):
                 raise ClusterError(
-                    f"The scheduler at {self._address} has no workers: start some with `dask worker {self._address} "
+                    f"the scheduler at {self._address} has no workers: start some with `dask worker {self._address} "
                     "--nthreads 1`, and run the same command again."
                 ) from None
             threads = sum(self._client.nthreads().values())
@@ -159,7 +159,7 @@ class _Run:
             return
         except ModuleNotFoundError as error:
             raise ClusterError(
-                f"A worker lacks {error.name}: install the same version of the course, with its extra cluster, there."
+                f"a worker lacks {error.name}: install the same version of the course, with its extra cluster, there."
             ) from None
         finally:
             future.release()
@@ -214,7 +214,7 @@ def grade_batch(batch: list[dict], plan: dict, expected: dict[str, str]) -> list
         if about()[what] != version:
             theirs, ours = (text[:12] for text in (about()[what], version))
             raise ClusterError(
-                f"A worker on {os.uname().nodename} has another version of {what} ({theirs}, here {ours}): install the same."
+                f"a worker on {os.uname().nodename} has another version of {what} ({theirs}, here {ours}): install the same."
             )
     with _Own.lock:
         return [json.dumps(_graded(one, plan).to_json()) for one in batch]
@@ -259,7 +259,7 @@ def _grader(plan):
             grader = Grader(plan["seed"], layers, limits, plan["hidden"], plan["questions"])
             grader.__enter__()
         except locks.CageError as error:
-            raise locks.CageError(f"A worker on {os.uname().nodename} does not grade. {error}") from None
+            raise locks.CageError(f"a worker on {os.uname().nodename} does not grade. {error}") from None
         _Own.grader, _Own.plan = grader, plan
     return _Own.grader
 

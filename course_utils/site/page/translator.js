@@ -5,7 +5,6 @@
 
 (function () {
   const LONGEST = 100; // subwords: captions of photos have 14 on average
-  const MANY = 40; // words: no caption that the models have learned from has more than 37
   const { EOS, softmax } = Attention;
   const KINDS = {
     source: "the decoder to the sentence",
@@ -19,7 +18,8 @@
   let sentence = "", ids = [], steps = [], chosen = 0; // the source, what the model did for each target position, the one that is shown
   let forced = []; // ids that the reader put in place of the model's
   const look = { kind: "source", layer: 1, head: 0, from: 0 }; // from: the place of the source word that looks, for the encoder
-  const captionWords = new Set(window.COURSE_WORDS.split(" ")); // all that stand in captions; one empty word if the site was made without them
+  const { sentences, many } = window.COURSE_WORDS; // from `translation/unread.py`, which has the same rule
+  const captionWords = new Set(window.COURSE_WORDS.words);
 
   const part = (name) => root.querySelector(`[data-part=${name}]`);
   const number = (value, digits = 2) => value.toFixed(digits).replace("-", "−");
@@ -37,9 +37,8 @@
     return "";
   }
 
-  // Whether captions hold a word: as it is, or in small letters. Without their words, one in four pieces or more counts as unread.
+  // Whether captions hold a word: as it is, or in small letters.
   function isRead(word) {
-    if (captionWords.size === 1) return subwords.encode(word.toLowerCase()).length < 4;
     return word.split(/['’]/).every((part) => captionWords.has(part) || captionWords.has(part.toLowerCase()));
   }
 
@@ -50,18 +49,13 @@
     const loud = words.filter((word) => isLoud(word) && isRead(word) && !captionWords.has(word));
     const warnings = [];
     if (/(?=\p{L})\P{Script=Latin}/u.test(text)) {
-      warnings.push("Is this English? The model knows no other language, and has hardly ever read letters of other scripts.");
-    } else if (unread.length >= 3 && 2 * unread.length >= words.length) {
-      warnings.push(`Is this English? The model knows no other language, and has hardly ever read: ${list(unread)}.`);
+      warnings.push(sentences.script);
     } else if (unread.length) {
-      warnings.push(`The model knows English captions of photos, and has hardly ever read: ${list(unread)}. It may translate that badly.`);
+      const isOther = unread.length >= 3 && 2 * unread.length >= words.length;
+      warnings.push(sentences[isOther ? "language" : "words"].replace("{}", list(unread)));
     }
-    if (loud.length) {
-      warnings.push(`The model has hardly ever read these words in capitals: ${list(loud)}. Write them in small letters.`);
-    }
-    if (words.length > MANY) {
-      warnings.push(`These are ${words.length} words. The model has learned from captions of 12 words on average, and may lose its way beyond ${MANY}.`);
-    }
+    if (loud.length) warnings.push(sentences.capitals.replace("{}", list(loud)));
+    if (words.length > many) warnings.push(sentences.long.replace("{}", words.length));
     return warnings;
   }
 
