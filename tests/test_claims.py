@@ -367,14 +367,6 @@ def _(numbers):
     return numbers("negative in German:")[0] == 0 and numbers("the same German with and without not:")[0] > 12
 
 
-@claim(
-    "13",
-    "The second translator has about three BLEU more on each test set, and it still turns none of the 20 sentences negative.",
-)
-def _(numbers):
-    return numbers("negative in the German of the second:")[0] == 0
-
-
 @claim("14", "The second look hits most digits, although the model was only ever told which digit it is.")
 def _(numbers):
     return numbers("after 2,000 steps")[1] > 0.6
@@ -587,11 +579,6 @@ def _(numbers):
 def _(numbers):
     now, eight, _, old = (numbers(f"{ago:3} steps ago:")[0] for ago in (0, 8, 32, 96))
     return now == 1 and 0.6 < eight < 0.9 and old < 0.25
-
-
-@claim("20", "Without φ and the division, nearly all answers are right at 32 steps")
-def _(numbers):
-    return numbers("from short to long sequences:\nonce:")[0] > 0.9
 
 
 @claim("20", "In `latest`, `mine` is better than we expected, and far better than the dot product at every length.")
