@@ -248,7 +248,7 @@ print(f"second look at field 0: ({second[0]:.2f}, {second[1]:.2f})")
 #
 # ## What to say, where to look, what to expect
 #
-# The reward $R$ of a field is the probability that the model gives to the right digit. In the paper, it is 1 if the answer is right, and otherwise 0.
+# The reward $R$ of a field is the probability that the model gives to the right digit.
 #
 # Each field gets only one draw, and its reward may be high because the digit is easy to read. So, as in lesson 08, we subtract a **baseline**: the reward that was expected. Here it is learned. The layer `value` predicts the reward from the state before each draw, and we call its prediction $b_t$. In the line of `value`, `h.detach()` keeps this prediction from training the other layers.
 #
@@ -338,7 +338,7 @@ with torch.no_grad():
     show_looks(fields, labels, corners, model(fields, looks=2))
 
 # %% [markdown]
-# In each of the five fields, the second look goes from the centre towards the digit. The blue square holds a part of every digit, so patch 1 can show where it is. Still, a digit that is found may be misread.
+# In each of the five fields, the second look goes from the centre towards the digit.
 #
 # ## Does the reward teach it where to look?
 #

@@ -117,7 +117,7 @@ print("next question", u + o)
 # %% [markdown]
 # The next question is (3, 3). The scores are ln 3 and 0, so the weights are 3/4 and 1/4. What is read is $3/4 \cdot (0, 4) + 1/4 \cdot (8, 0) = (2, 3)$, and to this we add $u = (1, 0)$.
 #
-# The function `hop` of the package does the same for a batch of B stories with M facts each. Shorter stories are filled up with padding, and the mask is True at facts. Then we swap the two facts. Does the next question change? Here `hop` returns the next question and the weights, and `[None]` makes a batch of one story.
+# The function `hop` of the package does the same for a batch of B stories with M facts each. Shorter stories are filled up with padding, and the mask is True at facts. It returns the next question and the weights. In the code, `[None]` makes a batch of one story. We swap the two facts. Does the next question change?
 
 # %% tags=["nbval-check-output"]
 mask = torch.tensor([[True, True]])  # B M

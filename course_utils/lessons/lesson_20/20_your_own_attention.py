@@ -16,7 +16,7 @@ from course_utils.models.variants import delta, sparsemax
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=100)
 
 # %% [markdown]
-# What will your own attention be? You need not invent everything anew: many attentions change one part of the attention that you know, for a reason.
+# What will your own attention be? Many attentions change one part of the attention that you know, for a reason.
 #
 # First we see which parts there are, and what every attention has to promise. Then we measure what four published changes win and lose. At the end we make a change of our own, and report what came out. In the exercises you do the same with yours.
 #
@@ -44,13 +44,13 @@ def attend(query, key, value, mask, normalise=masked_softmax):
 diagrams.three_parts()
 
 # %% [markdown]
-# Linear attention changes all three parts. You need not understand the boxes yet: each has its own section.
+# Linear attention changes all three parts.
 #
 # ## What must every attention do?
 #
-# Before we ask which attention is better, each has to be an attention at all. So we write down what an attention **promises**, for instance that no step sees a later one under a causal mask. For each promise, we write a function that tests it, like the leak test of lesson 09.
+# Before we ask which attention is better, we write down what an attention **promises**, for instance that no step sees a later one under a causal mask. For each promise, we write a function that tests it, like the leak test of lesson 09.
 #
-# We try eight promises on `attend`, and on nine attentions that have one fault each. One of the nine is `mask_after_softmax`. Its weights are `scores.softmax(-1) * mask`, so each later step has the weight 0. Does it keep the promise `leak`?
+# We try eight promises on `attend`, and on nine attentions that have one fault each. The weights of `mask_after_softmax` are `scores.softmax(-1) * mask`, so each later step has the weight 0. Does it keep the promise `leak`?
 
 # %%
 shown.who_breaks({"attend": attend} | faulty_attention.FAULTS)
@@ -83,7 +83,7 @@ print("mask_ends_early:", leak_later(faulty_attention.mask_ends_early))
 promises = properties.PROMISES | {"leak_later": leak_later}
 
 # %% [markdown]
-# The new promise finds the fault, and `attend` keeps it. So kept promises do not prove that an attention is right. They show that no fault appeared in what was tried. Trust a promise more once it has found a fault.
+# The new promise finds the fault, and `attend` keeps it. So kept promises do not prove that an attention is right. They show that no fault appeared in what was tried.
 #
 # ## Two worlds
 #
@@ -92,7 +92,7 @@ promises = properties.PROMISES | {"leak_later": leak_later}
 # - In the world `once`, each key comes once. With more steps, there are more keys to choose from.
 # - In the world `latest`, eight keys come again and again. The right answer is the latest value of the key.
 #
-# Here are ten steps of `latest`. They will be our example in the whole lesson. In the last step, 9, the query is the key 106. What is the right answer?
+# Here are ten steps of `latest`, our example in the whole lesson. In the last step, 9, the query is the key 106. What is the right answer?
 
 # %% tags=["nbval-check-output"]
 draw = torch.Generator().manual_seed(28)
@@ -194,7 +194,7 @@ plots.weights(
 #
 # ## Another normaliser
 #
-# Now to `once`. A softmax never gives a weight of exactly 0, and with more keys, more small weights add up. Is this why some answers are wrong in long sequences? To find out, we try a normaliser that gives zeros.
+# A softmax never gives a weight of exactly 0, and with more keys, more small weights add up. Is this why some answers of `once` are wrong in long sequences? To find out, we try a normaliser that gives zeros.
 #
 # **Sparsemax** (Martins & Astudillo 2016) subtracts one number τ from all scores of a query, and replaces negative results by 0. The number τ is chosen so that the weights add up to 1.
 #
@@ -213,14 +213,10 @@ weights = (z - tau).clamp(min=0)
 print("sparsemax:", weights)
 print("softmax:  ", z.softmax(-1))
 
-# %%
-heights = {f"key {j}\nweight {weights[j]:.2g}": z[j].item() for j in range(3)}
-plots.above_line(heights, tau.item(), "score", "τ")
-
 # %% [markdown]
-# For two keys, τ is (1 + 0.6 - 1) / 2 = 0.3. The weight of a key is the part of its bar above the line. The parts are 0.7 and 0.3, which add up to 1. If the first score were larger than the others by 1 or more, the first key would get all the weight.
+# For two keys, τ is (1 + 0.6 - 1) / 2 = 0.3. So the weights are 0.7 and 0.3. If the first score were larger than the others by 1 or more, the first key would get all the weight.
 #
-# In the exercises, you write sparsemax for many rows and a mask. Here we import it, and pass it to `attend` in place of the softmax: `partial` makes a function in which one argument is already given. What does step 9 of our example look at then?
+# We import sparsemax for many rows and a mask, and pass it to `attend` in place of the softmax: `partial` makes a function in which one argument is already given. What does step 9 of our example look at then?
 
 # %% tags=["nbval-check-output"]
 sparse = partial(attend, normalise=sparsemax)
@@ -229,7 +225,7 @@ print("softmax:  ", by_attend[0, 0, 9])  # the first head, step 9
 print("sparsemax:", by_sparsemax[0, 0, 9])
 
 # %% [markdown]
-# Sparsemax gives half of the weight to each of the two equal keys, and nothing to the other eight. So it finds the right key more clearly, but it does not know which of the two came last.
+# Sparsemax gives half of the weight to each of the two equal keys, and nothing to the other eight. But it does not know which of the two came last.
 #
 # ## Another memory
 #
@@ -283,7 +279,9 @@ print("numbers in all keys and values:", key[0, 0].numel() + value[0, 0].numel()
 #
 # $$S_t = S_{t-1} + \beta\, k_t\,(v_t - S_{t-1}^\top k_t)^\top$$
 #
-# In our ten steps, the key 106 comes with the value 1 at step 0 and with the value 3 at step 6. With β = 1, what does this key read after step 0, and what after step 6? The function `delta` of the course computes all steps at once. It makes queries and keys of length 1, because only then a key reads exactly what was written.
+# The function `delta` of the course computes all steps at once. It makes queries and keys of length 1, because only then a key reads exactly what was written.
+#
+# In our ten steps, the key 106 comes with the value 1 at step 0 and with the value 3 at step 6. With β = 1, what does this key read after step 0, and what after step 6?
 
 # %% tags=["nbval-check-output"]
 asked_for = key[:, :, :1].expand(1, 4, 10, 7)  # B H T D: at each step the key 106
@@ -294,25 +292,9 @@ for t in range(10):
 # %% [markdown]
 # The key 106 reads 1 from step 0 on, and 3 from step 6 on. At step 6 the memory already held 1, so the rule added the difference, 2. Other keys leave this value alone, because our one-hot keys are at right angles to each other.
 #
-# But seven keys can be at right angles only if they have seven dimensions. What happens if a key is not at right angles to the others? In two dimensions, the memory holds 1 for the key (1, 0), and 2 for the key (0, 1). Now the key (0.6, 0.8) comes with the value 5. What do the three keys read then?
-
-# %%
-keys = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]])  # T D
-S = torch.tensor([[1.0], [2.0]])  # D E
-k = keys[2:]  # 1 D: the new key
-v = torch.tensor([[5.0]])  # 1 E
-after = S + k.mT @ (v - k @ S)  # D E: with β = 1
-half = S + 0.5 * k.mT @ (v - k @ S)  # D E: with β = 0.5
-print(f"the new key reads {(k @ S).item():.1f} before the write")
-print(f"and {(k @ after).item():.1f} after it, or {(k @ half).item():.1f} with β = 0.5")
-shown.draw_reads(keys, keys @ S, keys @ after)
-
-# %% [markdown]
-# With β = 1 the new key reads 5, as it should. But the two old keys no longer read 1 and 2. The new key **overlaps** with them: the dot product of (1, 0) and (0.6, 0.8) is 0.6. The dotted line shows how far the new key reaches in the direction of (1, 0). So 0.6 of the change of 2.8 reaches the key (1, 0), too, and it reads 1 + 1.68.
-#
 # ## Do our attentions keep their promises?
 #
-# Now we have five attentions. For the delta rule we take `delta`. Which of the five break a promise?
+# Now we have five attentions. Which of the five break a promise?
 
 # %% tags=["nbval-check-output"]
 ours = {
@@ -360,7 +342,7 @@ reveal("20.wins", shown.best_in("latest"))
 #
 # ## What does the delta rule forget?
 #
-# Why does the delta rule do so badly in `once`? This world writes 32 to 128 different keys, but in 16 dimensions at most 16 keys can be at right angles. So new keys overlap with old ones. We write 128 random keys in 16 dimensions, and ask for a key that came 0, 8, 32 or 96 steps ago. Which of them still read the right value?
+# Why does the delta rule do so badly in `once`? This world writes 32 to 128 different keys, but in 16 dimensions at most 16 keys can be at right angles. So a new key **overlaps** with old ones: its dot product with them is not 0. If it is 0.6, then 0.6 of each change that the new key makes reaches the old key, too. We write 128 random keys in 16 dimensions, and ask for a key that came 0, 8, 32 or 96 steps ago. Which of them still read the right value?
 
 # %%
 draw = torch.Generator().manual_seed(0)
@@ -383,7 +365,7 @@ for ago in (0, 8, 32, 96):
 #
 # **The reason.** ALiBi knows the order, so it does well in `latest`. But in `once` it loses old keys, because each of its heads prefers what came lately. Do all heads have to do so?
 #
-# **The change.** We change the slopes. Two of the four heads get the slope 0, as in `attend`. The other two get ALiBi's first slope, 1/4.
+# **The change.** Two of the four heads get the slope 0, as in `attend`. The other two get ALiBi's first slope, 1/4.
 
 
 # %%
@@ -425,7 +407,7 @@ for name, one in {"attend": attend, "ALiBi": alibi, "mine": mine}.items():
 # - in `once` 1.00, as much as `attend` has, because two heads are as in `attend`
 # - in `latest` 0.80, less than ALiBi has in the picture above, because only two heads know the order
 #
-# For 128 steps, we expect more than ALiBi in `once`. Change our two numbers if you expect something else. Then run the cell: it trains two models in each world, which takes some seconds. First it tries the promises. The function `compared.report` is the one of the exercises. How close do our two numbers come?
+# For 128 steps, we expect more than ALiBi in `once`. Change our two numbers if you expect something else. Then run the cell: it trains two models in each world, which takes some seconds. How close do our two numbers come?
 
 # %%
 expected = {"once": 1.00, "latest": 0.80}
@@ -433,7 +415,7 @@ report = compared.report("mine", mine, 2, promises, expected)
 print(report)
 
 # %% [markdown]
-# **The result.** For `once` our expectation was right. In `latest`, `mine` is better than we expected, and far better than the dot product at every length. The second picture shows the weights of one model in `latest`, as a mean over its heads. Many of the squares with much weight lie near the diagonal, where the latest keys are.
+# **The result.** For `once` our expectation was right. In `latest`, `mine` is better than we expected, and far better than the dot product at every length. The second picture shows the weights of one model in `latest`.
 #
 # **Which part does it?** To see what a part does, we take it out, and compare runs with the same seed. Without the slopes of 1/4, `mine` is the dot product. With a slope in every head, it is like ALiBi. The table compares it with both, at 128 steps. A plus means that `mine` has more right answers. Is it better in both worlds?
 
@@ -443,7 +425,7 @@ shown.beside(report, "dot product", "ALiBi")
 # %% [markdown]
 # `mine` is not better in both worlds. In `once` it has clearly more right answers than ALiBi, with both seeds, as we expected. In `latest` it has slightly fewer. So two heads without a slope keep the old keys, and cost little of the order.
 #
-# **What we do not know.** Two seeds are only a hint. We have not shown other slopes or another number of such heads, and no other world.
+# **What we do not know.** Two seeds are only a hint. We have not tried other slopes, or another number of such heads.
 #
 # So this is what your own attention will be: one changed part, a reason, promises that are tested, and an expectation that is written down before the run. Try yours in place of `mine`. For instance, sparsemax wins in `once`: what if `mine` had sparsemax in place of the softmax?
 #

@@ -6,7 +6,6 @@ No task is declared here. The attentions themselves, and how they are trained, s
 from statistics import fmean
 
 from course_utils.data.measured import by_seed
-from course_utils.figures import plots
 from course_utils.figures.tables import table
 from course_utils.models import compared, properties, variants
 
@@ -34,18 +33,6 @@ def best_in(world):
         return sum(fmean(shares(name, world, length).values()) for length in (32, 128))
 
     return max(variants.VARIANTS, key=mean)
-
-
-def draw_reads(keys, before, after):
-    """Draw keys of width 2 as arrows, each with what it reads before a write and after it, and the overlap of the first and the last."""
-    ax = plots.axes(width=4.2, height=3.4)
-    names = [f"{old:.3g} → {new:.3g}" for old, new in zip(before.flatten(), after.flatten(), strict=True)]
-    plots.directions(keys, names, title="what each key reads, before → after", ax=ax)
-    overlap = (keys[0] @ keys[-1]).item()
-    x, y = (overlap * keys[-1]).tolist()
-    ax.plot([keys[0, 0], x], [keys[0, 1], y], "k:")  # from the first key straight onto the last
-    ax.text(x / 2 + 0.04, y / 2 - 0.04, f"{overlap:.1f}")
-    ax.set(xlim=(-0.2, 1.6), ylim=(-0.2, 1.3))
 
 
 def beside(report, *others):

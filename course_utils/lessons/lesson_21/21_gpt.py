@@ -222,7 +222,7 @@ with torch.no_grad():
 reveal("21.bits", round(by_model.mean().item(), 2))
 
 # %% [markdown]
-# Is that good? We compare our GPT with an **n-gram** model, which only counts. It counts in the same tales which character followed the last seven. If it has seen these seven too rarely, it leans on the last six, and so on. You need not follow its code.
+# Is that good? We compare our GPT with an **n-gram** model, which only counts. It counts in the same tales which character followed the last seven, or fewer.
 #
 # The second column of the table is the mean over the letters that can be copied: the second and third letter of a name that comes again. Does our GPT copy better than the counts?
 
@@ -239,7 +239,7 @@ columns = ["bits per character", "bits per letter to copy"]
 table(rows, columns, corner="unseen tales", digits=2)
 
 # %% [markdown]
-# Where a cell sums up several runs, it gives their mean, with the lowest and the highest in brackets. Our GPT copies better than the counts, and it also needs fewer bits for all characters together. It does not reach the limit in 700 steps. With three times as many steps, five GPTs come close to it. So a GPT can learn to copy letters of a name better than by counting, and we want to know how.
+# Where a cell sums up several runs, it gives their mean, with the lowest and the highest in brackets. Our GPT copies better than the counts, and it also needs fewer bits for all characters together. With three times as many steps, five GPTs come close to the limit. How can a GPT copy letters of a name?
 #
 # ## How can a model copy?
 #
@@ -351,7 +351,7 @@ for choose in (most_probable, from_nucleus, at_temperature_2):
         print("   ", write(model, prompt, choose, seed))
 
 # %% [markdown]
-# The two texts are the same if we take the most probable character each time, because chance plays no part then. At temperature 2, improbable letters come more often, and more words are misspelt. Our GPT also makes mistakes without chance. It often gets the first letter of a name right and the rest wrong: after 700 steps, a letter to copy still costs it more than a bit.
+# The two texts are the same if we take the most probable character each time, because chance plays no part then. At temperature 2, improbable letters come more often, and more words are misspelt.
 #
 # ## What has changed since 2017?
 #
@@ -361,7 +361,7 @@ for choose in (most_probable, from_nucleus, at_temperature_2):
 diagrams.decoder_only(new=["embedding", "causal", "feed-forward", "norm"])
 
 # %% [markdown]
-# The way of the text stays as it was: it goes from the embedding through N layers with one residual stream to the readout. What has changed is inside the marked boxes: the positions, the attention, the feed-forward network and the norms. We take the four changes one by one.
+# The way of the text stays as it was: it goes from the embedding through N layers with one residual stream to the readout. What has changed is inside the marked boxes: the positions, the attention, the feed-forward network and the norms.
 #
 # **RMSNorm** (Zhang and Sennrich 2019) takes the place of the layer norm. It subtracts no mean, and has a gain g but no bias. ε is tiny, as before.
 #
@@ -392,7 +392,7 @@ print("LayerNorm", nn.LayerNorm(3)(x).detach())
 #
 # $$\text{SwiGLU}(x) = \big(\text{SiLU}(x W_\text{gate}) \odot x W_\text{up}\big)\, W_\text{down}$$
 #
-# Like all linear layers of Llama 3, these have no biases. You write SwiGLU in the exercises. A feed-forward network has two matrices, and SwiGLU has three. So we give SwiGLU 2F/3 hidden units in place of F. So both have the same number of weights.
+# Like all linear layers of Llama 3, these have no biases. You write SwiGLU in the exercises. A feed-forward network has two matrices, and SwiGLU has three. With 2F/3 hidden units in place of F, SwiGLU has as many weights.
 #
 # **Rotary positions** are the third change. Lesson 11 has shown them: the queries and keys are turned by their position, and nothing is added to the embeddings.
 #
@@ -454,7 +454,7 @@ print("as usual: ", scores.softmax(-1) @ values)
 # %% [markdown]
 # After the first block, $m = 2$ and $\ell = 0.368 + 1 + 0.135 = 1.503$. After the second, $m = 3$ and $\ell = 0.368 \cdot 1.503 + 1 + 0.135 + 0.050 = 1.738$. The context is the same as with the usual softmax.
 #
-# So the scores of a block can be forgotten before the next block comes. For 4,096 positions, all scores of one head are 4,096 · 4,096 numbers. With 4 bytes each, they would take 64 MiB. The result is the same attention, so no model has to be trained anew.
+# So the scores of a block can be forgotten before the next block comes. The result is the same attention, so no model has to be trained anew.
 #
 # ## From a GPT to an assistant
 #
