@@ -342,23 +342,12 @@ def patches(image, location, size, scales):
     return torch.stack([glimpse(*each, size, scales) for each in zip(image, location, strict=True)])
 
 
-def hybrid_loss(*given):
-    return defined("14", "hybrid_loss", terms=defined("14", "terms"))(*given)
-
-
 def first_look(annotations, weights):
     look = defined("15", "Look")(annotations.shape[2], len(weights["first"]), len(weights["v"]))
     zeros = {name: torch.zeros_like(tensor) for name, tensor in look.named_parameters() if name.endswith("bias")}
     state = torch.tanh(annotations.mean(1) @ weights["first"].T)
     named = {"query.weight": weights["query"], "v.weight": weights["v"][None], "gate.weight": weights["gate"][None]}
     return functional_call(look, named | zeros, (annotations, annotations @ weights["key"].T, state))[0]
-
-
-def hops(question, memories, mask, readout):
-    hop = defined("16", "hop")
-    for m, c in zip(memories, memories[1:], strict=False):
-        question, _ = hop(question, m, c, mask)
-    return question @ readout.T
 
 
 def two_blocks(x, weight_f, weight_g, dilation, weight_q, weight_k, weight_v):
@@ -375,28 +364,8 @@ def two_blocks(x, weight_f, weight_g, dilation, weight_q, weight_k, weight_v):
     return functional_call(attention(y.shape[2], weight_q.shape[1], weight_v.shape[1]), weights, (y,))
 
 
-def delta_memory(key, value, query, rate):
-    S, reads = torch.zeros(len(key), key.shape[2], value.shape[2], dtype=key.dtype), []
-    for t in range(key.shape[1]):
-        at = {"k": key[:, t : t + 1], "v": value[:, t : t + 1], "beta": rate[:, t, None, None]}
-        S = done("20", "S = S + beta * k.mT @ (v - k @ S)", S=S, **at)["S"]
-        reads.append(query[:, t : t + 1] @ S)
-    return torch.cat(reads, 1)
-
-
 def one_pass_attention(next_block):
     return defined("21", "one_pass")(iter(next_block, None))
-
-
-def cache_bytes(layers, heads, groups, d, length, bytes):
-    return value("21", "2 * N * G * d * T * b", N=layers, G=groups, d=d, T=length, b=bytes)
-
-
-def swiglu(x, weight_gate, weight_up, weight_down):
-    module = defined("21", "SwiGLU")(x.shape[-1], 3 * len(weight_gate))
-    return functional_call(
-        module, {"gate.weight": weight_gate, "up.weight": weight_up, "down.weight": weight_down}, (x,)
-    )
 
 
 ANSWERS = [
@@ -421,16 +390,10 @@ ANSWERS = [
     ("10.multi_head_attention", multi_head_attention),
     ("12.feed_forward", feed_forward),
     ("14.glimpse", patches),
-    ("14.hybrid_loss", hybrid_loss),
     ("15.first_look", first_look),
-    ("16.answer", hops),
     ("17.write", defined("17", "write")),
     ("19.two_blocks", two_blocks),
-    ("20.delta_memory", delta_memory),
     ("21.one_pass_attention", one_pass_attention),
-    ("21.cache_bytes", cache_bytes),
-    ("21.nucleus", lambda logits, p: defined("21", "nucleus")(logits.softmax(-1), p)),
-    ("21.swiglu", swiglu),
 ]
 
 
@@ -438,7 +401,6 @@ MORE_IS_ASKED = {  # where a prompt wants more than its page shows: its own word
     "04.content_based": "A zero vector has no direction: its score is 0, not NaN.",
     "08.reinforce_loss": "**gradients reach `log_probability` alone**",
     "09.self_attention": "A word that may attend to nothing has a context of **zeros**",
-    "16.answer": "in a story without facts nothing is read",
 }
 OTHERWISE = {  # what is on a page under the name of a task, and is no answer to it
     "00.weighted_sum": "the page shows three wrong ones, and what is said of them",

@@ -589,11 +589,6 @@ def _(numbers):
     return now == 1 and 0.6 < eight < 0.9 and old < 0.25
 
 
-@claim("20", "Without φ and the division, nearly all answers are right at 32 steps")
-def _(numbers):
-    return numbers("from short to long sequences:\nonce:")[0] > 0.9
-
-
 @claim("20", "In `latest`, `mine` is better than we expected, and far better than the dot product at every length.")
 def _(numbers):
     once, latest = (numbers(f"{world}, 32 steps: expected") for world in ("once", "latest"))

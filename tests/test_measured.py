@@ -17,7 +17,6 @@ DIFFERENCES = {
     "balance": lambda: shown(18, "_shown").ways_to_balance()._repr_html_(),
     "translators": lambda: shown(18, "_shown").compare_layers("8 experts", "one network")._repr_html_(),
     "variants": lambda: str(compared.Report("mine", {}, {"once": [[0.5, 0.4, 0.3], [0.6, 0.5, 0.4]]})),
-    "gpt": lambda: repr(shown(21, "_comparisons").compare_changes()),
 }
 
 

@@ -248,8 +248,8 @@ def test_the_tables_have_five_seeds_of_attentions_and_three_of_what_is_taken_out
             assert tuple(places) == ours.LENGTHS == compared.LENGTHS
 
 
-def test_what_is_taken_out_in_the_lesson_is_taken_out_in_the_table():
-    """The names and the functions of the program; the lesson's own have the same lines."""
+def test_what_is_taken_out_is_taken_out_in_the_table():
+    """The names and the functions of the program."""
     without = program("variants").WITHOUT
     query, key, value = torch.randn(3, 2, 4, 9, 6, generator=drawn()).double()
     mask = causal_mask(9)
@@ -285,7 +285,7 @@ def test_what_the_lesson_says_of_the_variants(seed):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_what_the_lesson_says_of_what_is_taken_out(seed):
+def test_what_the_measurements_say_of_what_is_taken_out(seed):
     """Each run by itself."""
     of = partial(share, seed)
     for world in compared.WORLDS:

@@ -24,8 +24,8 @@ def add_arguments(parser) -> None:
 def run(options) -> int:
     """Write the pages, and say where they are."""
     root = course_folder()
-    words = "with all lessons this takes about three minutes the first time, later only what has changed is written"
-    print(f"Writing the web pages: {words}.", flush=True)  # before what is imported next takes seconds
+    words = "With all lessons this takes about three minutes the first time. Later only what has changed is written."
+    print(f"Writing the web pages. {words}", flush=True)  # before what is imported next takes seconds
     from course_utils.data.download import cache_folder
     from course_utils.site.build import build_site
 

@@ -225,22 +225,6 @@ def bars(runs, ylabel, title="", ax=None, ylim=(0, 1), lines=None, expected=None
     ax.set(ylabel=ylabel, title=title, ylim=ylim)
 
 
-def above_line(heights, line, ylabel, label, ax=None, ylim=(-0.6, 1.2)):
-    """Draw a bar for each height, dark where it is above the line."""
-    ax = axes(width=max(4.2, 1.2 * len(heights) + 1)) if ax is None else ax
-    below = [min(height, line) for height in heights.values()]
-    ax.bar(range(len(heights)), below, color=COLOURS[0], alpha=0.25)
-    above = [height - low for height, low in zip(heights.values(), below, strict=True)]
-    ax.bar(range(len(heights)), above, bottom=below, color=COLOURS[0], label="above the line")
-    for i, (height, part) in enumerate(zip(heights.values(), above, strict=True)):
-        if part > 0:
-            ax.text(i, height + 0.02, f"{part:.2g}", ha="center", va="bottom")
-    _reference_lines(ax, {label: line}, len(heights), ylim)
-    ax.axhline(0, color="0.3", linewidth=0.8)
-    ax.set_xticks(range(len(heights)), heights)
-    ax.set(ylabel=ylabel, ylim=ylim)
-
-
 def _reference_lines(ax, lines, bars, ylim):
     for (label, height), dash in zip(lines.items(), cycle(("--", ":", "-.")), strict=False):
         ax.axhline(height, color="0.3", linestyle=dash, linewidth=1)

@@ -143,7 +143,7 @@ reveal("01.largest_gradient", "all the same")
 #
 # ## Training
 #
-# Training goes through the reviews six times, 128 at a step. Our model, `SumOfWords`, has a table of vectors of width 16, and a linear layer with $w$ and $b$. How far each weight moves is up to the optimizer, here AdamW, and a **weight decay** pulls all weights towards 0 (lesson 13). Does the loss fall in each of the six epochs?
+# Training goes through the reviews six times, 128 at a step. Our model, `SumOfWords`, has a table of vectors of width 16, and a linear layer with $w$ and $b$. How far each weight moves is up to the optimizer, here AdamW, and a **weight decay** pulls all weights towards 0. Does the loss fall in each of the six epochs?
 
 # %%
 vocabulary = build_vocabulary(learn.sentences)

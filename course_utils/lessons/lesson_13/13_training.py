@@ -4,7 +4,7 @@ import torch.nn.functional as F
 from IPython.display import display
 
 from course_utils import check, predict, reveal
-from course_utils.data.measured import by_seed, measured_once
+from course_utils.data.measured import by_seed
 from course_utils.data.small_world import small_world
 from course_utils.data.subwords import PAD
 from course_utils.figures import diagrams, plots
@@ -218,12 +218,6 @@ two_steps(torch.optim.Adam)
 #
 # The third weight shows what the mean $m$ is for. Its gradient changes its sign at the second step. Then $m$ is small beside the root of $v$, and Adam moves the weight by only 0.005.
 #
-# <details><summary>Weight decay and AdamW</summary>
-#
-# A **weight decay** makes each weight a little smaller at every step, besides the move along the gradient. Adam with such a decay is called AdamW (Loshchilov and Hutter 2019). Lesson 01 used it. The translator of this lesson was trained without a weight decay.
-#
-# </details>
-#
 # Does Adam learn more than SGD in 100 steps? And is the division the reason, or the mean $m$? We try SGD at three rates, so that the comparison is fair. We also try Adam with β₁ = 0, where $m$ is the last gradient alone, so only the division is left. Each way trains five models, with the seeds 0 to 4.
 
 
@@ -420,30 +414,11 @@ plots.dots(rows, "BLEU minus that of the whole recipe, same seed", xlim=(-4, 1.5
 # %% [markdown]
 # The translator needs four of the six: dropout, Muon, the tied readout and label smoothing. Without one of them it loses about one to three BLEU, with every seed. For warm-up and batches of similar length, the seeds disagree.
 #
-# <details><summary>Why batches of similar length, then?</summary>
-#
-# In a batch, shorter sentences are filled up with padding. Sentences of similar length need less of it, so a step does less work in vain. You write such batches in the exercise `13.token_batches`.
-#
-# </details>
-#
 # ## What does the translator know?
 #
-# That is how it was trained. What does it know now? Three test sets hold captions that it has not learned from. The first two come from the same website as its own captions, Flickr, and the third from another collection.
+# That is how it was trained. What does it know now? The course keeps captions for tests that it has not learned from.
 #
-# Beside it stand GRUs with attention, as in lesson 06, which learned from the same 29,000 captions. Each kind was trained with three seeds, for 8 to 17 minutes on one processor core. All translations come from a beam search (lesson 07). Which kind has the higher BLEU, and which set has the lowest?
-
-# %%
-rows = {}
-for test_set in ("test_2016_flickr", "test_2017_flickr", "test_2017_mscoco"):
-    rows[test_set] = {}
-    for name in ("Transformer", "GRUs with attention"):
-        rows[test_set][name] = measured_once("on_captions", test_set, model=name)
-plots.dots(rows, "BLEU; a mark for each of three seeds", xlim=(18, 40))
-
-# %% [markdown]
-# The Transformer has the higher BLEU on each of the three sets, with every seed, by two to six BLEU. Each kind has its own recipe, so a part of the lead may come from the recipe. Both have the lowest BLEU on the captions from another collection.
-#
-# What does the Transformer get wrong? Here are the three captions of `test_2017_flickr` whose translations are least like those of a person. Likeness is measured by chrF, which counts pieces of up to six letters that agree. The last column says how many of the 29,000 captions contain some of the words.
+# What does it get wrong? Here are the three captions of `test_2017_flickr` whose translations are least like those of a person. Likeness is measured by chrF, which counts pieces of up to six letters that agree. The last column says how many of the 29,000 captions contain some of the words.
 
 # %%
 rows = about.worst_captions(translator, subwords)
@@ -505,7 +480,7 @@ print("the same German with and without not:", len(same), "of", len(not_german))
 # %% [markdown]
 # None of the 20 becomes negative, and most get the same German with "not" and without. Only 29 of the 29,000 captions contain "not".
 #
-# Was the translator trained too little? A second one was trained on a GPU. It has twice as many weights and read the same captions 51 times, with a dropout of 0.3 and [one more ingredient](../docs/translators.md#presets). This took three and a half minutes on an NVIDIA H100, which three other runs shared. How much better does it translate, and does it know "not"?
+# Was the translator trained too little? A second one was trained on a GPU. It has twice as many weights and read the same captions 51 times, with a dropout of 0.3 and [one more ingredient](../docs/translators.md#presets). This took three and a half minutes on an NVIDIA H100, which three other runs shared. How much better does it translate the three test sets of captions, and does it know "not"? The third set comes from another collection than the captions that both have learned from.
 
 # %%
 second, _ = load_pretrained("transformer-gpu-en-de")  # it has the same subwords

@@ -12,7 +12,6 @@ from course_utils.figures import diagrams
 from course_utils.figures.tables import table
 from course_utils.lessons.lesson_14._figures import (
     explore_glimpse,
-    hits_among_clutter,
     show_changes,
     show_digits,
     show_following,
@@ -249,7 +248,7 @@ print(f"second look at field 0: ({second[0]:.2f}, {second[1]:.2f})")
 #
 # ## What to say, where to look, what to expect
 #
-# The reward $R$ of a field is the probability that the model gives to the right digit. In the paper, it is 1 if the answer is right, and otherwise 0.
+# The reward $R$ of a field is the probability that the model gives to the right digit.
 #
 # Each field gets only one draw, and its reward may be high because the digit is easy to read. So, as in lesson 08, we subtract a **baseline**: the reward that was expected. Here it is learned. The layer `value` predicts the reward from the state before each draw, and we call its prediction $b_t$. In the line of `value`, `h.detach()` keeps this prediction from training the other layers.
 #
@@ -257,26 +256,8 @@ print(f"second look at field 0: ({second[0]:.2f}, {second[1]:.2f})")
 #
 # $$\text{cross-entropy} \;-\; \sum_t (R - b_t) \log p(l_t) \;+\; \text{mean of } (R - b_t)^2$$
 #
-# The first term is minus the logarithm of the right digit's probability. It teaches the model what to say. The second term teaches it where to look: this is REINFORCE. The third term teaches `value` what to expect. In the second term, $R - b_t$ counts as a plain number.
-
-
-# %%
-def terms(logits, label, log_p, reward, b):
-    # logits: B V, label: B, log_p: B T-1, reward: B, b: B T-1
-    surprise = reward[:, None] - b  # B T-1
-    looking = (surprise.detach() * log_p).sum(1)  # B
-    return {
-        "cross-entropy": F.cross_entropy(logits, label),
-        "log density": -looking.mean(),
-        "squares": surprise.square().mean(),
-    }
-
-
-def hybrid_loss(logits, label, log_p, reward, b):
-    return sum(terms(logits, label, log_p, reward, b).values())
-
-
-# %% [markdown]
+# The first term is minus the logarithm of the right digit's probability. It teaches the model what to say. The second term teaches it where to look: this is REINFORCE. The third term teaches `value` what to expect. In the second term, $R - b_t$ counts as a plain number. The package has this loss, and you repair one like it in the exercises.
+#
 # A term moves a layer if its gradient for the layer's weights is not 0. Which term moves `location`, and which ones move `core`?
 
 
@@ -299,7 +280,7 @@ reward = probabilities[range(4), labels[:4]]  # B: of the right digits
 log_p = output.log_probability  # B T-1
 b = output.baseline  # B T-1
 rows = {}
-for name, term in terms(output.logits, labels[:4], log_p, reward, b).items():
+for name, term in ram.terms(output.logits, labels[:4], log_p, reward, b).items():
     rows[name] = moved_by(term, model)
 layers = [name for name, _ in model.named_children()]
 table(rows, layers, corner="Does the term move the layer?")
@@ -343,7 +324,7 @@ print("Shares of fields with digits that the model has not seen in training:")
 torch.manual_seed(0)
 model = Looker()
 before = results(model)
-train(model, hybrid_loss)
+train(model, ram.hybrid_loss)
 whole = results(model)
 reveal("14.found", round(100 * whole[1]))
 columns = ["right answers", "second look hits"]
@@ -357,7 +338,7 @@ with torch.no_grad():
     show_looks(fields, labels, corners, model(fields, looks=2))
 
 # %% [markdown]
-# In each of the five fields, the second look goes from the centre towards the digit. The blue square holds a part of every digit, so patch 1 can show where it is. Still, a digit that is found may be misread.
+# In each of the five fields, the second look goes from the centre towards the digit.
 #
 # ## Does the reward teach it where to look?
 #
@@ -373,7 +354,7 @@ def loss_without(logits, label, log_p, reward, b):
         log_p = torch.zeros_like(log_p)  # the second term of the loss is 0
     if part == "baseline":
         b = torch.zeros_like(b)  # the whole reward counts as a surprise
-    return hybrid_loss(logits, label, log_p, reward, b)
+    return ram.hybrid_loss(logits, label, log_p, reward, b)
 
 
 # %% tags=["nbval-check-output"]
@@ -408,7 +389,7 @@ show_following(models, fields, corners)
 #
 # <details><summary>Answer</summary>
 #
-# In both cases the second look hits fewer digits: about 60 of 100 without patch 1, and about 30 without the baseline. In fields as small as these, patch 0 alone can be of use. At the centre, it touches the box for 15 of the 17 rows and columns in which the box can begin, and $(15/17)^2$ is 0.78.
+# In both cases the second look hits fewer digits: about 60 of 100 without patch 1, and about 30 without the baseline.
 #
 # </details>
 #
@@ -464,8 +445,6 @@ show_changes()
 # %% [markdown]
 # Four changes cost most: patch 0 alone, one look, a second look that goes anywhere, and no reward for looking. Each of them costs more than 0.2 with every seed. The baseline helps with every seed, too, but less. Four looks are better than two with every seed.
 #
-# With patch 0 alone, the last look hits about a third of the digits. At the centre, patch 0 touches the box in $(15/25)^2 = 0.36$ of these fields. So such a model finds no more digits than its first look touches.
-#
 # The convolutional network, which may read all pixels, is better than every model with glimpses here.
 #
 # ## What if one look is not enough?
@@ -477,20 +456,6 @@ show_looks_among_clutter(4, 6)  # eight fields are stored, from 0 to 7
 
 # %% [markdown]
 # When a look has missed, the model tries another place. In field 4 two looks miss, and the third one hits. In field 6 the second look hits, but the model reads the 5 as a 0. So finding a digit is not the same as reading it.
-#
-# Do later looks often help? For each look, the first row of the table says how often it hits. The second row counts only those fields in which no earlier look has hit.
-
-# %%
-hits_among_clutter()
-
-# %% [markdown]
-# Later looks often find the digit: in a third of the fields, the third or the fourth look is the first to hit. But the model may also leave the digit again. The second row adds up to 0.86, so some look hits in 0.86 of the fields. The last look hits only in 0.64.
-#
-# <details><summary>Are glimpses better than a convolutional network among clutter?</summary>
-#
-# In our fields they are not. [Five models each](../docs/measurements.md#what-glimpses-and-captions-can-do) were right in 0.57 of the fields with four glimpses, and in 0.92 with a convolutional network. In the paper it was the other way round (table 2). There, on pictures of 60×60 pixels, four glimpses made 4.96 percent errors, and a convolutional network with two layers made 8.09. The digits, the pictures and the training are different there, and we have not tested which of these matters.
-#
-# </details>
 #
 # ## So: where should it look next?
 #

@@ -217,7 +217,7 @@ check("14.next_look", next_look)
 # %% [markdown]
 # ## 14.hybrid_loss
 #
-# The hybrid loss (section 3.2) has three terms: cross-entropy, REINFORCE for the looks, and the squared error of the baseline. The version below runs, but it has five faults. Find them before you look at the lesson again: what would each of them do to the training?
+# The hybrid loss (section 3.2) has three terms: cross-entropy, REINFORCE for the looks, and the squared error of the baseline. The version below runs, but it has five faults. What would each of them do to the training?
 #
 # ```python
 # def hybrid_loss(logits, label, log_probability, reward, baseline):

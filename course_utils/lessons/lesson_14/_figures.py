@@ -6,7 +6,6 @@ import torch
 from course_utils.data.digit_fields import digit_fields
 from course_utils.data.measured import by_seed, measured
 from course_utils.figures import pictures, plots
-from course_utils.figures.tables import table
 from course_utils.figures.widgets import explore
 from course_utils.models import glimpses as ram
 
@@ -95,12 +94,3 @@ def show_looks_among_clutter(*chosen):
         titles = [f"field {i}: a {labels[i]}", "", "", f"read as {answer[0]:.0f}"]
         for t, ax in enumerate(plots.axes(4, width=2.2, height=2.4)):
             pictures.looks(fields[i], [(x[t], y[t])], 8, corners[i], titles[t], ax, (16,), number=t + 1)
-
-
-def hits_among_clutter():
-    """Show how often each look of the stored model hits, and how often it is the first one to do so."""
-    rows = {
-        "this look hits": measured("found", "in_box", "look")[1][0],
-        "this look is the first to hit": measured("found", "first", "look")[1][0],
-    }
-    return table(rows, [f"look {n}" for n in range(1, 5)], corner="share of 1,000 fields", digits=2)

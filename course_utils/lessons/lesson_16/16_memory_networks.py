@@ -21,6 +21,7 @@ from course_utils.lessons.lesson_16._shown import (
     right_by_kind,
 )
 from course_utils.models.memory import Answered, fit, score
+from course_utils.models.memory import memory_hop as hop
 
 torch.set_printoptions(precision=3, sci_mode=False)
 
@@ -116,19 +117,11 @@ print("next question", u + o)
 # %% [markdown]
 # The next question is (3, 3). The scores are ln 3 and 0, so the weights are 3/4 and 1/4. What is read is $3/4 \cdot (0, 4) + 1/4 \cdot (8, 0) = (2, 3)$, and to this we add $u = (1, 0)$.
 #
-# The next function does the same for a batch of B stories with M facts each. Shorter stories are filled up with padding, and the mask is True at facts. Then we swap the two facts. Does the next question change?
-
+# The function `hop` of the package does the same for a batch of B stories with M facts each. Shorter stories are filled up with padding, and the mask is True at facts. It returns the next question and the weights. In the code, `[None]` makes a batch of one story. We swap the two facts. Does the next question change?
 
 # %% tags=["nbval-check-output"]
-def hop(u, m, c, mask):  # B D, B M D, B M D, B M
-    scores = (m * u[:, None]).sum(-1)  # B M: dot products; u[:, None] is B 1 D
-    p = scores.masked_fill(~mask, -torch.inf).softmax(-1)  # B M
-    o = (p[:, :, None] * c).sum(1)  # B D: the sum over the facts
-    return u + o, p  # B D, B M
-
-
 mask = torch.tensor([[True, True]])  # B M
-in_order, _ = hop(u[None], m[None], c[None], mask)  # [None]: a batch of one story
+in_order, _ = hop(u[None], m[None], c[None], mask)  # B D
 m_swapped = m.flip(0)  # M D: the second fact first
 c_swapped = c.flip(0)
 swapped, _ = hop(u[None], m_swapped[None], c_swapped[None], mask)  # B D

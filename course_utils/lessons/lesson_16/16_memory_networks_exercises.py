@@ -55,7 +55,7 @@ check("16.memories", memories)
 #
 # The question goes through K hops. The list `memories` holds K + 1 tensors, with K from 1 on. Neighbouring hops share one of them (**adjacent tying**): hop k, counted from 0, compares its question with `memories[k]` and reads from `memories[k + 1]`. The scores are plain dot products. After the last hop, `readout` gives a number to each answer.
 #
-# The mask is the same in every hop, and only facts at which it is True get weight. Unlike in the lesson, a story may have no fact at all. There, the lesson's softmax gives NaN. Yours must not: in a story without facts nothing is read.
+# The mask is the same in every hop, and only facts at which it is True get weight. A story may have no fact at all. A softmax over nothing gives NaN. Yours must not: in a story without facts nothing is read.
 
 
 # %%

@@ -61,17 +61,6 @@ def _wrong(task, lengths, setups):
     }
 
 
-def draw_without_a_step():
-    """Draw how many bits machines of the lesson's size have wrong, whole and without one step, for three seeds each."""
-    names = ("no content", "no old weights", "no sharpening")
-    setups = {"whole machine": "machine"} | {name: name for name in names}
-    setups["no shift, random memory"] = "no shifts, random memory"
-    wrong = _wrong("parts", (5, 10), setups)
-    rows = {setup: {length: runs[setup] for length, runs in wrong.items()} for setup in setups}
-    label = "share of wrong bits; a mark for each of the seeds 0, 1 and 2; 450 steps"
-    plots.dots(rows, label, xlim=(-0.03, 0.55))
-
-
 def draw_machine_and_lstm():
     """Draw how many bits machines and LSTMs have wrong, by length; return a table of what else differs."""
     label = "share of wrong bits; a mark for each seed; a guess has half of them wrong"
@@ -83,10 +72,3 @@ def draw_machine_and_lstm():
 
 def _parameters(model):
     return sum(parameter.numel() for parameter in model.parameters())
-
-
-def draw_computers():
-    """Draw how many bits the lesson's machine and a DNC with and without links have wrong, for five seeds each."""
-    setups = {"machine with shift": "machine", "DNC with links": "computer", "DNC without links": "computer, no links"}
-    label = "share of wrong bits; a mark for each of five seeds; trained on 1 to 5 vectors, 800 steps"
-    plots.dots(_wrong("short", (5, 10, 20), setups), label, xlim=(-0.03, 0.55))

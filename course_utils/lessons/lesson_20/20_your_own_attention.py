@@ -16,9 +16,9 @@ from course_utils.models.variants import delta, sparsemax
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=100)
 
 # %% [markdown]
-# What will your own attention be? You need not invent everything anew: many attentions change one part of the attention that you know, for a reason.
+# What will your own attention be? Many attentions change one part of the attention that you know, for a reason.
 #
-# First we see which parts there are, and what every attention has to promise. Then we measure what four published changes win and lose. At the end we make a change of our own: we write down what we expect of it, run it, and report what came out. In the exercises you do the same with yours.
+# First we see which parts there are, and what every attention has to promise. Then we measure what four published changes win and lose. At the end we make a change of our own, and report what came out. In the exercises you do the same with yours.
 #
 # ## Three parts to change
 #
@@ -44,13 +44,13 @@ def attend(query, key, value, mask, normalise=masked_softmax):
 diagrams.three_parts()
 
 # %% [markdown]
-# Linear attention changes all three parts. You need not understand the boxes yet: each has its own section.
+# Linear attention changes all three parts.
 #
 # ## What must every attention do?
 #
-# Before we ask which attention is better, each has to be an attention at all. So we write down what an attention **promises**, for instance that no step sees a later one under a causal mask. For each promise, we write a function that tests it, like the leak test of lesson 09.
+# Before we ask which attention is better, we write down what an attention **promises**, for instance that no step sees a later one under a causal mask. For each promise, we write a function that tests it, like the leak test of lesson 09.
 #
-# We try eight promises on `attend`, and on nine attentions that have one fault each. One of the nine is `mask_after_softmax`. Its weights are `scores.softmax(-1) * mask`, so each later step has the weight 0. Does it keep the promise `leak`?
+# We try eight promises on `attend`, and on nine attentions that have one fault each. The weights of `mask_after_softmax` are `scores.softmax(-1) * mask`, so each later step has the weight 0. Does it keep the promise `leak`?
 
 # %%
 shown.who_breaks({"attend": attend} | faulty_attention.FAULTS)
@@ -83,7 +83,7 @@ print("mask_ends_early:", leak_later(faulty_attention.mask_ends_early))
 promises = properties.PROMISES | {"leak_later": leak_later}
 
 # %% [markdown]
-# The new promise finds the fault, and `attend` keeps it. So kept promises do not prove that an attention is right. They show that no fault appeared in what was tried. Trust a promise more once it has found a fault.
+# The new promise finds the fault, and `attend` keeps it. So kept promises do not prove that an attention is right. They show that no fault appeared in what was tried.
 #
 # ## Two worlds
 #
@@ -92,7 +92,7 @@ promises = properties.PROMISES | {"leak_later": leak_later}
 # - In the world `once`, each key comes once. With more steps, there are more keys to choose from.
 # - In the world `latest`, eight keys come again and again. The right answer is the latest value of the key.
 #
-# Here are ten steps of `latest`. They will be our example in the whole lesson. In the last step, 9, the query is the key 106. What is the right answer?
+# Here are ten steps of `latest`, our example in the whole lesson. In the last step, 9, the query is the key 106. What is the right answer?
 
 # %% tags=["nbval-check-output"]
 draw = torch.Generator().manual_seed(28)
@@ -194,7 +194,7 @@ plots.weights(
 #
 # ## Another normaliser
 #
-# Now to `once`. A softmax never gives a weight of exactly 0, and with more keys, more small weights add up. Is this why some answers are wrong in long sequences? To find out, we try a normaliser that gives zeros.
+# A softmax never gives a weight of exactly 0, and with more keys, more small weights add up. Is this why some answers of `once` are wrong in long sequences? To find out, we try a normaliser that gives zeros.
 #
 # **Sparsemax** (Martins & Astudillo 2016) subtracts one number τ from all scores of a query, and replaces negative results by 0. The number τ is chosen so that the weights add up to 1.
 #
@@ -213,14 +213,10 @@ weights = (z - tau).clamp(min=0)
 print("sparsemax:", weights)
 print("softmax:  ", z.softmax(-1))
 
-# %%
-heights = {f"key {j}\nweight {weights[j]:.2g}": z[j].item() for j in range(3)}
-plots.above_line(heights, tau.item(), "score", "τ")
-
 # %% [markdown]
-# For two keys, τ is (1 + 0.6 - 1) / 2 = 0.3. The weight of a key is the part of its bar above the line. The parts are 0.7 and 0.3, which add up to 1. If the first score were larger than the others by 1 or more, the first key would get all the weight.
+# For two keys, τ is (1 + 0.6 - 1) / 2 = 0.3. So the weights are 0.7 and 0.3. If the first score were larger than the others by 1 or more, the first key would get all the weight.
 #
-# In the exercises, you write sparsemax for many rows and a mask. Here we import it, and pass it to `attend` in place of the softmax: `partial` makes a function in which one argument is already given. What does step 9 of our example look at then?
+# We import sparsemax for many rows and a mask, and pass it to `attend` in place of the softmax: `partial` makes a function in which one argument is already given. What does step 9 of our example look at then?
 
 # %% tags=["nbval-check-output"]
 sparse = partial(attend, normalise=sparsemax)
@@ -229,7 +225,7 @@ print("softmax:  ", by_attend[0, 0, 9])  # the first head, step 9
 print("sparsemax:", by_sparsemax[0, 0, 9])
 
 # %% [markdown]
-# Sparsemax gives half of the weight to each of the two equal keys, and nothing to the other eight. So it finds the right key more clearly, but it does not know which of the two came last.
+# Sparsemax gives half of the weight to each of the two equal keys, and nothing to the other eight. But it does not know which of the two came last.
 #
 # ## Another memory
 #
@@ -239,34 +235,20 @@ print("sparsemax:", by_sparsemax[0, 0, 9])
 #
 # On the right, the query stands in front of two sums, which do not depend on it. So these two sums are all that has to be kept.
 #
-# What must φ be like? Let the query be 1, and let the keys be 1 and -1. Calculate the two weights by hand: first with φ(x) = x, and then with elu(x) + 1, which is $x + 1$ above 0 and $e^x$ below.
-
-
-# %% tags=["nbval-check-output"]
-def unchanged(x):
-    return x
-
-
-def positive(x):
-    return F.elu(x) + 1
-
-
-for phi in (unchanged, positive):
-    products = phi(torch.tensor([1.0])) * phi(torch.tensor([1.0, -1.0]))  # T
-    print(f"{phi.__name__}: products", products, "weights", products / products.sum())
-
-# %% [markdown]
-# With φ(x) = x the products are 1 and -1. Their sum is 0, and we cannot divide by it. With elu(x) + 1 all products are positive, and so are the weights.
+# The function φ is elu(x) + 1, which is $x + 1$ above 0 and $e^x$ below. So all products are positive, and so are the weights.
 #
 # Now we write linear attention in two ways: with weights, as the left side of the equation says, and with the two sums, as the right side says. Both must give the same context. How many numbers do the two sums hold, after our ten steps and after a thousand?
 
 
 # %%
-def linear(query, key, value, mask, phi=positive, divide=True):
-    products = phi(query) @ phi(key).mT  # B H T T
+def positive(x):
+    return F.elu(x) + 1
+
+
+def linear(query, key, value, mask):
+    products = positive(query) @ positive(key).mT  # B H T T
     weights = products.masked_fill(~mask, 0.0)  # B H T T
-    if divide:
-        weights = weights / weights.sum(-1, keepdim=True)
+    weights = weights / weights.sum(-1, keepdim=True)
     return weights @ value, weights
 
 
@@ -297,40 +279,22 @@ print("numbers in all keys and values:", key[0, 0].numel() + value[0, 0].numel()
 #
 # $$S_t = S_{t-1} + \beta\, k_t\,(v_t - S_{t-1}^\top k_t)^\top$$
 #
+# The function `delta` of the course computes all steps at once. It makes queries and keys of length 1, because only then a key reads exactly what was written.
+#
 # In our ten steps, the key 106 comes with the value 1 at step 0 and with the value 3 at step 6. With β = 1, what does this key read after step 0, and what after step 6?
 
 # %% tags=["nbval-check-output"]
-S = torch.zeros(7, 1)  # D E
-beta = 1.0
-asked_for = key[0, 0, :1]  # 1 D: the key 106, from step 0
+asked_for = key[:, :, :1].expand(1, 4, 10, 7)  # B H T D: at each step the key 106
+reads, _ = delta(asked_for, key, value, mask)  # B H T E: with β = 1
 for t in range(10):
-    k = key[0, 0, t : t + 1]  # 1 D: the row of step t
-    v = value[0, 0, t : t + 1]  # 1 E
-    S = S + beta * k.mT @ (v - k @ S)  # D E
-    print(f"after step {t} the key 106 reads {(asked_for @ S).item():.0f}")
+    print(f"after step {t} the key 106 reads {reads[0, 0, t].item():.0f}")
 
 # %% [markdown]
 # The key 106 reads 1 from step 0 on, and 3 from step 6 on. At step 6 the memory already held 1, so the rule added the difference, 2. Other keys leave this value alone, because our one-hot keys are at right angles to each other.
 #
-# But seven keys can be at right angles only if they have seven dimensions. What happens if a key is not at right angles to the others? In two dimensions, the memory holds 1 for the key (1, 0), and 2 for the key (0, 1). Now the key (0.6, 0.8) comes with the value 5. What do the three keys read then?
-
-# %%
-keys = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]])  # T D
-S = torch.tensor([[1.0], [2.0]])  # D E
-k = keys[2:]  # 1 D: the new key
-v = torch.tensor([[5.0]])  # 1 E
-after = S + k.mT @ (v - k @ S)  # D E: with β = 1
-half = S + 0.5 * k.mT @ (v - k @ S)  # D E: with β = 0.5
-print(f"the new key reads {(k @ S).item():.1f} before the write")
-print(f"and {(k @ after).item():.1f} after it, or {(k @ half).item():.1f} with β = 0.5")
-shown.draw_reads(keys, keys @ S, keys @ after)
-
-# %% [markdown]
-# With β = 1 the new key reads 5, as it should. But the two old keys no longer read 1 and 2. The new key **overlaps** with them: the dot product of (1, 0) and (0.6, 0.8) is 0.6. The dotted line shows how far the new key reaches in the direction of (1, 0). So 0.6 of the change of 2.8 reaches the key (1, 0), too, and it reads 1 + 1.68.
-#
 # ## Do our attentions keep their promises?
 #
-# Now we have five attentions. For the delta rule we take the function of the course, which computes all steps at once. It makes queries and keys of length 1, because only then a key reads exactly what was written. Which of the five break a promise?
+# Now we have five attentions. Which of the five break a promise?
 
 # %% tags=["nbval-check-output"]
 ours = {
@@ -374,11 +338,11 @@ reveal("20.wins", shown.best_in("latest"))
 #
 # In `once` the order is different. Sparsemax still gets everything right at 128 steps, where `attend` with its softmax does not. So it was the softmax that cost `attend` these answers. ALiBi loses answers in long sequences, and the delta rule loses many more.
 #
-# Linear attention has the fewest right answers in both worlds.
+# Linear attention has the fewest right answers in both worlds. Our ten steps suggest a reason: φ makes all products positive, so each of the eight other keys got 0.091 of the weight.
 #
 # ## What does the delta rule forget?
 #
-# Why does the delta rule do so badly in `once`? This world writes 32 to 128 different keys, but in 16 dimensions at most 16 keys can be at right angles. So new keys overlap with old ones. We write 128 random keys in 16 dimensions, and ask for a key that came 0, 8, 32 or 96 steps ago. Which of them still read the right value?
+# Why does the delta rule do so badly in `once`? This world writes 32 to 128 different keys, but in 16 dimensions at most 16 keys can be at right angles. So a new key **overlaps** with old ones: its dot product with them is not 0. If it is 0.6, then 0.6 of each change that the new key makes reaches the old key, too. We write 128 random keys in 16 dimensions, and ask for a key that came 0, 8, 32 or 96 steps ago. Which of them still read the right value?
 
 # %%
 draw = torch.Generator().manual_seed(0)
@@ -395,54 +359,13 @@ for ago in (0, 8, 32, 96):
 # %% [markdown]
 # The latest key always reads its value, and a key of 8 steps ago mostly does. What came 96 steps ago is lost: a guess would be right one time in eight, too. So a delta rule with few dimensions remembers the latest keys only. In `once`, the query may be an old key.
 #
-# ## Take one part out
-#
-# Why does linear attention lose in both worlds? Perhaps its memory is too small. We need not guess: we take a part out, train again, and compare. We begin with φ and the division by the sum. Without them, the memory is no larger than before. So if the result becomes better, the size was not the reason.
-#
-# The delta rule is in the list, too. If it does not read before it writes, it only adds $k v^\top$, for keys of length 1. That is linear attention with another φ and without the division.
-
-# %% tags=["nbval-check-output"]
-unit = partial(F.normalize, dim=-1)  # makes vectors of length 1
-without = {
-    "φ": partial(linear, phi=unchanged),
-    "the division": partial(linear, divide=False),
-    "φ and the division": partial(linear, phi=unchanged, divide=False),
-    "the reading of the delta rule": partial(linear, phi=unit, divide=False),
-}
-part = "φ and the division"
-world = "once"
-predict("20.part", ...)
-
-# %% tags=["reveals"]
-print(f"Without {part}, from short to long sequences:")
-its_shares = trained(without[part], world)
-print(f"{world}: {its_shares}")
-reveal("20.part", its_shares[0])
-
-# %% [markdown]
-# Without φ and the division, nearly all answers are right at 32 steps, where linear attention had fewer than half. So the size of its memory was not the reason.
-#
-# Our ten steps suggest another reason. There each of the eight other keys got 0.091 of the weight, because φ makes all products positive. Without φ, the products of keys at right angles are 0, so the others get nothing.
-#
-# **Your turn**: choose another part and world above, such as `"the reading of the delta rule"` and `"latest"`, predict, and run the two cells again.
-#
-# The next picture has all four parts, with three seeds each. It shows how the share of right answers changes, compared with the whole attention of the same seed. Marks on the right of the line are gains, and "both" are φ and the division. Which part helps in one world and harms in the other?
-
-# %%
-shown.draw_taken_out()
-
-# %% [markdown]
-# The reading of the delta rule does: without it, the delta rule gets better in `once` and much worse in `latest`. So the reading is what wins `latest`.
-#
-# The picture also warns us. Without φ alone, or without the division alone, linear attention gets worse in both worlds. Only without both does it get better, and we do not know why. What a part does can depend on the other parts.
-#
 # ## So: what will your own attention be?
 #
 # An attention of your own changes one part, for a reason that you can write down. Here is an example, in the order of the report that you will write in the exercises.
 #
 # **The reason.** ALiBi knows the order, so it does well in `latest`. But in `once` it loses old keys, because each of its heads prefers what came lately. Do all heads have to do so?
 #
-# **The change.** We change the slopes. Two of the four heads get the slope 0, as in `attend`. The other two get ALiBi's first slope, 1/4.
+# **The change.** Two of the four heads get the slope 0, as in `attend`. The other two get ALiBi's first slope, 1/4.
 
 
 # %%
@@ -484,7 +407,7 @@ for name, one in {"attend": attend, "ALiBi": alibi, "mine": mine}.items():
 # - in `once` 1.00, as much as `attend` has, because two heads are as in `attend`
 # - in `latest` 0.80, less than ALiBi has in the picture above, because only two heads know the order
 #
-# For 128 steps, we expect more than ALiBi in `once`. Change our two numbers if you expect something else. Then run the cell: it trains two models in each world, which takes some seconds. First it tries the promises. The function `compared.report` is the one of the exercises. How close do our two numbers come?
+# For 128 steps, we expect more than ALiBi in `once`. Change our two numbers if you expect something else. Then run the cell: it trains two models in each world, which takes some seconds. How close do our two numbers come?
 
 # %%
 expected = {"once": 1.00, "latest": 0.80}
@@ -492,9 +415,9 @@ report = compared.report("mine", mine, 2, promises, expected)
 print(report)
 
 # %% [markdown]
-# **The result.** For `once` our expectation was right. In `latest`, `mine` is better than we expected, and far better than the dot product at every length. The second picture shows the weights of one model in `latest`, as a mean over its heads. Many of the squares with much weight lie near the diagonal, where the latest keys are.
+# **The result.** For `once` our expectation was right. In `latest`, `mine` is better than we expected, and far better than the dot product at every length. The second picture shows the weights of one model in `latest`.
 #
-# `mine` comes from ALiBi, so we compare it with ALiBi, too, at 128 steps and for the same seeds. A plus means that `mine` has more right answers. Is it better in both worlds?
+# **Which part does it?** To see what a part does, we take it out, and compare runs with the same seed. Without the slopes of 1/4, `mine` is the dot product. With a slope in every head, it is like ALiBi. The table compares it with both, at 128 steps. A plus means that `mine` has more right answers. Is it better in both worlds?
 
 # %%
 shown.beside(report, "dot product", "ALiBi")
@@ -502,7 +425,7 @@ shown.beside(report, "dot product", "ALiBi")
 # %% [markdown]
 # `mine` is not better in both worlds. In `once` it has clearly more right answers than ALiBi, with both seeds, as we expected. In `latest` it has slightly fewer. So two heads without a slope keep the old keys, and cost little of the order.
 #
-# **What we do not know.** Two seeds are only a hint. We have not shown other slopes or another number of such heads, and no other world.
+# **What we do not know.** Two seeds are only a hint. We have not tried other slopes, or another number of such heads.
 #
 # So this is what your own attention will be: one changed part, a reason, promises that are tested, and an expectation that is written down before the run. Try yours in place of `mine`. For instance, sparsemax wins in `once`: what if `mine` had sparsemax in place of the softmax?
 #
@@ -531,8 +454,8 @@ check("20.q5", ...)
 # - What will your own attention be? One that changes a part for a reason: the score, the normaliser or the memory. You say before the run what it promises and what you expect.
 # - Promises are tests. If all are kept, no fault has appeared in what was tried. Trust a promise more once it has found a fault.
 # - In our worlds sparsemax wins `once`, and the delta rule wins `latest`. ALiBi comes second in `latest`, but loses old keys. Linear attention has a memory of fixed size, and the fewest right answers.
-# - To see what a part does, take it out and compare seed by seed. The answer can depend on the other parts: linear attention gets worse without φ or without the division, and better without both.
-# - A memory of fixed size forgets. But with every token, softmax has to keep more keys and values, and the delta rule does not. Today's [Qwen3-Next](https://huggingface.co/Qwen/Qwen3-Next-80B-A3B-Instruct) and [Kimi Linear](https://arxiv.org/abs/2510.26692) combine the two: three of four layers have a delta rule that can also fade its memory, and the fourth has softmax.
+# - To see what a part does, take it out and compare seed by seed.
+# - A memory of fixed size forgets. But with every token, softmax has to keep more keys and values, and the delta rule does not.
 #
 # **Exercises**: [open them](../exercises/20_your_own_attention_exercises.ipynb)
 #

@@ -124,9 +124,4 @@ predictions = (
         "What share of the answers is right in `latest`, in sequences of 32 steps, from 0 to 1?",
         why="Nothing tells the model which of the steps with the same key is the latest. The value that came most often would be right nearly as often.",
     ),
-    Prediction(
-        "20.part",
-        "Without this part, what share of the answers is right in the world you chose, in sequences of 32 steps, from 0 to 1?",
-        why="The last picture of this section shows every part, with three seeds each.",
-    ),
 )

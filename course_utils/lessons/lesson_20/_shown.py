@@ -6,11 +6,8 @@ No task is declared here. The attentions themselves, and how they are trained, s
 from statistics import fmean
 
 from course_utils.data.measured import by_seed
-from course_utils.figures import plots
 from course_utils.figures.tables import table
 from course_utils.models import compared, properties, variants
-
-TAKEN_OUT = (("linear", "φ"), ("linear", "the division"), ("linear", "both"), ("delta rule", "the reading"))
 
 
 def who_breaks(attentions, promises=properties.PROMISES):
@@ -36,32 +33,6 @@ def best_in(world):
         return sum(fmean(shares(name, world, length).values()) for length in (32, 128))
 
     return max(variants.VARIANTS, key=mean)
-
-
-def draw_reads(keys, before, after):
-    """Draw keys of width 2 as arrows, each with what it reads before a write and after it, and the overlap of the first and the last."""
-    ax = plots.axes(width=4.2, height=3.4)
-    names = [f"{old:.3g} → {new:.3g}" for old, new in zip(before.flatten(), after.flatten(), strict=True)]
-    plots.directions(keys, names, title="what each key reads, before → after", ax=ax)
-    overlap = (keys[0] @ keys[-1]).item()
-    x, y = (overlap * keys[-1]).tolist()
-    ax.plot([keys[0, 0], x], [keys[0, 1], y], "k:")  # from the first key straight onto the last
-    ax.text(x / 2 + 0.04, y / 2 - 0.04, f"{overlap:.1f}")
-    ax.set(xlim=(-0.2, 1.6), ylim=(-0.2, 1.3))
-
-
-def draw_taken_out():
-    """Draw how the share of right answers changes without a part, seed by seed, in both worlds."""
-    for world, ax in zip(compared.WORLDS, plots.axes(2, width=4.6, height=3), strict=True):
-        rows = {}
-        for whole, part in TAKEN_OUT:
-            row = rows[f"{whole} →\nwithout {part}"] = {}
-            for length in (32, 128):
-                before, after = shares(whole, world, length), shares(f"{whole} without {part}", world, length)
-                row[f"{length} steps"] = [share - before[seed] for seed, share in after.items()]
-        ax.axvline(0, color="0.6", linewidth=1)
-        plots.dots(rows, f"{world}: change in the share right", ax=ax, xlim=(-0.75, 0.65))
-    ax.set_yticklabels([])  # the same as on the left
 
 
 def beside(report, *others):

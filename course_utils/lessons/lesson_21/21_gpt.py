@@ -13,13 +13,13 @@ from course_utils.figures import diagrams, plots
 from course_utils.figures.tables import table
 from course_utils.lessons.lesson_21._comparisons import (
     bits_by_counting,
-    compare_changes,
     compare_interventions,
     draw_layers,
     letters_to_copy,
 )
 from course_utils.models import induction
 from course_utils.models.attention import causal_mask
+from course_utils.models.gpt import nucleus, top_k
 from course_utils.models.induction import AttentionAlone
 from course_utils.models.plain import sinusoidal_positions
 from course_utils.models.train_model import train_model
@@ -222,7 +222,7 @@ with torch.no_grad():
 reveal("21.bits", round(by_model.mean().item(), 2))
 
 # %% [markdown]
-# Is that good? We compare our GPT with an **n-gram** model, which only counts. It counts in the same tales which character followed the last seven. If it has seen these seven too rarely, it leans on the last six, and so on. You need not follow its code.
+# Is that good? We compare our GPT with an **n-gram** model, which only counts. It counts in the same tales which character followed the last seven, or fewer.
 #
 # The second column of the table is the mean over the letters that can be copied: the second and third letter of a name that comes again. Does our GPT copy better than the counts?
 
@@ -239,7 +239,7 @@ columns = ["bits per character", "bits per letter to copy"]
 table(rows, columns, corner="unseen tales", digits=2)
 
 # %% [markdown]
-# Where a cell sums up several runs, it gives their mean, with the lowest and the highest in brackets. Our GPT copies better than the counts, and it also needs fewer bits for all characters together. It does not reach the limit in 700 steps. With three times as many steps, five GPTs come close to it. So a GPT can learn to copy letters of a name better than by counting, and we want to know how.
+# Where a cell sums up several runs, it gives their mean, with the lowest and the highest in brackets. Our GPT copies better than the counts, and it also needs fewer bits for all characters together. With three times as many steps, five GPTs come close to the limit. How can a GPT copy letters of a name?
 #
 # ## How can a model copy?
 #
@@ -297,23 +297,7 @@ table(rows, columns, corner="500 texts", digits=2)
 # - **Top-k** (Fan et al. 2018) keeps the k most probable characters.
 # - The **nucleus** (Holtzman et al. 2020) keeps the smallest set of the most probable characters whose sum reaches a threshold, such as 0.9.
 #
-# What is kept is divided by its sum. Take the probabilities 0.5, 0.3, 0.15 and 0.05: what does a nucleus of 0.9 make of them?
-
-
-# %%
-def top_k(p, k):  # V
-    smallest = p.topk(k).values[-1]  # the smallest probability that is kept
-    kept = torch.where(p >= smallest, p, 0.0)  # V
-    return kept / kept.sum()
-
-
-def nucleus(p, threshold):  # V
-    kept = torch.zeros_like(p)  # V
-    for i in p.argsort(descending=True, stable=True):  # the most probable one first
-        if kept.sum() >= threshold:
-            break
-        kept[i] = p[i]
-    return kept / kept.sum()
+# What is kept is divided by its sum. Take the probabilities 0.5, 0.3, 0.15 and 0.05: what does a nucleus of 0.9 make of them? You write the nucleus in the exercises. Here we import it.
 
 
 # %% tags=["nbval-check-output"]
@@ -367,19 +351,7 @@ for choose in (most_probable, from_nucleus, at_temperature_2):
         print("   ", write(model, prompt, choose, seed))
 
 # %% [markdown]
-# The two texts are the same if we take the most probable character each time, because chance plays no part then. At temperature 2, improbable letters come more often, and more words are misspelt. Our GPT also makes mistakes without chance. It often gets the first letter of a name right and the rest wrong: after 700 steps, a letter to copy still costs it more than a bit.
-#
-# **Your turn**: no tale that our GPT has read is about a king. Run the next cell with other seeds. What becomes of the king?
-
-# %%
-write(model, "\nthere was a king called Moe. ", from_nucleus, seed=0)
-
-# %% [markdown]
-# <details><summary>Answer</summary>
-#
-# In our runs, an animal takes his place as soon as a sentence begins with "the". Our GPT has learned that a kind of animal stands there, and no tale has taught it that a king can stand there, too.
-#
-# </details>
+# The two texts are the same if we take the most probable character each time, because chance plays no part then. At temperature 2, improbable letters come more often, and more words are misspelt.
 #
 # ## What has changed since 2017?
 #
@@ -389,7 +361,7 @@ write(model, "\nthere was a king called Moe. ", from_nucleus, seed=0)
 diagrams.decoder_only(new=["embedding", "causal", "feed-forward", "norm"])
 
 # %% [markdown]
-# The way of the text stays as it was: it goes from the embedding through N layers with one residual stream to the readout. What has changed is inside the marked boxes: the positions, the attention, the feed-forward network and the norms. We take the four changes one by one.
+# The way of the text stays as it was: it goes from the embedding through N layers with one residual stream to the readout. What has changed is inside the marked boxes: the positions, the attention, the feed-forward network and the norms.
 #
 # **RMSNorm** (Zhang and Sennrich 2019) takes the place of the layer norm. It subtracts no mean, and has a gain g but no bias. ε is tiny, as before.
 #
@@ -420,33 +392,7 @@ print("LayerNorm", nn.LayerNorm(3)(x).detach())
 #
 # $$\text{SwiGLU}(x) = \big(\text{SiLU}(x W_\text{gate}) \odot x W_\text{up}\big)\, W_\text{down}$$
 #
-# Like all linear layers of Llama 3, these have no biases. A feed-forward network has two matrices, and SwiGLU has three. So we give SwiGLU 2F/3 hidden units in place of F. Which of the two has more weights then?
-
-
-# %% tags=["nbval-check-output"]
-class SwiGLU(nn.Module):
-    def __init__(self, D, F):
-        super().__init__()
-        hidden = 2 * F // 3
-        self.gate = nn.Linear(D, hidden, bias=False)
-        self.up = nn.Linear(D, hidden, bias=False)
-        self.down = nn.Linear(hidden, D, bias=False)
-
-    def forward(self, x):  # B T D
-        z = self.gate(x)  # B T 2F/3
-        gate = z * z.sigmoid()  # B T 2F/3: SiLU
-        return self.down(gate * self.up(x))  # B T D
-
-
-for network in (FeedForward(48, 192), SwiGLU(48, 192)):
-    count = 0
-    for name, weights in network.named_parameters():
-        if "bias" not in name:
-            count += weights.numel()
-    print(type(network).__name__, count)
-
-# %% [markdown]
-# Both have the same number of weights, because three matrices of 2F/3 hidden units are as large as two of F.
+# Like all linear layers of Llama 3, these have no biases. You write SwiGLU in the exercises. A feed-forward network has two matrices, and SwiGLU has three. With 2F/3 hidden units in place of F, SwiGLU has as many weights.
 #
 # **Rotary positions** are the third change. Lesson 11 has shown them: the queries and keys are turned by their position, and nothing is added to the embeddings.
 #
@@ -470,28 +416,7 @@ for G in (32, 8):
 # %% [markdown]
 # With 8 groups, the cache takes 1 GiB in place of 4. Four heads in a row share a group: heads 0 to 3 use group 0, and heads 4 to 7 use group 1.
 #
-# ## Do the four changes help?
-#
-# We put each change into a model of 2017, our GPT, and train it in the same way. We also train models with all four changes, and with all but one. Each has five seeds, and nearly as many parameters. How many of the four changes lower the bits of the model of 2017 with each of the five seeds?
-
-# %% tags=["nbval-check-output"]
-predict("21.change", ...)
-
-# %% tags=["reveals"]
-print("Difference in bits per character that each change makes, seed by seed:")
-rows = compare_changes()
-helpful = 0
-for in_2017, _ in rows.values():
-    if (in_2017 < 0).all():
-        helpful += 1
-reveal("21.change", helpful)
-columns = ["put into the model of 2017", "added to the other three"]
-table(rows, columns, corner="change, five seeds, 700 steps")
-
-# %% [markdown]
-# None of the four changes lowers the bits with each seed, neither alone nor added to the other three. The differences have both signs, so these runs show no gain.
-#
-# Why do today's models have these parts, then? Their authors give reasons that these runs cannot show. RMSNorm has less to compute. SwiGLU was better in the larger models that Shazeer tried. With rotary positions, a score depends on positions only through their distance (lesson 11). Grouped queries make the cache smaller.
+# Why do today's models have these four parts? In our small models, [none of the four](../docs/measurements.md#a-small-gpt-and-what-has-changed-since-2017) lowered the bits with each of five seeds. Their authors give reasons that small models cannot show. RMSNorm has less to compute. SwiGLU was better in the larger models that Shazeer tried. With rotary positions, a score depends on positions only through their distance (lesson 11). Grouped queries make the cache smaller.
 #
 # ## A softmax in one pass
 #
@@ -529,7 +454,7 @@ print("as usual: ", scores.softmax(-1) @ values)
 # %% [markdown]
 # After the first block, $m = 2$ and $\ell = 0.368 + 1 + 0.135 = 1.503$. After the second, $m = 3$ and $\ell = 0.368 \cdot 1.503 + 1 + 0.135 + 0.050 = 1.738$. The context is the same as with the usual softmax.
 #
-# So the scores of a block can be forgotten before the next block comes. For 4,096 positions, all scores of one head are 4,096 · 4,096 numbers. With 4 bytes each, they would take 64 MiB. The result is the same attention, so no model has to be trained anew.
+# So the scores of a block can be forgotten before the next block comes. The result is the same attention, so no model has to be trained anew.
 #
 # ## From a GPT to an assistant
 #

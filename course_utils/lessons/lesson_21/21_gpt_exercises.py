@@ -1,5 +1,5 @@
 # %% [markdown]
-# The first four tasks are short: the size of a cache, the loss of a language model, the feed-forward network of today, and the choice of the next id. Keep the other four for a second day: heads that share keys and values, attention in one pass, a whole GPT, and a test that finds wrong caches. At the end, your GPT is trained and writes.
+# The first three tasks are short: the loss of a language model, the feed-forward network of today, and the choice of the next id. Keep the other four for a second day: heads that share keys and values, attention in one pass, a whole GPT, and a test that finds wrong caches. At the end, your GPT is trained and writes.
 #
 # The letters: B sentences, T positions, S keys, V vocabulary, D width of the model, F width between the layers of a network, H heads, d the width of a head, G groups of heads that share keys and values. A mask is True where a position may be attended to.
 
@@ -11,40 +11,6 @@ from torch import nn
 from course_utils import check, hint, progress, solution
 from course_utils.learner.own import train_own
 from course_utils.models.speaking import go_on, train_speaker
-
-# %% [markdown]
-# ## 21.cache_bytes
-#
-# While a decoder writes, each layer keeps the keys and the values of every position. Return how many bytes they take for one text. Each layer has `heads` heads of width `d`, which share keys and values in `groups` groups. As an example, Llama 3 8B has 32 layers, 32 heads, 8 groups and heads of width 128 (Llama Team, 2024, table 3).
-
-
-# %%
-def cache_bytes(layers, heads, groups, d, length, bytes):
-    """Return how many bytes the keys and values of a text take.
-
-    Args:
-        layers: how many layers the decoder has.
-        heads: H, in each layer.
-        groups: G, in each layer.
-        d: the width of a head.
-        length: how many positions there are.
-        bytes: how many bytes one number takes.
-
-    Returns:
-        The number of bytes, a whole number.
-
-    Example:
-        >>> cache_bytes(layers=2, heads=4, groups=1, d=8, length=10, bytes=2)
-        640
-    """
-    ### BEGIN SOLUTION
-    of_position = 2 * layers * groups * d
-    return of_position * length * bytes
-    ### END SOLUTION
-
-
-# %%
-check("21.cache_bytes", cache_bytes)
 
 # %% [markdown]
 # ## 21.next_token_loss
@@ -123,7 +89,7 @@ check("21.swiglu", swiglu)
 #
 # Before the next id is drawn, improbable ids are often removed. A **nucleus** is the smallest set of the most probable ids whose probabilities sum to `p` or more (Holtzman et al., 2020). Take the most probable id, then the next one, until the sum reaches `p`. The id that reaches it still belongs to the set. If two ids are equally probable, the smaller one comes first.
 #
-# You get **logits**, while the lesson's function gets probabilities. Return V probabilities, each at its id: 0 outside the set. Inside the set, divide the probabilities by their sum. `p` is above 0, and at most 1.
+# You get **logits**. Return V probabilities, each at its id: 0 outside the set. Inside the set, divide the probabilities by their sum. `p` is above 0, and at most 1.
 
 
 # %%

@@ -1,4 +1,4 @@
-"""What lesson 21 compares, for its tables and pictures: counts beside a GPT, interventions on an induction head, four changes seed by seed.
+"""What lesson 21 compares, for its tables and pictures: counts beside a GPT, interventions on an induction head.
 
 No task is declared here. Shape letters: N rows of tales, T characters of a row, B texts, V characters or words there are.
 """
@@ -13,7 +13,6 @@ from course_utils.figures import plots
 from course_utils.models.induction import induction_scores
 
 V = len(CHARACTERS)
-CHANGES = ("RMSNorm", "rotary positions", "SwiGLU", "grouped queries")
 
 
 def bits_by_counting(train, test, most):
@@ -90,14 +89,3 @@ def draw_layers(model, words):
     for i, ax in enumerate(plots.axes(2, width=4.6, height=4)):
         shown = weights[i][0].detach()
         plots.weights(shown, labels, labels, f"layer {i + 1}", ax, "keys: words", "queries: words", marked=frames[i])
-
-
-def compare_changes():
-    """Return for each change by how many bits per character it alters a GPT, one number for each seed: put into that of 2017, and beside the other three."""
-    base, four = _bits("2017"), _bits("all four")
-    return {change: [_bits(f"2017 + {change}") - base, four - _bits(f"all but {change}")] for change in CHANGES}
-
-
-def _bits(setup):
-    """The measured bits per character, one number for each seed."""
-    return torch.tensor([*by_seed("gpt", "bits", setup=setup).values()])

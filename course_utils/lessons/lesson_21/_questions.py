@@ -110,9 +110,4 @@ predictions = (
         "How many bits per character will our GPT need for tales that it has not seen?",
         why="The rules leave 0.37 bits open, and our GPT needs more than that.",
     ),
-    Prediction(
-        "21.change",
-        "How many of the four changes lower the bits of the model of 2017 with each of the five seeds?",
-        why="In this small model, after 700 steps, every change raises the bits with some seeds and lowers them with others.",
-    ),
 )
