@@ -124,7 +124,7 @@ temperature_explorer
 #
 # $$g(x_s) = x_s^\top \theta$$
 #
-# A word gets a high score if its vector points in the direction of θ. We say that the attention *looks for* this direction, and that it **attends** to the words with much weight. Which of the three words will get the highest score from θ₁ = (0, 1)? In the picture, θ₁ is drawn longer than it is, with a thin line along its direction.
+# A word gets a high score if its vector reaches far in the direction of θ. We say that the attention *looks for* this direction, and that it **attends** to the words with much weight. Which of the three words will get the highest score from θ₁ = (0, 1)? In the picture, θ₁ is drawn longer than it is, with a thin line along its direction.
 
 # %%
 theta_1 = torch.tensor([0.0, 1.0])  # D: looks for negation
@@ -157,7 +157,7 @@ for theta in (theta_1, theta_2, 5 * theta_2):
 diagrams.fixed_attention()
 
 # %% [markdown]
-# The word vectors go into the scores and into the weighted sum. B is the number of sentences in a batch. The box "mask" comes when we train.
+# The word vectors go into the scores and into the weighted sum. B is the number of sentences in a batch. We come to the box "mask" when we train.
 #
 # ## Can a word's weight depend on the other words?
 #
@@ -250,7 +250,7 @@ for case in cases:
 # %% [markdown]
 # Three cases are right, and "the film was not great" is wrong: its output should be below 0. "not" draws weight away from the opinion. So the context moves towards the vector of "not", which is (0, 2). There $w^\top c$ is 0, and the output is $b$, which is positive.
 #
-# Other numbers cannot get all four right, whatever $g$, $w$ and $b$ are. Here is the proof. The weights sum to 1, so $b$ is the weighted sum of as many $b$:
+# No choice of $g$, $w$ and $b$ gets all four right. Here is the proof. The weights sum to 1, so $b = \sum_s a_s b$:
 #
 # $$\text{output} = w^\top \sum_s a_s x_s + b = \sum_s a_s \, (w^\top x_s + b)$$
 #
@@ -296,7 +296,7 @@ for case in cases:
 # %% [markdown]
 # All four signs are right. The brackets hold the two contexts, two numbers for each. (-0.000 is a tiny negative number.)
 #
-# - The first attention looks for "not". Without "not", all its scores are 0, and its context is the mean of the four words. The praise in it is 0.75 or -0.75, and `u` turns it into 6 or -6. With "not", the context is (0, 2), which adds 2.
+# - The first attention looks for "not". Without "not", all its scores are 0, and its context is the mean of the four words. The praise in it is 0.75 or -0.75, and the 8 in `u` turns it into 6 or -6. With "not", the context is (0, 2), to which `u` gives 2.
 # - The second attention looks for "great". If "great" is there, the context is (3, 0), which subtracts 3. Without "great", the first number of the context is 0, so nothing is added. The second number never counts, because the last number of `u` is 0.
 #
 # So the outputs are $6 - 3 = 3$ and $-6$ without "not", and $2 - 3 = -1$ and $2$ with it.
@@ -311,7 +311,7 @@ for case in cases:
 #
 # ## Padding gets no weight
 #
-# Can training find such numbers? Before we train, we need a mask, because in a batch the shorter sentences are filled up with padding. A score of 0 would give padding some weight, since $e^0$ is 1. So its score becomes $-\infty$, and $e^{-\infty}$ is 0.
+# Can training find two such attentions? Before we train, we need a mask, because in a batch the shorter sentences are filled up with padding. A score of 0 would give padding some weight, since $e^0$ is 1. So its score becomes $-\infty$, and $e^{-\infty}$ is 0.
 #
 # Here are the scores of "not great", 2 and 0, and one position of padding. In the mask, True means "may attend", and `~mask` is True where the mask is False. How much weight does padding take if its score is 0?
 
@@ -330,7 +330,7 @@ print("in ours ", masked_softmax(scores, empty))
 #
 # ## Does training find such numbers?
 #
-# We train on 2,000 generated reviews, of which about half contain "not". The test reviews come in groups of four, which differ only in the opinion and in "not". How does one group look?
+# We train on 2,000 generated reviews, of which about half contain "not". The test reviews come in groups of four, which differ only in the opinion and in "not". What does one group look like?
 
 # %%
 learn = generate_reviews(2000, seed=0)
@@ -384,7 +384,7 @@ reveal("02.one_attention", sum(shares[1]) / 5)
 #
 # Let "not" add some number $m$ to each review. Half of the reviews with "not" are good and half are bad. In lesson 01, we saw for such words that the smallest loss has $m = 0$. Then "great" and "not great" get the same output, and a guess is the best that is left.
 #
-# An attention has another loss. Its output is a sum divided by a total, and this total is larger in the reviews with "not".
+# For an attention this argument does not hold. Its output is a sum divided by a total, and this total is larger in the reviews with "not".
 #
 # </details>
 #

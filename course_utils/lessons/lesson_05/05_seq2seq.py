@@ -25,7 +25,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # ## A network that reads word by word
 #
-# First we need a network that turns a sentence of any length into one vector. A **recurrent network** reads one word after another. In between, it keeps a vector, its **state** $s$. At each step $t$, the new state is made from the vector $x_t$ of the word and from the old state:
+# First we need a network that turns a sentence of any length into one vector. A **recurrent network** reads one word after another. From word to word it carries a vector, its **state** $s$. At each step $t$, the new state is made from the vector $x_t$ of the word and from the old state:
 #
 # $$s_t = \tanh(W_x x_t + W_s s_{t-1} + b)$$
 #
@@ -174,7 +174,7 @@ class Seq2Seq(nn.Module):
 # %% [markdown]
 # For the shorter sentence, the last position is padding. The GRU reads padding like any other word, so the state there would depend on how much padding there is. `encode` takes the state at EOS instead. In our batch of two, `last` is [3, 2] and `torch.arange(2)` is [0, 1], so its last line takes position 3 of sentence 0, and position 2 of sentence 1.
 #
-# In `decode`, `s[None]` adds the first axis that `nn.GRU` expects. Besides the logits, `decode` returns its last state. It is used only when the model translates, one word at a time, where there is no padding.
+# In `decode`, `s[None]` adds the first axis that `nn.GRU` expects. Besides the scores of all words, `decode` returns its last state. It is used only when the model translates, one word at a time, where there is no padding.
 #
 # ## The loss
 #
@@ -322,7 +322,7 @@ print("boy called girls:", copied)
 #
 # ## How long may a sentence be?
 #
-# We return to our first model, and let the sentence grow from one word to twelve, which is also the longest in training. In the picture, each row shows the translation of one sentence, with wrong words in a red frame. The grey row shows the right translation of the last sentence. Move the slider: at which length does the first wrong word appear?
+# We return to our first model, and let the sentence grow from one word to twelve, as many as the longest sentences of the training have. In the picture, each row shows the translation of one sentence, with wrong words in a red frame. The grey row shows the right translation of the last sentence. Move the slider: at which length does the first wrong word appear?
 
 # %%
 growing = [
@@ -400,7 +400,7 @@ print(f"12 words out of 40: {12 * log2(40):.0f} bits")
 print(f"64 numbers:         {64 * 32} bits")
 
 # %% [markdown]
-# Twelve words take 64 bits, and the vector has 2,048. So the number of bits is not the limit. The table fits this: the same 64 dimensions hold longer sentences after longer training. Much of the difficulty lies in *learning* how to put a sentence into a vector, and how to read it out again. A wider vector seems to make this easier to learn.
+# Twelve words take 64 bits, and the vector has 2,048. So the number of bits is not the limit. The table fits this: the same 64 dimensions hold longer sentences after longer training. Much of the difficulty lies in *learning* how to put a sentence into a vector, and how to read it out again. A wider vector, which here also makes the network larger, seems to make this easier to learn.
 #
 # ## Does it help to read backwards?
 #
@@ -450,15 +450,15 @@ plots.curves(shown.LENGTHS, gains, xlabel, ylabel, ax=ax, legend="above")
 _ = ax.axhline(0, color="0.6", linestyle=":")
 
 # %% [markdown]
-# In the reversed order, reading backwards makes the result worse. From four to eight words the whole band lies below 0, so this is so with each of the five seeds. In the same order, reading backwards helps at these lengths on average, but not with each seed.
+# In the reversed order, reading backwards makes the result worse. From four to eight words the whole band lies below 0, so it holds with each of the five seeds. In the same order, reading backwards helps at these lengths on average, but not with each seed.
 #
-# Both effects are largest at six words, and even there they are less than 0.1 on average. In the same order, nothing is gained from ten words on. Beyond the twelve words of training, the two curves change places, but the differences are small.
+# Both effects are largest at six words, and even there they are less than 0.1 on average. In the same order, nothing is gained from ten words on. Beyond the twelve words of training, the two curves change places, and the differences are small.
 #
 # The harm in the reversed order is what the idea of Sutskever et al. predicts. But the order of reading does not let one vector hold much longer sentences.
 #
 # ## So: can one vector hold a sentence?
 #
-# One vector can hold a short sentence. With our training, nearly all sentences of three words come through whole, half of those of six words, and none of twelve. A wider vector and longer training move this limit, but at twelve words most sentences still fail. Cho et al. 2014 ("On the Properties of Neural Machine Translation") saw the same in English and French: the longer the sentence, the worse its translation. Sutskever et al. had no such difficulty, with a much larger network. So the limit depends on the model and its training.
+# One vector can hold a short sentence. With our training, nearly all sentences of three words come through whole, half of those of six words, and none of twelve. A wider vector and longer training move this limit, but at twelve words most sentences still fail. Cho et al. 2014 ("On the Properties of Neural Machine Translation") saw the same between English and French: the longer the sentence, the worse its translation. Sutskever et al. had no such difficulty, with a much larger network. So the limit depends on the model and its training.
 #
 # What is wasteful about our model? The encoder has a state after *every* word, and we throw away all of them but the last.
 #
@@ -487,7 +487,7 @@ check("05.q5", ...)
 # - A recurrent network carries a state from word to word. The gates of a GRU decide what it keeps.
 # - The encoder's last state is all that the decoder knows of the source. In training, the decoder reads the right words, moved by one position. Without this shift it learns to copy.
 # - Can one vector hold a sentence? A short one: in our small language nearly all sentences of three words come through whole, and none of twelve.
-# - A wider vector and longer training move the limit to longer sentences. There is room in the vector; using it has to be learned.
+# - A wider vector and longer training move the limit to longer sentences. There seems to be room in the vector, and using it has to be learned.
 # - Reading backwards shortens some distances and lengthens others. Whether it helps depends on the order of the translation.
 #
 # <details><summary>Other names in other texts</summary>

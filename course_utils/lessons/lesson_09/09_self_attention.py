@@ -116,7 +116,7 @@ time_of_product = seconds(at_once, many_words, many_words, many_words)
 print(f"The loop takes {time_of_loop / time_of_product:.0f} times as long.")
 
 # %% [markdown]
-# The loop takes much longer. The computer works on many entries of one large product at the same time, and the loop does many small products one after the other. A recurrent network has only the slow way, because each of its states is made from the state before it. So the first gain of self-attention is that no word waits for another one.
+# The loop takes much longer. The computer works on many entries of one large product at the same time, and the loop does many small products one after the other. Each of them also costs Python some work. A recurrent network has only the slow way, because each of its states is made from the state before it. So the first gain of self-attention is that no word waits for another one.
 #
 # ## A layer that can be trained
 #
@@ -187,7 +187,7 @@ train_model(model, loss_of_batch, seed=0, steps=300, rate=0.01)
 print(f"share of words with the right noun: {share_right(model):.2f}")
 
 # %% [markdown]
-# Every word gets the right noun. So where does each word look? The two rows of "the" do not matter, because we never asked about "the".
+# Nearly every word gets the right noun. So where does each word look? The two rows of "the" do not matter, because we never asked about "the".
 
 # %%
 sentence = "the sad dog took the wooden ball"
@@ -200,7 +200,7 @@ plots.weights(weights, sentence.split(), sentence.split())
 #
 # ## The second gain: one step to every word
 #
-# "sad" and "dog" are neighbours, but a word may also need one that is far away. How far is the way? We compare self-attention with three other layers:
+# "sad" and "dog" are neighbours, but a word may also need one that is far away. How many layers does it take to get there? We compare self-attention with three other layers:
 #
 # - A **recurrent** layer hands its state on from word to word (lesson 05).
 # - A **convolution** computes each output from k words, here from 2. It multiplies each of them by a matrix of its own, and adds the results. In the first layer, the two words are neighbours. In the next layers, they are 2 and then 4 positions apart.
@@ -212,7 +212,7 @@ plots.weights(weights, sentence.split(), sentence.split())
 diagrams.paths()
 
 # %% [markdown]
-# Self-attention needs one step, the recurrent layer eight, the convolution three, and restricted self-attention four. This number is the **longest path** of a layer. In a longer sentence, the other three have longer paths. So the second gain of self-attention is that any two words are one step apart.
+# Self-attention needs one step, the recurrent layer eight, the convolution three, and restricted self-attention four. This number is the **longest path** of a layer. In a longer sentence, the other three have longer paths. So the second gain of self-attention is that any two words are one step apart. Whether this helps a model to learn, we test at the end.
 #
 # ## The first price: the order is lost
 #
@@ -268,7 +268,7 @@ for name, mask in masks.items():
 table(rows, ["0", "1", "2", "3", "4"], corner="output at position")
 
 # %% [markdown]
-# Without a mask, all outputs move. With the causal mask, only those at positions 3 and 4 do, so no word before positions 3 and 4 sees these two. In an exercise, you test this for every position.
+# Without a mask, all outputs move. With the causal mask, only those at positions 3 and 4 do, so the words at positions 0 to 2 do not see these two. In an exercise, you test this for every position.
 #
 # In training, nothing waits even with this mask: the right words are all there, as in the teacher forcing of lesson 05, and the layer computes all positions at once. But when a decoder writes, each new word has to wait for the words before it.
 #
@@ -285,7 +285,7 @@ table(rows, ["0", "1", "2", "3", "4"], corner="output at position")
 #
 # **Sequential steps** are steps that wait for each other. In the last row, r is 2 · radius + 1.
 #
-# The work of self-attention grows with the square of n, so it has more work than a recurrent layer in a long text. Is that so in a short one, too?
+# The work of self-attention grows with the square of n, so in a long text it does more work than a recurrent layer. Is that so in a short one, too?
 
 # %% tags=["nbval-check-output"]
 predict("09.cheaper", ...)
@@ -295,7 +295,7 @@ print("The work of the recurrent layer, divided by that of self-attention:")
 reveal("09.cheaper", 512 / 50)
 
 # %% [markdown]
-# By the formulas, it is the other way round in a short text: the recurrent layer has about ten times as much work. By them, self-attention has less work if a sentence has fewer words than its vectors have dimensions.
+# In a short text the formulas say the opposite: the recurrent layer does about ten times as much work. Self-attention does less whenever a sentence has fewer words than its vectors have dimensions.
 #
 # PyTorch can count what a layer really multiplies. Here k = 3 and the radius is 4. Does self-attention multiply less than the recurrent layer for 50 words?
 
@@ -401,7 +401,7 @@ plots.curves(distances, runs, "distance", label, ax=ax, theory=guess, legend="ab
 #
 # ## So: what if every word looks at every word at once?
 #
-# Then no word waits for another one, and any two words are one step apart. Waiting less makes it fast. Whether the short path helps depends on the task: in ours, an LSTM answered as well. Each word can learn to find the word that it needs. But the order of the words is lost, a decoder needs a mask that hides later words, and work and memory grow with the square of the length.
+# Then no word waits for another one, and any two words are one step apart. The short path did not help in our task, where an LSTM answered as well. Each word can learn to find the word that it needs. But the order of the words is lost, a decoder needs a mask that hides later words, and work and memory grow with the square of the length.
 #
 # ## Questions
 #

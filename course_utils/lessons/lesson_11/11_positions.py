@@ -15,7 +15,7 @@ from course_utils.translation.translate import translate
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 
 # %% [markdown]
-# The sentences *a dog chases a boy* and *a boy chases a dog* have the same words, but not the same meaning. But lesson 09 has shown that self-attention does not notice the order of the words: in another order, each word gets the same vector as before. In this lesson we tell a model where each word stands, its **position**. We compare four ways to do so, and see which of them also works in texts longer than those in training.
+# The sentences *a dog chases a boy* and *a boy chases a dog* have the same words, but not the same meaning. Lesson 09 has shown that self-attention does not notice the order of the words: in another order, each word gets the same vector as before. In this lesson we tell a model where each word stands, its **position**. We compare four ways to do so, and see which of them also works in texts longer than those in training.
 #
 # ## The same words in another order
 #
@@ -29,7 +29,7 @@ model.embedding.positions.zero_()
 print("without positions:", translate(model, subwords, texts))
 
 # %% [markdown]
-# Without positions, both sentences get the same translation. For the encoder they are the same set of words. The translation is right for one of the two sentences, but only by luck.
+# Without positions, both sentences get the same translation. For the encoder they are the same set of words. The translation is right for one of the two sentences, but not because the model has read the order.
 #
 # ## A task in which order is everything
 #
@@ -112,22 +112,9 @@ table(shares, headings, digits=2)
 # %% [markdown]
 # Without positions, the model can only guess among the T - 1 other words, and the shares are near those of a guess. So this model, which has no mask, cannot replace positions by anything else.
 #
-# And in a real translator? We have trained Transformers on captions for three epochs, with positions and without, with three seeds. How much BLEU do the positions bring?
-
-# %% tags=["nbval-check-output"]
-rows = {}
-for kind, name in (("sinusoidal", "with positions"), ("none", "without positions")):
-    which = {"positions": kind, "heads": 4, "epochs": 3}
-    columns = measured_once("translated", "bleu", **which)  # one column
-    rows[name] = columns[0]  # seeds
-table(rows, ["seed 0", "seed 1", "seed 2"], corner="BLEU", digits=1)
-
-# %% [markdown]
-# They bring about six BLEU with each seed. Without positions, the translators still know which words the source contains. And the causal mask of the decoder tells it something about the order: the first word sees one word, the second two (Haviv et al. 2022).
-#
 # ## One number for each position
 #
-# Back to our task. The simplest way to say where a word stands is a number. We add a tenth of the position, p / 10, to every number of the word's vector. What share of the texts with 12 words will be right now?
+# The simplest way to say where a word stands is a number. We add a tenth of the position, p / 10, to every number of the word's vector. What share of the texts with 12 words will be right now?
 
 
 # %%
@@ -220,7 +207,7 @@ shown.columns(sinusoidal)
 #
 # $$\sin(a - \delta) = \sin a \cos\delta - \cos a \sin\delta \qquad \cos(a - \delta) = \cos a \cos\delta + \sin a \sin\delta$$
 #
-# Only the two numbers of the pair stand there, times fixed numbers. So each pair needs a block of four numbers, the same for every position:
+# The right sides hold only the two numbers of the pair, each times a fixed number. So each pair needs a block of four numbers, the same for every position:
 #
 # $$\big(\sin(a - \delta),\; \cos(a - \delta)\big) = \big(\sin a,\; \cos a\big) \begin{pmatrix} \cos\delta & \sin\delta \\ -\sin\delta & \cos\delta \end{pmatrix}$$
 #
@@ -338,7 +325,7 @@ shares["rotary positions"] = shares_right(trained(turn=turn))
 table(shares, headings, digits=2)
 
 # %% [markdown]
-# Yes: with rotary positions, all or nearly all texts are right. Some models use the distance $m - n$ in an even simpler way. They add a number to each score that depends only on this distance, a **relative bias** (Raffel et al. 2020).
+# Yes, with rotary positions all or nearly all texts are right. Some models use the distance $m - n$ in an even simpler way. They add a number to each score that depends only on this distance, a **relative bias** (Raffel et al. 2020).
 #
 # ## What happens beyond the trained lengths?
 #
@@ -361,7 +348,7 @@ reveal("11.beyond", round(sum(sinusoidal_at_24) / 5, 2))
 plots.curves(numbers, right, "words of the text, T", "share right", legend="above")
 
 # %% [markdown]
-# With sinusoidal positions, fewer than half of the texts with 24 words are right. So in our task the hope was not fulfilled: beyond 12 words they are about as bad as learned ones. With rotary positions, far fewer answers are lost.
+# With sinusoidal positions, fewer than half of the texts with 24 words are right. So in our task this hope did not come true: beyond 12 words they are about as bad as learned ones. With rotary positions, far fewer answers are lost. Perhaps this is because the first layer needs only the distance 1, which occurs in every text of the training.
 #
 # Are the sinusoidal positions themselves at fault? Our head by hand finds the word before at any position. So we put its weights into the trained model, in place of the attention weights of layer 0, and change nothing else. How many texts of 24 and of 32 words will then be right?
 
@@ -388,9 +375,24 @@ table(rows, [f"{length} words" for length in longer], corner="share right", digi
 # %% [markdown]
 # With the head by hand, nearly all of the longer texts are right. So the positions are good for longer texts, and so is layer 1. What fails in this model is where layer 0 looks, because it has never met such positions.
 #
+# ## And in a real translator?
+#
+# We have trained Transformers on captions for three epochs, with positions and without them, with three seeds each. How much BLEU do the positions bring?
+
+# %% tags=["nbval-check-output"]
+rows = {}
+for kind, name in (("sinusoidal", "with positions"), ("none", "without positions")):
+    which = {"positions": kind, "heads": 4, "epochs": 3}
+    columns = measured_once("translated", "bleu", **which)  # one column
+    rows[name] = columns[0]  # seeds
+table(rows, ["seed 0", "seed 1", "seed 2"], corner="BLEU", digits=1)
+
+# %% [markdown]
+# They bring about six BLEU with each seed. Without positions, the translators still know which words the source contains. And the causal mask of the decoder tells it something about the order: the first word sees one word, the second two (Haviv et al. 2022).
+#
 # ## So: where does the order come from?
 #
-# The order does not come from attention itself. It comes from positions, and in a decoder partly from the causal mask. They are either added to the words, as learned or computed vectors, or they turn the queries and keys. Added positions say where each word stands. With rotary positions, the scores depend on positions only through their distance, and this also worked best in longer texts.
+# The order does not come from attention itself. It comes from positions, and in a decoder partly from the causal mask. In this lesson they were either added to the words, as learned or computed vectors, or they turned the queries and keys. Added positions say where each word stands. With rotary positions, the scores depend on positions only through their distance, and this also worked best in longer texts.
 #
 # ## Questions
 #

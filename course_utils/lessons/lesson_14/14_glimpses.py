@@ -44,7 +44,7 @@ show_digits(fields, labels, corners)
 #
 # To answer this, we need the part of the model that cuts glimpses out of the picture. It is called the **sensor**. A **location** $l = (x, y)$ tells it where to look. Both numbers go from -1 to 1: (-1, -1) is the upper left corner of the picture, (0, 0) is the centre, x runs to the right and y runs down.
 #
-# A location lies in one pixel, and a square around it begins half a side above that pixel, and half a side to its left. For example, x = 0.5 is three quarters of the way from -1 to 1. In a field of 24×24 pixels, that is column 18. In which row and column does the square of 8×8 pixels around (0.5, -0.5) begin?
+# A location lies in one pixel. To find the first pixel of a square around it, go half a side up from there, and half a side to the left. For example, x = 0.5 is three quarters of the way from -1 to 1. In a field of 24×24 pixels, that is column 18. In which row and column does the square of 8×8 pixels around (0.5, -0.5) begin?
 
 
 # %% tags=["nbval-check-output"]
@@ -177,7 +177,7 @@ print("gradient for the pixels:  ", ram.glimpse(pixels, l, 8, 2).requires_grad)
 #
 # $$\log p(l) = -\frac{\lVert l - \mu \rVert^2}{2 \sigma^2} - \log(2 \pi \sigma^2) \qquad\qquad \nabla_{\!\mu} \log p(l) = \frac{l - \mu}{\sigma^2}$$
 #
-# Take field 0, where the 9 lies at the left. Say that the mean is (0.1, 0), σ is 0.2, and the location (0.3, 0) is drawn. The look misses the 9, so the reward is only 0.2, where 0.6 was expected. REINFORCE moves the mean by a multiple of (0.2 - 0.6) · ∇ log p(l). In which direction is that?
+# Take field 0, where the 9 lies at the left. Say that the mean is (0.1, 0), σ is 0.2, and the location (0.3, 0) is drawn. The reward is the probability that the model gives to the right digit. The look misses the 9, so the reward is only 0.2, where 0.6 was expected. REINFORCE moves the mean by a multiple of (0.2 - 0.6) · ∇ log p(l). In which direction is that?
 
 # %% tags=["nbval-check-output"]
 predict("14.mean", ...)
@@ -204,7 +204,7 @@ reveal("14.mean", "left")
 #
 # ## The whole model
 #
-# The model looks `looks` times. The first location is the centre, and each further one is drawn. With σ = 0 it looks exactly at μ. A gradient could still reach a location in another way: the layer `where` reads it as two numbers. Which line makes sure that no gradient flows from a location to its mean? The layer `value`, which predicts the reward, is explained after the cell.
+# The model looks `looks` times. The first location is the centre, and each further one is drawn. With σ = 0 it looks exactly at μ. A gradient could still reach a location in another way: the layer `where` reads it as two numbers. Which line makes sure that no gradient flows from a location to its mean? The layer `value` predicts the reward. We need it only in the next section.
 
 
 # %%
@@ -244,7 +244,7 @@ second = output.locations[0, 1]  # x and y
 print(f"second look at field 0: ({second[0]:.2f}, {second[1]:.2f})")
 
 # %% [markdown]
-# It is the line that begins with `drawn`: after `.detach()`, the location is only a pair of numbers. The model is not trained yet, so its second look at field 0 goes to the right, away from the 9.
+# The gradient stops in the line that begins with `drawn`: after `.detach()`, the location is only a pair of numbers. The model is not trained yet, so its second look at field 0 goes to the right, away from the 9.
 #
 # ## What to say, where to look, what to expect
 #
@@ -300,7 +300,7 @@ table(rows, layers, corner="Does the term move the layer?")
 #
 # We train the model for 2,000 steps, with two looks. It is never told where the digit is. In training, σ falls from 0.5 to 0.1 in the first two thirds of the steps, and stays there. So the model tries places far apart at first, and places close to μ later. In the test, σ is 0.
 #
-# We say that a look **hits** if its centre lies in the digit's box. The first look hits in about 28 of 100 fields. The box can begin in 17 rows. If it begins in one of the middle 9, its rows reach the centre of the field. The same is true of the columns, and $(9/17)^2$ is 0.28. In how many of 100 fields will the second look hit?
+# We say that a look **hits** if its centre lies in the digit's box. The first look hits in about 28 of 100 fields. The box can begin in 17 rows. If it begins in one of the middle 9, the centre of the field lies between its rows or at their edge. The same is true of the columns, and $(9/17)^2$ is 0.28. In how many of 100 fields will the second look hit?
 
 # %% tags=["nbval-check-output"]
 predict("14.found", ...)
@@ -338,7 +338,7 @@ with torch.no_grad():
     show_looks(fields, labels, corners, model(fields, looks=2))
 
 # %% [markdown]
-# In each of the five fields, the second look goes from the centre towards the digit.
+# In each of the five fields, the second look goes from the centre towards the digit. But in field 0 the model reads the 9 as a 0: going the right way is not yet enough.
 #
 # ## Does the reward teach it where to look?
 #
@@ -445,7 +445,7 @@ show_changes()
 # %% [markdown]
 # Four changes cost most: patch 0 alone, one look, a second look that goes anywhere, and no reward for looking. Each of them costs more than 0.2 with every seed. The baseline helps with every seed, too, but less. Four looks are better than two with every seed.
 #
-# The convolutional network, which may read all pixels, is better than every model with glimpses here.
+# The convolutional network, which may read all pixels, is better than every model with glimpses here. But what it reads grows with the field, and what a glimpse reads does not.
 #
 # ## What if one look is not enough?
 #
@@ -455,11 +455,11 @@ show_changes()
 show_looks_among_clutter(4, 6)  # eight fields are stored, from 0 to 7
 
 # %% [markdown]
-# When a look has missed, the model tries another place. In field 4 two looks miss, and the third one hits. In field 6 the second look hits, but the model reads the 5 as a 0. So finding a digit is not the same as reading it.
+# In these two fields, the model tries another place after a look that has missed. In field 4 two looks miss, and the third one hits. In field 6 the second look hits, but the model reads the 5 as a 0. So finding a digit is not the same as reading it.
 #
 # ## So: where should it look next?
 #
-# It should look at the place where, after glimpses like these, looking has been rewarded most. In our fields, that is a bright spot in a coarse patch. The coarse patch shows where the spot is, and the reward teaches the model to go there. With five seeds, models without coarse patches missed most digits, and so did models without the reward. Among clutter there are several spots, and the model needs more looks.
+# It should look where looking was rewarded most in training, after similar glimpses. In our fields, that is a bright spot in a coarse patch. The coarse patch shows where the spot is, and the reward teaches the model to go there. With five seeds, models without coarse patches missed most digits, and so did models without the reward. Among clutter there are several spots, and one look may go to the wrong one.
 #
 # ## Questions
 

@@ -51,7 +51,7 @@ print(example.question)
 #
 # A **memory network** stores each fact as one vector, called a **memory** (Weston et al. 2014). We build the version of Sukhbaatar et al. 2015. The simplest memory is the sum of the word vectors, as in a bag of words.
 #
-# Does a sum keep enough? Questions are read in the same way. The next two have the same words and different answers. How far apart are the sums of their word vectors?
+# Does a sum keep enough? Questions are read in the same way. Here are two questions with the same words and different answers. How far apart are the sums of their word vectors?
 
 
 # %% tags=["nbval-check-output"]
@@ -131,7 +131,7 @@ print("swapped ", swapped)
 # %% [markdown]
 # The next question does not change: it is (3, 3) in both cases. A hop adds the facts up, and again a sum forgets the order. But if Daniel goes to the garden and then to the office, the order decides where he is.
 #
-# So each memory also gets a learned vector for the **age** of its fact. The latest fact has the age 0, the fact before it the age 1, and so on. The position encoding keeps the order of the words in a fact, and the ages keep the order of the facts.
+# So each memory also gets a learned vector for the **age** of its fact. The latest fact has age 0, the fact before it age 1, and so on. The position encoding keeps the order of the words in a fact, and the ages keep the order of the facts.
 #
 # ## Several hops
 #
@@ -143,7 +143,7 @@ diagrams.memory_hops()
 # %% [markdown]
 # $M^1$ is used twice: hop 1 reads its values there, and for hop 2 they are the keys. The paper calls this **adjacent tying**. So K hops need K + 1 embeddings.
 #
-# For our story, the plan would be: hop 1 compares the question with $M^0$, finds "daniel took the milk", and reads the vector of this fact from $M^1$. The next question therefore holds the vector of "daniel". The keys of hop 2 are $M^1$, too, made with the same embedding. The facts about Daniel match this question, and their ages can tell which is the latest. So hop 2 can find "daniel went to the bathroom". Whether training finds this plan, we have to see.
+# For our story, the plan would be: hop 1 compares the question with $M^0$, finds "daniel took the milk", and reads the vector of this fact from $M^1$. The next question therefore holds the vector of "daniel". The keys of hop 2 are $M^1$, too, made with the same embedding. The facts about Daniel match this question, and their ages can tell which is the latest. So hop 2 can find "daniel went to the bathroom". We shall see whether training finds this plan.
 #
 # At the beginning of training, a softmax over many facts gives nearly equal weights, and little is learned. So the training begins with another function, a hop without a softmax, in which the scores themselves are the weights.
 
@@ -316,81 +316,9 @@ draw_what_is_followed({"600 steps": early, "1,200 steps": late}, new_texts, new)
 #
 # </details>
 #
-# ## How many hops for which question?
+# ## Do the answers depend on the facts with large weights?
 #
-# Our program asks other kinds of questions, too. They are like those of bAbI, a set of small reasoning tasks (Weston et al. 2015). For each kind, five networks were trained with one, two and three hops. Here is an example of each kind. Which one gets the fewest right answers with two hops?
-
-# %% tags=["nbval-check-output"]
-kinds = ["one fact", "two facts", "three facts", "north of", "yes or no"]
-for kind in kinds:
-    texts, _ = stories(kind, 3, seed=0)
-    print(f"{kind:11}  {texts[2].question}? {texts[2].answer}")
-predict("16.hardest", ...)
-
-# %% tags=["reveals"]
-print("The kind with the fewest right answers:")
-right = right_by_kind(kinds)  # kind, hops: five shares
-means = {kind: sum(right[kind]["2 hops"]) / 5 for kind in kinds}
-reveal("16.hardest", min(means, key=means.get))
-draw_by_kind(right)
-
-# %% [markdown]
-# "Yes or no" has the fewest right answers with two hops. Even with three hops, many answers are wrong.
-#
-# For "one fact" and "north of", one hop is enough. For "two facts" and "three facts", every network with two hops beats every network with one. A third hop does not help there, and two of the five networks with three hops fail at "two facts". Why is a third hop not needed for "three facts"? Such a question asks where the apple was before the hallway. So it names one of the moves itself, and perhaps this is why two hops are enough.
-#
-# ## Why is "yes or no" so hard?
-#
-# Only one fact has to be found for "Is Mary in the kitchen?", namely her last move. So a lack of hops cannot be the only reason. What else could it be?
-#
-# If the hop finds this move, then $u'$ is a sum, which holds the place that was asked for and the place that was read. To say "yes" if they are the same, the readout has to compare them. But it is one matrix. A product with a sum is a sum of two products, $R(u + o) = Ru + Ro$. So the readout can only give a number to the place asked for and another one to the place read, and add the two. The sum is the lead of "yes" over "no": if it is above 0, the answer is "yes".
-#
-# In the next cell, choose four numbers for two places, so that the lead is above 0 where the places are the same, and below 0 elsewhere. Can you do it?
-
-# %% tags=["nbval-check-output"]
-asked = torch.tensor([2.0, -3.0])  # kitchen, garden: change them
-read = torch.tensor([1.0, 4.0])  # kitchen, garden: change them
-lead = asked[:, None] + read  # 2 2: a row for each place asked
-same = lead[0, 0] + lead[1, 1]
-different = lead[0, 1] + lead[1, 0]
-print(f"sum where the places are the same: {same:.0f}, elsewhere: {different:.0f}")
-rows = {"asked: kitchen": lead[0], "asked: garden": lead[1]}
-table(rows, ["read: kitchen", "read: garden"], digits=0)
-
-# %% [markdown]
-# Nobody can do it. The two cells with the same place add up to 4, and so do the other two, because both are the sum of all four numbers. So the first two cannot be above 0 while the others are below. This is the problem of XOR, the exclusive "or".
-#
-# Two layers with a ReLU between them can solve XOR. If the readout is the fault, such a readout should help, even with one hop. What share of the yes-or-no questions will be answered correctly?
-
-# %%
-predict("16.hidden", ...)
-
-# %% tags=["reveals"]
-print("One hop, yes-or-no questions:")
-_, yes_or_no = stories("yes or no", 4000, seed=0)
-_, new_yes_or_no = stories("yes or no", 1000, seed=1)
-torch.manual_seed(0)
-network = MemoryNetwork(hops=1)
-first = nn.Linear(20, 64)  # D to 64 hidden units
-last = nn.Linear(64, len(ANSWERS), bias=False)
-network.readout = nn.Sequential(first, nn.ReLU(), last)
-fit(network, yes_or_no, steps=800, rate=2e-2, linear_steps=150)
-reveal("16.hidden", round(score(network, new_yes_or_no).right, 2))
-
-# %% [markdown]
-# With the ReLU, nearly all answers are right.
-#
-# Is it the ReLU, or would a second layer be enough? The next figure compares three readouts, each with five networks. It also shows how much weight the hop gives to the supporting fact. Which readout gets nearly all answers right?
-
-# %%
-draw_readouts()
-
-# %% [markdown]
-# Only the readout with the ReLU gets nearly all answers right. Two layers without it are about as good as one. With the ReLU, the hop also gives more weight to the fact, although nothing was changed in the hop. So the fault was in the readout, which cannot compare two places without the ReLU.
-#
-# ## Do the answers depend on these facts?
-#
-# A picture of weights does not show that an answer depends on the facts with large weights. So we take facts away. The next functions are hops that read only the nearest fact, which is the one with the largest score, or all facts but this one.
+# A picture of weights does not show that an answer depends on the facts with large weights. So we take facts away. The next functions are hops that read only the nearest fact, the one with the largest score, or all facts but this one. So nearest does not mean latest.
 
 
 # %%
@@ -455,13 +383,85 @@ table(rows, columns, corner="right answers", digits=2)
 # %% [markdown]
 # In longer stories, far fewer answers are right. If no age is above 9, each network gets more of them right. So the ages that were never trained are one reason for the mistakes, but not the only one.
 #
+# ## How many hops for which question?
+#
+# Our program asks other kinds of questions, too. They are like those of bAbI, a set of small reasoning tasks (Weston et al. 2015). For each kind, five networks were trained with one, two and three hops. Here is an example of each kind. Which one gets the fewest right answers with two hops?
+
+# %% tags=["nbval-check-output"]
+kinds = ["one fact", "two facts", "three facts", "north of", "yes or no"]
+for kind in kinds:
+    texts, _ = stories(kind, 3, seed=0)
+    print(f"{kind:11}  {texts[2].question}? {texts[2].answer}")
+predict("16.hardest", ...)
+
+# %% tags=["reveals"]
+print("The kind with the fewest right answers:")
+right = right_by_kind(kinds)  # kind, hops: five shares
+means = {kind: sum(right[kind]["2 hops"]) / 5 for kind in kinds}
+reveal("16.hardest", min(means, key=means.get))
+draw_by_kind(right)
+
+# %% [markdown]
+# "Yes or no" has the fewest right answers with two hops. Even with three hops, many answers are wrong.
+#
+# For "one fact" and "north of", one hop is enough. For "two facts" and "three facts", every network with two hops beats every network with one. A third hop does not help there, and two of the five networks with three hops fail at "two facts". Why is a third hop not needed for "three facts"? Such a question asks where the apple was before the hallway. So it names one of the moves itself, and perhaps this is why two hops are enough.
+#
+# ## Why is "yes or no" so hard?
+#
+# Only one fact has to be found for "Is Mary in the kitchen?", namely her last move. So a lack of hops cannot be the only reason. What else could it be?
+#
+# If the hop finds this move, then $u'$ is a sum, which holds the place that was asked for and the place that was read. To say "yes" if they are the same, the readout has to compare them. But it is one matrix. A product with a sum is a sum of two products, $R(u + o) = Ru + Ro$. So the readout can only give a number to the place asked for and another one to the place read, and add the two. The sum is the lead of "yes" over "no": if it is above 0, the answer is "yes".
+#
+# In the next cell, choose four numbers for two places, so that the lead is above 0 where the places are the same, and below 0 elsewhere. Can you do it?
+
+# %% tags=["nbval-check-output"]
+asked = torch.tensor([2.0, -3.0])  # kitchen, garden: change them
+read = torch.tensor([1.0, 4.0])  # kitchen, garden: change them
+lead = asked[:, None] + read  # 2 2: a row for each place asked
+same = lead[0, 0] + lead[1, 1]
+different = lead[0, 1] + lead[1, 0]
+print(f"sum where the places are the same: {same:.0f}, elsewhere: {different:.0f}")
+rows = {"asked: kitchen": lead[0], "asked: garden": lead[1]}
+table(rows, ["read: kitchen", "read: garden"], digits=0)
+
+# %% [markdown]
+# Nobody can do it. Whatever numbers you choose, the two cells with the same place add up to as much as the other two, because both are the sum of all four numbers. So the first two cannot be above 0 while the others are below. This is the problem of XOR, the exclusive "or".
+#
+# Two layers with a ReLU between them can solve XOR. If the readout is the fault, such a readout should help, even with one hop. What share of the yes-or-no questions will be answered correctly?
+
+# %%
+predict("16.hidden", ...)
+
+# %% tags=["reveals"]
+print("One hop, yes-or-no questions:")
+_, yes_or_no = stories("yes or no", 4000, seed=0)
+_, new_yes_or_no = stories("yes or no", 1000, seed=1)
+torch.manual_seed(0)
+network = MemoryNetwork(hops=1)
+first = nn.Linear(20, 64)  # D to 64 hidden units
+last = nn.Linear(64, len(ANSWERS), bias=False)
+network.readout = nn.Sequential(first, nn.ReLU(), last)
+fit(network, yes_or_no, steps=800, rate=2e-2, linear_steps=150)
+reveal("16.hidden", round(score(network, new_yes_or_no).right, 2))
+
+# %% [markdown]
+# With the ReLU, nearly all answers are right.
+#
+# Is it the ReLU, or would a second layer be enough? The next figure compares three readouts, each with five networks. It also shows how much weight the hop gives to the supporting fact. Which readout gets nearly all answers right?
+
+# %%
+draw_readouts()
+
+# %% [markdown]
+# Only the readout with the ReLU gets nearly all answers right. Two layers without it are about as good as one. With the ReLU, the hop also gives more weight to the fact, although nothing was changed in the hop. So the fault was in the readout, which cannot compare two places without the ReLU.
+#
 # ## So: can it reason over what it read?
 #
-# Yes, in most stories like those of its training. There it follows a chain of facts, with a hop for each step. Two hops nearly always say where a thing is, and one hop less than half the time.
+# Yes, in most stories like those of its training. There it follows a chain of facts. Where one fact must be found before the next one, it needs a second hop. Two hops nearly always say where a thing is, and one hop less than half the time.
 #
 # Three things limit this answer. A shortcut is learned before the better rule, and a good score hides it. A linear readout cannot compare what was asked with what was read. And in longer stories, many more answers are wrong.
 #
-# A hop reads every fact. With millions of texts, that would take too long. As we have seen, the nearest fact is enough. So today's systems retrieve only the nearest passages of large collections of text. Retrieval-augmented generation looks for them with the question (Lewis et al. 2020). MDR does it in several hops, each with the question and the passages found so far (Xiong et al. 2021).
+# A hop reads every fact. With millions of texts, that would take too long. So today's systems retrieve only the nearest passages of large collections of text. Retrieval-augmented generation looks for them with the question (Lewis et al. 2020). MDR does it in several hops, each with the question and the passages found so far (Xiong et al. 2021).
 #
 # ## Questions
 #
@@ -485,7 +485,7 @@ check("16.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - A memory network follows a chain of facts, with a hop for each step. So it can reason over stories like those of its training.
+# - A memory network follows a chain of facts, with a second hop where one fact leads to the next. So it can reason over stories like those of its training.
 # - A memory is a sum of word vectors, weighted by position. A vector for the age of the fact is added.
 # - A hop attends to all facts, reads, and adds what it has read to the question, which then asks again.
 # - A good score can hide a shortcut. We find it by looking at the weights, and by changing the story.

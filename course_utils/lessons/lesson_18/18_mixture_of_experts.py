@@ -19,7 +19,7 @@ def generator(seed):
 
 
 # %% [markdown]
-# So far, one network has answered all inputs. Now there are several networks, and for each input one of them should answer. Who should it be, and how does a model learn to choose? We begin with points in a plane, where we can see the answers. At the end, we put several networks into a Transformer.
+# So far, one network has answered all inputs. Now we have several networks, and one of them should answer each input. Who should it be, and how does a model learn to choose? We begin with points in a plane, where we can see the answers. At the end, we put several networks into a Transformer.
 #
 # ## Three rules, and nobody says where each holds
 #
@@ -91,7 +91,7 @@ _shown.draw_mixture()
 #
 # $$\tfrac{1}{2} \Big\| t - \sum_i g_i o_i \Big\|^2 \qquad\text{or}\qquad -\log \sum_i g_i\, e^{-\frac{1}{2} \| t - o_i \|^2}$$
 #
-# The first loss compares only the sum with the target. The second loss compares each output by itself (Jacobs et al. 1991, equation 1.3). Up to a constant, it is minus the log density of the target, if the gate draws one expert and this expert's output is the mean of a Gaussian. The exponential of an output is 1 if it equals the target, and near 0 if it is far away. So this loss is small as soon as one expert with a large gate is right.
+# The first loss compares only the sum with the target. The second loss compares each output by itself (Jacobs et al. 1991, equation 1.3). Up to a constant, it is minus the log density of the target, if the gate draws one expert and this expert's output is the mean of a Gaussian. The factor $e^{-\frac12\|t-o_i\|^2}$ is 1 if the output equals the target, and near 0 if it is far away. So this loss is small as soon as one expert with a large gate is right.
 #
 # We take the two experts again, with the outputs 2 and 6 and the gates 3/4 and 1/4. The target is 2, so the first expert is right. The function `mixture_loss` computes the second loss, and in the exercises you write it. Which of the losses asks the first expert to change its output, although it is right?
 
@@ -299,7 +299,7 @@ alone = train(no_loss)
 reveal("18.without_balance", round(test("no second loss", alone), 2))
 
 # %% [markdown]
-# Most of the words are wrong, and few of the eight experts have work. We say that the mixture has **collapsed**. The other experts are not asked, so they get no gradient and cannot become better. The few cannot hold eight languages, because a linear expert can hold more than one only in part.
+# Most of the words are wrong, and few of the eight experts have work. We say that the mixture has **collapsed**. At the beginning, chance makes some experts a little more probable. They are asked and become better, so the gate asks them still more. The other experts are not asked, so they get no gradient and cannot become better. The few cannot hold eight languages, because a linear expert can hold more than one only in part.
 #
 # ## A balance loss
 #
@@ -410,7 +410,7 @@ _shown.ways_to_balance()
 diagrams.switch_layer(new=["gate", "experts", "factor"])
 
 # %% [markdown]
-# The drawing shows a layer of lesson 12 with a switch. We train a translator with one such layer, for 32 languages and 64 words. It reads a language and six words, and translates each word. The experts are feed-forward networks. We compare *8 experts* with *one network* of the size of an expert, and with *one wide network* that has eight times as many hidden units. How many words does each get right, and at which cost?
+# The drawing shows a layer of lesson 12 with a switch. We train a translator with one such layer, for 32 languages and 64 words. It reads a language and six words, and translates each word. The experts are feed-forward networks. We compare *8 experts* with *one network* of the size of an expert, and with *one wide network* that has eight times as many hidden units. How many words does each get right, and at what cost?
 
 # %% tags=["nbval-check-output"]
 predict("18.translators", ...)
@@ -461,7 +461,7 @@ reveal("18.specialists", "some of the words, in all languages")
 _shown.draw_translators({"before training": untrained, "after training": translator})
 
 # %% [markdown]
-# In most columns of the right picture, one colour prevails: a word goes to the same expert in most of the languages. But training did not bring this division about. Before training, the gate divides the words even more strictly, by chance, and many words keep their expert. So an expert can learn the words that it happens to get. Perhaps this is also why this translator needs no balance loss: its gate has spread the words from the start.
+# In most columns of the right picture, one colour prevails: a word goes to the same expert in most of the languages. But this division does not come from training. Before training, the gate divides the words even more strictly, by chance, and many words keep their expert. So an expert can learn the words that it happens to get. Perhaps this is also why this translator needs no balance loss: its gate has spread the words from the start.
 #
 # ## So: who should answer?
 #
@@ -493,7 +493,7 @@ check("18.q5", ...)
 #
 # - Who should answer? The expert that was given such inputs in training: it has become good at them. The gate, which is attention over networks, finds it.
 # - If experts compete, the one with the largest gate can answer alone. If they work together, in most runs it cannot.
-# - An expert with a gate of exactly 0 gets no gradient. With a tiny gate, Adam still moves it by full steps.
+# - An expert with a gate of exactly 0 gets no gradient. With a tiny gate, Adam can still move it by full steps.
 # - A switch asks one expert and multiplies its output by its probability, so that the gate can learn. Its linear experts collapsed without a balance loss or offsets: few of them did all the work.
 # - At nearly equal work per token, a layer of experts knows more than one network. At nearly equal parameters, it knows less.
 #

@@ -24,7 +24,7 @@ def drawn(seed):
 
 
 # %% [markdown]
-# Until now, each network of this course has learned one task from many examples, by changes of its weights. This lesson asks whether a network can learn a new task from five examples that it only reads. First we see why training on many tasks can teach this. Then we build a network for it, SNAIL. We test it on known digits with new labels, and then on digits that it has never seen.
+# Until now, each network of this course has learned one task from many examples, by changing its weights. This lesson asks whether a network can learn a new task from five examples that it only reads. First we see why training on many tasks can teach this. Then we build a network for it, SNAIL. We test it on known digits with new labels, and then on digits that it has never seen.
 #
 # ## Five examples in a prompt
 #
@@ -41,7 +41,7 @@ prompt = episodes.character_episodes(1, "upright", drawn(870), steps=12)
 show_episode(prompt, steps=6)
 
 # %% [markdown]
-# The label is 1, because the last picture shows a three, and the three before had the label 1.
+# The label is 1, because the last picture shows a 3, and the 3 before it had the label 1.
 #
 # Such a sequence of pictures and labels is called an **episode**. In each episode, the labels are drawn anew, so nobody can know them beforehand. Training on many episodes, so that the network can deal with a new one, is called **meta-learning**.
 #
@@ -78,7 +78,7 @@ for labels in ([1.0], [-1.0], [1.0, -1.0]):
 #
 # By hand: the derivative of the loss with respect to $s$ is $-y\, e^{-ys} / (1 + e^{-ys})$. At $s = 0$ it is $-y/2$. This is also the gradient of $w$. The gradient of $c$ is $-y/2 \cdot y = -1/2$, since $y \cdot y$ is always 1. In words: reading helps in every episode, but remembering a label helps only in the episodes that have this label.
 #
-# Now we train the two weights for 100 steps on one label, on both labels, and on four episodes of which three have the label 1. Which of the three networks says 1 although it has read -1?
+# Now we train the two weights for 100 steps on one label, on both labels, and on four episodes of which three have the label 1. Which of the three networks does not say -1 after it has read -1?
 
 
 # %%
@@ -144,7 +144,7 @@ print(prompt_inputs[0, :6, 64:])  # the labels of the first six steps
 # - The first rule sees no pictures. It says the label that has been the most frequent so far.
 # - The second rule copies the label of the nearest picture so far. Nearest means that the squared differences of the pixels have the smallest sum.
 #
-# We test the rules on 400 new episodes of 26 pictures. We count the right labels among pictures whose class was shown once before, and among pictures whose class was shown five times before. A guess is right in one case of five. How good is the second rule after one example?
+# We test the rules on 400 new episodes of 26 pictures. We count the right labels among pictures whose class was shown once before, and among pictures whose class was shown five times before. A guess is right in one case out of five. How good is the second rule after one example?
 
 
 # %%
@@ -390,7 +390,7 @@ look_explorer = explore(look_from, step=ipywidgets.IntSlider(value=5, min=1, max
 look_explorer
 
 # %% [markdown]
-# Nearly all of the weight lies on the label of the other three, and SNAIL says 1, as you did. At the steps 1 to 4 no label gets a frame, because each of these pictures is the first of its class.
+# Nearly all of the weight lies on the label of the other three, and SNAIL says 1, as you did. At steps 1 to 4 no label gets a frame, because each of these pictures is the first of its class.
 #
 # Nobody has told the network where to look: the loss scores only the answers.
 #
@@ -485,7 +485,7 @@ plots.dots(new_rows, "share of labels right, digits 5 to 9; a mark for each seed
 # %% [markdown]
 # More classes in training help. After five examples, SNAIL has more labels right with forty classes than with five, and still more with many. After one example, both forty and many classes are far better than five.
 #
-# But on these digits, SNAIL does not reach the rule. The rule needs no training, because the pixels of these pictures already tell quite well which of them are alike.
+# But on these digits, SNAIL does not reach the rule. The rule needs no training, perhaps because the pixels of these pictures already tell quite well which of them are alike.
 #
 # ## So: can it learn from five examples?
 #

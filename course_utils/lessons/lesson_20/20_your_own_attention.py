@@ -140,7 +140,7 @@ print(f"always the most frequent value of the key, at 32 steps: {share:.2f}")
 reveal("20.latest", in_latest[0])
 
 # %% [markdown]
-# In `latest`, the model answers fewer than half of the questions correctly. That is hardly more than with the most frequent value of the key. The table of promises tells why: `attend` keeps the promise `order`. Its contexts are the same in whatever order the keys come, so it cannot know which one came last. The causal mask does not help, because it hides only later steps.
+# In `latest`, the model answers fewer than half of the questions correctly. That is hardly more than with the most frequent value of the key. The table of promises tells why: `attend` keeps the promise `order`, which is a drawback here. Its contexts are the same in whatever order the keys come, so it cannot know which one came last. The causal mask does not help, because it hides only later steps.
 #
 # In `once`, the model gets nearly everything right at 32 steps, and a little less at 128. So there are two things to improve: the order in `latest`, and the long sequences in `once`.
 #
@@ -216,7 +216,7 @@ print("softmax:  ", z.softmax(-1))
 # %% [markdown]
 # For two keys, τ is (1 + 0.6 - 1) / 2 = 0.3. So the weights are 0.7 and 0.3. If the first score were larger than the others by 1 or more, the first key would get all the weight.
 #
-# We import sparsemax for many rows and a mask, and pass it to `attend` in place of the softmax: `partial` makes a function in which one argument is already given. What does step 9 of our example look at then?
+# The course's `sparsemax` does this for many rows at once, with a mask. We pass it to `attend` in place of the softmax: `partial` makes a function in which one argument is already given. What does step 9 of our example look at then?
 
 # %% tags=["nbval-check-output"]
 sparse = partial(attend, normalise=sparsemax)
@@ -279,7 +279,7 @@ print("numbers in all keys and values:", key[0, 0].numel() + value[0, 0].numel()
 #
 # $$S_t = S_{t-1} + \beta\, k_t\,(v_t - S_{t-1}^\top k_t)^\top$$
 #
-# The function `delta` of the course computes all steps at once. It makes queries and keys of length 1, because only then a key reads exactly what was written.
+# The function `delta` of the course computes all steps at once. It makes queries and keys of length 1. Then $k_t^\top k_t$ is 1, so a key reads exactly what was written for it.
 #
 # In our ten steps, the key 106 comes with the value 1 at step 0 and with the value 3 at step 6. With β = 1, what does this key read after step 0, and what after step 6?
 
@@ -294,7 +294,7 @@ for t in range(10):
 #
 # ## Do our attentions keep their promises?
 #
-# Now we have five attentions. Which of the five break a promise?
+# Now we have five attentions. The first is `attend`, which is called "dot product" from here on. Which of the five break a promise?
 
 # %% tags=["nbval-check-output"]
 ours = {
@@ -336,9 +336,9 @@ reveal("20.wins", shown.best_in("latest"))
 # %% [markdown]
 # The delta rule wins in `latest`. This world has only eight keys, and they fit into 16 dimensions. ALiBi comes second, and the three that do not know the order stay below one half.
 #
-# In `once` the order is different. Sparsemax still gets everything right at 128 steps, where `attend` with its softmax does not. So it was the softmax that cost `attend` these answers. ALiBi loses answers in long sequences, and the delta rule loses many more.
+# In `once` the ranking is different. Sparsemax still gets everything right at 128 steps, where `attend` with its softmax does not. So it was the softmax that cost `attend` these answers. ALiBi loses answers in long sequences, and the delta rule loses many more.
 #
-# Linear attention has the fewest right answers in both worlds. Our ten steps suggest a reason: φ makes all products positive, so each of the eight other keys got 0.091 of the weight.
+# Linear attention has the fewest right answers in both worlds. Our ten steps suggest a reason: φ makes large scores less different than the exponential does, so each of the eight other keys got 0.091 of the weight.
 #
 # ## What does the delta rule forget?
 #
@@ -417,13 +417,13 @@ print(report)
 # %% [markdown]
 # **The result.** For `once` our expectation was right. In `latest`, `mine` is better than we expected, and far better than the dot product at every length. The second picture shows the weights of one model in `latest`.
 #
-# **Which part does it?** To see what a part does, we take it out, and compare runs with the same seed. Without the slopes of 1/4, `mine` is the dot product. With a slope in every head, it is like ALiBi. The table compares it with both, at 128 steps. A plus means that `mine` has more right answers. Is it better in both worlds?
+# **Which part makes it better?** To see what a part does, we take it out, and compare runs with the same seed. Without the slopes of 1/4, `mine` is the dot product. ALiBi has a slope in every head, and three of its four are smaller than 1/4. The table compares `mine` with both, at 128 steps. A plus means that `mine` has more right answers. Is it better in both worlds?
 
 # %%
 shown.beside(report, "dot product", "ALiBi")
 
 # %% [markdown]
-# `mine` is not better in both worlds. In `once` it has clearly more right answers than ALiBi, with both seeds, as we expected. In `latest` it has slightly fewer. So two heads without a slope keep the old keys, and cost little of the order.
+# `mine` is not better in both worlds. In `once` it has clearly more right answers than ALiBi, with both seeds, as we expected. In `latest` it has slightly fewer. So two heads without a slope keep the old keys, and cost few answers in `latest`.
 #
 # **What we do not know.** Two seeds are only a hint. We have not tried other slopes, or another number of such heads.
 #
