@@ -292,7 +292,7 @@ def _(numbers):
     return min(numbers("sinusoidal positions  ")) > 0.95
 
 
-@claim("11", "Yes: with rotary positions, all or nearly all texts are right.")
+@claim("11", "Yes, with rotary positions all or nearly all texts are right.")
 def _(numbers):
     return min(numbers("rotary positions  ")) > 0.95
 
