@@ -31,3 +31,9 @@ RIGHT = [
     by_sorted_words,
     by_count_vectors,
 ]
+
+
+def inputs(draw):
+    n = draw.randint(0, 6)
+    sentences = [[draw.choice("abc") for _ in range(draw.randint(1, 3))] for _ in range(n)]
+    return sentences, [draw.random() < 0.5 for _ in range(n)]

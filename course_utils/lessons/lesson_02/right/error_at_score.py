@@ -21,4 +21,5 @@ OWN = [
 RIGHT = [
     *OWN,
     by_jacobian,
+    lambda a, x, e: a * torch.einsum("bsd,bd->bs", x - torch.einsum("bs,bsd->bd", a, x).unsqueeze(1), e),
 ]

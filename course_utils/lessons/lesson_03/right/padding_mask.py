@@ -10,5 +10,6 @@ OWN = [
 ]
 RIGHT = [
     *OWN,
+    lambda lengths, size: torch.arange(size).expand(len(lengths), size) < lengths.unsqueeze(1),
     lambda lengths, size, *, device=None: torch.arange(size, device=device).lt(lengths.view(-1, 1)),
 ]

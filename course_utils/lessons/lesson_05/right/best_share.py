@@ -44,3 +44,14 @@ RIGHT = [
     by_counting,
     by_sorting,
 ]
+
+
+def inputs(draw):
+    from course_utils.lessons.lesson_05 import (
+        best_share as task_file,
+    )  # not above, as what is above runs where a class is graded, too
+
+    n = draw.randint(1, 9)
+    encode = draw.choice(task_file.task.candidates)
+    sentences = [torch.tensor([draw.randint(0, 3) for _ in range(draw.randint(1, 4))]) for _ in range(n)]
+    return encode, sentences, [draw.choice(task_file.TARGETS[:3]) for _ in range(n)]

@@ -53,3 +53,10 @@ RIGHT = [
 ]
 
 SIZES = {"D": lambda draw: draw.size("heads") * draw.randint(2, 4), "heads": lambda draw: draw.randint(1, 3)}
+
+
+def inputs(draw):
+    sizes = {"width": draw.size("D"), "heads": draw.size("heads")}
+    sizes |= {"hidden": draw.randint(1, 5), "norm_first": draw.random() < 0.5}
+    mask = draw.probabilities("B×S", zeros=0.4) > 0  # a place is left in each row
+    return sizes, draw.weights(Given(**sizes)), draw.numbers("B×S×D"), mask

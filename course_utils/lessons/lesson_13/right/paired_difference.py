@@ -32,3 +32,13 @@ RIGHT = [
     by_numpy,
     as_beginners_write,
 ]
+
+
+def inputs(draw):
+    seeds = draw.sample(range(20), draw.randint(1, 9))
+    low = draw.choice([-4, 1, -9])
+    plain = {seed: 80 + draw.randint(-20, 20) / 2 for seed in seeds}
+    changed = {seed: plain[seed] + draw.randint(low, low + 8) / 2 for seed in draw.sample(seeds, len(seeds))}
+    if len(seeds) > 2 and draw.random() < 0.5:
+        del plain[seeds[0]], changed[seeds[1]]
+    return plain, changed

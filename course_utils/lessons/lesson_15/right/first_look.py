@@ -33,3 +33,8 @@ RIGHT = [
     # As beginners write them
     picture_by_picture,
 ]
+
+
+def inputs(draw):
+    shapes = {"first": "H×E", "query": "A×H", "key": "A×E", "v": "A", "gate": "H"}
+    return draw.numbers("B×L×E"), {name: draw.between(letters, -1, 1) for name, letters in shapes.items()}

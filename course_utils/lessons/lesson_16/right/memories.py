@@ -24,3 +24,17 @@ RIGHT = [
     by_nanmean,
     by_numpy,
 ]
+
+
+def inputs(draw):
+    """Stories of different lengths; the first rests on as many facts as there are columns."""
+    B, K, M = (draw.randint(1, 6) for _ in range(3))
+    S = draw.randint(1, min(M, 3))
+    mask, support = torch.zeros(B, M, dtype=torch.bool), torch.full((B, S), -1)
+    for row in range(B):
+        places = draw.sample(range(M), draw.randint(1 if row else S, M))
+        mask[row, places] = True
+        chosen = places[: draw.randint(1, min(S, len(places))) if row else S]
+        support[row, : len(chosen)] = torch.tensor(chosen)
+    scores = torch.randn(B, K, M, generator=draw.generator)
+    return scores.masked_fill(~mask[:, None], -torch.inf).softmax(-1), mask, support

@@ -80,3 +80,15 @@ RIGHT = [
     ByHand,
     PositionByPosition,
 ]
+
+
+def inputs(draw):
+    heads = draw.randint(1, 3)
+    sizes = {
+        "vocabulary": draw.size("V"),
+        "width": heads * draw.randint(2, 4),
+        "heads": heads,
+        "hidden": draw.randint(1, 5),
+    }
+    sizes |= {"layers": draw.randint(1, 3), "longest": draw.size("T") + draw.randint(0, 2)}
+    return sizes, draw.weights(Given(**sizes)), draw.whole("B×T", 0, draw.size("V"))
