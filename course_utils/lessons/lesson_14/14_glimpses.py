@@ -60,7 +60,7 @@ print("row and column:", corner((0.5, -0.5), height=24, width=24, side=8))
 # %% [markdown]
 # The location lies in row 6 and column 18. So the square begins in row 6 - 4 = 2 and column 18 - 4 = 14.
 #
-# One such square shows nothing of what lies beside it. So a glimpse consists of several squares around the same location, called **patches**. Patch 0 is `size` pixels wide. Each further patch is twice as wide as the one before, but is reduced to `size` × `size` cells, too. So a cell of patch $k$ is the mean of $2^k \times 2^k$ pixels. Outside the picture, all pixels are 0. In the code, `F.avg_pool2d` takes these means. It expects an axis more than a square has, and `[None]` adds this axis in front.
+# One such square shows nothing of what lies beside it. So a glimpse consists of several squares around the same location, called **patches**. Patch 0 is `size` pixels wide. Each further patch is twice as wide as the one before, but is reduced to `size` × `size` cells, too. So a cell of patch $k$ is the mean of $2^k \times 2^k$ pixels. Outside the picture, all pixels are 0. In the code, `F.avg_pool2d` takes these means. It expects one more axis than a square has, and `[None]` puts it in front.
 #
 # How many numbers are there in a glimpse of two patches of 8×8 cells? And how many are there if the picture has 256×256 pixels?
 
@@ -342,13 +342,12 @@ with torch.no_grad():
 # Would the model look in the right place without the reward, too? We train the same model again, with the same seed, and leave the log density out of the loss. The cross-entropy still trains all networks but the location network. In how many of 100 fields will the second look hit?
 
 
-# %%
+# %% tags=["nbval-check-output"]
 def loss_without_looking(logits, label, log_p, reward, b):
     log_p = torch.zeros_like(log_p)  # the second term of the loss is 0
     return ram.hybrid_loss(logits, label, log_p, reward, b)
 
 
-# %% tags=["nbval-check-output"]
 predict("14.without", ...)
 
 # %% tags=["reveals"]

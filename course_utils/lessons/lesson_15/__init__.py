@@ -13,6 +13,6 @@ lesson = Lesson(
         "test what a word depends on by changing the picture, and say what a map of weights shows and what not",
     ),
     needs="lesson 06: attention in a decoder; lesson 11: positions",
-    reading=65,
+    reading=60,
     runs="half a minute",
 )

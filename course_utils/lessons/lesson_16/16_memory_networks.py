@@ -91,7 +91,7 @@ distance = ((encoding * x).sum(0) - (encoding * y).sum(0)).norm()
 print(f"the two weighted sums are {distance:.2f} apart")
 
 # %% [markdown]
-# Now the two questions are different vectors, because a word adds something else at another position.
+# Now the two questions are different vectors, because a word adds something different at another position.
 #
 # ## One hop
 #
@@ -366,9 +366,9 @@ table(rows, ["2 to 10 facts", "12 to 20 facts"], corner="right answers", digits=
 # %% [markdown]
 # No: in longer stories, far fewer answers are right, with each of the three networks.
 #
-# ## How many hops for which question?
+# ## Which questions does it fail at?
 #
-# Is a chain of two facts all that a second hop is good for? Our program asks other kinds of questions, too. They are like those of bAbI, a set of small reasoning tasks (Weston et al. 2015). For each kind, five networks were trained with one, two and three hops. Here is an example of each kind. Which one gets the fewest right answers with two hops?
+# So far, all questions were of one kind. Our program asks other kinds, too. They are like those of bAbI, a set of small reasoning tasks (Weston et al. 2015). For each kind, five networks were trained with one, two and three hops. Here is an example of each kind. Which one gets the fewest right answers with two hops?
 
 # %% tags=["nbval-check-output"]
 kinds = ["one fact", "two facts", "three facts", "north of", "yes or no"]
@@ -436,7 +436,7 @@ reveal("16.hidden", round(score(network, new_yes_or_no).right, 2))
 #
 # Three things limit this answer. A shortcut is learned before the better rule, and a good score hides it. A linear readout cannot compare what was asked with what was read. And in longer stories, many more answers are wrong.
 #
-# Today's systems look up texts in this way, too. But a hop reads every fact, and with millions of texts that would take too long. So **retrieval-augmented generation** reads only the few passages that are most similar to the question (Lewis et al. 2020).
+# Today's systems also look up texts before they answer. But a hop reads every fact, and with millions of texts that would take too long. So **retrieval-augmented generation** reads only the few passages that are most similar to the question (Lewis et al. 2020).
 #
 # ## Questions
 #

@@ -368,7 +368,7 @@ rows = {"seed 1": wrong_shares(with_shift), "seed 4": wrong_shares(another)}
 table(rows, columns, corner="share of wrong bits", digits=2)
 
 # %% [markdown]
-# Only one of them learns to copy. The machine with seed 1 copies three times as many vectors as in training almost without mistakes. The machine with seed 4 makes many mistakes, even with 5 vectors. We chose these two seeds to show both cases. A figure below has more seeds.
+# Only one of them learns to copy. The machine with seed 1 copies three times as many vectors as in training almost without mistakes. The machine with seed 4 makes many mistakes, even with 5 vectors. We chose these two seeds to show both cases. A figure below shows more seeds.
 #
 # How does the first machine do it? We think that it walks: one position for each vector, always in the same direction.
 #

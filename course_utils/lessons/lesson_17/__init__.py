@@ -13,6 +13,6 @@ lesson = Lesson(
         "judge from several seeds how far such machines go beyond the lengths of their training",
     ),
     needs="lesson 04: cosine scores; lesson 15: the LSTM; lesson 16: memories",
-    reading=60,
+    reading=50,
     runs="a minute",
 )

@@ -23,7 +23,7 @@ def generator(seed):
 #
 # ## Three rules, and nobody says where each holds
 #
-# Here are our points. The network predicts y from x. If a network can draw one straight line, how many networks would you use?
+# Here are our points. We want to predict y from x, with networks that can each draw one straight line. How many of them would you use?
 
 # %%
 points = on_lines(1000, generator(1))  # x: B 1, y: B 1
@@ -169,7 +169,7 @@ print("gates", gates)
 diagrams.best_experts(scores, gates)
 
 # %% [markdown]
-# The first expert gets 0. The other two share the weight by the softmax of 3 and 2, which is 0.731 and 0.269.
+# The first expert gets 0, so it need not even read the input. The other two share the weight by the softmax of 3 and 2, which is 0.731 and 0.269.
 #
 # An output that is multiplied by 0 gets a gradient of 0. So the first expert gets no gradient from this input. And if a gate is not 0, but tiny? We let three outputs, 2, 6 and 4, make one step, so that their weighted sum comes nearer to the target 5. The gates are 0, 0.9999 and 0.0001. Which outputs change with SGD, which takes the plain gradient, and which change with Adam?
 
@@ -449,7 +449,7 @@ _shown.draw_translators({"before training": untrained, "after training": transla
 #
 # ## So: who should answer?
 #
-# The expert that was given such inputs in training should answer. In our switch, each expert is good at its own tokens and useless for the others.
+# The expert that has learned from inputs of this kind should answer. In our switch, each expert is good at its own tokens and useless for the others.
 #
 # So what matters is who is asked in training. If only few experts are asked, they have to do all the work. A balance loss or offsets bring tokens to the others. And an expert that is to answer alone has to be trained to be right alone.
 #
@@ -475,7 +475,7 @@ check("18.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Who should answer? The expert that was given such inputs in training: it has become good at them. The gate, which is attention over networks, finds it.
+# - Who should answer? The expert that has learned from inputs of this kind. The gate, which is attention over networks, finds it.
 # - If experts compete, the one with the largest gate can answer alone. If they work together, in most runs it cannot.
 # - An expert with a gate of exactly 0 gets no gradient. With a tiny gate, Adam can still move it by full steps.
 # - A switch asks one expert and multiplies its output by its probability, so that the gate can learn. Its linear experts collapsed without a balance loss or offsets: few of them did all the work.
