@@ -64,7 +64,6 @@ SHOWN = {
     "three parts": diagrams.three_parts,
     "SNAIL": diagrams.snail,
     "where a head goes": diagrams.addressing,
-    "allocation": lambda **more: diagrams.allocation([0.9, 0.2, 0.5], [0.01, 0.8, 0.1], **more),
     "a decoder": lambda **more: diagrams.attention("decoder state: *s*_t", HIDDEN, HIDDEN, then="decoder", **more),
 }
 SVG = "{http://www.w3.org/2000/svg}"

@@ -530,17 +530,21 @@ def best_experts(scores, gates, new=()) -> Diagram:
         points.append(draw.data("scores", f"score {i}: {score:.1f}".replace("-", "−"), 98, 46))
         shares.append(draw.data("gates", f"gate {i}: {gate:.2f}", 78, 46))
         text, kind = (f"expert {i}", "step") if gate > 0 else (f"expert {i}: not asked", "frame")
-        experts.append(draw.step("experts", text, 84, 46, kind))
+        experts.append(draw.step("experts", text, 98, 46, kind))
         verb = "is asked" if gate > 0 else "is not asked, and learns nothing"
         sentences.append(f"{plain(points[-1].text)} gives {plain(shares[-1].text)}, so expert {i} {verb}")
-    used = [expert if expert.kind == "step" else None for expert in experts]
-    tall, number = 60 * len(experts) - 14, sum(expert is not None for expert in used)
-    read, total = draw.data("input", "input: *x*", 76), draw.step("sum", "weighted\nsum", 84, tall)
-    keep = draw.step("best", f"softmax: of the\nlargest {number}", 110, tall)
-    row(read, points, keep, shares, experts, total)
-    draw.chain(read, points, keep, shares, used, total)
+    used = [i for i, expert in enumerate(experts) if expert.kind == "step"]
+    tall, empty = 60 * len(experts) - 14, [None] * len(experts)
+    read, total = draw.data("input", "input: *x*", 76, 46), draw.step("sum", "weighted\nsum", 84, 2 * tall + 14)
+    keep = draw.step("best", f"softmax: of the\nlargest {len(used)}", 110, tall)
+    row(read, points + experts, [keep, None], shares + empty, total)
+    draw.chain(read, points, keep, shares)
+    for i in used:
+        draw.chain(read, experts[i], total)
+        draw.arrow(shares[i], total)
     return draw.diagram(f"""The gate reads the {plain(read.text)} and gives each expert a score. The {plain(keep.text)}
-        scores makes gates of them: {"; ".join(sentences)}. The answer is the weighted sum.""")
+        scores makes gates of them: {"; ".join(sentences)}. The experts that are asked read the input, too. The answer
+        is the weighted sum of what they give.""")
 
 
 def switch_layer(new=()) -> Diagram:
@@ -551,34 +555,17 @@ def switch_layer(new=()) -> Diagram:
     experts = [draw.step("experts", f"expert {i}", 88, 40, "step" if i == 2 else "frame") for i in (1, 2, 3)]
     factor, plus = draw.step("factor", "× *p*₂", 50, 40), draw.step("plus", "+", 28, 28)
     result = draw.data("result", "result")
-    row(token, attend, norm, gate, experts, factor, plus, result)
-    draw.chain(token, attend, norm, gate, experts[1], factor, plus, result)
-    draw.arrow(gate, factor, "*p*₂, the largest", over=experts[0].y - 18)
+    row(token, attend, norm, [gate, *experts, None], factor, plus, result)
+    draw.chain(token, attend, norm, experts[1], factor, plus, result)
+    draw.arrow(norm, gate)
+    draw.arrow(gate, factor, "*p*₂", over=gate.middle)
     fork, under = (attend.right + norm.x) / 2, experts[2].bottom + 30
     way = (fork, plus.middle), (fork, under), (plus.centre, under), (plus.centre, plus.bottom)
     draw.path(*way, words="residual connection", name="residual")
-    return draw.diagram("""A token goes through attention, x + f(norm(x)), as before. Then come a norm and the gate, a
-        softmax over expert 1, expert 2 and expert 3. The token goes to expert 2 alone, whose probability p₂ is the
-        largest, and what the expert gives is multiplied by it (× p₂). A residual connection leads past all this to a +;
-        the sum is the result.""")
-
-
-def allocation(usage, weights, new=()) -> Diagram:
-    """How a weight of 1 is given away, the freest position first: usage and weights of each position."""
-    draw, left, shares, sentences = Sketch("Allocation", new), [1.0], [], []
-    wide = (INSIDE + 50) / (len(usage) + 2) - 50
-    chain = [draw.data("all", "weight: 1", wide)]
-    for place in sorted(range(len(usage)), key=usage.__getitem__):
-        chain.append(draw.step("positions", f"position {place}: usage {usage[place]:.2f}", wide))
-        shares.append(draw.data("takes", f"takes: {weights[place]:.2f}", wide))
-        left.append(left[-1] - weights[place])
-        sentences.append(f"{plain(chain[-1].text)} {plain(shares[-1].text)} and leaves {left[-1]:.2f}")
-    chain.append(draw.data("rest", f"not written: {left[-1]:.2f}", wide))
-    row(*columns_of(chain, [None, *shares, None]), height=154)
-    draw.chain(*chain, words=[f"{share:.2f}" for share in left])
-    draw.chain(chain[1:-1], shares)
-    return draw.diagram(f"""A weight (1) is given away, the freest position first: {"; ".join(sentences)}. The rest is
-        {plain(chain[-1].text)}.""")
+    return draw.diagram("""A token goes through attention, x + f(norm(x)), and a norm, as before. The gate reads it, and
+        a softmax gives a probability to expert 1, expert 2 and expert 3. Here p₂ is the largest, so expert 2 alone reads
+        the token, and what it gives is multiplied by this probability (× p₂). A residual connection leads past all
+        this to a +; the sum is the result.""")
 
 
 def three_parts(new=()) -> Diagram:

@@ -95,7 +95,7 @@ questions = (
                 "That tests whether it uses what it sees. A model that peeks may use that as well.",
             ),
             (
-                "Compare its accuracy with that of a convolutional network on the same pictures.",
+                "Compare its accuracy with that of a network that reads all pixels.",
                 "A model may peek and do badly, or keep to its glimpses and do well. Accuracy can't tell.",
             ),
             (

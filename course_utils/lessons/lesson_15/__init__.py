@@ -9,11 +9,10 @@ lesson = Lesson(
     goals=(
         "say what an annotation of a picture is, and how a decoder of captions begins and looks",
         "compute by hand what a gate lets through, and what the penalty on overlooked cells costs",
-        "say what soft and hard attention each read for a word, and how each is trained",
         "measure how often a word's weights point to the thing that it names, and compare that with chance",
         "test what a word depends on by changing the picture, and say what a map of weights shows and what not",
     ),
-    needs="lesson 06: attention in a decoder; lesson 08: hard attention",
-    reading=65,
+    needs="lesson 06: attention in a decoder; lesson 11: positions",
+    reading=60,
     runs="half a minute",
 )

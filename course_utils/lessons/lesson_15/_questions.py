@@ -44,24 +44,24 @@ questions = (
     ),
     Question(
         "15.q3",
-        "soft and hard",
-        "What does the hard captioner read for a word, and what teaches its weights?",
+        "which change to make",
+        "A caption says “a five above a six”. We want to know whether “above” depends on the six. Why do we move the six, and not empty its cell?",
         right=(
-            "It reads one drawn annotation; the word's log probability is the reward.",
-            "A draw has no gradient, so REINFORCE has to estimate it. In our runs, batches with soft attention in between helped with every seed.",
+            "Without the six, no relation would be right. If the six moves, we know the right one.",
+            "A test needs a change after which the right word is known, so that we can see whether the captioner writes it.",
         ),
         wrong=(
             (
-                "It reads one annotation, and cross-entropy teaches the weights through it.",
-                "Cross-entropy reaches the annotation that was read, but not the choice of it.",
+                "An empty cell gets no weight, so the weights of the word would not sum to 1.",
+                "The softmax gives weights that sum to 1, whatever the cells hold.",
             ),
             (
-                "It reads the weighted sum, and then rounds the weights to 0 and 1.",
-                "A weighted sum of all is what soft attention reads. Hard attention draws one cell beforehand.",
+                "The captioner has never seen an empty cell, and would write anything.",
+                "Most cells of every scene are empty.",
             ),
             (
-                "It reads the annotation with the largest weight, and the true cell teaches the weights.",
-                "Nobody tells it the true cell, neither in training nor afterwards. And in training the cell is drawn.",
+                "If the six moves, its weight moves with it, and that shows what the word depends on.",
+                "Where the weight goes is what a map shows. The test is whether the word changes.",
             ),
         ),
     ),

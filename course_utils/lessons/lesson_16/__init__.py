@@ -14,6 +14,6 @@ lesson = Lesson(
         "say which kinds of questions such a network fails at, and test a reason why",
     ),
     needs="lesson 03: queries, keys and values; lesson 11: positions",
-    reading=60,
+    reading=55,
     runs="half a minute",
 )

@@ -87,12 +87,12 @@ questions = (
         "Yes-or-no questions were answered badly with one hop. How did we find out that the readout was the reason?",
         right=(
             "We put a ReLU into the readout, and nearly all answers were right.",
-            "The claim was that a linear readout can't compare the place asked for with the place read. The claim was tested by changing only that, and without the ReLU two layers did little.",
+            "The claim was that a linear readout can't compare the place asked for with the place read. We tested it by changing the readout, and nothing else.",
         ),
         wrong=(
             (
                 "We looked at the weights and saw that they lay on the fact.",
-                "Much of the weight did not lie there until the ReLU was added. The weights by themselves would have misled us.",
+                "Weights on the fact would show that it was found. They do not show whether the readout can use it.",
             ),
             (
                 "We added a second and a third hop, and nearly all answers were right.",
@@ -129,8 +129,8 @@ predictions = (
         why="Neither hop can look for the person who has the thing, since that person is in what the other one reads.",
     ),
     Prediction(
-        "16.nearest",
-        "What share of the questions is answered correctly if each hop reads only the fact with the largest score?",
+        "16.top",
+        "What share of the questions is answered correctly if each hop reads only its top fact?",
         why="Each hop needs one fact, and nearly always this is the fact with the largest score.",
     ),
 )

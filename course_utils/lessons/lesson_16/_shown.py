@@ -14,11 +14,6 @@ from course_utils.figures.tables import table
 from course_utils.models.memory import score
 
 FACTS = ("who had it last", "where that person was")
-READOUTS = {
-    "one linear layer": "linear start",
-    "two linear layers": "hidden layer, no ReLU",
-    "two with a ReLU between": "hidden layer",
-}
 GUESSING = "the most frequent answer"
 
 
@@ -104,13 +99,3 @@ def draw_by_kind(right):
 def _most_frequent(kind):
     levels = _stored("linear start", kind, 2, "commonest")
     return sum(levels) / len(levels)
-
-
-def draw_readouts():
-    """Draw how three readouts answer yes-or-no questions with one hop, and how much its hop looks at the fact."""
-    marks = {}
-    for row, setup in READOUTS.items():
-        right, on_fact = (_stored(setup, "yes or no", 1, value) for value in ("right", "hop1_fact1"))
-        marks[row] = {"right answers": right, "weight on the fact": on_fact}
-    levels = [_most_frequent("yes or no")] * len(marks)
-    plots.dots(marks, "yes-or-no questions, one hop, 1,500 steps; five networks each", guess=(GUESSING, levels))

@@ -155,8 +155,6 @@ gated
 #
 # $$\tilde w(i) = \sum_j w_g(j)\, s(i - j)$$
 #
-# Only s(-1), s(0) and s(1) are not 0, and positions go round in a circle.
-#
 # In code, `roll(1, 1)` moves each weight one position on, and `roll(-1, 1)` one position back. Our kernel is (0, 0.2, 0.8): nothing goes back, 0.2 stays, and 0.8 goes on. How much weight does position 3 get?
 
 
@@ -225,7 +223,7 @@ head_explorer
 #
 # ## The machine
 #
-# All these numbers are chosen by the **controller**. Ours is an LSTM, the recurrent network of lesson 15. At each step it gets the input and what was read at the step before. It steers two heads: one writes, then the other one reads. On which two ways can a bit come from the input to a later output?
+# All these numbers are chosen by the **controller**. Ours is an LSTM, the recurrent network of lesson 15. At each step it gets the input and what was read at the step before. It steers two heads: one writes, then the other one reads. In which two ways can a bit get from the input to a later output?
 
 # %%
 diagrams.turing_machine()
@@ -370,7 +368,7 @@ rows = {"seed 1": wrong_shares(with_shift), "seed 4": wrong_shares(another)}
 table(rows, columns, corner="share of wrong bits", digits=2)
 
 # %% [markdown]
-# Only one of them learns to copy. The machine with seed 1 copies three times as many vectors as in training almost without mistakes. The machine with seed 4 makes many mistakes, even with 5 vectors. We chose these two seeds to show both cases. A figure below has more seeds.
+# Only one of them learns to copy. The machine with seed 1 copies three times as many vectors as in training almost without mistakes. The machine with seed 4 makes many mistakes, even with 5 vectors. We chose these two seeds to show both cases. A figure below shows more seeds.
 #
 # How does the first machine do it? We think that it walks: one position for each vector, always in the same direction.
 #
@@ -427,29 +425,6 @@ pictures.draw_machine_and_lstm()
 # ## So: can attention write?
 #
 # Yes. With a weight for each position, a head erases and adds, and gradients reach the weights. A network can also learn where to write: our machine walks through its memory, one position for each vector. Every step is like the one before, so the walk can go further than in the training. How much further depends on the seed.
-#
-# ## If you want to go on: which position is free?
-#
-# You do not need this section for the answer. It prepares question 17.q4 and two of the exercises.
-#
-# A head that walks has a weakness. When it has gone once around the circle, it writes over what is there, whether this is still needed or not. The **differentiable neural computer** (DNC, Graves et al. 2016) looks for a free position instead. For each position it keeps a **usage** $u$, from 0 for free to 1 for full. Writing to a position makes it fuller, and after reading, the controller may free it.
-#
-# The weights of a write then go to the freest position first, and this is called **allocation**. A position gets a share of the weight that is left, and this share is 1 minus its usage. The next one gets its share of the rest. Three positions have the usages 0.9, 0.2 and 0.5. Which weights do they get?
-
-# %% tags=["nbval-check-output"]
-used = torch.tensor([0.9, 0.2, 0.5])  # N
-allocated = torch.zeros(3)  # N
-left = 1.0  # the weight that no position has yet
-for i in used.argsort():  # from the freest position to the fullest
-    allocated[i] = left * (1 - used[i])
-    left = left * used[i]
-print(allocated)
-diagrams.allocation(used.tolist(), allocated.tolist())
-
-# %% [markdown]
-# Position 1 is the freest, and gets 1 - 0.2 = 0.8. Then 0.2 is left. Position 2 gets half of it, 0.1, and position 0 gets a tenth of the remaining 0.1.
-#
-# But a head that writes to any free position loses the order of what was written. So the DNC also keeps **temporal links**: they say, for each two positions, whether one was written right after the other. A read head can follow them. In the exercises you write the usage and the links.
 #
 # ## Questions
 #

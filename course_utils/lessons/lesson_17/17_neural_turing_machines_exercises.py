@@ -1,5 +1,5 @@
 # %% [markdown]
-# You calculate how much of a vector comes back from a memory, mend a write, put a head together, and write a program by hand that two heads run. Then you build the two parts of a differentiable neural computer. At the end you train a machine with your own write.
+# You calculate how much of a vector comes back from a memory, mend a write, put a head together, and write a program by hand that two heads run. Then you build two parts of a differentiable neural computer. At the end you train a machine with your own write.
 #
 # The letters: B is the number of memories in a batch, N the number of positions of a memory, W the width of a position, and R the number of heads that read. **Positions are counted from 0.** The equations are those of Graves et al. 2014, and from 17.dnc_write on those of Graves et al. 2016. They are written for one memory of the batch.
 
@@ -204,6 +204,19 @@ def backwards(length, places):
 check("17.backwards", backwards)
 
 # %% [markdown]
+# ## Which position is free?
+#
+# A head that walks has a weakness. When it has gone once around the circle, it writes over what is there, whether this is still needed or not. The **differentiable neural computer** (DNC, Graves et al. 2016) looks for a free position instead. For each position it keeps a **usage** $u$, from 0 for free to 1 for full. Writing to a position makes it fuller, and after reading, the controller may free it.
+#
+# The weights of a write go to the freest position first, and this is called **allocation**. A position gets a share of the weight that is left, and this share is 1 minus its usage. The next one gets its share of the rest. Three positions have the usages 0.9, 0.2 and 0.5. Which weights do they get?
+#
+# <details><summary>Answer</summary>
+#
+# Position 1 is the freest, and gets 1 - 0.2 = 0.8. Then 0.2 is left. Position 2 gets half of it, 0.1, and position 0 gets a tenth of the remaining 0.1.
+#
+# </details>
+
+# %% [markdown]
 # ## 17.dnc_write
 #
 # Where does a differentiable neural computer write? First its usage changes. At each position, the last write $w$ fills its share of what was still free. Then each read head frees the share $f_r\, w_r$ of what is full, where $f_r$ is its free gate. Write this as an equation for $u'$.
@@ -252,7 +265,7 @@ check("17.dnc_write", dnc_write)
 # %% [markdown]
 # ## 17.link_step
 #
-# A memory that writes wherever there is room has to remember in which order it wrote. $L_{ij}$ says how far position $i$ was written right after position $j$. $p_i$ says how far position $i$ was written last. A new write has the weights $w$ (Methods, "Temporal memory linkage"):
+# A memory that writes wherever there is room has to remember in which order it wrote. A DNC keeps **temporal links** for this. $L_{ij}$ says how far position $i$ was written right after position $j$. $p_i$ says how far position $i$ was written last. A new write has the weights $w$ (Methods, "Temporal memory linkage"):
 #
 # $$L'_{ij} = (1 - w_i - w_j)\, L_{ij} + w_i\, p_j, \quad L'_{ii} = 0 \qquad p' = \Big(1 - \sum_i w_i\Big)\, p + w$$
 #

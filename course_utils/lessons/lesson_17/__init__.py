@@ -11,9 +11,8 @@ lesson = Lesson(
         "calculate by hand where a head goes: content, gate, shift and sharpening",
         "take a step out of such a machine, predict what it can no longer learn, and check it",
         "judge from several seeds how far such machines go beyond the lengths of their training",
-        "if you go on: calculate where allocation writes, and say what temporal links are for",
     ),
     needs="lesson 04: cosine scores; lesson 15: the LSTM; lesson 16: memories",
-    reading=60,
+    reading=50,
     runs="a minute",
 )

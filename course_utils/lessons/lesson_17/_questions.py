@@ -65,20 +65,28 @@ questions = (
             ),
         ),
     ),
-    NumberQuestion(
+    Question(
         "17.q4",
-        "which position is free",
-        "Three positions have usage 0.9, 0.5 and 1. Which weight does position 0 get from the allocation (last section of the lesson)?",
-        answer=0.05,
-        tolerance=0.0005,
-        why="Position 1 is the freest and gets 1 - 0.5. Position 0 comes next and gets (1 - 0.9) · 0.5 = 0.05.",
-        wrong={
-            0.1: "That is how free the position is. The freer position takes its share first, so only 0.5 of it is left.",
-            0.45: "You have multiplied both uses. The position itself counts by how free it is, 1 - 0.9.",
-            0.5: "That is the weight of position 1, which is the freest.",
-            0.9: "That is how far the position is in use. Allocation prefers positions that are free.",
-        },
-        otherwise="Sort the positions by use. Each gets 1 minus its use, times the uses of all positions that are freer.",
+        "a gate that is always 1",
+        "In a machine, the gate of every head is always 1. What can its heads no longer do?",
+        right=(
+            "Walk: go on from the old position, whatever the memory holds.",
+            "With a gate of 1, the old weights do not count. The head begins each step at what resembles its key.",
+        ),
+        wrong=(
+            (
+                "Jump: find the position that resembles the key.",
+                "That is what a gate of 1 asks for: only the weights by content count.",
+            ),
+            (
+                "Shift: give weight to the position after the one that resembles the key.",
+                "The shift comes after the gate, and it moves any weights. A head can still jump and go one position on.",
+            ),
+            (
+                "Write: their weights would only serve to read.",
+                "Both heads get their weights in the same four steps. What the gate mixes does not decide whether a head writes.",
+            ),
+        ),
     ),
     Question(
         "17.q5",

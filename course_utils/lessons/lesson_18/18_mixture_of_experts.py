@@ -23,7 +23,7 @@ def generator(seed):
 #
 # ## Three rules, and nobody says where each holds
 #
-# Here are our points. The network predicts y from x. If a network can draw one straight line, how many networks would you use?
+# Here are our points. We want to predict y from x, with networks that can each draw one straight line. How many of them would you use?
 
 # %%
 points = on_lines(1000, generator(1))  # x: B 1, y: B 1
@@ -91,7 +91,7 @@ _shown.draw_mixture()
 #
 # $$\tfrac{1}{2} \Big\| t - \sum_i g_i o_i \Big\|^2 \qquad\text{or}\qquad -\log \sum_i g_i\, e^{-\frac{1}{2} \| t - o_i \|^2}$$
 #
-# The first loss compares only the sum with the target. The second loss compares each output by itself (Jacobs et al. 1991, equation 1.3). Up to a constant, it is minus the log density of the target, if the gate draws one expert and this expert's output is the mean of a Gaussian. The factor $e^{-\frac12\|t-o_i\|^2}$ is 1 if the output equals the target, and near 0 if it is far away. So this loss is small as soon as one expert with a large gate is right.
+# The first loss compares only the sum with the target. The second loss compares each output by itself (Jacobs et al. 1991, equation 1.3). The factor $e^{-\frac12\|t-o_i\|^2}$ is 1 if the output equals the target, and near 0 if it is far away. So this loss is small as soon as one expert with a large gate is right.
 #
 # We take the two experts again, with the outputs 2 and 6 and the gates 3/4 and 1/4. The target is 2, so the first expert is right. The function `mixture_loss` computes the second loss, and in the exercises you write it. Which of the losses asks the first expert to change its output, although it is right?
 
@@ -169,7 +169,7 @@ print("gates", gates)
 diagrams.best_experts(scores, gates)
 
 # %% [markdown]
-# The first expert gets 0. The other two share the weight by the softmax of 3 and 2, which is 0.731 and 0.269.
+# The first expert gets 0, so it need not even read the input. The other two share the weight by the softmax of 3 and 2, which is 0.731 and 0.269.
 #
 # An output that is multiplied by 0 gets a gradient of 0. So the first expert gets no gradient from this input. And if a gate is not 0, but tiny? We let three outputs, 2, 6 and 4, make one step, so that their weighted sum comes nearer to the target 5. The gates are 0, 0.9999 and 0.0001. Which outputs change with SGD, which takes the plain gradient, and which change with Adam?
 
@@ -236,7 +236,7 @@ class Switch(nn.Module):
 # %% [markdown]
 # ## Will all experts be asked?
 #
-# Now we give a switch a task with many rules. There are eight languages and 64 words, and each language has its own translation for each word. Here a token is a pair of a language and a word. It has 8 + 64 numbers, with a 1 for the language and a 1 for the word. Where would the 1s be for language 5 and word 12, if we count from 0?
+# An expert that is never asked learns nothing. So will a switch ask all of its experts? We give it a task with many rules. There are eight languages and 64 words, and each language has its own translation for each word. Here a token is a pair of a language and a word. It has 8 + 64 numbers, with a 1 for the language and a 1 for the word. Where would the 1s be for language 5 and word 12, if we count from 0?
 
 # %% tags=["nbval-check-output"]
 world = dictionaries(0, languages=8)
@@ -345,35 +345,16 @@ print("gradient for the first token", gradient[0])
 
 
 # %%
-def weighed_balance_loss(p, chosen):
+def weighted_balance_loss(p, chosen):
     return 0.1 * balance_loss(p, chosen)
 
 
-balanced = train(weighed_balance_loss)
+balanced = train(weighted_balance_loss)
 right = test("with the balance loss", balanced)
 _shown.draw_choices({"no second loss": alone, "with the balance loss": balanced})
 
 # %% [markdown]
 # No: most languages are shared by several experts, because the balance loss asks only for equal shares of the tokens. But nearly all experts have work now, and about nine words in ten are right.
-#
-# ## Is the right expert asked?
-#
-# Does the gate ask the right expert? We now give all test tokens to each expert, also those that the gate sends to another one. What share will an expert get right of its own tokens, and what share of the tokens of the others?
-
-# %%
-x, translation = batch(generator(1), size=4000)  # B D, B
-rows = {}
-with torch.no_grad():
-    _, _, chosen = balanced(x)  # B: which expert the gate asks
-    for i, expert in enumerate(balanced.experts):
-        right = (expert(x).argmax(-1) == translation).float()  # B
-        asked = chosen == i  # B
-        share = asked.float().mean()
-        rows[f"expert {i + 1}"] = [share, right[asked].mean(), right[~asked].mean()]
-table(rows, ["share of all tokens", "right of its own", "right of the others"])
-
-# %% [markdown]
-# Each expert gets most of its own tokens right, and almost none of the others. So the gate asks the right expert, and no other expert could take its place. An expert gets a gradient only from the tokens that are sent to it, so it has learned these and hardly any others.
 #
 # ## Other ways to balance
 #
@@ -402,50 +383,53 @@ _shown.ways_to_balance()
 # %% [markdown]
 # Offsets prevent the collapse as well as the balance loss does. Noise alone does not help here: it gets fewer words right than no second loss at all, on average by 19 in 100.
 #
+# ## Is the right expert asked?
+#
+# So all experts can be kept at work. But does the gate ask the right one? In the switch with the balance loss, we give all test tokens to each expert, also those that the gate sends to another one. What share will an expert get right of its own tokens, and what share of the tokens of the others?
+
+# %%
+x, translation = batch(generator(1), size=4000)  # B D, B
+rows = {}
+with torch.no_grad():
+    _, _, chosen = balanced(x)  # B: which expert the gate asks
+    for i, expert in enumerate(balanced.experts):
+        right = (expert(x).argmax(-1) == translation).float()  # B
+        asked = chosen == i  # B
+        share = asked.float().mean()
+        rows[f"expert {i + 1}"] = [share, right[asked].mean(), right[~asked].mean()]
+table(rows, ["share of all tokens", "right of its own", "right of the others"])
+
+# %% [markdown]
+# Each expert gets most of its own tokens right, and almost none of the others. So the gate asks the right expert, and no other expert could take its place. An expert gets a gradient only from the tokens that are sent to it, so it has learned these and hardly any others.
+#
 # ## Experts in a Transformer
 #
 # Why do we want many experts? In the feed-forward network of lesson 12, every token uses all parameters. If a switch takes its place, a token uses the parameters of one expert only. So a model can have many parameters with little work per token. In Mixtral 8x7B (Jiang et al. 2024), a token asks two of eight experts, and uses 13 of 47 billion parameters.
 
 # %%
-diagrams.switch_layer(new=["gate", "experts", "factor"])
+diagrams.switch_layer(new=["gate", "experts"])
 
 # %% [markdown]
-# The drawing shows a layer of lesson 12 with a switch. We train a translator with one such layer, for 32 languages and 64 words. It reads a language and six words, and translates each word. The experts are feed-forward networks. We compare *8 experts* with *one network* of the size of an expert, and with *one wide network* that has eight times as many hidden units. How many words does each get right, and at what cost?
+# The drawing shows a layer of lesson 12 with a switch. We train a translator with one such layer, for 32 languages and 64 words. It reads a language and six words, and translates each word. Its experts are feed-forward networks, and *8 experts* are trained with the balance loss. We compare them with *one network* of the size of an expert, and with *one wide network* that has eight times as many hidden units. How many words does each get right, and at what cost?
 
 # %% tags=["nbval-check-output"]
 predict("18.translators", ...)
 
 # %% tags=["reveals"]
-print("Three layers, each trained with the same seeds:")
+print("Each layer was trained with the same seeds:")
 reveal("18.translators", _shown.right_words("one network"))
-_shown.compare_layers("8 experts", "one network", "one wide network")
+_shown.compare_layers()
 
 # %% [markdown]
 # *One network* gets about half of the words right. *8 experts* get 33 more words in 100 right, at nearly the same work per token.
 #
 # *One wide network* has nearly as many parameters as *8 experts*. It gets more words right with every seed, but needs seven times as many multiplications per token.
 #
-# ## How many tokens may an expert take?
-#
-# Large models also limit how many tokens of a batch an expert takes, so that the sizes of all tensors are known in advance. This number is its **capacity**. Tokens for which it has no room are **dropped**: they pass through the residual connection alone. Take the six tokens of the balance loss, in their order, and a capacity of two. Which ones are dropped?
-#
-# <details><summary>Answer</summary>
-#
-# The first four tokens choose the first expert. It takes tokens 1 and 2, so tokens 3 and 4 are dropped.
-#
-# </details>
-#
-# How many right words does a capacity cost our translator, and how many does the balance loss bring? With *capacity*, an expert takes at most an eighth of the tokens of a batch in training.
-
-# %% tags=["nbval-check-output"]
-_shown.compare_layers("8 experts", "8 experts, capacity", "8 experts, no balance loss")
-
-# %% [markdown]
-# The capacity costs a few right words with every seed. Without the balance loss, this translator gets hardly fewer words right. Not every layer of experts needs a balance loss. We come back to this below.
+# Without the balance loss, *8 experts* get hardly fewer words right. So not every layer of experts needs one. The next section shows a possible reason.
 #
 # ## What does each expert answer?
 #
-# We train one translator with 8 experts, for 700 steps, and look at its gate before and after training.
+# How have the experts divided the words among them? We train one translator with 8 experts and the balance loss, for 700 steps, and look at its gate before and after training.
 
 # %% tags=["nbval-check-output"]
 predict("18.specialists", ...)
@@ -461,11 +445,11 @@ reveal("18.specialists", "some of the words, in all languages")
 _shown.draw_translators({"before training": untrained, "after training": translator})
 
 # %% [markdown]
-# In most columns of the right picture, one colour prevails: a word goes to the same expert in most of the languages. But this division does not come from training. Before training, the gate divides the words even more strictly, by chance, and many words keep their expert. So an expert can learn the words that it happens to get. Perhaps this is also why this translator needs no balance loss: its gate has spread the words from the start.
+# In most columns of the right picture, one colour prevails: a word goes to the same expert in most of the languages. But this division does not come from training. Before training, the gate divides the words even more strictly, by chance, and many words keep their expert. So an expert can learn the words that it happens to get. Perhaps this is also why the translator needs no balance loss: its gate has spread the words from the start.
 #
 # ## So: who should answer?
 #
-# The expert that was given such inputs in training should answer. In our switch, each expert is good at its own tokens and useless for the others.
+# The expert that has learned from inputs of this kind should answer. In our switch, each expert is good at its own tokens and useless for the others.
 #
 # So what matters is who is asked in training. If only few experts are asked, they have to do all the work. A balance loss or offsets bring tokens to the others. And an expert that is to answer alone has to be trained to be right alone.
 #
@@ -491,7 +475,7 @@ check("18.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Who should answer? The expert that was given such inputs in training: it has become good at them. The gate, which is attention over networks, finds it.
+# - Who should answer? The expert that has learned from inputs of this kind. The gate, which is attention over networks, finds it.
 # - If experts compete, the one with the largest gate can answer alone. If they work together, in most runs it cannot.
 # - An expert with a gate of exactly 0 gets no gradient. With a tiny gate, Adam can still move it by full steps.
 # - A switch asks one expert and multiplies its output by its probability, so that the gate can learn. Its linear experts collapsed without a balance loss or offsets: few of them did all the work.

@@ -64,20 +64,28 @@ questions = (
             ),
         ),
     ),
-    NumberQuestion(
+    Question(
         "18.q4",
-        "capacity by hand",
-        "Six tokens choose the experts 1, 0, 1, 1, 0 and 1, in this order, and the capacity is 2. How many tokens are dropped?",
-        answer=2,
-        tolerance=0.001,
-        why="Expert 1 is chosen four times and takes the first two. Expert 0 is chosen twice and takes both.",
-        wrong={
-            4.0: "That is how often expert 1 is chosen. It takes two of these tokens.",
-            1.0: "Count again how often expert 1 is chosen: at the first, third, fourth and sixth token.",
-            3.0: "An expert takes as many tokens as its capacity says, so two, and not one.",
-            0.0: "Expert 1 has room for two tokens only, and four have chosen it.",
-        },
-        otherwise="Count how many tokens choose each expert. Those above the capacity are dropped.",
+        "how a gate learns",
+        "A switch multiplies the output of its one expert by the softmax over all scores. What would go wrong with the softmax over the one score that is kept?",
+        right=(
+            "It is always 1, so the gate would get no gradient and could not learn.",
+            "The answer would not change with the scores. The softmax over all scores changes with each of them.",
+        ),
+        wrong=(
+            (
+                "It is always 1, so the expert would get no gradient and could not learn.",
+                "An output that is multiplied by 1 gets its whole gradient. What gets none is the gate.",
+            ),
+            (
+                "It is always 0, so the token would pass unchanged.",
+                "The softmax of a single number is 1, whatever the number is.",
+            ),
+            (
+                "It grows with the score, so the same expert would be chosen ever more often.",
+                "It does not change with the score at all: the softmax of a single number is 1.",
+            ),
+        ),
     ),
     Question(
         "18.q5",

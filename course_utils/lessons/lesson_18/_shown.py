@@ -17,7 +17,6 @@ LAYERS = {  # the stored runs of a translator, and what its layer is made with
     "8 experts": ("8 experts", {"experts": 8}),
     "one network": ("no experts", {}),
     "one wide network": ("8 times as wide", {"hidden": 256}),
-    "8 experts, capacity": ("8 experts, capacity 1", {"experts": 8}),
     "8 experts, no balance loss": ("8 experts, no balance", {"experts": 8}),
 }
 
@@ -94,11 +93,10 @@ def right_words(name):
     return round(_right(name).mean().item(), 2)
 
 
-def compare_layers(*names):
-    """Return a table of what each of these layers costs, and of the words that a translator with it gets right."""
+def compare_layers():
+    """Return a table of what each layer costs, and of the words that a translator with it gets right."""
     rows = {}
-    for name in names:
-        _, made = LAYERS[name]
+    for name, (_, made) in LAYERS.items():
         layer = Translator(LANGUAGES, WORDS, **made).layer.feed_forward
         parameters = sum(p.numel() for p in layer.parameters())
         work = 2 * 32 * made.get("hidden", 32) + 32 * made.get("experts", 0)
