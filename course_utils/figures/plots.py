@@ -291,15 +291,17 @@ def _beside(ax, point, name, taken):
 
 
 def directions(vectors, names, direction=None, title="", ax=None, direction_name="θ"):
-    """Vectors of width 2 as arrows from 0, each with its name; `direction` is drawn as a long line."""
+    """Vectors of width 2 as arrows from 0, each with its name, and a line along `direction`, an arrow that is shortened to fit."""
     ax = axes(width=4.8, height=4.4) if ax is None else ax
     vectors = torch.as_tensor(vectors).detach().double()
     reach = 1.15 * vectors.abs().max().item()
     if direction is not None:
-        x, y = (1.1 * reach * torch.nn.functional.normalize(direction.detach().double(), dim=0)).tolist()
-        ax.plot([-x, x], [-y, y], color="0.6", linewidth=1)
+        direction = direction.detach().double()
+        longest = 1.1 * reach * direction / direction.norm()
+        ax.plot(*torch.stack([-longest, longest]).T.tolist(), color="0.6", linewidth=1)
+        x, y = min(direction, longest, key=torch.norm).tolist()
         ax.annotate("", (x, y), (0, 0), arrowprops={"arrowstyle": "->", "color": "0.3", "linewidth": 2})
-        ax.text(x, y, f" {direction_name}", color="0.3", fontsize=13)
+        ax.text(x, y, f"{direction_name} ", color="0.3", fontsize=13, ha="right")
     for (x, y), name in zip(vectors.tolist(), names, strict=True):
         ax.annotate("", (x, y), (0, 0), arrowprops={"arrowstyle": "->", "color": COLOURS[0]})
         length = max((x * x + y * y) ** 0.5, 1e-9)  # the name stands beyond the arrow's head
