@@ -1,8 +1,8 @@
-"""The course's plots: weights, scores, masks, directions, curves with a spread. Computes nothing but means and spreads.
+"""The course's plots: weights, masks, directions, curves with a spread. Computes nothing but means and spreads.
 
 Not here: drawn diagrams (`diagrams.py`), tables (`tables.py`), what moves (`widgets.py`).
 
-Weights use a sequential map from 0 to 1, scores a diverging one centred at 0. Lines differ in dash and marker, not only in colour.
+Weights use a sequential map from 0 to 1. Lines differ in dash and marker, not only in colour.
 Every function draws into `ax`, or into a new figure, and returns nothing, so that a notebook shows the figure alone.
 """
 
@@ -80,12 +80,6 @@ def reading(looks, facts, question, answer, support=()):
     ax.set_xticks(range(len(hops)), hops, rotation=0, ha="center")
     most = " and ".join(f"{hop} at “{facts[row.argmax()]}”" for hop, row in zip(hops, looks, strict=True))
     return f"{question}? It looks most with {most}, and says {answer}."
-
-
-def scores(matrix, keys=None, queries=None, title="", ax=None, xlabel=KEYS, ylabel=QUERIES):
-    """Scores as a picture, diverging around 0: red below, blue above."""
-    most = max(torch.as_tensor(matrix).abs().max().item(), 1e-6)
-    _matrix(matrix, keys, queries, title, ax, xlabel, ylabel, cmap="RdBu", vmin=-most, vmax=most)
 
 
 def amounts(matrix, keys=None, queries=None, title="", ax=None, xlabel=KEYS, ylabel=QUERIES, most=1.0, unit=""):

@@ -201,26 +201,7 @@ reveal("02.great_after_not", weights[2])
 #
 # </details>
 #
-# ## Would another score change that?
-#
-# So far, the score was a dot product. Could the result of another score depend on the other words? A dot product can look in one direction only. Let "awful" have the vector (-3, 0), the opposite of "great". Then no θ gives both opinions a high score. **MLP attention** can: its score comes from a small network, a multilayer perceptron. The network computes H numbers from the word, its **hidden layer**, and takes their dot product with a vector $\theta_h$:
-#
-# $$g(x_s) = \theta_h^\top \sigma(W x_s + b_h)$$
-#
-# σ is the logistic function of lesson 01. In our $W$ and $b_h$, the first hidden number is near 1 for "great", and the second for "awful". You need not follow them further. Does the score of "great" depend on "not" now?
-
-# %% tags=["nbval-check-output"]
-vector_of["awful"] = torch.tensor([-3.0, 0.0])  # D
-W = torch.tensor([[2.0, 0.0], [-2.0, 0.0]])  # H D
-b_h = torch.tensor([-3.0, -3.0])  # H
-theta_h = torch.tensor([5.0, 5.0])  # H
-for sentence in ("really great", "not really great", "not really awful"):
-    vectors = vectors_of(sentence)  # S D
-    hidden = torch.sigmoid(vectors @ W.T + b_h)  # S H
-    print(hidden @ theta_h, sentence)  # the scores, S
-
-# %% [markdown]
-# The score of "great" is 4.763 with and without "not", so it does not depend on "not". This attention finds both opinions, but like every function $g(x_s)$, it computes each score from one word alone.
+# The score need not be a dot product. In **MLP attention**, which you write in the exercises, a small network computes it. But every function $g(x_s)$ computes the score of a word from this word alone, so our answer stays the same.
 #
 # ## Can one attention deal with "not"?
 #
@@ -228,9 +209,10 @@ for sentence in ("really great", "not really great", "not really awful"):
 #
 # $$\text{output} = w^\top c + b$$
 #
-# An output above 0 means a good review. We take θ₁ again, and choose $w$ and $b$ by hand: $w$ picks the first number of the context, the praise. "the", "film" and "was" have the vector (0, 0). How many of the four cases come out right?
+# An output above 0 means a good review. We take θ₁ again, and choose $w$ and $b$ by hand: $w$ picks the first number of the context, the praise. "awful" has the vector (-3, 0), the opposite of "great", and "the", "film" and "was" have (0, 0). How many of the four cases come out right?
 
 # %% tags=["nbval-check-output"]
+vector_of["awful"] = torch.tensor([-3.0, 0.0])  # D
 for word in ("the", "film", "was"):
     vector_of[word] = torch.zeros(2)  # D
 cases = [
@@ -310,7 +292,7 @@ for case in cases:
 #
 # ## How does an attention learn?
 #
-# We chose θ₁, θ₂ and `u` by hand. Can training find such numbers? In the backward pass, a gradient arrives at the context. We call it the **error** δ. It flows back in two ways: to the vectors, and through the weights to the scores.
+# We chose θ₁, θ₂ and `u` by hand. How can training find such numbers? In the backward pass, a gradient arrives at the context. We call it the **error** δ. It flows back in two ways: to the vectors, and through the weights to the scores.
 #
 # We send the error (1, -1) back to the scores and vectors of "not really great". The simplest loss that has the gradient δ at the context is $c^\top \delta$. How much of the error reaches the vector of each word?
 

@@ -389,9 +389,9 @@ print(f"64 numbers:         {64 * 32} bits")
 
 
 # %% tags=["nbval-check-output"]
-forwards = torch.tensor([1, 2, 3])  # the steps at which the three words are read
+forwards = torch.tensor([1, 2, 3])  # the places of the three words
 backwards = torch.tensor([3, 2, 1])
-rows = {  # the step of writing minus the step of reading; writing begins after step 4
+rows = {  # step of writing minus step of reading; writing begins after four steps
     "same order, read as it is": 4 + forwards - forwards,
     "same order, read backwards": 4 + forwards - backwards,
     "reversed order, read as it is": 4 + backwards - forwards,

@@ -305,8 +305,6 @@ arrow = torch.tensor([[1.0, 0.0]])  # T D = 1 2: query and key
 for m, n in ((3, 1), (13, 11), (13, 1)):
     product = turn(arrow, first=m) @ turn(arrow, first=n).T  # 1 1
     print(f"query at {m}, key at {n}: product {product.item():.3f}")
-
-# %%
 shown.arrows([(3, 1), (13, 11), (13, 1)])
 
 # %% [markdown]
