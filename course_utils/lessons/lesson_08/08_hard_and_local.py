@@ -290,12 +290,12 @@ predict("08.values_read", ...)
 
 # %% tags=["reveals"]
 runs["hard, 80 questions"] = five_seeds(hard_way, 80)
-soft = runs["soft"][:, 1, 0]  # 5: the share if drawn, after 25 steps
-hard = runs["hard, 80 questions"][:, 1, 0]
-ahead = hard - soft  # 5: seed by seed
+of_soft = runs["soft"][:, 1, 0]  # 5: the share if drawn, after 25 steps
+of_hard = runs["hard, 80 questions"][:, 1, 0]
+ahead = of_hard - of_soft  # 5: seed by seed
 print("Share right if drawn, five seeds, after the first steps:")
-print("soft                ", soft)
-print("hard, 80 questions  ", hard)
+print("soft                ", of_soft)
+print("hard, 80 questions  ", of_hard)
 print(f"mean difference      {ahead.mean():.2f}")
 reveal("08.values_read", "ahead" if ahead.mean() > 0 else "behind")
 
