@@ -233,11 +233,6 @@ def dot_scores(words, theta):
     return done("02", "scores = x @ theta", x=words, theta=theta)["scores"]
 
 
-def mlp_scores(words, weight, bias, theta):
-    hidden = done("02", "hidden = torch.sigmoid(vectors @ W.T", vectors=words, W=weight, b_h=bias)["hidden"]
-    return value("02", "hidden @ theta_h", hidden=hidden, theta_h=theta)
-
-
 def score(name):
     """One of the scores that lesson 04's page computes for one state, as a function of whole batches."""
     (by_hand,) = (node.value for text, node in page("04") if text.startswith("return {'dot': "))
@@ -376,7 +371,6 @@ ANSWERS = [
     ("01.sentiment_gradient", gradient),
     ("02.softmax", weights_at),
     ("02.dot_scores", dot_scores),
-    ("02.mlp_scores", mlp_scores),
     ("04.dot", score("dot")),
     ("04.content_based", score("content_based")),
     ("04.perceptron", score("perceptron")),

@@ -51,7 +51,6 @@ SHOWN = {
     "soft and hard": diagrams.soft_and_hard,
     "transformer": diagrams.transformer,
     "transformer, call by call": lambda **more: diagrams.transformer_calls(["causal", "memory"], **more),
-    "a cache": diagrams.cached,
     "sub-layers": diagrams.sublayers,
     "recurrent attention": diagrams.recurrent_attention,
     "memory network": diagrams.memory_hops,

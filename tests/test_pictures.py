@@ -43,11 +43,6 @@ def test_weights_use_a_map_from_zero_to_one_and_name_their_axes():
     assert texts(ax) == ["0.25", "0.75"]
 
 
-def test_scores_diverge_around_zero():
-    plots.scores(torch.tensor([[-1.0, 3.0]]))
-    assert plt.gca().images[0].get_clim() == (-3, 3)
-
-
 def test_a_mask_marks_what_may_be_attended():
     plots.mask(torch.tensor([[True, False]]))
     assert texts(plt.gca()) == ["●", ""]
@@ -236,7 +231,7 @@ IN_WORDS = [
         lambda: plots.mask(torch.ones(9, 9).tril() - torch.eye(9), "abcdefghi"),
         ["Row 0: 0 everywhere.", "Row 2: 1 at a, b, 0 elsewhere."],
     ),
-    (lambda: plots.scores(torch.arange(200.0).reshape(20, 10)), ["20 rows and 10 columns of numbers from 0 to 199."]),
+    (lambda: plots.amounts(torch.arange(200.0).reshape(20, 10)), ["20 rows and 10 columns of numbers from 0 to 199."]),
     (
         lambda: plots.bars({"sum": [0.5, 0.7], "attention": [1.0]}, "accuracy", lines={"chance": 0.5}),
         ["upward: accuracy", "sum 0.6, attention 1.", "Marked: chance."],

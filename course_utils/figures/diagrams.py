@@ -368,30 +368,6 @@ def transformer_calls(written=(), new=()) -> Diagram:
         feed-forward, framed as one of N such layers, too; and through a norm and the readout.{also}""")
 
 
-def cached(new=()) -> Diagram:
-    """One step of a decoder without a cache, which projects all words again, and with one, which projects the last."""
-    draw, given, told = Sketch("A step without a cache and with one", new), ("BOS", "Zwei", "junge", "Männer"), []
-    for y, title, kept in ((0, "without\na cache", 0), (202, "with\na cache", 3)):
-        label, count = draw.data("", title, 76), len(given) - kept
-        pairs = [draw.data("kept", f"*k*{i}, *v*{i}", 78, 40) for i in "₁₂₃₄"[:kept]]
-        pairs += [draw.data("projected", f"*q*{i}, *k*{i}, *v*{i}", 78, 40) for i in "₁₂₃₄"[kept:]]
-        words = [None] * kept + [draw.data("given", word, 78, 32) for word in given[kept:]]
-        row([label, None], *columns_of(pairs, words), y=y + 66, height=126, gap=[20, 14, 14, 14])
-        look = draw.step("attention", "attention", pairs[-1].right - pairs[0].x, 40)
-        rest = draw.step("rest", f"feed-forward: for {count} word{'s' * (count > 1)}", 118)
-        written = draw.data("target", "spielen", 84, 32)
-        row(look, rest, written, x=pairs[0].x, y=y - 8, gap=[30, 28])
-        draw.chain(words, pairs, look, rest, written)
-        if kept:
-            cache = draw.data("cache", "cache", pairs[kept - 1].right - look.x, 32)
-            draw.frame([*pairs[:kept], cache.at(look.x + cache.width / 2, y + 161)], 6)
-        told += ["; ".join(plain(pair.text) for pair in pairs), plain(rest.text)]
-    return draw.diagram(f"""A step that reads {", ".join(given)} and writes spielen. In the upper row, without a cache,
-        every word is projected to a query, a key and a value: {told[0]}. The attention sees all of them, then comes the
-        {told[1]}. In the lower row, with a cache, the keys and values of the words before {given[-1]} are kept, and
-        these words are not read again: of {told[2]}, the last alone is computed. The {told[3]} follows.""")
-
-
 def sublayers(new=()) -> Diagram:
     """A function with its residual connection and its norm: post-norm above, pre-norm below."""
     draw = Sketch("Where the norm goes", new)

@@ -1,8 +1,8 @@
-"""The course's plots: weights, scores, masks, directions, curves with a spread. Computes nothing but means and spreads.
+"""The course's plots: weights, masks, directions, curves with a spread. Computes nothing but means and spreads.
 
 Not here: drawn diagrams (`diagrams.py`), tables (`tables.py`), what moves (`widgets.py`).
 
-Weights use a sequential map from 0 to 1, scores a diverging one centred at 0. Lines differ in dash and marker, not only in colour.
+Weights use a sequential map from 0 to 1. Lines differ in dash and marker, not only in colour.
 Every function draws into `ax`, or into a new figure, and returns nothing, so that a notebook shows the figure alone.
 """
 
@@ -80,12 +80,6 @@ def reading(looks, facts, question, answer, support=()):
     ax.set_xticks(range(len(hops)), hops, rotation=0, ha="center")
     most = " and ".join(f"{hop} at “{facts[row.argmax()]}”" for hop, row in zip(hops, looks, strict=True))
     return f"{question}? It looks most with {most}, and says {answer}."
-
-
-def scores(matrix, keys=None, queries=None, title="", ax=None, xlabel=KEYS, ylabel=QUERIES):
-    """Scores as a picture, diverging around 0: red below, blue above."""
-    most = max(torch.as_tensor(matrix).abs().max().item(), 1e-6)
-    _matrix(matrix, keys, queries, title, ax, xlabel, ylabel, cmap="RdBu", vmin=-most, vmax=most)
 
 
 def amounts(matrix, keys=None, queries=None, title="", ax=None, xlabel=KEYS, ylabel=QUERIES, most=1.0, unit=""):
@@ -291,15 +285,17 @@ def _beside(ax, point, name, taken):
 
 
 def directions(vectors, names, direction=None, title="", ax=None, direction_name="θ"):
-    """Vectors of width 2 as arrows from 0, each with its name; `direction` is drawn as a long line."""
+    """Vectors of width 2 as arrows from 0, each with its name, and a line along `direction`, an arrow that is shortened to fit."""
     ax = axes(width=4.8, height=4.4) if ax is None else ax
     vectors = torch.as_tensor(vectors).detach().double()
     reach = 1.15 * vectors.abs().max().item()
     if direction is not None:
-        x, y = (1.1 * reach * torch.nn.functional.normalize(direction.detach().double(), dim=0)).tolist()
-        ax.plot([-x, x], [-y, y], color="0.6", linewidth=1)
+        direction = direction.detach().double()
+        longest = 1.1 * reach * direction / direction.norm()
+        ax.plot(*torch.stack([-longest, longest]).T.tolist(), color="0.6", linewidth=1)
+        x, y = min(direction, longest, key=torch.norm).tolist()
         ax.annotate("", (x, y), (0, 0), arrowprops={"arrowstyle": "->", "color": "0.3", "linewidth": 2})
-        ax.text(x, y, f" {direction_name}", color="0.3", fontsize=13)
+        ax.text(x, y, f"{direction_name} ", color="0.3", fontsize=13, ha="right")
     for (x, y), name in zip(vectors.tolist(), names, strict=True):
         ax.annotate("", (x, y), (0, 0), arrowprops={"arrowstyle": "->", "color": COLOURS[0]})
         length = max((x * x + y * y) ** 0.5, 1e-9)  # the name stands beyond the arrow's head

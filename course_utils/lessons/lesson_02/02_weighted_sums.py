@@ -6,7 +6,6 @@ from course_utils import check, predict, reveal
 from course_utils.data.generated_reviews import four_cases, generate_reviews
 from course_utils.figures import diagrams, plots
 from course_utils.figures.widgets import explore
-from course_utils.models.attention import masked_softmax
 from course_utils.models.sentiment import (
     FOR_FOUR_CASES,
     FixedAttention,
@@ -28,7 +27,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # $$c = \sum_{s=1}^{S} a_s \, x_s$$
 #
-# We take three words, and make up a vector for each. Its first number says how strongly the word praises, the second how strongly it negates. (The numbers are free: "really" gets a little of both.) In the comments, S is the number of words, and D the width of a vector. What is the context for the weights 0.5, 0.25 and 0.25? Do it on paper first.
+# We take three words, and make up a vector for each. Its first number says how strongly the word praises, the second how strongly it negates. We choose the numbers freely, and give "really" a little of both. In the comments, S is the number of words, and D the width of a vector. What is the context for the weights 0.5, 0.25 and 0.25? Do it on paper first.
 
 # %% tags=["nbval-check-output"]
 words = ["not", "really", "great"]
@@ -124,7 +123,7 @@ temperature_explorer
 #
 # $$g(x_s) = x_s^\top \theta$$
 #
-# A word gets a high score if its vector reaches far in the direction of θ. We say that the attention *looks for* this direction, and that it **attends** to the words with much weight. Which of the three words will get the highest score from θ₁ = (0, 1)? In the picture, θ₁ is drawn longer than it is, with a thin line along its direction.
+# A word gets a high score if its vector reaches far in the direction of θ. We say that the attention *looks for* this direction, and that it **attends** to the words with much weight. Which of the three words will get the highest score from θ₁ = (0, 1)? The picture shows θ₁ in grey, with a thin line along its direction.
 
 # %%
 theta_1 = torch.tensor([0.0, 1.0])  # D: looks for negation
@@ -202,26 +201,7 @@ reveal("02.great_after_not", weights[2])
 #
 # </details>
 #
-# ## Would another score change that?
-#
-# Does this depend on the dot product? There are other scores. A dot product can look in one direction only. Let "awful" have the vector (-3, 0), the opposite of "great". Then no θ gives both opinions a high score. **MLP attention** can: its score comes from a small network, a multilayer perceptron. The network computes H numbers from the word, its **hidden layer**, and takes their dot product with a vector $\theta_h$:
-#
-# $$g(x_s) = \theta_h^\top \sigma(W x_s + b_h)$$
-#
-# σ is the logistic function of lesson 01. In our $W$ and $b_h$, the first hidden number is near 1 for "great", and the second for "awful". You need not follow them further. Does the score of "great" depend on "not" now?
-
-# %% tags=["nbval-check-output"]
-vector_of["awful"] = torch.tensor([-3.0, 0.0])  # D
-W = torch.tensor([[2.0, 0.0], [-2.0, 0.0]])  # H D
-b_h = torch.tensor([-3.0, -3.0])  # H
-theta_h = torch.tensor([5.0, 5.0])  # H
-for sentence in ("really great", "not really great", "not really awful"):
-    vectors = vectors_of(sentence)  # S D
-    hidden = torch.sigmoid(vectors @ W.T + b_h)  # S H
-    print(hidden @ theta_h, sentence)  # the scores, S
-
-# %% [markdown]
-# The score of "great" is 4.763 with and without "not", so it does not depend on "not". This attention finds both opinions, but it still computes each score from one word alone. Every function $g(x_s)$ computes a score from one word alone.
+# The score need not be a dot product. In **MLP attention**, which you write in the exercises, a small network computes it. But every function $g(x_s)$ computes the score of a word from this word alone, so our answer stays the same.
 #
 # ## Can one attention deal with "not"?
 #
@@ -229,9 +209,10 @@ for sentence in ("really great", "not really great", "not really awful"):
 #
 # $$\text{output} = w^\top c + b$$
 #
-# An output above 0 means a good review. We take θ₁ again, and choose $w$ and $b$ by hand: $w$ picks the first number of the context, the praise. "the", "film" and "was" have the vector (0, 0). How many of the four cases come out right?
+# An output above 0 means a good review. We take θ₁ again, and choose $w$ and $b$ by hand: $w$ picks the first number of the context, the praise. "awful" has the vector (-3, 0), the opposite of "great", and "the", "film" and "was" have (0, 0). How many of the four cases come out right?
 
 # %% tags=["nbval-check-output"]
+vector_of["awful"] = torch.tensor([-3.0, 0.0])  # D
 for word in ("the", "film", "was"):
     vector_of[word] = torch.zeros(2)  # D
 cases = [
@@ -309,9 +290,47 @@ for case in cases:
 #
 # </details>
 #
+# ## How does an attention learn?
+#
+# We chose θ₁, θ₂ and `u` by hand. How can training find such numbers? In the backward pass, a gradient arrives at the context. We call it the **error** δ. It flows back in two ways: to the vectors, and through the weights to the scores.
+#
+# We send the error (1, -1) back to the scores and vectors of "not really great". The simplest loss that has the gradient δ at the context is $c^\top \delta$. How much of the error reaches the vector of each word?
+
+# %% tags=["nbval-check-output"]
+delta = torch.tensor([1.0, -1.0])  # D: the error at the context
+vectors = three_words.clone().requires_grad_()  # S D
+scores = (three_words @ theta_1).requires_grad_()  # S
+weights = scores.softmax(-1)  # S
+loss = weights @ vectors @ delta
+loss.backward()
+print("weights", weights.detach())
+print("at the vectors:")
+print(vectors.grad)
+print("at the scores: ", scores.grad)
+
+# %% [markdown]
+# The vector of each word receives the error times its weight, $a_s \, \delta$. In a plain sum, all words receive the same error.
+#
+# What reaches the scores goes on to θ. If the score of a word grows, its weight grows at the cost of the others. So the context moves towards the vector of this word. We give the formula without its derivation:
+#
+# $$\frac{\partial c}{\partial z_s} = a_s \, (x_s - c)$$
+#
+# In an exercise, you derive the gradient at a score from this. Now we make θ₁ longer and longer, so that "not" gets nearly all the weight. What happens to the gradients at the scores?
+
+# %% tags=["nbval-check-output"]
+for length in (1, 2, 4, 8):
+    scores = (length * three_words @ theta_1).requires_grad_()  # S
+    weights = scores.softmax(-1)  # S
+    loss = weights @ three_words @ delta
+    loss.backward()
+    print("weights", weights.detach(), " at the scores", scores.grad)
+
+# %% [markdown]
+# The gradients at the scores fall towards 0. The formula says why. The context is nearly the vector of "not", so $x_s - c$ is nearly 0 for "not". For the other words, $a_s$ is nearly 0. So the scores hardly learn where the weights are near 0 and 1. That is so for right weights and for wrong ones.
+#
 # ## Padding gets no weight
 #
-# Can training find two such attentions? Before we train, we need a mask, because in a batch the shorter sentences are filled up with padding. A score of 0 would give padding some weight, since $e^0$ is 1. So its score becomes $-\infty$, and $e^{-\infty}$ is 0.
+# Training takes many sentences at once, in a batch, and fills up the shorter ones with padding. Padding should get no weight. But a score of 0 would give it some, since $e^0$ is 1. So its score becomes $-\infty$, and $e^{-\infty}$ is 0. A **mask** says where there is padding.
 #
 # Here are the scores of "not great", 2 and 0, and one position of padding. In the mask, True means "may attend", and `~mask` is True where the mask is False. How much weight does padding take if its score is 0?
 
@@ -321,12 +340,8 @@ mask = torch.tensor([True, True, False])  # S
 print("score 0 ", scores.softmax(-1))
 print("score -∞", scores.masked_fill(~mask, -torch.inf).softmax(-1))
 
-empty = torch.tensor([False, False, False])  # S
-print("no words", scores.masked_fill(~empty, -torch.inf).softmax(-1))
-print("in ours ", masked_softmax(scores, empty))
-
 # %% [markdown]
-# With a score of 0, padding takes as much weight as "great", 0.107. With $-\infty$ it takes none. If a text is empty, all its positions are padding. Then the softmax is 0/0, which is NaN. The course's function `masked_softmax` gives zeros there.
+# With a score of 0, padding takes as much weight as "great", 0.107. With $-\infty$ it takes none.
 #
 # ## Does training find such numbers?
 #
@@ -393,45 +408,6 @@ reveal("02.one_attention", sum(shares[1]) / 5)
 # Yes. Its score cannot, but its weight can, through the total that all words share. For the four cases, one attention is not enough, and several are.
 #
 # One thing is still missing. θ is the same for every sentence. So "not" cannot look for the word that it negates.
-#
-# ## How an attention learns
-#
-# The question of this lesson is answered. Before we leave it, we follow an error back through an attention, because the exercises and lesson 04 need it. In training, a gradient arrives at the context. We call it the **error** δ. It flows back in two ways: to the vectors, and to the scores.
-#
-# We begin with the vectors of "not really great", with the weights held fixed. We want the gradient δ to arrive at the context. The simplest loss that does this is $c^\top \delta$, so we make it up for the next cell. How much of the error (1, -1) reaches each word?
-
-# %% tags=["nbval-check-output"]
-delta = torch.tensor([1.0, -1.0])  # D: the error at the context
-_, weights = fixed_attention(three_words, theta_1)
-vectors = three_words.clone().requires_grad_()  # S D
-context = weights @ vectors  # D
-loss = context @ delta
-loss.backward()
-print("weights", weights)
-print("at the vectors:")
-print(vectors.grad)
-
-# %% [markdown]
-# The vector of each word receives the error times its weight, $a_s \, \delta$. In a plain sum, all words receive the same error.
-#
-# The second way goes to the scores, and from them to θ. If the score of a word grows, its weight grows at the cost of the others. So the context moves towards the vector of this word. We give the formula without its derivation:
-#
-# $$\frac{\partial c}{\partial z_s} = a_s \, (x_s - c)$$
-#
-# In an exercise, you derive the gradient at a score from this. Here PyTorch computes it. We make θ₁ longer and longer, so that "not" gets nearly all the weight. What happens to the gradients at the scores?
-
-# %% tags=["nbval-check-output"]
-for length in (1, 2, 4, 8):
-    scores = length * three_words @ theta_1  # S
-    scores.requires_grad_()
-    weights = scores.softmax(-1)  # S
-    context = weights @ three_words  # D
-    loss = context @ delta
-    loss.backward()
-    print("weights", weights.detach(), " at the scores", scores.grad)
-
-# %% [markdown]
-# The gradients at the scores fall towards 0. The formula says why. The context is nearly the vector of "not", so $x_s - c$ is nearly 0 for "not". For the other words, $a_s$ is nearly 0. So the scores hardly learn where the weights are near 0 and 1. That is so for right weights and for wrong ones.
 #
 # ## Questions
 #

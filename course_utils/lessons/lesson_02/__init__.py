@@ -14,6 +14,6 @@ lesson = Lesson(
         "follow the error back through an attention",
     ),
     needs="lesson 01: word vectors, the sum, logistic regression",
-    reading=55,
+    reading=50,
     runs="half a minute",
 )

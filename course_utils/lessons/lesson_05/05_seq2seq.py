@@ -1,7 +1,6 @@
 # %%
 from math import log2
 
-import ipywidgets
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -9,9 +8,8 @@ from torch.nn import functional as F
 from course_utils import check, predict, reveal
 from course_utils.data.small_world import small_world, truth
 from course_utils.data.subwords import PAD
-from course_utils.figures import diagrams, plots
+from course_utils.figures import diagrams
 from course_utils.figures.tables import table
-from course_utils.figures.widgets import explore
 from course_utils.lessons.lesson_05 import _shown as shown
 from course_utils.models.seq2seq import make_batch
 from course_utils.translation.scores import exact_shares
@@ -178,7 +176,7 @@ class Seq2Seq(nn.Module):
 #
 # ## The loss
 #
-# At each position the model gives every word of the vocabulary a score, called its **logit**. A softmax turns the logits into probabilities $p$. Training should make the probability of the right word large. So our loss is $-\ln p$ of the right word, as a mean over all words of the batch. EOS counts as a word, and padding does not count.
+# Before we can train the model, we need a loss. At each position the model gives every word of the vocabulary a score, called its **logit**. A softmax turns the logits into probabilities $p$. Training should make the probability of the right word large. So our loss is $-\ln p$ of the right word, as a mean over all words of the batch. EOS counts as a word, and padding does not count.
 #
 # Such a loss is measured in **nats**, the unit of the natural logarithm. Our vocabulary has 86 entries: the words of both languages and a few signs. Before training, they are about equally probable. What will the loss be, in nats per word?
 
@@ -246,7 +244,7 @@ def train(model, steps, shifted=True):
         drawn_sources = [sources[i] for i in chosen]
         drawn_targets = [targets[i] for i in chosen]
         source, given, wanted = make_batch(drawn_sources, drawn_targets)
-        if not shifted:  # only for a test, further below
+        if not shifted:  # only for the test below
             given = wanted
         loss = loss_of(model(source, given), wanted)
         adam.zero_grad()
@@ -266,9 +264,24 @@ for step in (0, 50, 200, 599):
 # %% [markdown]
 # The loss falls to less than 1. Later lessons use the same loop under the name `fit`.
 #
+# One part of this training is easy to get wrong: `given` has to be moved by one position. If we forget this, the decoder reads at each position the very word that it should write. Our model began with a loss of 4.5. What will the loss of such a model be after 100 steps?
+
+# %% tags=["nbval-check-output"]
+predict("05.unshifted", ...)
+
+# %% tags=["reveals"]
+torch.manual_seed(0)
+copying = Seq2Seq(len(pairs.words))
+copying_losses = train(copying, steps=100, shifted=False)
+print("The loss after training without the shift:")
+reveal("05.unshifted", round(copying_losses[-1], 4))
+
+# %% [markdown]
+# The loss is nearly 0, much lower than that of our first model. Is the second model the better translator?
+#
 # ## The model translates
 #
-# When the model translates, there are no right words to give to the decoder. It reads the word that it has written itself, and always takes the most probable one. Is "boy called girls" translated correctly?
+# When a model translates, there are no right words to give to the decoder. It reads the word that it has written itself, and always takes the most probable one. Which of our two models translates "boy called girls" correctly?
 
 
 # %%
@@ -287,42 +300,21 @@ def translate(model, sentences, longest=40):
     return pairs.words.decode(ids.tolist())  # each up to its EOS
 
 
-sentences = ["boy called girls", "the dog called girls"]
-for sentence, translation in zip(sentences, translate(model, sentences), strict=True):
-    print(f"{sentence:25} {translation}")
+for sentence in ("boy called girls", "the dog called girls"):
+    print(sentence)
+    print("    first model:      ", *translate(model, [sentence]))
+    print("    without the shift:", *translate(copying, [sentence], longest=6))
 
 # %% [markdown]
-# "boy called girls" is translated correctly, as in the drawing. The second sentence is right, too.
+# The first model translates "boy called girls" correctly, as in the drawing, and the second sentence, too.
 #
-# **Your turn**: put sentences of your own into `sentences`, made of words that you have seen here.
+# The model without the shift cannot translate. In training, it was enough to copy the word that it reads. When it writes by itself, the right word is not there to be copied. So a loss that is too good is a reason to look at what the model reads.
 #
-# ## Why is `given` moved by one?
-#
-# Before we try longer sentences, we look at a part of the training that is easy to get wrong. What if we forget to move `given` by one position? Then the decoder reads, at each position, the very word that it should write. Our model began with a loss of 4.5. What will the loss of this new model be after 100 steps?
-
-# %% tags=["nbval-check-output"]
-predict("05.unshifted", ...)
-
-# %% tags=["reveals"]
-torch.manual_seed(0)
-copying = Seq2Seq(len(pairs.words))
-copying_losses = train(copying, steps=100, shifted=False)
-print("The loss after training without the shift:")
-reveal("05.unshifted", round(copying_losses[-1], 4))
-
-# %% [markdown]
-# The loss is nearly 0, much lower than that of our first model. Is this model a good translator?
-
-# %%
-copied = translate(copying, ["boy called girls"], longest=6)[0]
-print("boy called girls:", copied)
-
-# %% [markdown]
-# This model cannot translate. In training, it was enough to copy the word that it reads. When it writes by itself, the right word is not there to be copied. So a loss that is too good is a reason to look at what the model reads.
+# **Your turn**: put sentences of your own into the last cell, made of words that you have seen here.
 #
 # ## How long may a sentence be?
 #
-# We return to our first model, and let the sentence grow from one word to twelve, as many as the longest sentences of the training have. In the picture, each row shows the translation of one sentence, with wrong words in a red frame. The grey row shows the right translation of the last sentence. Move the slider: at which length does the first wrong word appear?
+# Now we come to the question of the title. We let a sentence grow from one word to twelve, as many as the longest sentences of the training have, and our first model translates it. In the picture, each row shows one translation, with wrong words in a red frame. The grey row is the right translation of the last sentence. At which length does the first wrong word appear?
 
 # %%
 growing = [
@@ -339,23 +331,10 @@ growing = [
     "our small boy called my old girls and friends followed houses",
     "our small boy called my old girls and friends followed big houses",
 ]
-
-
-def translations_up_to(length):  # draws, and returns the lines below the picture
-    first = growing[:length]
-    return shown.draw_translations(first, truth(first), translate(model, first))
-
-
-length_slider = ipywidgets.IntSlider(12, min=1, max=12, description="words")
-length_explorer = explore(translations_up_to, length=length_slider)
-length_explorer
+shown.draw_translations(growing, truth(growing), translate(model, growing))
 
 # %% [markdown]
-# <details><summary>Answer</summary>
-#
 # In our run, the first wrong words appear at nine words. In yours, this may be a little earlier or later. At twelve words, the translation begins well and then goes wrong: its words belong to the language, but they do not say what the source says.
-#
-# </details>
 #
 # These are only a few sentences, so now we count. For each length we translate 200 sentences. Nearly all of the longer ones are new to the model. A word is right if it stands at the right position. This is strict: if the model leaves out one word, all later words are wrong. What share of the words will be right in sentences of 12 words?
 
@@ -410,28 +389,18 @@ print(f"64 numbers:         {64 * 32} bits")
 
 
 # %% tags=["nbval-check-output"]
-def steps_between(read, written):
-    steps = []
-    for word in ("boy", "called", "girls"):
-        read_at = read.index(word)
-        # the translation of this word; EOS is read in between
-        written_at = len(read) + 1 + written.index(word)
-        steps.append(written_at - read_at)
-    return [*steps, sum(steps) / 3]
-
-
-forwards = ["boy", "called", "girls"]
-backwards = ["girls", "called", "boy"]
-rows = {
-    "same order, read as it is": steps_between(forwards, written=forwards),
-    "same order, read backwards": steps_between(backwards, written=forwards),
-    "reversed order, read as it is": steps_between(forwards, written=backwards),
-    "reversed order, read backwards": steps_between(backwards, written=backwards),
+forwards = torch.tensor([1, 2, 3])  # the places of the three words
+backwards = torch.tensor([3, 2, 1])
+rows = {  # step of writing minus step of reading; writing begins after four steps
+    "same order, read as it is": 4 + forwards - forwards,
+    "same order, read backwards": 4 + forwards - backwards,
+    "reversed order, read as it is": 4 + backwards - forwards,
+    "reversed order, read backwards": 4 + backwards - backwards,
 }
-table(rows, ["boy", "called", "girls", "mean"], corner="translation", digits=0)
+table(rows, ["boy", "called", "girls"], corner="translation", digits=0)
 
 # %% [markdown]
-# In the first two rows, the translation has the order of the source. There, reading backwards brings "boy" nearer to its translation and "girls" further away. The mean stays the same. Sutskever et al. suspect that the short distances help: the error has fewer steps to go back to "boy", so this is learned first.
+# In the first two rows, the translation has the order of the source. There, reading backwards brings "boy" nearer to its translation and "girls" further away. The mean stays 4. Sutskever et al. suspect that the short distances help: the error has fewer steps to go back to "boy", so this is learned first.
 #
 # In the last two rows, the translation has the reversed order. There the short distances exist already, and reading backwards destroys them. For each order we have trained five models that read the source as it is, and five with the same seeds that read it backwards. In the reversed order, is the share of right words better, worse or the same when the source is read backwards?
 
@@ -439,22 +408,15 @@ table(rows, ["boy", "called", "girls", "mean"], corner="translation", digits=0)
 predict("05.backwards", ...)
 
 # %% tags=["reveals"]
-gains = shown.gains_of_reading_backwards()  # for each order: seeds lengths
-mean_gain = gains["reversed order"].mean()
 print("Share of right words, read backwards minus read as it is:")
+gains = shown.draw_gains_of_reading_backwards()  # for each order: seeds lengths
+mean_gain = gains["reversed order"].mean()
 reveal("05.backwards", "worse" if mean_gain < 0 else "better")
-ax = plots.axes(width=6.8, height=4)
-xlabel = "words of the source"
-ylabel = "share of right words gained by reading backwards"
-plots.curves(shown.LENGTHS, gains, xlabel, ylabel, ax=ax, legend="above")
-_ = ax.axhline(0, color="0.6", linestyle=":")
 
 # %% [markdown]
-# In the reversed order, reading backwards makes the result worse. From four to eight words the whole band lies below 0, so it holds with each of the five seeds. In the same order, reading backwards helps at these lengths on average, but not with each seed.
+# In the reversed order, reading backwards makes the result worse. From four to eight words the whole band lies below 0, so it holds with each of the five seeds. In the same order, reading backwards helps at these lengths on average, but not with each seed. The harm in the reversed order fits the idea of Sutskever et al.
 #
-# Both effects are largest at six words, and even there they are less than 0.1 on average. In the same order, nothing is gained from ten words on. Beyond the twelve words of training, the two curves change places, and the differences are small.
-#
-# The harm in the reversed order is what the idea of Sutskever et al. predicts. But the order of reading does not let one vector hold much longer sentences.
+# Yet at every length the mean effect is less than 0.1. The order of reading does not let one vector hold much longer sentences.
 #
 # ## So: can one vector hold a sentence?
 #

@@ -13,6 +13,6 @@ lesson = Lesson(
         "say what reading the source backwards does to the distances between words, and when that helps",
     ),
     needs="lessons 00 and 01: tensors, training; softmax from lesson 02, masks from lesson 03",
-    reading=60,
+    reading=55,
     runs="half a minute",
 )

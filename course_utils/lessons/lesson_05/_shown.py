@@ -36,7 +36,7 @@ def batch_in_words(words, source, given, wanted):
 def draw_translations(sources, rights, written):
     """Draw the written translation of each source in a row, wrong words in red frames, and the right one of the last below.
 
-    Return in words how many are right.
+    Print how many are right.
     """
     ax = plots.axes(width=10.5, height=0.6 + 0.32 * len(sources))
     columns = max(14, *(len(translation.split()) for translation in written))
@@ -56,7 +56,7 @@ def draw_translations(sources, rights, written):
     ax.text(-0.9, len(sources) + 0.3, "right", ha="right", va="center", weight="bold", color="0.4")
     for t, word in enumerate(rights[-1].split()):
         ax.text(t, len(sources) + 0.3, word, ha="center", va="center", color="0.4")
-    return f"Right words, from 1 word on: {', '.join(counts)}. The longest source is “{sources[-1]}”."
+    print(f"Right words, from 1 word on: {', '.join(counts)}.")
 
 
 def draw_shares_by_length(words_right, sentences_right):
@@ -83,12 +83,16 @@ def whole_sentences_right(lengths):
     return table(rows, columns, corner="share of whole sentences right, five seeds", digits=2)
 
 
-def gains_of_reading_backwards():
-    """Return for each order of words the share of words right read backwards, minus that read as it is: seeds×lengths."""
+def draw_gains_of_reading_backwards():
+    """Draw and return for each order the share of words right read backwards, minus that read as it is: seeds×lengths."""
     gains = {}
     for name, order in (("same order", "monotone"), ("reversed order", "reversed")):
         backwards = torch.tensor(_five("words_right", "reversed", order))  # seeds lengths
         gains[name] = backwards - torch.tensor(_five("words_right", "as it is", order))
+    ax = plots.axes(width=6.8, height=4)
+    ylabel = "share of right words gained by reading backwards"
+    plots.curves(LENGTHS, gains, "words of the source", ylabel, ax=ax, legend="above")
+    ax.axhline(0, color="0.6", linestyle=":")
     return gains
 
 

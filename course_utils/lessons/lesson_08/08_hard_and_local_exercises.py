@@ -104,8 +104,6 @@ check("08.reinforce_loss", reinforce_loss)
 # $$\sum_k p_k\, (R_k - b)^2\, |g_k|^2$$
 #
 # Return the $b$ for which this sum is smallest. At this $b$, its derivative with respect to $b$ is 0. The squared length $|g_k|^2$ is the sum of the squares of all entries of $g_k$. At least two words have a probability above 0.
-#
-# With the five words of the lesson you can compare your result with the lowest point of the curve there.
 
 
 # %%

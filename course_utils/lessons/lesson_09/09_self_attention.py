@@ -70,8 +70,6 @@ print("context of sad:", one_by_one(Q, K, V)[0])
 # %% [markdown]
 # "sad" looks at "dog". Its three scores are 0, 6 / √2 = 4.24 and -4.24, so "dog" gets nearly all of the weight. The context of "sad" is nearly the value of "dog", (1, 0).
 #
-# ## The first gain: nothing waits
-#
 # In the loop, no round needs a result of an earlier round. So all rounds can be computed at once: one matrix product gives all scores, and another one gives all contexts. PyTorch has a function for this, too. Do the three agree?
 
 
@@ -106,17 +104,6 @@ diagrams.same_words(words, X, (Q, K, V), scores, weights, rounded)
 # "wooden" looks at "ball". Its query is (-6, 0), and the product with the key of "ball", (-1, 0), is 6.
 #
 # </details>
-#
-# What do we gain if nothing waits? We let both functions compute the contexts of 500 words. They multiply the same numbers. `seconds` measures how long a function takes. How many times as long does the loop take?
-
-# %%
-many_words = torch.randn(500, 64)  # T D: they serve as queries, keys and values
-time_of_loop = seconds(one_by_one, many_words, many_words, many_words)
-time_of_product = seconds(at_once, many_words, many_words, many_words)
-print(f"The loop takes {time_of_loop / time_of_product:.0f} times as long.")
-
-# %% [markdown]
-# The loop takes much longer. The computer works on many entries of one large product at the same time, and the loop does many small products one after the other. Each of them also costs Python some work. A recurrent network has only the slow way, because each of its states is made from the state before it. So the first gain of self-attention is that no word waits for another one.
 #
 # ## A layer that can be trained
 #
@@ -161,11 +148,9 @@ print("weights of sad:", weights[0])
 # %% [markdown]
 # The weights are the same.
 #
-# Queries need not come from the same words as keys and values. If Q is made from one sentence, and K and V from another, then the lines of `at_once` compute the **cross-attention** of lesson 03. The translator of lesson 12 uses both kinds of attention.
-#
 # ## What does a layer learn to look at?
 #
-# Can a layer learn where to look? We train one on sentences like "the sad dog took the wooden ball". For each word but "the", the model has to name the noun that the word belongs to, which is one of eight nouns. "sad", "dog" and "took" belong to "dog", and "wooden" and "ball" belong to "ball". Each sentence has one animal, which acts, and one thing. A word such as "sad" stands only beside animals, and "wooden" only beside things. We do not tell the model where to look.
+# Can this layer learn where to look? We train it on sentences like "the sad dog took the wooden ball". For each word but "the", the model has to name the noun that the word belongs to, which is one of eight nouns. "sad", "dog" and "took" belong to "dog", and "wooden" and "ball" belong to "ball". Each sentence has one animal, which acts, and one thing. A word such as "sad" stands only beside animals, and "wooden" only beside things. We do not tell the model where to look.
 #
 # `train_model` takes 300 steps, each with 64 sentences. What share of the words will get the right noun?
 
@@ -198,11 +183,25 @@ plots.weights(weights, sentence.split(), sentence.split())
 # %% [markdown]
 # "sad", "dog" and "took" look at "dog", and "wooden" and "ball" look at "ball". The layer has learned this from the nouns alone.
 #
+# ## The first gain: nothing waits
+#
+# A **recurrent** layer makes each state from the state before it (lesson 05), so each word waits for the word before it. In self-attention no word waits, because a few matrix products compute all words at once. Is this faster? We give 100 words to our layer and to `Recurrent`, a layer with the plain cells of lesson 05. The function `seconds` measures how long each of them takes. How many times as long does the recurrent layer take?
+
+# %%
+many_words = torch.randn(1, 100, 64)  # B T D
+time_of_recurrent = seconds(Recurrent(64), many_words)
+time_of_attention = seconds(SelfAttention(64), many_words)
+ratio = time_of_recurrent / time_of_attention
+print(f"The recurrent layer takes {ratio:.0f} times as long.")
+
+# %% [markdown]
+# The recurrent layer takes longer. It has to do many small products, one after the other. In one large product, the computer works on many entries at the same time. So the first gain of self-attention is that no word waits for another one.
+#
 # ## The second gain: one step to every word
 #
 # "sad" and "dog" are neighbours, but a word may also need one that is far away. How many layers does it take to get there? We compare self-attention with three other layers:
 #
-# - A **recurrent** layer hands its state on from word to word (lesson 05).
+# - The recurrent layer hands its state on from word to word.
 # - A **convolution** computes each output from k words, here from 2. It multiplies each of them by a matrix of its own, and adds the results. In the first layer, the two words are neighbours. In the next layers, they are 2 and then 4 positions apart.
 # - **Restricted self-attention** lets each word look only at words near it, here at most 2 positions away. This distance is its **radius**.
 #
@@ -212,7 +211,35 @@ plots.weights(weights, sentence.split(), sentence.split())
 diagrams.paths()
 
 # %% [markdown]
-# Self-attention needs one step, the recurrent layer eight, the convolution three, and restricted self-attention four. This number is the **longest path** of a layer. In a longer sentence, the other three have longer paths. So the second gain of self-attention is that any two words are one step apart. Whether this helps a model to learn, we test at the end.
+# Self-attention needs one step, the recurrent layer eight, the convolution three, and restricted self-attention four. This number is the **longest path** of a layer. In a longer sentence, the other three have longer paths. So the second gain of self-attention is that any two words are one step apart.
+#
+# The distance that a stack of layers can bridge is called its **reach**. One restricted layer with radius 2 has a reach of 2, and four of them have a reach of 8.
+#
+# Does the short path help a model to learn? We give models a text such as B4 A7 C1 … A. It has three words that each hold a letter and a digit, then filler words, then one of the letters. The model has to name the digit of this letter, here 7. The number of filler words is the distance. Each model was trained five times, on distances from 0 to 32.
+
+# %% tags=["nbval-check-output"]
+predict("09.reach", ...)
+
+# %% tags=["reveals"]
+print("The share of answers right, by distance:")
+print("five seeds, with bands from the lowest to the highest; 2,500 steps, rate 0.005")
+kinds = ["self-attention", "LSTM", "restricted, radius 4", "two restricted, radius 4"]
+runs = {}
+for kind in kinds:
+    distances, shares = measured("paths", "answers_right", "distance", setup=kind)
+    runs[kind] = torch.tensor(shares)  # seeds, distances
+at_16 = distances.index(16)
+able = [kind for kind in kinds if runs[kind][:, at_16].mean() > 0.5]
+reveal("09.reach", " and ".join(able))
+guess = {"guess among eight digits": [1 / 8] * len(distances)}
+ax = plots.axes(width=7, height=4.2)
+label = "share of answers right"
+plots.curves(distances, runs, "distance", label, ax=ax, theory=guess, legend="above")
+
+# %% [markdown]
+# Self-attention and the LSTM answer most questions at distance 16. One restricted layer only guesses from distance 4 on, and two layers from distance 8 on. There all pairs are beyond their reach, and no training can make up for it. The rate was tuned for none of the four, so small differences between them mean little.
+#
+# The LSTM answers although its path is as long as the text. So a reach that is long enough is needed, but the short path did not help in this task. Vaswani et al. 2017 expect it to help: words far apart should be easier to connect if the path is short.
 #
 # ## The first price: the order is lost
 #
@@ -274,16 +301,16 @@ table(rows, ["0", "1", "2", "3", "4"], corner="output at position")
 #
 # ## The third price: n² pairs
 #
-# If each of n words looks at n words, there are n² scores. What does this cost? Vaswani et al. 2017 compare our four layers in their table 1, for n words of width d. They leave out constant factors. A score takes d multiplications, and a vector times a d×d matrix takes d². Work and sequential steps are those of one layer, and the longest path goes through as many layers as it needs. The letter k stands for the number of words that a convolution reads at once. The letter r stands for the number of words that a word looks at in restricted self-attention.
+# If each of n words looks at n words, there are n² scores. What does this cost? Vaswani et al. 2017 compare our four layers in their table 1, for n words of width d. They leave out constant factors. A score takes d multiplications, and a vector times a d×d matrix takes d². Work and sequential steps are those of one layer, and the longest path goes through as many layers as it needs. **Sequential steps** are steps that wait for each other. The letter k stands for the number of words that a convolution reads at once.
 #
 # | layer | work | sequential steps | longest path |
 # | --- | --- | --- | --- |
 # | self-attention | $n^2 d$ | 1 | 1 |
 # | recurrent | $n d^2$ | $n$ | $n$ |
 # | convolution | $k n d^2$ | 1 | $\log_k n$, if the gaps grow |
-# | restricted self-attention | $r n d$ | 1 | $n / r$ |
+# | restricted self-attention | $(2 \cdot \text{radius} + 1)\, n d$ | 1 | $(n - 1) / \text{radius}$ |
 #
-# **Sequential steps** are steps that wait for each other. In the last row, r is 2 · radius + 1.
+# The last path is that of our drawing: eight words and radius 2 give 7 / 2, rounded up to 4. The paper gives $n / r$ with $r = 2 \cdot \text{radius} + 1$, which is only about half of it.
 #
 # The work of self-attention grows with the square of n, so in a long text it does more work than a recurrent layer. Is that so in a short one, too?
 
@@ -333,75 +360,11 @@ for n in (50, 2_000, 100_000):
 table(rows, ["values", "weights"], corner="megabytes")
 
 # %% [markdown]
-# For 50 words, the weights take next to nothing. For 100,000 words, about as many as in a novel, they take 40,000 megabytes. Lesson 21 shows a way to compute attention without keeping all weights.
-#
-# ## A cheaper layer sees less
-#
-# Restricted self-attention has only $r \cdot n$ pairs in place of $n^2$. What do we lose with it?
-#
-# In one layer, a word knows only of the words near it. After one more layer, word t knows of word s if it looks at some word that knows of s. The function `reach` computes this for all pairs. For each t and s, the product of the mask with what was known so far counts the words in between that lead from one to the other. With radius 2, how many layers does it take until each of 12 words knows of all 12?
-
-
-# %%
-def reach(mask, layers):  # mask: T T
-    known = mask  # T T: after one layer
-    for _ in range(layers - 1):
-        ways = mask.float() @ known.float()  # T T: how many words lead from t to s
-        known = ways > 0
-    return known
-
-
-position = torch.arange(12)
-near = (position[:, None] - position).abs() <= 2  # T T: True if at most 2 away
-# your turn: change the mask here
-pictures = {}
-for layers in (2, 5, 6):
-    pictures[f"layers: {layers}"] = [reach(near, layers)]
-plots.side_by_side(plots.mask, pictures, xlabel="word s", ylabel="word t")
-
-# %% [markdown]
-# It takes six layers, because the first and the last word are 11 positions apart, and each layer leads 2 positions further. The distance that a stack of layers can bridge is called its **reach**: one layer with radius 2 has a reach of 2, and six layers have a reach of 12.
-#
-# **Your turn**: let word 0 look at all words, and let all words look at it, with `near[0] = True` and `near[:, 0] = True`. How many layers does it take now?
-#
-# <details><summary>Answer</summary>
-#
-# It takes two layers, because word 0 leads from any word to any other. Longformer (Beltagy et al. 2020) has a few such words. You use them in the exercises.
-#
-# </details>
-#
-# Can training make up for a small reach? We give models a text such as B4 A7 C1 … A. It has three words that each hold a letter and a digit, then filler words, then one of the letters. The model has to name the digit of this letter, here 7. The number of filler words is the distance. Each model was trained five times, on distances from 0 to 32.
-
-# %% tags=["nbval-check-output"]
-predict("09.reach", ...)
-
-# %% tags=["reveals"]
-print("The share of answers right, by distance:")
-print("five seeds, with bands from the lowest to the highest; 2,500 steps, rate 0.005")
-kinds = ["self-attention", "LSTM", "restricted, radius 4", "two restricted, radius 4"]
-runs = {}
-for kind in kinds:
-    distances, shares = measured("paths", "answers_right", "distance", setup=kind)
-    runs[kind] = torch.tensor(shares)  # seeds, distances
-at_16 = distances.index(16)
-able = []
-for kind in kinds:
-    if runs[kind][:, at_16].mean() > 0.5:
-        able.append(kind)
-reveal("09.reach", " and ".join(able))
-guess = {"guess among eight digits": [1 / 8] * len(distances)}
-ax = plots.axes(width=7, height=4.2)
-label = "share of answers right"
-plots.curves(distances, runs, "distance", label, ax=ax, theory=guess, legend="above")
-
-# %% [markdown]
-# Self-attention and the LSTM answer most questions at distance 16. One restricted layer only guesses from distance 4 on, and two layers from distance 8 on. There all pairs are beyond their reach, and no training can make up for it. The rate was tuned for none of the four, so small differences between them mean little.
-#
-# The LSTM answers although its path is as long as the text. So a reach that is long enough is needed, but the short path did not help in this task. Vaswani et al. 2017 expect it to help: words far apart should be easier to connect if the path is short.
+# For 50 words, the weights take next to nothing. For 100,000 words, about as many as in a novel, they take 40,000 megabytes. Restricted self-attention needs fewer, but it fails beyond its reach, as we have seen. Lesson 21 shows a way to compute attention without keeping all weights.
 #
 # ## So: what if every word looks at every word at once?
 #
-# Then no word waits for another one, and any two words are one step apart. The short path did not help in our task, where an LSTM answered as well. Each word can learn to find the word that it needs. But the order of the words is lost, a decoder needs a mask that hides later words, and work and memory grow with the square of the length.
+# Then each word can learn to find the word that it needs. No word waits for another one, and any two words are one step apart. This short path did not help in our task, where an LSTM answered as well. But the order of the words is lost, a decoder needs a mask that hides later words, and work and memory grow with the square of the length.
 #
 # ## Questions
 #
@@ -428,7 +391,7 @@ check("09.q5", ...)
 # - In self-attention, every word looks at every word. Matrix products compute this at once, so no word waits, and any two words are one step apart.
 # - Self-attention does not notice the order: if words change places, their outputs move with them.
 # - Later words are in sight. A causal mask hides them, and a leak test shows whether it does.
-# - Work and memory grow with the square of the length. Restricted self-attention needs less, but its reach is small.
+# - Work and memory grow with the square of the length. Restricted self-attention needs less, but no training brings in what lies beyond its reach.
 #
 # <details><summary>Other names in other texts</summary>
 #

@@ -115,7 +115,7 @@ check("09.restricted_self_attention", restricted_self_attention)
 # - `"self"`: the lesson's `SelfAttention`.
 # - `"recurrent"`: a tanh cell for words and states of width d.
 # - `"convolution"`: a d×d matrix for each of k words. With growing gaps, the last word sees $k^l$ words in $l$ layers, itself included.
-# - `"restricted"`: like `"self"`, but each word is compared with 2 · radius + 1 words, even beyond the ends. Return the true path: the paper's $n / r$ is only about half of it.
+# - `"restricted"`: like `"self"`, but each word is compared with 2 · radius + 1 words, even beyond the ends.
 
 
 # %%

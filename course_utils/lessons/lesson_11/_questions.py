@@ -111,13 +111,13 @@ predictions = (
         why="It can rule out the repeated word, and the other 11 look the same to it: 1 / 11 = 0.09, apart from luck.",
     ),
     Prediction(
-        "11.mine",
+        "11.tenths",
         "With one number for each position, what share of the texts of 12 words will be right, from 0 to 1?",
         why="A guess is right in 1 / 11 = 0.09. With one number the model is better than that, but most of its answers are wrong.",
     ),
     Prediction(
         "11.beyond",
         "What share of the texts of 24 words does the model with sinusoidal positions get right, from 0 to 1?",
-        why="Positions after 12 never occurred in training. What goes wrong, we look at next.",
+        why="Positions after 12 never occurred in training. What goes wrong comes next.",
     ),
 )

@@ -1,4 +1,4 @@
-"""What the pages of lesson 11 show: the hands of some pairs, and sinusoidal positions as columns."""
+"""What the pages of lesson 11 show: the hands of clocks, and the weights of two layers."""
 
 import ipywidgets
 
@@ -18,24 +18,10 @@ def clocks(pairs=(0, 4, 8, 12), D=64):
     return explore(draw, position=ipywidgets.IntSlider(value=3, min=0, max=60))
 
 
-def columns(sinusoidal, D=8):
-    """Draw sinusoidal positions, a column each: at the left 30 neighbours, at the right every hundredth position."""
-    for step, ax in zip((1, 100), plots.axes(2, width=6, height=3.2), strict=True):
-        plots.scores(sinusoidal(30 * step, D)[::step].T, ax=ax, ylabel="dimension", xlabel="position")
-        ax.set_xticks(range(0, 30, 5), [step * column for column in range(0, 30, 5)])
-    ax.figure.colorbar(ax.images[0], ax=ax, label="entry")
-
-
 def two_layers(seen, names):
     """Draw the weights of both layers, T×T each, with the words of the text."""
     for layer, ax in enumerate(plots.axes(2, width=5.2, height=3.7)):
         plots.weights(seen[layer], names, names, f"layer {layer}", ax, "keys: words", "queries: words")
-
-
-def steps_back(weights):
-    """Draw the weights of heads made by hand, T×T for each number of steps back."""
-    for (steps, found), ax in zip(weights.items(), plots.axes(len(weights), width=4.6, height=3.4), strict=True):
-        plots.weights(found, title=f"{steps} back", ax=ax, xlabel="keys: positions", ylabel="queries: positions")
 
 
 def arrows(places):

@@ -7,7 +7,7 @@ from course_utils import check, predict, reveal
 from course_utils.data.measured import by_seed
 from course_utils.data.small_world import small_world
 from course_utils.data.subwords import PAD
-from course_utils.figures import diagrams, plots
+from course_utils.figures import plots
 from course_utils.figures.tables import table
 from course_utils.lessons.lesson_13 import _translator as about
 from course_utils.models.assembled import share_right
@@ -117,12 +117,9 @@ sources, targets = pairs.ids()  # a list of word ids for each sentence
 others = small_world(600, seed=2, order="verb-last", longest=6)
 other_sources, other_targets = others.ids()
 read = set(pairs.sources)  # the sentences that the model will read
-test_sources = []
-test_targets = []
-for i, text in enumerate(others.sources):
-    if text not in read:
-        test_sources.append(other_sources[i])
-        test_targets.append(other_targets[i])
+unread = [i for i, text in enumerate(others.sources) if text not in read]
+test_sources = [other_sources[i] for i in unread]
+test_targets = [other_targets[i] for i in unread]
 test = make_batch(test_sources, test_targets)  # source, given, wanted
 
 
@@ -256,7 +253,7 @@ plots.dots(rows, "share of words right after 100 steps", xlim=(0.4, 1))
 #
 # So far, the rate stayed the same. Most trainings change it from step to step, which is called a **schedule**. A rise at the beginning is the **warm-up** of lesson 12. A fall towards the end makes the last steps small.
 #
-# What do rise and fall each do? We try both with a rate of 0.02 at most, which is twice the rate that Adam has had so far.
+# What do rise and fall each do? We try both with a rate of 0.02 at most, which is twice the rate that Adam has had so far. Each of the four schedules below trains five models with Adam. With which schedule do they predict the most words correctly?
 
 # %%
 steps = torch.arange(1, 101)
@@ -268,13 +265,6 @@ schedules = {
     "fall": 0.02 * fall,
     "rise and fall": 0.02 * rise * fall,
 }
-shown = torch.tensor([1, 10, 25, 50, 75, 100])  # the steps that are marked
-rows = {name: rates[shown - 1][None] for name, rates in schedules.items()}  # 1 6
-ax = plots.axes(width=6)
-plots.curves(shown, rows, "step", "learning rate", ax=ax, legend="above")
-
-# %% [markdown]
-# Each of the four schedules trains five models with Adam. With which schedule do they predict the most words correctly?
 
 # %% tags=["nbval-check-output"]
 predict("13.warm_up", ...)
@@ -384,12 +374,7 @@ predict("13.dropout", ...)
 print("BLEU gained by dropout, seed by seed:")
 gained = world("nothing", 1500) - world("no dropout", 1500)
 print(gained)
-if gained.min() > 0:
-    reveal("13.dropout", "it helps")
-elif gained.max() < 0:
-    reveal("13.dropout", "it hurts")
-else:
-    reveal("13.dropout", "the seeds disagree")
+reveal("13.dropout", "it helps" if gained.min() > 0 else "the seeds disagree")
 
 # %% [markdown]
 # With 1,500 pairs, dropout helps with every seed. So the same ingredient can harm or help. An ablation shows what an ingredient is worth in its own setting, and no more.
@@ -416,9 +401,7 @@ plots.dots(rows, "BLEU minus that of the whole recipe, same seed", xlim=(-4, 1.5
 #
 # ## What does the translator know?
 #
-# That is how it was trained. What does it know now? The course keeps captions for tests that it has not learned from.
-#
-# What does it get wrong? Here are the three captions of `test_2017_flickr` whose translations are least like those of a person. Likeness is measured by chrF, which counts pieces of up to six letters that agree. The last column says how many of the 29,000 captions contain some of the words.
+# That is how it was trained. What does it know now? We test it with captions that it has not learned from, and begin with what it gets wrong. Here are the three captions of `test_2017_flickr` whose translations are least like those of a person. Likeness is measured by chrF, which counts pieces of up to six letters that agree. The last column says how many of the 29,000 captions contain some of the words.
 
 # %%
 rows = about.worst_captions(translator, subwords)
@@ -508,47 +491,6 @@ print("negative in the German of the second:", len(negative(german)), "of", len(
 #
 # The translator knows what its captions have shown often. It translates new captions, and its BLEU is higher where it has read all words often. It turned a question into a statement, and negated none of 20 sentences.
 #
-# ## Writing with a cache
-#
-# The question of this lesson is answered. Before we leave the translator, we look at how it writes, because lesson 21 needs it.
-#
-# In lesson 12, the decoder got all its words again at each step, and computed their keys and values anew. But under a causal mask no word sees a later one, so the keys and values of earlier words never change. The decoder can keep them in a **cache**, and project only the newest word.
-#
-# Here is one causal attention with a cache. Four words come one after another. PyTorch computes the same attention for all four at once. Are the contexts the same?
-
-# %% tags=["nbval-check-output"]
-torch.manual_seed(0)
-x = torch.randn(4, 8)  # T D: the words
-W_Q, W_K, W_V = torch.randn(3, 8, 8)  # D D each
-Q = x @ W_Q  # T D
-K = x @ W_K
-V = x @ W_V
-at_once = F.scaled_dot_product_attention(Q, K, V, is_causal=True)  # T D
-
-keys = torch.zeros(0, 8)  # the cache is empty
-values = torch.zeros(0, 8)
-for t in range(4):
-    newest = x[t : t + 1]  # 1 D: the newest word
-    keys = torch.cat([keys, newest @ W_K])  # t+1 D: its key joins the cache
-    values = torch.cat([values, newest @ W_V])  # t+1 D
-    scores = (newest @ W_Q) @ keys.T / 8**0.5  # 1 t+1
-    context = scores.softmax(-1) @ values  # 1 D
-    print(t, torch.allclose(context[0], at_once[t], atol=1e-5))
-
-# %% [markdown]
-# The contexts are the same. The drawing shows the step in which the translator writes "spielen", without a cache and with one. How much work does the cache save? The table counts the multiplications and additions of the decoder.
-
-# %%
-rows = about.operations_of_writing(translator, subwords, caption)
-columns = ["first step", "last step", "all steps", "translation"]
-display(diagrams.cached(new=["projected"]))
-table(rows, columns, corner="millions of operations", digits=1)
-
-# %% [markdown]
-# The cache saves about three quarters of the operations, and the translation is the same. Without a cache, each step reads one word more than the step before. With a cache, each step reads one word.
-#
-# An encoder cannot keep keys and values in this way: each of its words sees all others, so a new word changes the vectors of all words before it. That is one difference between the language models BERT, an encoder, and GPT, a decoder without a source ([lesson 21](21_gpt.ipynb)).
-#
 # ## Questions
 #
 # Run a cell to see its question, then replace the dots with a letter in quotes or a number.
@@ -575,7 +517,6 @@ check("13.q5", ...)
 # - Adam divides the mean gradient of each weight by the root of its mean square, so the first step moves every weight by the rate.
 # - What an ingredient is worth is measured by paired differences of runs with the same seed. By chance five signs agree one time in 16, three one time in 4.
 # - The translator knows the words and the grammar of its captions. It is worse at rare words, and it does not translate "not", which is in few captions.
-# - Where no word sees a later one, keys and values can be kept in a cache, and a decoder writes the same words with fewer operations.
 #
 # **More**: [training on GPUs](../docs/translators.md#gpus-and-several-processes), and [what the paper's run took](../docs/measurements.md#what-the-papers-run-took)
 #

@@ -244,9 +244,9 @@ check("13.paired_difference", paired_difference)
 # %% [markdown]
 # ## 13.cached_step
 #
-# *This exercise is optional.* It takes the cache of the lesson to batches and several heads.
+# *This exercise is optional.*
 #
-# In causal self-attention, the keys and values of earlier words never change, so a decoder keeps them in a **cache**. `x` holds one new word for each sentence, `keys` and `values` those of the $t$ words before it, projected and cut into heads; $t$ may be 0.
+# In lesson 12, the decoder read all its words again at each step. But in causal self-attention, no word sees a later one, so the keys and values of earlier words never change. A decoder can keep them in a **cache**, and project only the newest word. `x` holds one new word for each sentence, `keys` and `values` those of the $t$ words before it, projected and cut into heads; $t$ may be 0.
 #
 # Project the new word, put its key and value **after** those in the cache, and let its query attend to all $t + 1$ words. The output is the last row of a causal `10.multi_head_attention` with these weights: `in_weight` and `in_bias` hold the blocks for queries, keys and values; head $h$ has the dimensions from $h \cdot d$ on; scores are divided by $\sqrt d$.
 #

@@ -11,9 +11,9 @@ lesson = Lesson(
         "compute a step of Adam by hand, and say how it differs from a step of SGD",
         "say what label smoothing asks for, and what dropout does in training and in use",
         "read ablations by paired differences, and say what they show and what they do not",
-        "say what the translator has learned from its captions, and what a decoder's cache keeps",
+        "say what the translator has learned from its captions",
     ),
     needs="lesson 12: the whole Transformer; lesson 07: BLEU and greedy search",
-    reading=65,
+    reading=60,
     runs="a minute",
 )

@@ -89,24 +89,24 @@ questions = (
     ),
     Question(
         "13.q5",
-        "what a cache needs",
-        "A decoder writes with a cache of keys and values. Why can an encoder not read a sentence word by word in this way?",
+        "what a translator knows",
+        "None of these captions is among those that the translator has learned from. Which of them would you expect it to translate worst?",
         right=(
-            "In an encoder every word sees all others, so a new word changes the vectors of the words before it.",
-            "The keys and values of the next layer would have to be computed anew. In a decoder no word sees a later one, so what is kept stays right.",
+            "one with a word that none of its 29,000 captions contains",
+            "For such captions its BLEU was 21.0, the lowest of all. The translator knows what its captions have shown often.",
         ),
         wrong=(
             (
-                "An encoder has no keys and values, since it writes nothing.",
-                "Each self-attention has keys and values, that of the encoder, too. The difference is in the mask.",
+                "one with a word that 5 of its 29,000 captions contain",
+                "“Elephants” stands in 5 captions and was translated. For words in 1 to 9 captions the BLEU was 25.2, which is low, but not the lowest.",
             ),
             (
-                "An encoder has no positions, so it can't tell where a new word stands.",
-                "Encoder and decoder have the same positions. The difference is in the mask.",
+                "one whose words are all in 100 captions or more",
+                "These were translated best, with a BLEU of 44.7. That a caption is new does not matter much if its words are not.",
             ),
             (
-                "An encoder has no queries, so nothing could be looked up in the cache.",
-                "In self-attention, each word has a query, a key and a value. The difference is in the mask.",
+                "one whose verb has another place in German than in English",
+                "In our sentence with “who wears”, the verb stood at the end of its clause, as in German. The captions have shown such clauses.",
             ),
         ),
     ),

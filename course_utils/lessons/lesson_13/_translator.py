@@ -8,14 +8,9 @@ import csv
 import re
 from collections import Counter
 
-import torch
-from torch.utils.flop_counter import FlopCounterMode
-
 from course_utils.data.measured import by_seed, measured_once
 from course_utils.data.multi30k import load_multi30k
-from course_utils.data.subwords import BOS, EOS
 from course_utils.models.files import PRETRAINED, load_pretrained
-from course_utils.models.seq2seq import make_batch
 from course_utils.translation.scores import bleu, chrf
 from course_utils.translation.translate import translate
 
@@ -86,31 +81,6 @@ def worst_captions(model, subwords) -> dict[str, list[str]]:
     rows = {}
     for (english, (says, rare)), german in zip(WORST.items(), translate(model, subwords, list(WORST)), strict=True):
         rows[english] = [german, says, ", ".join(f"{word}: {captions}" for word, captions in rare.items())]
-    return rows
-
-
-@torch.no_grad()
-def write(model, subwords, caption, cached):
-    """Return the most probable words of a translation, one by one, and the decoder's millions of operations at each step."""
-    source, _, _ = make_batch(subwords.encode([caption]), [[]])
-    (memory, cache), words, costs = model.start(source), [BOS], []
-    while words[-1] != EOS:
-        with FlopCounterMode(display=False) as counter:
-            if cached:
-                logits, cache, _ = model.step(torch.tensor([words[-1:]]), memory, cache)
-            else:
-                logits = model.readout(model.decode(torch.tensor([words]), memory)[0][:, -1:])
-        words.append(logits[0, -1].argmax().item())
-        costs.append(counter.get_total_flops() / 1e6)
-    return words, costs
-
-
-def operations_of_writing(model, subwords, caption) -> dict[str, list]:
-    """Return a row without a cache and one with: the operations of the first step and the last, of all steps, and the text."""
-    rows = {}
-    for name, cached in (("without a cache", False), ("with a cache", True)):
-        words, costs = write(model, subwords, caption, cached)
-        rows[name] = [costs[0], costs[-1], sum(costs), subwords.decode([words[1:-1]])[0]]
     return rows
 
 

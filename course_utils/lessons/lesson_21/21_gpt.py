@@ -82,7 +82,7 @@ for name, mask in masks.items():
     print(f"{name:4}  largest change: {change:.2f}")
 
 # %% [markdown]
-# In BERT the vectors change, because the four words now also look at the fifth. In GPT they stay as they are. So a GPT can keep the keys and values of earlier words in a cache (lesson 13). BERT would have to compute them anew for each new word.
+# In BERT the vectors change, because the four words now also look at the fifth. In GPT they stay as they are. So a GPT can keep the keys and values of earlier words in a **cache**. BERT would have to compute them anew for each new word.
 #
 # Chat models write, and most of them are decoders. From here on we build a GPT. Its words are single characters, because then a small model is enough.
 #
