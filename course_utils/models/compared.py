@@ -31,7 +31,7 @@ class Report(NamedTuple):
         for world, runs in self.right.items():
             for n, length in enumerate(LENGTHS):
                 usual = by_seed("variants", "right", variant="dot product", world=world, length=length)
-                more = [run[n] - usual[seed] for seed, run in enumerate(runs) if seed in usual]
+                more = [run[n] - one.item() for run, one in zip(runs, usual, strict=False)]
                 line = f"{world}, {length} steps: " + ", ".join(f"{run[n]:.2f}" for run in runs)
                 if n == 0 and world in self.expected:
                     line += f" (expected {self.expected[world]:.2f})"

@@ -3,8 +3,6 @@
 No task is declared here. The attentions themselves, and how they are trained, stand on the page or in `models/variants.py`.
 """
 
-from statistics import fmean
-
 from course_utils.data.measured import by_seed
 from course_utils.figures.tables import table
 from course_utils.models import compared, properties, variants
@@ -30,7 +28,7 @@ def best_in(world):
     """The measured attention with the most right answers in a world, on average over seeds and two lengths."""
 
     def mean(name):
-        return sum(fmean(shares(name, world, length).values()) for length in (32, 128))
+        return sum(shares(name, world, length).mean() for length in (32, 128))
 
     return max(variants.VARIANTS, key=mean)
 

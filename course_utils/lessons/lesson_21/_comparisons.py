@@ -71,7 +71,7 @@ def compare_interventions(model, words, answers):
     }
     rows = {name: [right, match] for name, (right, _, match, _) in found.items()}
     for layers, name in ((2, "five other models, 2 layers"), (1, "five other models, 1 layer")):
-        rows[name] = [[*by_seed("induction", value, layers=layers).values()] for value in ("right", "match")]
+        rows[name] = [by_seed("induction", value, layers=layers) for value in ("right", "match")]
     return rows
 
 
