@@ -595,7 +595,9 @@ def _(numbers):
 
 @claim("20", "In `latest`, `mine` is better than we expected, and far better than the dot product at every length.")
 def _(numbers):
-    once, latest = (numbers(f"{world}, 32 steps:")[:3] for world in ("once", "latest"))  # two seeds, and what we expected
+    once, latest = (
+        numbers(f"{world}, 32 steps:")[:3] for world in ("once", "latest")
+    )  # two seeds, and what we expected
     more = [numbers(f"latest, {length} steps:")[-1] for length in (32, 64, 128)]
     return max(once) - min(once) < 0.02 and min(latest[:2]) > latest[2] + 0.03 and min(more) > 0.3
 

@@ -134,8 +134,6 @@ print(prompt_inputs[0, :6, 64:])  # the labels of the first six steps
 # | label read | none | 2 | 1 | 0 | 3 | 4 |
 # | label to predict | 2 | 1 | 0 | 3 | 4 | 1 |
 #
-# At step 5, the network sees a three. The other three was read at step 1, but its label was read at step 2, beside the picture of a four.
-#
 # ## Which rules should it beat?
 #
 # A network is worth its training only if it beats simple rules that need none. We try two:
@@ -218,7 +216,7 @@ reveal("19.without", round(rows["one attention"][1], 2))
 # %% [markdown]
 # Attention alone is not enough. Even where a class was shown five times, it is about as good as the rule that sees no pictures, and far worse than the nearest picture.
 #
-# The table of steps suggests a reason. At step 5, attention can find the three of step 1. But its label is not there: it is read one step later.
+# The table of steps suggests a reason. At step 5, attention can find the three of step 1. But the label of this three is read one step later, beside a four.
 #
 # If so, the same attention should succeed when each label is read beside its own picture. We let it read the picture before, too. How many labels will be right now?
 

@@ -92,7 +92,7 @@ promises = properties.PROMISES | {"leak_later": leak_later}
 # - In the world `once`, each key comes once. With more steps, there are more keys to choose from.
 # - In the world `latest`, eight keys come again and again. The right answer is the latest value of the key.
 #
-# Here are ten steps of `latest`, our example in the whole lesson. In the last step, 9, the query is the key 106. What is the right answer?
+# Here are ten steps of `latest`, our example from here on. In the last step, 9, the query is the key 106. What is the right answer?
 
 # %% tags=["nbval-check-output"]
 draw = torch.Generator().manual_seed(28)
@@ -340,7 +340,7 @@ reveal("20.wins", shown.best_in("latest"))
 #
 # In `once` the ranking is different. Sparsemax still gets everything right at 128 steps, where `attend` with its softmax does not. So it was the softmax that cost `attend` these answers. ALiBi loses answers in long sequences, and the delta rule loses many more.
 #
-# Linear attention has the fewest right answers in both worlds. Our ten steps suggest a reason: φ makes large scores less different than the exponential does, so each of the eight other keys got 0.091 of the weight.
+# Linear attention has the fewest right answers in both worlds. Our ten steps suggest a reason: it left 0.091 of the weight to each of the eight other keys.
 #
 # ## What does the delta rule forget?
 #
@@ -456,7 +456,6 @@ check("20.q5", ...)
 # - Promises are tests. If all are kept, no fault has appeared in what was tried. Trust a promise more once it has found a fault.
 # - In our worlds sparsemax wins `once`, and the delta rule wins `latest`. ALiBi comes second in `latest`, but loses old keys. Linear attention has a memory of fixed size, and the fewest right answers.
 # - To see what a part does, take it out and compare seed by seed.
-# - A memory of fixed size forgets. The softmax has to keep the keys and values of all steps.
 #
 # **Exercises**: [open them](../exercises/20_your_own_attention_exercises.ipynb)
 #

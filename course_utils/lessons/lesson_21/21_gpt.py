@@ -364,7 +364,7 @@ diagrams.decoder_only(new=["embedding", "causal", "feed-forward", "norm"])
 # %% [markdown]
 # The way of the text stays as it was: it goes from the embedding through N layers with one residual stream to the readout. What has changed is inside the marked boxes: the positions, the attention, the feed-forward network and the norms.
 #
-# **RMSNorm** (Zhang and Sennrich 2019) takes the place of the layer norm. It has less to compute: it subtracts no mean, and has a gain g but no bias. ε is tiny, as before.
+# **RMSNorm** (Zhang and Sennrich 2019) takes the place of the layer norm. It has less to compute: it subtracts no mean, and has a gain g but no bias.
 #
 # $$\text{RMSNorm}(x) = g \cdot \frac{x}{\sqrt{\frac{1}{D}\sum_i x_i^2 + \varepsilon}}$$
 #
@@ -393,7 +393,7 @@ print("LayerNorm", nn.LayerNorm(3)(x).detach())
 #
 # $$\text{SwiGLU}(x) = \big(\text{SiLU}(x W_\text{gate}) \odot x W_\text{up}\big)\, W_\text{down}$$
 #
-# Like all linear layers of Llama 3, these have no biases. With 2F/3 hidden units in place of F, the three matrices of SwiGLU have as many weights as the two of a feed-forward network. Shazeer found that models with SwiGLU predict better. You write it in the exercises.
+# With 2F/3 hidden units in place of F, the three matrices of SwiGLU have as many weights as the two of a feed-forward network. Shazeer found that models with SwiGLU predict better. You write it in the exercises.
 #
 # **Rotary positions** are the third change. Lesson 11 has shown them: the queries and keys are turned by their position, so a score depends on positions only through their distance. Nothing is added to the embeddings.
 #
