@@ -408,7 +408,7 @@ for name, one in {"attend": attend, "ALiBi": alibi, "mine": mine}.items():
 # - in `once` 1.00, as much as `attend` has, because two heads are as in `attend`
 # - in `latest` 0.80, less than ALiBi has in the picture above, because only two heads know the order
 #
-# For 128 steps, we expect more than ALiBi in `once`. The cell trains in each world with two seeds, which takes some seconds. Its report also subtracts the share that the dot product has with the same seed. How close do our two numbers come?
+# For 128 steps, we expect more than ALiBi in `once`. The next cell trains in each world with two seeds, which takes some seconds. Its report also subtracts the share that the dot product has with the same seed. How close do our two numbers come?
 
 # %%
 expected = {"once": 1.00, "latest": 0.80}
