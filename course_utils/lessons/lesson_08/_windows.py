@@ -8,7 +8,7 @@ Shape letters: B sentences, T target length, S source length, H width of a state
 
 import torch
 
-from course_utils.data.measured import measured_once
+from course_utils.data.measured import by_seed
 from course_utils.data.small_world import small_world
 from course_utils.figures import plots
 from course_utils.models.alignment import General, parameter
@@ -25,7 +25,7 @@ def words_right(order):
     rows = {}
     for name, setup in KINDS.items():
         where = {"order": order, "setup": setup}
-        rows[name] = [torch.tensor(measured_once("local", "words_right", length=n, **where)[0]) for n in LENGTHS]
+        rows[name] = [by_seed("local", "words_right", length=n, **where) for n in LENGTHS]
     return rows
 
 

@@ -6,7 +6,7 @@ from torch.nn import functional as F
 
 from course_utils import check, predict, reveal
 from course_utils.data import episodes
-from course_utils.data.measured import measured_once
+from course_utils.data.measured import by_seed
 from course_utils.figures import diagrams, plots
 from course_utils.figures.tables import table
 from course_utils.figures.widgets import explore
@@ -163,7 +163,9 @@ print("nearest picture, our prompt, step 5:", copied[0, 5].item())
 table(rows, columns, corner="share of labels right", digits=2)
 
 # %% [markdown]
-# Where a class was shown once, the nearest picture has the right label in about three of four cases. In our prompt the rule is wrong: it says 4, because the pixels of the last picture are nearer to those of the two than to those of the other three.
+# Where a class was shown once, the nearest picture has the right label in about three of four cases. The most frequent label is worse than a guess there, because a class shown only once is seldom the most frequent.
+#
+# In our prompt, the second rule is wrong: it says 4, because the pixels of the last picture are nearer to those of the two than to those of the other three.
 #
 # ## Is attention enough?
 #
@@ -307,7 +309,7 @@ class DenseBlock(nn.Module):
 
 
 # %% [markdown]
-# For the pairs, one dense block with a dilation of 1 is enough. SNAIL has several, with the dilations 1, 2, 4 and so on. A block reads what the block before has made, so each block lets a step see further back. So the convolutions can reach the whole episode, and we can test whether they still need the attention.
+# For the pairs, one dense block with a dilation of 1 is enough. SNAIL has several, with the dilations 1, 2, 4 and so on. A block reads what the block before has made, so each block lets a step see further back. In this way, the convolutions reach the whole episode, and we can test whether they still need the attention.
 #
 # **Your turn**: add dilations to the first line. How many are needed until step 15 sees all 16 steps?
 
@@ -460,16 +462,11 @@ setups = {  # and the names under which their results are stored
 }
 
 
-def stored(setup, examples):
-    which = {"setup": setup, "examples": examples}
-    return measured_once("characters", "held_out", **which)
-
-
 new_rows = {}
 for number, setup in setups.items():
     new_rows[f"SNAIL, {number} classes"] = {
-        columns[0]: stored(setup, 1),
-        columns[1]: stored(setup, 5),
+        columns[0]: by_seed("characters", "held_out", setup=setup, examples=1),
+        columns[1]: by_seed("characters", "held_out", setup=setup, examples=5),
     }
 new_rows["nearest picture"] = {columns[0]: by_rule[0], columns[1]: by_rule[1]}
 plots.dots(new_rows, "share of labels right, digits 5 to 9; a mark for each seed")

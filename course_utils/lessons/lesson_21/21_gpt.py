@@ -6,7 +6,7 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 
 from course_utils import check, predict, reveal
-from course_utils.data.measured import measured_once
+from course_utils.data.measured import by_seed
 from course_utils.data.recall import recall_next
 from course_utils.data.tales import CHARACTERS, decode, encode, tales
 from course_utils.figures import diagrams, plots
@@ -234,7 +234,7 @@ found = {"the rules": test.bits, "counting": by_counting, "our GPT": by_model}
 rows = {}
 for name, bits in found.items():
     rows[name] = [bits.mean(), bits[copied].mean()]
-longer = measured_once("gpt", "bits", setup="2017, three times the steps")[0]  # seeds
+longer = by_seed("gpt", "bits", setup="2017, three times the steps")  # seeds
 rows["five GPTs, 2,100 steps"] = [longer, "-"]
 columns = ["bits per character", "bits per letter to copy"]
 table(rows, columns, corner="unseen tales", digits=2)
