@@ -110,8 +110,8 @@ def recipe(changed, seed):
 def on_captions(model, seed):
     """Return the row of one of the two translators: its BLEU on the three test sets, which recipe.csv holds."""
     changed = GRUS if model == GRUS else EVERYTHING
-    scores = [by_seed("recipe", "bleu", test_set=test_set, changed=changed)[seed] for test_set in TESTS]
-    return [(*scores, by_seed("recipe", "cpu_seconds", changed=changed)[seed])]
+    scores = [by_seed("recipe", "bleu", test_set=test_set, changed=changed)[seed].item() for test_set in TESTS]
+    return [(*scores, by_seed("recipe", "cpu_seconds", changed=changed)[seed].item())]
 
 
 def captions(text):

@@ -15,10 +15,30 @@ from course_utils.data.measured import measured_once
 from course_utils.data.recall import recall_next
 from course_utils.data.tales import CHARACTERS, decode, encode, surprise, tale, tales
 from course_utils.figures import diagrams, plots
+from course_utils.lessons.tasks import load
 from course_utils.models import gpt, induction
 
 ALL = {"norm": "rms", "positions": "rotary", "gated": True, "groups": 2}
 EACH = [{}, *({name: value} for name, value in ALL.items()), ALL]
+
+
+def probabilities(rows=20, V=7):
+    return torch.randn(rows, V, generator=torch.Generator().manual_seed(2)).softmax(-1)
+
+
+@pytest.mark.parametrize("threshold", [0.1, 0.5, 0.9, 1.0])
+def test_a_nucleus_is_that_of_the_exercise(threshold):
+    for p in probabilities():
+        expected = load("21.nucleus").oracle_function(p.double().log(), threshold)
+        torch.testing.assert_close(gpt.nucleus(p, threshold), torch.as_tensor(expected).float())
+
+
+@pytest.mark.parametrize("k", [1, 3, 7])
+def test_top_k_keeps_the_k_most_probable(k):
+    for p in probabilities():
+        largest = p.log().topk(k)
+        expected = torch.zeros_like(p).scatter(0, largest.indices, largest.values.softmax(0))
+        torch.testing.assert_close(gpt.top_k(p, k), expected)
 
 
 def small(**options):

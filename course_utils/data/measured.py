@@ -33,6 +33,10 @@ shakespeare.csv                         benchmarks/shakespeare.py     a GPT, a G
 
 import csv
 from pathlib import Path
+from statistics import fmean
+
+import torch
+from torch import Tensor
 
 from course_utils.base.errors import CourseError
 
@@ -80,12 +84,12 @@ def measured_once(table: str, *values: str, **where) -> list[list[float]]:
     return [[float(row[value]) for row in rows] for value in values]
 
 
-def by_seed(table: str, value: str, **where) -> dict[int, float]:
+def by_seed(table: str, value: str, **where) -> Tensor:
     """Return a column's number for each seed, in their order, and the mean where a seed has several rows. The rest is as for `measured`."""
     runs = {}
     for row in _rows(table, ("seed", value), where):
         runs.setdefault(int(row["seed"]), []).append(float(row[value]))
-    return {seed: sum(found) / len(found) for seed, found in sorted(runs.items())}
+    return torch.tensor([fmean(found) for _, found in sorted(runs.items())])
 
 
 def _rows(table, columns, where):

@@ -1,4 +1,4 @@
-"""An attention of one's own beside the others: what it promises, what it gets right in two worlds, and a picture of both.
+"""An attention of one's own beside the others: what it promises, and what it gets right in two worlds.
 
 Not here: what is promised (`properties.py`), the worlds (`data/lookups.py`), and the models that are trained (`variants.py`).
 """
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import torch
 
-from course_utils.data.lookups import KINDS, lookups, read
+from course_utils.data.lookups import KINDS
 from course_utils.data.measured import by_seed, measured
 from course_utils.figures import plots
 from course_utils.models.properties import PROMISES, broken
@@ -26,19 +26,17 @@ class Report(NamedTuple):
     expected: dict[str, float] = {}  # a world's share at the shortest length, before it was tried
 
     def __str__(self):
-        lines = [f"{p}: {f'broken, {sentence}' if sentence else 'kept'}" for p, sentence in self.promises.items()]
+        lines = ["keeps: " + ", ".join(p for p, sentence in self.promises.items() if not sentence)]
+        lines += [f"breaks {p}: {sentence}" for p, sentence in self.promises.items() if sentence]
         for world, runs in self.right.items():
-            if world in self.expected:
-                lines.append(
-                    f"{world}, {LENGTHS[0]} steps: expected {self.expected[world]:.2f}, measured {runs[0][0]:.2f}"
-                )
             for n, length in enumerate(LENGTHS):
-                shares = ", ".join(f"{run[n]:.2f}" for run in runs)
                 usual = by_seed("variants", "right", variant="dot product", world=world, length=length)
-                more = [run[n] - usual[seed] for seed, run in enumerate(runs) if seed in usual]
-                gain = f"{abs(fmean(more)):.2f} {'less' if fmean(more) < 0 else 'more'} than dot product"
-                spread = f" [{min(more):+.2f} to {max(more):+.2f}], seed by seed" if len(more) > 1 else ""
-                lines.append(f"{world}, {length} steps: {shares}; {gain}{spread}")
+                more = [run[n] - one.item() for run, one in zip(runs, usual, strict=False)]
+                line = f"{world}, {length} steps: " + ", ".join(f"{run[n]:.2f}" for run in runs)
+                if n == 0 and world in self.expected:
+                    line += f" (expected {self.expected[world]:.2f})"
+                line += "; minus dot product: " + ", ".join(f"{one:+.2f}" for one in more)
+                lines.append(line + (f" (mean {fmean(more):+.2f})" if len(more) > 1 else ""))
         return "\n".join([f"{self.name}:", *lines])
 
 
@@ -68,7 +66,6 @@ def report(name: str, attend: Attend, seeds: int = 1, promises=None, expected=No
             fit(model, world, seed)
             answers[world].append([accuracy(model, world, length) for length in LENGTHS])
     draw_accuracy("dot product", own=done)
-    draw_weights(model)
     return done
 
 
@@ -83,13 +80,3 @@ def draw_accuracy(*names: str, own: Report | None = None):
         ax.set(ylim=(0, 1.05), xticks=LENGTHS)
     axes[0].get_legend().remove()  # the other one is enough
     axes[1].legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)  # beside the lines
-
-
-@torch.no_grad()
-def draw_weights(model, world="latest"):
-    """Draw where a model looks in a sequence as long as those of training, on average over its heads."""
-    model(read(lookups(1, world, torch.Generator().manual_seed(0), LENGTHS[0])))
-    if model.weights is not None:
-        ax = plots.axes(width=3.6)
-        ax.imshow(model.weights[0].mean(0).numpy(), cmap="Blues")
-        ax.set(title=f"weights, {world}", xlabel="keys: steps", ylabel="queries: steps")

@@ -25,12 +25,12 @@ def softmax_over_queries(query, key, value, mask):
     return weights @ value, weights
 
 
-def mask_of_the_first_sequence(query, key, value, mask):
+def first_mask_for_all(query, key, value, mask):
     weights = masked_softmax(scaled_dot(query, key), mask[:1])
     return weights @ value, weights
 
 
-def mean_of_the_batch(query, key, value, mask):
+def batch_mean_subtracted(query, key, value, mask):
     weights = masked_softmax(scaled_dot(query, key - key.mean(0)), mask)
     return weights @ value, weights
 
@@ -42,13 +42,13 @@ def first_key_favoured(query, key, value, mask):
     return weights @ value, weights
 
 
-def exp_by_hand(query, key, value, mask):
+def exp_overflows(query, key, value, mask):
     weights = scaled_dot(query, key).exp().masked_fill(~mask, 0.0)
     weights = weights / weights.sum(-1, keepdim=True)
     return weights @ value, weights
 
 
-def gradient_cut(query, key, value, mask):
+def keys_without_gradient(query, key, value, mask):
     weights = masked_softmax(scaled_dot(query, key.detach()), mask)
     return weights @ value, weights
 
@@ -66,11 +66,11 @@ FAULTS: dict[str, Callable] = {
         mask_forgotten,
         mask_after_softmax,
         softmax_over_queries,
-        mask_of_the_first_sequence,
-        mean_of_the_batch,
+        first_mask_for_all,
+        batch_mean_subtracted,
         first_key_favoured,
-        exp_by_hand,
-        gradient_cut,
+        exp_overflows,
+        keys_without_gradient,
         mask_ends_early,
     )
 }

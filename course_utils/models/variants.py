@@ -111,12 +111,12 @@ class Reader(nn.Module):
         super().__init__()
         self.project = nn.Linear(width, 3 * heads * size)
         self.readout = nn.Linear(heads * size, out)
-        self.attend, self.heads, self.weights = attend, heads, None
+        self.attend, self.heads = attend, heads
 
     def forward(self, x: Tensor) -> Tensor:
         B, T, _ = x.shape
         query, key, value = self.project(x).view(B, T, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
-        context, self.weights = self.attend(query, key, value, causal_mask(T))
+        context, _ = self.attend(query, key, value, causal_mask(T))
         return self.readout(context.transpose(1, 2).flatten(2))
 
 

@@ -16,7 +16,7 @@ from course_utils.translation.search import translate_all
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# A translator gives a probability to every possible translation. So finding the best translation sounds easy: take the most probable one. In this lesson we see two difficulties. It is hard to find the most probable translation, and when we have found it, it need not be the best.
+# A translator gives a probability to every possible translation. So finding the best translation sounds easy: take the most probable one. In this lesson we see two difficulties. It is hard to find the most probable translation, and when we have found it, it need not be the best. At the end, a whole test set shows how far to search.
 #
 # ## Two translations of one sentence
 #
@@ -181,8 +181,6 @@ for number in (10, 11, 14, 15):
 #
 # "à la rivière" ends first, in round 14. It is set aside, and the search goes on. In the next round, again three hypotheses are kept, though only two were open: one of these two is continued in two ways. Going on was right: in round 15 "près de la rivière" ends with a higher probability. So the hypothesis that ends first need not be the best.
 #
-# Our search always goes on for 25 rounds. The course's own search, which we used at the beginning, stops earlier: when no open hypothesis is more probable than the best one that has ended. Each further token can only lower the probability, so nothing is lost as long as we rank by probability alone.
-#
 # ## Is the most probable translation the best?
 #
 # A wider beam usually makes fewer search errors. So let us take another caption, and compare a beam of 5 with a beam of 20. The wider beam finds a translation that is more probable. Will this translation be shorter or longer than the one that the beam of 5 finds?
@@ -323,7 +321,7 @@ shown.gains_by_penalty(width=5)
 #
 # ## So which translation is best?
 #
-# The best translation is the one that people prefer. Neither the translation of greedy search nor the most probable one has to be it. But we know what helps:
+# The best translation is the one that people prefer. It need not be what greedy search finds, and it need not be the most probable one. But we know what helps:
 #
 # - Greedy search makes search errors. A beam keeps several hypotheses and avoids many of these errors: for the caption with the bench, a beam of 3 found the better translation.
 # - The most probable translation is not always the best: for the caption with the rope, it had lost most of its words. A length penalty makes up for this model error.
@@ -353,7 +351,7 @@ check("07.q5", ...)
 #
 # - Greedy search may miss the most probable translation. That is a search error.
 # - Beam search keeps the `width` most probable hypotheses in each round, and sets aside those that end with EOS.
-# - The most probable translation need not be the best. Log probabilities favour short translations, and a length penalty corrects that.
+# - Which translation is best? Not always the most probable one. Log probabilities favour short translations, and a length penalty corrects that.
 # - BLEU is the geometric mean of the shares of shared n-grams, for n from 1 to 4, times a brevity penalty. It counts words and does not see the meaning.
 #
 # **Exercises**: [open them](../exercises/07_decoding_exercises.ipynb)

@@ -1,8 +1,6 @@
 """What a translator gets right with a window, as measured by `benchmarks/local.py`. No task is declared here."""
 
-import torch
-
-from course_utils.data.measured import measured_once
+from course_utils.data.measured import by_seed
 
 LENGTHS = (12, 20)
 KINDS = {"global": "global", "local-m": "local-m", "local-p": "local-p", "no attention": "none"}
@@ -13,5 +11,5 @@ def words_right(order):
     rows = {}
     for name, setup in KINDS.items():
         where = {"order": order, "setup": setup}
-        rows[name] = [torch.tensor(measured_once("local", "words_right", length=n, **where)[0]) for n in LENGTHS]
+        rows[name] = [by_seed("local", "words_right", length=n, **where) for n in LENGTHS]
     return rows

@@ -148,7 +148,7 @@ def explore_heads(model, subwords, sentence):
             f"Encoder, layer {layer}, head {head}: the token before gets {weights.diagonal(-1).mean():.2f} on average."
         )
 
-    layer, head = (ipywidgets.IntSlider(value=0, min=0, max=most) for most in (2, 3))
+    layer, head = (ipywidgets.IntSlider(value=2, min=0, max=most) for most in (2, 3))
     return explore(head_at, layer=layer, head=head)
 
 

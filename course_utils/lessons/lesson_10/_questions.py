@@ -114,12 +114,6 @@ questions = (
 
 predictions = (
     Prediction(
-        "10.split",
-        "Without `transpose`, what does head 1 of two heads get of two words?",
-        why="In memory, the numbers of a word stand together. Without `transpose`, `view` cuts the row of all numbers into heads first, and only then into words.",
-        choices=("a part of each word", "all of the second word", "an error is raised"),
-    ),
-    Prediction(
         "10.one_head",
         "What share of the digits does the model with one head get right, from 0 to 1?",
         why="If it reads one digit from the sum and gives it twice, one of the two is right. The other one is right only where both digits are the same, in one case of eight. The mean of 1 and 1/8 is 0.56.",

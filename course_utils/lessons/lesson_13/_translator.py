@@ -8,6 +8,8 @@ import csv
 import re
 from collections import Counter
 
+from torch import Tensor
+
 from course_utils.data.measured import by_seed, measured_once
 from course_utils.data.multi30k import load_multi30k
 from course_utils.models.files import PRETRAINED, load_pretrained
@@ -59,7 +61,7 @@ def captions_with(word) -> int:
     return int(captions)
 
 
-def recipe_differences() -> dict[str, dict[str, list[float]]]:
+def recipe_differences() -> dict[str, dict[str, Tensor]]:
     """Return for each change of the recipe the BLEU of five translators less that of the whole recipe with the same seed."""
     whole = by_seed("recipe", "bleu", changed="nothing")
     rows = {}
@@ -71,8 +73,7 @@ def recipe_differences() -> dict[str, dict[str, list[float]]]:
         "no warm-up": "no warm-up",
         "batches at random": "batches of sentences",
     }.items():
-        changed = by_seed("recipe", "bleu", changed=change)
-        rows[row] = {"a mark for each of five seeds": [changed[seed] - whole[seed] for seed in whole]}
+        rows[row] = {"a mark for each of five seeds": by_seed("recipe", "bleu", changed=change) - whole}
     return rows
 
 

@@ -64,16 +64,13 @@ def show_following(models, fields, corners):
         ax.set_title(f"{name}\ncorrelation {torch.corrcoef(torch.stack([digit, x]))[0, 1]:.2f}")
 
 
-def runs(setup, value):
-    """Return what was measured of five models, in the order of their seeds."""
-    return torch.tensor([*by_seed("glimpses", value, setup=setup).values()])
-
-
 def show_changes():
     """Draw what each change gains in right answers, seed by seed, and how often the last look then hits."""
-    whole = runs("learned, 2 glimpses", "right")
-    gained = {name: {"seeds": runs(setup, "right") - whole} for name, setup in CHANGES.items()}
-    found = {name: {"seeds": runs(setup, "in_box")} for name, setup in CHANGES.items()}
+    whole = by_seed("glimpses", "right", setup="learned, 2 glimpses")
+    gained, found = {}, {}
+    for name, setup in CHANGES.items():
+        gained[name] = {"seeds": by_seed("glimpses", "right", setup=setup) - whole}
+        found[name] = {"seeds": by_seed("glimpses", "in_box", setup=setup)}
     left, right = plots.axes(2, width=5.2, height=3.8)
     plots.dots(gained, "right answers, minus those with nothing changed", "", left, (-0.5, 0.2))
     plots.dots(found, "last look in the digit's box", "", right)

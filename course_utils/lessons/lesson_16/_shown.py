@@ -81,7 +81,7 @@ def draw_what_is_followed(networks, texts, asked):
 
 
 def _stored(setup, kind, hops, value="right"):
-    return [*by_seed("memory", value, setup=setup, kind=kind, hops=hops).values()]
+    return by_seed("memory", value, setup=setup, kind=kind, hops=hops)
 
 
 def right_by_kind(kinds):
@@ -97,5 +97,4 @@ def draw_by_kind(right):
 
 
 def _most_frequent(kind):
-    levels = _stored("linear start", kind, 2, "commonest")
-    return sum(levels) / len(levels)
+    return _stored("linear start", kind, 2, "commonest").mean().item()

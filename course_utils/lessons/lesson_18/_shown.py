@@ -21,11 +21,6 @@ LAYERS = {  # the stored runs of a translator, and what its layer is made with
 }
 
 
-def _stored(table, value, setup):
-    """What was measured, one number for each seed, in their order."""
-    return torch.tensor([*by_seed(table, value, setup=setup).values()])
-
-
 def draw_mixture():
     """Return the drawing of a mixture as attention: N experts, an input of width D, outputs of width E."""
     parts = ("input: *x*", "rows of *W*", "outputs: *o*_i (*x*)", "dot")
@@ -54,7 +49,7 @@ def draw_lines(mixtures, points):
 def errors_on_lines():
     """Return a table of errors over 20 seeds: of the weighted sum, and of the expert with the largest gate alone."""
     rows = {
-        name: torch.stack([_stored("lines", "error", name), _stored("lines", "best_error", name)], 1)
+        name: torch.stack([by_seed("lines", "error", setup=name), by_seed("lines", "best_error", setup=name)], 1)
         for name in ("work together", "compete")
     }
     columns = ["weighted sum", "largest gate alone"]
@@ -76,8 +71,12 @@ def ways_to_balance():
     """Return a table of ten seeds: experts with work, right words, and these minus the right words without any balancing."""
     rows = {}
     for setup in BALANCED:
-        used, right = _stored("balance", "used", setup), _stored("balance", "right", setup)
-        rows[setup] = [f"{int(used.min())} to {int(used.max())}", right, right - _stored("balance", "right", "nothing")]
+        used, right = by_seed("balance", "used", setup=setup), by_seed("balance", "right", setup=setup)
+        rows[setup] = [
+            f"{int(used.min())} to {int(used.max())}",
+            right,
+            right - by_seed("balance", "right", setup="nothing"),
+        ]
     columns = ["experts with work", "right words", "right words, minus those without a second loss"]
     return table(rows, columns, digits=2, caption="Mean of ten seeds [lowest to highest], differences by seed")
 
@@ -85,7 +84,7 @@ def ways_to_balance():
 def _right(name):
     """The share of right words, one for each seed."""
     setup, _ = LAYERS[name]
-    return _stored("translators", "right", setup)
+    return by_seed("translators", "right", setup=setup)
 
 
 def right_words(name):

@@ -6,7 +6,7 @@ from torch.nn import functional as F
 
 from course_utils import check, predict, reveal
 from course_utils.data import episodes
-from course_utils.data.measured import measured_once
+from course_utils.data.measured import by_seed
 from course_utils.figures import diagrams, plots
 from course_utils.figures.tables import table
 from course_utils.figures.widgets import explore
@@ -32,9 +32,9 @@ def drawn(seed):
 #
 # > tolo 2, karu 0, bime 4, sedi 1, ravo 3, karu
 #
-# You have read five examples, and you say 0. Large language models can do this, too, without a change of their weights. This is called **in-context learning** (Brown et al. 2020).
+# You have read five examples, one of each word, and you say 0. Large language models can do this, too, without a change of their weights. This is called **in-context learning** (Brown et al. 2020).
 #
-# Our network is small, so we give it pictures of handwritten digits in place of words. There are five classes of pictures, the digits 0 to 4. Each class has a label, also from 0 to 4, but chance decides which digit gets which label. The label stands above each picture. What is the label of the last one?
+# Our network is small, so we give it pictures of handwritten digits in place of words. There are five classes of pictures, the digits 0 to 4. Each class has a label, also from 0 to 4, but chance decides which digit gets which label. Again we show one example of each class. The label stands above each picture. What is the label of the last one?
 
 # %%
 prompt = episodes.character_episodes(1, "upright", drawn(870), steps=12)
@@ -45,7 +45,7 @@ show_episode(prompt, steps=6)
 #
 # Such a sequence of pictures and labels is called an **episode**. In each episode, the labels are drawn anew, so nobody can know them beforehand. Training on many episodes, so that the network can deal with a new one, is called **meta-learning**.
 #
-# But training only makes a loss smaller. Why does a smaller loss make a network read the labels, and not remember them?
+# But training only makes a loss smaller. Why should that make a network read the labels, and not remember them?
 #
 # ## What do many tasks teach?
 #
@@ -74,11 +74,11 @@ for labels in ([1.0], [-1.0], [1.0, -1.0]):
     print(f"labels {labels}: gradients {gradients(labels, w=0.0, c=0.0)}")
 
 # %% [markdown]
-# The first number is the gradient of $w$. It changes its sign with the label, and so its mean over both labels is 0. The second number is the gradient of $c$. It is -0.5 for both labels.
+# The first number is the gradient of $w$. It changes its sign with the label, so its mean over both labels is 0. The second number is the gradient of $c$. It is -0.5 for both labels.
 #
-# By hand: the derivative of the loss with respect to $s$ is $-y\, e^{-ys} / (1 + e^{-ys})$. At $s = 0$ it is $-y/2$. This is also the gradient of $w$. The gradient of $c$ is $-y/2 \cdot y = -1/2$, since $y \cdot y$ is always 1. In words: reading helps in every episode, but remembering a label helps only in the episodes that have this label.
+# By hand: at $s = 0$, the derivative of the loss with respect to $s$ is $-y/2$. This is also the gradient of $w$. The gradient of $c$ is $-y/2 \cdot y = -1/2$, since $y \cdot y$ is always 1. In words: reading helps in every episode, but remembering a label helps only in the episodes that have this label.
 #
-# Now we train the two weights for 100 steps on one label, on both labels, and on four episodes of which three have the label 1. Which of the three networks does not say -1 after it has read -1?
+# Now we train the two weights for 100 steps, once on the label 1 only, and once on both labels. Which of the two networks says -1 after it has read -1?
 
 
 # %%
@@ -94,20 +94,19 @@ def trained_on(labels):
 
 tiny_networks = {
     "1": trained_on([1.0]),
-    "1, 1, 1, -1": trained_on([1.0, 1.0, 1.0, -1.0]),
-    "1, -1": trained_on([1.0, -1.0]),
+    "1 and -1": trained_on([1.0, -1.0]),
 }
 results = ["w", "c", "score after reading 1", "score after reading -1"]
 table(tiny_networks, results, corner="labels in training", digits=2)
 
 # %% [markdown]
-# Only the network that was trained on one label does not get a negative score. Its score is 0, so it is undecided. The other two networks say what they have read. The network that saw the label 1 three times as often has also remembered a little, since its $w$ is above 0.
+# Only the network that was trained on both labels does. Its $w$ is 0, so it remembers nothing and says what it has read. The other network has learned to remember as much as to read. When it reads -1, the two cancel, and it is undecided.
 #
-# So training puts into the weights what the tasks have in common. Here this is the rule *say what you have read*. What differs from task to task has to be read.
+# So training puts into the weights what the tasks have in common. With both labels, this is the rule *say what you have read*. What differs from task to task has to be read.
 #
 # ## What does our network read?
 #
-# We return to the episodes with five classes. At each step, the network reads a picture $x_t$ and has to predict its label $y_t$. It must not see this label yet, so beside the picture it reads $y_{t-1}$, the label of the picture before. A label is a one-hot vector of width V = 5: it has a 1 at the place of the label, and zeros. The function `move_later` moves a sequence later by some steps, and puts zeros at the beginning.
+# Now we know why training on many episodes can teach a network to read. We return to our episodes with five classes, and decide what the network reads there. At each step, it reads a picture $x_t$ and has to predict its label $y_t$. It must not see this label yet. So beside the picture it reads $y_{t-1}$, the label of the picture before. A label is a one-hot vector of width V = 5: it has a 1 at the place of the label, and zeros. The function `move_later` moves a sequence later by some steps, and puts zeros at the beginning.
 #
 # The first six labels of our prompt are 2, 1, 0, 3, 4 and 1. Which labels does the network read in these six steps?
 
@@ -135,8 +134,6 @@ print(prompt_inputs[0, :6, 64:])  # the labels of the first six steps
 # | label read | none | 2 | 1 | 0 | 3 | 4 |
 # | label to predict | 2 | 1 | 0 | 3 | 4 | 1 |
 #
-# At step 5, the network sees a three. The other three was read at step 1, but its label was read at step 2, beside the picture of a four. This will matter soon.
-#
 # ## Which rules should it beat?
 #
 # A network is worth its training only if it beats simple rules that need none. We try two:
@@ -144,12 +141,12 @@ print(prompt_inputs[0, :6, 64:])  # the labels of the first six steps
 # - The first rule sees no pictures. It says the label that has been the most frequent so far.
 # - The second rule copies the label of the nearest picture so far. Nearest means that the squared differences of the pixels have the smallest sum.
 #
-# We test the rules on 400 new episodes of 26 pictures. We count the right labels among pictures whose class was shown once before, and among pictures whose class was shown five times before. A guess is right in one case out of five. How good is the second rule after one example?
+# We test the rules on 400 new episodes of 26 pictures. We count the right labels among pictures whose class was shown only once before, and among pictures whose class was shown five times before. A guess is right in one case out of five. How good is the second rule where a class was shown once?
 
 
 # %%
 test = episodes.character_episodes(400, "upright", drawn(1))
-columns = ["after one example", "after five examples"]
+columns = ["class shown once", "class shown five times"]
 
 
 def shares(predicted, shown=test):  # B T
@@ -166,7 +163,9 @@ print("nearest picture, our prompt, step 5:", copied[0, 5].item())
 table(rows, columns, corner="share of labels right", digits=2)
 
 # %% [markdown]
-# After one example, the nearest picture has the right label in about three of four cases. In our prompt the rule is wrong: it says 4, the label of the two. So the pixels of the last picture are nearer to those of the two than to those of the other three.
+# Where a class was shown once, the nearest picture has the right label in about three of four cases. The most frequent label is worse than a guess there, because a class shown only once is seldom the most frequent.
+#
+# In our prompt, the second rule is wrong: it says 4, because the pixels of the last picture are nearer to those of the two than to those of the other three.
 #
 # ## Is attention enough?
 #
@@ -217,11 +216,11 @@ rows["one attention"] = train(attention_alone)
 reveal("19.without", round(rows["one attention"][1], 2))
 
 # %% [markdown]
-# Attention alone is not enough. After five examples, it is about as good as the rule that sees no pictures, and far worse than the nearest picture.
+# Attention alone is not enough. Even where a class was shown five times, it is about as good as the rule that sees no pictures, and far worse than the nearest picture.
 #
-# The table of steps suggests a reason. At step 5, attention can find the three of step 1. But its label is not there: it is read one step later.
+# The table of steps suggests a reason. At step 5, attention can find the three of step 1. But the label of this three is read one step later, beside a four.
 #
-# If this is the reason, the same attention should succeed as soon as each label is read beside its own picture. So we let it read the picture before, too. How many labels will be right now?
+# If so, the same attention should succeed when each label is read beside its own picture. We let it read the picture before, too. How many labels will be right now?
 
 
 # %%
@@ -238,7 +237,7 @@ rows["one attention, pairs given"] = train(with_pairs, read_pairs)
 table(rows, columns, corner="share of labels right", digits=2)
 
 # %% [markdown]
-# With the pairs, nearly all labels are right after one example. So attention lacked only one thing: each label beside its own picture.
+# With the pairs, nearly all labels are right, even where a class was shown only once. So attention lacked only one thing: each label beside its own picture.
 #
 # ## A convolution brings picture and label together
 #
@@ -257,7 +256,7 @@ for t in range(3):
 # %% [markdown]
 # The results are 1, then 2 + 10 · 1 = 12, and then 3 + 10 · 2 = 23.
 #
-# For vectors and whole sequences, we move the sequence later and use two products of matrices. N is the number of new features. PyTorch has this convolution, too. Its kernel begins with the earlier step. It wants the features before the steps, and the two matrices in one tensor. Do all three ways agree?
+# For vectors and whole sequences, we move the sequence later and use two products of matrices. N is the number of new features. PyTorch has this convolution, too, as `F.conv1d`. It wants the axis of the features before that of the steps, and both matrices in one tensor, the earlier step first. Do all three ways agree?
 
 
 # %% tags=["nbval-check-output"]
@@ -277,7 +276,7 @@ kernel = torch.stack([W_0, W_1], dim=-1)  # N D 2
 print(F.conv1d(padded, kernel, b).flatten())
 
 # %% [markdown]
-# They agree. In the drawing, A, B and C are classes of pictures. A convolution joins each step with the step before, and attention compares step 3 with all steps so far. Where does the last A find its label?
+# They agree. In the drawing, A, B and C are classes of pictures. A convolution joins each step with the step before. Then attention compares step 3 with all steps so far. Where does the last A find its label?
 
 # %%
 diagrams.snail(new=["convolution"])
@@ -310,7 +309,9 @@ class DenseBlock(nn.Module):
 
 
 # %% [markdown]
-# SNAIL has several dense blocks, one after the other, with the dilations 1, 2, 4 and so on. A block reads what the block before has made, so each block lets a step see further back. **Your turn**: add dilations to the first line. How many are needed until step 15 sees all 16 steps?
+# For the pairs, one dense block with a dilation of 1 is enough. SNAIL has several, with the dilations 1, 2, 4 and so on. A block reads what the block before has made, so each block lets a step see further back. In this way, the convolutions reach the whole episode, and we can test whether they still need the attention.
+#
+# **Your turn**: add dilations to the first line. How many are needed until step 15 sees all 16 steps?
 
 # %% tags=["nbval-check-output"]
 dilations = [1, 2]
@@ -323,11 +324,11 @@ print("step 15 sees the steps", sorted(seen))
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# Four are needed: 1, 2, 4 and 8. Each block doubles the number of steps that are seen, and 2 · 2 · 2 · 2 = 16.
+# Four are needed: 1, 2, 4 and 8, because 2 · 2 · 2 · 2 = 16.
 #
 # </details>
 #
-# Each block doubles the number of steps that are seen. Our episodes have 26 steps, so SNAIL gets five dense blocks, which reach 32 steps. After them come the attention and a linear layer. Each block makes $x$ wider by its new features.
+# Each block doubles the number of steps that are seen. Our episodes have 26 steps, so our SNAIL gets five dense blocks, which reach 32 steps. After them come one attention and a linear layer. The SNAIL of the paper is larger and has three attentions.
 
 
 # %%
@@ -354,7 +355,7 @@ class Snail(nn.Module):
 
 
 # %% [markdown]
-# SNAIL gets no pairs. To see what each half brings, we also train its convolutions without the attention. Attention without convolutions is in our table already. Does one of the halves work by itself?
+# SNAIL gets no pairs. To see what each half brings, we also train its convolutions alone. Attention alone is in our table already. Does one of the halves work by itself?
 
 # %%
 torch.manual_seed(0)
@@ -367,13 +368,11 @@ rows["SNAIL"] = train(model)
 table(rows, columns, corner="share of labels right", digits=2)
 
 # %% [markdown]
-# Neither half works by itself: each has fewer than half of the labels right, even after five examples. SNAIL, which has both, has nearly all labels right after one example. After one example, it is also far better than the rule that copies the label of the nearest picture.
-#
-# Each network here was trained once. You can change the seed in `torch.manual_seed` and run the cells again.
+# Neither half works by itself: each has fewer than half of the labels right, even where a class was shown five times. SNAIL, which has both, has nearly all labels right, even where a class was shown only once. There it is far better than the nearest picture. (Each network here was trained once.)
 #
 # ## Where does it look?
 #
-# If SNAIL works as in the drawing, its attention finds the step that has read the right label. We return to step 5 of our prompt, where the rule was wrong. Below each picture stands its label, with the weight of the step that has read this label. A red frame marks the right label. How much weight does it get? Afterwards, move the slider to other steps.
+# If SNAIL works as in the drawing, its attention finds the step that has read the right label. We return to step 5 of our prompt, where the rule was wrong. Below each picture stands its label, with the weight of the step that has read this label. A red frame marks the right label, and below the last picture stands what SNAIL says. How much weight does the right label get? Afterwards, move the slider to other steps.
 
 # %%
 with torch.no_grad():
@@ -386,13 +385,11 @@ def look_from(step):
     return show_weights(weights, answers, prompt, step)
 
 
-look_explorer = explore(look_from, step=ipywidgets.IntSlider(value=5, min=1, max=11))
+look_explorer = explore(look_from, step=ipywidgets.IntSlider(value=5, min=5, max=11))
 look_explorer
 
 # %% [markdown]
-# Nearly all of the weight lies on the label of the other three, and SNAIL says 1, as you did. At steps 1 to 4 no label gets a frame, because each of these pictures is the first of its class.
-#
-# Nobody has told the network where to look: the loss scores only the answers.
+# Nearly all of the weight lies on the label of the other three, and SNAIL says 1, as you did.
 #
 # ## Is it too good to be true?
 #
@@ -434,7 +431,7 @@ table(leak_rows, leak_columns, corner="share of answers changed", digits=2)
 #
 # ## And if the digits are new?
 #
-# So far the labels were new, but the classes were those of the training. Now we show the same SNAIL the digits 5 to 9, which it has never seen, in episodes of the same form. We compare it with the rule that copies the label of the nearest picture.
+# So far the labels were new, but the classes were those of the training. Now we show the same SNAIL the digits 5 to 9, which it has never seen, in episodes of the same form. Does it still beat the rule that copies the label of the nearest picture?
 
 # %%
 predict("19.one_example", ...)
@@ -443,12 +440,12 @@ predict("19.one_example", ...)
 new_digits = episodes.character_episodes(400, "held out", drawn(1))
 by_snail = shares(snail.predict_labels(model, new_digits), new_digits)
 by_rule = shares(episodes.nearest(new_digits), new_digits)
-print("Digits that SNAIL has never seen, after one example:")
+print("Digits that SNAIL has never seen, where a class was shown once:")
 print(f"SNAIL {by_snail[0]:.2f}, the rule {by_rule[0]:.2f}")
 reveal("19.one_example", "SNAIL" if by_snail[0] > by_rule[0] else "the rule")
 
 # %% [markdown]
-# After one example of a new digit, the rule wins by far, and SNAIL is not much better than a guess. So the weights of SNAIL hold more than a way to find pictures that are alike. They hold what the digits 0 to 4 look like.
+# Where a new digit was shown once, the rule wins by far, and SNAIL is not much better than a guess. So the weights of SNAIL hold more than a way to find pictures that are alike. They hold what the digits 0 to 4 look like.
 #
 # In training, the five classes were the same in all episodes. What is the same goes into the weights, as in our tiny network. So the classes, too, should differ from episode to episode. We make more of them from the digits 0 to 4:
 #
@@ -465,33 +462,25 @@ setups = {  # and the names under which their results are stored
 }
 
 
-def stored(setup, examples):
-    which = {"setup": setup, "examples": examples}
-    return measured_once("characters", "held_out", **which)
-
-
 new_rows = {}
 for number, setup in setups.items():
     new_rows[f"SNAIL, {number} classes"] = {
-        "after one example": stored(setup, 1),
-        "after five examples": stored(setup, 5),
+        columns[0]: by_seed("characters", "held_out", setup=setup, examples=1),
+        columns[1]: by_seed("characters", "held_out", setup=setup, examples=5),
     }
-new_rows["nearest picture"] = {
-    "after one example": by_rule[0],
-    "after five examples": by_rule[1],
-}
+new_rows["nearest picture"] = {columns[0]: by_rule[0], columns[1]: by_rule[1]}
 plots.dots(new_rows, "share of labels right, digits 5 to 9; a mark for each seed")
 
 # %% [markdown]
-# More classes in training help. After five examples, SNAIL has more labels right with forty classes than with five, and still more with many. After one example, both forty and many classes are far better than five.
+# Both forty and many classes in training help: with them, SNAIL has far more labels of new digits right than with five. Many classes are better than forty where a class was shown five times, and slightly worse where it was shown once.
 #
-# But on these digits, SNAIL does not reach the rule. The rule needs no training, perhaps because the pixels of these pictures already tell quite well which of them are alike.
+# But on these digits, SNAIL does not reach the rule, which needs no training.
 #
 # ## So: can it learn from five examples?
 #
-# Yes, if the network knows the classes. After one example of each of five digits, SNAIL gave nearly all further pictures the right label, and no weight changed. A rule that compares pixels had only about three of four labels right.
+# Yes, if the network knows the classes. Our SNAIL reads five examples, one of each digit. Then it gives nearly all further pictures the right label, and none of its weights changes. A rule that compares pixels has only about three of four labels right.
 #
-# For digits that it had never seen, the answer is: only in part. After five examples, SNAIL had about three of four labels right at best, and the rule had more. The number of classes in training matters. Mishra et al. (2018, table 1) train on 1,200 characters from many alphabets and on their rotations, and report 0.99 for new characters after one example.
+# For digits that it has never seen, the answer is: only in part. Even where each class was shown five times, SNAIL has at best about three of four labels right, and the rule has more. What helps is to train on more than five classes. Mishra et al. (2018, table 1) train on 1,200 characters from many alphabets and on their rotations. They report 0.99 for new characters, with one example of each.
 #
 # To learn from examples, a network must first bring each picture together with its label. In SNAIL, a convolution does so. In a Transformer, a head that looks one token back can do it, as lesson 21 shows.
 #
@@ -517,10 +506,10 @@ check("19.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - A network can learn new labels of five known classes from one example of each, if it was trained on many such tasks. What the tasks have in common goes into its weights, and it reads the rest.
+# - A network can learn the labels of five known classes from five examples, one of each, if it was trained on many such tasks. What the tasks have in common goes into its weights, and it reads the rest.
 # - A causal convolution joins each step with an earlier one. With the dilations 1, 2, 4 and so on, each further convolution doubles the number of steps that are seen.
 # - In SNAIL, a convolution brings each picture to the step where its label is read, and attention finds this step. Neither half works alone.
-# - With new digits, SNAIL is better if it was trained on more classes. Copying the label of the nearest picture was better still, so compare a network with a simple rule.
+# - With new digits, it helps to train SNAIL on forty classes in place of five. Copying the label of the nearest picture is better still, so compare a network with a simple rule.
 # - To find a leak, change one label and see which answers change.
 #
 # **Exercises**: [open them](../exercises/19_snail_exercises.ipynb)

@@ -14,7 +14,7 @@ def show_episode(episode, steps):
 
 
 def show_weights(weights, answers, episode, step):
-    """Draw how much a step looks at each label of an episode, weights 1×T×T and answers 1×T; return a sentence on it.
+    """Draw how much a step looks at each label of an episode, weights 1×T×T, and its answer, 1×T; return a sentence on it.
 
     A label is read one step after its picture, so the weight drawn below a picture is that of the next step.
     """
@@ -27,8 +27,9 @@ def show_weights(weights, answers, episode, step):
     for t, place in enumerate(places):
         picture = episode.pictures[0, t].view(SIDE, SIDE).numpy()
         ax.imshow(picture, "gray", extent=(place - 0.48, place + 0.48, -0.55, -1.51), interpolation="bicubic")
-    ax.set_xticks(places, [*labels[:step], "?"])
+    answer = answers[0, step].item()
+    ax.set_xticks(places, [*labels[:step], f"SNAIL: {answer}"])
     ax.set(xlim=(-0.5, step + 0.9), ylim=(0.5, -1.6))
     share = on_labels[right].sum().item()
-    said = f"At step {step} the right label is {labels[step]}, and SNAIL says {answers[0, step]}."
+    said = f"At step {step} the right label is {labels[step]}, and SNAIL says {answer}."
     return f"{said} The right label has {share:.2f} of the weight."

@@ -90,7 +90,7 @@ questions = (
     Question(
         "19.q5",
         "how many tasks",
-        "Trained on five classes, with new labels in each episode, a model gets nearly all of their labels right after one example. "
+        "Trained on five classes, with new labels in each episode, a model gets nearly all of their labels right after one example of each. "
         "A rule that compares pixels gets three out of four. On new digits the rule is better. What do the weights of the model hold?",
         right=(
             "What these five classes look like, but not their labels.",
@@ -116,13 +116,13 @@ questions = (
 predictions = (
     Prediction(
         "19.one_example",
-        "After one example of a digit that was not in training, which gets more labels right?",
+        "Where a new digit was shown only once before, which gets more labels right?",
         why="The rule compares pixels, whichever digits they show. SNAIL has learned what the digits 0 to 4 look like, and that need not tell a 5 from a 6.",
         choices=("SNAIL", "the rule"),
     ),
     Prediction(
         "19.without",
-        "With one attention block alone, what share of the labels is right after five examples?",
+        "With one attention block alone, what share of the labels is right where the class was shown five times?",
         why="See what it reads: can it find a similar picture, and does it read the label of that picture there?",
     ),
     Prediction(

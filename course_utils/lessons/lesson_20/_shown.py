@@ -3,18 +3,16 @@
 No task is declared here. The attentions themselves, and how they are trained, stand on the page or in `models/variants.py`.
 """
 
-from statistics import fmean
-
 from course_utils.data.measured import by_seed
 from course_utils.figures.tables import table
 from course_utils.models import compared, properties, variants
 
 
-def who_breaks(attentions, promises=properties.PROMISES):
+def who_breaks(attentions):
     """A row for each promise: what it says, and the attentions that break it; the last row names those that break none."""
-    found = {name: properties.broken(attend, promises) for name, attend in attentions.items()}
+    found = {name: properties.broken(attend) for name, attend in attentions.items()}
     rows = {}
-    for promise, test in promises.items():
+    for promise, test in properties.PROMISES.items():
         by = [name for name, sentences in found.items() if promise in sentences]
         rows[promise] = [test.__doc__, ", ".join(by)]
     rows["all kept"] = ["", "by " + ", ".join(name for name, sentences in found.items() if not sentences)]
@@ -30,16 +28,16 @@ def best_in(world):
     """The measured attention with the most right answers in a world, on average over seeds and two lengths."""
 
     def mean(name):
-        return sum(fmean(shares(name, world, length).values()) for length in (32, 128))
+        return sum(shares(name, world, length).mean() for length in (32, 128))
 
     return max(variants.VARIANTS, key=mean)
 
 
-def beside(report, *others):
-    """A row for each world and seed at the longest length: the share right of a report, and how much more it is than others have."""
+def beside(report, other):
+    """A row for each world and seed at the longest length: the share right of a report, and how much more it is than another's."""
     rows, length = {}, compared.LENGTHS[-1]
     for world, runs in report.right.items():
         for seed, run in enumerate(runs):
-            more = [run[-1] - shares(name, world, length)[seed] for name in others]
-            rows[f"{world}, seed {seed}"] = [f"{run[-1]:.2f}", *(f"{one:+.2f}" for one in more)]
-    return table(rows, [report.name, *(f"minus {name}" for name in others)], caption=f"share right at {length} steps")
+            more = run[-1] - shares(other, world, length)[seed]
+            rows[f"{world}, seed {seed}"] = [f"{run[-1]:.2f}", f"{more:+.2f}"]
+    return table(rows, [report.name, f"minus {other}"], caption=f"share right at {length} steps")

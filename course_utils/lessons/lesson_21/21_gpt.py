@@ -6,7 +6,7 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 
 from course_utils import check, predict, reveal
-from course_utils.data.measured import measured_once
+from course_utils.data.measured import by_seed
 from course_utils.data.recall import recall_next
 from course_utils.data.tales import CHARACTERS, decode, encode, tales
 from course_utils.figures import diagrams, plots
@@ -15,6 +15,7 @@ from course_utils.lessons.lesson_21._comparisons import (
     bits_by_counting,
     compare_interventions,
     draw_layers,
+    in_one_pass,
     letters_to_copy,
 )
 from course_utils.models import induction
@@ -233,7 +234,7 @@ found = {"the rules": test.bits, "counting": by_counting, "our GPT": by_model}
 rows = {}
 for name, bits in found.items():
     rows[name] = [bits.mean(), bits[copied].mean()]
-longer = measured_once("gpt", "bits", setup="2017, three times the steps")[0]  # seeds
+longer = by_seed("gpt", "bits", setup="2017, three times the steps")  # seeds
 rows["five GPTs, 2,100 steps"] = [longer, "-"]
 columns = ["bits per character", "bits per letter to copy"]
 table(rows, columns, corner="unseen tales", digits=2)
@@ -258,8 +259,8 @@ copier = AttentionAlone(MultiHeadAttention, N=2)  # N layers: x + attention(x)
 losses = induction.fit(copier, seed=0)  # 1,000 steps, texts of 2 to 12 words
 words, answers = recall_next(500, 12, torch.Generator().manual_seed(10_000))  # B T+1, B
 with torch.no_grad():
-    said = copier(words).argmax(-1)  # B
-right = (said == answers).float().mean()
+    predicted = copier(words).argmax(-1)  # B
+right = (predicted == answers).float().mean()
 print("text  ", words[0].tolist())
 print("answer", answers[0].item())
 print(f"share of answers that are right: {right:.2f}")
@@ -297,7 +298,7 @@ table(rows, columns, corner="500 texts", digits=2)
 # - **Top-k** (Fan et al. 2018) keeps the k most probable characters.
 # - The **nucleus** (Holtzman et al. 2020) keeps the smallest set of the most probable characters whose sum reaches a threshold, such as 0.9.
 #
-# What is kept is divided by its sum. Take the probabilities 0.5, 0.3, 0.15 and 0.05: what does a nucleus of 0.9 make of them? You write the nucleus in the exercises. Here we import it.
+# What is kept is divided by its sum. Take the probabilities 0.5, 0.3, 0.15 and 0.05: what does a nucleus of 0.9 make of them? You write the nucleus in the exercises.
 
 
 # %% tags=["nbval-check-output"]
@@ -363,7 +364,7 @@ diagrams.decoder_only(new=["embedding", "causal", "feed-forward", "norm"])
 # %% [markdown]
 # The way of the text stays as it was: it goes from the embedding through N layers with one residual stream to the readout. What has changed is inside the marked boxes: the positions, the attention, the feed-forward network and the norms.
 #
-# **RMSNorm** (Zhang and Sennrich 2019) takes the place of the layer norm. It subtracts no mean, and has a gain g but no bias. ε is tiny, as before.
+# **RMSNorm** (Zhang and Sennrich 2019) takes the place of the layer norm. It has less to compute: it subtracts no mean, and has a gain g but no bias.
 #
 # $$\text{RMSNorm}(x) = g \cdot \frac{x}{\sqrt{\frac{1}{D}\sum_i x_i^2 + \varepsilon}}$$
 #
@@ -392,9 +393,9 @@ print("LayerNorm", nn.LayerNorm(3)(x).detach())
 #
 # $$\text{SwiGLU}(x) = \big(\text{SiLU}(x W_\text{gate}) \odot x W_\text{up}\big)\, W_\text{down}$$
 #
-# Like all linear layers of Llama 3, these have no biases. You write SwiGLU in the exercises. A feed-forward network has two matrices, and SwiGLU has three. With 2F/3 hidden units in place of F, SwiGLU has as many weights.
+# With 2F/3 hidden units in place of F, the three matrices of SwiGLU have as many weights as the two of a feed-forward network. Shazeer found that models with SwiGLU predict better. You write it in the exercises.
 #
-# **Rotary positions** are the third change. Lesson 11 has shown them: the queries and keys are turned by their position, and nothing is added to the embeddings.
+# **Rotary positions** are the third change. Lesson 11 has shown them: the queries and keys are turned by their position, so a score depends on positions only through their distance. Nothing is added to the embeddings.
 #
 # **Grouped queries** (Ainslie et al. 2023) are the fourth change. A model that writes keeps the keys and values of all positions in its cache. To keep less, the heads share them. There are G groups, and each group has one key and one value for all its heads. Head h belongs to group $\lfloor h / (H/G) \rfloor$. If each number takes b bytes, the cache of N layers and T positions takes
 #
@@ -416,39 +417,30 @@ for G in (32, 8):
 # %% [markdown]
 # With 8 groups, the cache takes 1 GiB in place of 4. Four heads in a row share a group: heads 0 to 3 use group 0, and heads 4 to 7 use group 1.
 #
-# Why do today's models have these four parts? In our small models, [none of the four](../docs/measurements.md#a-small-gpt-and-what-has-changed-since-2017) lowered the bits with each of five seeds. Their authors give reasons that small models cannot show. RMSNorm has less to compute. SwiGLU was better in the larger models that Shazeer tried. With rotary positions, a score depends on positions only through their distance (lesson 11). Grouped queries make the cache smaller.
+# These are the reasons for the four changes, and a small model cannot show all of them. When we put each of them into our GPT alone, [none of the four](../docs/measurements.md#a-small-gpt-and-what-has-changed-since-2017) lowered the bits in all five runs.
 #
 # ## A softmax in one pass
 #
 # One more thing has changed: the same attention is computed in another way. A GPU has a large, slow memory and a small, fast one. The T × T scores of a long text do not fit into the fast one. So **FlashAttention** (Dao et al. 2022) takes keys and values block by block, and never writes all scores down.
 #
-# But a softmax needs the sum over all scores. How can it be computed block by block? We keep three things: the largest score so far, $m$, the sum $\ell$ of all $e^{s - m}$, and the sum $c$ of the values, weighted by the same $e^{s - m}$. We subtract $m$ because $e^s$ may be too large for the computer, and in the quotient of both sums it cancels. When a block brings a larger score, $m$ becomes $m'$, and both sums have to shrink by the factor $e^{m - m'}$, because $e^{s - m'} = e^{m - m'} e^{s - m}$ (Milakov and Gimelshein 2018):
+# But a softmax needs the sum over all scores. How can it be computed block by block? We keep three things for each query:
+#
+# - the largest score so far, $m$
+# - the sum $\ell$ of all $e^{s - m}$
+# - the sum $c$ of the values, each multiplied by its $e^{s - m}$
+#
+# At the end, the context is $c / \ell$. In this quotient $m$ cancels. It is only there because $e^s$ may be too large for the computer. When a block brings a larger score, $m$ becomes $m'$. Then both sums have to shrink by the factor $e^{m - m'}$, because $e^{s - m'} = e^{m - m'} e^{s - m}$ (Milakov and Gimelshein 2018):
 #
 # $$\ell' = e^{m - m'}\, \ell + \sum_j e^{s_j - m'} \qquad\qquad c' = e^{m - m'}\, c + \sum_j e^{s_j - m'}\, v_j$$
 #
-# At the end, the context is $c / \ell$. One query has the scores 1, 2, 0 in a first block and 3, 1, 0 in a second. Calculate $m$ and $\ell$ after each block. You need $e^{-1} = 0.368$, $e^{-2} = 0.135$ and $e^{-3} = 0.050$.
+# One query has the scores 1, 2, 0 in a first block and 3, 1, 0 in a second. Calculate $m$ and $\ell$ after each block. You need $e^{-1} = 0.368$, $e^{-2} = 0.135$ and $e^{-3} = 0.050$. The function `in_one_pass` prints both. You write one like it in the exercises.
 
 
 # %% tags=["nbval-check-output"]
-def one_pass(blocks):
-    m = torch.tensor(-torch.inf)
-    total = 0.0
-    context = 0.0
-    for scores, values in blocks:  # b, b d
-        new_m = torch.maximum(m, scores.max())
-        factor = (m - new_m).exp()  # 0 for the first block, as m is -∞
-        exponentials = (scores - new_m).exp()  # b
-        total = factor * total + exponentials.sum()
-        context = factor * context + exponentials @ values  # d
-        m = new_m
-        print(f"m = {m:.0f}, sum = {total:.3f}")
-    return context / total  # d
-
-
 scores = torch.tensor([1.0, 2.0, 0.0, 3.0, 1.0, 0.0])  # S
 values = torch.tensor([[4.0], [0.0], [2.0], [1.0], [0.0], [6.0]])  # S d
 blocks = [(scores[:3], values[:3]), (scores[3:], values[3:])]
-print("in blocks:", one_pass(blocks))
+print("in blocks:", in_one_pass(blocks))
 print("as usual: ", scores.softmax(-1) @ values)
 
 # %% [markdown]
@@ -465,7 +457,7 @@ print("as usual: ", scores.softmax(-1) @ values)
 # answer:   Vom went to the bridge.
 # ```
 #
-# Then people compare several answers of the model, and it is trained to prefer those that they like better (Ouyang et al. 2022). Such **instructions** and **feedback** change the weights, but not how the model is built. We do not train our GPT in this way.
+# Then people compare several answers of the model, and it is trained to prefer those that they like better (Ouyang et al. 2022). Such **instructions** and **feedback** change the weights, but not how the model is built.
 #
 # ## What is inside the models that we use every day?
 #
@@ -483,7 +475,7 @@ print("as usual: ", scores.softmax(-1) @ values)
 # | biases | in attention, feed-forward and norms | none | 21 |
 # | parameters | 58,704 | 8 billion | 21 |
 #
-# So inside Llama 3 is the decoder of 2017, with some parts exchanged, and with over 100,000 times our number of parameters. A cache and a softmax in blocks change how it is computed, and not what it computes. Other models differ more. DeepSeek-V3 has experts in place of most feed-forward networks (lesson 18). Qwen3-Next and Kimi Linear have a delta rule in place of three of four attentions (lesson 20). Many companies do not say what is inside their models.
+# So inside Llama 3 is the decoder of 2017, with some parts exchanged, and with over 100,000 times our number of parameters. What its heads do is learned, as our induction head has learned to copy. A cache and a softmax in blocks change how it is computed, and not what it computes. Other models differ more. DeepSeek-V3 has experts in place of most feed-forward networks (lesson 18). Qwen3-Next and Kimi Linear have a delta rule in place of three of four attentions (lesson 20). Many companies do not say what is inside their models.
 #
 # ## Questions
 #

@@ -1,4 +1,4 @@
-"""What lesson 21 compares, for its tables and pictures: counts beside a GPT, interventions on an induction head.
+"""What lesson 21 compares: counts beside a GPT, interventions on an induction head, a softmax in one pass.
 
 No task is declared here. Shape letters: N rows of tales, T characters of a row, B texts, V characters or words there are.
 """
@@ -71,8 +71,24 @@ def compare_interventions(model, words, answers):
     }
     rows = {name: [right, match] for name, (right, _, match, _) in found.items()}
     for layers, name in ((2, "five other models, 2 layers"), (1, "five other models, 1 layer")):
-        rows[name] = [[*by_seed("induction", value, layers=layers).values()] for value in ("right", "match")]
+        rows[name] = [by_seed("induction", value, layers=layers) for value in ("right", "match")]
     return rows
+
+
+def in_one_pass(blocks):
+    """Return the context of one query, d, from blocks of scores b and values b×d; print the largest score and the sum after each."""
+    m, total, context = torch.tensor(-torch.inf), 0.0, 0.0
+    for scores, values in blocks:
+        new_m = torch.maximum(m, scores.max())
+        factor, exponentials = (
+            (m - new_m).exp(),
+            (scores - new_m).exp(),
+        )  # b; the factor is 0 for the first block, as m is -∞
+        total = factor * total + exponentials.sum()
+        context = factor * context + exponentials @ values  # d
+        m = new_m
+        print(f"m = {m:.0f}, sum = {total:.3f}")
+    return context / total
 
 
 def _first_place(words):
