@@ -107,7 +107,7 @@ diagrams.same_words(words, X, (Q, K, V), scores, weights, rounded)
 #
 # ## A layer that can be trained
 #
-# So far we have chosen the three matrices by hand. Now we write a layer that can learn them. It adds each word's own vector to its context, as the residual connection of lesson 03 does, so that the word itself is not lost. Its mask is True where a word may look.
+# So far we have chosen the three matrices by hand. Now we write a layer that can learn them. It adds each word's own vector to its context, `x + contexts`, so that the word itself is not lost. Such a sum is a **residual connection** (lesson 03). Its mask is True where a word may look.
 #
 # To test the layer, we copy our three matrices into it. Does "sad" get the same weights as before?
 
@@ -150,7 +150,7 @@ print("weights of sad:", weights[0])
 #
 # ## What does a layer learn to look at?
 #
-# Can this layer learn where to look? We train it on sentences like "the sad dog took the wooden ball". For each word but "the", the model has to name the noun that the word belongs to, which is one of eight nouns. "sad", "dog" and "took" belong to "dog", and "wooden" and "ball" belong to "ball". Each sentence has one animal, which acts, and one thing. A word such as "sad" stands only beside animals, and "wooden" only beside things. We do not tell the model where to look.
+# Can this layer learn where to look? We train it on sentences like "the sad dog took the wooden ball". There are eight nouns. For each word except "the", the model has to name the noun that the word belongs to. "sad", "dog" and "took" belong to "dog", and "wooden" and "ball" belong to "ball". Each sentence has one animal, which acts, and one thing. A word such as "sad" stands only beside animals, and "wooden" only beside things. We do not tell the model where to look.
 #
 # `train_model` takes 300 steps, each with 64 sentences. What share of the words will get the right noun?
 
@@ -185,7 +185,7 @@ plots.weights(weights, sentence.split(), sentence.split())
 #
 # ## The first gain: nothing waits
 #
-# A **recurrent** layer makes each state from the state before it (lesson 05), so each word waits for the word before it. In self-attention no word waits, because a few matrix products compute all words at once. Is this faster? We give 100 words to our layer and to `Recurrent`, a layer with the plain cells of lesson 05. The function `seconds` measures how long each of them takes. How many times as long does the recurrent layer take?
+# A **recurrent** layer makes each state from the state before it (lesson 05), so each word waits for the word before it. In self-attention no word waits, because a few matrix products compute all words at once. Is this faster? We give 100 words to our layer and to `Recurrent`, a layer with the plain cell of lesson 05, which has two matrices and no gates. The function `seconds` measures how long each of them takes. How many times as long does the recurrent layer take?
 
 # %%
 many_words = torch.randn(1, 100, 64)  # B T D
@@ -202,7 +202,7 @@ print(f"The recurrent layer takes {ratio:.0f} times as long.")
 # "sad" and "dog" are neighbours, but a word may also need one that is far away. How many layers does it take to get there? We compare self-attention with three other layers:
 #
 # - The recurrent layer hands its state on from word to word.
-# - A **convolution** computes each output from k words, here from 2. It multiplies each of them by a matrix of its own, and adds the results. In the first layer, the two words are neighbours. In the next layers, they are 2 and then 4 positions apart.
+# - A **convolution** computes each output from k words, here from 2. It multiplies each of them by a matrix of its own, and adds the results. In the first layer, the two words are neighbours. Each further layer doubles the distance: they are 2 and then 4 positions apart.
 # - **Restricted self-attention** lets each word look only at words near it, here at most 2 positions away. This distance is its **radius**.
 #
 # How many steps does each of the four need from the first of eight words to the last?
@@ -211,11 +211,11 @@ print(f"The recurrent layer takes {ratio:.0f} times as long.")
 diagrams.paths()
 
 # %% [markdown]
-# Self-attention needs one step, the recurrent layer eight, the convolution three, and restricted self-attention four. This number is the **longest path** of a layer. In a longer sentence, the other three have longer paths. So the second gain of self-attention is that any two words are one step apart.
+# Self-attention needs one step, the convolution three, and restricted self-attention four. The recurrent layer needs eight, because reading the first word into its state is a step, too. This number is the **longest path** of a layer. In a longer sentence, the other three have longer paths. So the second gain of self-attention is that any two words are one step apart.
 #
 # The distance that a stack of layers can bridge is called its **reach**. One restricted layer with radius 2 has a reach of 2, and four of them have a reach of 8.
 #
-# Does the short path help a model to learn? We give models a text such as B4 A7 C1 … A. It has three words that each hold a letter and a digit, then filler words, then one of the letters. The model has to name the digit of this letter, here 7. The number of filler words is the distance. Each model was trained five times, on distances from 0 to 32.
+# Does the short path help a model to learn? We give models a text such as B4 A7 C1 … A. It has three words that each hold a letter and one of eight digits, then filler words, then one of the letters. The model has to name the digit of this letter, here 7. The number of filler words is the distance. Each model was trained five times, on distances from 0 to 32.
 
 # %% tags=["nbval-check-output"]
 predict("09.reach", ...)
@@ -301,7 +301,7 @@ table(rows, ["0", "1", "2", "3", "4"], corner="output at position")
 #
 # ## The third price: n² pairs
 #
-# If each of n words looks at n words, there are n² scores. What does this cost? Vaswani et al. 2017 compare our four layers in their table 1, for n words of width d. They leave out constant factors. A score takes d multiplications, and a vector times a d×d matrix takes d². Work and sequential steps are those of one layer, and the longest path goes through as many layers as it needs. **Sequential steps** are steps that wait for each other. The letter k stands for the number of words that a convolution reads at once.
+# If each of n words looks at n words, there are n² scores. What does this cost? Vaswani et al. 2017 compare our four layers in their table 1, for n words of width d. They leave out constant factors. A score takes d multiplications, and a vector times a d×d matrix takes d². Work and sequential steps are those of one layer. The longest path is that of our drawing, which may lead through several layers. **Sequential steps** are steps that wait for each other. The letter k stands for the number of words that a convolution reads at once.
 #
 # | layer | work | sequential steps | longest path |
 # | --- | --- | --- | --- |
@@ -310,7 +310,7 @@ table(rows, ["0", "1", "2", "3", "4"], corner="output at position")
 # | convolution | $k n d^2$ | 1 | $\log_k n$, if the gaps grow |
 # | restricted self-attention | $(2 \cdot \text{radius} + 1)\, n d$ | 1 | $(n - 1) / \text{radius}$ |
 #
-# The last path is that of our drawing: eight words and radius 2 give 7 / 2, rounded up to 4. The paper gives $n / r$ with $r = 2 \cdot \text{radius} + 1$, which is only about half of it.
+# For eight words and radius 2, the last path is 7 / 2, rounded up to 4, as in the drawing. (The paper says $n / r$, where $r$ counts the words to both sides.)
 #
 # The work of self-attention grows with the square of n, so in a long text it does more work than a recurrent layer. Is that so in a short one, too?
 

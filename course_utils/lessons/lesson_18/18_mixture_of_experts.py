@@ -40,7 +40,7 @@ plots.scatter(points.x[:300, 0], points.y[:300, 0], "x", "y")
 #
 # $$g = \text{softmax}(W x + b) \qquad y = \sum_i g_i\, o_i(x)$$
 #
-# Each row of $W$ belongs to an expert, and its dot product with $x$ is the score of this expert. The numbers in $b$ prefer some experts whatever $x$ is.
+# Each row of $W$ belongs to an expert, and its dot product with $x$ is the score of this expert. Each expert also has a number in $b$, which is added to its score for every input.
 #
 # Take two experts with the outputs 2 and 6, and the scores ln 3 and 0. Calculate on paper: what is the answer? The exponential of ln 3 is 3.
 
@@ -91,7 +91,7 @@ _shown.draw_mixture()
 #
 # $$\tfrac{1}{2} \Big\| t - \sum_i g_i o_i \Big\|^2 \qquad\text{or}\qquad -\log \sum_i g_i\, e^{-\frac{1}{2} \| t - o_i \|^2}$$
 #
-# The first loss compares only the sum with the target. The second loss compares each output by itself (Jacobs et al. 1991, equation 1.3). The factor $e^{-\frac12\|t-o_i\|^2}$ is 1 if the output equals the target, and near 0 if it is far away. So this loss is small as soon as one expert with a large gate is right.
+# The first loss compares only the sum with the target. The second loss compares each output by itself (Jacobs et al. 1991, equation 1.3). The factor $e^{-\frac12\|t-o_i\|^2}$ is 1 if the output equals the target, and near 0 if it is far away. The logarithm with its minus turns a sum near 1 into a loss near 0. So this loss is small as soon as one expert with a large gate is right.
 #
 # We take the two experts again, with the outputs 2 and 6 and the gates 3/4 and 1/4. The target is 2, so the first expert is right. The function `mixture_loss` computes the second loss, and in the exercises you write it. Which of the losses asks the first expert to change its output, although it is right?
 
@@ -118,7 +118,7 @@ for name, loss in losses.items():
 # %% [markdown]
 # The loss of the sum asks the first expert to change. The sum is 3 and the target 2, so both experts should give smaller numbers. This makes the experts **work together**: each makes up for the errors of the other.
 #
-# With the second loss, the gradient of the first expert is 0: it is right, and stays as it is. The gradient of the second expert is almost 0, too. Its exponential is nearly 0, because it is far from the target, so it has hardly any share in the sum. So an input teaches the expert that is already near its target. The experts **compete** for the input.
+# With the second loss, the gradient of the first expert is 0: it is right, and stays as it is. The gradient of the second expert is almost 0, too. Its exponential is nearly 0, because it is far from the target, so it has hardly any share in the sum inside the logarithm. So an input teaches the expert that is already near its target. The experts **compete** for the input.
 #
 # We train two mixtures of three straight lines on our points, one with each loss. What will their lines look like?
 
@@ -171,7 +171,7 @@ diagrams.best_experts(scores, gates)
 # %% [markdown]
 # The first expert gets 0, so it need not even read the input. The other two share the weight by the softmax of 3 and 2, which is 0.731 and 0.269.
 #
-# An output that is multiplied by 0 gets a gradient of 0. So the first expert gets no gradient from this input. And if a gate is not 0, but tiny? We let three outputs, 2, 6 and 4, make one step, so that their weighted sum comes nearer to the target 5. The gates are 0, 0.9999 and 0.0001. Which outputs change with SGD, which takes the plain gradient, and which change with Adam?
+# An output that is multiplied by 0 gets a gradient of 0. So the first expert gets no gradient from this input. And if a gate is not 0, but tiny? To see it, we treat three outputs, 2, 6 and 4, as numbers that are learned. They make one step, so that their weighted sum comes nearer to the target 5. The gates are 0, 0.9999 and 0.0001. Which outputs change with SGD, which takes the plain gradient, and which change with Adam?
 
 # %% tags=["nbval-check-output"]
 gates = torch.tensor([0.0, 0.9999, 0.0001])  # N
@@ -208,7 +208,7 @@ for name, factor in factors.items():
 # %% [markdown]
 # Only the softmax over all scores gives the gate a gradient. The softmax of a single number is 1 whatever the number is, so it does not change with the score. The probability 0.665 changes with every score.
 #
-# A **switch** (Fedus et al. 2021) works in this second way. It asks the expert with the largest probability, and multiplies its output by this probability. The expert learns to make up for the factor:
+# A **switch** (Fedus et al. 2021) works in this second way. It asks the expert with the largest probability, and multiplies its output by this probability. If the factor is about 0.665, the expert learns to give outputs that are 1.5 times as large:
 #
 # $$p = \text{softmax}(W x + b) \qquad y = p_i\, o_i(x) \quad\text{with } i = \arg\max_j\, p_j$$
 #
@@ -258,7 +258,7 @@ print("its translation:", translation[0].item())
 # %% [markdown]
 # They would be at 5 and at 8 + 12 = 20, as in the first token of this batch.
 #
-# Eight linear experts should translate these tokens. The output of each has a score for each of 72 symbols. A linear expert adds the scores of the word to those of the language, so what it learns about a word counts in all its languages. So one expert can hold one language completely, and more languages only in part. Eight experts would be enough. The training loop has a place for a second loss, which is 0 for now.
+# Eight linear experts should translate these tokens. The output of each has a score for each of 72 symbols. A linear expert adds the scores of the word to those of the language. Suppose that word 12 is translated by symbol 31 in one language and by symbol 45 in another. Then the word gives a high score to both symbols, and a language can only raise a symbol for all words at once. So one expert can hold one language completely, and more languages only in part. Eight experts would be enough. The training loop has a place for a second loss, which is 0 for now.
 
 
 # %%
@@ -341,7 +341,7 @@ print("gradient for the first token", gradient[0])
 #
 # The gradient comes through P alone, because f is a count. It is largest at the expert that gets the most tokens. So a step lowers the probability of that expert, and another one can win.
 #
-# We train the switch again, and add a tenth of the balance loss. Will each language now go to one expert of its own?
+# We train the switch again, and add a tenth of the balance loss. In the picture, each number with its colour names the expert that is chosen. Will each language now go to one expert of its own?
 
 
 # %%
@@ -375,13 +375,13 @@ right = test("with mine", train(mine))
 #
 # </details>
 #
-# There are other ways, too. Shazeer et al. 2017 add **noise** to the scores in training, so that other experts are sometimes asked. Wang et al. 2024 add an **offset** to the score of each expert, only for the choice. It rises after a batch in which the expert got too few tokens, and falls after one with too many. Which of the two prevents the collapse?
+# There are other ways, too. Shazeer et al. 2017 add **noise** to the scores in training, so that other experts are sometimes asked. Wang et al. 2024 add an **offset** to the score of each expert. It changes who is chosen, but not the factor $p_i$. The offset rises after a batch in which the expert got too few tokens, and falls after one with too many. Which of the two prevents the collapse?
 
 # %% tags=["nbval-check-output"]
 _shown.ways_to_balance()
 
 # %% [markdown]
-# Offsets prevent the collapse as well as the balance loss does. Noise alone does not help here: it gets fewer words right than no second loss at all, on average by 19 in 100.
+# Offsets prevent the collapse as well as the balance loss does. Noise alone does not help here: it gets fewer words right than no second loss at all, on average by 19 in 100. We do not know why.
 #
 # ## Is the right expert asked?
 #
@@ -425,11 +425,11 @@ _shown.compare_layers()
 #
 # *One wide network* has nearly as many parameters as *8 experts*. It gets more words right with every seed, but needs seven times as many multiplications per token.
 #
-# Without the balance loss, *8 experts* get hardly fewer words right. So not every layer of experts needs one. The next section shows a possible reason.
+# Without the balance loss, *8 experts* get hardly fewer words right. So not every layer of experts needs a balance loss. The next section shows a possible reason.
 #
 # ## What does each expert answer?
 #
-# How have the experts divided the words among them? We train one translator with 8 experts and the balance loss, for 700 steps, and look at its gate before and after training.
+# How have the experts divided the words among them? We train one translator with 8 experts and the balance loss, for 700 steps, and look at its gate before and after training. For each word, we count in how many of the languages it goes to the same expert.
 
 # %% tags=["nbval-check-output"]
 predict("18.specialists", ...)
