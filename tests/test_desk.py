@@ -38,7 +38,7 @@ from course_utils.learner import state
 SUMS = "02_weighted_sums"
 BUILT = "exercises/02_weighted_sums_exercises.ipynb"
 FORMER = f"my_course/exercises/{SUMS}.ipynb"  # where a learner's copy lay when exercises had the names of lessons
-PROMPT = ("## 02.softmax\n", "## 02.softmax\nRead this, too.\n")  # a change of the task's text
+PROMPT = ("`02.softmax`\n", "`02.softmax`\nRead this, too.\n")  # a change of the task's text
 STUB = ("def softmax(scores, temperature=1.0):\n", "def softmax(scores, temperature=1.0):\n    # Softmax.\n")
 SOFTMAX = "def softmax(scores, temperature=1.0):\n    return (scores / temperature).softmax(-1)"
 
