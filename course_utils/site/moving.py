@@ -87,12 +87,8 @@ def record(explorer, file: str) -> None:
         plt.close()
         frames.append([base64.b64encode(picture.getvalue()).decode(), sentence])
     controls = [
-        [
-            control.description,
-            [format(value, control.readout_format) for value in stops[name]],
-            stops[name].index(control.value),
-        ]
-        for name, control in explorer.controls.items()
+        [one.description, [format(stop, one.readout_format) for stop in stops[name]], stops[name].index(one.value)]
+        for name, one in explorer.controls.items()
     ]
     Path(file).write_text(json.dumps({"controls": controls, "frames": frames}), encoding="utf-8")
 

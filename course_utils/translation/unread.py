@@ -20,9 +20,8 @@ SENTENCES = {
     "long": f"These are {{}} words. The model has learned from captions of 12 words on average, and may lose its way beyond {MANY}.",
 }
 WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*|[^\w\s]")  # letters with apostrophes between them, or one sign
-ENDS = re.compile(
-    r"(?<!\b[A-Z])(?<!\b[A-Z][a-z])[.?!][\"”’']*\s+\w"
-)  # a sentence before others, and not "U.S. flag" or "St. Bernard"
+# The end of a sentence before another one, and not of what is short for something, as in "U.S. flag" or "St. Bernard".
+ENDS = re.compile(r"(?<!\b[A-Z])(?<!\b[A-Z][a-z])[.?!][\"”’']*\s+\w")
 
 
 @cache

@@ -48,7 +48,7 @@ document.addEventListener("DOMContentLoaded", () => {
     },
     prediction({ choices, isShare, answer }, text) {
       if (choices.length && !text) return ["none", "Choose one of the answers."];
-      if (choices.length) return ["passed", `You said ${text}, ${text === answer ? "and so it is" : `and it is ${answer}`}.`];
+      if (choices.length) return ["passed", `You said ${text}. ${text === answer ? "That is right." : `The answer is: ${answer}.`}`];
       const number = asNumber(text);
       if (number === null || (isShare && (number < 0 || number > 1))) {
         return ["none", `Write a number${isShare ? " from 0 to 1" : ""}, such as 0.5.`];
