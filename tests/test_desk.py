@@ -397,7 +397,7 @@ def test_a_copy_that_another_program_has_saved_is_updated_like_any_other(clone, 
     own(clone).write_text(mark + json.dumps(found), encoding="utf-8")
     before, lines = own(clone).read_bytes(), []
     assert update(clone, [], lines.append) == [] and lines == [] and own(clone).read_bytes() == before
-    published(clone, replaced("02.dot_scores\n", "02.dot_scores, with more words\n"))
+    published(clone, replaced("`02.dot_scores`\n", "`02.dot_scores`, with more words\n"))
     published(clone, replaced(", dot_scores)", ", dot_scores, seconds=20)"))
     assert update(clone, [], lines.append) == []
     assert "2 new cells, 2 old cells removed" in lines[0] and "again" not in lines[0]  # the answered task is as it was
