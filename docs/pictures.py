@@ -1,9 +1,10 @@
-"""Makes the README's moving picture: a check finds the mistake in an answer, and the answer is put right.
+"""Makes the README's pictures: a check finds the mistake in an answer, and the first web page shows attention at work.
 
     python docs/pictures.py
 
 Writes docs/check.webp and, for readers who want nothing to move, docs/check.png; the same for the dark as check-dark. They show two cells
-of a notebook as they look in JupyterLab, without the window around them. Needs the extras lab and test, and Chromium.
+of a notebook as they look in JupyterLab, without the window around them. docs/page.png and docs/page-dark.png show the figure of the first
+web page. Needs the extras lab, site and test, and Chromium.
 """
 
 import io
@@ -17,6 +18,7 @@ from playwright.sync_api import sync_playwright
 
 from course_utils.base.environment import find_chromium
 from course_utils.base.places import file_of
+from course_utils.site.build import build_site
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
@@ -86,11 +88,22 @@ def save(frames, name):
     first.save(ROOT / "docs" / f"{name}.webp", lossless=True, method=6, **moving)
 
 
+def picture_of_the_site(browser, folder):
+    """Write pictures of the first page's figure, while its word "noir" is chosen."""
+    build_site(ROOT, folder, ["00"], say=lambda line: None)
+    for name, scheme in (("page", "light"), ("page-dark", "dark")):
+        page = browser.new_page(viewport=SIZE, color_scheme=scheme, device_scale_factor=SHARP, reduced_motion="reduce")
+        page.goto((folder / "index.html").as_uri())
+        shown = page.locator(".course-looking").screenshot()
+        Image.open(io.BytesIO(shown)).convert("RGB").quantize(64).save(ROOT / "docs" / f"{name}.png", optimize=True)
+        page.close()
+
+
 def main():
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as player:
+    with sync_playwright() as player:
         browser = player.chromium.launch(executable_path=find_chromium(), args=FLAGS)
-        with lab_on_a_copy(Path(folder)) as lab:
-            for name, theme in (("check", "JupyterLab Light"), ("check-dark", "JupyterLab Dark")):
+        for name, theme in (("check", "JupyterLab Light"), ("check-dark", "JupyterLab Dark")):
+            with tempfile.TemporaryDirectory() as folder, lab_on_a_copy(Path(folder)) as lab:  # no answer is there yet
                 settings = Path(folder, THEME)
                 settings.parent.mkdir(parents=True, exist_ok=True)
                 settings.write_text(json.dumps({"theme": theme}))
@@ -98,6 +111,8 @@ def main():
                 page.set_default_timeout(PATIENCE)
                 save(film(page, lab), name)
                 page.close()
+        with tempfile.TemporaryDirectory() as folder:
+            picture_of_the_site(browser, Path(folder))
         browser.close()
 
 

@@ -92,8 +92,8 @@ def lab_on_a_copy(copy):
     git(copy, "init", "-q")
     git(copy, "add", "pyproject.toml", ".gitignore", "notebooks", "exercises")
     git(copy, "commit", "-qm", "as it is published")
-    settings = {f"JUPYTERLAB_{kind}_DIR": str(copy / kind) for kind in ("WORKSPACES", "SETTINGS")}
-    return Lab(copy, LESSON, "--port", str(free_port()), COURSE_HOME=str(copy), **settings)
+    own = {"COURSE_HOME": str(copy), "JUPYTERLAB_SETTINGS_DIR": str(copy / "SETTINGS")}
+    return Lab(copy, LESSON, "--port", str(free_port()), **own)
 
 
 @pytest.fixture(scope="module")
@@ -279,6 +279,7 @@ def test_an_exercise_goes_from_stub_to_diagnosis_to_passed(page, lab):
     type_and_run(page, check)
     playwright.expect(output).to_contain_text("this is not your last version of softmax")
     output.screenshot(path=SCREENSHOTS / "not_the_last_version.png")
+    assert any((lab.clone / ".course" / "tabs").iterdir())  # which tabs are open is kept apart from other projects
 
 
 @pytest.mark.thorough

@@ -277,7 +277,7 @@ def test_answer_is_cut_out_and_stored(built_once):
     exercise = (built_once / "exercises/01_sums_exercises.ipynb").read_text(encoding="utf-8")
     assert "secret" not in exercise and "SOLUTION" not in exercise
     cells = load(built_once / "exercises/01_sums_exercises.ipynb")["cells"]
-    assert source(cells[2]) == "## 01.double\n\nEasy · high importance · up to 7 minutes\n\nTwice a number."
+    assert source(cells[2]) == "## Twice `01.double`\n\nEasy · high importance · up to 7 minutes\n\nTwice a number."
     assert source(cells[3]) == ('def double(number):\n    """Twice a number."""\n    raise NotImplementedError')
     assert not any(cell.get("outputs") for cell in cells)
     assert load(built_once / ANSWERS) == {

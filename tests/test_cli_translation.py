@@ -404,7 +404,7 @@ def test_what_the_courses_model_has_hardly_ever_read_is_named_and_further_lines_
     first, *_, third, rest = course.said.splitlines()
     assert (
         first
-        == "line 2: The model has hardly ever read these words in capitals: TWO, DOGS. Write them in small letters."
+        == "line 2: The model has hardly ever read these words with capital letters: TWO, DOGS. Write them in small letters."
     )
     assert third.startswith("line 4: ") and "has hardly ever read: asdf." in third
     assert rest == "Further lines with such warnings: 2."

@@ -38,7 +38,7 @@ from course_utils.learner import state
 SUMS = "02_weighted_sums"
 BUILT = "exercises/02_weighted_sums_exercises.ipynb"
 FORMER = f"my_course/exercises/{SUMS}.ipynb"  # where a learner's copy lay when exercises had the names of lessons
-PROMPT = ("## 02.softmax\n", "## 02.softmax\nRead this, too.\n")  # a change of the task's text
+PROMPT = ("`02.softmax`\n", "`02.softmax`\nRead this, too.\n")  # a change of the task's text
 STUB = ("def softmax(scores, temperature=1.0):\n", "def softmax(scores, temperature=1.0):\n    # Softmax.\n")
 SOFTMAX = "def softmax(scores, temperature=1.0):\n    return (scores / temperature).softmax(-1)"
 
@@ -397,7 +397,7 @@ def test_a_copy_that_another_program_has_saved_is_updated_like_any_other(clone, 
     own(clone).write_text(mark + json.dumps(found), encoding="utf-8")
     before, lines = own(clone).read_bytes(), []
     assert update(clone, [], lines.append) == [] and lines == [] and own(clone).read_bytes() == before
-    published(clone, replaced("02.dot_scores\n", "02.dot_scores, with more words\n"))
+    published(clone, replaced("`02.dot_scores`\n", "`02.dot_scores`, with more words\n"))
     published(clone, replaced(", dot_scores)", ", dot_scores, seconds=20)"))
     assert update(clone, [], lines.append) == []
     assert "2 new cells, 2 old cells removed" in lines[0] and "again" not in lines[0]  # the answered task is as it was

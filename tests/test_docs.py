@@ -98,11 +98,12 @@ def test_the_readme_is_a_first_page():
     assert len(LINK.sub(r"\2", unfolded).split()) <= 700
 
 
-def test_the_picture_says_what_it_shows_and_is_small_in_every_form():
-    (picture,) = re.findall("<picture>.*?</picture>", page("README.md"), re.DOTALL)
-    assert len(re.search('alt="(.*?)"', picture)[1].split()) > 30
-    forms = re.findall('src(?:set)?="(.*?)"', picture)
-    assert forms == ["docs/check-dark.png", "docs/check.png", "docs/check-dark.webp", "docs/check.webp"]
+def test_each_picture_says_what_it_shows_and_is_small_in_every_form():
+    pictures = re.findall("<picture>.*?</picture>", page("README.md"), re.DOTALL)
+    assert all(len(re.search('alt="(.*?)"', picture)[1].split()) > 30 for picture in pictures)
+    forms = re.findall('src(?:set)?="(.*?)"', "".join(pictures))
+    assert forms[:4] == ["docs/check-dark.png", "docs/check.png", "docs/check-dark.webp", "docs/check.webp"]
+    assert forms[4:] == ["docs/page-dark.png", "docs/page.png"]
     assert all((ROOT / form).stat().st_size <= LARGEST for form in forms)
     there = {f"docs/{path.name}" for path in (ROOT / "docs").iterdir() if path.suffix in (".png", ".svg", ".webp")}
     assert there == set(forms)

@@ -487,9 +487,9 @@ def test_what_was_altered_is_noticed_and_no_student_reads_it(tmp_path, grader):
         return grader.grade(Found("ada", released, "03.ipynb"), "00" * 32)
 
     def alter(cell):
-        return cell | {"source": cell["source"] + "\n\nEasy."} if cell["source"].startswith("## 03.attention") else cell
+        return cell | {"source": cell["source"] + "\n\nEasy."} if "`03.attention`\n" in cell["source"] else cell
 
-    gone = ('check("03.causal_mask"', "## 03.influence")
+    gone = ('check("03.causal_mask"', "`03.influence`\n")
     cells = [alter(cell) for cell in plain["cells"] if not any(text in cell["source"] for text in gone)]
     assert graded(plain["cells"]).noticed == ()
     result = graded(cells)

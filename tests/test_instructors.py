@@ -574,6 +574,7 @@ def grades(folder):
 def test_every_block_of_the_page_is_one_that_the_tests_below_run():
     assert [(language, name) for language, name, _ in blocks()] == [
         ("sh", ""),
+        ("sh", ""),
         ("toml", "solutions.toml"),
         ("toml", "in-words.toml"),
         ("csv", "roster.csv"),
@@ -719,8 +720,13 @@ def test_from_handing_out_to_feedback(copy_of_the_course, locks, monkeypatch):
     assert tomllib.loads(in_words)["written"]["03.why_three"]["points"] == 2
     assert tomllib.loads(withheld)["solutions"]["from"].tzinfo is not None
     (_, _, grade), (_, program, text) = blocks("Grade")
-    shell(folder, hand_out, PYTHONPATH=str(ROOT))
+    ((_, _, shortest),) = blocks("The shortest way")
+    _, release_all, grade_all = shortest.replace(".venv/bin/", "").splitlines()
+    assert release_all.startswith(hand_out.strip())
+    shell(folder, release_all, PYTHONPATH=str(ROOT))
     class_folder(folder, folder / "handed-out" / QUERIES / f"{QUERIES}.ipynb")
+    shell(folder, grade_all.replace("  #", " --workers 1  #"), PYTHONPATH=str(ROOT))
+    assert (folder / "results" / "class.html").is_file() and any((folder / "results" / "feedback").iterdir())
     shell(folder, f"{grade.strip()} --workers 1", PYTHONPATH=str(ROOT))  # each takes seconds to start
 
     section = re.search(r"^## Grade\n(.*?)^## ", PAGE, re.MULTILINE | re.DOTALL).group(1)

@@ -110,7 +110,7 @@ def test_a_solution_is_shown_as_highlighted_code_without_the_docstring_that_is_t
 
 
 def test_where_solutions_are_held_back_the_sentence_in_their_place_is_shown(monkeypatch, capsys):
-    monkeypatch.setattr(tasks, "answers", lambda: {"04.dot": "The solutions are handed out from Monday on."})
+    monkeypatch.setattr(tasks, "answers", lambda: {"04.dot": "# The solutions are handed out from Monday on."})
     solution("04.dot", force=True)
     assert capsys.readouterr().out == "The solutions are handed out from Monday on.\n"
 

@@ -325,8 +325,7 @@ def test_an_explorer_keeps_its_colours_in_the_dark_where_they_are_what_it_shows(
     assert box._repr_mimebundle_()[1] == LIGHT
 
 
-def test_a_page_is_told_a_picture_s_words_and_whether_it_keeps_its_colours(tmp_path, monkeypatch):
-    monkeypatch.setattr(pages, "has_real_address", lambda root: False)
+def test_a_page_is_told_a_picture_s_words_and_whether_it_keeps_its_colours(tmp_path):
     output = {"output_type": "display_data", "data": {"image/png": "", "text/plain": ""}}
     words = {"image/png": {"alt": "Lines."}}
     cells = [{"cell_type": "markdown", "id": "title", "metadata": {}, "source": "# Colours"}] + [

@@ -43,7 +43,7 @@ IF_PLACEHOLDER = f"""
 def compose(root, target, cells, repository):
     """Return the cells of the notebook to be: a header made of the lesson's facts, the set-up cell, the source's cells.
 
-    A first cell of text without a heading belongs to the header. Under each task's heading stands what it demands.
+    A first cell of text without a heading belongs to the header. A task's heading is its title, and below it stands what it demands.
     """
     header = [heading(root, target.name, target.folder), _colab(target, repository)]
     if target.folder == "notebooks":
@@ -51,7 +51,7 @@ def compose(root, target, cells, repository):
     else:
         tasks = task_facts(root, target.number)
         header.append(of_exercises(root, target.name, tasks))
-        cells = [_with_demands(target, tasks, cell) for cell in cells]
+        cells = [_with_facts(target, tasks, cell) for cell in cells]
         if target.folder == "exercises":
             cells, _ = split_answers(target.source, cells)
     if begins_in_header(cells):
@@ -71,8 +71,8 @@ def is_placeholder(address: str) -> bool:
     return PLACEHOLDER in address
 
 
-def _with_demands(target, tasks, cell):
-    """Return a cell whose text begins with a task's heading, with the task's difficulty, importance and minutes under it."""
+def _with_facts(target, tasks, cell):
+    """Return a cell whose text begins with a task's id as its heading, with the task's title before that and its demands below."""
     found = TASK_HEADING.match(cell.text) if cell.kind == "markdown" else None
     if not found:
         return cell
@@ -80,8 +80,9 @@ def _with_demands(target, tasks, cell):
         raise CourseError(
             f"{target.source}, line {cell.line}: there is no task {found[1]} in {folder_of(target.number)}/."
         )
-    rest = cell.text[found.end() :].strip("\n")
-    return replace(cell, text=f"{found[0]}\n\n{demands(tasks[found[1]])}\n\n{rest}")
+    task, rest = tasks[found[1]], cell.text[found.end() :].strip("\n")
+    title = f"{task.title[:1].upper()}{task.title[1:]}"
+    return replace(cell, text=f"## {title} `{task.id}`\n\n{demands(task)}\n\n{rest}")
 
 
 def _colab(target, repository):

@@ -16,7 +16,7 @@ DIFFICULTY = ("very easy", "easy", "medium", "hard", "very hard")  # from 1 to 5
 IMPORTANCE = ("very low", "low", "medium", "high", "very high")
 TABLE = re.compile(r"(<!-- lessons: written by `course build` -->\n).*?(<!-- end of lessons -->)", re.DOTALL)
 LEGEND = (
-    "The line under a task's name says how hard it is, how important, and how long it may take you at most. "
+    "The line under a task's heading says how hard it is, how important, and how long it may take you at most. "
     "The more of what follows depends on a task, the more important it is."
 )
 

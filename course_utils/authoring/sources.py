@@ -12,7 +12,7 @@ from course_utils.base.places import file_of, number_of, source_of
 PERCENT = {"extension": ".py", "format_name": "percent", "comment_magics": False}
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 ANY_MARK = re.compile(r"#+\s*(begin|end)\s+solution", re.IGNORECASE)  # a misspelt mark would leak the answer
-TASK_HEADING = re.compile(r"## (\d\d\.\w+)(?=\n|$)")
+TASK_HEADING = re.compile(r"## (?:.*`)?(\d\d\.\w+)`?(?=\n|$)")  # the id, and in a built notebook a title before it
 CHECK = re.compile(r"""\bcheck\(\s*["']([\w.]+)["']""")
 
 

@@ -24,6 +24,7 @@ except ImportError:  # Python 3.10; the oldest versions have neither, and are to
         tomllib = None
 
 PYTHONS = ((3, 10), (3, 13))  # the oldest and the newest the course is tested on
+DISTRIBUTION = "attention-course"  # what pip calls the course
 KERNEL_NAME = "Attention course"
 # An extra of pyproject.toml -> a module that shows whether it is installed.
 EXTRAS = {"lab": "jupyterlab", "test": "nbval", "site": "sphinx_book_theme"}
@@ -32,9 +33,7 @@ IN_CLONE = (Path(__file__).resolve().parents[2] / "pyproject.toml").is_file()
 
 def install(extras: str) -> str:
     """Return the command that installs extras of pyproject.toml, such as "lab,test": in a clone, or where a wheel was installed."""
-    return (
-        f'pip install -c constraints.txt -e ".[{extras}]"' if IN_CLONE else f'pip install "attention-course[{extras}]"'
-    )
+    return f'pip install -c constraints.txt -e ".[{extras}]"' if IN_CLONE else f'pip install "{DISTRIBUTION}[{extras}]"'
 
 
 INSTALL = install("lab")

@@ -8,13 +8,13 @@ from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
 
+from course_utils.base.environment import DISTRIBUTION
 from course_utils.base.errors import CourseError
 
 FOLDERS = ("notebooks", "solutions", "exercises")  # that hold a notebook for each lesson
 ENDINGS = {"exercises": "_exercises"}  # what follows the name: JupyterLab calls a tab by its file alone
 OWN = "my_course"  # the learner's own copies, in a clone, where git ignores them, or in the folder where `course lab` was called
 NAMED = "[0-9][0-9]_*"  # what the files of lessons are called
-DISTRIBUTION = "attention-course"  # what pip calls the course
 PUBLISHED = (
     Path(__file__).resolve().parents[1] / "published"
 )  # what a wheel holds of the course's folder beside the code

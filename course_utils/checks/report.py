@@ -80,7 +80,7 @@ class Report:
         self._diagnosed = True
 
     def __str__(self):
-        lines = [f"{SYMBOLS[self.state]} {self.task} – {self._title}: {self.state}", self.message]
+        lines = [headline(self.task, self._title, self.state), self.message]
         if self._finding:
             if self._diagnosed:
                 lines.append(f"First thing wrong ({self.kind}): {self._finding.sentence}")
@@ -178,15 +178,18 @@ def in_text(expected, *received):
     ]
 
 
+def headline(id, title, state):
+    """Return a report's first line."""
+    return f"{SYMBOLS[state]} {id} – {title}: {state}"
+
+
 def framed(id, title, state, parts):
-    """Return a report's HTML: its heading, in the colour and with the symbol of its state, and its parts below."""
+    """Return a report's HTML: its heading, with the symbol in the colour of its state, and its parts below."""
     colour = COLOURS[state]
-    heading = (
-        f"<div><strong><span aria-hidden='true' style='color:{colour}'>{SYMBOLS[state]}</span> "
-        f"{id} – {escape(title)}: {state}</strong></div>"
-    )
+    symbol, words = escape(headline(id, title, state)).split(" ", 1)
+    line = f"<div><strong><span aria-hidden='true' style='color:{colour}'>{symbol}</span> {words}</strong></div>"
     style = f"border-left:4px solid {colour};padding:.3em 0 .3em .9em;margin:.3em 0"
-    return f"<div role='group' aria-label='Check of {id}: {state}' style='{style}'>{heading}{''.join(parts)}</div>"
+    return f"<div role='group' aria-label='Check of {id}: {state}' style='{style}'>{line}{''.join(parts)}</div>"
 
 
 def _paragraph(text):

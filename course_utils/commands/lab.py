@@ -8,10 +8,9 @@ from importlib import invalidate_caches
 from importlib.util import find_spec
 from pathlib import Path
 
-from course_utils.base.environment import IN_CLONE, KERNEL_NAME, kernel_is_ours, need
+from course_utils.base.environment import DISTRIBUTION, IN_CLONE, KERNEL_NAME, kernel_is_ours, need
 from course_utils.base.errors import CourseError
 from course_utils.base.places import (
-    DISTRIBUTION,
     OWN,
     chosen,
     course_of,
@@ -56,6 +55,7 @@ def run(options) -> int:
         f"--ServerApp.root_dir={root / OWN}",
         f"--ServerApp.port={options.port}",
         f"--LabApp.default_url=/lab/tree/{notebook}",
+        f"--LabApp.workspaces_dir={root / '.course' / 'tabs'}",  # apart from those of other projects
         f"--LabApp.app_settings_dir={SETTINGS}",  # no question about news or the kernel, room for file names
         f"--LabApp.extra_labextensions_path={SETTINGS / 'extensions'}",  # pictures in the dark, names for sliders
         "--LabApp.extension_manager=readonly",  # the other one asks the network

@@ -42,9 +42,12 @@ def axes(columns=1, width=4.6, height=3.2):
 
 def colours(vectors, names):
     """Colours as squares in a row, each under its name: each vector holds the strengths of red, green and blue, from 0 to 1."""
-    for ax, vector, name in zip(axes(len(vectors), width=1.5, height=1.7), vectors, names, strict=True):
+    across = axes(len(vectors), width=1.5, height=1.7)
+    across[0].figure.set_facecolor("none")  # no light ground where the page is dark; the names can be read on both
+    for ax, vector, name in zip(across, vectors, names, strict=True):
         ax.imshow(vector.reshape(1, 1, 3).numpy())
-        ax.set(title=name, xticks=[], yticks=[])
+        ax.set(xticks=[], yticks=[])
+        ax.set_title(name, color="0.47")
 
 
 def weights(matrix, keys=None, queries=None, title="", ax=None, xlabel=KEYS, ylabel=QUERIES, marked=()):

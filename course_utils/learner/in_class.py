@@ -10,7 +10,8 @@ from contextlib import suppress
 from functools import cache
 from importlib.metadata import PackageNotFoundError, packages_distributions, requires
 
-COURSE = "attention-course"
+from course_utils.base.environment import DISTRIBUTION
+
 IMPORT = re.compile(r"^[ \t]*(?:import|from)[ \t]+(\w+)", re.MULTILINE)
 OTHERS = {
     "reads or writes a file": r"\b(?:open|load|loadtxt|save|savez|savetxt|read_\w+|to_csv|Path)\(\s*[\"'rf]",
@@ -36,11 +37,11 @@ def unlike(cells: Iterable[str]) -> Iterator[str]:
 def _comes_with_the_course(module):
     """Return whether a module belongs to a package that the course requires, directly or not; where nobody can tell, it does."""
     try:
-        if _normal(module) in _requirements(COURSE):  # as most are, and the rest takes a second
+        if _normal(module) in _requirements(DISTRIBUTION):  # as most are, and the rest takes a second
             return True
     except PackageNotFoundError:  # run from a checkout that is not installed
         return True
-    needed, waiting = set(), [COURSE]
+    needed, waiting = set(), [DISTRIBUTION]
     while waiting:
         name = waiting.pop()
         if name not in needed:

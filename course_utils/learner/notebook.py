@@ -8,7 +8,7 @@ from course_utils.base.errors import CourseError
 from course_utils.base.signs import printable
 from course_utils.checks.answer import judge_answer
 from course_utils.checks.question import Answered, shown
-from course_utils.checks.report import SYMBOLS, Report, framed, with_code
+from course_utils.checks.report import SYMBOLS, Report, framed, headline, with_code
 from course_utils.checks.running.own_state import warnings_stay_warnings
 from course_utils.learner import history, state
 from course_utils.learner.in_class import unlike
@@ -144,7 +144,7 @@ def _check_question(question, answer, seed, keep):
     _changed(question.id, lambda entry: _count(entry, report.state), keep)
     text = "\n".join(
         [
-            f"{SYMBOLS[report.state]} {question.id} – {question.title}: {report.state}",
+            headline(question.id, question.title, report.state),
             question.text,
             *(f"  {letter}) {option}" for letter, option in options),
             report.message,
@@ -234,10 +234,8 @@ def solution(task_id=None, force=False, *more, **unknown):
         text = f'Try {task.id} first: write an answer and run its check. Then this shows a solution; `solution("{task.id}", force=True)` shows it at once.'
         return _show(Message(text))
     answer = tasks.answers()[task.id]
-    try:
-        return _show(Code(_without_docstring(answer)))
-    except SyntaxError:  # a class that holds its solutions back has a sentence in its place
-        return _show(Message(answer))
+    held_back = answer.startswith("# ")  # a class that waits with its solutions has a sentence in their place
+    return _show(Message(answer.removeprefix("# ")) if held_back else Code(_without_docstring(answer)))
 
 
 def _without_docstring(code):

@@ -20,6 +20,7 @@ from course_utils.base.environment import need
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
 from course_utils.base.places import chosen, file_of, is_clone, names_in
+from course_utils.checks.task import count
 from course_utils.figures import every_head
 from course_utils.models.files import PRETRAINED
 from course_utils.site import contents, moving, pages
@@ -179,6 +180,7 @@ SETTINGS = {
         "use_fullscreen_button": False,
         "home_page_in_toc": True,
         "show_toc_level": 2,
+        "secondary_sidebar_items": {"**": ["page-toc"], "translator": []},
         "article_footer_items": [],
         "footer_content_items": [],
     },
@@ -207,7 +209,8 @@ def _run_sphinx(source, out, trees, say):
         pictures = str(trees.with_name("pictures"))
         app.env.mystnb_config = app.env.mystnb_config.copy(output_folder=pictures)
         app.connect(
-            "env-before-read-docs", lambda app, env, names: say(f"pages to read: {len(names)}") if names else None
+            "env-before-read-docs",
+            lambda app, env, names: say(f"reading {count(len(names), 'page')}") if names else None,
         )
         app.connect("html-page-context", lambda app, page, *_: _say_lesson(page, say))
         app.build()

@@ -23,7 +23,7 @@ from course_utils.data.download import cache_folder
 
 MOST = 100  # pictures for one explorer: with several sliders, each then stops at fewer positions
 EXPLORER = re.compile(r"^(\w+) = explore\w*\(", re.MULTILINE)
-RECIPE = 2  # to be raised when the same notebook shall give other pictures
+RECIPE = 3  # to be raised when the same notebook shall give other pictures
 
 
 def of_lesson(root: Path, name: str, say=print) -> dict[str, dict]:
@@ -58,7 +58,7 @@ def _drawn(root, file, say):
         notebook.cells = cells[:last]
         try:
             if last:
-                say(f"running lesson {file.stem} to draw its sliders")
+                say(f"running lesson {file.stem} to draw its sliders, which may take two minutes")
                 execute(notebook, root, "notebooks", timeout=600)
         except CellFailed as failed:
             raise CourseError(
@@ -87,8 +87,8 @@ def record(explorer, file: str) -> None:
         plt.close()
         frames.append([base64.b64encode(picture.getvalue()).decode(), sentence])
     controls = [
-        [control.description, [f"{value:.4g}" for value in stops[name]], stops[name].index(control.value)]
-        for name, control in explorer.controls.items()
+        [one.description, [format(stop, one.readout_format) for stop in stops[name]], stops[name].index(one.value)]
+        for name, one in explorer.controls.items()
     ]
     Path(file).write_text(json.dumps({"controls": controls, "frames": frames}), encoding="utf-8")
 

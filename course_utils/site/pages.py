@@ -11,7 +11,6 @@ from html import escape
 from pathlib import Path
 from types import MappingProxyType
 
-from course_utils.authoring.build import has_real_address
 from course_utils.base.places import file_of, number_of
 from course_utils.checks.answer import judge_answer
 from course_utils.checks.question import LETTERS, NumberQuestion, Prediction
@@ -39,9 +38,9 @@ def lesson(root: Path, name: str, moving: Mapping[str, dict] = MappingProxyType(
         if cell["cell_type"] == "markdown":
             for how, here in ANSWERING:
                 text = how.sub(here, text)
-            cells.append(_markdown(_opened(root, text, file) if place == 0 else text, cell))
+            cells.append(_markdown(_opened(text, file) if place == 0 else text, cell))
         elif (call := ASKING.match(text)) and call["id"] in known:
-            cells.append(_code(cell, ["remove-input"], [_html(_asked(known[call["id"]]))]))
+            cells.append(_code(cell, ["remove-input"], [_html(_asked(known[call["id"]], notebook["cells"]))]))
         elif cell["id"] in moving:
             outputs = [_moving(cell["id"], moving[cell["id"]], output) for output in cell["outputs"]]
             cells.append(_code(cell, [], outputs))
@@ -61,7 +60,7 @@ def exercises(root: Path, name: str, solutions: bool) -> dict:
         text = "".join(cell["source"])
         call = ASKING.search(text) if cell["cell_type"] == "code" else None
         if cell["cell_type"] == "markdown":
-            text = _opened(root, text, file_of("exercises", name)) if place == 0 else text
+            text = _opened(text, file_of("exercises", name)) if place == 0 else text
             cells.append(_markdown(text, cell))
         elif call and call["id"] in facts and call["what"] == "check":
             task = facts[call["id"]]
@@ -104,9 +103,9 @@ def _html(html):
     return {"output_type": "display_data", "metadata": {}, "data": {"text/html": html}}
 
 
-def _opened(root, text, file):
+def _opened(text, file):
     """Put one line below a page's title, in place of the link to Colab: where its code can be changed and run, and what that needs."""
-    found = IN_COLAB.search(text) if has_real_address(root) else None
+    found = IN_COLAB.search(text)
     colab = f'<a href="{found[1]}">open it in Colab</a>, which needs a Google account, or ' if found else ""
     line = (
         f'This page is a notebook, too. To change and run it, {colab}<a href="../download/{file}" download>download it</a> '
@@ -116,10 +115,11 @@ def _opened(root, text, file):
     return f'{title}\n\n<p class="course-open">{line}</p>\n{rest}'
 
 
-def _asked(one):
-    """Return the HTML of a question or a prediction; `page/asked.js` brings it to life."""
+def _asked(one, cells=()):
+    """Return the HTML of a question or a prediction, which one of the cells answers; `page/asked.js` brings it to life."""
     if isinstance(one, Prediction):
-        facts = {"kind": "prediction", "choices": one.choices, "isShare": "from 0 to 1" in one.text}
+        share = "from 0 to 1" in one.text
+        facts = {"kind": "prediction", "choices": one.choices, "isShare": share, "answer": _revealed(one, cells)}
     else:
         facts = _number(one) if isinstance(one, NumberQuestion) else _options(one)
     title = getattr(one, "title", "Your prediction")
@@ -127,6 +127,16 @@ def _asked(one):
         f'<div class="course-asked" id="asked-{one.id}"><p><strong>{with_code(title)}</strong> {with_code(one.text)}</p>'
         f"{_facts(facts | {'id': one.id})}</div>"
     )
+
+
+def _revealed(prediction, cells):
+    """Return what came out, as a cell has shown it; None where no cell has."""
+    for cell in cells:
+        for output in cell.get("outputs", ()) if f'reveal("{prediction.id}"' in "".join(cell["source"]) else ():
+            text = "".join(output.get("data", {}).get("text/plain", ""))
+            if text.endswith(prediction.why):
+                return text.removeprefix("Answer: ").removesuffix(f". {prediction.why}")
+    return None
 
 
 def _facts(facts):

@@ -1,4 +1,4 @@
-"""Warns of what a translator of English captions has hardly ever read: words, capitals, other scripts, long sentences.
+"""Warns of what a translator of English captions has hardly ever read: words, capitals, other scripts, several or long sentences.
 
 Here: the sentences, the words of the captions, and the rule. `site/page/translator.js` follows the same rule in a browser, with these
 words and sentences; a test compares the two.
@@ -15,10 +15,13 @@ SENTENCES = {
     "script": "Is this English? The model knows no other language, and has hardly ever read letters of other scripts.",
     "language": "Is this English? The model knows no other language, and has hardly ever read: {}.",
     "words": "The model knows English captions of photos, and has hardly ever read: {}. It may translate that badly.",
-    "capitals": "The model has hardly ever read these words in capitals: {}. Write them in small letters.",
+    "capitals": "The model has hardly ever read these words with capital letters: {}. Write them in small letters.",
+    "several": "This is more than one sentence. The model has learned from single sentences, and may leave out much of it: give it one sentence at a time.",
     "long": f"These are {{}} words. The model has learned from captions of 12 words on average, and may lose its way beyond {MANY}.",
 }
 WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*|[^\w\s]")  # letters with apostrophes between them, or one sign
+# The end of a sentence before another one, and not of what is short for something, as in "U.S. flag" or "St. Bernard".
+ENDS = re.compile(r"(?<!\b[A-Z])(?<!\b[A-Z][a-z])[.?!][\"”’']*\s+\w")
 
 
 @cache
@@ -32,15 +35,23 @@ def warnings_of(text: str) -> list[str]:
     found = WORD.findall(unicodedata.normalize("NFC", text))
     words = [word for word in found if word[0].isalpha() or unicodedata.category(word) == "So"]
     unread = [word for word in words if not _is_read(word)]
-    loud = [word for word in words if _is_loud(word) and _is_read(word) and word not in caption_words()]
+    is_title = 2 * sum(word[0].isupper() for word in words[1:]) > len(words) > 2
+    loud = [
+        word
+        for place, word in enumerate(words)
+        if _is_read(word)
+        and (is_title and place and word[0].isupper() or _is_loud(word) and word not in caption_words())
+    ]
     warnings = []
     if any(sign.isalpha() and not unicodedata.name(sign, "").startswith("LATIN") for sign in text):
         warnings.append(SENTENCES["script"])
     elif unread:
-        is_other = len(unread) >= 3 and 2 * len(unread) >= len(words)
+        is_other = 3 * len(unread) > 2 * len(words)
         warnings.append(SENTENCES["language" if is_other else "words"].format(_list(unread)))
     if loud:
         warnings.append(SENTENCES["capitals"].format(_list(loud)))
+    if ENDS.search(text):
+        warnings.append(SENTENCES["several"])
     if len(words) > MANY:
         warnings.append(SENTENCES["long"].format(len(words)))
     return warnings

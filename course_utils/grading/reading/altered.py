@@ -14,7 +14,7 @@ from course_utils.authoring.sources import CHECK
 from course_utils.base.places import number_of, sources_in
 from course_utils.lessons import tasks
 
-PROMPT = re.compile(r"#+ *(\d\d\.\w{1,60})\b")  # begins the text of a prompt
+PROMPT = re.compile(r"#+ *(?:[^`\n]*`)?(\d\d\.\w{1,60})\b")  # begins the text of a prompt
 BUILT = re.compile("[0-9a-f]{12}")  # the name of a cell that the build has made; other programs choose others
 RELEASED = re.compile(
     r"\]\(https?://[^()\s]{1,200}/blob/main/"

@@ -39,7 +39,11 @@ def _(draw):
         args = (draw.numbers(size.B, size.D), labels, draw.numbers(size.D), draw.numbers(13)[0])
         yield Case(f"{count(size.B, 'sentence')}, width {size.D}", args)
     far = torch.tensor([[1e4], [-1e4], [0.0]])
-    yield Case("scores of ±10,000", (far, torch.tensor([1.0, 0, 1]), torch.ones(1), torch.tensor(0.0)), hazard=True)
+    yield Case(
+        "very large scores, near ±10,000",
+        (far, torch.tensor([1.0, 0, 1]), torch.ones(1), torch.tensor(0.0)),
+        hazard=True,
+    )
 
 
 @task.oracle

@@ -60,7 +60,7 @@ def _(draw):
     kept = torch.tensor([[True, True, False]])
     yield Case("a word at right angles to theta", (across, torch.tensor([[1.0, 0.0]]), kept), edge=True)
     far = torch.tensor([[[-100.0], [-150.0], [100.0]]])
-    yield Case("scores of ±10,000", (far, torch.tensor([[100.0], [-100.0]]), kept), edge=True)
+    yield Case("very large scores, near ±10,000", (far, torch.tensor([[100.0], [-100.0]]), kept), edge=True)
 
 
 @task.oracle

@@ -55,7 +55,7 @@ def _(draw):
     yield Case("3 rows of 5 scores, temperature 0.5", (draw.numbers(3, 5), 0.5), True)
     yield Case("scores of shape (2, 3, 5), temperature 3", (draw.numbers(2, 3, 5), 3.0), True)
     far = torch.tensor([[1e4, -1e4, 0.0, 9e3], [-1e4, -2e4, -3e4, -1.5e4]])
-    yield Case("scores of ±10,000", (far,), edge=True)
+    yield Case("very large scores, near ±10,000", (far,), edge=True)
     yield Case("scores of ±10,000, temperature 1,000", (far, 1000.0), edge=True)
     yield Case("a single score", (torch.tensor([[3.0], [-1.0]]),), edge=True)
 

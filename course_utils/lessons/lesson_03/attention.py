@@ -92,7 +92,7 @@ def _(draw):
     inputs = (torch.tensor([[[1.0, 0.0]]]), across, draw.numbers(1, 3, 2) + 0.25)
     yield Case("a key at right angles to the query", (*inputs, kept), edge=True)
     far = (torch.tensor([[[100.0], [-100.0]]]), torch.tensor([[[-100.0], [-150.0], [100.0]]]), torch.eye(3)[None])
-    yield Case("scores of ±10,000", (*far, kept.expand(1, 2, 3).clone()), edge=True)
+    yield Case("very large scores, near ±10,000", (*far, kept.expand(1, 2, 3).clone()), edge=True)
 
 
 @task.oracle

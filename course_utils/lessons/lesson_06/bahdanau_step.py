@@ -59,7 +59,9 @@ def _(draw):
     far = torch.tensor([[[1.0, 1.0], [1.0, -1.0], [1.0, 1.0]], [[-1.0, 1.0], [-1.0, -1.0], [1.0, 1.0]]])
     far_mask = torch.tensor([[True, True, False], [True, True, False]])
     far_weights = (torch.ones(2, 1), 100 * torch.eye(2), torch.tensor([1e4, 1.0]))
-    yield Case("scores of ±10,000", (torch.tensor([[2.0], [-1.0]]), far, far_mask, *far_weights), hazard=True)
+    yield Case(
+        "very large scores, near ±10,000", (torch.tensor([[2.0], [-1.0]]), far, far_mask, *far_weights), hazard=True
+    )
 
 
 @task.oracle

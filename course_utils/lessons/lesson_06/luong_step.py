@@ -60,7 +60,9 @@ def _(draw):
     far = torch.tensor([[[100.0], [-100.0], [70.0]], [[-100.0], [-90.0], [100.0]]])
     far_mask = torch.tensor([[True, True, False], [True, True, False]])
     far_weights = (torch.ones(1, 1), torch.tensor([[0.01, 0.002], [-0.02, 0.005]]))
-    yield Case("scores of ±10,000", (torch.tensor([[100.0], [100.0]]), far, far_mask, *far_weights), hazard=True)
+    yield Case(
+        "very large scores, near ±10,000", (torch.tensor([[100.0], [100.0]]), far, far_mask, *far_weights), hazard=True
+    )
 
 
 @task.oracle

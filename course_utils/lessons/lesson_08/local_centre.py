@@ -60,7 +60,7 @@ def _(draw):
     # Every tanh is 1 or -1, so the scores are exact: 10,000, -10,000 and 0.
     far = torch.tensor([[1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])[draw.distinct(3, 0, 3)]
     large = (far, 100 * torch.eye(2), torch.tensor([5e3, 5e3]), torch.tensor([4, 9, 6]))
-    yield Case("scores of ±10,000", large, True, hazard=True)
+    yield Case("very large scores, near ±10,000", large, True, hazard=True)
     yield Case("200 sentences", _inputs(draw, 200, 3, 5), True, edge=True)
 
 

@@ -142,7 +142,9 @@ def _(draw):
     behind = torch.where(gone, draw.numbers(3, 5), garbage)
     yield Case("NaN and infinity at padding", (behind, torch.tensor([2.4, 1.3, 0.6]), 2, gone), True, hazard=True)
     far = torch.tensor([[1e4, 9999.0, -1e4, 0.0, 1e4], [-9999.0, -1e4, -9998.0, 1e4, 1e4]])
-    yield Case("scores of ±10,000", (far, torch.tensor([1.25, 0.75]), 2, every[:2, :5]), True, hazard=True)
+    yield Case(
+        "very large scores, near ±10,000", (far, torch.tensor([1.25, 0.75]), 2, every[:2, :5]), True, hazard=True
+    )
     long = words_first(torch.tensor([200, 127]), 200)
     centre = torch.tensor([101.3, 64.8])
     yield Case("200 places", (draw.numbers(2, 200), centre, 10, long), True, edge=True)

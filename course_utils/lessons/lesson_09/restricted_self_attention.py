@@ -83,7 +83,7 @@ def _(draw):
     # Positions 0 and 1 are in each other's reach, and position 2, which is not in that of 0, has a far larger score.
     key, none = torch.tensor([[[-100.0], [-100.5], [100.0], [-99.0]]]), torch.zeros(1, 4, dtype=torch.bool)
     far = (100 * torch.ones(1, 4, 1), key, draw.numbers(1, 4, 2) + 0.25, 1, none)
-    yield Case("scores of ±10,000", far, hazard=True)
+    yield Case("very large scores, near ±10,000", far, hazard=True)
 
 
 @task.oracle

@@ -118,7 +118,7 @@ def _(draw):
     x = torch.tensor([[[100.0], [-100.0], [-70.0]], [[-100.0], [110.0], [90.0]]])
     far = torch.tensor([[False, True, True], [True, True, False], [False, True, True]]).repeat(2, 1, 1)
     one = torch.ones(1, 1)
-    yield Case("scores of ±10,000", (x, one, one, draw.numbers(1, 2) / 50 + 0.0525, far), hazard=True)
+    yield Case("very large scores, near ±10,000", (x, one, one, draw.numbers(1, 2) / 50 + 0.0525, far), hazard=True)
 
 
 @task.oracle

@@ -99,7 +99,7 @@ def _(draw):
     key = torch.tensor([[[100.0], [-100.0], [-70.0]]])
     bias, numbers = torch.tensor([0.0, 0.0, 0.5]), draw.distinct(3, -4, 5).reshape(1, 3, 1) / 2 + 0.25
     large = (query, key, numbers, one.repeat(3, 1), bias, one / 2, torch.tensor([0.25]), 1, far)
-    yield Case("scores of ±10,000", large, hazard=True)
+    yield Case("very large scores, near ±10,000", large, hazard=True)
 
 
 @task.oracle

@@ -93,7 +93,7 @@ def _(draw):
     yield Case("NaN and infinity where the mask is False", (scores.where(mask, strange), mask), True, hazard=True)
     yield Case("all scores equal", (draw.numbers(2, 3, 1).expand(2, 3, 7).clone(), draw.mask(2, 3, 7)), True, edge=True)
     far = torch.stack([draw.distinct(5, 0, 5) for _ in range(6)]).view(2, 3, 5) * 5e3 - 1e4
-    yield Case("scores of ±10,000", (far, draw.mask(2, 3, 5)), True, hazard=True)
+    yield Case("very large scores, near ±10,000", (far, draw.mask(2, 3, 5)), True, hazard=True)
     yield Case("scores near 10,000", (1e4 + draw.whole(-8, 9, 2, 3, 7) / 8, draw.mask(2, 3, 7)), hazard=True)
     yield Case("scores near -20,000", (-2e4 + draw.whole(-8, 9, 2, 3, 7) / 8, draw.mask(2, 3, 7)), hazard=True)
     yield Case("200 keys", _drawn(draw, 2, 3, 200), True, edge=True)

@@ -76,7 +76,11 @@ def _(draw):
         torch.tensor([[[False, True, True], [True, True, False]]]),
     )
     key = torch.tensor([100.0, -100.0, -70.0]).expand(1, 2, 3)[..., None]
-    yield Case("scores of ±10,000", (query.clone(), key.clone(), draw.numbers(1, 2, 3, 1) + 0.25, mask), hazard=True)
+    yield Case(
+        "very large scores, near ±10,000",
+        (query.clone(), key.clone(), draw.numbers(1, 2, 3, 1) + 0.25, mask),
+        hazard=True,
+    )
 
 
 @task.oracle

@@ -46,13 +46,16 @@ document.addEventListener("DOMContentLoaded", () => {
       const known = wrong.find(([wanted]) => isNear(wanted));
       return ["failed", `${number} is not right. ${known ? known[1] : otherwise}`];
     },
-    prediction({ choices, isShare }, text) {
-      if (choices.length) return text ? ["passed", `You said ${text}.`] : ["none", "Choose one of the answers."];
+    prediction({ choices, isShare, answer }, text) {
+      if (choices.length && !text) return ["none", "Choose one of the answers."];
+      if (choices.length) return ["passed", `You said ${text}. ${text === answer ? "That is right." : `The answer is: ${answer}.`}`];
       const number = asNumber(text);
       if (number === null || (isShare && (number < 0 || number > 1))) {
         return ["none", `Write a number${isShare ? " from 0 to 1" : ""}, such as 0.5.`];
       }
-      return ["passed", `You said ${number}.`];
+      const off = number - answer, isNear = Math.abs(off) <= 0.005 * Math.max(1, Math.abs(answer));
+      const verdict = isNear ? "That is a good guess." : `That is ${Number(Math.abs(off).toPrecision(3))} too ${off > 0 ? "high" : "low"}.`;
+      return ["passed", `You said ${number}. ${verdict}`];
     },
   };
 
@@ -91,14 +94,19 @@ document.addEventListener("DOMContentLoaded", () => {
       asked.dataset.state = isPrediction && state === "passed" ? "told" : state;
       if (state === "none") return;
       if (isNew) keep(facts.id, answer, state);
-      if (output) output.hidden = false;
+      if (output) reveal();
+    }
+
+    function reveal() {
+      output.hidden = false;
+      form.querySelector(".quiet")?.remove();
     }
 
     form.append(...fields(facts, answers[facts.id]?.answer), element("button", isPrediction ? "Predict" : "Check", { type: "submit" }));
     if (output) {
       const show = element("button", "Show it without a prediction", { type: "button", class: "quiet" });
       show.addEventListener("click", () => {
-        output.hidden = false;
+        reveal();
         said.textContent = "What comes out is below.";
       });
       form.append(show);

@@ -1,4 +1,4 @@
-// The first page's translation: each word of it shows what the model looked at. Each has its turn, until a reader chooses one.
+// The first page's translation: each word of it shows what the model looked at. Each has its turn, until a reader comes near.
 //
 // Here: what moves. Not here: the words and their weights, which are in the page (`contents.py`), and the translator (`translator.js`).
 "use strict";
@@ -45,16 +45,17 @@ document.addEventListener("DOMContentLoaded", () => {
     caption.textContent = `To write “${written}”, the translator gives “${read}” a weight of ${share}. Choose another French word.`;
   }
 
-  let left = matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : targets.length; // words that have their turn
+  const isStill = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const turns = isStill ? [] : [...targets.keys()].filter((place) => /\p{L}/u.test(targets[place].textContent));
   const moving = setInterval(() => {
-    if (!left--) return clearInterval(moving);
-    show((chosen + 1) % targets.length);
+    if (!turns.length) return clearInterval(moving);
+    show(turns.shift());
     tell();
   }, 1500);
+  for (const kind of ["focusin", "pointerenter"]) figure.addEventListener(kind, () => clearInterval(moving));
   targets.forEach((target, place) => {
     for (const kind of ["click", "focus", "pointerenter"]) {
       target.addEventListener(kind, () => {
-        clearInterval(moving);
         caption.setAttribute("role", "status"); // read aloud from now on
         show(place);
         tell();

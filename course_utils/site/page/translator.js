@@ -46,15 +46,20 @@
     const words = text.normalize("NFC").match(/\p{L}+(?:['’]\p{L}+)*|\p{So}/gu) ?? [];
     const unread = words.filter((word) => !isRead(word));
     const isLoud = (word) => word.length > 1 && word !== word.toLowerCase() && word === word.toUpperCase();
-    const loud = words.filter((word) => isLoud(word) && isRead(word) && !captionWords.has(word));
+    const isCapital = (word) => /^\p{Lu}/u.test(word);
+    const isTitle = words.length > 2 && 2 * words.slice(1).filter(isCapital).length > words.length;
+    const loud = words.filter(
+      (word, place) => isRead(word) && ((isTitle && place && isCapital(word)) || (isLoud(word) && !captionWords.has(word))),
+    );
     const warnings = [];
     if (/(?=\p{L})\P{Script=Latin}/u.test(text)) {
       warnings.push(sentences.script);
     } else if (unread.length) {
-      const isOther = unread.length >= 3 && 2 * unread.length >= words.length;
+      const isOther = 3 * unread.length > 2 * words.length;
       warnings.push(sentences[isOther ? "language" : "words"].replace("{}", list(unread)));
     }
     if (loud.length) warnings.push(sentences.capitals.replace("{}", list(loud)));
+    if (/(?<!\b[A-Z])(?<!\b[A-Z][a-z])[.?!]["”’']*\s+[\p{L}\p{N}]/u.test(text)) warnings.push(sentences.several);
     if (words.length > many) warnings.push(sentences.long.replace("{}", words.length));
     return warnings;
   }
@@ -272,9 +277,9 @@
       showLook();
     };
     part("choices").append(
-      choice("Which head?", counted(heads), look.head, looking("head")),
-      choice("Which layer?", counted(layers), look.layer, looking("layer")),
       choice("Which attention?", Object.values(KINDS), 0, looking("kind", Object.keys(KINDS))),
+      choice("Which layer?", counted(layers), look.layer, looking("layer")),
+      choice("Which head?", counted(heads), look.head, looking("head")),
     );
     part("off").addEventListener("change", () => {
       const name = nameOf(look);
