@@ -30,23 +30,12 @@ import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from four_tasks import FOUR, states
+from four_tasks import states
 
-TASKS = tuple(task.partition(".")[2] for task in FOUR)
-LIMITS, PATIENT = (
-    {"seconds": 0.4, "whole": 2.0},
-    {"seconds": 3.0, "whole": 12.0},
-)  # of most attacks, and of those with `patient`
+LIMITS = {"seconds": 0.4, "whole": 2.0}  # of most attacks
+PATIENT = {"seconds": 3.0, "whole": 12.0}  # of those with `patient`
 # What these attack is the same in every variant of the cage and for every user: they are tried in one.
-ANYWHERE = (
-    "forged replies",
-    "candidates",
-    "odd values",
-    "hostile source",
-    "hostile files",
-    "hostile texts",
-    "patience",
-)
+ANYWHERE = ("forged replies", "candidates", "odd values", "hostile source", "patience")
 LOG_AT_MOST = 2**16  # bytes
 COST_AT_MOST = 1_500_000_000  # bytes
 SECONDS_OF_NAIVE = 1.0
@@ -60,8 +49,6 @@ class Attack:
     group: str
     does: str
     cells: tuple[str, ...] = ()
-    raw: bytes | None = None  # the file itself, where it is no ordinary notebook
-    student: str = ""
     patient: bool = False
 
 
@@ -413,22 +400,6 @@ floods("at exit", "import atexit\natexit.register(lambda: print('x' * 10**6, flu
 floods("an answer's print", "def causal_mask(size):\n    os.write(1, b'x' * 10**6)\n    os.write(2, b'x' * 10**6)")
 
 
-# Files
-
-PAD = '"metadata": {}, "nbformat": 4, "nbformat_minor": 5'
-
-
-def file(name, does, raw):
-    data = raw if isinstance(raw, bytes) else raw.encode("utf-8", "surrogatepass")
-    ATTACKS[f"file: {name}"] = Attack(f"file: {name}", "hostile files", does, raw=data)
-
-
-file("deep nesting", "ended", '{"cells": ' + "[" * 10**5 + "]" * 10**5 + "}")
-file("lone surrogates", "ended", b'{"cells": [{"cell_type": "code", "source": "raise ValueError(\'\xed\xa0\x80\')"}]}')
-file("a cell that is null", "ended", '{"cells": [null], ' + PAD + "}")
-file("outputs of millions of objects", "memory", b'{"cells": [], "outputs": [' + b'{"":1},' * 4_500_000 + b"1]}")
-
-
 def source(name, does, *cells):
     attack(f"source: {name}", "hostile source", does, *cells)
 
@@ -443,34 +414,6 @@ source("a pattern's other worst case", "", "# " + "course_utils " * 10_000, "# g
 source("bad characters", "", "x = '\ud800\u202e\ufffe\x00'\nraise ValueError('\u202e\u2066\x07\x1b[2J')")
 source("one cell too large", "", "x = '" + "y" * 300_000 + "'")
 attack("source: two thousand cells", "hostile source", "", *["1"] * 1998)
-
-
-# What a text does in a table or on a page
-
-HTML = "<script>alert(1)</script><img src=x onerror=alert(1)>"
-
-
-def text(name, does, student="", code=""):
-    attack(f"text: {name}", "hostile texts", does, code, student=student)
-
-
-text("a name that is a formula", "csv", "=cmd|' C calc'!A0")
-text("a name of markup", "html", "<img src=x onerror=alert(1)>")
-text("a name that leads out", "written", "../inner/over")
-text("an absolute name", "written", "PLACES/over")
-text("an exception of markup", "html", "", f"raise ValueError('{HTML}')")
-text("an exception that is a formula", "csv", "", "raise type('=cmd', (Exception,), {})('=1+1')")
-text("an exception's type of markup", "html", "", f"raise type('{HTML}', (Exception,), {{}})('x')")
-also_text = lambda name, *cells: attack(f"text: {name}", "hostile texts", "", *cells, patient=True)  # noqa: E731
-also_text("a thousand remarks", *["raise ValueError('\\U0001f600' * 10**4)"] * 1_000)
-also_text(
-    "long exceptions everywhere", "def loud(*a):\n    raise ValueError('\\U0001f600' * 10**5)",
-    *["def NAME(*a):\n    'LONG'\n    return loud()".replace("NAME", name).replace("LONG", "\U0001f600" * 5_000) for name in TASKS],
-)
-text("an answer's exception of markup", "html", "", f"def causal_mask(size):\n    raise ValueError('{HTML}`</code>{HTML}')")
-text("a value of markup", "html", "", f"def causal_mask(size):\n    return '{HTML}'")
-text("a type's name of markup", "html", "", f"def causal_mask(size):\n    return type('{HTML}', (), {{}})()")
-text("code of markup", "html", "", f"def causal_mask(size):\n    '''{HTML}</pre></code></details>'''\n    raise ValueError('{HTML}')")
 
 
 # Of the rest the naive grader has nothing alike, or is as safe: forged replies, candidates across a pipe, odd values
@@ -729,9 +672,9 @@ class Area:
         self.folder = Path(tempfile.mkdtemp(prefix="attacked-"))
         self.outside = Path(tempfile.mkdtemp(prefix="submissions-"))
         self._shm = f"/dev/shm/attacked-{secrets.token_hex(4)}"
-        self.tokens = [token(kind) for kind in ("file", "other", "journal", "names", "shm", "environment", "command")]
+        self.tokens = {kind: token(kind) for kind in ("file", "other", "names", "shm", "environment", "command")}
         self._memory = secrets.token_hex(8)
-        os.environ["COURSE_ATTACK_SECRET"] = self.tokens[5]
+        os.environ["COURSE_ATTACK_SECRET"] = self.tokens["environment"]
         self._victim = None
         for file in _task_files():
             py_compile.compile(str(file), str(self.outside / f"{file.stem}.pyc"), doraise=True)
@@ -763,7 +706,7 @@ class Area:
 
     def told(self, words):
         """Whether a text holds a secret."""
-        secret = [*self.tokens, f"LOOT-memory-{self._memory}", "root:x:0:0"]
+        secret = [*self.tokens.values(), f"LOOT-memory-{self._memory}", "root:x:0:0"]
         return any(each in words for each in secret)
 
     def places(self):
@@ -771,13 +714,7 @@ class Area:
         import course_utils
 
         repository = Path(course_utils.__file__).resolve().parents[1]
-        names = {
-            "secret": "secret.txt",
-            "canary": "canary.txt",
-            "gradebook": "grades.json",
-            "other": "other.ipynb",
-            "journal": "journal.jsonl",
-        }
+        names = {"secret": "secret.txt", "canary": "canary.txt", "other": "other.ipynb"}
         return {
             **{name: str(self.folder / file) for name, file in names.items()},
             "folder": str(self.folder), "shm": self._shm, "parent": os.getpid(), "victim": self.victim,
@@ -790,21 +727,21 @@ class Area:
             path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink()
         for path in Path("/dev/shm").glob(Path(self._shm).name + "*"):
             path.unlink()
-        cells = [{"cell_type": "code", "source": source} for source in (HONEST, f"# {self.tokens[1]}")]
+        cells = [{"cell_type": "code", "source": source} for source in (HONEST, f"# {self.tokens['other']}")]
         files = {
-            "secret.txt": self.tokens[0] + "\n", "canary.txt": "untouched, and long enough to be mapped\n", "grades.json": self.tokens[0],
-            "other.ipynb": json.dumps({"cells": cells}), "journal.jsonl": self.tokens[2], self.tokens[3]: "", "inner/file.txt": "kept",
+            "secret.txt": self.tokens["file"] + "\n", "canary.txt": "untouched, and long enough to be mapped\n",
+            "other.ipynb": json.dumps({"cells": cells}), self.tokens["names"]: "", "inner/file.txt": "kept",
         }  # fmt: skip
         for name, text in files.items():
             (self.folder / name).parent.mkdir(exist_ok=True)
             (self.folder / name).write_text(text)
-        Path(self._shm).write_text(self.tokens[4])
+        Path(self._shm).write_text(self.tokens["shm"])
         self._marks = self._look()
 
     def _look(self):
         """All there is below the folder, and in shared memory, with what tells a change."""
         paths = [*self.folder.rglob("*"), *Path("/dev/shm").glob(Path(self._shm).name + "*")]
-        return {str(p): self._mark(p) for p in [self.folder, *paths] if "results" not in p.parts}
+        return {str(p): self._mark(p) for p in [self.folder, *paths]}
 
     def _mark(self, path):
         s = os.lstat(path)
@@ -829,7 +766,7 @@ class Area:
             self._victim.kill()
             self._victim.wait()
         self._victim = subprocess.Popen(
-            [sys.executable, "-I", "-S", "-c", VICTIM, self.tokens[6], str(self.folder / "secret.txt")], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            [sys.executable, "-I", "-S", "-c", VICTIM, self.tokens["command"], str(self.folder / "secret.txt")], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL, start_new_session=True, text=True,
         )  # fmt: skip
         self._victim.stdin.write(self._memory + "\n")
@@ -845,13 +782,8 @@ class Area:
             return None
         traced = re.search(r"TracerPid:\s*(\d+)", Path(f"/proc/{pid}/status").read_text()).group(1)
         limit = resource.prlimit(pid, resource.RLIMIT_NOFILE)
-        return (
-            os.getpriority(os.PRIO_PROCESS, pid),
-            os.sched_getaffinity(pid),
-            os.sched_getscheduler(pid),
-            limit,
-            traced,
-        )
+        first = (os.getpriority(os.PRIO_PROCESS, pid), os.sched_getaffinity(pid), os.sched_getscheduler(pid))
+        return *first, limit, traced
 
     def _listen(self):
         self._reached, self._closing = [], False
@@ -914,52 +846,15 @@ def catch_wrong_attention(candidate):
 
 def submission(attack, area):
     """The bytes of an attack's file."""
-    if attack.raw is not None:
-        return attack.raw
     cells = (f"PLACES = {area.places()!r}", *attack.cells)
     plain = [{"cell_type": "code", "metadata": {}, "source": cell, "outputs": []} for cell in cells]
     return json.dumps({"cells": plain, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}).encode()
 
 
-def student_of(attack, area):
-    return attack.student.replace("PLACES", str(area.folder)) or attack.name.replace("/", "_")
-
-
-def formulas(row):
-    """Cells that a spreadsheet takes for a formula."""
-    import unicodedata
-
-    def begins(cell):
-        seen = [c for c in unicodedata.normalize("NFKC", cell) if c.isprintable() and not c.isspace()]
-        return bool(seen) and seen[0] in "=+-@" and not re.fullmatch(r"-?\d+(\.\d+)?", cell)
-
-    return [cell for cell in row if begins(cell)]
-
-
-def markup(page):
-    """What a page holds that runs, loads or leads out."""
-    from html.parser import HTMLParser
-
-    found = []
-
-    class Reader(HTMLParser):
-        def handle_starttag(self, tag, attributes):
-            if tag in ("script", "img", "iframe", "object", "embed", "link", "base", "form", "svg:script"):
-                found.append(tag)
-            found.extend(
-                name
-                for name, value in attributes
-                if name.startswith("on") or (value or "").strip().lower().startswith(("javascript:", "data:"))
-            )
-
-    Reader().feed(page)
-    return found
-
-
 # The naive grader
 
 
-def naive_grade(path, student, out):
+def naive_grade(path):
     """Grade as simple graders do: all cells in this process, then the judge on what is under each name."""
     import types
 
@@ -987,30 +882,20 @@ def naive_grade(path, student, out):
         except Exception as error:
             states[name] = "error"
             said.append(f"{type(error).__name__}: {error}")
-    points = sum(state == "passed" for state in states.values())
-    with open(os.path.join(out, f"{student}.html"), "w", errors="replace") as page:
-        page.write(f"<h1>{student}</h1><p>{points}</p>" + "".join(f"<p>{text}</p>" for text in said))
-    with open(f"{out}/grades.csv", "a", errors="replace") as table:
-        table.write(",".join([student, str(points), *said]) + "\n")
     return {"states": states, "said": said}
 
 
 def naive_run(attack, area, seconds, base):
     """What an attack does to the naive grader, in a process of its own that is forked from this one."""
-    path, out = area.outside / "naive.ipynb", area.folder / "results"
+    path = area.outside / "naive.ipynb"
     path.write_bytes(submission(attack, area))
-    shutil.rmtree(out, ignore_errors=True)
-    out.mkdir()
-    student = student_of(attack, area)
-    if "/" not in student:
-        student = student.replace("\0", "")
     log = tempfile.TemporaryFile()  # noqa: SIM115
     results, theirs = os.pipe()
     typed, never = os.pipe()
     began = time.monotonic()
     pid = os.fork()
     if pid == 0:
-        _naive_process(path, student, out, log.fileno(), theirs, typed, area.descriptor)
+        _naive_process(path, log.fileno(), theirs, typed, area.descriptor)
     os.close(theirs)
     os.close(typed)
     said, status, usage = _wait_for(pid, results, began + seconds)
@@ -1020,10 +905,6 @@ def naive_run(attack, area, seconds, base):
         does.add("spawned")
     if status is None:
         _, _, usage = os.wait4(pid, 0)
-    if (out / "grades.csv").exists():
-        rows = [line.split(",") for line in (out / "grades.csv").read_text(errors="replace").split("\n")]
-        does |= {"csv"} if any(formulas(row) for row in rows) else set()
-    does |= {"html"} if any(markup(page.read_text(errors="replace")) for page in out.glob("*.html")) else set()
     does |= area.repair()
     try:
         result = json.loads(said.split(b"\n")[0])
@@ -1044,7 +925,7 @@ def naive_run(attack, area, seconds, base):
     }
 
 
-def _naive_process(path, student, out, log, results, typed, descriptor):
+def _naive_process(path, log, results, typed, descriptor):
     """To its end."""
     import atexit
     import resource
@@ -1053,7 +934,7 @@ def _naive_process(path, student, out, log, results, typed, descriptor):
 
     try:
         os.setsid()
-        os.chdir(out)
+        os.chdir(path.parent)
         for name, most in memory_limits(1_000_000_000).items():
             if name == "AS":
                 resource.setrlimit(resource.RLIMIT_AS, (most, most))
@@ -1069,7 +950,7 @@ def _naive_process(path, student, out, log, results, typed, descriptor):
         sys.__stdout__, sys.__stderr__ = sys.stdout, sys.stderr
         atexit._clear()
         try:
-            result = naive_grade(path, student, out)
+            result = naive_grade(path)
             os.write(4, json.dumps(result).encode()[: 2**20] + b"\n")
         finally:
             threading._shutdown()
@@ -1206,7 +1087,7 @@ def _beneath(pid="self"):
 
 
 def caged(variant, extent="all"):
-    """{attack: what it does to our grader}, and under "after" what all results together make of a gradebook.
+    """{attack: what it does to our grader}.
 
     Args:
         variant: of the cage, one of VARIANTS or OPEN.
@@ -1225,7 +1106,7 @@ def caged(variant, extent="all"):
         return {"skipped": f"no {variant} for the user {os.getuid()} on this machine"}
     torch.set_num_threads(1)
     seed, default, small = secrets.randbits(128), Limits(**PATIENT), Limits(**LIMITS)
-    settings, seen, results = read_settings(None), {}, []
+    settings, seen = read_settings(None), {}
     everything = {**ATTACKS, **ALSO}
     names = list(everything) if extent == "all" else json.loads(extent)
     honest = Attack("honest", "", "", (HONEST,), patient=True)
@@ -1239,14 +1120,13 @@ def caged(variant, extent="all"):
             idle, logged, began = cost.now(), os.fstat(1).st_size + os.fstat(2).st_size, time.monotonic()
             cost.peak, grader.box.peak = 0, 0
             try:
-                result = grader.grade(Found(student_of(attack, area), path, "x.ipynb"), "00" * 32)
+                result = grader.grade(Found(attack.name, path, "x.ipynb"), "00" * 32)
             except Exception as error:
                 seen[name] = {"does": [f"broke the grader: {type(error).__name__}: {error}"], "seconds": 0}
                 grader.box.restart()
                 known = _beneath()
                 continue
             seconds = time.monotonic() - began
-            results.append(result)
             words = json.dumps(result.to_json(), separators=(",", ":"))
             does = area.repair()
             does |= {"points"} if any(p.points for p in score(result, settings)) else set()
@@ -1260,38 +1140,7 @@ def caged(variant, extent="all"):
                 "states": states(result), "problem": result.problem, "remarks": list(result.remarks)[:3],
             }  # fmt: skip
         cost.stop()
-        seen["after"] = gradebook(results, settings, area)
     return {"seed": str(seed), **seen}
-
-
-def gradebook(results, settings, area):
-    """What is dangerous in the gradebooks and pages that are made of results."""
-    import csv
-    from datetime import datetime, timezone
-
-    from course_utils.grading.keeping.record import Person
-    from course_utils.grading.writing.class_page import class_page
-    from course_utils.grading.writing.pages import write_feedback
-    from course_utils.grading.writing.points import graded
-    from course_utils.grading.writing.results import write_all
-    from course_utils.lessons import tasks
-
-    out = area.outside / "out"
-    asked = tasks.by_lesson()["03"]
-    people = [graded(Person(r.student, r.student), (r,), settings) for r in results]
-    at = datetime(2026, 1, 1, tzinfo=timezone.utc)
-    write_all(out, people, asked, HTML, at)
-    write_feedback(out, people, asked)
-    (out / "class.html").write_text(class_page(iter(people), asked, HTML), encoding="utf-8")
-    found = set()
-    for table in out.glob("*.csv"):
-        with open(table, encoding="utf-8-sig", newline="") as file:
-            found |= {f"formula in {table.name}: {cell[:80]!r}" for row in csv.reader(file) for cell in formulas(row)}
-    for page in out.rglob("*.html"):
-        found |= {f"{tag} in {page.name}" for tag in markup(page.read_text(encoding="utf-8"))}
-    for scores in out.rglob("*.json"):
-        json.loads(scores.read_text(encoding="utf-8"))
-    return {"does": sorted(found | area.repair()), "pages": len(list(out.rglob("*.html"))), "seconds": 0}
 
 
 # As another user
@@ -1305,12 +1154,8 @@ def as_ordinary_user(command):
     """
     import course_utils
 
-    needed = [
-        sys.base_prefix,
-        sys.prefix,
-        str(Path(course_utils.__file__).resolve().parents[1]),
-        str(Path(__file__).resolve().parent),
-    ]
+    course, tests = Path(course_utils.__file__).resolve().parents[1], Path(__file__).resolve().parent
+    needed = [sys.base_prefix, sys.prefix, str(course), str(tests)]
     script, hidden = ["set -e", "T=$(mktemp -d)"], {}
     for place in dict.fromkeys(map(os.path.realpath, needed)):
         closed = [p for p in [*reversed(Path(place).parents), Path(place)] if not os.stat(p).st_mode & 0o001]
@@ -1322,11 +1167,8 @@ def as_ordinary_user(command):
         script += [f"mount -t tmpfs -o mode=755 none '{top}'"]
         for i, place in enumerate(places):
             script += [f"mkdir -p '{place}'", f"chmod -R a+x '{top}'", f"mount --move $T/{i} '{place}'"]
-    script += [
-        "rmdir $T/* 2>/dev/null || true",
-        "rmdir $T",
-        'exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@"',
-    ]
+    script += ["rmdir $T/* 2>/dev/null || true", "rmdir $T"]
+    script += ['exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@"']
     return ["unshare", "-m", "sh", "-c", "\n".join(script), "sh", *command]
 
 

@@ -565,6 +565,7 @@ def test_a_link_in_the_heat_map_opens_its_example(written, browser):
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     assert page.locator(":target details").get_attribute("open") is not None
+    assert page.locator("a[href='feedback.html']").count()
     page.locator("#students ~ ul a").first.click()
     assert page.title().startswith("Feedback for")
     page.close()
