@@ -30,7 +30,7 @@ import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from four_tasks import states
+from four_tasks import FOUR, states
 
 LIMITS = {"seconds": 0.4, "whole": 2.0}  # of most attacks
 PATIENT = {"seconds": 3.0, "whole": 12.0}  # of those with `patient`
@@ -727,7 +727,7 @@ class Area:
             path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink()
         for path in Path("/dev/shm").glob(Path(self._shm).name + "*"):
             path.unlink()
-        cells = [{"cell_type": "code", "source": source} for source in (HONEST, f"# {self.tokens['other']}")]
+        cells = [{"cell_type": "code", "source": source} for source in (honest(), f"# {self.tokens['other']}")]
         files = {
             "secret.txt": self.tokens["file"] + "\n", "canary.txt": "untouched, and long enough to be mapped\n",
             "other.ipynb": json.dumps({"cells": cells}), self.tokens["names"]: "", "inner/file.txt": "kept",
@@ -815,33 +815,12 @@ class Area:
         self._listener.start()
 
 
-HONEST = """
-import torch
-def padding_mask(lengths, size):
-    return torch.arange(size) < lengths[:, None]
-def causal_mask(size):
-    return torch.ones(size, size, dtype=torch.bool).tril()
-def attention(query, key, value, mask=None):
-    scores = query @ key.mT
-    if mask is not None:
-        scores = scores.masked_fill(~mask, -torch.inf)
-    weights = torch.nan_to_num(scores.softmax(-1))
-    return weights @ value, weights
-def catch_wrong_attention(candidate):
-    draw = torch.Generator().manual_seed(1)
-    q, k, v = (torch.randn(*s, generator=draw) for s in ((2, 3, 7), (2, 5, 7), (2, 5, 11)))
-    some = torch.rand(2, 3, 5, generator=draw) < 0.5
-    some[:, :, 0] = ~some[:, :, 1]
-    some[1, 2] = False
-    for mask in (None, some):
-        try:
-            expected, received = attention(q, k, v, mask), candidate(q, k, v, mask)
-            if any(e.shape != r.shape or not torch.allclose(e, r, atol=1e-5) for e, r in zip(expected, received)):
-                return False
-        except Exception:
-            return False
-    return True
-"""
+def honest():
+    """The course's own answers, in one cell."""
+    from course_utils.lessons.tasks import answers
+
+    given = "import torch\nfrom course_utils.models.attention import attention as reference\n"
+    return given + "\n\n".join(answers()[task] for task in FOUR)
 
 
 def submission(attack, area):
@@ -1109,8 +1088,8 @@ def caged(variant, extent="all"):
     settings, seen = read_settings(None), {}
     everything = {**ATTACKS, **ALSO}
     names = list(everything) if extent == "all" else json.loads(extent)
-    honest = Attack("honest", "", "", (HONEST,), patient=True)
-    lessons = [("honest 1", honest), *((name, everything[name]) for name in names), ("honest 2", honest)]
+    right = Attack("honest", "", "", (honest(),), patient=True)
+    lessons = [("honest 1", right), *((name, everything[name]) for name in names), ("honest 2", right)]
     with Area() as area, Grader(seed, layers, default, [area.folder, area.outside]) as grader:
         known, cost = _beneath(), Cost()
         path = area.outside / "x.ipynb"

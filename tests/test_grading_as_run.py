@@ -56,12 +56,18 @@ def run_all(shell, course_folder, capsys, monkeypatch):
     return run
 
 
+@pytest.fixture(scope="module")
+def grader(make_grader):
+    """One for all, since what it expects of answers takes it a second to find out."""
+    return make_grader(2**100 + 7)
+
+
 @pytest.fixture
-def graded(make_grader, tmp_path):
+def graded(grader, tmp_path):
     def grade(cells, lesson="03", text=None):
         path = tmp_path / SOLVED[lesson].name
         path.write_text(text or notebook(*cells), encoding="utf-8", newline="")
-        return make_grader(2**100 + 7).grade(Found("ada", path, path.name), "00" * 32)
+        return grader.grade(Found("ada", path, path.name), "00" * 32)
 
     return grade
 
