@@ -547,15 +547,11 @@ def odd(name, code, **options):
     attack(f"odd: {name}", "odd values", "", code, **options)
 
 
-odd("a Tensor subclass", "class T(torch.Tensor):\n    @classmethod\n    def __torch_function__(cls, f, types, args=(), kwargs=None):\n        return True\ndef padding_mask(lengths, size):\n    return torch.zeros(len(lengths), size, dtype=torch.bool).as_subclass(T)")
 odd("an equal of all", "class E:\n    def __eq__(self, other): return True\n    __ne__ = lambda s, o: False\n    __hash__ = lambda s: 0\n    shape = dtype = property(lambda s: E())\npadding_mask = causal_mask = attention = catch_wrong_attention = lambda *a: E()")
 odd("a false class", "class B(int):\n    __class__ = bool\ncatch_wrong_attention = lambda c: B(1)")
-odd("a tensor without numbers", "causal_mask = lambda size: torch.ones(size, size, device='meta')")
 odd("a tensor seen as larger", "causal_mask = lambda size: torch.ones(1).expand(10**6, 10**6)")
 odd("shapes that broadcast", "def attention(query, key, value, mask=None):\n    if query.numel() < 5:\n        w = torch.arange(key.shape[1]).to(query).softmax(0).expand(len(query), query.shape[1], -1)\n        return w @ value, w\n    return torch.zeros(2_000, 1, value.shape[2]), torch.ones(1, 9_000, key.shape[1])", patient=True)
 odd("a dict of a million", "causal_mask = lambda size: dict.fromkeys(range(1_000_000))")
-odd("a sparse tensor", "causal_mask = lambda size: torch.sparse_coo_tensor(torch.zeros(2, 1, dtype=torch.long), [1.0], (2**31, 2**31))")
-odd("a list of itself", "def causal_mask(size):\n    x = []\n    x.append(x)\n    return x")
 odd("a huge text", "causal_mask = lambda size: 'x' * 50_000_000")
 odd("a class that will not be called", "class M(type):\n    def __call__(cls, *a): raise SystemExit\n    def __instancecheck__(cls, o): raise SystemExit\nclass causal_mask(metaclass=M): pass")
 odd("inputs changed", "def attention(query, key, value, mask=None):\n    query.resize_(0)\n    key.data = torch.ones(1)\n    return value, value")

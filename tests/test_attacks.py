@@ -176,7 +176,7 @@ def attention_test(sizes=(2, 3, 5, 7, 11), agree=None, masks=None, fix=lambda q,
     return test
 
 
-# Each is refused on inputs where none of the others is, nor any of the named mistakes.
+# If a task lost the inputs that refuse one of these, that one would pass, and neither another one nor a named mistake.
 WRONG = {
     "00.weighted_sum": [
         lambda w, v: w @ v.T if v.shape[0] == v.shape[1] else w @ v,  # wrong only where square

@@ -247,8 +247,5 @@ def test_changed_notebooks_earn_what_their_checks_said(number, run_all, graded):
     lesson, way = sorted(SOLVED)[1:][number * 5 % 21], WAYS[number % len(WAYS)]
     cells = way(draw, solved(lesson), lesson)
     result = graded(cells, lesson, saved_as(SAVED[number % len(SAVED)], cells))
-    assert {verdict.task: verdict.state for verdict in result.verdicts} == run_all(cells), (
-        way.__name__,
-        lesson,
-        result.remarks,
-    )
+    came = {verdict.task: verdict.state for verdict in result.verdicts}
+    assert came == run_all(cells), (way.__name__, lesson, result.remarks)

@@ -44,9 +44,8 @@ def solution_imports(lesson):
 
 
 STYLES = {name: (cells, ids) for name, cells, ids in styles()}
-BORROWED = (
-    "models.attention"  # some styles are made of it; a class gives nothing for that, but here the running is tried
-)
+# Some styles are made of it; a class gives nothing for that, but here the running is tried.
+BORROWED = "models.attention"
 SOLUTIONS = [name for name in STYLES if name.startswith("solution")]
 
 

@@ -66,15 +66,14 @@ def test_the_courses_own_notebooks_are_read(lesson):
         name = task.answer_name
         assert len(definitions(exercise.cells, name)) == len(definitions(solution.cells, name)) == 1
         assert fingerprint(definition(exercise.cells, name)) == ""
-        code = definition(solution.cells, name, 10**6)
-        stored = answers()[task.id]
-        assert fingerprint(code) and fingerprint(code) in (
-            fingerprint(stored),
-            fingerprint(definition((stored,), name)),
+        code, stored = definition(solution.cells, name, 10**6), answers()[task.id]
+        assert fingerprint(code) in (fingerprint(stored), fingerprint(definition((stored,), name))) and fingerprint(
+            code
         )
 
 
-OLD = {"cell_type": "code"}  # a cell of nbformat 3 has its source in `input`
+def of_nbformat_3(**cell):
+    return json.dumps({"nbformat": 3, "worksheets": [{"cells": [{"cell_type": "code"} | cell]}]})
 
 
 def test_every_form_of_a_notebook_is_read(tmp_path):
@@ -83,13 +82,9 @@ def test_every_form_of_a_notebook_is_read(tmp_path):
         "a text": notebook(source),
         "lines": notebook(source.splitlines(keepends=True)),
         "a byte order mark": b"\xef\xbb\xbf" + notebook(source).encode(),
-        "nbformat 3": json.dumps({"nbformat": 3, "worksheets": [{"cells": [OLD | {"input": source}]}]}),
-        "nbformat 3 whose lines have no ends": json.dumps(
-            {"worksheets": [{"cells": [OLD | {"input": source.split("\n")}]}]}
-        ),
-        "nbformat 3 with a source that Jupyter does not show": json.dumps(
-            {"nbformat": 3, "worksheets": [{"cells": [OLD | {"input": source, "source": "y"}]}]}
-        ),
+        "nbformat 3": of_nbformat_3(input=source),
+        "nbformat 3 whose lines have no ends": of_nbformat_3(input=source.split("\n")),
+        "nbformat 3 with a source that Jupyter does not show": of_nbformat_3(input=source, source="y"),
         "a key twice": notebook(source).replace('"cells"', '"cells": 1, "cells"'),
         "NaN and huge numbers": notebook(source, metadata={}).replace(
             '"metadata": {}, "cells"',
@@ -356,13 +351,14 @@ def test_stubs_have_no_fingerprint():
         assert fingerprint(f"{layer}{body}\n") == "" != fingerprint(f"{layer}return x\n")
     for empty in ("", "\n\n", "# only a comment", '"""text"""', "def f(a):\n    '''Only a docstring.'''"):
         assert fingerprint(empty) == ""
-    for answer in (
+    of_its_own = (
         "f = lambda a: a",
         "f = g",
         "class F:\n    x = 1",
         "def f(): return 1",
         "def f():\n    raise ValueError",
-    ):
+    )
+    for answer in of_its_own:
         assert re.fullmatch("[0-9a-f]{16}", fingerprint(answer))
 
 

@@ -22,7 +22,7 @@ import patience
 import pytest
 import torch
 import yaml
-from handed_in import grades
+from handed_in import caged, grades
 from programs import program
 from test_packaging import build_wheel
 from test_tasks import as_answer
@@ -32,7 +32,6 @@ from course_utils.base import trees
 from course_utils.base.environment import tomllib
 from course_utils.base.errors import CourseError
 from course_utils.base.places import file_of, names_in
-from course_utils.grading.cage import locks as cage
 from course_utils.grading.handing_out import nbgrader as nbgrader_form
 from course_utils.grading.handing_out import release
 from course_utils.grading.reading.lessons import names_by_lesson
@@ -54,15 +53,6 @@ posix = pytest.mark.skipif(
 
 
 benchmark = program("grading_nbgrader")
-
-
-@pytest.fixture(scope="session")
-def locks():
-    """Skips where this machine gives no locks: there `course grade` refuses."""
-    try:
-        return cage.chosen(False)
-    except cage.CageError as error:
-        pytest.skip(f"course grade is not carried out here: {error}")
 
 
 def command(name, *arguments):
@@ -237,7 +227,8 @@ SAID = {  # by student: what the cell of 02.q1 says, and the state and points th
 
 
 @posix
-def test_a_class_may_be_graded_on_questions(tmp_path, in_the_course, locks, graded_here):
+@caged
+def test_a_class_may_be_graded_on_questions(tmp_path, in_the_course, graded_here):
     settings = tmp_path / "class.toml"
     settings.write_text('[points]\nquestions = 7\n"02.q2" = 3\n', encoding="utf-8")
     command("release", "02", "--out", tmp_path, "--settings", settings)
@@ -556,7 +547,8 @@ def test_gradescopes_autograder_never_runs_a_submission_a_second_time(tmp_path, 
 
 
 @posix
-def test_from_handing_out_to_feedback(copy_of_the_course, locks, monkeypatch):
+@caged
+def test_from_handing_out_to_feedback(copy_of_the_course, monkeypatch):
     """Once a class is graded, the commands run in this process, since all that they would start anew is Python."""
     folder = copy_of_the_course
     (_, _, hand_out), (_, _, withheld), (_, _, in_words) = blocks("Hand out")
@@ -607,7 +599,8 @@ def test_from_handing_out_to_feedback(copy_of_the_course, locks, monkeypatch):
 
 @pytest.mark.thorough
 @posix
-def test_grading_reads_what_nbgrader_has_collected(exported, tmp_path, locks):
+@caged
+def test_grading_reads_what_nbgrader_has_collected(exported, tmp_path):
     notebook = read(exported / "source" / "03" / f"{QUERIES}.ipynb")
     stubs = [text for text in sources(read(ROOT / file_of("exercises", QUERIES))) if "NotImplementedError" in text]
     for cell in notebook["cells"]:  # as nbgrader's generate_assignment does
@@ -722,7 +715,8 @@ def test_what_nbval_compares_is_the_same_whoever_runs_it(tmp_path):
 
 @pytest.mark.thorough
 @posix
-def test_the_workflow_that_grades(tmp_path, wheel, locks):
+@caged
+def test_the_workflow_that_grades(tmp_path, wheel):
     release.release(ROOT, ["03"], tmp_path / "released", Settings())
     class_folder(tmp_path, tmp_path / "released" / QUERIES / f"{QUERIES}.ipynb")
     again, commands = carry_out("grade.yml", tmp_path, wheel, go_on_here=True)
