@@ -133,11 +133,10 @@ def test_a_large_class_is_asked_in_part_and_each_student_in_part(tmp_path, monke
     assert count == {"03": 3, "04": 1}  # of every third student; s0's last two are strays
 
 
-@pytest.mark.thorough
 @caged
-def test_a_stray_lesson_is_told_at_the_start_and_on_the_page_and_costs_nobody_a_point(tmp_path):
+def test_a_stray_lesson_is_told_at_the_start_and_on_the_page_and_costs_nobody_a_point(tmp_path, graded_here):
     folder, begun = a_class(tmp_path / "in", 3, s1=2), []
-    done = grade_class(folder, tmp_path / "out", workers=1, begin=begun.append)
+    done = grade_class(folder, tmp_path / "out", begin=begun.append)
     assert done.lessons == ["03"] and "lesson 04 by 1" in begun[0].why_lessons
     assert [(row["total"], row["possible"]) for row in grades(tmp_path / "out").values()] == [("2", "6")] * 3
     page = (tmp_path / "out" / "class.html").read_text()
