@@ -180,6 +180,15 @@ def test_of_what_is_missing_one_thing_is_said_and_a_page_of_files_lists_files(tm
     assert ("x.ipynb" in files) == (BROKEN in " ".join(said)) and "Nothing was handed in" not in files
 
 
+def test_of_two_notebooks_with_as_many_answers_the_last_is_graded(tmp_path):
+    with Journal(tmp_path) as journal:
+        journal.begin(2**100, "")
+        for key, file in (("00" * 32, "a.ipynb"), ("11" * 32, "b.ipynb")):
+            journal.add(Result(key, "ada", file, "02", verdicts=(Verdict("02.softmax", "failed"),)))
+        (ada,) = graded_class(journal, ["00" * 32, "11" * 32], {}, Settings(), ["02"], {})
+    assert [result.file for result in ada.results] == ["b.ipynb"]
+
+
 LATE = Settings(deadline=AT, per_day=Decimal("0.1"))
 
 
