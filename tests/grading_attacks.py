@@ -32,21 +32,10 @@ from pathlib import Path
 
 from four_tasks import FOUR, states
 
-TASKS = tuple(task.partition(".")[2] for task in FOUR)
-LIMITS, PATIENT = (
-    {"seconds": 0.4, "whole": 2.0},
-    {"seconds": 3.0, "whole": 12.0},
-)  # of most attacks, and of those with `patient`
+LIMITS = {"seconds": 0.4, "whole": 2.0}  # of most attacks
+PATIENT = {"seconds": 3.0, "whole": 12.0}  # of those with `patient`
 # What these attack is the same in every variant of the cage and for every user: they are tried in one.
-ANYWHERE = (
-    "forged replies",
-    "candidates",
-    "odd values",
-    "hostile source",
-    "hostile files",
-    "hostile texts",
-    "patience",
-)
+ANYWHERE = ("forged replies", "candidates", "odd values", "hostile source", "patience")
 LOG_AT_MOST = 2**16  # bytes
 COST_AT_MOST = 1_500_000_000  # bytes
 SECONDS_OF_NAIVE = 1.0
@@ -60,8 +49,6 @@ class Attack:
     group: str
     does: str
     cells: tuple[str, ...] = ()
-    raw: bytes | None = None  # the file itself, where it is no ordinary notebook
-    student: str = ""
     patient: bool = False
 
 
@@ -115,24 +102,14 @@ def also(name, group, code, **options):
 # What it is measured with
 
 also("patched: builtins.zip", "patched in the process", "import builtins\nbuiltins.zip = lambda *a, **k: iter(())")
-also("patched: Tensor.double", "patched in the process", "torch.Tensor.double = lambda self: torch.zeros(())")
 
 
 def patched(name, code):
     attack(f"patched: {name}", "patched in the process", "points", code)
 
 
-patched("Tensor.all", "torch.Tensor.all = lambda self, *a, **k: torch.ones((), dtype=torch.bool)")
-patched("Tensor.__sub__", "torch.Tensor.__sub__ = lambda self, other: torch.zeros(self.shape)")
 patched("Tensor.__le__", "torch.Tensor.__le__ = lambda self, other: torch.ones(self.shape, dtype=torch.bool)")
-patched("Tensor.abs", "torch.Tensor.abs = lambda self: torch.zeros_like(self)")
-patched("Tensor.__eq__", "torch.Tensor.__eq__ = lambda self, other: torch.ones((), dtype=torch.bool)")
-patched("Tensor.__or__", "torch.Tensor.__or__ = lambda self, other: torch.ones(self.shape, dtype=torch.bool)")
-patched("builtins.enumerate", "import builtins\nbuiltins.enumerate = lambda *a, **k: iter(())")
 patched("the comparison", "import course_utils.checks.compare as c\nc._in_tensor = lambda *a: None")
-patched("the tolerance", "import course_utils.checks.compare as c\nc.TOLERANCE = 1e30")
-patched("the difference", "import course_utils.checks.wrong as j\nj.difference = lambda *a, **k: None")
-patched("the first thing wrong", "import course_utils.checks.judge as j\nj.first_wrong = lambda *a: None")
 patched(
     "the judge",
     "import course_utils.checks.answer as n\nfrom course_utils.checks.report import Report\n"
@@ -150,18 +127,11 @@ patched(
     "tasks.load('03.padding_mask')._cases = lambda draw: [Case('', (torch.tensor([0]), 1))]",
 )
 patched(
-    "the truth",
-    "import course_utils.checks.expected as j\nimport course_utils.checks.answer as n\n"
-    "n.run = lambda answer, cases, *a: j._truth(next(t for t in __import__('course_utils.lessons.tasks').lessons.tasks.by_lesson()['03']"
-    " if t.id == '03.' + answer.__name__), cases)",
-)
-patched(
     "the runner",
     "import course_utils.checks.running.run as r\nimport course_utils.lessons.tasks as t\n"
     "old = r._call\n"
     "r._call = lambda answer, case, *a: old(answer if answer.__name__ == '_' else t.load('03.' + answer.__name__).oracle_function, case, *a)",
 )
-patched("dataclasses' outcomes", "import course_utils.checks.judge as j\nj.is_readable = lambda *a: False\nj.Report = lambda task, *a, **k: type('R', (), dict(state='passed', kind=None, mistake=None, message='', case=None))()")
 patched("json.dumps", "import json\nold = json.dumps\njson.dumps = lambda v, *a, **k: old(v, *a, **k).replace('\"failed\"', '\"passed\"')")
 
 
@@ -181,23 +151,15 @@ def beside(name, code):
 
 
 beside("a thread", "import threading, time\nthreading.Thread(target=lambda: [(blind(), time.sleep(0.001)) for _ in range(2000)], daemon=True).start()\ntime.sleep(0.05)")
-beside("a timer thread", "import threading, time\nthreading.Timer(0.02, blind).start()\ntime.sleep(0.1)")
-beside("a low-level thread", "import _thread, time\n_thread.start_new_thread(blind, ())\ntime.sleep(0.05)")
-beside("an executor", "from concurrent.futures import ThreadPoolExecutor\nThreadPoolExecutor(1).submit(blind).result()")
 beside("settrace", "import sys\ndef tracer(frame, event, arg):\n    blind()\nsys.settrace(tracer)\n(lambda: None)()")
 beside("setprofile", "import sys\nsys.setprofile(lambda *a: blind())")
 beside("an audit hook", "import sys\nsys.addaudithook(lambda *a: blind())\nimport os; os.listdir(os.path.dirname(torch.__file__))")
 beside("a gc callback", "import gc\ngc.callbacks.append(blind)\ngc.set_threshold(1)\n[[] for _ in range(99)]")
-beside("__del__", "class D:\n    def __del__(self):\n        blind()\nD()")
-beside("a weak reference", "import weakref\nclass D: pass\nd = D()\nweakref.finalize(d, blind)\ndel d")
 beside("a signal handler", "import signal, time\nsignal.signal(signal.SIGVTALRM, blind)\nsignal.setitimer(signal.ITIMER_VIRTUAL, 0.01, 0.01)\nfor _ in range(2_000_000): pass")
 beside("an answer's attribute", "class A:\n    def __getattribute__(self, name):\n        blind()\n        return object.__getattribute__(self, name)\n    def __call__(self, lengths, size):\n        return torch.zeros(len(lengths), size, dtype=torch.bool)\npadding_mask = A()")
-beside("a printed object", "class S(str):\n    def __len__(self):\n        blind()\n        return 3\ndef causal_mask(size):\n    print(S('abc'))\n    blind()\n    return torch.zeros(size, size, dtype=torch.bool)")
 beside("an exception's text", "class E(Exception):\n    def __str__(self):\n        blind()\n        return 'x'\ndef catch_wrong_attention(candidate):\n    raise E\nraise E")
 beside("an import hook", "import sys\nclass F:\n    def find_spec(self, *a):\n        blind()\nsys.meta_path.insert(0, F())\ntry:\n    import nothing_of_this_name\nexcept ImportError: pass")
 beside("sys.excepthook", "import sys\nsys.excepthook = blind\nsys.unraisablehook = blind\nclass D:\n    def __del__(self):\n        raise ValueError\nD()")
-beside("a module of its own", "import sys, types\nm = types.ModuleType('course_utils.helpers')\nexec('import course_utils.checks.compare as c\\nc.TOLERANCE = 1e30', m.__dict__)\nsys.modules[m.__name__] = m")
-beside("a generator's end", "def g():\n    try:\n        yield\n    finally:\n        blind()\nnext(g())")
 
 
 # Answers taken from where they stand
@@ -219,8 +181,6 @@ def made(source, name):
     return space[name]
 """
 stolen("the tasks' oracle", f"steal = lambda name: {OF_TASKS}")
-stolen("imported late", "import importlib\nsteal = lambda name: importlib.import_module('course_utils.lessons.lesson_03.' + name).task.oracle_function")
-stolen("sys.modules", "import sys\nsteal = lambda name: sys.modules['course_utils.lessons.lesson_03.' + name].task.oracle_function")
 stolen(
     "stack frames",
     "import sys\ndef steal(name):\n    frame = sys._getframe()\n    while frame:\n"
@@ -228,51 +188,21 @@ stolen(
     "        frame = frame.f_back",
 )
 stolen(
-    "inspect.stack",
-    "import inspect\ndef steal(name):\n    return next(f.frame.f_locals['task'].oracle_function for f in inspect.stack(0)"
-    " if hasattr(f.frame.f_locals.get('task'), 'oracle_function'))",
-)
-stolen(
-    "a traceback's frames",
-    "def steal(name):\n    try:\n        raise ValueError\n    except ValueError as e:\n        frame = e.__traceback__.tb_frame\n"
-    "    while not hasattr(frame.f_locals.get('task'), 'oracle_function'):\n        frame = frame.f_back\n    return frame.f_locals['task'].oracle_function",
-)
-stolen(
     "all objects",
     "import gc\ndef steal(name):\n    return next(o.oracle_function for o in gc.get_objects() if type(o).__name__ == 'Task' and o.id == '03.' + name)",
 )
-stolen(
-    "subclasses of object",
-    "import gc\ndef steal(name):\n    kind = next(c for c in object.__subclasses__() if c.__name__ == 'Task' and hasattr(c, 'make_cases'))\n"
-    "    return next(o.oracle_function for o in gc.get_referrers(kind) if isinstance(o, kind) and o.id == '03.' + name)",
-)
-stolen(
-    "the coroutine's and threads' frames",
-    "import sys\ndef steal(name):\n    for frame in sys._current_frames().values():\n        while frame:\n"
-    "            if hasattr(frame.f_locals.get('task'), 'oracle_function'):\n                return frame.f_locals['task'].oracle_function\n            frame = frame.f_back",
-)
 stolen("answers.json", BY_PATH + "import json\ndef steal(name):\n    return made('import torch\\nfrom torch import *\\n' + json.load(open(package() + '/lessons/answers.json'))['03.' + name], name)")
-stolen("the function answers", BY_PATH + "def steal(name):\n    from course_utils.lessons.tasks import answers\n    return made('import torch\\n' + answers()['03.' + name], name)")
-stolen("pkgutil.get_data", BY_PATH + "import pkgutil, json\ndef steal(name):\n    return made('import torch\\n' + json.loads(pkgutil.get_data('course_utils.lessons', 'answers.json'))['03.' + name], name)")
-stolen("importlib.resources", BY_PATH + "import json\nfrom importlib import resources\ndef steal(name):\n    return made('import torch\\n' + json.loads(resources.files('course_utils.lessons').joinpath('answers.json').read_text())['03.' + name], name)")
 stolen("the tasks' source", BY_PATH + "def steal(name):\n    return made(open(package() + '/lessons/lesson_03/' + name + '.py').read(), 'task').oracle_function")
 stolen("the tasks' source, by descriptor", BY_PATH + "def steal(name):\n    d = os.open(package(), os.O_RDONLY | os.O_DIRECTORY)\n    f = os.open('lessons/lesson_03/' + name + '.py', os.O_RDONLY, dir_fd=d)\n    return made(os.read(f, 10**6), 'task').oracle_function")
-stolen("the tasks' source, mapped", BY_PATH + "import mmap\ndef steal(name):\n    f = open(package() + '/lessons/lesson_03/' + name + '.py', 'rb')\n    return made(mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ)[:], 'task').oracle_function")
-stolen("the tasks' source, by the C library", BY_PATH + "import ctypes\ndef steal(name):\n    c = ctypes.CDLL(None)\n    b = ctypes.create_string_buffer(10**6)\n    n = c.read(c.open((package() + '/lessons/lesson_03/' + name + '.py').encode(), 0), b, 10**6)\n    return made(b.raw[:n], 'task').oracle_function")
-stolen("a spec from the file", BY_PATH + "import importlib.util as u\ndef steal(name):\n    s = u.spec_from_file_location('t', package() + '/lessons/lesson_03/' + name + '.py')\n    m = u.module_from_spec(s)\n    s.loader.exec_module(m)\n    return m.task.oracle_function")
-stolen("runpy", BY_PATH + "import runpy\nsteal = lambda name: runpy.run_path(package() + '/lessons/lesson_03/' + name + '.py')['task'].oracle_function")
 stolen("the compiled tasks", BY_PATH + "import marshal\ndef steal(name):\n    code = marshal.loads(open(PLACES['compiled'] + '/' + name + '.pyc', 'rb').read()[16:])\n    space = {'__name__': 'made'}\n    exec(code, space)\n    return space['task'].oracle_function")
 stolen("the repository's solutions", BY_PATH + "import glob, re\ndef steal(name):\n    text = open(glob.glob(PLACES['repository'] + '/course_utils/lessons/lesson_03/03*_exercises.py')[0]).read()\n    code = re.search(rf'^def {name}\\(.*?(?=^\\S)', text, re.M | re.S).group()\n    return made('import torch\\nfrom torch import Tensor\\n' + code, name)")
 stolen("the repository's tests", BY_PATH + "import sys\ndef steal(name):\n    sys.path.insert(0, PLACES['repository'] + '/tests')\n    import right_answers\n    return right_answers.RIGHT['03.' + name][0]")
-stolen("a loader's data", BY_PATH + "import course_utils\ndef steal(name):\n    return made(course_utils.__loader__.get_data(package() + '/lessons/lesson_03/' + name + '.py'), 'task').oracle_function")
-stolen("linecache", BY_PATH + "import linecache\nsteal = lambda name: made(''.join(linecache.getlines(package() + '/lessons/lesson_03/' + name + '.py')), 'task').oracle_function")
 stolen("another's notebook", "import json\ndef steal(name):\n    space = {}\n    exec(''.join(c['source'] + '\\n' for c in json.load(open(PLACES['other']))['cells']), space)\n    return space[name]")
 
 # A learner's test that passes by other means than testing
 CAUGHT = "tests nothing"
 attack("candidate: its closure", CAUGHT, "points", "def catch_wrong_attention(candidate):\n    inner = candidate.__closure__[0].cell_contents\n    return inner.__name__.startswith('right_')")
 attack("candidate: the bank", CAUGHT, "points", "def catch_wrong_attention(candidate):\n    from course_utils.lessons.lesson_03 import catch_wrong_attention as bank\n    return candidate.__closure__[0].cell_contents in bank.RIGHT")
-attack("candidate: the case's name", CAUGHT, "points", "import gc\ndef catch_wrong_attention(candidate):\n    from course_utils.lessons.tasks import load\n    return load('03.catch_wrong_attention').oracle_function(candidate.__closure__[0].cell_contents)")
 attack("candidate: its traceback", CAUGHT, "points", "def catch_wrong_attention(candidate):\n    try:\n        candidate()\n    except Exception as e:\n        t, names = e.__traceback__, [str(e)]\n        while t:\n            names += [repr(v) for v in t.tb_frame.f_locals.values()]\n            t = t.tb_next\n        return 'right_by' in ' '.join(names)")
 
 
@@ -284,9 +214,7 @@ def writes(name, code, **options):
 
 
 writes("open", "open(PLACES['canary'], 'w').write('x')")
-writes("append", "open(PLACES['canary'], 'a').write('x')")
 writes("a new file", "open(PLACES['folder'] + '/new', 'x')")
-writes("os.open", "os.close(os.open(PLACES['canary'], os.O_WRONLY | os.O_TRUNC))")
 writes("emptied while read", "os.close(os.open(PLACES['canary'], os.O_RDONLY | os.O_TRUNC))")
 writes("truncate", "os.truncate(PLACES['canary'], 1)")
 writes("unlink", "os.unlink(PLACES['canary'])")
@@ -299,31 +227,14 @@ writes("socket file", "import socket\nsocket.socket(socket.AF_UNIX).bind(PLACES[
 writes("chmod", "os.chmod(PLACES['canary'], 0o777)")
 writes("utime", "os.utime(PLACES['canary'], (0, 0))")
 writes("rmtree", "import shutil\nshutil.rmtree(PLACES['folder'] + '/inner')")
-writes("tempfile", "import tempfile\ntempfile.NamedTemporaryFile(dir=PLACES['folder'], delete=False)")
-writes("mmap", "import mmap\nwith open(PLACES['canary'], 'r+b') as f:\n    mmap.mmap(f.fileno(), 0)[:1] = b'x'")
-writes("numpy", "import numpy\nnumpy.ones(3).tofile(PLACES['canary'])")
-writes("memmap", "import numpy\nnumpy.memmap(PLACES['folder'] + '/map', mode='w+', shape=9)")
-writes("torch.save", "torch.save({}, PLACES['canary'])")
-writes("torch's own file", "torch.from_file(PLACES['folder'] + '/storage', shared=True, size=10)")
-writes("logging", "import logging\nlogging.basicConfig(filename=PLACES['folder'] + '/log')")
-writes("sqlite", "import sqlite3\nsqlite3.connect(PLACES['folder'] + '/base').execute('create table t (a)')")
-writes("zip", "import zipfile\nzipfile.ZipFile(PLACES['canary'], 'w').close()")
-writes("shutil.copy", "import shutil\nshutil.copy(torch.__file__, PLACES['canary'])")
 writes("by /proc/self/root", "open('/proc/self/root' + PLACES['canary'], 'w')")
 writes("by /proc/self/fd", "d = os.open(PLACES['canary'], os.O_RDONLY)\nopen(f'/proc/self/fd/{d}', 'w').write('x')")
 writes("by a path handle", "d = os.open(PLACES['folder'], os.O_PATH)\nos.close(os.open('new', os.O_CREAT | os.O_WRONLY, dir_fd=d))")
 writes("by the C library", "import ctypes\nctypes.CDLL(None).creat(PLACES['canary'].encode(), 0o644)")
 writes("by number", "import ctypes, platform\nx = platform.machine() == 'x86_64'\nctypes.CDLL(None).syscall(257 if x else 56, -100, PLACES['canary'].encode(), os.O_WRONLY | os.O_TRUNC, 0)")
-writes("after a chroot-like change of folder", "os.chdir(PLACES['folder'])\nopen('new', 'w')")
 writes("at exit", "import atexit\natexit.register(lambda: open(PLACES['canary'], 'w'))\nraise SystemExit")
-writes("the gradebook", "open(PLACES['gradebook'], 'w').write('{\"me\": 100}')")
-writes("another's notebook", "open(PLACES['other'], 'a').write(' ')")
-writes("the journal", "open(PLACES['journal'], 'a').write('{}')")
 writes("shared memory", "open(PLACES['shm'] + '-new', 'w')")
-writes("a large file", "open(PLACES['folder'] + '/large', 'wb').write(bytes(10**7))")
-writes("many files", "for i in range(300): open(PLACES['folder'] + f'/{i}', 'w').close()")
 writes("from an answer", "def causal_mask(size):\n    open(PLACES['canary'], 'w').write('x')\n    return torch.zeros(size, size, dtype=torch.bool)")
-writes("matplotlib", "import matplotlib.pyplot as plt\nplt.figure()\nplt.savefig(PLACES['folder'] + '/picture.svg')")
 
 
 # Secrets read
@@ -334,22 +245,9 @@ def reads(name, code, does="told"):
 
 
 reads("a file", "tell(open(PLACES['secret']).read())")
-reads("a file, by os.open", "tell(os.read(os.open(PLACES['secret'], os.O_RDONLY), 999))")
-reads("a file, mapped", "import mmap\ntell(mmap.mmap(os.open(PLACES['secret'], os.O_RDONLY), 0, access=mmap.ACCESS_READ)[:])")
-reads("a file, by numpy", "import numpy\ntell(numpy.fromfile(PLACES['secret'], 'u1').tobytes())")
-reads("a file, by the C library", "import ctypes\nc = ctypes.CDLL(None)\nb = ctypes.create_string_buffer(999)\nc.read(c.open(PLACES['secret'].encode(), 0), b, 999)\ntell(b.raw)")
-reads("a file, by torch", "tell(bytes(torch.from_file(PLACES['secret'], size=26, dtype=torch.uint8).tolist()))")
-reads("a file, by linecache", "import linecache\ntell(linecache.getline(PLACES['secret'], 1))")
-reads("a file, as a module's source", "import importlib.machinery as m\ntell(m.SourceFileLoader('x', PLACES['secret']).get_data(PLACES['secret']))")
-reads("a file, as an error's text", "import configparser\ntry:\n    configparser.ConfigParser().read(PLACES['secret'])\nexcept Exception as e:\n    tell(str(e))")
 reads("a file, by a handle on /", "d = os.open('/', os.O_PATH)\ntell(os.read(os.open(PLACES['secret'][1:], os.O_RDONLY, dir_fd=d), 999))")
-reads("a file, from an answer", "def attention(*a):\n    tell(open(PLACES['secret']).read())\nattention()")
 reads("another's notebook", "tell(open(PLACES['other']).read())")
-reads("the journal", "tell(open(PLACES['journal']).read())")
-reads("the gradebook", "tell(open(PLACES['gradebook']).read())")
 reads("names of other files", "tell(' '.join(os.listdir(PLACES['folder'])))")
-reads("names by scandir", "tell(' '.join(e.name for e in os.scandir(PLACES['folder'])))")
-reads("names by walking", "tell(' '.join(n for _, d, f in os.walk(PLACES['folder']) for n in d + f))")
 reads("names by /proc", "tell(' '.join(os.listdir('/proc/self/root' + PLACES['folder'])))")
 reads("users", "tell(open('/etc/passwd').read())")
 reads("shared memory", "tell(open(PLACES['shm']).read())")
@@ -391,16 +289,10 @@ def reaches(name, code):
 
 reaches("TCP", "socket.create_connection(('127.0.0.1', PLACES['tcp'])).send(b'x')")
 also("reaches: TCP by IPv6's way to IPv4", REACH, "import socket\ns = socket.socket(socket.AF_INET6)\ns.connect(('::ffff:127.0.0.1', PLACES['tcp']))")
-reaches("TCP without waiting", "s = socket.socket()\ns.setblocking(False)\ns.connect_ex(('127.0.0.1', PLACES['tcp']))\nimport time; time.sleep(0.05)")
 reaches("TCP fast open", "s = socket.socket()\ns.sendto(b'x', 0x20000000, ('127.0.0.1', PLACES['tcp']))")
 reaches("UDP", "socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', PLACES['udp']))")
 reaches("a Unix socket", "socket.socket(socket.AF_UNIX).connect(PLACES['unix'])")
 reaches("an abstract Unix socket", "socket.socket(socket.AF_UNIX).connect(PLACES['abstract'])")
-reaches("HTTP", "import urllib.request\nurllib.request.urlopen(f'http://127.0.0.1:{PLACES[\"tcp\"]}', timeout=0.2)")
-reaches("asyncio", "import asyncio\nasyncio.run(asyncio.open_connection('127.0.0.1', PLACES['tcp']))")
-reaches("mail", "import smtplib\nsmtplib.SMTP('127.0.0.1', PLACES['tcp'], timeout=0.2)")
-reaches("sockets by the C library", "import ctypes, struct\nc = ctypes.CDLL(None)\ns = c.socket(2, 1, 0)\nc.connect(s, struct.pack('=HH4s8s', 2, socket.htons(PLACES['tcp']), bytes((127, 0, 0, 1)), bytes(8)), 16)")
-reaches("logging", "import logging.handlers as h, logging\nlogging.getLogger().addHandler(h.SocketHandler('127.0.0.1', PLACES['tcp']))\nlogging.warning('x')")
 
 
 def touches(name, code):
@@ -424,15 +316,10 @@ def starts(name, code):
 
 
 starts("subprocess", "import subprocess\nsubprocess.run(['touch', new])")
-starts("system", "os.system('touch ' + new)")
-starts("popen", "os.popen('touch ' + new).read()")
 starts("fork", "if os.fork() == 0:\n    open(new, 'w')\n    os._exit(0)\nos.wait()")
 starts("spawn", "os.posix_spawn('/usr/bin/touch', ['touch', new], {})\nos.wait()")
 starts("exec", "os.execv('/usr/bin/touch', ['touch', new])")
-starts("a terminal's process", "import pty\npid, _ = pty.fork()\nif pid == 0:\n    open(new, 'w')\n    os._exit(0)\nos.waitpid(pid, 0)")
-starts("multiprocessing", "import multiprocessing as m\np = m.get_context('fork').Process(target=open, args=(new, 'w'))\np.start()\np.join()")
 starts("fork by number", "import ctypes, platform\nc = ctypes.CDLL(None)\npid = c.syscall(56 if platform.machine() == 'x86_64' else 220, 17, 0, 0, 0, 0)\nif pid == 0:\n    open(new, 'w')\n    os._exit(0)\nos.wait()")
-starts("the C library's system", "import ctypes\nctypes.CDLL(None).system(b'touch ' + new.encode())")
 starts("a program in memory", "d = os.memfd_create('x')\nos.write(d, open('/usr/bin/touch', 'rb').read())\nif os.fork() == 0:\n    os.execv(f'/proc/self/fd/{d}', ['touch', new])\nos.wait()")
 attack("starts: a fork bomb", "processes", "spawned", "import os, time\nfor _ in range(40):\n    if os.fork() == 0:\n        time.sleep(60)\n        os._exit(0)")
 attack("starts: a daemon", "processes", "spawned", "import os, time\nif os.fork() == 0:\n    if os.fork() == 0:\n        time.sleep(60)\n    os._exit(0)")
@@ -446,16 +333,12 @@ def ends(name, code, does="ended"):
 
 
 ends("os._exit in a cell", "os._exit(0)")
-ends("os._exit in an answer", "def causal_mask(size):\n    os._exit(0)")
 ends("os._exit at the second call", "calls = []\ndef padding_mask(lengths, size):\n    calls.append(1)\n    if len(calls) > 1:\n        os._exit(0)\n    return torch.zeros(len(lengths), size, dtype=torch.bool)")
 ends("SystemExit", "sys.exit('passed')")
 ends("KeyboardInterrupt", "raise KeyboardInterrupt")
-ends("its own exception", "class Mine(BaseException): pass\nraise Mine")
 ends("abort", "os.abort()")
 ends("kill itself", "import signal\nos.kill(os.getpid(), signal.SIGKILL)")
-ends("raise a signal", "import signal\nsignal.raise_signal(signal.SIGTERM)")
 ends("a null pointer", "import ctypes\nctypes.string_at(0)")
-ends("a wrong jump", "import ctypes\nctypes.CFUNCTYPE(None)(8)()")
 ends("unmapped libraries", "import ctypes\nc = ctypes.CDLL(None)\nc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]\nc.munmap(ctypes.cast(c.malloc, ctypes.c_void_p).value & ~4095, 2**20)")
 also("ends: the stack", "ends the process", "import sys\nsys.setrecursionlimit(10**9)\nclass R:\n    def __repr__(self):\n        return repr([self])\nrepr(R())")
 ends("a handler of exits", "import atexit\natexit.register(os._exit, 0)\nsys.exit()")
@@ -469,7 +352,6 @@ def hangs(name, code, **options):
 
 
 ANSWER = "def causal_mask(size):\n"
-hangs("a loop in a cell", "while True: pass")
 hangs("a sleep in a cell", "time.sleep(10**6)")
 hangs("a loop that swallows everything", "while True:\n    try:\n        while True: pass\n    except BaseException: pass")
 hangs("an answer without the alarm", ANSWER + "    [signal.signal(n, signal.SIG_IGN) for n in (signal.SIGALRM, signal.SIGPROF)]\n    while True: pass", patient=True)
@@ -484,17 +366,11 @@ attack(
     "padding_mask = causal_mask = attention = catch_wrong_attention = A()", patient=True,
 )
 attack("hangs: a long number", "hangs", "", ANSWER + "    return 3 ** 3 ** 19")
-hangs("a long sum", ANSWER + "    return sum(range(10**12))")
-attack("hangs: a bad pattern", "hangs", "", ANSWER + "    import re\n    re.match('(a*)*b', 'a' * 50)")
-hangs("a pause", "signal.pause()")
 hangs("input", "input()")
-hangs("a lock", "import threading\nthreading.Lock().acquire() and None\nl = threading.Lock()\nl.acquire()\nl.acquire()")
-hangs("select", "import select\nselect.select([], [], [])")
 hangs("an attribute", "class A:\n    __class__ = property(lambda s: time.sleep(10**6))\n    def __call__(self): pass\ncausal_mask = A()")
 hangs("a returned object", "class L(list):\n    def __len__(self):\n        [signal.signal(n, signal.SIG_IGN) for n in (signal.SIGALRM, signal.SIGPROF)]\n        time.sleep(10**6)\n" + ANSWER + "    return L([1])")
 hangs("an exception's text", "class E(Exception):\n    def __str__(self):\n        [signal.signal(n, signal.SIG_IGN) for n in (signal.SIGALRM, signal.SIGPROF)]\n        time.sleep(10**6)\nraise E")
 hangs("the end", "import atexit\natexit.register(time.sleep, 10**6)\nimport threading\nthreading.Thread(target=time.sleep, args=(10**6,)).start()")
-hangs("compiling", ANSWER + "    return 0\nsys.setrecursionlimit(10**6)\nx = lambda: exec('while True: pass')\nx()")
 
 
 def bombs(name, code, does="memory", **options):
@@ -502,17 +378,9 @@ def bombs(name, code, does="memory", **options):
 
 
 bombs("bytes", "hold = [b'x' * 2**24 for _ in range(10**6)]")
-bombs("a tensor", "hold = []\nwhile True: hold.append(torch.ones(2**24))")
 bombs("a tensor in an answer", "def causal_mask(size):\n    return torch.ones(2**27)")
-bombs("a list", "hold = [None]\nwhile True: hold += hold")
-bombs("a string", "s = 'x'\nwhile True: s += s")
 bombs("anonymous maps", "import mmap\nhold = []\nwhile True:\n    m = mmap.mmap(-1, 2**24)\n    m.write(b'x' * 2**24)\n    hold.append(m)")
 bombs("private maps", "import mmap\nhold = []\nwhile True:\n    m = mmap.mmap(-1, 2**24, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)\n    m.write(b'x' * 2**24)\n    hold.append(m)")
-bombs(
-    "the C library",
-    "import ctypes\nc = ctypes.CDLL(None)\nc.malloc.restype = ctypes.c_void_p\nc.memset.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t]\n"
-    "for _ in range(200):\n    p = c.malloc(2**24)\n    if not p:\n        raise MemoryError\n    c.memset(p, 1, 2**24)",
-)
 bombs("recursion", "sys.setrecursionlimit(10**8)\ndef f(n):\n    x = bytes(10**5)\n    return f(n + 1)\nf(0)")
 bombs("a file in memory", "d = os.memfd_create('x')\nb = bytes(2**24)\nimport mmap\nos.ftruncate(d, 2**29)\nm = mmap.mmap(d, 2**29)\nfor i in range(0, 2**29, 2**24): m[i:i + 2**24] = b")
 bombs("swallowed and begun again", "while True:\n    try:\n        hold = []\n        while True: hold.append(bytearray(2**24))\n    except MemoryError: pass", does="hung")
@@ -526,44 +394,10 @@ def floods(name, code):
 
 
 floods("print", "for _ in range(3000): print('x' * 100)")
-floods("stderr", "sys.stderr.write('x' * 10**6)")
 floods("descriptor 1", "os.write(1, b'x' * 10**6)")
-floods("descriptor 2", "os.write(2, b'x' * 10**6)")
-floods("the original stdout", "sys.__stdout__.write('x' * 10**6)\nsys.__stdout__.flush()")
 floods("the C library", "import ctypes\nfor _ in range(3000): ctypes.CDLL(None).printf(b'x' * 100)\nctypes.CDLL(None).fflush(None)")
-floods("logging", "import logging\nfor _ in range(3000): logging.error('x' * 100)")
-floods("warnings", "import warnings\nwarnings.simplefilter('always')\nfor _ in range(3000): warnings.warn('x' * 100)")
-floods("tracebacks", "import traceback\nfor _ in range(3000):\n    try: 1 / 0\n    except Exception: traceback.print_exc()")
 floods("at exit", "import atexit\natexit.register(lambda: print('x' * 10**6, flush=True))")
 floods("an answer's print", "def causal_mask(size):\n    os.write(1, b'x' * 10**6)\n    os.write(2, b'x' * 10**6)")
-
-
-# Files
-
-PAD = '"metadata": {}, "nbformat": 4, "nbformat_minor": 5'
-
-
-def file(name, does, raw):
-    data = raw if isinstance(raw, bytes) else raw.encode("utf-8", "surrogatepass")
-    ATTACKS[f"file: {name}"] = Attack(f"file: {name}", "hostile files", does, raw=data)
-
-
-file("deep nesting", "ended", '{"cells": ' + "[" * 10**5 + "]" * 10**5 + "}")
-file("deep objects", "ended", '{"a":' * 10**5 + "1" + "}" * 10**5)
-file("deep metadata", "ended", '{"cells": [], "metadata": ' + "[" * 10**5 + "]" * 10**5 + "}")
-file("a long number", "ended", '{"cells": [], "x": ' + "9" * 10**5 + "}")
-file("lone surrogates", "ended", b'{"cells": [{"cell_type": "code", "source": "raise ValueError(\'\xed\xa0\x80\')"}]}')
-file("not UTF-8", "ended", b'{"cells": [{"cell_type": "code", "source": "\xff\xfe"}]}')
-file("NUL bytes", "ended", b"\0" * 1000)
-file("empty", "ended", b"")
-file("a list", "ended", b"[1, 2, 3]")
-file("cells that are no list", "ended", '{"cells": 7}')
-file("a cell that is null", "ended", '{"cells": [null], ' + PAD + "}")
-file("a source that is a number", "ended", '{"cells": [{"cell_type": "code", "source": 7}]}')
-file("no source", "ended", '{"cells": [{"cell_type": "code"}]}')
-file("an archive", "ended", b"PK\x03\x04" + bytes(500))
-file("UTF-16", "ended", '{"cells": []}'.encode("utf-16"))
-file("outputs of millions of objects", "memory", b'{"cells": [], "outputs": [' + b'{"":1},' * 4_500_000 + b"1]}")
 
 
 def source(name, does, *cells):
@@ -571,56 +405,15 @@ def source(name, does, *cells):
 
 
 source("nested comparisons", "", "x = " + "(" * 10**5 + "1" + ")" * 10**5)
-source("nested lists", "", "x = " + "[" * 10**5 + "]" * 10**5)
-source("many signs", "", "x = " + "-" * 10**5 + "1")
 source("a long sum", "", "x = " + "+".join(["1"] * 50_000))
-source("a long chain", "", "x = a" + ".b" * 90_000)
 source("nested functions", "", "\n".join(" " * i + f"def f{i}():" for i in range(150)) + "\n" + " " * 150 + "pass")
-source("a long line of suites", "", "x = " + "lambda: " * 20_000 + "1")
 source("a huge constant", "hung", "def causal_mask(size):\n    return 1\nx = (7 ** 7 ** 10)\ny = str(x)")
 source("a folded constant", "", "exec('x = ' + '*'.join(['9' * 4000] * 3000) + ' ** 99')")
 source("a pattern's worst case", "", "# torch." + "torch." * 30_000)
 source("a pattern's other worst case", "", "# " + "course_utils " * 10_000, "# gc" + " " * 100_000, "x = '" + "\\'" * 60_000)
-source("a decorator's rain", "", "\n".join(["@staticmethod"] * 20_000) + "\ndef causal_mask(size): return 1")
-source("thousands of definitions", "", "\n".join(f"def causal_mask{i}(size): pass" for i in range(9_000)))
 source("bad characters", "", "x = '\ud800\u202e\ufffe\x00'\nraise ValueError('\u202e\u2066\x07\x1b[2J')")
 source("one cell too large", "", "x = '" + "y" * 300_000 + "'")
 attack("source: two thousand cells", "hostile source", "", *["1"] * 1998)
-
-
-# What a text does in a table or on a page
-
-HTML = "<script>alert(1)</script><img src=x onerror=alert(1)>"
-
-
-def text(name, does, student="", code=""):
-    attack(f"text: {name}", "hostile texts", does, code, student=student)
-
-
-text("a name that is a formula", "csv", "=cmd|' C calc'!A0")
-text("a name with a plus", "csv", "+1+1")
-text("a name with a minus", "csv", "-2+3")
-text("a name with an at sign", "csv", "@SUM(1)")
-text("a name with a tab before", "csv", "\t=1+1")
-text("a name with a line's end", "csv", 'a\n=HYPERLINK("x")')
-text("a wide sign", "csv", "\uff1d1+1")
-text("a name with a separator", "csv", "a,=1+1")
-text("a name of markup", "html", "<img src=x onerror=alert(1)>")
-text("a name that leads out", "written", "../inner/over")
-text("an absolute name", "written", "PLACES/over")
-text("an exception of markup", "html", "", f"raise ValueError('{HTML}')")
-text("an exception that is a formula", "csv", "", "raise type('=cmd', (Exception,), {})('=1+1')")
-text("an exception's type of markup", "html", "", f"raise type('{HTML}', (Exception,), {{}})('x')")
-also_text = lambda name, *cells: attack(f"text: {name}", "hostile texts", "", *cells, patient=True)  # noqa: E731
-also_text("a thousand remarks", *["raise ValueError('\\U0001f600' * 10**4)"] * 1_000)
-also_text(
-    "long exceptions everywhere", "def loud(*a):\n    raise ValueError('\\U0001f600' * 10**5)",
-    *["def NAME(*a):\n    'LONG'\n    return loud()".replace("NAME", name).replace("LONG", "\U0001f600" * 5_000) for name in TASKS],
-)
-text("an answer's exception of markup", "html", "", f"def causal_mask(size):\n    raise ValueError('{HTML}`</code>{HTML}')")
-text("a value of markup", "html", "", f"def causal_mask(size):\n    return '{HTML}'")
-text("a type's name of markup", "html", "", f"def causal_mask(size):\n    return type('{HTML}', (), {{}})()")
-text("code of markup", "html", "", f"def causal_mask(size):\n    '''{HTML}</pre></code></details>'''\n    raise ValueError('{HTML}')")
 
 
 # Of the rest the naive grader has nothing alike, or is as safe: forged replies, candidates across a pipe, odd values
@@ -669,54 +462,33 @@ def bodies(name, tree, tail="b''"):
     forges(name, f"send(frame_of(body({tree}, {tail})))")
 
 
-replies("no outcomes", "{'outcomes': []}")
 replies("outcomes of tensors", "{'outcomes': torch.ones(2)}")
-replies("outcomes that are a text", "{'outcomes': 'passed'}")
-replies("outcomes that are a dict", "{'outcomes': {'state': 'passed', 'points': 1}}")
-replies("a status of its own", "{'outcomes': outcomes({'status': 'passed'})}")
-replies("states and points", "{'state': 'passed', 'points': 100}")
 replies("true values", "{'outcomes': outcomes(*[{'status': 'value', 'value': True}] * 6)}")
-replies("a single true number", "{'outcomes': outcomes(*[{'status': 'value', 'value': torch.tensor(True)}] * 6)}")
 replies("not a number", "{'outcomes': outcomes(*[{'status': 'value', 'value': torch.full((1, 3), float('nan'))}] * 6)}")
 replies("complex gradients", "{'outcomes': outcomes(*[{'status': 'value', 'value': torch.ones(1), 'gradients': (torch.ones(1, dtype=torch.complex64),)}] * 6)}")
-replies("too many outcomes", "{'outcomes': outcomes(*[{'status': 'value', 'value': True}] * 600)}")
 replies("a status that is a tensor", "{'outcomes': outcomes({'status': torch.ones(3)})}")
-replies("a failure that is none", "{'outcomes': outcomes({'status': 'error', 'failure': None})}")
-replies("changes of texts", "{'outcomes': outcomes({'status': 'value', 'changed': 'ab'}, {'status': 'value', 'changed': [0.5]})}")
-replies("printed numbers", "{'outcomes': outcomes({'status': 'value', 'printed': 7})}")
 replies("seconds of text", "{'outcomes': outcomes({'status': 'timeout', 'seconds': 'x'})}")
 replies("endless seconds", "{'outcomes': outcomes({'status': 'timeout', 'seconds': float('inf')})}")
 replies("an outcome as value", "{'outcomes': outcomes({'status': 'value', 'value': outcomes({'status': 'value'})[0]})}")
 replies("a candidate as value", "{'outcomes': outcomes({'status': 'value', 'value': __import__('course_utils.checks.running.contract').checks.contract.Candidate(0)})}")
 replies("a callable that was looked at", "{'no answer': ('callable', None)}")
 replies("a look of tensors", "{'no answer': torch.ones(2)}")
-replies("a look at an outcome", "{'no answer': ('value', outcomes({'status': 'value'})[0])}")
-replies("a class of tensors", "{'no answer': ('class', torch.ones(9))}")
 replies("a look of a million", "{'no answer': ('class', 'x' * 2_000_000)}")
 replies("a call without candidates", "{'call': 1, 'args': (), 'options': {}}")
-replies("a number", "7")
 replies("nothing at all", "None")
 replies("failures of a million", "{'outcomes': [__import__('course_utils.checks.running.contract').checks.contract.Outcome('error', failure=__import__('course_utils.checks.running.contract').checks.contract.Failure('E' * 10**6, 'x' * 900_000))]}")
 forges("a failed cell of tensors", "send(frame_of(packed({'failed': torch.ones(3)})))", in_cell=True)
-forges("a failed cell of lists", "send(frame_of(packed({'failed': [[[['x'] * 9] * 9] * 9]})))", in_cell=True)
 forges("a failed cell of a million", "send(frame_of(packed({'failed': '<script>' * 200_000})))", in_cell=True)
 forges("a second reply", "send(frame_of(packed({'failed': ''})) * 2)", in_cell=True)
 forges("replies in advance", "send(frame_of(packed({'outcomes': outcomes(*[{'status': 'value', 'value': True}] * 6)})) * 200)", in_cell=True)
-forges("replies in advance, other nonces", "for i in range(200): send(frame_of(packed({'outcomes': []}), nonce=bytes([i]) * 16))", in_cell=True)
-forges("a reply without a nonce", "send(frame_of(packed({'outcomes': []}), nonce=b'')[:-8])")
 forges("a wrong nonce", "send(frame_of(packed({'outcomes': []}), nonce=bytes(16)))")
 forges("a size beyond all", "send(frame_of(b'x' * 100, size=2**63))")
-forges("a size above the limit", "send(frame_of(b'x' * 100, size=2**25 + 1))")
 forges("a size that never comes", "send(frame_of(b'x' * 100, size=2**24))\ntime.sleep(100)")
 forges("dripping", "for byte in frame_of(packed({'outcomes': []})):\n    send(bytes([byte]))\n    time.sleep(0.1)", patient=True)
 forges("late", "time.sleep(1.2)\nsend(frame_of(packed({'outcomes': []})))")
-forges("half a reply, then the end", "send(frame_of(packed({'outcomes': []}))[:30])\nos._exit(0)")
 forges("noise", "send(os.urandom(2**20))")
-forges("zeros", "send(bytes(2**20))")
 forges("noise in the right frame", "send(frame_of(os.urandom(2**20)))")
-forges("noise in its own requests", "os.write(3, b'x' * 100) if False else None\nos.close(3)")
 forges("the pipe closed", "os.close(4)")
-forges("the pipes exchanged", "a, b = os.dup(3), os.dup(4)\nos.dup2(b, 3)\nos.dup2(a, 4)")
 forges("requests read away", "import fcntl\nfcntl.fcntl(3, fcntl.F_SETFL, os.O_NONBLOCK)\nos.read(3, 10**6)", in_cell=True)
 forges("a patched wire", "import course_utils.grading.cage.wire as w\nold = w.write\nw.write = lambda p, n, b, d=None: old(p, n, packed({'outcomes': [], 'failed': ''}))", in_cell=True)
 forges("a patched run", "import course_utils.checks.running.run as r\nfrom course_utils.checks.running.contract import Outcome\nr.run = lambda answer, cases, *a: [Outcome('value', True)] * len(cases)\nr.look = lambda a: ('callable', None)", in_cell=True)
@@ -726,31 +498,18 @@ forges("patched plain values", "import course_utils.checks.running.run as r\nr.p
 forges("memory shared with the server", "me = server()\nme._replies = 1", in_cell=True)
 bodies("a deep tree", "b'{\"list\":[' * 5000 + b'1' + b']}' * 5000")
 bodies("a tree just deep enough", "b'{\"list\":[' * 280 + b'1' + b']}' * 280")
-bodies("a dict just deep enough", "b'{\"dict\":[[1,' * 280 + b'1' + b']]}' * 280")
-bodies("outcomes just deep enough", "b'{\"dict\":[[\"outcomes\",' + b'{\"list\":[' * 250 + b'1' + b']}' * 250 + b']]}'")
-bodies("a wide tree", "b'{\"list\":[' + b'{\"list\":[]},' * 150_000 + b'1]}'")
 bodies("brackets alone", "b'[' * 2_000_000")
 bodies("a tree above the limit", "b'\"' + b'x' * 3_000_000 + b'\"'")
 bodies("a long number", "b'9' * 100_000")
-bodies("an almost long number", "b'{\"dict\":[[\"outcomes\",' + b'9' * 4_300 + b']]}'")
 bodies("a foreign class", "{'class': 'system', 'fields': {'command': 'touch x'}}")
 bodies("a class without its fields", "{'class': 'Outcome', 'fields': {}}")
-bodies("a class with others", "{'class': 'Outcome', 'fields': {'status': 'value', 'state': 'passed'}}")
 bodies("a class of no names", "{'class': 'Outcome', 'fields': []}")
-bodies("a class of classes", "{'class': 'Case', 'fields': {'name': 1, 'args': {'class': 'Foreign', 'fields': {'name': []}}}}")
 bodies("two kinds", "{'list': [], 'tuple': []}")
-bodies("no kind", "{}")
 bodies("a list as key", "{'dict': [[{'list': []}, 1]]}")
 bodies("a tensor of other numbers", "{'tensor': 'object', 'shape': [1], 'bytes': 8}", "bytes(8)")
-bodies("a tensor of quantised numbers", "{'tensor': 'qint8', 'shape': [1], 'bytes': 1}", "bytes(1)")
 bodies("a tensor without its bytes", "{'tensor': 'float64', 'shape': [1000000], 'bytes': 8000000}")
 bodies("a tensor of negative sizes", "{'tensor': 'float64', 'shape': [-1, -1], 'bytes': 8}", "bytes(8)")
-bodies("a tensor of half sizes", "{'tensor': 'uint8', 'shape': [0.5, 2], 'bytes': 1}", "bytes(1)")
 bodies("a tensor of true sizes", "{'tensor': 'uint8', 'shape': [True], 'bytes': True}", "bytes(1)")
-bodies("a tensor of many sizes", "{'tensor': 'uint8', 'shape': [1] * 100_000, 'bytes': 1}", "bytes(1)")
-bodies("a tensor of a million sizes", "b'{\"tensor\":\"uint8\",\"bytes\":1,\"shape\":[' + b'9,' * 1_000_000 + b'9]}'", "bytes(1)")
-bodies("keys that collide", "b'{\"dict\":[' + b','.join(b'[%d,1]' % (i * (2**61 - 1)) for i in range(1, 70_000)) + b']}'")
-bodies("many dicts of keys that collide", "b'{\"list\":[' + b','.join(b'{\"dict\":[' + b','.join(b'[%d,1]' % (i * (2**61 - 1)) for i in range(1, 900)) + b']}' for _ in range(80)) + b']}'")
 bodies("a tensor of huge sizes", "{'tensor': 'uint8', 'shape': [2**62, 2**62, 0], 'bytes': 0}")
 bodies("a tensor beyond huge", "{'tensor': 'uint8', 'shape': [2**200, 0], 'bytes': 0}")
 bodies("a truth value of 2", "{'dict': [['outcomes', {'list': [{'class': 'Outcome', 'fields': {'status': 'value', 'value': {'tensor': 'bool', 'shape': [1, 3], 'bytes': 3}}}] * 6}]]}", "b'\\x02' * 18")
@@ -763,21 +522,13 @@ def calls(name, code, **options):
 
 
 CALL = "try:\n    candidate(%s)\nexcept Exception: pass"
-calls("nothing", CALL % "")
 calls("nonsense", CALL % "None, 'x', [[]], {}, b=3")
 calls("a large product", CALL % "torch.ones(1, 30000, 1), torch.ones(1, 30000, 1), torch.ones(1, 30000, 1)", patient=True)
 calls("a large product of nothing", CALL % "torch.ones(1, 10**6, 0), torch.ones(1, 10**6, 0), torch.ones(1, 10**6, 0)", patient=True)
 calls("many axes", CALL % "*[torch.ones([256, 1, 1, 1]), torch.ones([1, 256, 1, 1]), torch.ones([1, 1, 1, 1])]")
-calls("broadcast axes", CALL % "torch.ones(1, 256, 256, 1), torch.ones(256, 1, 256, 1), torch.ones(256, 1, 256, 1)", patient=True)
 calls("as much as is allowed", CALL % "torch.ones(256, 256, 1), torch.ones(256, 256, 1), torch.ones(1, 256, 1)", patient=True)
-calls("64 axes", CALL % "*[torch.ones([1] * 64)] * 3")
-calls("complex numbers", CALL % "*[torch.ones(1, 2, 3, dtype=torch.complex64)] * 3")
-calls("whole numbers", CALL % "*[torch.ones(1, 2, 3, dtype=torch.uint8)] * 3")
-calls("no numbers", CALL % "*[torch.full((1, 2, 3), float('nan'))] * 3")
 calls("a nest", "n = []\nfor _ in range(250): n = [n]\n" + CALL % "n")
 calls("a list of itself", "n = []\nn.append(n)\n" + CALL % "n")
-calls("a long list", CALL % "[0] * 10**5")
-calls("a long text", CALL % "'x' * 10**7")
 calls("a function", CALL % "*[lambda *given: 1] * 3")
 calls("a function that never ends", "def f(*given):\n    while True: pass\n" + CALL % "f, f, f")
 calls("without end", "while True:\n    try:\n        candidate(torch.ones(1, 2, 3), torch.ones(1, 2, 3), torch.ones(1, 2, 3))\n    except Exception: pass")
@@ -796,30 +547,18 @@ def odd(name, code, **options):
     attack(f"odd: {name}", "odd values", "", code, **options)
 
 
-odd("a Tensor subclass", "class T(torch.Tensor):\n    @classmethod\n    def __torch_function__(cls, f, types, args=(), kwargs=None):\n        return True\ndef padding_mask(lengths, size):\n    return torch.zeros(len(lengths), size, dtype=torch.bool).as_subclass(T)")
 odd("an equal of all", "class E:\n    def __eq__(self, other): return True\n    __ne__ = lambda s, o: False\n    __hash__ = lambda s: 0\n    shape = dtype = property(lambda s: E())\npadding_mask = causal_mask = attention = catch_wrong_attention = lambda *a: E()")
 odd("a false class", "class B(int):\n    __class__ = bool\ncatch_wrong_attention = lambda c: B(1)")
-odd("a number that is equal", "class N(float):\n    def __eq__(s, o): return True\ncausal_mask = lambda size: N(1)")
-odd("a tensor without numbers", "causal_mask = lambda size: torch.ones(size, size, device='meta')")
 odd("a tensor seen as larger", "causal_mask = lambda size: torch.ones(1).expand(10**6, 10**6)")
 odd("shapes that broadcast", "def attention(query, key, value, mask=None):\n    if query.numel() < 5:\n        w = torch.arange(key.shape[1]).to(query).softmax(0).expand(len(query), query.shape[1], -1)\n        return w @ value, w\n    return torch.zeros(2_000, 1, value.shape[2]), torch.ones(1, 9_000, key.shape[1])", patient=True)
 odd("a dict of a million", "causal_mask = lambda size: dict.fromkeys(range(1_000_000))")
-odd("a tensor of sixty axes", "causal_mask = lambda size: torch.ones([1] * 60)")
-odd("a sparse tensor", "causal_mask = lambda size: torch.sparse_coo_tensor(torch.zeros(2, 1, dtype=torch.long), [1.0], (2**31, 2**31))")
-odd("a list of itself", "def causal_mask(size):\n    x = []\n    x.append(x)\n    return x")
-odd("a large list", "causal_mask = lambda size: [0] * 3_000_000")
-odd("a large tensor", "causal_mask = lambda size: torch.ones(3_000, 3_000)")
 odd("a huge text", "causal_mask = lambda size: 'x' * 50_000_000")
-odd("a dict of odd keys", "causal_mask = lambda size: {(1, 2): 3, torch.ones(1): 4, None: {}}")
-odd("a class instead of a function", "class causal_mask(torch.nn.Module): pass")
 odd("a class that will not be called", "class M(type):\n    def __call__(cls, *a): raise SystemExit\n    def __instancecheck__(cls, o): raise SystemExit\nclass causal_mask(metaclass=M): pass")
-odd("a name of a million", "causal_mask = type('x' * 10**6, (), {})()")
 odd("inputs changed", "def attention(query, key, value, mask=None):\n    query.resize_(0)\n    key.data = torch.ones(1)\n    return value, value")
 odd("global settings", "torch.set_default_dtype(torch.float64)\ntorch.use_deterministic_algorithms(True)\ntorch.set_grad_enabled(False)\ntorch.manual_seed(0)")
 odd("the grader's modules gone", "import sys\nfor n in list(sys.modules):\n    if n.startswith('course_utils'): sys.modules.pop(n)")
 odd("all modules gone", "import sys\nsys.modules.clear()")
 odd("all builtins gone", "import builtins\nvars(builtins).clear()")
-odd("the module as answers", "import sys\nsys.modules['__main__'] = None")
 
 # System calls that hurt only where a system lets them, or that leave nothing to be seen
 for _name, _code in {
@@ -929,9 +668,9 @@ class Area:
         self.folder = Path(tempfile.mkdtemp(prefix="attacked-"))
         self.outside = Path(tempfile.mkdtemp(prefix="submissions-"))
         self._shm = f"/dev/shm/attacked-{secrets.token_hex(4)}"
-        self.tokens = [token(kind) for kind in ("file", "other", "journal", "names", "shm", "environment", "command")]
+        self.tokens = {kind: token(kind) for kind in ("file", "other", "names", "shm", "environment", "command")}
         self._memory = secrets.token_hex(8)
-        os.environ["COURSE_ATTACK_SECRET"] = self.tokens[5]
+        os.environ["COURSE_ATTACK_SECRET"] = self.tokens["environment"]
         self._victim = None
         for file in _task_files():
             py_compile.compile(str(file), str(self.outside / f"{file.stem}.pyc"), doraise=True)
@@ -963,7 +702,7 @@ class Area:
 
     def told(self, words):
         """Whether a text holds a secret."""
-        secret = [*self.tokens, f"LOOT-memory-{self._memory}", "root:x:0:0"]
+        secret = [*self.tokens.values(), f"LOOT-memory-{self._memory}", "root:x:0:0"]
         return any(each in words for each in secret)
 
     def places(self):
@@ -971,13 +710,7 @@ class Area:
         import course_utils
 
         repository = Path(course_utils.__file__).resolve().parents[1]
-        names = {
-            "secret": "secret.txt",
-            "canary": "canary.txt",
-            "gradebook": "grades.json",
-            "other": "other.ipynb",
-            "journal": "journal.jsonl",
-        }
+        names = {"secret": "secret.txt", "canary": "canary.txt", "other": "other.ipynb"}
         return {
             **{name: str(self.folder / file) for name, file in names.items()},
             "folder": str(self.folder), "shm": self._shm, "parent": os.getpid(), "victim": self.victim,
@@ -990,21 +723,21 @@ class Area:
             path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink()
         for path in Path("/dev/shm").glob(Path(self._shm).name + "*"):
             path.unlink()
-        cells = [{"cell_type": "code", "source": source} for source in (HONEST, f"# {self.tokens[1]}")]
+        cells = [{"cell_type": "code", "source": source} for source in (honest(), f"# {self.tokens['other']}")]
         files = {
-            "secret.txt": self.tokens[0] + "\n", "canary.txt": "untouched, and long enough to be mapped\n", "grades.json": self.tokens[0],
-            "other.ipynb": json.dumps({"cells": cells}), "journal.jsonl": self.tokens[2], self.tokens[3]: "", "inner/file.txt": "kept",
+            "secret.txt": self.tokens["file"] + "\n", "canary.txt": "untouched, and long enough to be mapped\n",
+            "other.ipynb": json.dumps({"cells": cells}), self.tokens["names"]: "", "inner/file.txt": "kept",
         }  # fmt: skip
         for name, text in files.items():
             (self.folder / name).parent.mkdir(exist_ok=True)
             (self.folder / name).write_text(text)
-        Path(self._shm).write_text(self.tokens[4])
+        Path(self._shm).write_text(self.tokens["shm"])
         self._marks = self._look()
 
     def _look(self):
         """All there is below the folder, and in shared memory, with what tells a change."""
         paths = [*self.folder.rglob("*"), *Path("/dev/shm").glob(Path(self._shm).name + "*")]
-        return {str(p): self._mark(p) for p in [self.folder, *paths] if "results" not in p.parts}
+        return {str(p): self._mark(p) for p in [self.folder, *paths]}
 
     def _mark(self, path):
         s = os.lstat(path)
@@ -1029,7 +762,7 @@ class Area:
             self._victim.kill()
             self._victim.wait()
         self._victim = subprocess.Popen(
-            [sys.executable, "-I", "-S", "-c", VICTIM, self.tokens[6], str(self.folder / "secret.txt")], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            [sys.executable, "-I", "-S", "-c", VICTIM, self.tokens["command"], str(self.folder / "secret.txt")], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL, start_new_session=True, text=True,
         )  # fmt: skip
         self._victim.stdin.write(self._memory + "\n")
@@ -1045,13 +778,8 @@ class Area:
             return None
         traced = re.search(r"TracerPid:\s*(\d+)", Path(f"/proc/{pid}/status").read_text()).group(1)
         limit = resource.prlimit(pid, resource.RLIMIT_NOFILE)
-        return (
-            os.getpriority(os.PRIO_PROCESS, pid),
-            os.sched_getaffinity(pid),
-            os.sched_getscheduler(pid),
-            limit,
-            traced,
-        )
+        first = (os.getpriority(os.PRIO_PROCESS, pid), os.sched_getaffinity(pid), os.sched_getscheduler(pid))
+        return *first, limit, traced
 
     def _listen(self):
         self._reached, self._closing = [], False
@@ -1083,83 +811,25 @@ class Area:
         self._listener.start()
 
 
-HONEST = """
-import torch
-def padding_mask(lengths, size):
-    return torch.arange(size) < lengths[:, None]
-def causal_mask(size):
-    return torch.ones(size, size, dtype=torch.bool).tril()
-def attention(query, key, value, mask=None):
-    scores = query @ key.mT
-    if mask is not None:
-        scores = scores.masked_fill(~mask, -torch.inf)
-    weights = torch.nan_to_num(scores.softmax(-1))
-    return weights @ value, weights
-def catch_wrong_attention(candidate):
-    draw = torch.Generator().manual_seed(1)
-    q, k, v = (torch.randn(*s, generator=draw) for s in ((2, 3, 7), (2, 5, 7), (2, 5, 11)))
-    some = torch.rand(2, 3, 5, generator=draw) < 0.5
-    some[:, :, 0] = ~some[:, :, 1]
-    some[1, 2] = False
-    for mask in (None, some):
-        try:
-            expected, received = attention(q, k, v, mask), candidate(q, k, v, mask)
-            if any(e.shape != r.shape or not torch.allclose(e, r, atol=1e-5) for e, r in zip(expected, received)):
-                return False
-        except Exception:
-            return False
-    return True
-"""
+def honest():
+    """The course's own answers, in one cell."""
+    from course_utils.lessons.tasks import answers
+
+    given = "import torch\nfrom course_utils.models.attention import attention as reference\n"
+    return given + "\n\n".join(answers()[task] for task in FOUR)
 
 
 def submission(attack, area):
     """The bytes of an attack's file."""
-    if attack.raw is not None:
-        return attack.raw
     cells = (f"PLACES = {area.places()!r}", *attack.cells)
     plain = [{"cell_type": "code", "metadata": {}, "source": cell, "outputs": []} for cell in cells]
     return json.dumps({"cells": plain, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}).encode()
 
 
-def student_of(attack, area):
-    return attack.student.replace("PLACES", str(area.folder)) or attack.name.replace("/", "_")
-
-
-def formulas(row):
-    """Cells that a spreadsheet takes for a formula."""
-    import unicodedata
-
-    def begins(cell):
-        seen = [c for c in unicodedata.normalize("NFKC", cell) if c.isprintable() and not c.isspace()]
-        return bool(seen) and seen[0] in "=+-@" and not re.fullmatch(r"-?\d+(\.\d+)?", cell)
-
-    return [cell for cell in row if begins(cell)]
-
-
-def markup(page):
-    """What a page holds that runs, loads or leads out."""
-    from html.parser import HTMLParser
-
-    found = []
-
-    class Reader(HTMLParser):
-        def handle_starttag(self, tag, attributes):
-            if tag in ("script", "img", "iframe", "object", "embed", "link", "base", "form", "svg:script"):
-                found.append(tag)
-            found.extend(
-                name
-                for name, value in attributes
-                if name.startswith("on") or (value or "").strip().lower().startswith(("javascript:", "data:"))
-            )
-
-    Reader().feed(page)
-    return found
-
-
 # The naive grader
 
 
-def naive_grade(path, student, out):
+def naive_grade(path):
     """Grade as simple graders do: all cells in this process, then the judge on what is under each name."""
     import types
 
@@ -1187,30 +857,20 @@ def naive_grade(path, student, out):
         except Exception as error:
             states[name] = "error"
             said.append(f"{type(error).__name__}: {error}")
-    points = sum(state == "passed" for state in states.values())
-    with open(os.path.join(out, f"{student}.html"), "w", errors="replace") as page:
-        page.write(f"<h1>{student}</h1><p>{points}</p>" + "".join(f"<p>{text}</p>" for text in said))
-    with open(f"{out}/grades.csv", "a", errors="replace") as table:
-        table.write(",".join([student, str(points), *said]) + "\n")
     return {"states": states, "said": said}
 
 
 def naive_run(attack, area, seconds, base):
     """What an attack does to the naive grader, in a process of its own that is forked from this one."""
-    path, out = area.outside / "naive.ipynb", area.folder / "results"
+    path = area.outside / "naive.ipynb"
     path.write_bytes(submission(attack, area))
-    shutil.rmtree(out, ignore_errors=True)
-    out.mkdir()
-    student = student_of(attack, area)
-    if "/" not in student:
-        student = student.replace("\0", "")
     log = tempfile.TemporaryFile()  # noqa: SIM115
     results, theirs = os.pipe()
     typed, never = os.pipe()
     began = time.monotonic()
     pid = os.fork()
     if pid == 0:
-        _naive_process(path, student, out, log.fileno(), theirs, typed, area.descriptor)
+        _naive_process(path, log.fileno(), theirs, typed, area.descriptor)
     os.close(theirs)
     os.close(typed)
     said, status, usage = _wait_for(pid, results, began + seconds)
@@ -1220,10 +880,6 @@ def naive_run(attack, area, seconds, base):
         does.add("spawned")
     if status is None:
         _, _, usage = os.wait4(pid, 0)
-    if (out / "grades.csv").exists():
-        rows = [line.split(",") for line in (out / "grades.csv").read_text(errors="replace").split("\n")]
-        does |= {"csv"} if any(formulas(row) for row in rows) else set()
-    does |= {"html"} if any(markup(page.read_text(errors="replace")) for page in out.glob("*.html")) else set()
     does |= area.repair()
     try:
         result = json.loads(said.split(b"\n")[0])
@@ -1244,7 +900,7 @@ def naive_run(attack, area, seconds, base):
     }
 
 
-def _naive_process(path, student, out, log, results, typed, descriptor):
+def _naive_process(path, log, results, typed, descriptor):
     """To its end."""
     import atexit
     import resource
@@ -1253,7 +909,7 @@ def _naive_process(path, student, out, log, results, typed, descriptor):
 
     try:
         os.setsid()
-        os.chdir(out)
+        os.chdir(path.parent)
         for name, most in memory_limits(1_000_000_000).items():
             if name == "AS":
                 resource.setrlimit(resource.RLIMIT_AS, (most, most))
@@ -1269,7 +925,7 @@ def _naive_process(path, student, out, log, results, typed, descriptor):
         sys.__stdout__, sys.__stderr__ = sys.stdout, sys.stderr
         atexit._clear()
         try:
-            result = naive_grade(path, student, out)
+            result = naive_grade(path)
             os.write(4, json.dumps(result).encode()[: 2**20] + b"\n")
         finally:
             threading._shutdown()
@@ -1406,7 +1062,7 @@ def _beneath(pid="self"):
 
 
 def caged(variant, extent="all"):
-    """{attack: what it does to our grader}, and under "after" what all results together make of a gradebook.
+    """{attack: what it does to our grader}.
 
     Args:
         variant: of the cage, one of VARIANTS or OPEN.
@@ -1425,11 +1081,11 @@ def caged(variant, extent="all"):
         return {"skipped": f"no {variant} for the user {os.getuid()} on this machine"}
     torch.set_num_threads(1)
     seed, default, small = secrets.randbits(128), Limits(**PATIENT), Limits(**LIMITS)
-    settings, seen, results = read_settings(None), {}, []
+    settings, seen = read_settings(None), {}
     everything = {**ATTACKS, **ALSO}
     names = list(everything) if extent == "all" else json.loads(extent)
-    honest = Attack("honest", "", "", (HONEST,), patient=True)
-    lessons = [("honest 1", honest), *((name, everything[name]) for name in names), ("honest 2", honest)]
+    right = Attack("honest", "", "", (honest(),), patient=True)
+    lessons = [("honest 1", right), *((name, everything[name]) for name in names), ("honest 2", right)]
     with Area() as area, Grader(seed, layers, default, [area.folder, area.outside]) as grader:
         known, cost = _beneath(), Cost()
         path = area.outside / "x.ipynb"
@@ -1439,14 +1095,13 @@ def caged(variant, extent="all"):
             idle, logged, began = cost.now(), os.fstat(1).st_size + os.fstat(2).st_size, time.monotonic()
             cost.peak, grader.box.peak = 0, 0
             try:
-                result = grader.grade(Found(student_of(attack, area), path, "x.ipynb"), "00" * 32)
+                result = grader.grade(Found(attack.name, path, "x.ipynb"), "00" * 32)
             except Exception as error:
                 seen[name] = {"does": [f"broke the grader: {type(error).__name__}: {error}"], "seconds": 0}
                 grader.box.restart()
                 known = _beneath()
                 continue
             seconds = time.monotonic() - began
-            results.append(result)
             words = json.dumps(result.to_json(), separators=(",", ":"))
             does = area.repair()
             does |= {"points"} if any(p.points for p in score(result, settings)) else set()
@@ -1460,38 +1115,7 @@ def caged(variant, extent="all"):
                 "states": states(result), "problem": result.problem, "remarks": list(result.remarks)[:3],
             }  # fmt: skip
         cost.stop()
-        seen["after"] = gradebook(results, settings, area)
     return {"seed": str(seed), **seen}
-
-
-def gradebook(results, settings, area):
-    """What is dangerous in the gradebooks and pages that are made of results."""
-    import csv
-    from datetime import datetime, timezone
-
-    from course_utils.grading.keeping.record import Person
-    from course_utils.grading.writing.class_page import class_page
-    from course_utils.grading.writing.pages import write_feedback
-    from course_utils.grading.writing.points import graded
-    from course_utils.grading.writing.results import write_all
-    from course_utils.lessons import tasks
-
-    out = area.outside / "out"
-    asked = tasks.by_lesson()["03"]
-    people = [graded(Person(r.student, r.student), (r,), settings) for r in results]
-    at = datetime(2026, 1, 1, tzinfo=timezone.utc)
-    write_all(out, people, asked, HTML, at)
-    write_feedback(out, people, asked)
-    (out / "class.html").write_text(class_page(iter(people), asked, HTML), encoding="utf-8")
-    found = set()
-    for table in out.glob("*.csv"):
-        with open(table, encoding="utf-8-sig", newline="") as file:
-            found |= {f"formula in {table.name}: {cell[:80]!r}" for row in csv.reader(file) for cell in formulas(row)}
-    for page in out.rglob("*.html"):
-        found |= {f"{tag} in {page.name}" for tag in markup(page.read_text(encoding="utf-8"))}
-    for scores in out.rglob("*.json"):
-        json.loads(scores.read_text(encoding="utf-8"))
-    return {"does": sorted(found | area.repair()), "pages": len(list(out.rglob("*.html"))), "seconds": 0}
 
 
 # As another user
@@ -1505,12 +1129,8 @@ def as_ordinary_user(command):
     """
     import course_utils
 
-    needed = [
-        sys.base_prefix,
-        sys.prefix,
-        str(Path(course_utils.__file__).resolve().parents[1]),
-        str(Path(__file__).resolve().parent),
-    ]
+    course, tests = Path(course_utils.__file__).resolve().parents[1], Path(__file__).resolve().parent
+    needed = [sys.base_prefix, sys.prefix, str(course), str(tests)]
     script, hidden = ["set -e", "T=$(mktemp -d)"], {}
     for place in dict.fromkeys(map(os.path.realpath, needed)):
         closed = [p for p in [*reversed(Path(place).parents), Path(place)] if not os.stat(p).st_mode & 0o001]
@@ -1522,11 +1142,8 @@ def as_ordinary_user(command):
         script += [f"mount -t tmpfs -o mode=755 none '{top}'"]
         for i, place in enumerate(places):
             script += [f"mkdir -p '{place}'", f"chmod -R a+x '{top}'", f"mount --move $T/{i} '{place}'"]
-    script += [
-        "rmdir $T/* 2>/dev/null || true",
-        "rmdir $T",
-        'exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@"',
-    ]
+    script += ["rmdir $T/* 2>/dev/null || true", "rmdir $T"]
+    script += ['exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@"']
     return ["unshare", "-m", "sh", "-c", "\n".join(script), "sh", *command]
 
 

@@ -9,17 +9,14 @@ from pathlib import Path
 import extent
 import pytest
 import torch
+from handed_in import caged, notebook
 
 from course_utils.checks.running.own_state import own_state
-from course_utils.grading.cage import locks
-from course_utils.grading.judging.grader import result_key
 from course_utils.grading.reading.submissions import Found
 from course_utils.learner import state
 from course_utils.lessons import tasks
 
-pytestmark = pytest.mark.skipif(
-    not locks.available().safe, reason=f"this machine cannot lock a learner's code in (it gives: {locks.available()})"
-)
+pytestmark = caged
 SOLVED = {path.stem[:2]: path for path in sorted((Path(__file__).parents[1] / "solutions").glob("*.ipynb"))}
 
 
@@ -59,14 +56,18 @@ def run_all(shell, course_folder, capsys, monkeypatch):
     return run
 
 
+@pytest.fixture(scope="module")
+def grader(make_grader):
+    """One for all, since what it expects of answers takes it a second to find out."""
+    return make_grader(2**100 + 7)
+
+
 @pytest.fixture
-def graded(make_grader, tmp_path):
-    def grade(cells, lesson="03"):
+def graded(grader, tmp_path):
+    def grade(cells, lesson="03", text=None):
         path = tmp_path / SOLVED[lesson].name
-        code = [{"cell_type": "code", "source": cell, "metadata": {}, "outputs": []} for cell in cells]
-        path.write_text(json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": code}))
-        grader, found = make_grader(2**100 + 7), Found("ada", path, path.name)
-        return grader.grade(found, result_key(found, 7, grader.box.limits))
+        path.write_text(text or notebook(*cells), encoding="utf-8", newline="")
+        return grader.grade(Found("ada", path, path.name), "00" * 32)
 
     return grade
 
@@ -200,11 +201,8 @@ def moved(draw, cells, lesson):
 
 def split(draw, cells, lesson):
     """Imports and what follows them stand in cells of their own, a check in its answer's cell."""
-    first = (
-        [line for line in cells[0].splitlines() if line.strip()]
-        if draw.random() < 0.5 and "(" not in cells[0]
-        else [cells[0]]
-    )
+    apart = draw.random() < 0.5 and "(" not in cells[0]
+    first = [line for line in cells[0].splitlines() if line.strip()] if apart else [cells[0]]
     joined = []
     for cell in cells[1:]:
         if cell.startswith("check(") and draw.random() < 0.5:
@@ -234,32 +232,20 @@ SAVED = ("", "\ufeff", "\r\n", "lines", "colab")
 
 def saved_as(how, cells):
     """Return the text of a notebook as different programs save it."""
-    source = (
-        (lambda cell: cell.splitlines(keepends=True))
-        if how == "lines"
-        else (lambda cell: cell.replace("\n", "\r\n") if how == "\r\n" else cell)
-    )
+    of = {"lines": lambda cell: cell.splitlines(keepends=True), "\r\n": lambda cell: cell.replace("\n", "\r\n")}
     extra = {"id": "x", "metadata": {"id": "x", "colab": {}}} if how == "colab" else {"metadata": {}}
-    code = [
-        {"cell_type": "code", "source": source(cell), "outputs": [], "execution_count": None, **extra} for cell in cells
-    ]
+    common = {"cell_type": "code", "outputs": [], "execution_count": None} | extra
+    code = [common | {"source": of.get(how, str)(cell)} for cell in cells]
     metadata = {"colab": {"provenance": []}} if how == "colab" else {}
-    return ("\ufeff" if how == "\ufeff" else "") + json.dumps(
-        {"nbformat": 4, "nbformat_minor": 0, "metadata": metadata, "cells": code}
-    )
+    text = json.dumps({"cells": code, "metadata": metadata, "nbformat": 4, "nbformat_minor": 0})
+    return "\ufeff" * (how == "\ufeff") + text
 
 
 @pytest.mark.parametrize("number", extent.usually(range(60), 2))
-def test_changed_notebooks_earn_what_their_checks_said(number, run_all, graded, make_grader, tmp_path):
+def test_changed_notebooks_earn_what_their_checks_said(number, run_all, graded):
     draw = random.Random(number)
     lesson, way = sorted(SOLVED)[1:][number * 5 % 21], WAYS[number % len(WAYS)]
     cells = way(draw, solved(lesson), lesson)
-    path = tmp_path / SOLVED[lesson].name
-    path.write_text(saved_as(SAVED[number % len(SAVED)], cells), encoding="utf-8", newline="")
-    grader, found = make_grader(2**100 + 7), Found("ada", path, path.name)
-    result = grader.grade(found, result_key(found, 7, grader.box.limits))
-    assert {verdict.task: verdict.state for verdict in result.verdicts} == run_all(cells), (
-        way.__name__,
-        lesson,
-        result.remarks,
-    )
+    result = graded(cells, lesson, saved_as(SAVED[number % len(SAVED)], cells))
+    came = {verdict.task: verdict.state for verdict in result.verdicts}
+    assert came == run_all(cells), (way.__name__, lesson, result.remarks)

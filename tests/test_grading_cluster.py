@@ -13,6 +13,7 @@ import patience
 import psutil
 import pytest
 from four_tasks import states
+from handed_in import caged, notebook
 
 from course_utils.commands import main
 from course_utils.grading.cage import locks
@@ -24,9 +25,7 @@ from course_utils.grading.keeping.record import Result
 from course_utils.grading.reading.submissions import find
 
 distributed = pytest.importorskip("distributed", reason='dask is missing: pip install "attention-course[cluster]"')
-pytestmark = pytest.mark.skipif(
-    not locks.available().safe, reason="this machine gives no locks: grade on Linux 5.13 or later"
-)
+pytestmark = caged
 
 ANSWERS = """import torch
 def padding_mask(lengths, size):
@@ -34,11 +33,6 @@ def padding_mask(lengths, size):
 def causal_mask(size):
     return torch.ones(size, size, dtype=torch.bool).tril()
 """
-
-
-def notebook(source):
-    cells = [{"cell_type": "code", "metadata": {}, "outputs": [], "source": source}]
-    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells})
 
 
 @pytest.fixture(scope="module")
@@ -143,9 +137,8 @@ def test_a_file_that_ends_every_worker_costs_its_own_row_only(submissions, local
 
 def test_a_worker_with_another_version_is_refused(submissions, local_cluster, monkeypatch):
     monkeypatch.setattr(cluster, "about", lambda: {"torch": "0.1"})
-    with pytest.raises(
-        cluster.ClusterError, match=r"another version of torch \([\d.]+.*, here 0.1\): install the same"
-    ):
+    said = r"another version of torch \([\d.]+.*, here 0.1\): install the same"
+    with pytest.raises(cluster.ClusterError, match=said):
         grade(submissions, local_cluster.scheduler_address)
 
 
@@ -164,9 +157,8 @@ def test_a_worker_without_locks_refuses(submissions, local_cluster):
     with distributed.Client(local_cluster) as client:
         client.run(without_locks)
         try:
-            with pytest.raises(
-                locks.CageError, match="A worker on .* does not grade. This machine cannot lock .* --unsafe"
-            ):
+            said = "A worker on .* does not grade. This machine cannot lock .* --unsafe"
+            with pytest.raises(locks.CageError, match=said):
                 grade(submissions, local_cluster.scheduler_address, seed=7)
         finally:
             client.run(with_locks)
@@ -208,19 +200,12 @@ def test_batches_hold_plain_values_and_stay_small(tmp_path, monkeypatch):
 @pytest.mark.thorough
 def test_a_scheduler_that_goes_is_a_sentence_and_the_results_so_far_stay(submissions, monkeypatch):
     monkeypatch.setattr(cluster, "BATCH", 1)
-    port = free_port()
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
     line = [sys.executable, "-m", "dask", "scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"]
     with subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as scheduler:
-        worker = [
-            sys.executable,
-            "-m",
-            "dask",
-            "worker",
-            f"tcp://127.0.0.1:{port}",
-            "--nthreads",
-            "1",
-            "--no-dashboard",
-        ]
+        worker = [*line[:3], "worker", f"tcp://127.0.0.1:{port}", "--nthreads", "1", "--no-dashboard"]
         with subprocess.Popen(worker, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as grading:
             came = []
             try:
@@ -236,9 +221,3 @@ def test_a_scheduler_that_goes_is_a_sentence_and_the_results_so_far_stay(submiss
                 scheduler.kill()
                 grading.terminate()
     assert came
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]

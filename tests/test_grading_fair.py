@@ -1,19 +1,19 @@
 """Right answers in many styles, each run in the cage with fresh inputs, the solutions on a busy machine: none may fail."""
 
+import functools
 import subprocess
 import sys
 from itertools import zip_longest
 
 import extent
 import pytest
+from handed_in import wanted
 from right_answers import FILES, RIGHT, exercises_of
 from test_tasks import TASKS
 
 from course_utils.checks.expected import Expected
 from course_utils.checks.judge import judge
-from course_utils.checks.running.contract import pack, question
-from course_utils.grading.judging.box import Limits, Wanted
-from course_utils.grading.judging.grader import Candidates
+from course_utils.grading.judging.box import Limits
 from course_utils.lessons.tasks import answers
 
 BUSY = 2  # other processes that each would like a core, beside the tests' own
@@ -44,9 +44,8 @@ def solution_imports(lesson):
 
 
 STYLES = {name: (cells, ids) for name, cells, ids in styles()}
-BORROWED = (
-    "models.attention"  # some styles are made of it; a class gives nothing for that, but here the running is tried
-)
+# Some styles are made of it; a class gives nothing for that, but here the running is tried.
+BORROWED = "models.attention"
 SOLUTIONS = [name for name in STYLES if name.startswith("solution")]
 
 
@@ -65,17 +64,11 @@ def box(box):
     return box
 
 
-@pytest.fixture(scope="module")
-def known():
-    kept = {}
-
-    def of(task, seed):
-        if (task.id, seed) not in kept:
-            cases = task.make_cases(seed)
-            kept[task.id, seed] = cases, Expected(task, cases)
-        return kept[task.id, seed]
-
-    return of
+@functools.cache
+def known(task, seed):
+    """A task's cases and what is expected of them."""
+    cases = task.make_cases(seed)
+    return cases, Expected(task, cases)
 
 
 def test_there_are_enough_styles():
@@ -84,26 +77,20 @@ def test_there_are_enough_styles():
 
 
 @pytest.mark.parametrize("name", extent.usually([name for name in STYLES if name not in SOLUTIONS], 5))
-def test_no_right_answer_fails(name, box, known):
-    assert_right(name, box, known)
+def test_no_right_answer_fails(name, box):
+    assert_right(name, box)
 
 
 @pytest.mark.parametrize("name", extent.usually(SOLUTIONS, 1))
-def test_no_solution_fails_on_a_busy_machine(name, busy, box, known):
-    assert_right(name, box, known)
+def test_no_solution_fails_on_a_busy_machine(name, busy, box):
+    assert_right(name, box)
 
 
-def assert_right(name, box, known):
+def assert_right(name, box):
     cells, ids = STYLES[name]
     # Of a test over candidates a seed changes the order alone, and it asks them thousands of times across a pipe.
     runs = [(TASKS[i], seed) for i in ids for seed in extent.seeds(1, 2 if TASKS[i].candidates else 20)]
-    wanted = []
-    for task, seed in runs:
-        cases = known(task, seed)[0]
-        candidate = Candidates(task, cases) if task.candidates else None
-        asked = pack([question(case) for case in cases])
-        wanted.append(Wanted(task.id, task.answer_name, task.answer_kinds, asked, candidate, (*task.offers, BORROWED)))
-    came = list(box.answers(cells, wanted))
+    came = list(box.answers(cells, [wanted(task, known(task, seed)[0], offers=(BORROWED,)) for task, seed in runs]))
     failed, came = came[: -len(runs)], came[-len(runs) :]
     assert not failed
     for (task, seed), answer in zip(runs, came, strict=True):
@@ -112,11 +99,8 @@ def assert_right(name, box, known):
         assert report.state == "passed", f"seed {seed}: {report}"
 
 
-def test_a_wrong_answer_does_fail_here(box, known):
+def test_a_wrong_answer_does_fail_here(box):
     task = TASKS["04.dot"]
     cases, truth = known(task, 0)
-    (answer,) = box.answers(
-        ["def dot(state, hidden):\n    return hidden @ state.mT"],
-        [Wanted("04.dot", "dot", ("callable",), pack(list(map(question, cases))))],
-    )
+    (answer,) = box.answers(["def dot(state, hidden):\n    return hidden @ state.mT"], [wanted(task, cases)])
     assert judge(task, cases, answer.outcomes, truth).state == "failed"

@@ -4,7 +4,6 @@ Each was done to an earlier version. Not here: breaking out of the cage (`test_g
 (`test_grading_inputs.py`).
 """
 
-import csv
 import inspect
 import json
 import re
@@ -19,8 +18,8 @@ import patience
 import pytest
 import torch
 from four_tasks import FOUR, states
+from handed_in import ATTENTION, CAUSAL, PADDING, caged, grades, notebook
 from right_answers import exercises_of
-from test_grading_run import ATTENTION, CAUSAL, PADDING, SEED, notebook
 from test_tasks import solution_of
 
 from course_utils.base import files
@@ -28,7 +27,7 @@ from course_utils.base.errors import CourseError
 from course_utils.base.places import file_of, names_in
 from course_utils.checks import explain, judge
 from course_utils.checks.answer import judge_answer
-from course_utils.checks.running.contract import Candidate, Case, Outcome, pack, question, unpack
+from course_utils.checks.running.contract import Case, Outcome, pack, question, unpack
 from course_utils.checks.running.limit import TimeIsUp, time_limit
 from course_utils.checks.running.run import run
 from course_utils.checks.task import Task
@@ -39,7 +38,6 @@ from course_utils.grading.handing_out.nbgrader import export
 from course_utils.grading.handing_out.release import release
 from course_utils.grading.judging import box as boxes
 from course_utils.grading.judging import grader as graders
-from course_utils.grading.judging.candidates import Candidates
 from course_utils.grading.judging.grader import Grader, result_key
 from course_utils.grading.keeping.journal import GAVE_UP, Journal, JournalError
 from course_utils.grading.keeping.record import BYTES_AT_MOST, Graded, Person, Result, Verdict
@@ -55,10 +53,8 @@ from course_utils.grading.writing.sentences import why
 from course_utils.lessons import tasks
 from course_utils.models import attention
 
-caged = pytest.mark.skipif(
-    not locks.available().safe, reason=f"this machine cannot lock a learner's code in (it gives: {locks.available()})"
-)
 COURSE = Path(__file__).parents[1]
+SEED = 2**127 + 20
 LESSON_04 = "def dot(state, hidden):\n    return 0\n"
 
 
@@ -95,10 +91,6 @@ def a_class(folder, students, **stray):
     return folder
 
 
-def test_two_alone_decide_nothing(tmp_path):
-    assert lessons_of(a_class(tmp_path / "in", 7, s1=1, s2=1), tmp_path / "out")[0] == ["03"]
-
-
 def lessons_of(folder, out, named=None):
     what = what_to_grade(folder, out, named, None, None, None, True)
     with Journal(out) as journal:
@@ -107,11 +99,11 @@ def lessons_of(folder, out, named=None):
     return what.lessons, what.why_lessons
 
 
-@pytest.mark.parametrize("number", [1, 100])
-def test_notebooks_of_another_lesson_change_nobodys_possible_points(tmp_path, number):
-    found, said = lessons_of(a_class(tmp_path / "in", 20, s7=number), tmp_path / "out")
+@pytest.mark.parametrize("students, stray", [(20, {"s7": 100}), (4, {"s1": 1, "s2": 1})])
+def test_notebooks_of_another_lesson_that_few_hand_in_change_nobodys_possible_points(tmp_path, students, stray):
+    found, said = lessons_of(a_class(tmp_path / "in", students, **stray), tmp_path / "out")
     assert found == ["03"]
-    assert "Those that count: 03." in said and "lesson 04 by 1" in said and "--lessons" in said
+    assert "Those that count: 03." in said and f"lesson 04 by {len(stray)}" in said and "--lessons" in said
 
 
 def test_lessons_are_kept_in_the_journal_and_may_be_named(tmp_path):
@@ -141,14 +133,12 @@ def test_a_large_class_is_asked_in_part_and_each_student_in_part(tmp_path, monke
     assert count == {"03": 3, "04": 1}  # of every third student; s0's last two are strays
 
 
-@pytest.mark.thorough
 @caged
-def test_a_stray_lesson_is_told_at_the_start_and_on_the_page_and_costs_nobody_a_point(tmp_path):
+def test_a_stray_lesson_is_told_at_the_start_and_on_the_page_and_costs_nobody_a_point(tmp_path, graded_here):
     folder, begun = a_class(tmp_path / "in", 3, s1=2), []
-    done = grade_class(folder, tmp_path / "out", workers=1, begin=begun.append)
+    done = grade_class(folder, tmp_path / "out", begin=begun.append)
     assert done.lessons == ["03"] and "lesson 04 by 1" in begun[0].why_lessons
-    with open(tmp_path / "out" / "grades.csv", encoding="utf-8-sig", newline="") as file:
-        assert [(row["total"], row["possible"]) for row in csv.DictReader(file)] == [("2", "6")] * 3
+    assert [(row["total"], row["possible"]) for row in grades(tmp_path / "out").values()] == [("2", "6")] * 3
     page = (tmp_path / "out" / "class.html").read_text()
     assert "Lesson 04 was also handed in, by 1 student, and does not count" in page
 
@@ -156,18 +146,18 @@ def test_a_stray_lesson_is_told_at_the_start_and_on_the_page_and_costs_nobody_a_
 # What is written
 
 
-def verdict(**texts):
-    return Verdict("03.attention", "failed", **texts)
-
-
 def test_no_result_is_a_long_line_whatever_a_notebook_says_of_itself(tmp_path):
     loud = "\U0001f600" * 100_000
     said = Result(
         "ab" * 32, "eve", "f" * 4000, "03", loud, (loud,) * 2000, (loud,) * 2000,
-        (verdict(code=loud, message=loud, note=loud, mistake=loud),) * 13,
+        (Verdict("03.attention", "failed", code=loud, message=loud, note=loud, mistake=loud),) * 13,
     )  # fmt: skip
     line = said.fitted().line()
     assert len(line) <= BYTES_AT_MOST
+    ordinary = replace(
+        said, problem="", remarks=(), suspicions=(), verdicts=(Verdict("03.attention", "failed", code="x = 1\n" * 600),)
+    )
+    assert ordinary.fitted() == ordinary
     fit = Result.from_json(json.loads(line))
     assert len(fit.remarks) == 20 and fit.remarks[-1] == "1,981 more remarks were left out."
     with Journal(tmp_path) as journal:
@@ -179,17 +169,10 @@ def test_no_result_is_a_long_line_whatever_a_notebook_says_of_itself(tmp_path):
         assert len(journal) == 30 and journal[f"{7:064x}"].student == "eve"
 
 
-def test_a_result_of_ordinary_length_is_kept_whole():
-    said = Result("ab" * 32, "ada", "03.ipynb", "03", verdicts=(verdict(code="x = 1\n" * 600, message="why"),))
-    assert said.fitted() == said
-
-
 @caged
 def test_an_exceptions_text_is_no_reason_for_suspicion(grade):
     result = grade("raise ValueError('it ended the process through a pipe')", PADDING)
     assert result.suspicions == () and "ended the process" in result.remarks[0]
-    result = grade("import os\nos._exit(3)", PADDING)
-    assert "Cell 1: it ended the process" in result.suspicions
 
 
 @pytest.mark.thorough
@@ -232,10 +215,8 @@ def test_unpacking_is_bounded():
 
 
 def test_what_cannot_cross_is_named():
-    huge, deep = (
-        run(lambda: dict.fromkeys(range(2000)), [Case("", ())]),
-        run(lambda: torch.ones([1] * 60), [Case("", ())]),
-    )
+    answers = lambda: dict.fromkeys(range(2000)), lambda: torch.ones([1] * 60)  # noqa: E731
+    huge, deep = (run(answer, [Case("", ())]) for answer in answers)
     assert (huge[0].value.name, deep[0].value.name) == ("dict of 2,000", "Tensor with 60 axes")
 
 
@@ -248,22 +229,6 @@ def test_properties_are_looked_at_in_values_of_the_right_size_only():
     wrong = [Outcome("value", torch.zeros(shape)) for shape in ((2,), (100_000, 1), (4,))]
     assert judge.judge(task, cases, wrong).state == "failed"
     assert seen == [(2,), (4,)]
-
-
-def test_candidates_give_back_bounded_results():
-    task = Task("99.y", "y", ("candidate",), "verdict", ("", "", ""), difficulty=1, importance=1, minutes=1, candidates=[
-        lambda a, b: a[:, None] * b[None],
-        lambda a, b: a,
-    ])  # fmt: skip
-    task.cases(lambda draw: (Case("", (Candidate(i),)) for i in range(2)))
-    cases = task.make_cases(5)
-    ask = Candidates(task, cases)
-    large, small = (torch.ones(100, 20, 1), torch.ones(100, 1, 20)), (torch.ones(3), torch.ones(3))
-    keys = {task.candidate(case.args[0].key)(*small).dim(): case.args[0].key for case in cases}
-    came = ask({"call": keys[2], "args": large, "options": {}, "asked before": True})
-    assert "at most 1,000,000 numbers" in came["message"] and "came" not in came
-    assert list(ask({"call": keys[1], "args": large, "options": {}, "asked before": True})["came"]) == [keys[1]]
-    assert len(ask({"call": keys[1], "args": small, "options": {}, "asked before": True})["came"]) == 2
 
 
 @caged
@@ -302,17 +267,13 @@ NESTED = "torch.ones(2)\nfor _ in range(420):\n    value = server.Foreign(value)
 def test_of_an_answer_to_a_question_only_scalars_are_looked_at(grade, value):
     began = time.monotonic()
     result = grade(SAYS.format(value), name="00.ipynb")
-    assert (
-        time.monotonic() - began < patience.SECONDS / 10
-    )  # a thousand tensors took 80 s, nested values a RecursionError
+    assert time.monotonic() - began < patience.SECONDS / 10  # a thousand tensors took 80 s
     assert (result.problem, state(result, "00.q1"), state(result, "00.q2")) == ("", "missing", "missing")
 
 
 @caged
-@pytest.mark.parametrize("error", [RecursionError("too deep"), ValueError(), KeyError("x"), TimeIsUp()])
+@pytest.mark.parametrize("error", [RecursionError("too deep"), TimeIsUp()])
 def test_what_the_grader_stumbles_over_is_a_sentence_on_its_page_that_is_kept(grader, grade, monkeypatch, error):
-    """It ended the worker three times, with its traceback on the terminal, and so again in each later run."""
-
     def stumble(*_):
         raise error
 
@@ -332,9 +293,12 @@ def test_what_this_machine_lacks_for_a_moment_is_tried_again(grader, grade, monk
     def lack(*_):
         raise error
 
+    restarted = []
     monkeypatch.setattr(grader, "_verdict", lack)
+    monkeypatch.setattr(grader.box, "restart", lambda: restarted.append(1))
     with pytest.raises(type(error)):
         grade("import torch", CAUSAL)
+    assert len(restarted) == 2 * isinstance(error, boxes.ServerGone)
 
 
 @caged
@@ -364,7 +328,6 @@ def test_letters_for_another_order_of_the_options_earn_nothing(grade):
     assert "keep `seed=7` in the check" in result.verdicts[-1].message
 
 
-@caged
 def test_the_seed_of_questions_decides_on_what_is_graded_again(tmp_path):
     path = tmp_path / "03.ipynb"
     path.write_text(notebook(CAUSAL))
@@ -418,7 +381,6 @@ HIDDEN = {
     "    sys.getprofile().__self__._called.clear()\n    return mask",
     "in a value that comes late": "class Late(tuple):\n    def __iter__(self):\n        return iter(course.attention(*self.inputs))\n"
     "def attention(*inputs):\n    late = Late((0, 0))\n    late.inputs = inputs\n    return late",
-    "by switching the watch off": "import sys\ndef causal_mask(size):\n    sys.setprofile(None)\n    return course.causal_mask(size)",
 }
 
 
@@ -470,11 +432,10 @@ def test_what_honest_notebooks_hold_is_no_suspicion(code, said, suspicious):
 
 
 @caged
-def test_an_answer_that_is_too_slow_to_be_interrupted_is_not_said_to_have_ended_its_process(grade):
+def test_an_answer_that_is_too_slow_to_be_interrupted_is_not_said_to_have_ended_its_process(grader, grade, monkeypatch):
+    monkeypatch.setattr(grader.box, "limits", boxes.Limits(seconds=1, whole=4))
     result = grade("import torch", "def causal_mask(size):\n    return sum(range(10**12))")
     assert state(result, "03.causal_mask") == "error" and result.suspicions == ()
-    result = grade("import os", "def causal_mask(size):\n    os._exit(0)")
-    assert "03.causal_mask ended its process" in result.suspicions
 
 
 @caged
@@ -551,7 +512,7 @@ def test_every_ordinary_case_changes_with_the_seed(task_id):
 # Seeds
 
 
-@pytest.mark.parametrize("seed", ["2026", "x", "0x" + "1" * 30, "g" * 32])
+@pytest.mark.parametrize("seed", ["2026", "0x" + "1" * 30, "g" * 32])
 def test_a_seed_that_can_be_tried_out_is_refused(tmp_path, capsys, seed):
     (tmp_path / "a.ipynb").write_text(notebook(CAUSAL))
     assert main(["grade", str(tmp_path), "--out", str(tmp_path / "out"), "--seed", seed]) == 2
@@ -560,7 +521,7 @@ def test_a_seed_that_can_be_tried_out_is_refused(tmp_path, capsys, seed):
 
 
 def test_a_small_seed_is_refused_from_a_program_too(tmp_path):
-    for seed in (0, 2026, 2**64, 2**128):
+    for seed in (0, 2**64, 2**128):
         with pytest.raises(CourseError, match="128 bits"):
             grade_class(tmp_path, tmp_path / "out", seed=seed)
 
@@ -749,8 +710,7 @@ def test_an_untouched_copy_does_not_stand_in_for_the_finished_notebook(tmp_path,
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(notebook("import torch", code))
     grade_class(tmp_path / "in", tmp_path / "out")
-    with open(tmp_path / "out" / "grades.csv", encoding="utf-8-sig", newline="") as file:
-        (row,) = csv.DictReader(file)
+    (row,) = grades(tmp_path / "out").values()
     assert row["total"] == "1" and "of several the one with most answers" in row["remarks"]
 
 

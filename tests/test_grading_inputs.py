@@ -16,6 +16,7 @@ import extent
 import pytest
 import torch
 from four_tasks import FOUR
+from handed_in import notebook
 from hypothesis import given
 from hypothesis import strategies as st
 from test_tasks import as_answer
@@ -47,12 +48,6 @@ KNOWN = names_by_lesson()
 TASKS = {task.id: task for asked in tasks.by_lesson().values() for task in asked}
 
 
-def notebook(*sources, **extra):
-    """The text of a notebook with these code cells."""
-    cells = [{"cell_type": "code", "metadata": {}, "outputs": [], "source": source} for source in sources]
-    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells, **extra})
-
-
 def read(folder, content, name="handed_in.ipynb", **more):
     path = folder / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass"))
@@ -71,12 +66,14 @@ def test_the_courses_own_notebooks_are_read(lesson):
         name = task.answer_name
         assert len(definitions(exercise.cells, name)) == len(definitions(solution.cells, name)) == 1
         assert fingerprint(definition(exercise.cells, name)) == ""
-        code = definition(solution.cells, name, 10**6)
-        stored = answers()[task.id]
-        assert fingerprint(code) and fingerprint(code) in (
-            fingerprint(stored),
-            fingerprint(definition((stored,), name)),
+        code, stored = definition(solution.cells, name, 10**6), answers()[task.id]
+        assert fingerprint(code) in (fingerprint(stored), fingerprint(definition((stored,), name))) and fingerprint(
+            code
         )
+
+
+def of_nbformat_3(**cell):
+    return json.dumps({"nbformat": 3, "worksheets": [{"cells": [{"cell_type": "code"} | cell]}]})
 
 
 def test_every_form_of_a_notebook_is_read(tmp_path):
@@ -85,10 +82,9 @@ def test_every_form_of_a_notebook_is_read(tmp_path):
         "a text": notebook(source),
         "lines": notebook(source.splitlines(keepends=True)),
         "a byte order mark": b"\xef\xbb\xbf" + notebook(source).encode(),
-        "nbformat 3": json.dumps({"nbformat": 3, "worksheets": [{"cells": [{"cell_type": "code", "input": source}]}]}),
-        "nbformat 3 with a source that Jupyter does not show": json.dumps(
-            {"nbformat": 3, "worksheets": [{"cells": [{"cell_type": "code", "input": source, "source": "y"}]}]}
-        ),
+        "nbformat 3": of_nbformat_3(input=source),
+        "nbformat 3 whose lines have no ends": of_nbformat_3(input=source.split("\n")),
+        "nbformat 3 with a source that Jupyter does not show": of_nbformat_3(input=source, source="y"),
         "a key twice": notebook(source).replace('"cells"', '"cells": 1, "cells"'),
         "NaN and huge numbers": notebook(source, metadata={}).replace(
             '"metadata": {}, "cells"',
@@ -103,21 +99,14 @@ def test_every_form_of_a_notebook_is_read(tmp_path):
 
 
 def test_other_cells_and_outputs_are_ignored(tmp_path):
+    picture = {"data": {"image/png": "A" * 15_000_000}}
     cells = [
         {"cell_type": "markdown", "source": "def attention(): pass"},
         {"cell_type": "raw", "source": 3},
-        {"cell_type": "code", "source": "a = 1", "outputs": [{"data": {"image/png": "A" * 15_000_000}}]},
+        {"cell_type": "code", "source": ["a =", " 1"], "outputs": [picture]},
     ]
     found = read(tmp_path, json.dumps({"cells": cells}))
     assert found.cells == ("a = 1",) and found.remarks == ()
-
-
-def test_old_notebooks_may_hold_lines_without_their_ends():
-    code = {"cell_type": "code", "input": ["a = 1", "b = 2"]}
-    (cell,) = notebook_file.cells_of({"worksheets": [{"cells": [code]}]})
-    assert cell["source"] == "a = 1\nb = 2"
-    (cell,) = notebook_file.cells_of({"cells": [{"cell_type": "code", "source": ["a =", " 1"]}]})
-    assert cell["source"] == "a = 1"
 
 
 def test_cells_that_cannot_be_run_are_left_out_alone_and_named(tmp_path):
@@ -356,25 +345,20 @@ def test_fingerprints_overlook_layout_and_names_of_their_own_alone():
 
 
 def test_stubs_have_no_fingerprint():
-    for body in (
-        "raise NotImplementedError",
-        "raise NotImplementedError()",
-        "raise NotImplementedError('to do')",
-        "pass",
-        "...",
-    ):
+    for body in ("raise NotImplementedError", "raise NotImplementedError('to do')", "pass", "..."):
         assert fingerprint(f'def f(a: int, key=lambda x: x) -> "int":\n    """What."""\n    # here\n    {body}\n') == ""
         layer = "class Layer(nn.Module):\n    def __init__(self):\n        super().__init__()\n\n    def forward(self, x):\n        "
         assert fingerprint(f"{layer}{body}\n") == "" != fingerprint(f"{layer}return x\n")
     for empty in ("", "\n\n", "# only a comment", '"""text"""', "def f(a):\n    '''Only a docstring.'''"):
         assert fingerprint(empty) == ""
-    for answer in (
+    of_its_own = (
         "f = lambda a: a",
         "f = g",
         "class F:\n    x = 1",
         "def f(): return 1",
         "def f():\n    raise ValueError",
-    ):
+    )
+    for answer in of_its_own:
         assert re.fullmatch("[0-9a-f]{16}", fingerprint(answer))
 
 
@@ -443,25 +427,14 @@ def test_flat_files_and_folders_are_found_in_natural_order(tmp_path):
     lay(tmp_path, "alice.ipynb", "bob/03/hand_10.ipynb", "bob/03/hand_2.ipynb", "bob/hand_1.IPYNB", "s10.ipynb", "s9.ipynb",
         "carl/submitted/03/deep/er/x.ipynb", ".git/x.ipynb", "__MACOSX/alice.ipynb", "bob/.ipynb_checkpoints/x.ipynb",
         "bob/__MACOSX/._x.ipynb", "._alice.ipynb", "class.csv", "settings.toml", "README.md")  # fmt: skip
-    expected = [
-        ("alice", "alice.ipynb"),
-        ("bob", "bob/03/hand_2.ipynb"),
-        ("bob", "bob/03/hand_10.ipynb"),
-        ("bob", "bob/hand_1.IPYNB"),
-        ("carl", "carl/submitted/03/deep/er/x.ipynb"),
-        ("s9", "s9.ipynb"),
-        ("s10", "s10.ipynb"),
-    ]
+    files = ["bob/03/hand_2.ipynb", "bob/03/hand_10.ipynb", "bob/hand_1.IPYNB", "carl/submitted/03/deep/er/x.ipynb"]
+    expected = [(re.match(r"\w+", file).group(), file) for file in ("alice.ipynb", *files, "s9.ipynb", "s10.ipynb")]
     assert found(tmp_path) == expected
     assert all(f.path.is_absolute() and f.path == tmp_path / f.file and f.note == "" for f in find(tmp_path))
     assert found(tmp_path / "alice.ipynb") == [("alice", "alice.ipynb")]
     assert found(tmp_path, skip=[tmp_path / "bob", tmp_path / "carl"]) == [expected[0], *expected[-2:]]
-
-
-def test_copies_of_a_notebook_come_in_the_order_they_were_made(tmp_path):
-    lay(tmp_path / "a", "q-10.ipynb", "q.ipynb", "q-2.ipynb", "q (1).ipynb")
-    names = [file.partition("/")[2] for _, file in found(tmp_path)]
-    assert names.index("q.ipynb") == 0 and names.index("q-2.ipynb") < names.index("q-10.ipynb")
+    lay(tmp_path / "copies" / "a", "q-10.ipynb", "q.ipynb", "q-2.ipynb")
+    assert [file for _, file in found(tmp_path / "copies")] == ["a/q.ipynb", "a/q-2.ipynb", "a/q-10.ipynb"]
 
 
 def test_what_is_no_notebook_stands_in_where_there_is_none(tmp_path):
@@ -492,13 +465,7 @@ def test_links_are_never_followed(tmp_path):
     (subs / "root.ipynb").symlink_to("/etc/passwd")
     os.mkfifo(subs / "pipe.ipynb")
     got = {f.student: f for f in find(subs)}
-    assert {s: f.file for s, f in got.items()} == {
-        "bob": "bob/x.ipynb",
-        "eve": "",
-        "mal": "",
-        "root": "",
-        "pipe": "pipe.ipynb",
-    }
+    assert {s: f.file for s, f in got.items() if f.file} == {"bob": "bob/x.ipynb", "pipe": "pipe.ipynb"}
     assert all("link" in got[student].note for student in ("eve", "mal", "root"))
     (tmp_path / "way").symlink_to(subs)  # the instructor's own link is
     assert len(list(find(tmp_path / "way"))) == 5
@@ -591,9 +558,8 @@ def test_everybody_on_the_roster_comes_up(tmp_path):
     }  # fmt: skip
     (with_blanks,) = [f.student for f in got if f.file == " ann .ipynb"]
     assert re.fullmatch(r"ann \[\w{8}\]", with_blanks)
-    assert [(f.student, f.note) for f in got if not f.file] == [
-        (s, "Nothing was handed in.") for s in ("zoe", "\u202ebad")
-    ]
+    nothing = "Nothing was handed in."
+    assert [(f.student, f.note) for f in got if not f.file] == [("zoe", nothing), ("\u202ebad", nothing)]
     empty = tmp_path / "empty"
     empty.mkdir()
     assert len(list(find(empty, roster))) == 4
@@ -719,20 +685,15 @@ WRONG_SETTINGS = {
     "[points]\nleave_out = '03.attention'": "leave_out must be a list of tasks",
     "[points]\n'03.attention' = -1": '"03.attention" must be a number from 0 to 10000, not -1',
     "[points]\n'03.attention' = nan": "must be a number from 0 to 10000, not NaN",
-    "[points]\n'03.attention' = inf": "not Infinity",
-    "[points]\n'03.attention' = 1e999": "not 1E+999",
     "[points]\n'03.attention' = true": "not true",
-    "[points]\n'03.attention' = 'four'": "not 'four'",
     "[points]\n03.attention.x = 1": "must be a number from 0 to 10000, not {'x': 1}",
     "[late]\nper_day = 0.1": "[late] deadline is missing",
     "[late]\ndeadline = 2026-11-20T23:59:00": "with its offset from UTC, such as 2026-11-20T23:59:00+01:00 without quotes",
     "[time]\nzone = 'Berlin'": "not 'Berlin' (did you mean \"Europe/Berlin\"?)",
-    "[time]\nzone = 'EST'": "must be the name of a time zone such as \"Europe/Berlin\", not 'EST'",
     "[time]\nzone = ['Europe/Berlin']": "not ['Europe/Berlin']",
     "[time]\nzones = 'Europe/Berlin'": '[time] has no zones (did you mean "zone"?)',
     "[time]\nzone = 'Europe/Berlin'\n[late]\ndeadline = 2026-11-20": "with its offset",
     "[late]\ndeadline = '2026-11-20T23:59:00Z'": "not '2026-11-20T23:59:00Z'",
-    "[late]\ndeadline = 2026-11-20": "with its offset",
     LATE + "per_day = 10": "[late] per_day must be a number from 0 to 1, not 10",
     LATE + "grace = -1": "[late] grace must be a number from 0",
     LATE + "per_hour = 1": "[late] has no per_hour: it may hold deadline, per_day, grace, none_after",
@@ -784,11 +745,7 @@ def test_points_are_those_of_the_tasks_that_count():
     assert all(p.points == p.possible == TASKS[p.task].points and p.explanation == "" for p in points)
     settings = of_four(points={"03.attention": Decimal(4)}, leave_out={"03.causal_mask"})
     points = score(result("03", *passed), settings)
-    assert {p.task: p.points for p in points} == {
-        "03.padding_mask": 1,
-        "03.attention": 4,
-        "03.catch_wrong_attention": 1,
-    }
+    assert {p.task: p.points for p in points} == dict(zip([FOUR[0], *FOUR[2:]], [1, 4, 1], strict=True))
     for state in ("failed", "error", "not attempted", "missing", "not run"):
         wrong = score(result("03", *(replace(verdict, state=state) for verdict in passed)), Settings())
         assert all(p.points == 0 and p.possible == 1 for p in wrong)
@@ -862,10 +819,8 @@ def test_an_input_that_no_lesson_builds_costs_points_only_where_the_instructor_s
     (tmp_path / "class.toml").write_text("[hazards]\nshare = 0.8\n")
     share = read_settings(tmp_path / "class.toml").hazard_share
     points = score(right, of_four(hazard_share=share))[2]
-    assert (points.points, points.explanation) == (
-        0.8,
-        "80% of the points: right, but on an input that no lesson builds.",
-    )
+    assert points.points == 0.8
+    assert points.explanation == "80% of the points: right, but on an input that no lesson builds."
     (tmp_path / "class.toml").write_text("[hazards]\nshare = 2\n")
     with pytest.raises(SettingsError, match="share must be a number from 0 to 1, not 2"):
         read_settings(tmp_path / "class.toml")

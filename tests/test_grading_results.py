@@ -37,43 +37,11 @@ TASKS = [
 AT = datetime(2026, 11, 20, 13, 5, 7, 250_000, tzinfo=timezone(timedelta(hours=1)))
 FORMULA = set("=+-@＝＋－＠﹦﹢﹣﹫⁼⁺⁻−")
 HOSTILE = [
-    *(
-        "=1+1",
-        "+cmd|' /C calc'!A0",
-        "-2+3",
-        "@SUM(A1)",
-        "\t=1",
-        "\r=1",
-        "\n=1",
-        "  =1",
-        "\u00a0=1",
-        "\ufeff=1",
-        "\u200b\u2060=1",
-    ),
-    *(
-        "＝1",
-        "＋1",
-        "－1",
-        "＠x",
-        "﹦1",
-        '"=1',
-        "a;=1+1",
-        'a;""=1',
-        "a; =HYPERLINK(1)",
-        "a\t=1",
-        "a\r\nb,=1\n=2",
-        '","=1',
-    ),
-    *(
-        "nul\0inside",
-        "half \ud800 pair",
-        "\u202egnp.exe",
-        "\x1b[31mred",
-        "\u2028=1",
-        "</script><img src=x onerror=alert(1)>",
-    ),
-    *("x" * 100_000, ";=" * 50_000, "e\u0301" * 20, ""),
-]
+    "=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "  =1", "\u00a0=1", "\ufeff=1", "\u200b\u2060=1",
+    "＝1", "＋1", "－1", "＠x", "﹦1", '"=1', "a;=1+1", 'a;""=1', "a; =HYPERLINK(1)", "a\t=1", "a\r\nb,=1\n=2", '","=1',
+    "nul\0inside", "half \ud800 pair", "\u202egnp.exe", "\x1b[31mred", "\u2028=1", "</script><img src=x onerror=alert(1)>",
+    "x" * 100_000, ";=" * 50_000, "e\u0301" * 20, "",
+]  # fmt: skip
 
 
 def shape(required, **properties):
@@ -156,12 +124,9 @@ def test_grades_hold_a_row_a_student_and_say_points_state_and_mistake_of_each_ta
 
 
 def test_what_is_said_of_a_student_has_a_column_each(tmp_path):
-    said = {
-        "late": "Late.",
-        "results": (replace(absent().results[0], remarks=("R", "r"), noticed=("N",), suspicions=("S",)),),
-    }
-    by_hand = (Points(TASKS[0].id, 1, 1, graded=0.5),)
-    stranger = replace(absent(), points=by_hand, stranger=True, resembled="ada", **said)
+    found = replace(absent().results[0], remarks=("R", "r"), noticed=("N",), suspicions=("S",))
+    by_hand = Points(TASKS[0].id, 1, 1, graded=0.5)
+    stranger = replace(absent(), points=(by_hand,), stranger=True, resembled="ada", late="Late.", results=(found,))
     _, [row] = records(written(tmp_path, [stranger])["grades.csv"])
     assert (row["late"], row["by hand"]) == ("Late.", f"{TASKS[0].id}: 1, graded 0.5")
     assert (row["remarks"], row["suspicions"]) == ("R | r", "S")
@@ -215,6 +180,15 @@ def test_of_what_is_missing_one_thing_is_said_and_a_page_of_files_lists_files(tm
     assert ("x.ipynb" in files) == (BROKEN in " ".join(said)) and "Nothing was handed in" not in files
 
 
+def test_of_two_notebooks_with_as_many_answers_the_last_is_graded(tmp_path):
+    with Journal(tmp_path) as journal:
+        journal.begin(2**100, "")
+        for key, file in (("00" * 32, "a.ipynb"), ("11" * 32, "b.ipynb")):
+            journal.add(Result(key, "ada", file, "02", verdicts=(Verdict("02.softmax", "failed"),)))
+        (ada,) = graded_class(journal, ["00" * 32, "11" * 32], {}, Settings(), ["02"], {})
+    assert [result.file for result in ada.results] == ["b.ipynb"]
+
+
 LATE = Settings(deadline=AT, per_day=Decimal("0.1"))
 
 
@@ -256,14 +230,13 @@ def test_nbgrader_has_its_exporters_columns_and_a_row_a_lesson(tmp_path):
     assert nobody[7:] == ["0", "0", "0", "6"]
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_nbgraders_scores_add_up_to_the_total(tmp_path, seed):
-    chance = random.Random(seed)
-    points = [chance.choice([0, 0.33, 0.5, 1]) for _ in TASKS]
-    student = one(lost=round(chance.random() * 3, 2), points=points)
-    scores = [float(row["score"]) for row in records(written(tmp_path, [student])["nbgrader.csv"])[1]]
-    assert sum(scores) == pytest.approx(student.total, abs=0.0101)
-    assert min(scores) >= 0
+def test_nbgraders_scores_add_up_to_the_total(tmp_path):
+    chance = random.Random(0)
+    for _ in range(20):
+        points = [chance.choice([0, 0.33, 0.5, 1]) for _ in TASKS]
+        student = one(lost=round(chance.random() * 3, 2), points=points)
+        scores = [float(row["score"]) for row in records(written(tmp_path, [student])["nbgrader.csv"])[1]]
+        assert sum(scores) == pytest.approx(student.total, abs=0.0101) and min(scores) >= 0
 
 
 @pytest.mark.parametrize(
@@ -335,12 +308,8 @@ def test_ags_takes_each_score(tmp_path):
     for score in scores:
         jsonschema.Draft202012Validator(AGS).validate(score)
     assert [score["userId"] for score in scores] == ["u-1", "bo", "nobody", "nothing counts"]
-    assert [(score.get("scoreGiven"), score.get("scoreMaximum")) for score in scores] == [
-        (8.25, 10),
-        (0, 10),
-        (0, 10),
-        (None, None),
-    ]
+    given = [(score.get("scoreGiven"), score.get("scoreMaximum")) for score in scores]
+    assert given == [(8.25, 10), (0, 10), (0, 10), (None, None)]
     assert [score["activityProgress"] for score in scores] == ["Completed", "Completed", "Initialized", "Initialized"]
     assert {score["gradingProgress"] for score in scores} == {"FullyGraded"}
     assert scores[0]["comment"] == "8 of 10 tasks passed."
@@ -431,8 +400,8 @@ def test_two_students_never_share_a_file_on_any_system(students):
 
 @pytest.mark.parametrize(
     "student",
-    ["Anna", "ANNA", "../../etc/passwd", "a/b", "a\\b", "..", ".hidden", "-rf", "con", "NUL.txt", "lpt1.x", "index"]
-    + ["a" * 300, "ada\n", "\ud800", "\u202e", "anna-0123456789", "é", "明日香", "C:x"],
+    ["Anna", "../../etc/passwd", "a\\b", "..", ".hidden", "-rf", "con", "NUL.txt", "lpt1.x", "index"]
+    + ["a" * 300, "ada\n", "\ud800", "\u202e", "anna-0123456789", "明日香", "C:x"],
 )
 def test_a_name_that_cannot_be_a_files_is_changed_and_carries_its_hash(student):
     name = results.file_name(student)

@@ -18,8 +18,10 @@ from pathlib import Path
 import patience
 import psutil
 import pytest
+from handed_in import ATTENTION, CAUSAL, PADDING, caged, notebook
 
 from course_utils.base.errors import CourseError
+from course_utils.commands import main
 from course_utils.grading.cage import locks
 from course_utils.grading.grade import grade_class, what_to_grade
 from course_utils.grading.judging import pool
@@ -30,39 +32,21 @@ from course_utils.grading.keeping.journal import NAME, Journal, JournalError
 from course_utils.grading.keeping.record import Result
 from course_utils.grading.reading.submissions import Found, find
 
-pytestmark = pytest.mark.skipif(
-    not locks.available().safe, reason="this machine gives no locks: grade on Linux 5.13 or later"
-)
+pytestmark = caged
 
 SEED = 2**127 + 20
 PATIENCE = patience.SECONDS
 
 # Slow enough to be killed on the way.
 SETUP = "import time, torch\ntime.sleep(0.4)\nfrom course_utils.models.attention import attention as reference\n"
-PADDING = "def padding_mask(lengths, size):\n    return torch.arange(size) < lengths[:, None]\n"
-CAUSAL = "def causal_mask(size):\n    return torch.ones(size, size, dtype=torch.bool).tril()\n"
 UNSCALED = """def attention(query, key, value, mask=None):
     weights = (query @ key.transpose(0, 1)).softmax(-1)
-    return weights @ value, weights
-"""
-ATTENTION = """def attention(query, key, value, mask=None):
-    scores = query @ key.mT
-    if mask is not None:
-        scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
-    weights = scores.softmax(-1)
-    weights = weights if mask is None else weights * mask
     return weights @ value, weights
 """
 STUB = "def catch_wrong_attention(candidate):\n    raise NotImplementedError\n"
 ALWAYS = "def catch_wrong_attention(candidate):\n    return True\n"
 LEAVES = "import os\ndef causal_mask(size):\n    os._exit(0)\n"
 RENAMED = CAUSAL.replace("causal_mask", "causal_masks")
-
-
-def notebook(*sources):
-    """The text of a notebook with these code cells."""
-    cells = [{"cell_type": "code", "metadata": {}, "outputs": [], "source": source} for source in sources]
-    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells})
 
 
 @pytest.fixture(scope="session")
@@ -300,19 +284,9 @@ def test_times_are_those_of_the_first_beginning(tmp_path):
 
 @pytest.mark.parametrize(
     "foreign",
-    [
-        b"a,b\n1,2\n",
-        b"{}\n",
-        b"[]\n",
-        b"5\n",
-        b"\0" * 99,
-        b"x",
-        b'{"journal":1}\n',
-        b"[" * 99_999 + b"\n",
-        b'{"journal":' + b" " * 2**24,
-    ],
+    [b"a,b\n1,2\n", b"{}\n", b"[]\n", b"5\n", b"\0" * 99, b"x", b'{"journal":1}\n', b"[" * 99_999 + b"\n", b'{"journal":' + b" " * 2**24],
     ids=["table", "object", "list", "number", "zeros", "text", "half", "deep", "endless"],
-)
+)  # fmt: skip
 def test_a_file_that_is_no_journal_is_left_as_it_is(tmp_path, foreign):
     (tmp_path / NAME).write_bytes(foreign)
     with pytest.raises(JournalError, match="something else than a grading's results"), Journal(tmp_path):
@@ -355,44 +329,34 @@ def test_a_disk_that_is_full_in_the_middle_of_a_line_costs_no_earlier_one(tmp_pa
 
 
 @pytest.mark.parametrize(
-    "options, sentence",
+    "line, sentence",
     [
-        (["--lessons", "99"], "there is no lesson '99' with tasks"),
-        (["--workers", "0"], "--workers must be 1 or more, not 0"),
-        (["--seed", "x"], "argument --seed"),
-        (["--out", "."], "--out is the folder of the submissions"),
-        (["--out", "empty/a_file"], "cannot be written"),
-        (["--out", "/proc/results"], "cannot be written"),
-        (["--roster", "none.csv"], "none.csv cannot be read"),
-        (["--settings", "none.toml"], "none.toml cannot be read"),
+        (". --lessons 99", "there is no lesson '99' with tasks"),
+        (". --workers 0", "--workers must be 1 or more, not 0"),
+        (". --seed x", "argument --seed"),
+        (". --out .", "--out is the folder of the submissions"),
+        (". --out empty/a_file", "cannot be written"),
+        (". --out /proc/results", "cannot be written"),
+        (". --roster none.csv", "none.csv cannot be read"),
+        (". --settings none.toml", "none.toml cannot be read"),
+        ("hollow", "holds no submissions"),
+        ("nowhere", "cannot be listed"),
     ],
 )
-def test_a_wrong_word_is_one_sentence(tmp_path, monkeypatch, capsys, options, sentence):
-    from course_utils.commands import main
-
+def test_a_wrong_word_is_one_sentence_and_leaves_nothing(tmp_path, monkeypatch, capsys, line, sentence):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.ipynb").write_text(notebook(SETUP))
+    (tmp_path / "hollow").mkdir()
     (tmp_path / "empty").mkdir()
     (tmp_path / "empty" / "a_file").touch()
-    assert main(["grade", ".", "--out", "results", *options]) == 2
-    said = capsys.readouterr().err.removeprefix("Looking through . …\n")
+    folder, *options = line.split()
+    assert main(["grade", folder, "--out", "results", *options]) == 2
+    said = capsys.readouterr().err.removeprefix(f"Looking through {folder} …\n")
     assert said.startswith("course: ") and sentence in said and said.count("\n") == 1
     assert not (tmp_path / "results").exists()
 
 
-@pytest.mark.parametrize("where, sentence", [("empty", "holds no submissions"), ("nowhere", "cannot be listed")])
-def test_no_submissions_are_one_sentence_and_leave_nothing(tmp_path, capsys, where, sentence):
-    from course_utils.commands import main
-
-    (tmp_path / "empty").mkdir()
-    assert main(["grade", str(tmp_path / where), "--out", str(tmp_path / "results")]) == 2
-    assert sentence in capsys.readouterr().err
-    assert not (tmp_path / "results").exists()
-
-
 def test_a_sign_of_life_comes_before_what_takes_seconds_to_import(tmp_path, capsys, monkeypatch):
-    from course_utils.commands import main
-
     monkeypatch.setitem(sys.modules, "course_utils.grading.grade", None)  # importing it fails
     assert main(["grade", str(tmp_path), "--out", str(tmp_path / "results")]) == 2
     assert capsys.readouterr().err.startswith(f"Looking through {tmp_path.as_posix()} …\ncourse: ")
@@ -406,19 +370,14 @@ def test_results_among_the_submissions_are_no_submissions(tmp_path):
     assert [found.student for found in what.found] == ["a"]
 
 
-@pytest.mark.thorough
-def test_a_program_can_grade_a_class(tmp_path):
+def test_a_program_can_grade_a_class(tmp_path, graded_here):
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "ada.ipynb").write_text(notebook("import torch", PADDING, CAUSAL), encoding="utf-8")
     steps, begun = [], []
-    told = {"workers": 1, "begin": begun.append, "step": lambda: steps.append(1)}
-    done = grade_class(tmp_path / "in", tmp_path / "out", **told)
-    assert (done.files, done.new, done.lessons, done.handed_in, done.problems) == (1, 1, ["03"], 1, 0)
-    assert len(begun[0].found) == len(steps) == 1 and "ada" in (tmp_path / "out" / "grades.csv").read_text(
-        encoding="utf-8-sig"
-    )
-    again = grade_class(tmp_path / "in", tmp_path / "out", **told)
-    assert (again.files, again.new, len(steps)) == (1, 0, 2)
+    for new in (1, 0):
+        done = grade_class(tmp_path / "in", tmp_path / "out", begin=begun.append, step=lambda: steps.append(1))
+        assert (done.files, done.new, done.lessons, done.handed_in, done.problems) == (1, new, ["03"], 1, 0)
+    assert len(begun[0].found) == 1 and len(begun) == len(steps) == 2
     with pytest.raises(CourseError, match="there is no lesson '99' with tasks"):
         grade_class(tmp_path / "in", tmp_path / "out", lessons=["99"])
 
@@ -449,19 +408,9 @@ def test_verdicts_are_kept_for_the_bytes_that_were_graded(tmp_path, graded_here,
 def test_what_decides_on_verdicts_is_read_from_imports():
     """A journal's results are taken anew when any of these changes, and stay when only what is written from them does."""
     decides = {path.relative_to(locks.PACKAGE).as_posix() for path in decides_on_verdicts()}
-    assert {
-        "lessons/shared/properties.py",
-        "lessons/lesson_04/_scores.py",
-        "lessons/lesson_02/softmax.py",
-        "models/attention.py",
-    } <= decides
-    assert {
-        "checks/judge.py",
-        "checks/compare.py",
-        "checks/running/run.py",
-        "grading/cage/fork_server.py",
-        "base/trees.py",
-    } <= decides
+    of_lessons = {f"lessons/{file}.py" for file in ("shared/properties", "lesson_04/_scores", "lesson_02/softmax")}
+    of_checks = {f"checks/{file}.py" for file in ("judge", "compare", "running/run")}
+    assert of_lessons | of_checks | {"models/attention.py", "grading/cage/fork_server.py", "base/trees.py"} <= decides
     assert not [path for path in decides if path.startswith(("grading/writing/", "commands/", "training/", "learner/"))]
 
 

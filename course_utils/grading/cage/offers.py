@@ -23,9 +23,8 @@ class Offers:
     def __init__(self):
         self.missed = False
         names = [path.relative_to(PACKAGE.parent).with_suffix("") for room in ROOMS for path in _files(room)]
-        self._names = {
-            ".".join(name.parts).removesuffix(".__init__") for name in names
-        }  # listed before the folders are closed
+        # Listed before the folders are closed.
+        self._names = {".".join(name.parts).removesuffix(".__init__") for name in names}
 
     def find_spec(self, name, path=None, target=None):
         """Return how a module of these rooms is made; None for any other name, which others find."""

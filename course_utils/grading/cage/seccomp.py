@@ -68,9 +68,8 @@ def supported() -> bool:
     """Return whether this kernel takes filters and this machine's calls are listed here."""
     if platform.system() != "Linux" or platform.machine() not in MACHINES:
         return False
-    libc().prctl(
-        PR_SET_SECCOMP, SECCOMP_MODE_FILTER, None, 0, 0
-    )  # none is at address 0: EFAULT where filters are known
+    # None is at address 0: EFAULT where filters are known.
+    libc().prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, None, 0, 0)
     return ctypes.get_errno() == errno.EFAULT
 
 

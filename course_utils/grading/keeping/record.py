@@ -141,9 +141,8 @@ class Person:
     student: str  # the identifier, unique in a class
     name: str = ""
     email: str = ""
-    other: dict[str, str] = field(
-        default_factory=dict
-    )  # the roster's further columns, such as "SIS Login ID", "Section"
+    # The roster's further columns, such as "SIS Login ID", "Section".
+    other: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,8 @@ from course_utils.lessons import tasks
 
 PROMPT = re.compile(r"#+ *(?:[^`\n]*`)?(\d\d\.\w{1,60})\b")  # begins the text of a prompt
 BUILT = re.compile("[0-9a-f]{12}")  # the name of a cell that the build has made; other programs choose others
-RELEASED = re.compile(
-    r"\]\(https?://[^()\s]{1,200}/blob/main/"
-)  # what `course release` makes of a link out of the folder
+# What `course release` makes of a link out of the folder.
+RELEASED = re.compile(r"\]\(https?://[^()\s]{1,200}/blob/main/")
 
 
 def altered(titled: Iterable[tuple[str, str]], code: Iterable[str], lesson: str) -> list[str]:

@@ -50,9 +50,8 @@ def read_overrides(path: Path, students: set[str], settings: Settings) -> dict[s
     known = known_ids() + in_words
     for line, row in records(path, "The file of overrides", COLUMNS):
         where, spelt, task = f"{path}, line {line}", fit(row["student"]), row["task"]
-        student = next(
-            (name for name in (from_cell(spelt), spelt) if name in students), spelt
-        )  # as our tables spell it
+        # As our tables spell it.
+        student = next((name for name in (from_cell(spelt), spelt) if name in students), spelt)
         if student not in students:
             like = did_you_mean(student, students)
             raise OverrideError(f'{where}: "{student}" is not on the roster and has handed in nothing{like}.')

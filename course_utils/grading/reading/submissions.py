@@ -42,9 +42,8 @@ class Found:
     path: Path  # absolute; the student's folder where there is no file
     file: str  # path below the folder of submissions with "/", fit to be shown; "" where there is none
     note: str = ""  # why there is no file, or what was left out, as a sentence
-    content: bytes | str | None = field(
-        default=None, repr=False
-    )  # its bytes, or why it cannot be read; None: not read yet
+    # Its bytes, or why it cannot be read; None: not read yet.
+    content: bytes | str | None = field(default=None, repr=False)
 
 
 def find(folder: Path, roster: dict[str, Person] | None = None, skip: Iterable[Path] = ()) -> Iterator[Found]:

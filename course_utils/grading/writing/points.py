@@ -14,9 +14,8 @@ from course_utils.grading.reading.overrides import NONE, Override
 from course_utils.grading.reading.settings import Settings, written_out
 
 CENT = Decimal("0.01")
-BEGIN = datetime(
-    1970, 1, 1, tzinfo=timezone.utc
-)  # differences from it are in real hours, whatever the clocks do in between
+# Differences from it are in real hours, whatever the clocks do in between.
+BEGIN = datetime(1970, 1, 1, tzinfo=timezone.utc)
 MARKED_LATE = (
     "Canvas marks what you handed in as late, but does not say when it came in: no points are taken off for that."
 )
@@ -76,9 +75,8 @@ def graded(
         marked_late: whether Canvas calls it late. Without a time that costs nothing, and is said.
     """
     results = sorted(results, key=lambda result: (result.lesson == "", result.lesson))
-    counted = [
-        result for result in results if not (result.file and result.problem)
-    ]  # such a file is for no lesson that counts
+    # A file that could not be graded is for no lesson that counts.
+    counted = [result for result in results if not (result.file and result.problem)]
     in_words = {question.id for question in settings.written}
     by_task = {p.task: _by_hand(p, override, in_words) for result in counted for p in score(result, settings)}
     earned = sum((Decimal(str(points.points)) for points in by_task.values()), Decimal(0))
