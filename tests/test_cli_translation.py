@@ -1,4 +1,4 @@
-"""Holds `course train`, `translate` and `evaluate` to what they promise, each wrong use to one sentence, and the README and the docs to both.
+"""Holds `course train`, `translate` and `evaluate` to what they promise, each wrong use to one sentence, and the docs to the settings.
 
 Not here: training itself (`test_training.py`), the search (`test_decoding.py`), the other commands (`test_cli.py`).
 """
@@ -23,7 +23,6 @@ import torch
 
 from course_utils import commands
 from course_utils.base.errors import CourseError
-from course_utils.commands import _trained
 from course_utils.commands import train as train_command
 from course_utils.commands import translate as translate_command
 from course_utils.data.download import DataError
@@ -35,14 +34,7 @@ from course_utils.models import files
 from course_utils.training import corpus, processes
 from course_utils.training import device as devices
 from course_utils.training.corpus import load_pairs
-from course_utils.training.settings import (
-    KINDS,
-    Settings,
-    load_preset,
-    make_settings,
-    preset_names,
-    setting_defaults,
-)
+from course_utils.training.settings import KINDS, Settings, load_preset, make_settings, preset_names, setting_defaults
 from course_utils.translation import scores, translate, unread
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -117,31 +109,21 @@ SOURCES = "the old dogs near my house followed your quiet friend\n\n  dogs saw\t
 
 
 # --- course train
-def test_train_says_what_it_does_and_what_comes_next(course, here, monkeypatch):
-    shutil.rmtree("runs")
+def test_train_says_what_it_does_and_what_comes_next_and_takes_a_new_folder(course):
     printed = course("train", "attention", *TINY, "--threads", 1)
     first, where, validation, last = printed.splitlines()
     assert re.fullmatch(r"Training attention on the generated world: the CPU, 1 thread, (bf16|fp32)\..*", first)
-    assert where == "Run folder: runs/attention-world-1"
+    assert where == "Run folder: runs/attention-world-2"
     loss, bleu = re.fullmatch(
         r"Validation: loss (\d\.\d{3}) a token, BLEU (\d+\.\d) \(greedy search\)\.", validation
     ).groups()
-    assert "`course translate --model runs/attention-world-1`" in last
+    assert "`course translate --model runs/attention-world-2`" in last
 
-    model, subwords = files.load_model("runs/attention-world-1")
-    settings = make_settings(json.loads(Path("runs/attention-world-1/settings.json").read_text()))
+    model, subwords = files.load_model("runs/attention-world-2")
+    settings = make_settings(json.loads(Path("runs/attention-world-2/settings.json").read_text()))
     val = load_pairs(settings, "val")
     assert float(bleu) == round(scores.bleu(translate.translate(model, subwords, val.sources, 1), val.targets).score, 1)
     assert 4 < float(loss) < 8
-
-
-def test_each_run_gets_a_folder_of_its_own(course, here):
-    shutil.rmtree("runs")
-    (here / "runs" / "transformer-world-1").mkdir(parents=True)
-    assert "runs/transformer-world-2\n" in course("train", "transformer", *TINY)
-    assert "Run folder: mine here\n" in course("train", "transformer", *TINY, "--run", "mine here")
-    assert "course translate --model 'mine here'`" in course.printed
-    assert sorted(path.name for path in (here / "runs").iterdir()) == ["transformer-world-1", "transformer-world-2"]
 
 
 def test_settings_are_a_presets_then_the_options_then_each_set():
@@ -175,11 +157,12 @@ def test_values_are_read_as_toml_or_as_they_stand(text, value):
 @pytest.mark.parametrize("fast", [True, False])
 def test_without_fast_bf16_the_same_command_goes_on_in_fp32_and_says_so(course, monkeypatch, fast):
     monkeypatch.setattr(devices, "cpu_is_fast_in_bf16", lambda: fast)
-    printed = course("train", "seq2seq", *TINY, "--run", "run")
+    printed = course("train", "seq2seq", *TINY, "--run", "a run")
+    assert "Run folder: a run\n" in printed and "course translate --model 'a run'`" in printed
     assert ("not faster in bf16, so the run goes on in fp32" in printed) is not fast
     precision = "bf16" if fast else "fp32"
     assert f"thread{'s' * (torch.get_num_threads() > 1)}, {precision}." in printed
-    assert json.loads(Path("run/environment.json").read_text())["precision"] == precision
+    assert json.loads(Path("a run/environment.json").read_text())["precision"] == precision
 
 
 @pytest.mark.parametrize(
@@ -358,20 +341,6 @@ def test_nothing_of_a_strangers_model_moves_the_terminal(course, here, monkeypat
 def test_the_settings_of_a_strangers_model_are_measured_on_or_told(complaint, here, settings, words):
     stranger(here / "theirs", {"settings": settings})
     assert words in complaint("evaluate", "--model", "theirs")
-
-
-def test_a_strangers_huge_model_is_told_at_once(complaint, here):
-    stranger(here / "theirs", encoder_layers=10**6)
-    for command in ("translate", "evaluate"):
-        assert (
-            complaint(command, "--model", "theirs")
-            == "theirs/model.json asks for encoder_layers 1,000,000: at most 200 are made"
-        )
-
-
-def test_words_are_separated_by_single_spaces():
-    Path("lines.txt").write_bytes("\ufeffthe\t old\u00a0dogs \r\n \n\ufeffx\x0by".encode())
-    assert list(_trained.lines("lines.txt")) == ["the old dogs", "", "\ufeffx y"]
 
 
 def test_in_a_terminal_each_line_is_asked_for_and_answered_at_once(monkeypatch, capsys):
@@ -568,15 +537,10 @@ def test_the_options_choose_other_data(course, monkeypatch):
         ("train attention --preset gpu", "there is no preset 'gpu' for attention: name one of laptop, world"),
         ("train attention --data mars", "data must be one of world, multi30k, not 'mars'"),
         ("train attention --data multi30k --pair en-xx", "pair must be one of en-de"),
-        ("train attention --set colour=red", "there is no setting 'colour': the settings are kind"),
         ("train attention --set rate.peak=1", "there is no setting 'rate.peak': the settings are kind"),
         ("train attention --set width=64", "'width' (perhaps model.width is meant): the settings are kind"),
         ("train attention --set modle.width=64", "'modle.width' (perhaps model.width is meant): the settings are kind"),
         ("train attention --set model.rate=1", "'model.rate' (perhaps rate is meant): the settings are model.width"),
-        (
-            "train transformer --set model.widht=64",
-            "there is no setting 'model.widht' (perhaps model.width is meant): the settings are model.width, model.heads",
-        ),
         (
             "train seq2seq --set model.attention=luong",
             "there is no setting 'model.attention': the settings are model.w",
@@ -584,11 +548,6 @@ def test_the_options_choose_other_data(course, monkeypatch):
         (
             "train attention --set model.width=abc",
             "the setting model.width must be a whole number such as 256, not 'abc'",
-        ),
-        ("train attention --set model.width=", "the setting model.width must be a whole number such as 256, not ''"),
-        (
-            "train attention --set model.width=2.5",
-            "the setting model.width must be a whole number such as 256, not 2.5",
         ),
         ("train attention --set model.dropout=x", "the setting model.dropout must be a number such as 0.2, not 'x'"),
         ("train transformer --set model.tied=5", "the setting model.tied must be true or false, not 5"),
@@ -598,41 +557,26 @@ def test_the_options_choose_other_data(course, monkeypatch):
             "the setting model must be a table, of which you name one setting at a time",
         ),
         ("train transformer --set kind=[1]", "kind must be one of seq2seq, attention, transformer, not [1]"),
-        (
-            "train attention --set world.agreement=maybe",
-            "the setting world.agreement must be true or false, not 'maybe'",
-        ),
-        ("train attention --set world.longest=abc", "the setting world.longest must be a whole number such as 12, not"),
         ("train attention --set rate", "--set expects NAME=VALUE, such as rate=2e-3 or model.width=64, not 'rate'"),
-        ("train attention --set rate=fast", "the setting rate must be a number such as 0.002, not 'fast'"),
         (
             "train attention --set world.planets=9",
             "there is no setting 'world.planets': the settings are world.pairs, world.shortest",
         ),
-        (
-            "train attention --set world.pairs=2.5",
-            "the setting world.pairs must be a whole number such as 20000, not 2.5",
-        ),
         ("train transformer --set world.pairs=9 --set model.width=30", "30 is not one of 4"),
-        ("train transformer --set world.pairs=9 --set model.width=0", "width must be at least 1, not 0"),
-        ("train transformer --set world.pairs=9 --set model.decoder_layers=0", "decoder_layers must be at least 1"),
-        ("train attention --set world.pairs=9 --set model.encoder_hidden=0", "encoder_hidden must be at least 1"),
         ("train transformer --set world.pairs=9 --set batch_tokens=4", "a sentence has"),
         (
             "train transformer --precision fp8",
             "precision must be auto, fp32 or bf16, not 'fp8'|precision must be one of",
         ),
         ("train transformer --device cuda", "device cuda was named, but this machine has 0 GPUs"),
-        ("train transformer --device tpu", "device must be auto, cpu, cuda or cuda:N, not 'tpu'"),
-        ("train transformer --epochs 0", "epochs must be more than 0, not 0.0"),
         ("train transformer --seed one", "invalid int value: 'one'"),
         ("train transformer --threads 0", "expected a whole number of at least 1, not '0'"),
         ("train --resume none", "there is no run in none: name the folder of one, or start it without --resume"),
         (
-            "train seq2seq --run runs/seq2seq-world-1",
+            "train seq2seq --run runs/seq2seq-world-1 --set world.pairs=9",
             "already holds a run: resume it with --resume, or name another folder",
         ),
-        ("train seq2seq --run file/run", "json can't be written (Not a directory)"),
+        ("train seq2seq --run file/run --set world.pairs=9", "json can't be written (Not a directory)"),
         (
             "translate --model none",
             "there is no model 'none', neither a folder nor one of the course: name one of runs/",
@@ -648,12 +592,10 @@ def test_the_options_choose_other_data(course, monkeypatch):
         ("translate --model runs/attention-world-1 .", "cannot use .: Is a directory"),
         ("translate --model runs/attention-world-1 --width 0", "expected a whole number of at least 1, not '0'"),
         ("translate --model runs/attention-world-1 --alpha nan", "expected a number of at least 0, not 'nan'"),
-        ("translate --model runs/attention-world-1 --device cuda", "this machine has 0 GPUs that PyTorch can use"),
         (
             "evaluate --model runs/attention-world-1 --split train2",
             "split must be one of train, val, test, not 'train2'",
         ),
-        ("evaluate --model runs/attention-world-1 --data mars", "data must be one of world, multi30k, not 'mars'"),
         ("evaluate --data multi30k --pair en-en --hypotheses file", "pair must be one of en-de"),
         ("evaluate --hypotheses file --split val test", "are files of one split, not of 2: name one split"),
     ],
@@ -699,21 +641,6 @@ def test_a_line_too_long_is_named_after_those_before_it(course, complaint, monke
     assert course.printed == before
 
 
-def test_other_errors_than_ours_keep_their_way_to_be_found(capsys, monkeypatch):
-    def broken(options):
-        torch.manual_seed("one")
-        int("x" * 3)
-
-    monkeypatch.setattr(train_command, "run", broken)
-    assert commands.main(["train"]) == 2
-    assert "something went wrong" in capsys.readouterr().err
-    monkeypatch.setattr(
-        train_command, "run", lambda options: np.zeros(3).reshape(2)
-    )  # numpy's ValueError: no course frame raised it
-    assert commands.main(["train"]) == 2
-    assert "something went wrong (ValueError" in capsys.readouterr().err
-
-
 # --- what the commands compute
 def test_alignment_error_rate_by_hand():
     weights = [
@@ -757,27 +684,6 @@ def test_reading_its_own_translation_a_model_attends_as_when_it_wrote_it(kind):
         np.testing.assert_allclose(one.weights, other.weights, atol=1e-5)
 
 
-@pytest.mark.parametrize("kind", ["attention", "transformer"])
-def test_a_words_attention_is_the_mean_of_its_subwords_on_the_sum_of_the_others(kind):
-    pairs = generate_translations(70, 5)
-    subwords = Subwords.train(pairs.sources + pairs.targets, 300)
-    model = untrained(kind, subwords)
-    for text, target, found in zip(
-        pairs.sources, pairs.targets, translate.align_pairs(model, subwords, pairs.sources, pairs.targets), strict=True
-    ):
-        source_row, target_row = subwords.encode([text, target])
-        with torch.no_grad():
-            (expected,) = model.attention(torch.tensor([[*source_row, 2]]), torch.tensor([[1, *target_row]]))
-        assert found.weights.shape == (len(target.split()), len(text.split()))
-        assert (found.weights.sum(1) <= 1 + 1e-5).all()
-        of_source, of_target = subwords.word_of(source_row), subwords.word_of(target_row)
-        t, s = len(found.target) - 1, len(found.source) // 2
-        rows = [row for row, word in enumerate(of_target) if word == t]
-        columns = [column for column, word in enumerate(of_source) if word == s]
-        by_hand = sum(expected[row, column].item() for row in rows for column in columns) / len(rows)
-        assert found.weights[t, s] == pytest.approx(by_hand, abs=1e-5)
-
-
 def test_aligning_leaves_the_model_as_it_was():
     _, subwords = files.load_model("runs/attention-world-1")
     model = untrained("attention", subwords).train()
@@ -792,8 +698,7 @@ def test_aligning_leaves_the_model_as_it_was():
     assert translate.align_pairs(seq2seq, subwords, ["dogs"], ["smadu"])[0].weights is None
 
 
-# --- README and presets
-PAGES = {"docs/translators.md": 13, "docs/measurements.md": 6}  # -> commands of this file on it
+# --- docs and presets
 
 
 def page(name):
@@ -801,32 +706,25 @@ def page(name):
 
 
 def commands_on(text):
-    """The lines of a page that train, translate or evaluate, from blocks and from the text."""
+    """The lines of a page that train, from blocks and from the text."""
     lines = [line for block in re.findall(r"```sh\n(.*?)```", text, re.S) for line in block.splitlines()]
     lines += [line.replace("\n", " ") for line in re.findall(r"`([^`]+)`", re.sub(r"```.*?```", "", text, flags=re.S))]
-    return [line for line in lines if re.search(r"\b(course|course_utils) (train|translate|evaluate) \S", line)]
+    return [line for line in lines if re.search(r"\b(course|course_utils) train \S", line)]
 
 
-@pytest.mark.parametrize("name, number", PAGES.items())
-def test_the_commands_in_the_docs_are_read_as_they_stand(name, number):
-    lines = commands_on(page(name))
-    assert len(lines) == number, "PAGES counts the commands, so that none is overlooked"
-    parser = commands.make_parser()
+def test_the_settings_in_the_docs_are_there():
+    text = page("docs/translators.md") + page("docs/measurements.md")
+    lines = [
+        *commands_on(text),
+        *(f"course train transformer {change}" for change in re.findall("`(--set .*?)`", text)),
+    ]
+    assert len(lines) > 10
     for line in lines:
-        words = shlex.split(line.split(" | ")[-1].split(" > ")[0], comments=True)
-        if words[0] == "torchrun":  # its last words are a module's name and the module's own
-            words = words[words.index("--") + 1 :]
-            assert words[0] == "course_utils"  # a package with a __main__
-        chosen = parser.parse_args(words[1:])
-        if chosen.command.__module__.endswith(".train") and not chosen.resume:
+        words = shlex.split(line, comments=True)
+        words = words[words.index("course_utils" if "course_utils" in words else "course") + 1 :]  # as torchrun has it
+        chosen = commands.make_parser().parse_args(words)
+        if not chosen.resume:
             train_command._settings(chosen)
-
-
-def test_the_settings_that_the_docs_change_are_there():
-    changes = re.findall(r"`--set ([^`]*)`", page("docs/translators.md"))
-    assert len(changes) == 5
-    for setting in changes:
-        train_command._settings(options("transformer", "--set", setting))
 
 
 def test_the_help_names_every_setting():
@@ -855,11 +753,6 @@ def test_the_docs_name_every_preset_with_its_kinds():
     for preset, kinds in re.findall(r"^\| `(\w+)`[^|]*\|[^|]*\| ([^|]*) \|", page("docs/translators.md"), re.M):
         named |= {(kind, preset) for kind in (KINDS if kinds == "all" else re.findall(r"`(\w+)`", kinds))}
     assert named == {(kind, preset) for kind in KINDS for preset in preset_names(kind)}
-
-
-def test_the_docs_name_every_kind():
-    kinds = re.findall(r"^\| `(\w+)` \| [^|]* \|$", page("docs/translators.md"), re.M)
-    assert tuple(kinds) == tuple(KINDS)
 
 
 @pytest.mark.parametrize("kind", KINDS)
