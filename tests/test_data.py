@@ -6,15 +6,16 @@ repository.
 """
 
 import contextlib
-import functools
 import hashlib
 import os
+import re
 import socket
 import subprocess
 import sys
 import threading
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -35,6 +36,7 @@ from course_utils.data.generated_reviews import (
     generate_reviews,
 )
 from course_utils.data.loading import load_reviews
+from course_utils.data.multi30k import MULTI30K_SPLITS
 from course_utils.data.reviews import NEGATIONS
 from course_utils.data.sst2 import SPLITS, load_sst2
 
@@ -81,10 +83,6 @@ class Handler(BaseHTTPRequestHandler):
         self._start()
         self.wfile.write(WORDS[:1000])
 
-    def _serve_wrong(self):
-        self._start(len(WORDS))
-        self.wfile.write(WORDS.replace(b"great", b"awful"))
-
     def _serve_missing(self):
         self._start(0, status=404)
 
@@ -96,7 +94,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.flush()
         self.server.closing.wait(20)
 
-    def _serve_together(self):  # waits for a second process, so that the two write at once
+    def _serve_together(self):  # waits for a second one, so that the two write at once
         with contextlib.suppress(threading.BrokenBarrierError):
             self.server.barrier.wait(20)
         self._start(len(WORDS))
@@ -185,10 +183,11 @@ def test_a_download_is_whole_cached_and_shown(server, monkeypatch, tmp_path, cap
         assert file.stat().st_mode & 0o777 == 0o644  # a class may share the cache
 
 
-def test_a_mirror_address_replaces_the_publisher(server, monkeypatch):
-    monkeypatch.setenv("COURSE_DATA_MIRROR", f"{server.address}/good/")
+@pytest.mark.parametrize(("way", "attempts"), [("good/", 1), ("recovers", 2)])
+def test_a_mirror_address_replaces_the_publisher_and_is_asked_twice(server, monkeypatch, way, attempts):
+    monkeypatch.setenv("COURSE_DATA_MIRROR", f"{server.address}/{way}")
     assert fetch(PATH).read_bytes() == WORDS
-    assert server.served == [f"/good/{PATH}"]
+    assert server.served == [f"/{way.strip('/')}/{PATH}"] * attempts
 
 
 @pytest.mark.parametrize(
@@ -196,7 +195,6 @@ def test_a_mirror_address_replaces_the_publisher(server, monkeypatch):
     [
         ("truncated", "the transfer broke off"),
         ("short", hashlib.sha256(WORDS[:1000]).hexdigest()[:12]),
-        ("wrong", SHA256[:12]),
         ("missing", "404"),
     ],
 )
@@ -210,13 +208,6 @@ def test_a_bad_download_is_one_sentence_and_leaves_nothing(server, monkeypatch, 
     assert files_below(tmp_path) == []
 
 
-def test_a_broken_download_is_tried_again(server, monkeypatch, tmp_path):
-    monkeypatch.setenv("COURSE_DATA_MIRROR", f"{server.address}/recovers")
-    assert fetch(PATH).read_bytes() == WORDS
-    assert len(server.served) == 2
-    assert len(files_below(tmp_path)) == 1
-
-
 @pytest.mark.parametrize("way", ["mute", "stalls"])
 def test_a_silent_server_is_given_up(server, monkeypatch, tmp_path, way):
     monkeypatch.setattr(download, "SECONDS_TO_ANSWER", 0.5)
@@ -228,13 +219,12 @@ def test_a_silent_server_is_given_up(server, monkeypatch, tmp_path, way):
     assert files_below(tmp_path) == []
 
 
-def test_no_network_fails_fast(monkeypatch, tmp_path):
-    start = time.monotonic()
+def test_no_network_is_said_and_a_damaged_file_in_the_cache_is_never_returned(monkeypatch, tmp_path):
+    damaged = write(tmp_path / "cache", WORDS[:-1])
     message = fetch_error()
-    assert time.monotonic() - start < 45
     assert "can't be reached" in message
     assert "go online, or name a mirror in COURSE_DATA_MIRROR" in message
-    assert files_below(tmp_path) == []
+    assert files_below(tmp_path) == [damaged]
 
 
 def test_a_look_up_that_hangs_does_not(monkeypatch):
@@ -250,28 +240,27 @@ def test_a_look_up_that_hangs_does_not(monkeypatch):
     assert time.monotonic() - start < 45
 
 
-@pytest.mark.parametrize("mirror", ["http://", "http://[broken", "https://a b.invalid"])
-def test_an_address_that_is_none(monkeypatch, mirror):
-    monkeypatch.setenv("COURSE_DATA_MIRROR", mirror)
-    assert "check COURSE_DATA_MIRROR" in fetch_error()
-
-
-def test_an_unknown_path_names_the_known_ones():
+def test_what_cannot_be_fetched_at_all(server, monkeypatch, tmp_path):
     assert PATH in fetch_error("toy/other.txt")
+    for mirror in ("http://", "http://[broken", "https://a b.invalid"):
+        monkeypatch.setenv("COURSE_DATA_MIRROR", mirror)
+        assert "check COURSE_DATA_MIRROR" in fetch_error()
+    (tmp_path / "cache" / PATH).mkdir(parents=True)
+    monkeypatch.setenv("COURSE_DATA_MIRROR", f"{server.address}/good")
+    assert "Expected to write" in fetch_error()
 
 
 # --- the cache
-@pytest.mark.parametrize("content", [b"", WORDS[:-1], WORDS[:-1] + b"!"])
-def test_a_damaged_file_in_the_cache_is_fetched_anew(server, monkeypatch, tmp_path, content):
+@pytest.mark.parametrize("content", [b"", WORDS[:-1] + b"!"])
+def test_a_damaged_file_in_the_cache_is_fetched_anew_and_an_intact_one_needs_no_writing(
+    server, monkeypatch, tmp_path, content
+):
     file = write(tmp_path / "cache", content)
     monkeypatch.setenv("COURSE_DATA_MIRROR", f"{server.address}/good")
     assert fetch(PATH) == file
     assert file.read_bytes() == WORDS
-
-
-def test_a_damaged_file_in_the_cache_is_never_returned(tmp_path):
-    write(tmp_path / "cache", WORDS[:-1])
-    assert "can't be reached" in fetch_error()
+    monkeypatch.setattr(download, "_can_write", lambda folder: False)
+    assert fetch(PATH) == file
 
 
 def test_a_cache_that_cant_be_written_is_replaced_by_a_temporary_one(server, monkeypatch, tmp_path, capsys):
@@ -290,18 +279,6 @@ def test_a_cache_that_cant_be_written_is_replaced_by_a_temporary_one(server, mon
     assert capsys.readouterr().out == ""
 
 
-def test_an_intact_file_needs_no_writing(monkeypatch, tmp_path):
-    monkeypatch.setattr(download, "_can_write", lambda folder: False)
-    file = write(tmp_path / "cache", WORDS)
-    assert fetch(PATH) == file
-
-
-def test_a_folder_in_the_files_place(server, monkeypatch, tmp_path):
-    (tmp_path / "cache" / PATH).mkdir(parents=True)
-    monkeypatch.setenv("COURSE_DATA_MIRROR", f"{server.address}/good")
-    assert "Expected to write" in fetch_error()
-
-
 FETCH_IN_A_PROCESS = f"""
 from course_utils.data import download, loading
 download.REGISTRY = {{{PATH!r}: ("", {SHA256!r})}}
@@ -309,14 +286,10 @@ print(download.fetch({PATH!r}).read_bytes().count(b"great"))
 """
 
 
-def test_processes_at_once_on_a_cold_cache(server, monkeypatch, tmp_path):
+def test_two_at_once_on_a_cold_cache(server, monkeypatch, tmp_path):
     monkeypatch.setenv("COURSE_DATA_MIRROR", f"{server.address}/together")
-    command = [sys.executable, "-c", FETCH_IN_A_PROCESS]
-    run = functools.partial(subprocess.Popen, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    for process in [run(command) for _ in range(2)]:
-        said, complaint = process.communicate(timeout=patience.SECONDS)
-        assert process.returncode == 0, complaint
-        assert said == "5000\n"
+    with ThreadPoolExecutor(2) as pool:
+        assert [file.read_bytes() for file in pool.map(fetch, [PATH] * 2)] == [WORDS] * 2
     assert files_below(tmp_path) == [tmp_path / "cache" / PATH]
 
 
@@ -391,9 +364,6 @@ def test_load_sst2_reads_rows(monkeypatch, tmp_path):
 def test_a_split_that_is_none(load):
     with pytest.raises(CourseError, match="split must be one of train, dev, test, not 'validation'"):
         load("validation")
-
-
-def test_a_preference_that_is_none():
     with pytest.raises(CourseError, match="prefer must be sst2 or generated, not 'imdb'"):
         load_reviews("train", prefer="imdb")
 
@@ -431,6 +401,10 @@ def test_load_reviews_never_mixes_two_worlds(monkeypatch, tmp_path, capsys):
     assert said.count("\n") == 1
     assert "generated reviews" in said
     assert "COURSE_DATA_MIRROR" in said
+    monkeypatch.setenv("COURSE_REAL_DATA", "1")  # as while lessons are built
+    loading._sst2.cache_clear()
+    with pytest.raises(DataError):
+        load_reviews("train")
 
 
 def test_load_reviews_without_a_network(monkeypatch, capsys):
@@ -457,6 +431,16 @@ def real_sst2(monkeypatch):
     monkeypatch.setenv("COURSE_DATA_MIRROR", MIRROR)
 
 
+def test_the_registry_names_files_at_a_fixed_commit():
+    texts = [f"{split}.{language}.gz" for split in MULTI30K_SPLITS for language in ("en", "de", "fr")]
+    names = {f"sst2/{split}.tsv" for split in SPLITS} | {f"multi30k/{text}" for text in texts}
+    assert set(REAL_REGISTRY) == names | {"shakespeare/input.txt"}
+    for path, (address, sha256) in REAL_REGISTRY.items():
+        assert re.match(r"https://raw.githubusercontent.com/[\w-]+/[\w-]+/[0-9a-f]{40}/", address)
+        assert address.endswith(f"/{Path(path).name}") and re.fullmatch("[0-9a-f]{64}", sha256)
+    assert len({sha256 for _, sha256 in REAL_REGISTRY.values()}) == len(REAL_REGISTRY)
+
+
 @pytest.mark.parametrize(("split", "size", "positive"), [("train", 6920, 3610), ("dev", 872, 444), ("test", 1821, 909)])
 def test_sst2_itself(real_sst2, split, size, positive):
     reviews = load_reviews(split)
@@ -471,15 +455,6 @@ def test_sst2_spells_negations_as_we_list_them(real_sst2):
     words = Counter(word for sentence in load_sst2("train").sentences for word in sentence)
     assert {word for word in NEGATIONS if not words[word]} == {"cannot"}  # there it is "can not"
     assert [word for word in words if word.endswith(("n't", "nt")) and word[:-3] in ("ca", "wo", "is", "do")] == []
-
-
-def test_the_registry_names_files_at_a_fixed_commit():
-    files = {path: entry for path, entry in REAL_REGISTRY.items() if path.startswith("sst2/")}
-    assert set(files) == {f"sst2/{split}.tsv" for split in SPLITS}
-    for path, (address, sha256) in files.items():
-        assert address.startswith("https://raw.githubusercontent.com/")
-        assert address.endswith(path.removeprefix("sst2"))
-        assert len(sha256) == 64
 
 
 # --- the generated world
@@ -554,42 +529,16 @@ def test_a_share_outside_0_to_1(name, share):
         generate_reviews(10, 0, **{name: share})
 
 
-def bags(reviews, vocabulary):
-    """Return the counts of words: N V."""
-    counts = torch.zeros(len(reviews), len(vocabulary))
-    for row, words in enumerate(reviews.sentences):
-        for word in words:
-            counts[row, vocabulary[word]] += 1
-    return counts
-
-
-def linear_accuracy(train, test) -> float:
-    """Train a logistic regression on the bags of one set; return its accuracy on the other."""
-    from sklearn.linear_model import LogisticRegression
-
-    words = sorted({word for sentence in train.sentences for word in sentence})
-    vocabulary = {word: column for column, word in enumerate(words)}
-    model = LogisticRegression(C=100, max_iter=1000)
-    model.fit(bags(train, vocabulary).numpy(), train.labels.numpy())
-    return model.score(bags(test, vocabulary).numpy(), test.labels.numpy())
-
-
-@pytest.mark.parametrize("negation", [0.2, 0.5, 0.8])
+@pytest.mark.parametrize("negation", [0.2, 0.3, 0.5, 0.8])
 def test_fact_a_the_ceiling_of_a_bag_of_words(negation):
-    train = generate_reviews(4000, 1, negation)
-    test = generate_reviews(4000, 2, negation)
-    ceiling = bag_of_words_ceiling(test)
+    reviews = generate_reviews(4000, 5, negation)
+    ceiling = bag_of_words_ceiling(reviews)
     assert ceiling == pytest.approx(1 - min(negation, 1 - negation) / 2, abs=0.02)
-    assert linear_accuracy(train, test) <= ceiling + 0.025  # three standard errors of luck
-
-
-def test_fact_a_the_ceiling_is_reached():
-    # With these numbers and a threshold of 0, "not" with a negative word is the one cell that is wrong.
+    # It is reached: with these numbers and a threshold of 0, "not" with a negative word is the one cell that is wrong.
     worth = {"not": -2, **dict.fromkeys(POSITIVE, 1), **dict.fromkeys(NEGATIVE, -1)}
-    reviews = generate_reviews(4000, 5, negation=0.3)
     score = torch.tensor([sum(worth.get(word, 0) for word in words) for words in reviews.sentences])
     accuracy = ((score > 0).long() == reviews.labels).float().mean().item()
-    assert accuracy == pytest.approx(bag_of_words_ceiling(reviews), abs=0.02)
+    assert negation > 0.5 or accuracy == pytest.approx(ceiling, abs=0.02)
 
 
 def test_fact_b_contrast_pairs_hold_the_same_bag_with_opposite_labels():
@@ -605,12 +554,6 @@ def test_fact_b_contrast_pairs_hold_the_same_bag_with_opposite_labels():
         assert [word in POSITIVE for word in opinions] == pair.labels.bool().tolist()
         assert bag_of_words_ceiling(pair) == 0.5
     assert 400 < first.labels.sum() < 600  # both orders occur
-
-
-def test_a_hundred_thousand_reviews_take_seconds():
-    start = time.process_time()
-    assert len(generate_reviews(100_000, 0, contrast=0.2)) == 100_000
-    assert time.process_time() - start < 45
 
 
 def test_four_cases_share_their_neutral_words_and_no_sum_gets_all_four_right():
@@ -629,12 +572,3 @@ def test_four_cases_share_their_neutral_words_and_no_sum_gets_all_four_right():
         scores = [sum(numbers[word] for word in words) for words in cases.sentences]
         right = (torch.tensor(scores) > 0) == cases.labels.bool()
         assert right.reshape(-1, 4).sum(1).max() <= 3
-
-
-def test_while_lessons_are_built_generated_reviews_do_not_stand_in(tmp_path, monkeypatch):
-    monkeypatch.setenv("COURSE_DATA_MIRROR", str(tmp_path / "nowhere"))
-    monkeypatch.setenv("COURSE_REAL_DATA", "1")
-    loading._sst2.cache_clear()
-    with pytest.raises(DataError):
-        load_reviews("train")
-    loading._sst2.cache_clear()

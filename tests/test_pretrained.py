@@ -15,7 +15,7 @@ from safetensors import safe_open
 
 from course_utils import commands
 from course_utils.base.errors import CourseError
-from course_utils.data.download import REGISTRY, DataError
+from course_utils.data.download import DataError
 from course_utils.data.measured import measured_once
 from course_utils.data.multi30k import load_multi30k
 from course_utils.data.shakespeare import CHARACTERS, ENDS, load_shakespeare
@@ -112,14 +112,6 @@ def test_without_the_plays_one_sentence_says_so(monkeypatch, tmp_path):
         load_shakespeare("val")
     with pytest.raises(CourseError, match="split must be one of train, val, test, not 'dev'"):
         load_shakespeare("dev")
-
-
-def test_the_plays_are_downloaded_from_a_fixed_commit():
-    address, sha256 = REGISTRY["shakespeare/input.txt"]
-    assert re.fullmatch(
-        r"https://raw.githubusercontent.com/karpathy/char-rnn/\w{40}/data/tinyshakespeare/input.txt", address
-    )
-    assert len(sha256) == 64
 
 
 def test_it_needs_as_few_bits_as_its_card_and_its_table_say(real_plays):
