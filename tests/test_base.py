@@ -91,6 +91,12 @@ def test_what_is_imported_is_followed_and_what_lies_beside_it_is_not(tmp_path):
     found = closure(tmp_path, imported(tmp_path, "from course_utils.room.one import f\nimport torch"))
     assert {path.name for path in found} == {"__init__.py", "one.py", "two.py"}
     assert len([path for path in found if path.name == "__init__.py"]) == 1
+    for line in (
+        "import course_utils.room.two",
+        "from course_utils.room import two",
+        "from course_utils.room.two import x",
+    ):
+        assert room / "two.py" in imported(tmp_path, line)
     assert imported(tmp_path, "this is no Python") == set()
 
 

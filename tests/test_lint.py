@@ -182,12 +182,7 @@ LESSON_BREACHES = [
         "code cells have 12 lines in the median, at most 10",
     ),
     ("step = 3", f"step = 3{' ' * 80}+ 0", "step = 3", "a line of code has 91 columns, at most 88"),
-    (
-        "step = 3",
-        "(step,), _ = [3], 4",
-        "(step,)",
-        "nested unpacking: give the parts names on lines of their own",
-    ),
+    ("step = 3", "(step,), _ = [3], 4", "(step,)", "nested unpacking: give the parts names on lines of their own"),
     ("step = 3", "step, other = 3, 4", "step, other", "two assignments in one: write a line for each"),
     (
         "step = 3",
@@ -263,18 +258,8 @@ SOLUTION_BREACHES = [
         NO_PROMPT,
     ),
     ("## 01.answer_0", "## Answer 0", "def answer_0", NO_PROMPT),
-    (
-        "    Returns:",
-        "    Returned:",
-        "def answer_0",
-        "the task's docstring lacks Returns: as lines of their own",
-    ),
-    (
-        'check("01.answer_0"',
-        'print("01.answer_0"',
-        "def answer_0",
-        "the task has no check cell right under it",
-    ),
+    ("    Returns:", "    Returned:", "def answer_0", "the task's docstring lacks Returns: as lines of their own"),
+    ('check("01.answer_0"', 'print("01.answer_0"', "def answer_0", "the task has no check cell right under it"),
     ("A task.", "Just a task.", "Just", '"Just" in prose: leave it out'),
 ]
 
@@ -294,12 +279,7 @@ RIGHT = [
     (NAMES[0], "step = 3", f"step = 3{' ' * 77}+ 0", "a line of 88 columns"),
     (NAMES[0], "step = 3", "step, (other) = divmod(7, 2)", "two results of one call"),
     (NAMES[0], "## Recap", "**Recap.**", "a recap in bold"),
-    (
-        NAMES[0],
-        "# - one\n#   goes on\n# - two\n# - three",
-        "# One.\n# Two.\n# Three.",
-        "a recap of sentences",
-    ),
+    (NAMES[0], "# - one\n#   goes on\n# - two\n# - three", "# One.\n# Two.\n# Three.", "a recap of sentences"),
     (NAMES[0], "# - three", "# - three\n# - four\n# - five", "a recap of five items"),
     (NAMES[0], "step = 3", "step = 3  # just\nassert step != 4", "code is not prose"),
     (NAMES[0], "a comment does not", "self.print(1) does not", "a comment is not code"),
