@@ -113,10 +113,3 @@ def test_the_rooms_are_those_of_the_package():
     told = re.findall(r"^\| `(\w+)/` \|", section("The rooms"), re.MULTILINE)
     there = sorted(folder.parent.name for folder in (ROOT / "course_utils").glob("*/__init__.py"))
     assert sorted(told) == there
-
-
-def test_the_links_of_the_pages_lead_somewhere():
-    for page in ("README.md", "CONTRIBUTING.md"):
-        text = (ROOT / page).read_text(encoding="utf-8")
-        for target in re.findall(r"\]\(([^)#:]+)\)", text):
-            assert (ROOT / target).exists(), f"{page} links to {target}"

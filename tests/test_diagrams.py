@@ -12,7 +12,6 @@ import pytest
 import torch
 
 from course_utils.base.errors import CourseError
-from course_utils.commands import doctor
 from course_utils.figures import diagrams
 from course_utils.figures.drawing import EDGE, WIDTH, Arrow, Box, Diagram, plain
 from course_utils.figures.layout import BETWEEN, Sketch, columns_of, row
@@ -186,15 +185,11 @@ CROWDED = """() => {
 }"""
 
 
-def crowded(svgs):
+def crowded(chromium, svgs):
     """What a browser finds too wide for its box, cut off, or written over something else."""
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is missing: pip install -e .[test]")
-    if doctor.find_chromium() is None:
-        pytest.skip(f"no Chromium to measure texts: {doctor.GET_CHROMIUM}")
     with playwright.sync_playwright() as player:
-        browser = player.chromium.launch(
-            executable_path=doctor.find_chromium(), args=["--headless", "--no-sandbox", "--disable-gpu"]
-        )
+        browser = player.chromium.launch(executable_path=chromium, args=["--headless", "--no-sandbox", "--disable-gpu"])
         page = browser.new_page(viewport={"width": 820, "height": 600})
         page.set_content("".join(svgs))
         found = page.evaluate(CROWDED)
@@ -306,11 +301,11 @@ def test_a_diagram_begins_at_its_upper_edge():
     assert shown.svg.count('height="112"') == 1
 
 
-def test_nothing_overlaps_or_is_cut_off():
-    assert crowded(shown.svg for shown in ALL.values()) == []
+def test_nothing_overlaps_or_is_cut_off(chromium):
+    assert crowded(chromium, (shown.svg for shown in ALL.values())) == []
 
 
-def test_a_crowded_diagram_is_found():
+def test_a_crowded_diagram_is_found(chromium):
     boxes = [Box("a", "far too wide for this", 20, 20, 60, 40), Box("b", "second", 90, 20, 80, 40)]
-    found = crowded([Diagram("crowded", "two boxes", boxes, [Arrow(((300, 5), (900, 5)), "above")]).svg])
+    found = crowded(chromium, [Diagram("crowded", "two boxes", boxes, [Arrow(((300, 5), (900, 5)), "above")]).svg])
     assert {what for _, what in found} >= {"is too wide for its box", "runs into a box", "is cut off"}

@@ -216,7 +216,7 @@ def log(checkout):
 
 
 @needs_make
-@pytest.mark.parametrize("version", ["3.9", "3.14", "2.7"])
+@pytest.mark.parametrize("version", ["3.9", "3.14"])
 def test_make_refuses_a_wrong_python_before_making_anything(checkout, version):
     done = make(checkout, "lab", stand_in(checkout, version))
     assert done.returncode

@@ -72,24 +72,14 @@ def test_expected_and_received_follow_what_is_written():
     assert 'role="status"' in box.verdict.value
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("1 x\n2 3", "scores, line 1: `x` is not a number."),
-        ("", "scores is empty: write at least one number."),
-        ("1 2\n3", "scores: every row needs the same number of numbers, and here are rows of 1 and of 2."),
-        ("1 2\n\n3 4", "scores is one matrix: leave no blank line between its rows."),
-        ("1 " * 65, "scores holds more than 64 numbers: make it smaller."),
-    ],
-)
-def test_what_cannot_be_read_gets_one_sentence_and_nothing_is_lost(text, says):
+def test_what_cannot_be_read_gets_one_sentence_and_nothing_is_lost():
     box = player_of("02.softmax", lambda scores, temperature=1.0: scores)
     field = box.fields["scores"]
     field.value = "1 2\n3 5"
     before = box.shown, box.values.value
-    field.value = text
-    assert box.message == f"{says} Until then you see what came before."
-    assert field.value == text and (box.shown, box.values.value) == before
+    field.value = "1 x\n2 3"
+    assert box.message == "scores, line 1: `x` is not a number. Until then you see what came before."
+    assert field.value == "1 x\n2 3" and (box.shown, box.values.value) == before
     box.put_back()
     assert field.value == box.first["scores"] and box.message.startswith("✗ weights")
 
@@ -158,7 +148,6 @@ def test_a_check_that_passes_leaves_nothing_to_play_with(shell):
         ("play()", "There is nothing to play with"),
         ("play(3)", "Use it like this: `play("),
         ("play('02.softmax', 3)", "Use it like this: `play("),
-        ("play('02.softmaxx')", "There is no task"),
         ("play('02.softmax')", "There is no input of 02.softmax to play with"),
         ("play('02.q1')", "There is no input of 02.q1 to play with"),
     ],
@@ -232,6 +221,14 @@ def test_numbers_are_written_in_rows(leaf, text):
 @pytest.mark.parametrize(
     ("text", "like", "says"),
     [
+        ("", torch.zeros(2, 2), "x is empty: write at least one number."),
+        (
+            "1 2\n3",
+            torch.zeros(2, 2),
+            "x: every row needs the same number of numbers, and here are rows of 1 and of 2.",
+        ),
+        ("1 2\n\n3 4", torch.zeros(2, 2), "x is one matrix: leave no blank line between its rows."),
+        ("1 " * 65, torch.zeros(2, 2), "x holds more than 64 numbers: make it smaller."),
         ("2", torch.tensor([True]), "x, line 1: write 1 for True and 0 for False, not `2`."),
         ("2.5", torch.tensor([1]), "x, line 1: `2.5` is not a whole number."),
         ("99999", torch.tensor([1]), "x, line 1: whole numbers go up to 100 here, and 99999 is beyond."),
