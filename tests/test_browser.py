@@ -9,7 +9,6 @@ import io
 import re
 import shutil
 import subprocess
-import time
 
 import nbformat
 import patience
@@ -233,22 +232,6 @@ def test_a_slider_changes_the_picture(page, lab):
     picture.scroll_into_view_if_needed()
 
 
-@pytest.mark.thorough
-def test_a_lesson_is_run_and_saved_in_a_copy_that_shows_nothing_before_and_git_sees_no_change(page, lab):
-    open_notebook(page, lab, f"notebooks/{FIRST}.ipynb")
-    code_cell(page, "import").wait_for()
-    playwright.expect(page.locator(".jp-OutputArea-output")).to_have_count(0)
-    run_all(page)
-    playwright.expect(page.locator(".jp-CodeCell .jp-InputPrompt").last).to_have_text(re.compile(r"\[\d+\]"))
-    page.keyboard.press("ControlOrMeta+s")
-    own = lab.clone / "my_course" / "notebooks" / f"{FIRST}.ipynb"
-    deadline = time.monotonic() + patience.SECONDS
-    while '"output_type"' not in own.read_text(encoding="utf-8"):
-        assert time.monotonic() < deadline, "the copy was not saved"
-        time.sleep(0.2)
-    assert git(lab.clone, "status", "--porcelain", "--", "notebooks", "exercises", "my_course") == ""
-
-
 def test_an_exercise_goes_from_stub_to_diagnosis_to_passed(page, lab):
     open_notebook(page, lab, file_of("exercises", LESSON))
     answer, check = code_cell(page, "def softmax("), code_cell(page, 'check("02.softmax"')
@@ -269,29 +252,6 @@ def test_an_exercise_goes_from_stub_to_diagnosis_to_passed(page, lab):
     type_and_run(page, check)
     playwright.expect(output).to_contain_text("this is not your last version of softmax")
     output.screenshot(path=SCREENSHOTS / "not_the_last_version.png")
-
-
-@pytest.mark.thorough
-def test_a_prediction_is_made_before_anything_shows_and_a_question_is_answered(page, lab):
-    open_notebook(page, lab, f"notebooks/{LESSON}.ipynb")
-    guess, shows = code_cell(page, 'predict("02.cold"'), code_cell(page, 'reveal("02.cold"')
-    shows.scroll_into_view_if_needed()
-    playwright.expect(shows.locator(".jp-OutputArea-output")).to_have_count(0)  # nothing is given away
-    shows.screenshot(path=SCREENSHOTS / "before.png")
-    run_all(page)
-    playwright.expect(shows).to_contain_text("Answer: 0.9928. Divided by 0.4")
-    wait_until_all_ran(page)  # at its end Run All takes the focus
-    type_and_run(page, guess, 'predict("02.cold", 0.9)')
-    playwright.expect(guess).to_contain_text("Your guess is 0.9")
-    type_and_run(page, shows)
-    playwright.expect(shows).to_contain_text("and you said 0.9: 0.09276 too low")
-    shows.screenshot(path=SCREENSHOTS / "prediction.png")
-    question = code_cell(page, 'check("02.q1"')
-    type_and_run(page, question)
-    playwright.expect(question).to_contain_text("Put one of the letters a to d")
-    type_and_run(page, question, 'check("02.q1", "a")')
-    playwright.expect(question).to_contain_text(re.compile(r"a\) is (not )?right\."))
-    question.screenshot(path=SCREENSHOTS / "question.png")
 
 
 def choose_heads(page, cell, picture):

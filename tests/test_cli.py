@@ -271,17 +271,6 @@ def test_lab_opens_a_copy_of_the_lesson_and_ends_at_ctrl_c(copy):
             assert len("".join(lab.printed).splitlines()) < 15  # the address is not lost in a log
 
 
-@pytest.mark.thorough
-def test_a_taken_port_gives_the_next(copy):
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = taken.getsockname()[1]
-        with Lab(copy, "--port", str(port)) as lab:
-            assert lab.port > port
-            assert "Attention" in lab.get("api/kernelspecs")
-
-
 @pytest.mark.parametrize(
     "environment, shown", [({"DISPLAY": ":0"}, True), ({}, False), ({"DISPLAY": ":0", "SSH_CONNECTION": "1"}, False)]
 )
@@ -317,6 +306,7 @@ def test_the_doctor_looks_at_everything_and_says_what_to_do(capsys):
 def test_the_doctor_finds_what_is_wrong(monkeypatch, tmp_path):
     monkeypatch.setenv("COURSE_DATA_MIRROR", str(tmp_path))
     monkeypatch.setenv("CHROMIUM", str(tmp_path / "none"))
+    monkeypatch.setattr(doctor, "TRANSLATION", ("safetensors", "no_such_library"))
     import pooch  # noqa: F401  it reads version_info, which is a plain tuple below
 
     monkeypatch.setattr(sys, "version_info", (3, 9, 1))
@@ -325,6 +315,7 @@ def test_the_doctor_finds_what_is_wrong(monkeypatch, tmp_path):
     for name, data_set in (("reviews", "SST-2"), ("translations", "Multi30k")):
         assert not rows[name].ok and f"COURSE_DATA_MIRROR lacks {data_set}" in rows[name].advice
     assert rows["Chromium"].ok and "playwright install chromium" in rows["Chromium"].advice
+    assert (rows["translators"].ok, rows["translators"].value) == (False, "no_such_library missing")
     assert all(row.advice for row in rows.values() if not row.ok)
 
 
@@ -340,16 +331,6 @@ def test_the_doctor_looks_at_each_data_set_alone(monkeypatch, tmp_path):
     rows = {row.name: row for row in doctor.rows()}
     assert rows["translations"].value == "Multi30k, from this computer's cache"
     assert rows["reviews"].value == "generated reviews, until SST-2 is there"
-
-
-def test_the_doctor_says_what_translators_need_and_measures_nothing(monkeypatch):
-    from course_utils.training import device
-
-    monkeypatch.setattr(device, "cpu_is_fast_in_bf16", None)  # `course train` says what it computes in
-    assert doctor._translation() == doctor.Row("translators", "their libraries are there", True)
-    monkeypatch.setattr(doctor, "TRANSLATION", ("safetensors", "no_such_library"))
-    row = doctor._translation()
-    assert not row.ok and row.value == "no_such_library missing" and "pip install" in row.advice
 
 
 def test_the_doctors_table_reads_as_text_and_as_html():

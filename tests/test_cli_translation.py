@@ -212,20 +212,6 @@ def test_ctrl_c_ends_a_run_that_resume_takes_up(course, complaint, here):
     assert (here / "a run" / "model.json").exists()
 
 
-@pytest.mark.thorough
-@posix
-def test_of_two_processes_one_speaks():
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2",
-               "-m", "course_utils", "train", "seq2seq", *TINY]  # fmt: skip
-    shutil.rmtree("runs")
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=patience.SECONDS)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count("Run folder: runs/seq2seq-world-1\n") == done.stdout.count("Validation: ") == 1
-    assert len(done.stdout.splitlines()) == 4
-    assert [path.name for path in Path("runs").iterdir()] == ["seq2seq-world-1"]
-
-
 def in_processes(here, number, *arguments):
     """Start `course train` in so many processes, as a group that a terminal's Ctrl-C reaches as a whole."""
     command = [sys.executable, "-m", "course_utils", "train", *arguments, "--processes", str(number)]
@@ -643,10 +629,8 @@ def test_a_line_too_long_is_named_after_those_before_it(course, complaint, monke
 
 # --- what the commands compute
 def test_alignment_error_rate_by_hand():
-    weights = [
-        np.array([[0.1, 0.9], [0.6, 0.4], [0.2, 0.8]]),
-        np.array([[1.0]]),
-    ]  # says (1, 0), (0, 1), (1, 2) and (0, 0)
+    # What they say: (1, 0), (0, 1), (1, 2) and (0, 0).
+    weights = [np.array([[0.1, 0.9], [0.6, 0.4], [0.2, 0.8]]), np.array([[1.0]])]
     links = [[(1, 0), (1, 1), (1, 2)], [(0, 0), (0, 0)]]
     assert scores.alignment_error_rate(weights, links) == pytest.approx(1 - (3 + 3) / (4 + 4))
     assert scores.alignment_error_rate(weights, [[], []]) == 1
