@@ -162,10 +162,7 @@ def test_a_wrong_python_gets_one_sentence(tmp_path, version):
 @pytest.mark.parametrize(
     "error, words",
     [
-        (
-            PermissionError(13, "Permission denied", "exercises/x.ipynb"),
-            "course: cannot use exercises/x.ipynb: Permission",
-        ),
+        (PermissionError(13, "Permission denied", "exercises/x.ipynb"), "course: cannot use exercises/x.ipynb: Perm"),
         (ZeroDivisionError("odd"), "something went wrong (ZeroDivisionError: odd)"),
         (ValueError("there are 3"), "something went wrong (ValueError: there are 3): set COURSE_DEBUG=1"),
         (CourseError("no \x1b[31mred\x07\u202e"), "course: no \ufffd[31mred\ufffd\ufffd\n"),  # as a stranger calls it

@@ -527,46 +527,25 @@ def test_the_options_choose_other_data(course, monkeypatch):
         ("train attention --set width=64", "'width' (perhaps model.width is meant): the settings are kind"),
         ("train attention --set modle.width=64", "'modle.width' (perhaps model.width is meant): the settings are kind"),
         ("train attention --set model.rate=1", "'model.rate' (perhaps rate is meant): the settings are model.width"),
-        (
-            "train seq2seq --set model.attention=luong",
-            "there is no setting 'model.attention': the settings are model.w",
-        ),
-        (
-            "train attention --set model.width=abc",
-            "the setting model.width must be a whole number such as 256, not 'abc'",
-        ),
+        ("train seq2seq --set model.attention=luong", "there is no setting 'model.attention': the settings are model"),
+        ("train attention --set model.width=abc", "model.width must be a whole number such as 256, not 'abc'"),
         ("train attention --set model.dropout=x", "the setting model.dropout must be a number such as 0.2, not 'x'"),
         ("train transformer --set model.tied=5", "the setting model.tied must be true or false, not 5"),
         ("train transformer --set model.norm=3", "the setting model.norm must be a word such as pre, not 3"),
-        (
-            "train transformer --set model=3",
-            "the setting model must be a table, of which you name one setting at a time",
-        ),
+        ("train transformer --set model=3", "model must be a table, of which you name one setting at a time"),
         ("train transformer --set kind=[1]", "kind must be one of seq2seq, attention, transformer, not [1]"),
         ("train attention --set rate", "--set expects NAME=VALUE, such as rate=2e-3 or model.width=64, not 'rate'"),
-        (
-            "train attention --set world.planets=9",
-            "there is no setting 'world.planets': the settings are world.pairs, world.shortest",
-        ),
+        ("train attention --set world.planets=9", "no setting 'world.planets': the settings are world.pairs, world"),
         ("train transformer --set world.pairs=9 --set model.width=30", "30 is not one of 4"),
         ("train transformer --set world.pairs=9 --set batch_tokens=4", "a sentence has"),
-        (
-            "train transformer --precision fp8",
-            "precision must be auto, fp32 or bf16, not 'fp8'|precision must be one of",
-        ),
+        ("train transformer --precision fp8", "precision must be one of auto, fp32, bf16, not 'fp8'"),
         ("train transformer --device cuda", "device cuda was named, but this machine has 0 GPUs"),
         ("train transformer --seed one", "invalid int value: 'one'"),
         ("train transformer --threads 0", "expected a whole number of at least 1, not '0'"),
         ("train --resume none", "there is no run in none: name the folder of one, or start it without --resume"),
-        (
-            "train seq2seq --run runs/seq2seq-world-1 --set world.pairs=9",
-            "already holds a run: resume it with --resume, or name another folder",
-        ),
+        ("train seq2seq --run runs/seq2seq-world-1 --set world.pairs=9", "already holds a run: resume it"),
         ("train seq2seq --run file/run --set world.pairs=9", "json can't be written (Not a directory)"),
-        (
-            "translate --model none",
-            "there is no model 'none', neither a folder nor one of the course: name one of runs/",
-        ),
+        ("translate --model none", "there is no model 'none', neither a folder nor one of the course: name one of"),
         ("translate --model .", "expected a trained model in ., but model.json is not there"),
         ("translate --model damaged", "is not what model.json says it is (another checksum)"),
         ("translate --model runs/seq2seq-world-1 --show", "this model has no attention to draw: leave out --show"),
@@ -578,10 +557,7 @@ def test_the_options_choose_other_data(course, monkeypatch):
         ("translate --model runs/attention-world-1 .", "cannot use .: Is a directory"),
         ("translate --model runs/attention-world-1 --width 0", "expected a whole number of at least 1, not '0'"),
         ("translate --model runs/attention-world-1 --alpha nan", "expected a number of at least 0, not 'nan'"),
-        (
-            "evaluate --model runs/attention-world-1 --split train2",
-            "split must be one of train, val, test, not 'train2'",
-        ),
+        ("evaluate --model runs/attention-world-1 --split train2", "must be one of train, val, test, not 'train2'"),
         ("evaluate --data multi30k --pair en-en --hypotheses file", "pair must be one of en-de"),
         ("evaluate --hypotheses file --split val test", "are files of one split, not of 2: name one split"),
     ],
@@ -596,7 +572,7 @@ def test_what_is_wrong_is_said_in_one_sentence(complaint, here, monkeypatch, com
         weights.write(b"ups")
     before = sorted((here / "runs").iterdir())
     found = complaint(*command.split())
-    assert any(one in found for one in words.split("|")), found
+    assert words in found
     assert sorted((here / "runs").iterdir()) == before  # no folder is left of a run that could not begin
 
 
