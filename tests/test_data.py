@@ -1,8 +1,7 @@
 """Tests of `course_utils.data`: downloads from real local servers, SST-2, and the generated world's truth.
 
 Downloads are tested with a small file of our own in place of the registry, so that no test needs the network.
-Only the tests of SST-2 itself need its files: from COURSE_DATA_MIRROR, or from `shared/data` beside the
-repository.
+Only the tests of SST-2 itself need its files.
 """
 
 import contextlib
@@ -419,16 +418,6 @@ def test_load_reviews_without_a_network(monkeypatch, capsys):
 
 
 REAL_REGISTRY = download.REGISTRY
-BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
-MIRROR = os.environ.get("COURSE_DATA_MIRROR") or (str(BESIDE) if BESIDE.is_dir() else None)
-
-
-@pytest.fixture
-def real_sst2(monkeypatch):
-    if MIRROR is None:
-        pytest.skip("SST-2 itself is not tested: name a folder or an address that has it in COURSE_DATA_MIRROR")
-    monkeypatch.setattr(download, "REGISTRY", REAL_REGISTRY)
-    monkeypatch.setenv("COURSE_DATA_MIRROR", MIRROR)
 
 
 def test_the_registry_names_files_at_a_fixed_commit():
@@ -442,7 +431,7 @@ def test_the_registry_names_files_at_a_fixed_commit():
 
 
 @pytest.mark.parametrize(("split", "size", "positive"), [("train", 6920, 3610), ("dev", 872, 444), ("test", 1821, 909)])
-def test_sst2_itself(real_sst2, split, size, positive):
+def test_sst2_itself(real_data, split, size, positive):
     reviews = load_reviews(split)
     assert reviews.name == f"SST-2 {split}"
     assert len(reviews) == len(reviews.labels) == len(reviews.negated) == size
@@ -451,7 +440,7 @@ def test_sst2_itself(real_sst2, split, size, positive):
     assert 0.20 < reviews.negated.float().mean() < 0.24
 
 
-def test_sst2_spells_negations_as_we_list_them(real_sst2):
+def test_sst2_spells_negations_as_we_list_them(real_data):
     words = Counter(word for sentence in load_sst2("train").sentences for word in sentence)
     assert {word for word in NEGATIONS if not words[word]} == {"cannot"}  # there it is "can not"
     assert [word for word in words if word.endswith(("n't", "nt")) and word[:-3] in ("ca", "wo", "is", "do")] == []

@@ -1,7 +1,7 @@
 """Tests of the data for translation: Multi30k, subwords, and the generated world's truth.
 
 Subwords are trained on generated texts, so that no test needs the network. Only the tests of Multi30k itself need its
-files: from COURSE_DATA_MIRROR, or from `shared/data` beside the repository.
+files.
 """
 
 import doctest
@@ -31,10 +31,6 @@ from course_utils.data.pairs import Pairs
 from course_utils.data.subwords import BOS, EOS, PAD, UNK, Subwords, subwords_for
 from course_utils.data.world import ORDERS, World
 from course_utils.data.world import generate_translations as generate
-
-REAL_REGISTRY = download.REGISTRY
-BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
-MIRROR = os.environ.get("COURSE_DATA_MIRROR") or (str(BESIDE) if BESIDE.is_dir() else None)
 
 
 # --- pairs
@@ -84,20 +80,12 @@ def test_a_pair_or_a_split_that_is_none():
         load_multi30k("test")
 
 
-@pytest.fixture
-def real_multi30k(monkeypatch):
-    if MIRROR is None:
-        pytest.skip("Multi30k itself is not tested: name a folder or an address that has it in COURSE_DATA_MIRROR")
-    monkeypatch.setattr(download, "REGISTRY", REAL_REGISTRY)
-    monkeypatch.setenv("COURSE_DATA_MIRROR", MIRROR)
-
-
 SIZES = {"train": 29000, "val": 1014, "test_2016_flickr": 1000, "test_2017_flickr": 1000, "test_2017_mscoco": 461}
 
 
 @pytest.mark.parametrize("pair", ["en-de", "fr-de"])
 @pytest.mark.parametrize("split", SIZES)
-def test_multi30k_itself(real_multi30k, split, pair):
+def test_multi30k_itself(real_data, split, pair):
     pairs = load_multi30k(split, pair)
     assert len(pairs) == len(pairs.targets) == SIZES[split]
     for text in pairs.sources + pairs.targets:
@@ -109,7 +97,7 @@ def test_multi30k_itself(real_multi30k, split, pair):
 
 
 @pytest.mark.thorough
-def test_subwords_of_multi30k_are_lossless_and_fast(real_multi30k):
+def test_subwords_of_multi30k_are_lossless_and_fast(real_data):
     pairs = load_multi30k("train")
     texts = pairs.sources + pairs.targets
     subwords = Subwords.train(texts, 4000)
