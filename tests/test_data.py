@@ -50,56 +50,34 @@ class Handler(BaseHTTPRequestHandler):
     """Serves WORDS well or badly, as the first part of the address says: /good/..., /truncated/..., ..."""
 
     def do_HEAD(self):
-        if self._way() == "mute":
+        if self.path.startswith("/mute/"):
             self.server.closing.wait(20)
         self._start(len(WORDS))
 
     def do_GET(self):
         self.server.served.append(self.path)
-        getattr(self, f"_serve_{self._way()}")()
+        way = self.path.split("/")[1]
+        if way == "missing":
+            self._start(0, status=404)
+            return
+        if way == "together":  # waits for a second one, so that the two write at once
+            with contextlib.suppress(threading.BrokenBarrierError):
+                self.server.barrier.wait(20)
+        breaks_off = way in ("truncated", "short", "stalls") or way == "recovers" and len(self.server.served) == 1
+        self._start(None if way == "short" else len(WORDS))  # where no length is promised, only the checksum can tell
+        self.wfile.write(WORDS[:1000] if breaks_off else WORDS)
+        if way == "stalls":  # nothing more comes, and the connection stays open
+            self.wfile.flush()
+            self.server.closing.wait(20)
 
     def log_message(self, *args):
         pass
 
-    def _way(self):
-        return self.path.split("/")[1]
-
-    def _start(self, length=None, status=200):
+    def _start(self, length, status=200):
         self.send_response(status)
         if length is not None:
             self.send_header("Content-Length", str(length))
         self.end_headers()
-
-    def _serve_good(self):
-        self._start(len(WORDS))
-        self.wfile.write(WORDS)
-
-    def _serve_truncated(self):  # breaks off before the length it promised
-        self._start(len(WORDS))
-        self.wfile.write(WORDS[:1000])
-
-    def _serve_short(self):  # promises no length, so that only the checksum can tell
-        self._start()
-        self.wfile.write(WORDS[:1000])
-
-    def _serve_missing(self):
-        self._start(0, status=404)
-
-    def _serve_recovers(self):  # the first attempt breaks off, the second is good
-        self._serve_truncated() if len(self.server.served) == 1 else self._serve_good()
-
-    def _serve_stalls(self):  # sends a part, then nothing more
-        self._serve_truncated()
-        self.wfile.flush()
-        self.server.closing.wait(20)
-
-    def _serve_together(self):  # waits for a second one, so that the two write at once
-        with contextlib.suppress(threading.BrokenBarrierError):
-            self.server.barrier.wait(20)
-        self._start(len(WORDS))
-        for start in range(0, len(WORDS), 30_000):
-            self.wfile.write(WORDS[start : start + 30_000])
-            time.sleep(0.1)
 
 
 class Server(ThreadingHTTPServer):
@@ -343,20 +321,12 @@ def test_where_says_where_data_come_from(monkeypatch, tmp_path):
 
 # --- SST-2, and its stand-in
 def test_load_sst2_reads_rows(monkeypatch, tmp_path):
-    content = "it does n't work \u0085 , no\t0\ngood fun\t1".encode()
-    sha256 = hashlib.sha256(content).hexdigest()
-    monkeypatch.setattr(download, "REGISTRY", {"sst2/dev.tsv": ("", sha256)})
-    monkeypatch.setenv("COURSE_DATA_MIRROR", str(tmp_path))
-    (tmp_path / "sst2").mkdir()
-    (tmp_path / "sst2" / "dev.tsv").write_bytes(content)
+    fake_sst2(monkeypatch, tmp_path, content="it does n't work \u0085 , no\t0\ngood fun\t1".encode())
     reviews = load_sst2("dev")
     assert reviews.sentences == [["it", "does", "n't", "work", "\u0085", ",", "no"], ["good", "fun"]]
-    assert reviews.labels.tolist() == [0, 1]
-    assert reviews.labels.dtype == torch.int64
-    assert reviews.negated.tolist() == [True, False]
-    assert reviews.negated.dtype == torch.bool
-    assert len(reviews) == 2
-    assert "SST-2" in reviews.name
+    assert (reviews.labels.tolist(), reviews.labels.dtype) == ([0, 1], torch.int64)
+    assert (reviews.negated.tolist(), reviews.negated.dtype) == ([True, False], torch.bool)
+    assert len(reviews) == 2 and "SST-2" in reviews.name
 
 
 @pytest.mark.parametrize("load", [load_sst2, load_reviews])
@@ -367,9 +337,8 @@ def test_a_split_that_is_none(load):
         load_reviews("train", prefer="imdb")
 
 
-def fake_sst2(monkeypatch, folder: Path, splits=SPLITS):
-    """Name a folder mirror that holds these splits of a set with one sentence each."""
-    content = b"good fun\t1"
+def fake_sst2(monkeypatch, folder: Path, splits=SPLITS, content=b"good fun\t1"):
+    """Name a folder mirror that holds these splits of a set with the same sentences each."""
     registry = {f"sst2/{split}.tsv": ("", hashlib.sha256(content).hexdigest()) for split in SPLITS}
     monkeypatch.setattr(download, "REGISTRY", registry)
     monkeypatch.setenv("COURSE_DATA_MIRROR", str(folder))
