@@ -15,15 +15,9 @@ from course_utils.base.imports import closure, imported
 from course_utils.base.places import chosen, number_of
 
 LEAVES = st.none() | st.booleans() | st.integers() | st.text(max_size=3)
-TREES = st.recursive(
-    LEAVES,
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.lists(inner, max_size=3).map(tuple)
-        | st.dictionaries(st.text(max_size=2), inner, max_size=3)
-    ),
-    max_leaves=12,
-)
+LISTS = lambda inner: st.lists(inner, max_size=3)  # noqa: E731
+DICTS = lambda inner: st.dictionaries(st.text(max_size=2), inner, max_size=3)  # noqa: E731
+TREES = st.recursive(LEAVES, lambda inner: LISTS(inner) | LISTS(inner).map(tuple) | DICTS(inner), max_leaves=12)
 
 
 @given(TREES)
@@ -106,9 +100,8 @@ def test_a_log_gets_a_line_now_and_then(monkeypatch, capsys):
     with steps.shown_steps("Graded", "files", 1_234) as step:
         for _ in range(4):
             step()
-    assert capsys.readouterr().err == (
-        "Graded 2 of 1,234 files in 31 seconds.\nGraded 4 of 1,234 files in 62 seconds.\n"
-    )
+    said = "Graded 2 of 1,234 files in 31 seconds.\nGraded 4 of 1,234 files in 62 seconds.\n"
+    assert capsys.readouterr().err == said
 
 
 def test_a_terminal_gets_a_bar(monkeypatch, capsys):

@@ -343,10 +343,7 @@ def test_what_the_courses_model_has_hardly_ever_read_is_named_and_further_lines_
     monkeypatch.setattr(files, "PRETRAINED", unread.PRETRAINED)
     course("translate", "--width", 1, typed=b"A dog.\nTWO DOGS play.\n" + 4 * b"The asdf is here.\n")
     first, *_, third, rest = course.said.splitlines()
-    assert (
-        first
-        == "line 2: The model has hardly ever read these words in capitals: TWO, DOGS. Write them in small letters."
-    )
+    assert first.startswith("line 2: The model has hardly ever read these words in capitals: TWO, DOGS. Write")
     assert third.startswith("line 4: ") and "has hardly ever read: asdf." in third
     assert rest == "Further lines with such warnings: 2."
     course("translate", *ATTENTION, typed=b"The asdf is here.\n")  # it has learned from no captions
@@ -453,9 +450,8 @@ def test_evaluate_measures_what_the_model_was_trained_on(course, monkeypatch):
 
 def test_a_model_without_attention_has_no_alignment_error_rate(course, monkeypatch):
     pairs = gold("val")
-    monkeypatch.setattr(
-        corpus, "load_pairs", lambda *_: Pairs(pairs.sources[:20], pairs.targets[:20], pairs.alignments[:20])
-    )
+    few = Pairs(pairs.sources[:20], pairs.targets[:20], pairs.alignments[:20])
+    monkeypatch.setattr(corpus, "load_pairs", lambda *_: few)
     assert "alignment error" not in course("evaluate", "--model", "runs/seq2seq-world-1", "--split", "val", "test")
     assert course.printed.count("20 sentences") == course.printed.count("exactly right") == 2
 
@@ -468,7 +464,7 @@ def test_lines_of_a_file_are_measured_without_a_model(course, complaint):
     assert "CPU" not in printed and "alignment" not in printed
     printed = course(
         "evaluate", *ATTENTION, "--split", "val", "--hypotheses", "right.txt"
-    )  # the model's world is another
+    )  # the model has another world
     assert "exactly right: 0." in printed and "alignment" not in printed
     sentence = "right.txt has 500 lines, and test 1,000 sentences: give one line for each"
     assert sentence in complaint("evaluate", "--data", "world", "--hypotheses", "right.txt")
@@ -478,7 +474,7 @@ def test_the_options_choose_other_data(course, monkeypatch):
     asked = []
 
     def load_pairs(settings, split):
-        asked.append((settings.data, settings.pair, settings.world, split))
+        asked.append((settings.data, settings.pair, split))
         return Pairs(["dogs"], ["smadu gleni"])
 
     monkeypatch.setattr(corpus, "load_pairs", load_pairs)
@@ -492,12 +488,8 @@ def test_the_options_choose_other_data(course, monkeypatch):
     card["about"]["settings"] |= {"data": "multi30k", "pair": "fr-en"}
     Path("captions/model.json").write_text(json.dumps(card))
     course("evaluate", "--model", "captions")
-    assert [(data, pair, split) for data, pair, _, split in asked] == [
-        ("multi30k", "en-de", "test_2016_flickr"),
-        ("multi30k", "de-fr", "test_2017_mscoco"),
-        ("multi30k", "en-de", "test_2016_flickr"),
-        ("multi30k", "fr-en", "test_2016_flickr"),
-    ]
+    splits = ["test_2016_flickr", "test_2017_mscoco", "test_2016_flickr", "test_2016_flickr"]
+    assert asked == [("multi30k", *one) for one in zip(["en-de", "de-fr", "en-de", "fr-en"], splits, strict=True)]
 
 
 # --- one sentence each
@@ -679,12 +671,8 @@ def test_the_help_names_every_setting():
     ):
         table = "model" if kind else "world"
         listed = re.search(rf"[Oo]f {begin}: {table}\.([\w,\s]*)", text)[1].replace("\n", " ").split(", ")
-        known = [
-            name.removeprefix(f"{table}.")
-            for name in setting_defaults(kind or "seq2seq")
-            if name.startswith(table + ".")
-        ]
-        assert listed == known
+        known = (name.split(".") for name in setting_defaults(kind or "seq2seq") if "." in name)
+        assert listed == [name for of, name in known if of == table]
     more = setting_defaults("attention").keys() - setting_defaults("seq2seq").keys()
     assert more == {"model.attention"} and "of attention\nalso model.attention" in text
     shown = next(group for group in commands.make_parser()._subparsers._group_actions).choices["train"].format_help()

@@ -153,9 +153,10 @@ def test_of_a_former_and_a_present_copy_both_stay_and_the_present_one_counts(clo
     before, said = [(clone / FORMER).read_bytes(), own(clone).read_bytes()], []
     copies.rename_old(clone, said.append)
     assert [(clone / FORMER).read_bytes(), own(clone).read_bytes()] == before
-    assert said == [
-        f"Both my_course/{BUILT} and {FORMER} are there: the first one counts, and the second is left as it is."
-    ]
+    (line,) = said
+    assert line.startswith(
+        f"Both my_course/{BUILT} and {FORMER} are there: the first one counts, and the second is left"
+    )
     assert submit(clone, "02").rows[0].here == "not attempted"
 
 
@@ -236,9 +237,7 @@ def test_an_answer_stays_alone_in_its_place_where_its_stub_has_changed(clone):
 
 
 def test_a_prediction_that_was_made_stays_and_its_results_with_it(clone):
-    asked = next(
-        text for text in sources(own(clone, "notebooks")) if text.startswith('predict("') and text.endswith(", ...)")
-    )
+    asked = next(text for text in sources(own(clone, "notebooks")) if re.fullmatch(r"predict\(.*, \.\.\.\)", text))
     made = asked.replace("...", "0.9")
 
     def guess(cells):
@@ -470,8 +469,8 @@ def test_handing_in_takes_an_answer_by_the_name_that_its_check_was_given(clone):
     def work(cells):
         answered(SOFTMAX)(cells)
         for cell in cells:
-            cell["source"] = (
-                cell["source"].replace("def softmax", "def mine").replace('"02.softmax", softmax', '"02.softmax", mine')
+            cell["source"] = re.sub(
+                'def softmax|(?<="02.softmax", )softmax', lambda m: m[0].replace("softmax", "mine"), cell["source"]
             )
 
     write_into(own(clone), work)
@@ -480,14 +479,9 @@ def test_handing_in_takes_an_answer_by_the_name_that_its_check_was_given(clone):
 
 
 def test_what_may_not_work_in_a_class_is_told(clone):
-    lines = [
-        "import torch, numpy, scipy",
-        "from einops import rearrange",
-        "x = torch.load('mine.pt')",
-        "# open('a')",
-        "x.to('cuda')",
-    ]
-    write_into(own(clone), lambda cells: cells.append(code("\n".join(lines))))
+    imports = "import torch, numpy, scipy\nfrom einops import rearrange\n"
+    work = code(f"{imports}x = torch.load('mine.pt')\n# open('a')\nx.to('cuda')")
+    write_into(own(clone), lambda cells: cells.append(work))
     said = "\n".join(submit(clone, "02").remarks)
     assert "imports `einops`, which does not come with the course" in said and "scipy" not in said
     assert "reads or writes a file (`x = torch.load('mine.pt')`)" in said and "uses a GPU" in said
@@ -751,9 +745,7 @@ def test_the_set_up_cell_names_a_placeholder_for_what_it_is(tmp_path):
     address = "https://github.com/example/sums"
     told = run_setup(tmp_path, address)
     assert told.returncode and "pip" not in told.stdout
-    assert told.stderr.startswith(
-        "The course is not published yet: git+https://github.com/example/sums is a placeholder"
-    )
+    assert told.stderr.startswith(f"The course is not published yet: git+{address} is a placeholder")
     assert "'a.whl'" in run_setup(tmp_path, address, COURSE_SOURCE="a.whl").stdout
     failed = run_setup(tmp_path, address, COURSE_SOURCE="a.whl", CODE="1")
     assert failed.returncode and failed.stderr.startswith("The course could not be installed from a.whl")

@@ -133,9 +133,8 @@ def test_progress_says_what_comes_next(capsys):
         return capsys.readouterr().out.splitlines()
 
     first, following = tasks.lessons()["00"], tasks.asked("04", questions=True)[1]
-    assert said()[2:] == [
-        f"Next comes lesson 00, {first.title}: {first.question} `progress(all=True)` shows every lesson."
-    ]
+    said_first = f"Next comes lesson 00, {first.title}: {first.question} `progress(all=True)` shows every lesson."
+    assert said()[2:] == [said_first]
     hint("04.dot")
     assert said()[-1].startswith("Next comes 04.dot, ")
     check("04.dot", right)
@@ -463,11 +462,8 @@ def test_an_older_version_that_is_checked_on_purpose_is_no_lost_edit(shell, caps
 def test_a_question_is_shown_answered_and_counted(course_folder, capsys):
     check("02.q1")
     out = capsys.readouterr().out
-    assert (
-        "02.q1 – a low temperature: not attempted" in out
-        and "a) " in out
-        and "d) " in out
-        and "in place of the dots" in out
+    assert all(
+        words in out for words in ("02.q1 – a low temperature: not attempted", "a) ", "d) ", "in place of the dots")
     )
     question = tasks.load("02.q1")
     letters = {text: letter for letter, text in question.options(state.seed())}
@@ -530,16 +526,15 @@ def test_a_number_is_compared_with_a_tolerance(answer, says, capsys):
 def test_the_order_of_options_stays_with_the_learner_and_differs_between_learners(course_folder, monkeypatch):
     mine = state.seed()
     check("04.dot", right)
-    assert (
-        state.seed() == mine and json.loads((course_folder / ".course" / "progress.json").read_text())["seed"] == mine
-    )
+    file = course_folder / ".course" / "progress.json"
+    assert state.seed() == json.loads(file.read_text())["seed"] == mine
     question = tasks.load("02.q1")
     orders = {tuple(text for _, text in question.options(seed)) for seed in range(200)}
     assert len(orders) == 24  # every order of four occurs
-    before = (course_folder / ".course" / "progress.json").read_bytes()
+    before = file.read_bytes()
     monkeypatch.setenv("COURSE_PROGRESS", "off")
     check("04.dot", right)
-    assert state.seed() == 0 and (course_folder / ".course" / "progress.json").read_bytes() == before
+    assert state.seed() == 0 and file.read_bytes() == before
 
 
 def test_progress_from_before_there_were_questions_is_read(course_folder):
@@ -555,14 +550,11 @@ def test_progress_from_before_there_were_questions_is_read(course_folder):
 def test_questions_are_complete(question):
     assert question.id[:2] in tasks.lessons() and question.text.endswith("?") and len(question.title) < 40
     if isinstance(question, tasks.Question):
-        assert (
-            len(question.wrong) >= 2
-            and len({text for text, _ in (question.right, *question.wrong)}) == len(question.wrong) + 1
-        )
+        texts = [text for text, _ in (question.right, *question.wrong)]
+        assert len(set(texts)) == len(texts) >= 3
     sentences = [m.sentence for m in question.mistakes]
-    assert all(len(sentence) > 30 and sentence.endswith((".", "?")) for sentence in sentences) and len(
-        set(sentences)
-    ) == len(sentences)
+    assert len(set(sentences)) == len(sentences)
+    assert all(len(sentence) > 30 and sentence.endswith((".", "?")) for sentence in sentences)
 
 
 # Predictions

@@ -22,6 +22,9 @@ from course_utils.lessons import tasks
 pytestmark = pytest.mark.usefixtures("course_folder")
 
 
+OVER_ROWS = "def softmax(scores, temperature=1.0):\n    return (scores / temperature).softmax(0)"
+
+
 def over_rows(scores, temperature=1.0):
     return (scores / temperature).softmax(0)
 
@@ -45,11 +48,7 @@ def player_of(task_id, answer):
 
 
 def test_play_opens_the_input_on_which_the_last_check_failed(shell):
-    in_a_cell(
-        shell,
-        "from course_utils import check\n"
-        + "def softmax(scores, temperature=1.0):\n    return (scores / temperature).softmax(0)",
-    )
+    in_a_cell(shell, f"from course_utils import check\n{OVER_ROWS}")
     shown = in_a_cell(shell, 'report = check("02.softmax", softmax)')
     assert "`play()` lets you change this input and see what comes." in words(shown)
     (shown,) = in_a_cell(shell, "play()")
@@ -105,9 +104,7 @@ def test_an_input_that_has_no_right_answer_gets_a_sentence():
     box = Player(task, lambda: torch.abs, Case("two numbers", (torch.tensor([4.0, 9.0]),)))
     assert box.message == "✗ roots[0] is 4, expected 2. 2 of 2 numbers are wrong."
     box.fields["x"].value = "-4 9"
-    assert box.message.startswith(
-        "There is no right answer for this input: ValueError, a number is below 0. Until then "
-    )
+    assert box.message.startswith("There is no right answer for this input: ValueError, a number is below 0. Until ")
 
 
 def test_an_answer_that_stops_or_never_ends_is_told():
@@ -157,9 +154,7 @@ def test_wrong_use_gets_a_sentence(call, says, shell):
 
 
 def test_a_name_of_the_learners_own_is_not_overwritten(shell):
-    in_a_cell(
-        shell, "from course_utils import check\nplay = 3\ndef softmax(scores, temperature=1.0):\n    return scores"
-    )
+    in_a_cell(shell, f"from course_utils import check\nplay = 3\n{OVER_ROWS}")
     assert "play()" not in words(in_a_cell(shell, 'report = check("02.softmax", softmax)'))
     assert shell.user_ns["play"] == 3
 

@@ -781,11 +781,9 @@ def test_weights_that_are_no_numbers_after_the_last_step(tmp_path):
 @pytest.mark.parametrize("name", ["cuda", "cuda:7", "gpu", "meta", "cuda:x", ""])
 def test_a_device_that_is_not_there_is_told(tmp_path, monkeypatch, name):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    said = {
-        "cuda": "device cuda was named, but this machine has 0 GPUs .* name cpu or auto",
-        "cuda:7": "device cuda:7 was named, but",
-    }
-    with pytest.raises(CourseError, match=said.get(name, "device must be auto, cpu, cuda or cuda:N, not")):
+    absent = f"device {name} was named, but this machine has 0 GPUs .* name cpu or auto"
+    wrong = "device must be auto, cpu, cuda or cuda:N, not"
+    with pytest.raises(CourseError, match=absent if name in ("cuda", "cuda:7") else wrong):
         train(of(), tmp_path / "run", CORPUS, device=name, show=False)
     assert not (tmp_path / "run").exists()
     assert devices.choose_device("auto") == CPU
@@ -797,9 +795,8 @@ def test_a_cpu_without_bf16_computes_in_fp32_and_says_so(tmp_path, monkeypatch, 
     settings = of(precision="auto", epochs=1)
     trainer = stopped_at(3, settings, tmp_path)
     assert json.loads((tmp_path / "environment.json").read_text())["precision"] == precision
-    assert {p.dtype for p in trainer.model.parameters()} == {
-        getattr(torch, {"bf16": "bfloat16", "fp32": "float32"}[precision])
-    }
+    assert trainer.precision == {"bf16": torch.bfloat16, "fp32": torch.float32}[precision]
+    assert {p.dtype for p in trainer.model.parameters()} == {trainer.precision}
     monkeypatch.setattr(devices, "cpu_is_fast_in_bf16", lambda: not fast)  # a resumed run stays what it was
     assert run(None, tmp_path, resume=True).precision == trainer.precision
     assert load_model(tmp_path)[0].readout.weight.dtype == torch.float32

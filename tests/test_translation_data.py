@@ -454,11 +454,8 @@ def test_fertility_chooses_a_share_of_the_words_and_a_larger_one_more():
 
 def test_the_shares_that_the_docstring_names():
     pairs = generate(5000, 1)
-    counts = Counter(
-        len(group)
-        for text, links in zip(pairs.sources, pairs.alignments, strict=True)
-        for group in groups(links, len(text.split()))
-    )
+    both = zip(pairs.sources, pairs.alignments, strict=True)
+    counts = Counter(len(group) for text, links in both for group in groups(links, len(text.split())))
     assert counts[2] / counts.total() == pytest.approx(0.17, abs=0.01)
     assert counts[0] / counts.total() == pytest.approx(0.03, abs=0.005)
 
@@ -480,10 +477,8 @@ def test_sentences_have_the_lengths_that_were_asked_for(shortest, more, seed, vo
                 assert told[at - 1 : at + 1] != "aa" or source[clause[at]] != source[clause[at - 1]]
 
 
-LETTERS = {"determiner": "d", "adjective": "a", "noun": "n", "preposition": "p", "verb": "v"} | {
-    "adverb": "t",
-    "conjunction": "&",
-}
+KINDS = ("determiner", "adjective", "noun", "preposition", "verb", "adverb", "conjunction")
+LETTERS = dict(zip(KINDS, "danpvt&", strict=True))
 CLAUSE = re.compile("&?t?d?a*n(pd?a*n)?v(d?a*n)?(pd?a*n)*")
 
 
