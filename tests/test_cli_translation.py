@@ -28,7 +28,7 @@ from course_utils.commands import translate as translate_command
 from course_utils.data.download import DataError
 from course_utils.data.multi30k import load_multi30k
 from course_utils.data.pairs import Pairs
-from course_utils.data.subwords import Subwords
+from course_utils.data.subwords import BOS, EOS, Subwords
 from course_utils.data.world import generate_translations
 from course_utils.models import files
 from course_utils.training import corpus, processes
@@ -617,6 +617,21 @@ def test_reading_its_own_translation_a_model_attends_as_when_it_wrote_it(kind):
     for one, other in zip(found, translate.align_pairs(model, subwords, *sides), strict=True):
         assert (one.source, one.target) == (other.source, other.target)
         np.testing.assert_allclose(one.weights, other.weights, atol=1e-5)
+
+
+def test_a_words_attention_is_the_mean_of_its_subwords_on_the_sum_of_the_others():
+    pairs = generate_translations(70, 5)
+    subwords = Subwords.train(pairs.sources + pairs.targets, 300)
+    model = untrained("attention", subwords)
+    for found in translate.align_pairs(model, subwords, pairs.sources, pairs.targets):
+        source_row, target_row = subwords.encode([" ".join(found.source), " ".join(found.target)])
+        with torch.no_grad():
+            (expected,) = model.attention(torch.tensor([[*source_row, EOS]]), torch.tensor([[BOS, *target_row]]))
+        rows, columns = (torch.tensor(subwords.word_of(row)) for row in (target_row, source_row))
+        t, s = len(found.target) - 1, len(found.source) // 2
+        by_hand = expected[: len(rows), : len(columns)][rows == t][:, columns == s].sum(1).mean().item()
+        assert found.weights.shape == (len(found.target), len(found.source))
+        assert found.weights[t, s] == pytest.approx(by_hand, abs=1e-5)
 
 
 def test_aligning_leaves_the_model_as_it_was():
