@@ -277,22 +277,19 @@ def test_marks_that_are_not_right(course, no_kernel, old, new, line, words):
         assert (course / name).read_bytes() == before[course / name][0]
 
 
-def test_a_second_build_does_nothing(course, no_kernel):
+def test_a_second_build_does_nothing_and_only_what_changed_is_executed(course, no_kernel):
     before, said = snapshot(course), []
     assert build(course, say=said.append) == []
     assert snapshot(course) == before and no_kernel == [] and said == []
+    change(course / OTHER_PLACE, "another", "one more")
+    assert build(course, say=quiet) == []
+    assert no_kernel == ["notebooks/02_other.ipynb"]
 
 
 def test_a_build_of_everything_gives_the_same_bytes(course):
     before = snapshot(course)
     assert build(course, everything=True, say=quiet) == []
     assert snapshot(course) == before
-
-
-def test_only_what_changed_is_executed(course, no_kernel):
-    change(course / OTHER_PLACE, "another", "one more")
-    assert build(course, say=quiet) == []
-    assert no_kernel == ["notebooks/02_other.ipynb"]
 
 
 def test_windows_line_ends_are_not_a_change(course):
@@ -471,10 +468,6 @@ def test_a_build_of_one_lesson_keeps_the_other_answers(course, no_kernel):
     assert list(answers) == ["01.double", "02.double"] and "secret" in answers["01.double"]
 
 
-def test_an_unknown_name(course):
-    assert build(course, ["09"]) == ["there is no lesson '09': the lessons are 01_sums, 02_other."]
-
-
 def test_a_source_that_is_no_python(course, no_kernel):
     write(course / SUMS_PLACE, "# %%\nx = (\n")
     assert build(course, say=quiet) == [f"{SUMS_PLACE}, line 2: this is not Python: '(' was never closed."]
@@ -487,23 +480,21 @@ def test_a_source_needs_no_title(course, no_kernel, text):
     assert source(load(course / "notebooks/02_other.ipynb")["cells"][0]).startswith("# 02 Is this another one?\n")
 
 
+def test_what_cannot_be_built_is_said_in_a_sentence(course, monkeypatch):
+    assert build(course, ["09"]) == ["there is no lesson '09': the lessons are 01_sums, 02_other."]
+    monkeypatch.setattr(builder, "MAX_TOTAL_BYTES", 1000)
+    (problem,) = build(course, check=True)
+    assert problem.startswith("All notebooks together have 0.0 MB, at most 0 MB")
+    monkeypatch.setattr(builder, "TOOLS", ("json", "no_such_tool"))
+    assert build(course) == ['the build needs no_such_tool: run `pip install -c constraints.txt -e ".[lab]"`.']
+
+
 def test_a_folder_that_is_no_course(tmp_path):
     assert "holds no pyproject.toml" in build(tmp_path)[0]
     write(tmp_path / "pyproject.toml", '[project.urls]\nRepository = "https://example.org"\n')
     assert build(tmp_path) == [
         f"{tmp_path.resolve()} holds no lessons: expected files such as course_utils/lessons/lesson_02/02_topic.py."
     ]
-
-
-def test_a_missing_tool(course, monkeypatch):
-    monkeypatch.setattr(builder, "TOOLS", ("json", "no_such_tool"))
-    assert build(course) == ['the build needs no_such_tool: run `pip install -c constraints.txt -e ".[lab]"`.']
-
-
-def test_total_size(course, monkeypatch):
-    monkeypatch.setattr(builder, "MAX_TOTAL_BYTES", 1000)
-    (problem,) = build(course, check=True)
-    assert problem.startswith("All notebooks together have 0.0 MB, at most 0 MB")
 
 
 def test_a_folder_that_cannot_be_written(course, no_kernel, monkeypatch):

@@ -285,26 +285,20 @@ def test_a_download_that_is_killed_leaves_no_file_to_load(server, monkeypatch, t
 
 
 # --- a folder mirror
-def test_a_folder_mirror_is_read_in_place(monkeypatch, tmp_path):
-    file = write(tmp_path / "mirror", WORDS)
-    monkeypatch.setenv("COURSE_DATA_MIRROR", str(tmp_path / "mirror"))
-    assert fetch(PATH) == file
-    assert files_below(tmp_path) == [file]
 
 
-def test_a_folder_mirror_is_checked_and_not_mended(monkeypatch, tmp_path):
-    file = write(tmp_path / "mirror", WORDS[:-1])
-    monkeypatch.setenv("COURSE_DATA_MIRROR", str(tmp_path / "mirror"))
-    assert SHA256[:12] in fetch_error()
-    assert file.read_bytes() == WORDS[:-1]
-
-
-def test_a_folder_mirror_that_lacks_something(monkeypatch, tmp_path):
-    monkeypatch.setenv("COURSE_DATA_MIRROR", str(tmp_path / "nowhere"))
+def test_a_folder_mirror_is_read_in_place_checked_and_not_mended(monkeypatch, tmp_path):
+    mirror = tmp_path / "mirror"
+    monkeypatch.setenv("COURSE_DATA_MIRROR", str(mirror))
     assert "no such folder" in fetch_error()
-    (tmp_path / "nowhere").mkdir()
+    mirror.mkdir()
     assert "not there" in fetch_error()
-    (tmp_path / "nowhere" / PATH).mkdir(parents=True)
+    file = write(mirror, WORDS[:-1])
+    assert SHA256[:12] in fetch_error() and file.read_bytes() == WORDS[:-1]
+    write(mirror, WORDS)
+    assert fetch(PATH) == file and files_below(tmp_path) == [file]
+    file.unlink()
+    file.mkdir()
     assert "can't be read" in fetch_error()
 
 
@@ -363,8 +357,11 @@ def test_load_reviews_takes_sst2_where_it_is(monkeypatch, tmp_path, capsys):
 
 def test_load_reviews_never_mixes_two_worlds(monkeypatch, tmp_path, capsys):
     fake_sst2(monkeypatch, tmp_path, splits=("train", "dev"))
-    sizes = {split: len(load_reviews(split)) for split in SPLITS}
-    assert sizes == {"train": 6920, "dev": 872, "test": 1821}
+    found = {split: load_reviews(split) for split in SPLITS}
+    assert {split: len(one) for split, one in found.items()} == {"train": 6920, "dev": 872, "test": 1821}
+    assert all(isinstance(one, GeneratedReviews) for one in found.values())
+    assert abs(found["train"].negated.float().mean() - 0.22) < 0.02
+    assert found["test"].sentences != found["train"].sentences[:1821]
     said = capsys.readouterr().out
     assert said.count("\n") == 1
     assert "generated reviews" in said
@@ -373,17 +370,6 @@ def test_load_reviews_never_mixes_two_worlds(monkeypatch, tmp_path, capsys):
     loading._sst2.cache_clear()
     with pytest.raises(DataError):
         load_reviews("train")
-
-
-def test_load_reviews_without_a_network(monkeypatch, capsys):
-    monkeypatch.setattr(download, "REGISTRY", REAL_REGISTRY)
-    monkeypatch.setenv("COURSE_DATA_MIRROR", NOBODY)
-    reviews = load_reviews("train")
-    assert isinstance(reviews, GeneratedReviews)
-    assert abs(reviews.negated.float().mean() - 0.22) < 0.02
-    assert "can't be reached" in capsys.readouterr().out
-    other = load_reviews("test")
-    assert other.sentences != reviews.sentences[: len(other)]
 
 
 REAL_REGISTRY = download.REGISTRY
@@ -423,6 +409,8 @@ def mixed(n=4000, seed=7):
 def test_the_truth_follows_from_the_words():
     # Told again from the words alone: what the generator says of a review must be what is in it.
     reviews = mixed()
+    assert len(reviews) == len(reviews.kind) == len(reviews.scope) == 4000 and len(generate_reviews(0, 0)) == 0
+    assert {len(words) for words in reviews.sentences} == set(range(4, 15))
     for row, words in enumerate(reviews.sentences):
         opinions = [i for i, word in enumerate(words) if word in POSITIVE + NEGATIVE]
         assert reviews.opinion_at[row] == opinions[0]
@@ -442,18 +430,6 @@ def test_the_truth_follows_from_the_words():
         flipped = start <= opinions[0] < end
         assert reviews.labels[row] == (polarity == 1) ^ flipped
         assert reviews.negated[row] == (not NEGATIONS.isdisjoint(words))
-
-
-def test_generated_reviews_have_the_promised_form():
-    reviews = mixed()
-    assert len(reviews) == len(reviews.kind) == len(reviews.scope) == 4000
-    for tensor in (reviews.labels, reviews.polarity, reviews.opinion_at, reviews.negation_at):
-        assert (tensor.shape, tensor.dtype) == ((4000,), torch.int64)
-    assert (reviews.negated.shape, reviews.negated.dtype) == ((4000,), torch.bool)
-    lengths = {len(words) for words in reviews.sentences}
-    assert lengths == set(range(4, 15))
-    assert len(POSITIVE) == len(NEGATIVE) == len(set(POSITIVE + NEGATIVE)) / 2
-    assert len(generate_reviews(0, 0)) == 0
 
 
 def test_the_world_is_balanced_and_its_choices_independent():
