@@ -220,7 +220,7 @@ def test_an_id_without_its_lesson_that_several_lessons_have_is_completed_with_ea
     assert f"did you mean {' or '.join(ids)}?" in capsys.readouterr().out
 
 
-def test_a_damaged_file_is_set_aside(course_folder, capsys):
+def test_a_damaged_file_is_set_aside_and_never_overwritten(course_folder, capsys):
     folder = course_folder / ".course"
     folder.mkdir()
     entries = ("1", '{"state": "done"}', '{"state": ["x"]}', '{"hints": -10}', '{"passed": 1}', '{"attempts": "2"}')
@@ -231,6 +231,11 @@ def test_a_damaged_file_is_set_aside(course_folder, capsys):
         assert f"kept as progress-damaged-{n}.json" in capsys.readouterr().out
         assert (folder / f"progress-damaged-{n}.json").read_text() == damage
         assert kept(course_folder)["04.dot"]["passed"]
+    (folder / "progress-damaged-1.json").unlink()
+    (folder / "progress.json").write_text("the last")
+    progress()
+    aside = [(folder / f"progress-damaged-{n}.json").read_text() for n in range(1, len(damages) + 1)]
+    assert aside == ["the last", *damages[1:]]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16-le"])
@@ -245,19 +250,6 @@ def test_progress_that_an_editor_has_saved_in_its_own_encoding_is_read(encoding,
     progress(load=course_folder / "travelled.json")
     assert "has been added to yours" in capsys.readouterr().out
     assert not list(course_folder.glob(".course/progress-damaged*"))
-
-
-def test_what_was_set_aside_is_never_overwritten(course_folder):
-    folder = course_folder / ".course"
-    folder.mkdir()
-    for text in ("first", "second"):
-        (folder / "progress.json").write_text(text)
-        progress()
-    (folder / "progress-damaged-1.json").unlink()
-    (folder / "progress.json").write_text("third")
-    progress()
-    kept_aside = {path.name: path.read_text() for path in folder.glob("progress-damaged-*")}
-    assert kept_aside == {"progress-damaged-1.json": "third", "progress-damaged-2.json": "second"}
 
 
 def test_a_file_that_cannot_be_read_just_now_is_not_overwritten(course_folder, monkeypatch, capsys):
@@ -561,6 +553,13 @@ def test_questions_are_complete(question):
 
 
 def test_a_prediction_is_compared_and_kept_nowhere(course_folder, capsys):
+    for guess, says in (
+        (56, "should be a number from 0 to 1, not 56"),
+        (-0.1, "not -0.1"),
+        (1, "Your guess is 1. Run"),
+    ):
+        predict("10.one_head", guess)
+        assert says in capsys.readouterr().out
     predict("02.cold", ...)
     assert "Put a number in place of the dots" in capsys.readouterr().out
     predict("02.cold", "a lot")
@@ -575,15 +574,6 @@ def test_a_prediction_is_compared_and_kept_nowhere(course_folder, capsys):
     reveal("02.cold", 0.9928)
     assert "and you said 0.99: good guess." in capsys.readouterr().out
     assert not (course_folder / ".course").exists()  # what a cell shows depends on its notebook alone
-
-
-def test_a_guess_at_a_share_lies_between_0_and_1(course_folder, capsys):
-    predict("10.one_head", 56)
-    assert "should be a number from 0 to 1, not 56" in capsys.readouterr().out
-    predict("10.one_head", -0.1)
-    assert "not -0.1" in capsys.readouterr().out
-    predict("10.one_head", 1)
-    assert "Your guess is 1. Run" in capsys.readouterr().out
 
 
 def test_a_prediction_may_be_a_choice():
