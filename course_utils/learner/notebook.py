@@ -192,7 +192,9 @@ def play(task_id=None, *more, **unknown):
         return _show(Message("`play()` works in a notebook: it shows fields to write in."))
     if task_id is None:
         if not _failed:
-            return _show(Message("There is nothing to play with: `play()` opens the input on which a check has failed."))
+            return _show(
+                Message("There is nothing to play with: `play()` opens the input on which a check has failed.")
+            )
         task_id = next(reversed(_failed))
     if task_id not in _failed:
         task = _task(task_id, "play")
