@@ -604,9 +604,8 @@ def test_links_without_a_page_lead_to_the_repository_where_that_has_an_address(a
     assert found == text.replace("[the `b`](../benchmarks/world.csv#top)", led)
 
 
-@pytest.mark.parametrize(
-    ("shown", "has_address"), [("Open in Colab", True), ("![Open in Colab](https://host/badge.svg)", False)]
-)
+@pytest.mark.parametrize("shown", ["Open in Colab", "![Open in Colab](https://host/badge.svg)"])
+@pytest.mark.parametrize("has_address", [True, False])
 def test_one_line_says_where_code_can_be_run_and_leads_to_colab_only_where_that_works(monkeypatch, has_address, shown):
     monkeypatch.setattr(pages, "has_real_address", lambda root: has_address)
     text = f"# 02 Title\n\n[{shown}](https://host/colab/02.ipynb)\n\n**You need** it."
@@ -614,6 +613,13 @@ def test_one_line_says_where_code_can_be_run_and_leads_to_colab_only_where_that_
     assert found.startswith('# 02 Title\n\n<p class="course-open">') and found.endswith("\n\n**You need** it.")
     assert found.count('href="../download/notebooks/02.ipynb" download') == 1 and "badge" not in found
     assert ('href="https://host/colab/02.ipynb"' in found) == has_address
+
+
+def test_what_a_check_says_is_in_the_page(site):
+    page = (site[0] / PAGES[2]).read_text(encoding="utf-8")
+    assert re.search(
+        "02.softmax – softmax with a temperature: failed.*: passed.*<h2>02.masked_softmax", page, re.DOTALL
+    )
 
 
 @pytest.mark.parametrize("lesson", extent.usually(list(tasks.by_lesson()), 2))
