@@ -23,6 +23,7 @@ import torch
 
 from course_utils import commands
 from course_utils.base.errors import CourseError
+from course_utils.commands import _trained
 from course_utils.commands import train as train_command
 from course_utils.commands import translate as translate_command
 from course_utils.data.download import DataError
@@ -313,6 +314,11 @@ def test_nothing_of_a_strangers_model_moves_the_terminal(course, here, monkeypat
 def test_the_settings_of_a_strangers_model_are_measured_on_or_told(complaint, here, settings, words):
     stranger(here / "theirs", {"settings": settings})
     assert words in complaint("evaluate", "--model", "theirs")
+
+
+def test_words_are_separated_by_single_spaces():
+    Path("lines.txt").write_bytes("\ufeffthe\t old\u00a0dogs \r\n \n\ufeffx\x0by".encode())
+    assert list(_trained.lines("lines.txt")) == ["the old dogs", "", "\ufeffx y"]
 
 
 def test_in_a_terminal_each_line_is_asked_for_and_answered_at_once(monkeypatch, capsys):
