@@ -14,6 +14,7 @@ import torch
 from IPython.core.interactiveshell import InteractiveShell
 
 from course_utils.commands import doctor
+from course_utils.data import download
 from course_utils.learner import history, notebook, state
 
 # A shell that starts the tests in the background has them ignore Ctrl-C, and all that they start, too: programs whose
@@ -72,6 +73,20 @@ def course_folder(tmp_path, monkeypatch):
     monkeypatch.setattr(notebook, "_failed", {})
     monkeypatch.setattr(notebook, "_guesses", {})
     return tmp_path
+
+
+BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
+MIRROR = os.environ.get("COURSE_DATA_MIRROR") or (str(BESIDE) if BESIDE.is_dir() else None)
+REGISTRY = download.REGISTRY
+
+
+@pytest.fixture
+def real_data(monkeypatch):
+    """Have the real data sets come from COURSE_DATA_MIRROR, or from `shared/data` beside the repository."""
+    if MIRROR is None:
+        pytest.skip("the real data are not tested: name a folder or an address that has them in COURSE_DATA_MIRROR")
+    monkeypatch.setattr(download, "REGISTRY", REGISTRY)
+    monkeypatch.setenv("COURSE_DATA_MIRROR", MIRROR)
 
 
 @pytest.fixture(scope="session")

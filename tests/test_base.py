@@ -15,15 +15,9 @@ from course_utils.base.imports import closure, imported
 from course_utils.base.places import chosen, number_of
 
 LEAVES = st.none() | st.booleans() | st.integers() | st.text(max_size=3)
-TREES = st.recursive(
-    LEAVES,
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.lists(inner, max_size=3).map(tuple)
-        | st.dictionaries(st.text(max_size=2), inner, max_size=3)
-    ),
-    max_leaves=12,
-)
+LISTS = lambda inner: st.lists(inner, max_size=3)  # noqa: E731
+DICTS = lambda inner: st.dictionaries(st.text(max_size=2), inner, max_size=3)  # noqa: E731
+TREES = st.recursive(LEAVES, lambda inner: LISTS(inner) | LISTS(inner).map(tuple) | DICTS(inner), max_leaves=12)
 
 
 @given(TREES)
@@ -91,6 +85,12 @@ def test_what_is_imported_is_followed_and_what_lies_beside_it_is_not(tmp_path):
     found = closure(tmp_path, imported(tmp_path, "from course_utils.room.one import f\nimport torch"))
     assert {path.name for path in found} == {"__init__.py", "one.py", "two.py"}
     assert len([path for path in found if path.name == "__init__.py"]) == 1
+    for line in (
+        "import course_utils.room.two",
+        "from course_utils.room import two",
+        "from course_utils.room.two import x",
+    ):
+        assert room / "two.py" in imported(tmp_path, line)
     assert imported(tmp_path, "this is no Python") == set()
 
 
@@ -100,9 +100,8 @@ def test_a_log_gets_a_line_now_and_then(monkeypatch, capsys):
     with steps.shown_steps("Graded", "files", 1_234) as step:
         for _ in range(4):
             step()
-    assert capsys.readouterr().err == (
-        "Graded 2 of 1,234 files in 31 seconds.\nGraded 4 of 1,234 files in 62 seconds.\n"
-    )
+    said = "Graded 2 of 1,234 files in 31 seconds.\nGraded 4 of 1,234 files in 62 seconds.\n"
+    assert capsys.readouterr().err == said
 
 
 def test_a_terminal_gets_a_bar(monkeypatch, capsys):

@@ -9,14 +9,12 @@ import io
 import re
 import shutil
 import subprocess
-import time
 
 import nbformat
 import patience
 import pytest
 from matplotlib.image import imread
 from test_cli import ROOT, Lab, free_port
-from test_kinds import GATED, KINDS
 
 from course_utils.base.places import file_of
 
@@ -38,14 +36,6 @@ playwright.expect.set_options(timeout=PATIENCE)
 
 
 BROKEN = "def softmax(scores, temperature=1.0):\n    return (scores / temperature).softmax("
-OF_OTHER_KINDS = [
-    "import torch\nfrom torch import nn\nfrom course_utils import check, lessons\nfrom course_utils.lessons import tasks",
-    f"lessons.__path__.append({str(KINDS)!r})\nfor known in (tasks.lessons, tasks.by_lesson, tasks.tasks_of): known.cache_clear()",
-    'def two_layers(x, weights):\n    return (x @ weights["in"].T).tanh() @ weights["out"].T.detach()',
-    'check("90.two_layers", two_layers)',
-    GATED,
-    'check("90.gated_layer", GatedLayer)',
-]
 
 
 PICTURES = """\
@@ -82,13 +72,10 @@ def lab_on_a_copy(copy):
         shutil.copy(ROOT / name, copy)
     for folder in ("notebooks", "exercises"):
         shutil.copytree(ROOT / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__"))
-    kinds = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in OF_OTHER_KINDS])
-    kinds.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    nbformat.write(kinds, copy / "exercises" / "90_kinds_exercises.ipynb")
-    kinds.cells = [nbformat.v4.new_code_cell(EVERY_HEAD)]
-    nbformat.write(kinds, copy / "exercises" / "91_every_head_exercises.ipynb")
-    kinds.cells = [nbformat.v4.new_code_cell(PICTURES)]
-    nbformat.write(kinds, copy / "exercises" / "92_pictures_exercises.ipynb")
+    for name, source in (("91_every_head", EVERY_HEAD), ("92_pictures", PICTURES)):
+        made = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])
+        made.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+        nbformat.write(made, copy / "exercises" / f"{name}_exercises.ipynb")
     git(copy, "init", "-q")
     git(copy, "add", "pyproject.toml", ".gitignore", "notebooks", "exercises")
     git(copy, "commit", "-qm", "as it is published")
@@ -245,27 +232,13 @@ def test_a_slider_changes_the_picture(page, lab):
     picture.scroll_into_view_if_needed()
 
 
-@pytest.mark.thorough
-def test_a_lesson_is_run_and_saved_in_a_copy_that_shows_nothing_before_and_git_sees_no_change(page, lab):
-    open_notebook(page, lab, f"notebooks/{FIRST}.ipynb")
-    code_cell(page, "import").wait_for()
-    playwright.expect(page.locator(".jp-OutputArea-output")).to_have_count(0)
-    run_all(page)
-    playwright.expect(page.locator(".jp-CodeCell .jp-InputPrompt").last).to_have_text(re.compile(r"\[\d+\]"))
-    page.keyboard.press("ControlOrMeta+s")
-    own = lab.clone / "my_course" / "notebooks" / f"{FIRST}.ipynb"
-    deadline = time.monotonic() + patience.SECONDS
-    while '"output_type"' not in own.read_text(encoding="utf-8"):
-        assert time.monotonic() < deadline, "the copy was not saved"
-        time.sleep(0.2)
-    assert git(lab.clone, "status", "--porcelain", "--", "notebooks", "exercises", "my_course") == ""
-
-
 def test_an_exercise_goes_from_stub_to_diagnosis_to_passed(page, lab):
     open_notebook(page, lab, file_of("exercises", LESSON))
-    run_all(page)
     answer, check = code_cell(page, "def softmax("), code_cell(page, 'check("02.softmax"')
     output = check.locator(".jp-OutputArea")
+    type_and_run(page, check)
+    playwright.expect(output).to_contain_text("choose Run, Run All Above Selected Cell")
+    run_all(page)
     playwright.expect(output).to_contain_text("not attempted")
     wait_until_all_ran(page)
     type_and_run(page, answer, WRONG)
@@ -280,47 +253,6 @@ def test_an_exercise_goes_from_stub_to_diagnosis_to_passed(page, lab):
     playwright.expect(output).to_contain_text("this is not your last version of softmax")
     output.screenshot(path=SCREENSHOTS / "not_the_last_version.png")
     assert any((lab.clone / ".course" / "tabs").iterdir())  # which tabs are open is kept apart from other projects
-
-
-@pytest.mark.thorough
-def test_a_cell_that_is_run_before_those_above_it_is_told_what_to_do(page, lab):
-    open_notebook(page, lab, "exercises/03_queries_keys_values_exercises.ipynb")
-    check = code_cell(page, 'check("03.padding_mask"')
-    type_and_run(page, check)
-    playwright.expect(check.locator(".jp-OutputArea")).to_contain_text("choose Run, Run All Above Selected Cell")
-
-
-@pytest.mark.thorough
-def test_a_prediction_is_made_before_anything_shows_and_a_question_is_answered(page, lab):
-    open_notebook(page, lab, f"notebooks/{LESSON}.ipynb")
-    guess, shows = code_cell(page, 'predict("02.cold"'), code_cell(page, 'reveal("02.cold"')
-    shows.scroll_into_view_if_needed()
-    playwright.expect(shows.locator(".jp-OutputArea-output")).to_have_count(0)  # nothing is given away
-    shows.screenshot(path=SCREENSHOTS / "before.png")
-    run_all(page)
-    playwright.expect(shows).to_contain_text("Answer: 0.9928. Divided by 0.4")
-    wait_until_all_ran(page)  # at its end Run All takes the focus
-    type_and_run(page, guess, 'predict("02.cold", 0.9)')
-    playwright.expect(guess).to_contain_text("Your guess is 0.9")
-    type_and_run(page, shows)
-    playwright.expect(shows).to_contain_text("and you said 0.9: 0.09276 too low")
-    shows.screenshot(path=SCREENSHOTS / "prediction.png")
-    question = code_cell(page, 'check("02.q1"')
-    type_and_run(page, question)
-    playwright.expect(question).to_contain_text("Put one of the letters a to d")
-    type_and_run(page, question, 'check("02.q1", "a")')
-    playwright.expect(question).to_contain_text(re.compile(r"a\) is (not )?right\."))
-    question.screenshot(path=SCREENSHOTS / "question.png")
-
-
-@pytest.mark.thorough
-def test_weights_in_a_dict_and_a_module_are_checked_in_a_notebook(page, lab):
-    open_notebook(page, lab, "exercises/90_kinds_exercises.ipynb")
-    run_all(page)
-    weights, module = code_cell(page, 'check("90.two_layers"'), code_cell(page, 'check("90.gated_layer"')
-    playwright.expect(module).to_contain_text("a gated layer, as a module: passed")
-    playwright.expect(weights).to_contain_text("no gradient reaches weights['out']")
-    weights.screenshot(path=SCREENSHOTS / "weights.png")
 
 
 def choose_heads(page, cell, picture):

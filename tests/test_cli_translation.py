@@ -1,4 +1,4 @@
-"""Holds `course train`, `translate` and `evaluate` to what they promise, each wrong use to one sentence, and the README and the docs to both.
+"""Holds `course train`, `translate` and `evaluate` to what they promise, each wrong use to one sentence, and the docs to the settings.
 
 Not here: training itself (`test_training.py`), the search (`test_decoding.py`), the other commands (`test_cli.py`).
 """
@@ -29,20 +29,13 @@ from course_utils.commands import translate as translate_command
 from course_utils.data.download import DataError
 from course_utils.data.multi30k import load_multi30k
 from course_utils.data.pairs import Pairs
-from course_utils.data.subwords import Subwords
+from course_utils.data.subwords import BOS, EOS, Subwords
 from course_utils.data.world import generate_translations
 from course_utils.models import files
 from course_utils.training import corpus, processes
 from course_utils.training import device as devices
 from course_utils.training.corpus import load_pairs
-from course_utils.training.settings import (
-    KINDS,
-    Settings,
-    load_preset,
-    make_settings,
-    preset_names,
-    setting_defaults,
-)
+from course_utils.training.settings import KINDS, Settings, load_preset, make_settings, preset_names, setting_defaults
 from course_utils.translation import scores, translate, unread
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -117,31 +110,21 @@ SOURCES = "the old dogs near my house followed your quiet friend\n\n  dogs saw\t
 
 
 # --- course train
-def test_train_says_what_it_does_and_what_comes_next(course, here, monkeypatch):
-    shutil.rmtree("runs")
+def test_train_says_what_it_does_and_what_comes_next_and_takes_a_new_folder(course):
     printed = course("train", "attention", *TINY, "--threads", 1)
     first, where, validation, last = printed.splitlines()
     assert re.fullmatch(r"Training attention on the generated world: the CPU, 1 thread, (bf16|fp32)\..*", first)
-    assert where == "Run folder: runs/attention-world-1"
+    assert where == "Run folder: runs/attention-world-2"
     loss, bleu = re.fullmatch(
         r"Validation: loss (\d\.\d{3}) a token, BLEU (\d+\.\d) \(greedy search\)\.", validation
     ).groups()
-    assert "`course translate --model runs/attention-world-1`" in last
+    assert "`course translate --model runs/attention-world-2`" in last
 
-    model, subwords = files.load_model("runs/attention-world-1")
-    settings = make_settings(json.loads(Path("runs/attention-world-1/settings.json").read_text()))
+    model, subwords = files.load_model("runs/attention-world-2")
+    settings = make_settings(json.loads(Path("runs/attention-world-2/settings.json").read_text()))
     val = load_pairs(settings, "val")
     assert float(bleu) == round(scores.bleu(translate.translate(model, subwords, val.sources, 1), val.targets).score, 1)
     assert 4 < float(loss) < 8
-
-
-def test_each_run_gets_a_folder_of_its_own(course, here):
-    shutil.rmtree("runs")
-    (here / "runs" / "transformer-world-1").mkdir(parents=True)
-    assert "runs/transformer-world-2\n" in course("train", "transformer", *TINY)
-    assert "Run folder: mine here\n" in course("train", "transformer", *TINY, "--run", "mine here")
-    assert "course translate --model 'mine here'`" in course.printed
-    assert sorted(path.name for path in (here / "runs").iterdir()) == ["transformer-world-1", "transformer-world-2"]
 
 
 def test_settings_are_a_presets_then_the_options_then_each_set():
@@ -175,11 +158,12 @@ def test_values_are_read_as_toml_or_as_they_stand(text, value):
 @pytest.mark.parametrize("fast", [True, False])
 def test_without_fast_bf16_the_same_command_goes_on_in_fp32_and_says_so(course, monkeypatch, fast):
     monkeypatch.setattr(devices, "cpu_is_fast_in_bf16", lambda: fast)
-    printed = course("train", "seq2seq", *TINY, "--run", "run")
+    printed = course("train", "seq2seq", *TINY, "--run", "a run")
+    assert "Run folder: a run\n" in printed and "course translate --model 'a run'`" in printed
     assert ("not faster in bf16, so the run goes on in fp32" in printed) is not fast
     precision = "bf16" if fast else "fp32"
     assert f"thread{'s' * (torch.get_num_threads() > 1)}, {precision}." in printed
-    assert json.loads(Path("run/environment.json").read_text())["precision"] == precision
+    assert json.loads(Path("a run/environment.json").read_text())["precision"] == precision
 
 
 @pytest.mark.parametrize(
@@ -204,20 +188,28 @@ def test_how_many_threads_a_training_takes(monkeypatch, here, data, named, every
     assert set_to == taken
 
 
+def train_elsewhere(*arguments, ctrl_c=False):
+    """Run `course train` as a group that a terminal's Ctrl-C reaches as a whole, after its first validation; return code, stdout and stderr."""
+    command = [sys.executable, "-m", "course_utils", "train", *map(str, arguments)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    process, deadline = subprocess.Popen(command, env=environment, start_new_session=True, **pipes), time.monotonic()
+    while ctrl_c and not Path("a run/curves.csv").exists():
+        assert process.poll() is None and time.monotonic() - deadline < patience.SECONDS
+        time.sleep(0.05)
+    if ctrl_c:
+        os.killpg(process.pid, signal.SIGINT)
+    return process.wait(timeout=patience.SECONDS), *process.communicate()
+
+
+LONG = [*TINY[2:], "--epochs", 60, "--set", "validate=10", "--run", "a run"]
+
+
 @pytest.mark.thorough
 @posix
 def test_ctrl_c_ends_a_run_that_resume_takes_up(course, complaint, here):
-    tiny = [*TINY[2:], "--epochs", "40", "--set", "validate=10", "--run", "a run"]
-    command = [sys.executable, "-m", "course_utils", "train", "transformer", *tiny]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
-    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + patience.SECONDS
-    while not Path("a run/curves.csv").exists():
-        assert process.poll() is None and time.monotonic() < deadline
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    printed, said = process.communicate(timeout=patience.SECONDS)
-    assert (process.returncode, said) == (130, "")
+    code, printed, said = train_elsewhere("transformer", *LONG, ctrl_c=True)
+    assert (code, said) == (130, "")
     stopped = re.search(r"Stopped after step (\d+) of (\d+)\. `course train --resume 'a run'` goes on\.", printed)
     assert 0 < int(stopped[1]) < int(stopped[2])
 
@@ -231,54 +223,23 @@ def test_ctrl_c_ends_a_run_that_resume_takes_up(course, complaint, here):
 
 @pytest.mark.thorough
 @posix
-def test_of_two_processes_one_speaks():
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2",
-               "-m", "course_utils", "train", "seq2seq", *TINY]  # fmt: skip
-    shutil.rmtree("runs")
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=patience.SECONDS)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count("Run folder: runs/seq2seq-world-1\n") == done.stdout.count("Validation: ") == 1
-    assert len(done.stdout.splitlines()) == 4
-    assert [path.name for path in Path("runs").iterdir()] == ["seq2seq-world-1"]
-
-
-def in_processes(here, number, *arguments):
-    """Start `course train` in so many processes, as a group that a terminal's Ctrl-C reaches as a whole."""
-    command = [sys.executable, "-m", "course_utils", "train", *arguments, "--processes", str(number)]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
-    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)  # fmt: skip
-
-
-@pytest.mark.thorough
-@posix
 def test_the_command_starts_processes_which_ctrl_c_stops_together_and_resume_starts_again(here):
-    tiny = [*TINY[2:], "--epochs", "60", "--set", "validate=10"]
-    process = in_processes(here, 2, "transformer", *tiny, "--run", "run")
-    deadline = time.monotonic() + patience.SECONDS
-    while not Path("run/curves.csv").exists():
-        assert process.poll() is None and time.monotonic() < deadline
-        time.sleep(0.05)
-    os.killpg(process.pid, signal.SIGINT)
-    printed, said = process.communicate(timeout=patience.SECONDS)
-    assert (process.returncode, said) == (130, "")
-    assert printed.count("Run folder: run\n") == 1
+    code, printed, said = train_elsewhere("transformer", *LONG, "--processes", 2, ctrl_c=True)
+    assert (code, said) == (130, "")
+    assert printed.count("Run folder: a run\n") == 1
     assert "the generated world: 2 processes, each on the CPU, 1 thread, " in printed
-    assert len(re.findall(r"Stopped after step \d+ of \d+\. `course train --resume run` goes on\.", printed)) == 1
-    assert processes.how_many(None, "cpu", "run") == 2
-    process = in_processes(here, 2, "--resume", "run", "--device", "cpu")  # as many as without being told
-    printed, said = process.communicate(timeout=patience.SECONDS)
-    assert (process.returncode, said, printed.count("Validation: ")) == (0, "", 1)
+    assert len(re.findall(r"Stopped after step \d+ of \d+\. `course train --resume 'a run'` goes on\.", printed)) == 1
+    assert processes.how_many(None, "cpu", "a run") == 2
+    code, printed, said = train_elsewhere("--resume", "a run", "--device", "cpu")  # as many as before
+    assert (code, said, printed.count("Validation: ")) == (0, "", 1)
 
 
 @pytest.mark.thorough
 @posix
 def test_what_is_wrong_in_every_process_is_said_once(here):
     before = sorted(Path("runs").iterdir())
-    process = in_processes(here, 2, "seq2seq", *TINY, "--set", "world.order=mars")
-    _, said = process.communicate(timeout=patience.SECONDS)
-    assert process.returncode == 2
-    assert re.fullmatch(r"course: order must be one of .*, not 'mars'\n", said)
+    code, _, said = train_elsewhere("seq2seq", *TINY, "--set", "world.order=mars", "--processes", 2)
+    assert code == 2 and re.fullmatch(r"course: order must be one of .*, not 'mars'\n", said)
     assert sorted(Path("runs").iterdir()) == before
 
 
@@ -309,12 +270,9 @@ def test_lines_in_lines_out(course, monkeypatch):
     monkeypatch.setattr(translate_command, "CHUNK", 3)
     Path("lines.txt").write_text(SOURCES)
     assert course("translate", *ATTENTION, "lines.txt").splitlines() == expected
-    assert course("translate", *ATTENTION, "--width", 1, "lines.txt").splitlines() == translate.translate(
-        model, subwords, texts, width=1
-    )
-    assert course("translate", *ATTENTION, "--alpha", 0, "lines.txt").splitlines() == translate.translate(
-        model, subwords, texts, alpha=0.0
-    )
+    for name, value in (("width", 1), ("alpha", 0)):
+        lines = course("translate", *ATTENTION, f"--{name}", value, "lines.txt").splitlines()
+        assert lines == translate.translate(model, subwords, texts, **{name: value})
     assert course("translate", *ATTENTION, typed=b"") == ""
 
 
@@ -334,9 +292,7 @@ def test_nothing_of_a_strangers_model_moves_the_terminal(course, here, monkeypat
     alignment = translate.Alignment(["a\x1b[1m"], ["\x1b[31mred", "c\nd"], np.full((2, 1), 0.5))
     monkeypatch.setattr(translate, "translate", lambda model, subwords, texts, **more: [f"{said}\nx"] * len(texts))
     monkeypatch.setattr(translate, "align", lambda *given, **more: alignment)
-    plain = " ".join(
-        sorted(said.replace("\x1b", "\ufffd").replace("\x07", "\ufffd").replace("\u202e", "\ufffd").split())
-    )
+    plain = " ".join(sorted(re.sub("[\x1b\x07\u202e]", "\ufffd", said).split()))
     lines = course("translate", "--model", "theirs", typed=b"x\ny\n").splitlines()
     assert [" ".join(sorted(line.removesuffix(" x").split())) for line in lines] == [plain, plain]
     drawn = course("translate", "--model", "theirs", "--show", typed=b"x\n")
@@ -358,15 +314,6 @@ def test_nothing_of_a_strangers_model_moves_the_terminal(course, here, monkeypat
 def test_the_settings_of_a_strangers_model_are_measured_on_or_told(complaint, here, settings, words):
     stranger(here / "theirs", {"settings": settings})
     assert words in complaint("evaluate", "--model", "theirs")
-
-
-def test_a_strangers_huge_model_is_told_at_once(complaint, here):
-    stranger(here / "theirs", encoder_layers=10**6)
-    for command in ("translate", "evaluate"):
-        assert (
-            complaint(command, "--model", "theirs")
-            == "theirs/model.json asks for encoder_layers 1,000,000: at most 200 are made"
-        )
 
 
 def test_words_are_separated_by_single_spaces():
@@ -402,10 +349,7 @@ def test_what_the_courses_model_has_hardly_ever_read_is_named_and_further_lines_
     monkeypatch.setattr(files, "PRETRAINED", unread.PRETRAINED)
     course("translate", "--width", 1, typed=b"A dog.\nTWO DOGS play.\n" + 4 * b"The asdf is here.\n")
     first, *_, third, rest = course.said.splitlines()
-    assert (
-        first
-        == "line 2: The model has hardly ever read these words with capital letters: TWO, DOGS. Write them in small letters."
-    )
+    assert first.startswith("line 2: The model has hardly ever read these words ") and "TWO, DOGS" in first
     assert third.startswith("line 4: ") and "has hardly ever read: asdf." in third
     assert rest == "Further lines with such warnings: 2."
     course("translate", *ATTENTION, typed=b"The asdf is here.\n")  # it has learned from no captions
@@ -512,9 +456,8 @@ def test_evaluate_measures_what_the_model_was_trained_on(course, monkeypatch):
 
 def test_a_model_without_attention_has_no_alignment_error_rate(course, monkeypatch):
     pairs = gold("val")
-    monkeypatch.setattr(
-        corpus, "load_pairs", lambda *_: Pairs(pairs.sources[:20], pairs.targets[:20], pairs.alignments[:20])
-    )
+    few = Pairs(pairs.sources[:20], pairs.targets[:20], pairs.alignments[:20])
+    monkeypatch.setattr(corpus, "load_pairs", lambda *_: few)
     assert "alignment error" not in course("evaluate", "--model", "runs/seq2seq-world-1", "--split", "val", "test")
     assert course.printed.count("20 sentences") == course.printed.count("exactly right") == 2
 
@@ -527,7 +470,7 @@ def test_lines_of_a_file_are_measured_without_a_model(course, complaint):
     assert "CPU" not in printed and "alignment" not in printed
     printed = course(
         "evaluate", *ATTENTION, "--split", "val", "--hypotheses", "right.txt"
-    )  # the model's world is another
+    )  # the model has another world
     assert "exactly right: 0." in printed and "alignment" not in printed
     sentence = "right.txt has 500 lines, and test 1,000 sentences: give one line for each"
     assert sentence in complaint("evaluate", "--data", "world", "--hypotheses", "right.txt")
@@ -537,7 +480,7 @@ def test_the_options_choose_other_data(course, monkeypatch):
     asked = []
 
     def load_pairs(settings, split):
-        asked.append((settings.data, settings.pair, settings.world, split))
+        asked.append((settings.data, settings.pair, split))
         return Pairs(["dogs"], ["smadu gleni"])
 
     monkeypatch.setattr(corpus, "load_pairs", load_pairs)
@@ -551,12 +494,8 @@ def test_the_options_choose_other_data(course, monkeypatch):
     card["about"]["settings"] |= {"data": "multi30k", "pair": "fr-en"}
     Path("captions/model.json").write_text(json.dumps(card))
     course("evaluate", "--model", "captions")
-    assert [(data, pair, split) for data, pair, _, split in asked] == [
-        ("multi30k", "en-de", "test_2016_flickr"),
-        ("multi30k", "de-fr", "test_2017_mscoco"),
-        ("multi30k", "en-de", "test_2016_flickr"),
-        ("multi30k", "fr-en", "test_2016_flickr"),
-    ]
+    splits = ["test_2016_flickr", "test_2017_mscoco", "test_2016_flickr", "test_2016_flickr"]
+    assert asked == [("multi30k", *one) for one in zip(["en-de", "de-fr", "en-de", "fr-en"], splits, strict=True)]
 
 
 # --- one sentence each
@@ -568,75 +507,29 @@ def test_the_options_choose_other_data(course, monkeypatch):
         ("train attention --preset gpu", "there is no preset 'gpu' for attention: name one of laptop, world"),
         ("train attention --data mars", "data must be one of world, multi30k, not 'mars'"),
         ("train attention --data multi30k --pair en-xx", "pair must be one of en-de"),
-        ("train attention --set colour=red", "there is no setting 'colour': the settings are kind"),
         ("train attention --set rate.peak=1", "there is no setting 'rate.peak': the settings are kind"),
         ("train attention --set width=64", "'width' (perhaps model.width is meant): the settings are kind"),
         ("train attention --set modle.width=64", "'modle.width' (perhaps model.width is meant): the settings are kind"),
         ("train attention --set model.rate=1", "'model.rate' (perhaps rate is meant): the settings are model.width"),
-        (
-            "train transformer --set model.widht=64",
-            "there is no setting 'model.widht' (perhaps model.width is meant): the settings are model.width, model.heads",
-        ),
-        (
-            "train seq2seq --set model.attention=luong",
-            "there is no setting 'model.attention': the settings are model.w",
-        ),
-        (
-            "train attention --set model.width=abc",
-            "the setting model.width must be a whole number such as 256, not 'abc'",
-        ),
-        ("train attention --set model.width=", "the setting model.width must be a whole number such as 256, not ''"),
-        (
-            "train attention --set model.width=2.5",
-            "the setting model.width must be a whole number such as 256, not 2.5",
-        ),
+        ("train seq2seq --set model.attention=luong", "there is no setting 'model.attention': the settings are model"),
+        ("train attention --set model.width=abc", "model.width must be a whole number such as 256, not 'abc'"),
         ("train attention --set model.dropout=x", "the setting model.dropout must be a number such as 0.2, not 'x'"),
         ("train transformer --set model.tied=5", "the setting model.tied must be true or false, not 5"),
         ("train transformer --set model.norm=3", "the setting model.norm must be a word such as pre, not 3"),
-        (
-            "train transformer --set model=3",
-            "the setting model must be a table, of which you name one setting at a time",
-        ),
+        ("train transformer --set model=3", "model must be a table, of which you name one setting at a time"),
         ("train transformer --set kind=[1]", "kind must be one of seq2seq, attention, transformer, not [1]"),
-        (
-            "train attention --set world.agreement=maybe",
-            "the setting world.agreement must be true or false, not 'maybe'",
-        ),
-        ("train attention --set world.longest=abc", "the setting world.longest must be a whole number such as 12, not"),
         ("train attention --set rate", "--set expects NAME=VALUE, such as rate=2e-3 or model.width=64, not 'rate'"),
-        ("train attention --set rate=fast", "the setting rate must be a number such as 0.002, not 'fast'"),
-        (
-            "train attention --set world.planets=9",
-            "there is no setting 'world.planets': the settings are world.pairs, world.shortest",
-        ),
-        (
-            "train attention --set world.pairs=2.5",
-            "the setting world.pairs must be a whole number such as 20000, not 2.5",
-        ),
+        ("train attention --set world.planets=9", "no setting 'world.planets': the settings are world.pairs, world"),
         ("train transformer --set world.pairs=9 --set model.width=30", "30 is not one of 4"),
-        ("train transformer --set world.pairs=9 --set model.width=0", "width must be at least 1, not 0"),
-        ("train transformer --set world.pairs=9 --set model.decoder_layers=0", "decoder_layers must be at least 1"),
-        ("train attention --set world.pairs=9 --set model.encoder_hidden=0", "encoder_hidden must be at least 1"),
         ("train transformer --set world.pairs=9 --set batch_tokens=4", "a sentence has"),
-        (
-            "train transformer --precision fp8",
-            "precision must be auto, fp32 or bf16, not 'fp8'|precision must be one of",
-        ),
+        ("train transformer --precision fp8", "precision must be one of auto, fp32, bf16, not 'fp8'"),
         ("train transformer --device cuda", "device cuda was named, but this machine has 0 GPUs"),
-        ("train transformer --device tpu", "device must be auto, cpu, cuda or cuda:N, not 'tpu'"),
-        ("train transformer --epochs 0", "epochs must be more than 0, not 0.0"),
         ("train transformer --seed one", "invalid int value: 'one'"),
         ("train transformer --threads 0", "expected a whole number of at least 1, not '0'"),
         ("train --resume none", "there is no run in none: name the folder of one, or start it without --resume"),
-        (
-            "train seq2seq --run runs/seq2seq-world-1",
-            "already holds a run: resume it with --resume, or name another folder",
-        ),
-        ("train seq2seq --run file/run", "json can't be written (Not a directory)"),
-        (
-            "translate --model none",
-            "there is no model 'none', neither a folder nor one of the course: name one of runs/",
-        ),
+        ("train seq2seq --run runs/seq2seq-world-1 --set world.pairs=9", "already holds a run: resume it"),
+        ("train seq2seq --run file/run --set world.pairs=9", "json can't be written (Not a directory)"),
+        ("translate --model none", "there is no model 'none', neither a folder nor one of the course: name one of"),
         ("translate --model .", "expected a trained model in ., but model.json is not there"),
         ("translate --model damaged", "is not what model.json says it is (another checksum)"),
         ("translate --model runs/seq2seq-world-1 --show", "this model has no attention to draw: leave out --show"),
@@ -648,12 +541,7 @@ def test_the_options_choose_other_data(course, monkeypatch):
         ("translate --model runs/attention-world-1 .", "cannot use .: Is a directory"),
         ("translate --model runs/attention-world-1 --width 0", "expected a whole number of at least 1, not '0'"),
         ("translate --model runs/attention-world-1 --alpha nan", "expected a number of at least 0, not 'nan'"),
-        ("translate --model runs/attention-world-1 --device cuda", "this machine has 0 GPUs that PyTorch can use"),
-        (
-            "evaluate --model runs/attention-world-1 --split train2",
-            "split must be one of train, val, test, not 'train2'",
-        ),
-        ("evaluate --model runs/attention-world-1 --data mars", "data must be one of world, multi30k, not 'mars'"),
+        ("evaluate --model runs/attention-world-1 --split train2", "must be one of train, val, test, not 'train2'"),
         ("evaluate --data multi30k --pair en-en --hypotheses file", "pair must be one of en-de"),
         ("evaluate --hypotheses file --split val test", "are files of one split, not of 2: name one split"),
     ],
@@ -668,16 +556,13 @@ def test_what_is_wrong_is_said_in_one_sentence(complaint, here, monkeypatch, com
         weights.write(b"ups")
     before = sorted((here / "runs").iterdir())
     found = complaint(*command.split())
-    assert any(one in found for one in words.split("|")), found
+    assert words in found
     assert sorted((here / "runs").iterdir()) == before  # no folder is left of a run that could not begin
 
 
 @posix
 def test_runs_that_cannot_be_made_leave_one_sentence(complaint, here):
-    shutil.rmtree("runs")
-    (here / "runs").write_text("in the way")
-    assert "cannot use runs/seq2seq-world-1: Not a directory" in complaint("train", "seq2seq", *TINY)
-    (here / "runs").unlink()
+    (here / "runs").rename("others")
     (here / "runs").symlink_to(here / "nowhere")
     assert re.search(r"cannot use runs(/seq2seq-world-1)?: File exists", complaint("train", "seq2seq", *TINY))
 
@@ -699,27 +584,10 @@ def test_a_line_too_long_is_named_after_those_before_it(course, complaint, monke
     assert course.printed == before
 
 
-def test_other_errors_than_ours_keep_their_way_to_be_found(capsys, monkeypatch):
-    def broken(options):
-        torch.manual_seed("one")
-        int("x" * 3)
-
-    monkeypatch.setattr(train_command, "run", broken)
-    assert commands.main(["train"]) == 2
-    assert "something went wrong" in capsys.readouterr().err
-    monkeypatch.setattr(
-        train_command, "run", lambda options: np.zeros(3).reshape(2)
-    )  # numpy's ValueError: no course frame raised it
-    assert commands.main(["train"]) == 2
-    assert "something went wrong (ValueError" in capsys.readouterr().err
-
-
 # --- what the commands compute
 def test_alignment_error_rate_by_hand():
-    weights = [
-        np.array([[0.1, 0.9], [0.6, 0.4], [0.2, 0.8]]),
-        np.array([[1.0]]),
-    ]  # says (1, 0), (0, 1), (1, 2) and (0, 0)
+    # What they say: (1, 0), (0, 1), (1, 2) and (0, 0).
+    weights = [np.array([[0.1, 0.9], [0.6, 0.4], [0.2, 0.8]]), np.array([[1.0]])]
     links = [[(1, 0), (1, 1), (1, 2)], [(0, 0), (0, 0)]]
     assert scores.alignment_error_rate(weights, links) == pytest.approx(1 - (3 + 3) / (4 + 4))
     assert scores.alignment_error_rate(weights, [[], []]) == 1
@@ -757,24 +625,18 @@ def test_reading_its_own_translation_a_model_attends_as_when_it_wrote_it(kind):
         np.testing.assert_allclose(one.weights, other.weights, atol=1e-5)
 
 
-@pytest.mark.parametrize("kind", ["attention", "transformer"])
-def test_a_words_attention_is_the_mean_of_its_subwords_on_the_sum_of_the_others(kind):
+def test_a_words_attention_is_the_mean_of_its_subwords_on_the_sum_of_the_others():
     pairs = generate_translations(70, 5)
     subwords = Subwords.train(pairs.sources + pairs.targets, 300)
-    model = untrained(kind, subwords)
-    for text, target, found in zip(
-        pairs.sources, pairs.targets, translate.align_pairs(model, subwords, pairs.sources, pairs.targets), strict=True
-    ):
-        source_row, target_row = subwords.encode([text, target])
+    model = untrained("attention", subwords)
+    for found in translate.align_pairs(model, subwords, pairs.sources, pairs.targets):
+        source_row, target_row = subwords.encode([" ".join(found.source), " ".join(found.target)])
         with torch.no_grad():
-            (expected,) = model.attention(torch.tensor([[*source_row, 2]]), torch.tensor([[1, *target_row]]))
-        assert found.weights.shape == (len(target.split()), len(text.split()))
-        assert (found.weights.sum(1) <= 1 + 1e-5).all()
-        of_source, of_target = subwords.word_of(source_row), subwords.word_of(target_row)
+            (expected,) = model.attention(torch.tensor([[*source_row, EOS]]), torch.tensor([[BOS, *target_row]]))
+        rows, columns = (torch.tensor(subwords.word_of(row)) for row in (target_row, source_row))
         t, s = len(found.target) - 1, len(found.source) // 2
-        rows = [row for row, word in enumerate(of_target) if word == t]
-        columns = [column for column, word in enumerate(of_source) if word == s]
-        by_hand = sum(expected[row, column].item() for row in rows for column in columns) / len(rows)
+        by_hand = expected[: len(rows), : len(columns)][rows == t][:, columns == s].sum(1).mean().item()
+        assert found.weights.shape == (len(found.target), len(found.source))
         assert found.weights[t, s] == pytest.approx(by_hand, abs=1e-5)
 
 
@@ -792,8 +654,7 @@ def test_aligning_leaves_the_model_as_it_was():
     assert translate.align_pairs(seq2seq, subwords, ["dogs"], ["smadu"])[0].weights is None
 
 
-# --- README and presets
-PAGES = {"docs/translators.md": 13, "docs/measurements.md": 6}  # -> commands of this file on it
+# --- docs and presets
 
 
 def page(name):
@@ -801,32 +662,25 @@ def page(name):
 
 
 def commands_on(text):
-    """The lines of a page that train, translate or evaluate, from blocks and from the text."""
+    """The lines of a page that train, from blocks and from the text."""
     lines = [line for block in re.findall(r"```sh\n(.*?)```", text, re.S) for line in block.splitlines()]
     lines += [line.replace("\n", " ") for line in re.findall(r"`([^`]+)`", re.sub(r"```.*?```", "", text, flags=re.S))]
-    return [line for line in lines if re.search(r"\b(course|course_utils) (train|translate|evaluate) \S", line)]
+    return [line for line in lines if re.search(r"\b(course|course_utils) train \S", line)]
 
 
-@pytest.mark.parametrize("name, number", PAGES.items())
-def test_the_commands_in_the_docs_are_read_as_they_stand(name, number):
-    lines = commands_on(page(name))
-    assert len(lines) == number, "PAGES counts the commands, so that none is overlooked"
-    parser = commands.make_parser()
+def test_the_settings_in_the_docs_are_there():
+    text = page("docs/translators.md") + page("docs/measurements.md")
+    lines = [
+        *commands_on(text),
+        *(f"course train transformer {change}" for change in re.findall("`(--set .*?)`", text)),
+    ]
+    assert len(lines) > 10
     for line in lines:
-        words = shlex.split(line.split(" | ")[-1].split(" > ")[0], comments=True)
-        if words[0] == "torchrun":  # its last words are a module's name and the module's own
-            words = words[words.index("--") + 1 :]
-            assert words[0] == "course_utils"  # a package with a __main__
-        chosen = parser.parse_args(words[1:])
-        if chosen.command.__module__.endswith(".train") and not chosen.resume:
+        words = shlex.split(line, comments=True)
+        words = words[words.index("course_utils" if "course_utils" in words else "course") + 1 :]  # as torchrun has it
+        chosen = commands.make_parser().parse_args(words)
+        if not chosen.resume:
             train_command._settings(chosen)
-
-
-def test_the_settings_that_the_docs_change_are_there():
-    changes = re.findall(r"`--set ([^`]*)`", page("docs/translators.md"))
-    assert len(changes) == 5
-    for setting in changes:
-        train_command._settings(options("transformer", "--set", setting))
 
 
 def test_the_help_names_every_setting():
@@ -838,12 +692,8 @@ def test_the_help_names_every_setting():
     ):
         table = "model" if kind else "world"
         listed = re.search(rf"[Oo]f {begin}: {table}\.([\w,\s]*)", text)[1].replace("\n", " ").split(", ")
-        known = [
-            name.removeprefix(f"{table}.")
-            for name in setting_defaults(kind or "seq2seq")
-            if name.startswith(table + ".")
-        ]
-        assert listed == known
+        known = (name.split(".") for name in setting_defaults(kind or "seq2seq") if "." in name)
+        assert listed == [name for of, name in known if of == table]
     more = setting_defaults("attention").keys() - setting_defaults("seq2seq").keys()
     assert more == {"model.attention"} and "of attention\nalso model.attention" in text
     shown = next(group for group in commands.make_parser()._subparsers._group_actions).choices["train"].format_help()
@@ -855,11 +705,6 @@ def test_the_docs_name_every_preset_with_its_kinds():
     for preset, kinds in re.findall(r"^\| `(\w+)`[^|]*\|[^|]*\| ([^|]*) \|", page("docs/translators.md"), re.M):
         named |= {(kind, preset) for kind in (KINDS if kinds == "all" else re.findall(r"`(\w+)`", kinds))}
     assert named == {(kind, preset) for kind in KINDS for preset in preset_names(kind)}
-
-
-def test_the_docs_name_every_kind():
-    kinds = re.findall(r"^\| `(\w+)` \| [^|]* \|$", page("docs/translators.md"), re.M)
-    assert tuple(kinds) == tuple(KINDS)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -1,20 +1,20 @@
 """Tests of `course_utils.data`: downloads from real local servers, SST-2, and the generated world's truth.
 
 Downloads are tested with a small file of our own in place of the registry, so that no test needs the network.
-Only the tests of SST-2 itself need its files: from COURSE_DATA_MIRROR, or from `shared/data` beside the
-repository.
+Only the tests of SST-2 itself need its files.
 """
 
 import contextlib
-import functools
 import hashlib
 import os
+import re
 import socket
 import subprocess
 import sys
 import threading
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -35,6 +35,7 @@ from course_utils.data.generated_reviews import (
     generate_reviews,
 )
 from course_utils.data.loading import load_reviews
+from course_utils.data.multi30k import MULTI30K_SPLITS
 from course_utils.data.reviews import NEGATIONS
 from course_utils.data.sst2 import SPLITS, load_sst2
 
@@ -49,60 +50,34 @@ class Handler(BaseHTTPRequestHandler):
     """Serves WORDS well or badly, as the first part of the address says: /good/..., /truncated/..., ..."""
 
     def do_HEAD(self):
-        if self._way() == "mute":
+        if self.path.startswith("/mute/"):
             self.server.closing.wait(20)
         self._start(len(WORDS))
 
     def do_GET(self):
         self.server.served.append(self.path)
-        getattr(self, f"_serve_{self._way()}")()
+        way = self.path.split("/")[1]
+        if way == "missing":
+            self._start(0, status=404)
+            return
+        if way == "together":  # waits for a second one, so that the two write at once
+            with contextlib.suppress(threading.BrokenBarrierError):
+                self.server.barrier.wait(20)
+        breaks_off = way in ("truncated", "short", "stalls") or way == "recovers" and len(self.server.served) == 1
+        self._start(None if way == "short" else len(WORDS))  # where no length is promised, only the checksum can tell
+        self.wfile.write(WORDS[:1000] if breaks_off else WORDS)
+        if way == "stalls":  # nothing more comes, and the connection stays open
+            self.wfile.flush()
+            self.server.closing.wait(20)
 
     def log_message(self, *args):
         pass
 
-    def _way(self):
-        return self.path.split("/")[1]
-
-    def _start(self, length=None, status=200):
+    def _start(self, length, status=200):
         self.send_response(status)
         if length is not None:
             self.send_header("Content-Length", str(length))
         self.end_headers()
-
-    def _serve_good(self):
-        self._start(len(WORDS))
-        self.wfile.write(WORDS)
-
-    def _serve_truncated(self):  # breaks off before the length it promised
-        self._start(len(WORDS))
-        self.wfile.write(WORDS[:1000])
-
-    def _serve_short(self):  # promises no length, so that only the checksum can tell
-        self._start()
-        self.wfile.write(WORDS[:1000])
-
-    def _serve_wrong(self):
-        self._start(len(WORDS))
-        self.wfile.write(WORDS.replace(b"great", b"awful"))
-
-    def _serve_missing(self):
-        self._start(0, status=404)
-
-    def _serve_recovers(self):  # the first attempt breaks off, the second is good
-        self._serve_truncated() if len(self.server.served) == 1 else self._serve_good()
-
-    def _serve_stalls(self):  # sends a part, then nothing more
-        self._serve_truncated()
-        self.wfile.flush()
-        self.server.closing.wait(20)
-
-    def _serve_together(self):  # waits for a second process, so that the two write at once
-        with contextlib.suppress(threading.BrokenBarrierError):
-            self.server.barrier.wait(20)
-        self._start(len(WORDS))
-        for start in range(0, len(WORDS), 30_000):
-            self.wfile.write(WORDS[start : start + 30_000])
-            time.sleep(0.1)
 
 
 class Server(ThreadingHTTPServer):
@@ -185,10 +160,11 @@ def test_a_download_is_whole_cached_and_shown(server, monkeypatch, tmp_path, cap
         assert file.stat().st_mode & 0o777 == 0o644  # a class may share the cache
 
 
-def test_a_mirror_address_replaces_the_publisher(server, monkeypatch):
-    monkeypatch.setenv("COURSE_DATA_MIRROR", f"{server.address}/good/")
+@pytest.mark.parametrize(("way", "attempts"), [("good/", 1), ("recovers", 2)])
+def test_a_mirror_address_replaces_the_publisher_and_is_asked_twice(server, monkeypatch, way, attempts):
+    monkeypatch.setenv("COURSE_DATA_MIRROR", f"{server.address}/{way}")
     assert fetch(PATH).read_bytes() == WORDS
-    assert server.served == [f"/good/{PATH}"]
+    assert server.served == [f"/{way.strip('/')}/{PATH}"] * attempts
 
 
 @pytest.mark.parametrize(
@@ -196,7 +172,6 @@ def test_a_mirror_address_replaces_the_publisher(server, monkeypatch):
     [
         ("truncated", "the transfer broke off"),
         ("short", hashlib.sha256(WORDS[:1000]).hexdigest()[:12]),
-        ("wrong", SHA256[:12]),
         ("missing", "404"),
     ],
 )
@@ -210,13 +185,6 @@ def test_a_bad_download_is_one_sentence_and_leaves_nothing(server, monkeypatch, 
     assert files_below(tmp_path) == []
 
 
-def test_a_broken_download_is_tried_again(server, monkeypatch, tmp_path):
-    monkeypatch.setenv("COURSE_DATA_MIRROR", f"{server.address}/recovers")
-    assert fetch(PATH).read_bytes() == WORDS
-    assert len(server.served) == 2
-    assert len(files_below(tmp_path)) == 1
-
-
 @pytest.mark.parametrize("way", ["mute", "stalls"])
 def test_a_silent_server_is_given_up(server, monkeypatch, tmp_path, way):
     monkeypatch.setattr(download, "SECONDS_TO_ANSWER", 0.5)
@@ -228,13 +196,12 @@ def test_a_silent_server_is_given_up(server, monkeypatch, tmp_path, way):
     assert files_below(tmp_path) == []
 
 
-def test_no_network_fails_fast(monkeypatch, tmp_path):
-    start = time.monotonic()
+def test_no_network_is_said_and_a_damaged_file_in_the_cache_is_never_returned(monkeypatch, tmp_path):
+    damaged = write(tmp_path / "cache", WORDS[:-1])
     message = fetch_error()
-    assert time.monotonic() - start < 45
     assert "can't be reached" in message
     assert "go online, or name a mirror in COURSE_DATA_MIRROR" in message
-    assert files_below(tmp_path) == []
+    assert files_below(tmp_path) == [damaged]
 
 
 def test_a_look_up_that_hangs_does_not(monkeypatch):
@@ -250,28 +217,27 @@ def test_a_look_up_that_hangs_does_not(monkeypatch):
     assert time.monotonic() - start < 45
 
 
-@pytest.mark.parametrize("mirror", ["http://", "http://[broken", "https://a b.invalid"])
-def test_an_address_that_is_none(monkeypatch, mirror):
-    monkeypatch.setenv("COURSE_DATA_MIRROR", mirror)
-    assert "check COURSE_DATA_MIRROR" in fetch_error()
-
-
-def test_an_unknown_path_names_the_known_ones():
+def test_what_cannot_be_fetched_at_all(server, monkeypatch, tmp_path):
     assert PATH in fetch_error("toy/other.txt")
+    for mirror in ("http://", "http://[broken", "https://a b.invalid"):
+        monkeypatch.setenv("COURSE_DATA_MIRROR", mirror)
+        assert "check COURSE_DATA_MIRROR" in fetch_error()
+    (tmp_path / "cache" / PATH).mkdir(parents=True)
+    monkeypatch.setenv("COURSE_DATA_MIRROR", f"{server.address}/good")
+    assert "Expected to write" in fetch_error()
 
 
 # --- the cache
-@pytest.mark.parametrize("content", [b"", WORDS[:-1], WORDS[:-1] + b"!"])
-def test_a_damaged_file_in_the_cache_is_fetched_anew(server, monkeypatch, tmp_path, content):
+@pytest.mark.parametrize("content", [b"", WORDS[:-1] + b"!"])
+def test_a_damaged_file_in_the_cache_is_fetched_anew_and_an_intact_one_needs_no_writing(
+    server, monkeypatch, tmp_path, content
+):
     file = write(tmp_path / "cache", content)
     monkeypatch.setenv("COURSE_DATA_MIRROR", f"{server.address}/good")
     assert fetch(PATH) == file
     assert file.read_bytes() == WORDS
-
-
-def test_a_damaged_file_in_the_cache_is_never_returned(tmp_path):
-    write(tmp_path / "cache", WORDS[:-1])
-    assert "can't be reached" in fetch_error()
+    monkeypatch.setattr(download, "_can_write", lambda folder: False)
+    assert fetch(PATH) == file
 
 
 def test_a_cache_that_cant_be_written_is_replaced_by_a_temporary_one(server, monkeypatch, tmp_path, capsys):
@@ -290,18 +256,6 @@ def test_a_cache_that_cant_be_written_is_replaced_by_a_temporary_one(server, mon
     assert capsys.readouterr().out == ""
 
 
-def test_an_intact_file_needs_no_writing(monkeypatch, tmp_path):
-    monkeypatch.setattr(download, "_can_write", lambda folder: False)
-    file = write(tmp_path / "cache", WORDS)
-    assert fetch(PATH) == file
-
-
-def test_a_folder_in_the_files_place(server, monkeypatch, tmp_path):
-    (tmp_path / "cache" / PATH).mkdir(parents=True)
-    monkeypatch.setenv("COURSE_DATA_MIRROR", f"{server.address}/good")
-    assert "Expected to write" in fetch_error()
-
-
 FETCH_IN_A_PROCESS = f"""
 from course_utils.data import download, loading
 download.REGISTRY = {{{PATH!r}: ("", {SHA256!r})}}
@@ -309,14 +263,10 @@ print(download.fetch({PATH!r}).read_bytes().count(b"great"))
 """
 
 
-def test_processes_at_once_on_a_cold_cache(server, monkeypatch, tmp_path):
+def test_two_at_once_on_a_cold_cache(server, monkeypatch, tmp_path):
     monkeypatch.setenv("COURSE_DATA_MIRROR", f"{server.address}/together")
-    command = [sys.executable, "-c", FETCH_IN_A_PROCESS]
-    run = functools.partial(subprocess.Popen, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    for process in [run(command) for _ in range(2)]:
-        said, complaint = process.communicate(timeout=patience.SECONDS)
-        assert process.returncode == 0, complaint
-        assert said == "5000\n"
+    with ThreadPoolExecutor(2) as pool:
+        assert [file.read_bytes() for file in pool.map(fetch, [PATH] * 2)] == [WORDS] * 2
     assert files_below(tmp_path) == [tmp_path / "cache" / PATH]
 
 
@@ -335,26 +285,20 @@ def test_a_download_that_is_killed_leaves_no_file_to_load(server, monkeypatch, t
 
 
 # --- a folder mirror
-def test_a_folder_mirror_is_read_in_place(monkeypatch, tmp_path):
-    file = write(tmp_path / "mirror", WORDS)
-    monkeypatch.setenv("COURSE_DATA_MIRROR", str(tmp_path / "mirror"))
-    assert fetch(PATH) == file
-    assert files_below(tmp_path) == [file]
 
 
-def test_a_folder_mirror_is_checked_and_not_mended(monkeypatch, tmp_path):
-    file = write(tmp_path / "mirror", WORDS[:-1])
-    monkeypatch.setenv("COURSE_DATA_MIRROR", str(tmp_path / "mirror"))
-    assert SHA256[:12] in fetch_error()
-    assert file.read_bytes() == WORDS[:-1]
-
-
-def test_a_folder_mirror_that_lacks_something(monkeypatch, tmp_path):
-    monkeypatch.setenv("COURSE_DATA_MIRROR", str(tmp_path / "nowhere"))
+def test_a_folder_mirror_is_read_in_place_checked_and_not_mended(monkeypatch, tmp_path):
+    mirror = tmp_path / "mirror"
+    monkeypatch.setenv("COURSE_DATA_MIRROR", str(mirror))
     assert "no such folder" in fetch_error()
-    (tmp_path / "nowhere").mkdir()
+    mirror.mkdir()
     assert "not there" in fetch_error()
-    (tmp_path / "nowhere" / PATH).mkdir(parents=True)
+    file = write(mirror, WORDS[:-1])
+    assert SHA256[:12] in fetch_error() and file.read_bytes() == WORDS[:-1]
+    write(mirror, WORDS)
+    assert fetch(PATH) == file and files_below(tmp_path) == [file]
+    file.unlink()
+    file.mkdir()
     assert "can't be read" in fetch_error()
 
 
@@ -371,36 +315,24 @@ def test_where_says_where_data_come_from(monkeypatch, tmp_path):
 
 # --- SST-2, and its stand-in
 def test_load_sst2_reads_rows(monkeypatch, tmp_path):
-    content = "it does n't work \u0085 , no\t0\ngood fun\t1".encode()
-    sha256 = hashlib.sha256(content).hexdigest()
-    monkeypatch.setattr(download, "REGISTRY", {"sst2/dev.tsv": ("", sha256)})
-    monkeypatch.setenv("COURSE_DATA_MIRROR", str(tmp_path))
-    (tmp_path / "sst2").mkdir()
-    (tmp_path / "sst2" / "dev.tsv").write_bytes(content)
+    fake_sst2(monkeypatch, tmp_path, content="it does n't work \u0085 , no\t0\ngood fun\t1".encode())
     reviews = load_sst2("dev")
     assert reviews.sentences == [["it", "does", "n't", "work", "\u0085", ",", "no"], ["good", "fun"]]
-    assert reviews.labels.tolist() == [0, 1]
-    assert reviews.labels.dtype == torch.int64
-    assert reviews.negated.tolist() == [True, False]
-    assert reviews.negated.dtype == torch.bool
-    assert len(reviews) == 2
-    assert "SST-2" in reviews.name
+    assert (reviews.labels.tolist(), reviews.labels.dtype) == ([0, 1], torch.int64)
+    assert (reviews.negated.tolist(), reviews.negated.dtype) == ([True, False], torch.bool)
+    assert len(reviews) == 2 and "SST-2" in reviews.name
 
 
 @pytest.mark.parametrize("load", [load_sst2, load_reviews])
 def test_a_split_that_is_none(load):
     with pytest.raises(CourseError, match="split must be one of train, dev, test, not 'validation'"):
         load("validation")
-
-
-def test_a_preference_that_is_none():
     with pytest.raises(CourseError, match="prefer must be sst2 or generated, not 'imdb'"):
         load_reviews("train", prefer="imdb")
 
 
-def fake_sst2(monkeypatch, folder: Path, splits=SPLITS):
-    """Name a folder mirror that holds these splits of a set with one sentence each."""
-    content = b"good fun\t1"
+def fake_sst2(monkeypatch, folder: Path, splits=SPLITS, content=b"good fun\t1"):
+    """Name a folder mirror that holds these splits of a set with the same sentences each."""
     registry = {f"sst2/{split}.tsv": ("", hashlib.sha256(content).hexdigest()) for split in SPLITS}
     monkeypatch.setattr(download, "REGISTRY", registry)
     monkeypatch.setenv("COURSE_DATA_MIRROR", str(folder))
@@ -425,40 +357,36 @@ def test_load_reviews_takes_sst2_where_it_is(monkeypatch, tmp_path, capsys):
 
 def test_load_reviews_never_mixes_two_worlds(monkeypatch, tmp_path, capsys):
     fake_sst2(monkeypatch, tmp_path, splits=("train", "dev"))
-    sizes = {split: len(load_reviews(split)) for split in SPLITS}
-    assert sizes == {"train": 6920, "dev": 872, "test": 1821}
+    found = {split: load_reviews(split) for split in SPLITS}
+    assert {split: len(one) for split, one in found.items()} == {"train": 6920, "dev": 872, "test": 1821}
+    assert all(isinstance(one, GeneratedReviews) for one in found.values())
+    assert abs(found["train"].negated.float().mean() - 0.22) < 0.02
+    assert found["test"].sentences != found["train"].sentences[:1821]
     said = capsys.readouterr().out
     assert said.count("\n") == 1
     assert "generated reviews" in said
     assert "COURSE_DATA_MIRROR" in said
-
-
-def test_load_reviews_without_a_network(monkeypatch, capsys):
-    monkeypatch.setattr(download, "REGISTRY", REAL_REGISTRY)
-    monkeypatch.setenv("COURSE_DATA_MIRROR", NOBODY)
-    reviews = load_reviews("train")
-    assert isinstance(reviews, GeneratedReviews)
-    assert abs(reviews.negated.float().mean() - 0.22) < 0.02
-    assert "can't be reached" in capsys.readouterr().out
-    other = load_reviews("test")
-    assert other.sentences != reviews.sentences[: len(other)]
+    monkeypatch.setenv("COURSE_REAL_DATA", "1")  # as while lessons are built
+    loading._sst2.cache_clear()
+    with pytest.raises(DataError):
+        load_reviews("train")
 
 
 REAL_REGISTRY = download.REGISTRY
-BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
-MIRROR = os.environ.get("COURSE_DATA_MIRROR") or (str(BESIDE) if BESIDE.is_dir() else None)
 
 
-@pytest.fixture
-def real_sst2(monkeypatch):
-    if MIRROR is None:
-        pytest.skip("SST-2 itself is not tested: name a folder or an address that has it in COURSE_DATA_MIRROR")
-    monkeypatch.setattr(download, "REGISTRY", REAL_REGISTRY)
-    monkeypatch.setenv("COURSE_DATA_MIRROR", MIRROR)
+def test_the_registry_names_files_at_a_fixed_commit():
+    texts = [f"{split}.{language}.gz" for split in MULTI30K_SPLITS for language in ("en", "de", "fr")]
+    names = {f"sst2/{split}.tsv" for split in SPLITS} | {f"multi30k/{text}" for text in texts}
+    assert set(REAL_REGISTRY) == names | {"shakespeare/input.txt"}
+    for path, (address, sha256) in REAL_REGISTRY.items():
+        assert re.match(r"https://raw.githubusercontent.com/[\w-]+/[\w-]+/[0-9a-f]{40}/", address)
+        assert address.endswith(f"/{Path(path).name}") and re.fullmatch("[0-9a-f]{64}", sha256)
+    assert len({sha256 for _, sha256 in REAL_REGISTRY.values()}) == len(REAL_REGISTRY)
 
 
 @pytest.mark.parametrize(("split", "size", "positive"), [("train", 6920, 3610), ("dev", 872, 444), ("test", 1821, 909)])
-def test_sst2_itself(real_sst2, split, size, positive):
+def test_sst2_itself(real_data, split, size, positive):
     reviews = load_reviews(split)
     assert reviews.name == f"SST-2 {split}"
     assert len(reviews) == len(reviews.labels) == len(reviews.negated) == size
@@ -467,19 +395,10 @@ def test_sst2_itself(real_sst2, split, size, positive):
     assert 0.20 < reviews.negated.float().mean() < 0.24
 
 
-def test_sst2_spells_negations_as_we_list_them(real_sst2):
+def test_sst2_spells_negations_as_we_list_them(real_data):
     words = Counter(word for sentence in load_sst2("train").sentences for word in sentence)
     assert {word for word in NEGATIONS if not words[word]} == {"cannot"}  # there it is "can not"
     assert [word for word in words if word.endswith(("n't", "nt")) and word[:-3] in ("ca", "wo", "is", "do")] == []
-
-
-def test_the_registry_names_files_at_a_fixed_commit():
-    files = {path: entry for path, entry in REAL_REGISTRY.items() if path.startswith("sst2/")}
-    assert set(files) == {f"sst2/{split}.tsv" for split in SPLITS}
-    for path, (address, sha256) in files.items():
-        assert address.startswith("https://raw.githubusercontent.com/")
-        assert address.endswith(path.removeprefix("sst2"))
-        assert len(sha256) == 64
 
 
 # --- the generated world
@@ -490,6 +409,8 @@ def mixed(n=4000, seed=7):
 def test_the_truth_follows_from_the_words():
     # Told again from the words alone: what the generator says of a review must be what is in it.
     reviews = mixed()
+    assert len(reviews) == len(reviews.kind) == len(reviews.scope) == 4000 and len(generate_reviews(0, 0)) == 0
+    assert {len(words) for words in reviews.sentences} == set(range(4, 15))
     for row, words in enumerate(reviews.sentences):
         opinions = [i for i, word in enumerate(words) if word in POSITIVE + NEGATIVE]
         assert reviews.opinion_at[row] == opinions[0]
@@ -509,18 +430,6 @@ def test_the_truth_follows_from_the_words():
         flipped = start <= opinions[0] < end
         assert reviews.labels[row] == (polarity == 1) ^ flipped
         assert reviews.negated[row] == (not NEGATIONS.isdisjoint(words))
-
-
-def test_generated_reviews_have_the_promised_form():
-    reviews = mixed()
-    assert len(reviews) == len(reviews.kind) == len(reviews.scope) == 4000
-    for tensor in (reviews.labels, reviews.polarity, reviews.opinion_at, reviews.negation_at):
-        assert (tensor.shape, tensor.dtype) == ((4000,), torch.int64)
-    assert (reviews.negated.shape, reviews.negated.dtype) == ((4000,), torch.bool)
-    lengths = {len(words) for words in reviews.sentences}
-    assert lengths == set(range(4, 15))
-    assert len(POSITIVE) == len(NEGATIVE) == len(set(POSITIVE + NEGATIVE)) / 2
-    assert len(generate_reviews(0, 0)) == 0
 
 
 def test_the_world_is_balanced_and_its_choices_independent():
@@ -554,42 +463,16 @@ def test_a_share_outside_0_to_1(name, share):
         generate_reviews(10, 0, **{name: share})
 
 
-def bags(reviews, vocabulary):
-    """Return the counts of words: N V."""
-    counts = torch.zeros(len(reviews), len(vocabulary))
-    for row, words in enumerate(reviews.sentences):
-        for word in words:
-            counts[row, vocabulary[word]] += 1
-    return counts
-
-
-def linear_accuracy(train, test) -> float:
-    """Train a logistic regression on the bags of one set; return its accuracy on the other."""
-    from sklearn.linear_model import LogisticRegression
-
-    words = sorted({word for sentence in train.sentences for word in sentence})
-    vocabulary = {word: column for column, word in enumerate(words)}
-    model = LogisticRegression(C=100, max_iter=1000)
-    model.fit(bags(train, vocabulary).numpy(), train.labels.numpy())
-    return model.score(bags(test, vocabulary).numpy(), test.labels.numpy())
-
-
-@pytest.mark.parametrize("negation", [0.2, 0.5, 0.8])
+@pytest.mark.parametrize("negation", [0.2, 0.3, 0.5, 0.8])
 def test_fact_a_the_ceiling_of_a_bag_of_words(negation):
-    train = generate_reviews(4000, 1, negation)
-    test = generate_reviews(4000, 2, negation)
-    ceiling = bag_of_words_ceiling(test)
+    reviews = generate_reviews(4000, 5, negation)
+    ceiling = bag_of_words_ceiling(reviews)
     assert ceiling == pytest.approx(1 - min(negation, 1 - negation) / 2, abs=0.02)
-    assert linear_accuracy(train, test) <= ceiling + 0.025  # three standard errors of luck
-
-
-def test_fact_a_the_ceiling_is_reached():
-    # With these numbers and a threshold of 0, "not" with a negative word is the one cell that is wrong.
+    # It is reached: with these numbers and a threshold of 0, "not" with a negative word is the one cell that is wrong.
     worth = {"not": -2, **dict.fromkeys(POSITIVE, 1), **dict.fromkeys(NEGATIVE, -1)}
-    reviews = generate_reviews(4000, 5, negation=0.3)
     score = torch.tensor([sum(worth.get(word, 0) for word in words) for words in reviews.sentences])
     accuracy = ((score > 0).long() == reviews.labels).float().mean().item()
-    assert accuracy == pytest.approx(bag_of_words_ceiling(reviews), abs=0.02)
+    assert negation > 0.5 or accuracy == pytest.approx(ceiling, abs=0.02)
 
 
 def test_fact_b_contrast_pairs_hold_the_same_bag_with_opposite_labels():
@@ -605,12 +488,6 @@ def test_fact_b_contrast_pairs_hold_the_same_bag_with_opposite_labels():
         assert [word in POSITIVE for word in opinions] == pair.labels.bool().tolist()
         assert bag_of_words_ceiling(pair) == 0.5
     assert 400 < first.labels.sum() < 600  # both orders occur
-
-
-def test_a_hundred_thousand_reviews_take_seconds():
-    start = time.process_time()
-    assert len(generate_reviews(100_000, 0, contrast=0.2)) == 100_000
-    assert time.process_time() - start < 45
 
 
 def test_four_cases_share_their_neutral_words_and_no_sum_gets_all_four_right():
@@ -629,12 +506,3 @@ def test_four_cases_share_their_neutral_words_and_no_sum_gets_all_four_right():
         scores = [sum(numbers[word] for word in words) for words in cases.sentences]
         right = (torch.tensor(scores) > 0) == cases.labels.bool()
         assert right.reshape(-1, 4).sum(1).max() <= 3
-
-
-def test_while_lessons_are_built_generated_reviews_do_not_stand_in(tmp_path, monkeypatch):
-    monkeypatch.setenv("COURSE_DATA_MIRROR", str(tmp_path / "nowhere"))
-    monkeypatch.setenv("COURSE_REAL_DATA", "1")
-    loading._sst2.cache_clear()
-    with pytest.raises(DataError):
-        load_reviews("train")
-    loading._sst2.cache_clear()

@@ -12,7 +12,6 @@ import pytest
 import torch
 
 from course_utils.base.errors import CourseError
-from course_utils.commands import doctor
 from course_utils.figures import diagrams
 from course_utils.figures.drawing import EDGE, WIDTH, Arrow, Box, Diagram, plain
 from course_utils.figures.layout import BETWEEN, Sketch, columns_of, row
@@ -74,11 +73,8 @@ def everything_new(make):
     return make(new=sorted({name for part in [*shown.boxes, *shown.arrows] for name in part.name.split()}))
 
 
-ALL = {
-    f"{name}{end}": made
-    for name, make in SHOWN.items()
-    for end, made in (("", make()), (", new", everything_new(make)))
-}
+ALL = {name: make() for name, make in SHOWN.items()}
+ALL |= {f"{name}, new": everything_new(make) for name, make in SHOWN.items()}
 
 
 @pytest.mark.parametrize("shown", ALL.values(), ids=ALL)
@@ -106,10 +102,8 @@ def test_its_words_name_every_box_and_what_is_new(shown):
         name, _, note = box.text.replace("*", "").partition(": ")
         for words in (name, note):
             assert words.replace("\n", " ") in shown.description
-    highlighted = [plain(box.text) for box in shown.boxes if box.new] + [
-        plain(one.words) for one in shown.arrows if one.new
-    ]
-    for words in highlighted:
+    highlighted = [box.text for box in shown.boxes if box.new] + [one.words for one in shown.arrows if one.new]
+    for words in map(plain, highlighted):
         assert words and words in shown.description.partition("New here: ")[2]
     assert "*" not in shown.description
 
@@ -146,7 +140,7 @@ def test_a_notebook_gets_a_picture_with_words():
 
 def test_a_diagram_is_the_same_in_every_process():
     code = (
-        "from course_utils.figures import diagrams; print(diagrams.self_attention(new=['residual', 'projections']).svg)"
+        "from course_utils.figures import diagrams as d; print(d.self_attention(new=['residual', 'projections']).svg)"
     )
     again = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, encoding="utf-8", check=True)
     assert again.stdout.strip() == diagrams.self_attention(new=["residual", "projections"]).svg.strip()
@@ -184,15 +178,11 @@ CROWDED = """() => {
 }"""
 
 
-def crowded(svgs):
+def crowded(chromium, svgs):
     """What a browser finds too wide for its box, cut off, or written over something else."""
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is missing: pip install -e .[test]")
-    if doctor.find_chromium() is None:
-        pytest.skip(f"no Chromium to measure texts: {doctor.GET_CHROMIUM}")
     with playwright.sync_playwright() as player:
-        browser = player.chromium.launch(
-            executable_path=doctor.find_chromium(), args=["--headless", "--no-sandbox", "--disable-gpu"]
-        )
+        browser = player.chromium.launch(executable_path=chromium, args=["--headless", "--no-sandbox", "--disable-gpu"])
         page = browser.new_page(viewport={"width": 820, "height": 600})
         page.set_content("".join(svgs))
         found = page.evaluate(CROWDED)
@@ -304,11 +294,11 @@ def test_a_diagram_begins_at_its_upper_edge():
     assert shown.svg.count('height="112"') == 1
 
 
-def test_nothing_overlaps_or_is_cut_off():
-    assert crowded(shown.svg for shown in ALL.values()) == []
+def test_nothing_overlaps_or_is_cut_off(chromium):
+    assert crowded(chromium, (shown.svg for shown in ALL.values())) == []
 
 
-def test_a_crowded_diagram_is_found():
+def test_a_crowded_diagram_is_found(chromium):
     boxes = [Box("a", "far too wide for this", 20, 20, 60, 40), Box("b", "second", 90, 20, 80, 40)]
-    found = crowded([Diagram("crowded", "two boxes", boxes, [Arrow(((300, 5), (900, 5)), "above")]).svg])
+    found = crowded(chromium, [Diagram("crowded", "two boxes", boxes, [Arrow(((300, 5), (900, 5)), "above")]).svg])
     assert {what for _, what in found} >= {"is too wide for its box", "runs into a box", "is cut off"}

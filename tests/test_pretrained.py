@@ -4,9 +4,7 @@ import csv
 import hashlib
 import json
 import math
-import os
 import re
-from pathlib import Path
 
 import pytest
 import torch
@@ -15,7 +13,7 @@ from safetensors import safe_open
 
 from course_utils import commands
 from course_utils.base.errors import CourseError
-from course_utils.data.download import REGISTRY, DataError
+from course_utils.data.download import DataError
 from course_utils.data.measured import measured_once
 from course_utils.data.multi30k import load_multi30k
 from course_utils.data.shakespeare import CHARACTERS, ENDS, load_shakespeare
@@ -24,18 +22,9 @@ from course_utils.models import files
 from course_utils.translation.scores import bleu
 from course_utils.translation.translate import align, translate
 
-BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
-MIRROR = os.environ.get("COURSE_DATA_MIRROR") or (str(BESIDE) if BESIDE.is_dir() else None)
 TRANSLATORS = ("attention-en-fr", "seq2seq-en-fr", "transformer-en-de", "transformer-gpu-en-de")
 PLAYS = "gpt-shakespeare"
 NAMES = (TRANSLATORS[0], PLAYS, *TRANSLATORS[1:])
-
-
-@pytest.fixture
-def real_plays(monkeypatch):
-    if MIRROR is None:
-        pytest.skip("Tiny Shakespeare is not tested: name a mirror that has it in COURSE_DATA_MIRROR")
-    monkeypatch.setenv("COURSE_DATA_MIRROR", MIRROR)
 
 
 def test_all_ship_in_nineteen_megabytes():
@@ -80,12 +69,7 @@ def test_it_translates_and_attention_looks_at_the_word_it_translates(name):
     ("name", "least"),
     [("attention-en-fr", 45), ("seq2seq-en-fr", 25), ("transformer-en-de", 34), ("transformer-gpu-en-de", 37)],
 )
-def test_bleu_is_near_what_the_card_says(name, least, monkeypatch):
-    if MIRROR is None:
-        pytest.skip(
-            "the BLEU of the models that ship is not tested: name a mirror that has Multi30k in COURSE_DATA_MIRROR"
-        )
-    monkeypatch.setenv("COURSE_DATA_MIRROR", MIRROR)
+def test_bleu_is_near_what_the_card_says(name, least, real_data):
     model, subwords = files.load_pretrained(name)
     pairs = load_multi30k("test_2016_flickr", name[-5:])
     assert bleu(translate(model, subwords, pairs.sources[:200], width=2), pairs.targets[:200]).score > least
@@ -99,7 +83,7 @@ def test_another_name_is_refused_in_one_sentence():
 
 
 # --- the model that continues plays
-def test_the_plays_are_three_parts_of_one_text(real_plays):
+def test_the_plays_are_three_parts_of_one_text(real_data):
     parts = [load_shakespeare(split) for split in ENDS]
     assert [len(part) for part in parts] == [1_003_854, 55_770, 55_770]
     assert len(torch.cat(parts).unique()) == len(CHARACTERS) == 65
@@ -114,15 +98,7 @@ def test_without_the_plays_one_sentence_says_so(monkeypatch, tmp_path):
         load_shakespeare("dev")
 
 
-def test_the_plays_are_downloaded_from_a_fixed_commit():
-    address, sha256 = REGISTRY["shakespeare/input.txt"]
-    assert re.fullmatch(
-        r"https://raw.githubusercontent.com/karpathy/char-rnn/\w{40}/data/tinyshakespeare/input.txt", address
-    )
-    assert len(sha256) == 64
-
-
-def test_it_needs_as_few_bits_as_its_card_and_its_table_say(real_plays):
+def test_it_needs_as_few_bits_as_its_card_and_its_table_say(real_data):
     plays, folder = program("shakespeare"), files.PRETRAINED / PLAYS
     (measured,) = measured_once("shakespeare", "bits", setup=PLAYS)[0]
     assert f"| 1 | {measured:.2f} |" in (folder / "README.md").read_text(encoding="utf-8")
@@ -132,7 +108,7 @@ def test_it_needs_as_few_bits_as_its_card_and_its_table_say(real_plays):
     assert plays.held_out_bits(model, load_shakespeare("test")) == pytest.approx(measured, abs=0.002)
 
 
-def test_it_continues_a_play_with_words_of_the_text(real_plays):
+def test_it_continues_a_play_with_words_of_the_text(real_data):
     model, characters = files.load_pretrained(PLAYS)
     ids, draw = encode("\nROMEO:\n", characters)[None], torch.Generator().manual_seed(0)
     with torch.no_grad():

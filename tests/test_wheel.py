@@ -24,7 +24,6 @@ from course_utils.base.errors import CourseError
 from course_utils.base.places import clone_folder, course_folder, desk_folder, file_of, learners_folder
 from course_utils.commands import lab, main
 from course_utils.desk import copies
-from course_utils.desk.handing_in import submit
 from course_utils.desk.updating import update
 from course_utils.grading.handing_out import package, release
 from course_utils.learner import state
@@ -87,19 +86,15 @@ def test_a_folder_of_that_name_with_other_things_is_left_alone(folder, foreign, 
     assert sorted(folder.rglob("*")) == before and (folder / foreign).read_text() == "Mine."
 
 
-def test_another_project_with_notebooks_is_no_clone(folder, installed):
+def test_another_project_with_notebooks_and_what_is_installed_are_no_clone(folder, installed, monkeypatch):
     (folder / "notebooks").mkdir()
     (folder / "pyproject.toml").write_bytes(b'[project]\nname = "my-analysis"  # \xff\n')
     assert course_folder() == installed and desk_folder() == folder
-    with pytest.raises(CourseError, match="is not inside the course: change into the folder of a clone"):
-        clone_folder()
-
-
-def test_what_is_installed_is_no_clone(installed, monkeypatch):
-    monkeypatch.chdir(installed / "notebooks")
-    assert course_folder() == installed
-    with pytest.raises(CourseError, match="is not inside the course"):
-        clone_folder()
+    for place in (folder, installed / "notebooks"):
+        monkeypatch.chdir(place)
+        assert course_folder() == installed
+        with pytest.raises(CourseError, match="is not inside the course: change into the folder of a clone"):
+            clone_folder()
 
 
 def test_inside_a_clone_the_clone_counts(folder):
@@ -107,20 +102,6 @@ def test_inside_a_clone_the_clone_counts(folder):
     (folder / "notebooks").mkdir()
     assert course_folder() == desk_folder() == clone_folder() == folder
     assert list(copies.places(folder)) == []
-
-
-def test_a_newer_wheel_changes_the_task_and_keeps_the_answer(folder, installed, capsys):
-    copies.make_missing(folder)
-    write_into(folder / "my_course" / BUILT, answered(SOFTMAX))
-    published(installed, replaced(*PROMPT))
-    lab._say_what_is_newer(folder)
-    assert "a newer version of 02: `course update` brings it" in capsys.readouterr().out
-    assert update(folder, []) == []
-    line = capsys.readouterr().out
-    assert "1 cell of yours kept; read 02.softmax again" in line and "As it was: my_course/earlier/exercises/" in line
-    texts = sources(folder / "my_course" / BUILT)
-    assert SOFTMAX in texts and any(PROMPT[1] in text for text in texts)
-    assert submit(folder, "02").rows[0].here == "answered"
 
 
 def test_a_damaged_installation_is_told_how_to_mend_it(folder, installed):
@@ -147,11 +128,8 @@ def test_students_who_get_solutions_later_get_no_notebook_of_the_wheel(installed
         (code / name).parent.mkdir(parents=True, exist_ok=True)
         (code / name).write_text("1")
     archive = zipfile.ZipFile(io.BytesIO(package.package(installed, "Later.")))
-    assert {name.removeprefix("attention-course/") for name in archive.namelist()} == {
-        *package.BESIDE,
-        "course_utils/lessons/answers.json",
-        "course_utils/lessons/lesson_02/02_weighted_sums.py",
-    }
+    code = {f"course_utils/lessons/{name}" for name in ("answers.json", "lesson_02/02_weighted_sums.py")}
+    assert {name.removeprefix("attention-course/") for name in archive.namelist()} == {*package.BESIDE} | code
     assert SOFTMAX not in archive.read("attention-course/course_utils/lessons/answers.json").decode()
 
 
@@ -249,9 +227,8 @@ def test_from_the_wheel_to_a_grade_without_a_clone(tmp_path):
         kernel = json.loads(opened.get("api/kernelspecs"))["kernelspecs"]["python3"]["spec"]
         assert (kernel["display_name"], kernel["argv"][0]) == ("Attention course", str(made.python))
     mine = made.folder / "my_course" / BUILT
-    assert (
-        len(list((made.folder / "my_course").rglob("*.ipynb"))) == len(list((ROOT / "notebooks").glob("*.ipynb"))) * 2
-    )
+    lessons = len(list((ROOT / "notebooks").glob("*.ipynb")))
+    assert len(list((made.folder / "my_course").rglob("*.ipynb"))) == 2 * lessons
     write_into(mine, answered(SOFTMAX))
     shown = made.run("-c", RUN, str(mine))
     assert "02.softmax – softmax with a temperature: passed" in shown

@@ -78,9 +78,8 @@ def _train_here(options) -> int:
     first = int(os.environ.get("RANK", 0)) == 0  # of several processes, the one that speaks
     settings = _no_settings(options) if options.resume else _settings(options)
     if options.threads or _in_the_world(settings, options.resume) and "OMP_NUM_THREADS" not in os.environ:
-        torch.set_num_threads(
-            options.threads or 1
-        )  # the world's tensors are so small that more threads wait for each other
+        # The world's tensors are so small that more threads wait for each other.
+        torch.set_num_threads(options.threads or 1)
     announcement = [_announcement(settings, options.device)] if first and settings else []
     run = Path(options.resume or options.run or (_free_folder(settings) if first else RUNS))
     try:

@@ -190,15 +190,19 @@ def play(task_id=None, *more, **unknown):
         return _wrong_use("play")
     if not history.in_notebook():
         return _show(Message("`play()` works in a notebook: it shows fields to write in."))
-    if task_id is None and not _failed:
-        return _show(Message("There is nothing to play with: `play()` opens the input on which a check has failed."))
-    if (task_id or next(reversed(_failed))) not in _failed:
+    if task_id is None:
+        if not _failed:
+            return _show(
+                Message("There is nothing to play with: `play()` opens the input on which a check has failed.")
+            )
+        task_id = next(reversed(_failed))
+    if task_id not in _failed:
         task = _task(task_id, "play")
         none = f"There is no input of {task_id} to play with: `play()` opens tensors and numbers on which its check has failed."
         return _show(task if isinstance(task, Message) else Message(none))
     from course_utils.learner.player import Player
 
-    return _show(Player(*_failed[task_id or next(reversed(_failed))]))
+    return _show(Player(*_failed[task_id]))
 
 
 def hint(task_id=None, *more, keep=True, **unknown):

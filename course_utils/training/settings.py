@@ -36,9 +36,7 @@ class Settings:
     vocabulary: int = 4000  # subwords of both languages together; the world's words are counted, not chosen
     model: dict = field(default_factory=dict)  # arguments of the model
     batch_tokens: int = 2048  # the most tokens on either side of a batch, padding included
-    batches: str = (
-        "tokens"  # of like length, or "sentences": as many batches, of equally many sentences in random order
-    )
+    batches: str = "tokens"  # of like length; or "sentences": as many batches, of equally many in random order
     accumulate: int = 1  # batches a process adds up before a step
     epochs: float = 1.0
     optimizer: str = "adamw"  # or "muon": more is learned from each token, and a step takes somewhat longer; or "sgd"
@@ -135,11 +133,7 @@ def _read(name, value, defaults):
     wanted = type(default)
     if wanted is float and type(value) is int:
         return float(value)
-    if (
-        wanted is tuple
-        and isinstance(value, list | tuple)
-        and [type(each) in (int, float) for each in value] == [True] * 2
-    ):
+    if wanted is tuple and isinstance(value, list | tuple) and [type(x) in (int, float) for x in value] == [True] * 2:
         return tuple(map(float, value))
     if wanted is not tuple and type(value) is wanted:
         return value
