@@ -5,10 +5,9 @@ from functools import partial
 import pytest
 import torch
 import torch.nn.functional as F
-from programs import program
+from tensors import drawn
 
 from course_utils.base.errors import CourseError
-from course_utils.data.measured import measured, measured_once
 from course_utils.data.scenes import CELL, FIRST, GRID, RELATIONS, THINGS, WORDS, say, scenes, things
 from course_utils.data.subwords import BOS, EOS, PAD
 from course_utils.models.captions import (
@@ -22,10 +21,6 @@ from course_utils.models.captions import (
     soft_loss,
     words_kept,
 )
-
-
-def drawn(seed=0):
-    return torch.Generator().manual_seed(seed)
 
 
 def a_captioner(**more):
@@ -249,12 +244,3 @@ def test_a_cell_is_emptied_in_one_place_alone(only):
         return Output(F.one_hot(made.wanted[picture], len(WORDS)).float(), None, None)
 
     assert words_kept(reads, annotations, made, made.named, true, empty, only) == 1.0
-
-
-def test_the_table_has_five_seeds_of_everything():
-    for setup in program("captions").SETUPS:
-        _, runs = measured("captions", "words", "steps", setup=setup)
-        assert len(runs) == 5, setup
-    for setup in program("captions").PENALTIES:
-        assert len(measured_once("emptied", "whole", setup=setup)[0]) == 5, setup
-    assert len(measured_once("relations", "whole", setup="soft")[0]) == 5

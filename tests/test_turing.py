@@ -4,6 +4,7 @@ import extent
 import pytest
 import torch
 import torch.nn.functional as F
+from tensors import drawn
 
 from course_utils.base.errors import CourseError
 from course_utils.data.sequences import BITS, GIVEN, WANTED, copy, recall, repeat_copy
@@ -26,10 +27,6 @@ from course_utils.models.turing import (
     write,
     wrong_bits,
 )
-
-
-def drawn(seed=0):
-    return torch.Generator().manual_seed(seed)
 
 
 def test_the_four_steps_number_by_number():

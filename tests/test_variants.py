@@ -1,7 +1,6 @@
 """What lesson 20 shows: other attentions number by number, two worlds, promises and who breaks them, and what its tables say."""
 
 import re
-from functools import partial
 
 import extent
 import matplotlib.pyplot as plt
@@ -9,9 +8,10 @@ import pytest
 import torch
 import torch.nn.functional as F
 from programs import program
+from tensors import drawn
 
 from course_utils.data.lookups import KEYS, KINDS, VALUES, Lookups, lookups, most_told, read
-from course_utils.data.measured import measured, measured_once
+from course_utils.data.measured import measured
 from course_utils.models import compared, faulty_attention, properties
 from course_utils.models.attention import causal_mask, masked_softmax
 from course_utils.models.variants import (
@@ -27,10 +27,6 @@ from course_utils.models.variants import (
     sparsemax,
     unit,
 )
-
-
-def drawn(seed=0):
-    return torch.Generator().manual_seed(seed)
 
 
 def given(steps=9):
@@ -239,15 +235,6 @@ def test_a_report_says_what_is_gained_on_dot_products_of_the_same_seeds():
     assert alone[1].endswith("; 0.20 less than dot product")
 
 
-def test_the_tables_have_five_seeds_of_attentions_and_three_of_what_is_taken_out():
-    ours = program("variants")
-    for variant in ours.ALL:
-        for world in ours.WORLDS:
-            places, runs = measured("variants", "right", "length", variant=variant, world=world)
-            assert len(runs) == (3 if variant in ours.WITHOUT else 5)
-            assert tuple(places) == ours.LENGTHS == compared.LENGTHS
-
-
 def test_what_is_taken_out_is_taken_out_in_the_table():
     """The names and the functions of the program."""
     without = program("variants").WITHOUT
@@ -265,32 +252,3 @@ def test_what_is_taken_out_is_taken_out_in_the_table():
     }
     for name, contexts in expected.items():
         torch.testing.assert_close(without[name](query, key, value, mask)[0], contexts)
-
-
-def share(seed, variant, world, length=128):
-    return measured_once("variants", "right", variant=variant, world=world, length=length)[0][seed]
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_what_the_lesson_says_of_the_variants(seed):
-    """Each run by itself."""
-    of = partial(share, seed)
-    for world, gained in (("once", 0.03), ("latest", 0.02)):
-        assert of("sparsemax", world) - of("dot product", world) > gained
-    assert of("dot product", "once", 32) > 0.99 and of("dot product", "latest", 32) < 0.5
-    for name in ("ALiBi", "delta rule"):
-        assert of(name, "latest") - of("dot product", "latest") > 0.5 and of("dot product", "once") > of(name, "once")
-    assert of("delta rule", "latest") > of("ALiBi", "latest") and of("linear", "once") < of("delta rule", "once")
-    assert of("sparsemax", "once") > of("dot product", "once")
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_what_the_measurements_say_of_what_is_taken_out(seed):
-    """Each run by itself."""
-    of = partial(share, seed)
-    for world in compared.WORLDS:
-        for part in ("φ", "the division"):
-            assert of(f"linear without {part}", world, 32) < of("linear", world, 32)
-        assert of("linear without both", world, 32) > of("linear", world, 32) + 0.1
-    assert of("delta rule without the reading", "latest", 32) < 0.5
-    assert of("delta rule", "once") < of("delta rule without the reading", "once")
