@@ -12,8 +12,9 @@ from tensors import drawn
 
 from course_utils.data.lookups import KEYS, KINDS, VALUES, Lookups, lookups, most_told, read
 from course_utils.data.measured import measured
-from course_utils.models import compared, faulty_attention, properties
+from course_utils.models import compared, properties
 from course_utils.models.attention import causal_mask, masked_softmax
+from course_utils.models.faulty_attention import FAULTS
 from course_utils.models.variants import (
     VARIANTS,
     accuracy,
@@ -126,47 +127,34 @@ def test_the_value_that_was_told_most_often():
     assert most_told(asked).tolist() == [[3, 2, 7, 3]]
 
 
-@pytest.mark.parametrize(
-    "name, breaks",
-    [
-        ("dot product", set()),
-        ("sparsemax", set()),
-        ("ALiBi", {"order"}),
-        ("linear", set()),
-        ("delta rule", {"rows", "order"}),
-    ],
-)
-def test_which_promises_the_variants_break(name, breaks):
-    assert set(properties.broken(VARIANTS[name])) == breaks
+BREAKS = [
+    (VARIANTS["dot product"], ""),
+    (VARIANTS["sparsemax"], ""),
+    (VARIANTS["ALiBi"], "order"),
+    (VARIANTS["linear"], ""),
+    (VARIANTS["delta rule"], "rows order"),
+    (FAULTS["mask_forgotten"], "leak padding"),
+    (FAULTS["mask_after_softmax"], "rows leak padding"),
+    (FAULTS["softmax_over_queries"], "rows leak padding"),
+    (FAULTS["mask_of_the_first_sequence"], "padding apart"),
+    (FAULTS["mean_of_the_batch"], "padding apart"),
+    (FAULTS["first_key_favoured"], "order"),
+    (FAULTS["exp_by_hand"], "large"),
+    (FAULTS["gradient_cut"], "gradient"),
+    (FAULTS["mask_ends_early"], ""),
+]
+
+
+@pytest.mark.parametrize(("attend", "breaks"), BREAKS)
+def test_which_promises_each_attention_breaks(attend, breaks):
+    assert set(properties.broken(attend)) == set(breaks.split())
+    assert len(BREAKS) == len(VARIANTS) + len(FAULTS)
 
 
 @pytest.mark.parametrize(
-    "name, breaks",
+    ("change", "breaks", "says"),
     [
-        ("mask_forgotten", {"leak", "padding"}),
-        ("mask_after_softmax", {"rows", "leak", "padding"}),
-        ("softmax_over_queries", {"rows", "leak", "padding"}),
-        ("mask_of_the_first_sequence", {"padding", "apart"}),
-        ("mean_of_the_batch", {"padding", "apart"}),
-        ("first_key_favoured", {"order"}),
-        ("exp_by_hand", {"large"}),
-        ("gradient_cut", {"gradient"}),
-        ("mask_ends_early", set()),
-    ],
-)
-def test_which_promises_each_fault_breaks(name, breaks):
-    assert set(properties.broken(faulty_attention.FAULTS[name])) == breaks
-    assert len(faulty_attention.FAULTS) == 9
-
-
-@pytest.mark.parametrize(
-    "change, breaks, says",
-    [
-        (
-            lambda contexts, weights: (contexts[..., :2], weights),
-            "shape",
-            r"shape \(3, 2, 7, 2\) and not \(3, 2, 7, 5\)",
-        ),
+        (lambda contexts, weights: (contexts[..., :2], weights), "shape", r"shape \(3, 2, 7, 2\) and not \(3, 2, 7, 5\)"),
         (lambda contexts, weights: (contexts, weights[:, :1]), "shape", "the weights have the shape"),
         (lambda contexts, weights: (contexts, -weights), "rows", "negative weight"),
         (lambda contexts, weights: (contexts, 2 * weights), "rows", "add up to 2.00"),
@@ -175,7 +163,7 @@ def test_which_promises_each_fault_breaks(name, breaks):
         (lambda contexts, weights: 1 / 0, "leak", "ZeroDivisionError: division by zero"),
         (lambda contexts, weights: (contexts.detach(), weights), "gradient", "the gradient of the query"),
     ],
-)
+)  # fmt: skip
 def test_what_is_said_of_a_broken_promise(change, breaks, says):
     found = properties.broken(lambda *asked: change(*dot_product(*asked)))
     assert re.search(says, found[breaks]), found
