@@ -92,13 +92,6 @@ def test_a_head_uses_its_groups_key_and_value():
     torch.testing.assert_close(grouped(x, mask), whole(x, mask))
 
 
-def test_rotated_scores_depend_on_distance_alone():
-    model = gpt.GPT(11, D=16, H=4, longest=12, positions="rotary")
-    query, key = torch.randn(2, 1, 4)
-    turn = lambda x, t: gpt.turn(x, model.P[t : t + 1, 0::2], model.P[t : t + 1, 1::2])  # noqa: E731
-    torch.testing.assert_close(turn(query, 3) @ turn(key, 1).T, turn(query, 11) @ turn(key, 9).T)
-
-
 def test_bits_are_those_of_each_next_id():
     model, ids = small(), some_ids()
     logits = model(ids[:, :-1]).log_softmax(-1)

@@ -161,6 +161,15 @@ def test_empty_memories_make_earlier_facts_older():
     )
 
 
+def test_training_with_noise_is_another_training():
+    _, told = stories("one fact", 50, seed=0)
+    losses = []
+    for noise in (0.0, 0.1):
+        torch.manual_seed(0)
+        losses.append(fit(MemoryNetwork(hops=1), told, steps=3, noise=noise))
+    assert losses[0] != losses[1]
+
+
 def test_a_story_is_as_long_as_asked():
     assert {len(one.facts) for one in stories("lists", 200, seed=0, shortest=4, longest=6)[0]} == {4, 5, 6}
 
@@ -226,14 +235,16 @@ def test_a_hop_without_facts_leaves_the_question():
     assert torch.equal(after, u) and not weights.any()
 
 
-def test_padding_makes_no_fact_older_or_younger():
+@pytest.mark.parametrize("behind", [True, False])
+def test_padding_is_not_read_and_makes_no_fact_older_or_younger(behind):
     torch.manual_seed(0)
     network = MemoryNetwork(width=6)
     _, told = stories("one fact", 20, seed=0)
-    padded = torch.cat([torch.ones(20, 3, told.facts.shape[-1], dtype=torch.long), told.facts], 1)
-    mask = torch.cat([torch.zeros(20, 3, dtype=torch.bool), told.mask], 1)
+    facts = [told.facts, torch.ones(20, 3, told.facts.shape[-1], dtype=torch.long)]
+    mask = [told.mask, torch.zeros(20, 3, dtype=torch.bool)]
+    padded = [torch.cat(parts if behind else parts[::-1], 1) for parts in (facts, mask)]
     torch.testing.assert_close(
-        network(padded, mask, told.question).logits, network(told.facts, told.mask, told.question).logits
+        network(*padded, told.question).logits, network(told.facts, told.mask, told.question).logits
     )
 
 

@@ -1,6 +1,7 @@
 """A check says the same whatever a notebook has set globally, and leaves all that as it was."""
 
 import builtins
+import functools
 import os
 import random
 import signal
@@ -76,22 +77,24 @@ WRONG = {
 }
 
 
+@functools.cache
+def said_before():
+    """Answers to tasks, and what is said of them where nothing is set."""
+    right = ("00.weighted_sum", "03.attention", "12.encoder_layer", "03.catch_wrong_attention")
+    given = [(task_id, answer_to(task_id)) for task_id in right]
+    given += [(task_id, answer_to(task_id, source)) for task_id, source in WRONG.items()]
+    return given, [str(judge_answer(TASKS[task_id], answer)) for task_id, answer in given]
+
+
 @pytest.mark.parametrize("name", SETTINGS)
 def test_a_check_says_the_same_whatever_a_notebook_has_set(name, course_folder, capsys):
     use, back, now = SETTINGS[name]
-    given = [
-        (task_id, answer_to(task_id))
-        for task_id in ("00.weighted_sum", "03.attention", "12.encoder_layer", "03.catch_wrong_attention")
-    ]
-    given += [(task_id, answer_to(task_id, source)) for task_id, source in WRONG.items()]
-    expected = [str(check(task_id, answer)) for task_id, answer in given]
+    given, expected = said_before()
+    judged = (lambda task_id, answer: judge_answer(TASKS[task_id], answer)) if name == "another print" else check
     use()
     try:
         before, drawn = now(), (random.getstate(), np.random.get_state()[1].tolist())
-        said = [
-            str(judge_answer(TASKS[task_id], answer) if name == "another print" else check(task_id, answer))
-            for task_id, answer in given
-        ]
+        said = [str(judged(task_id, answer)) for task_id, answer in given]
         assert now() == before and drawn == (random.getstate(), np.random.get_state()[1].tolist())
     finally:
         back()

@@ -37,12 +37,6 @@ def test_rotating_turns_each_pair_by_the_angle_of_its_place():
             torch.testing.assert_close(turned[:, t, 2 * i : 2 * i + 2], expected, atol=1e-6, rtol=1e-6)
 
 
-def test_a_product_of_rotated_vectors_depends_on_their_distance_alone():
-    q, k = torch.randn(2, 1, 8, generator=drawn())
-    products = [(rotate(q, t) @ rotate(k, t - 4).mT).item() for t in (4, 11, 250)]
-    assert products == pytest.approx(3 * [products[0]], abs=1e-4) and products[0] != pytest.approx((q @ k.mT).item())
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_only_without_positions_the_order_of_the_words_before_does_not_matter(kind):
     torch.manual_seed(0)

@@ -24,7 +24,6 @@ from course_utils.models.variants import (
     fit,
     linear,
     reader,
-    slopes,
     sparsemax,
     unit,
 )
@@ -48,10 +47,6 @@ def test_sparsemax_is_the_nearest_point():
             low, high = (middle, high) if (row[allowed] - middle).clamp(min=0).sum() > 1 else (low, middle)
         torch.testing.assert_close(weights[allowed], (row[allowed] - low).clamp(min=0), atol=1e-9, rtol=0)
         assert not weights[~allowed].any()
-
-
-def test_slopes_of_eight_heads_are_the_papers():
-    assert slopes(8).tolist() == [2.0**-n for n in range(1, 9)]
 
 
 def test_alibi_number_by_number():
