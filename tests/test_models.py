@@ -19,10 +19,10 @@ from course_utils.translation import scores, translate
 TEXTS = ["the old dog followed my friend", "the king saw your house", "a bird sang near the river"]
 SUBWORDS = Subwords.train(TEXTS, 280)
 OPTIONS = {
-    "transformer": {"width": 12, "heads": 3, "hidden": 20, "encoder_layers": 1, "decoder_layers": 2, "dropout": 0.3},
-    "attention": {"width": 12, "hidden": 14, "encoder_hidden": 7},
+    "transformer": {"width": 12, "heads": 3, "hidden": 20, "encoder_layers": 1, "decoder_layers": 2, "dropout": 0.3, "norm": "post", "positions": "learned"},
+    "attention": {"width": 12, "hidden": 14, "encoder_hidden": 7, "attention": "luong", "score": "general", "input_feeding": True},
     "seq2seq": {"width": 12, "hidden": 14, "encoder_hidden": 7},
-}
+}  # fmt: skip
 every_kind = pytest.mark.parametrize("kind", OPTIONS)
 
 

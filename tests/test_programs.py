@@ -10,11 +10,8 @@ from programs import FOLDER, program
 from course_utils.data.measured import by_seed, measured, measured_once
 
 FILLING = [file.stem for file in sorted(FOLDER.glob("*.py")) if "    fill(" in file.read_text(encoding="utf-8")]
-OTHERS = {
-    "beams",
-    "measuring",
-    "world",
-}  # which measure models that they are given, what all share, and what fills no table here
+# Beams measures models that it is given, world fills a table elsewhere, and measuring is what all programs share.
+OTHERS = {"beams", "measuring", "world"}
 
 
 @pytest.mark.parametrize("name", sorted({*FILLING} - OTHERS))
@@ -33,22 +30,22 @@ def test_a_table_has_all_that_its_program_measures(name, monkeypatch):
 
 
 # Rounding differs between machines and grows in training: so shares agree roughly, not in every digit.
-MEASURED = [  # program, function, what it is called with; table, columns and where they are in a row; room
-    ("length", "measure", ("monotone", "32 numbers", 0), "length", {"words_right": 1}, "length", {"order": "monotone", "setup": "32 numbers"}, 0.1),
-    ("looking_back", "measure", ("verb-last", "Luong", 0, (4, 12)), "attention", {"words_right": 1, "aer": 3}, "length", {"order": "verb-last", "setup": "Luong"}, 0.1),
-    ("local", "measure", ("reversed", "local-m", 0), "local", {"words_right": 1}, "length", {"order": "reversed", "setup": "local-m"}, 0.1),
-    ("recall", "measure", ("LSTM that looks back", 0), "recall", {"answers_right": 1, "on_answer": 2}, "pairs", {"setup": "LSTM that looks back"}, 0.15),
-    ("paths", "measure", ("restricted, radius 4", 0), "paths", {"answers_right": 1}, "distance", {"setup": "restricted, radius 4"}, 0.1),
-    ("positions", "measure", ("none", 0), "positions", {"answers_right": 1}, "length", {"positions": "none"}, 0.15),
-    ("positions", "measure", ("rotary", 0), "positions", {"answers_right": 1}, "length", {"positions": "rotary"}, 0.15),
-    ("memory", "measure", ("linear start", "north of", 1, 0), "memory", {"right": 1, "longer": 2, "commonest": 3, "chance": 4, "hop1_fact1": 5}, "steps", {"setup": "linear start", "kind": "north of", "hops": 1}, 0.03),
+MEASURED = [  # program, what it measures; table, columns and where they are in a row; room
+    ("length", ("monotone", "32 numbers", 0), "length", {"words_right": 1}, "length", {"order": "monotone", "setup": "32 numbers"}, 0.1),
+    ("looking_back", ("verb-last", "Luong", 0, (4, 12)), "attention", {"words_right": 1, "aer": 3}, "length", {"order": "verb-last", "setup": "Luong"}, 0.1),
+    ("local", ("reversed", "local-m", 0), "local", {"words_right": 1}, "length", {"order": "reversed", "setup": "local-m"}, 0.1),
+    ("recall", ("LSTM that looks back", 0), "recall", {"answers_right": 1, "on_answer": 2}, "pairs", {"setup": "LSTM that looks back"}, 0.15),
+    ("paths", ("restricted, radius 4", 0), "paths", {"answers_right": 1}, "distance", {"setup": "restricted, radius 4"}, 0.1),
+    ("positions", ("none", 0), "positions", {"answers_right": 1}, "length", {"positions": "none"}, 0.15),
+    ("positions", ("rotary", 0), "positions", {"answers_right": 1}, "length", {"positions": "rotary"}, 0.15),
+    ("memory", ("linear start", "north of", 1, 0), "memory", {"right": 1, "longer": 2, "commonest": 3, "chance": 4, "hop1_fact1": 5}, "steps", {"setup": "linear start", "kind": "north of", "hops": 1}, 0.03),
 ]  # fmt: skip
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(("name", "function", "job", "table", "columns", "along", "where", "room"), MEASURED)
-def test_a_program_still_measures_what_its_table_says(name, function, job, table, columns, along, where, room):
-    rows = getattr(program(name), function)(*job)
+@pytest.mark.parametrize(("name", "job", "table", "columns", "along", "where", "room"), MEASURED)
+def test_a_program_still_measures_what_its_table_says(name, job, table, columns, along, where, room):
+    rows = program(name).measure(*job)
     for column, at in columns.items():
         places, (run,) = measured(table, column, along, **where, seed=0)
         for row in rows:

@@ -1,5 +1,6 @@
 """What a report says is true of every answer that gets it: answers that once were told what they had not done."""
 
+import math
 import random
 import re
 import warnings
@@ -215,6 +216,28 @@ def overflowing(least=0.0, after=lambda weights: weights):
     return masked_softmax
 
 
+def influence(change, column=True, before=torch.clone):
+    """03.influence with something done to a copy of x for each word, and with what moved written into a column or a row."""
+
+    def found(function, x):
+        moved, first = torch.zeros(x.shape[1], x.shape[1], dtype=torch.bool), function(x)
+        for s in range(x.shape[1]):
+            other = before(x)
+            other[:, s] += change(x)
+            moved[(slice(None), s) if column else s] = ((function(other) - first).abs() > 1e-5).any(-1).any(0)
+        return moved
+
+    return found
+
+
+def by_1(x):
+    return 1.0
+
+
+def at_random(x):
+    return torch.randn(x[:, 0].shape, generator=torch.Generator().manual_seed(0))
+
+
 def formula_of_bahdanau(state, hidden, weight_s, weight_h, v):
     return v @ torch.tanh(weight_s @ state + weight_h @ hidden)
 
@@ -263,6 +286,36 @@ def most(group):
         ("04.two_projections", by_singular_values(lambda u, s, v: (u * s).T, lambda u, s, v: v.flip(0)), "turns them otherwise"),
         ("05.best_share", share_of_groups(most, lambda right, groups, n: 100 * sum(right) / n), "A share lies between 0 and 1"),
         ("05.best_share", share_of_groups(most, lambda right, groups, n: sum(right) / (n + 1)), "Here no two sentences get the same vector"),
+        ("00.weighted_sum", lambda w, v: w * v, "`weights[:, None]` lines them up with the vectors"),
+        ("01.sum_vectors", lambda w, m: w[:, : int(m.sum(1).max())].sum(1), "what comes after the longest sentence"),
+        ("01.sum_vectors", lambda w, m: (w * m[..., None]).sum(1) / m.sum(), "the number of words in the whole batch"),
+        ("01.word_polarity", lambda w, d: torch.nan_to_num(w @ d / (w.norm(dim=0) * d.norm())), "a length for each feature"),
+        ("02.softmax", lambda s, t=1.0: (e := (s / t).exp()) / e.sum(-1), "The totals have lost their axis"),
+        ("02.mlp_scores", lambda w, m, b, t: t @ torch.sigmoid(m @ w.mT + b), "the bias (H) lines up with the words"),
+        ("02.several_attentions", lambda w, thetas, m: torch.cat([attention.masked_softmax(w @ theta, m) @ w for theta in thetas], -1), "which gives B×B×D"),
+        ("02.error_at_score", lambda a, x, d: a * ((x - a[:, None] @ x) * d[:, None]).sum((0, 2)), "over the sentences"),
+        ("03.influence", lambda f, x: influence(at_random)(lambda changed: f(changed)[:1], x), "the first sentence alone"),
+        ("03.padding_mask", lambda lengths, size: torch.arange(size) < lengths, "give lengths a second axis"),
+        ("04.content_based", cosine(lambda s, h: s * h), "The lengths have lost an axis"),
+        ("04.content_based", cosine(lambda s, h: s * h[:, None]), "an axis is missing at their end"),
+        ("04.content_based", cosine(lambda s, h: s[:, :, None] * h), "an axis is missing in their middle"),
+        ("04.content_based", cosine(lambda s, h: s[..., None] * h[..., None]), "have to be B×1×S"),
+        ("04.width_that_saturates", lambda share: math.log(share / (1 - share)) ** 2 / 2, "Round up"),
+        ("04.two_projections", lambda w: (w, w), "so W is there twice"),
+        ("04.two_projections", lambda w: (w.abs().sqrt().T, w.abs().sqrt()), "the square root of each number"),
+        ("05.best_share", share_of_groups(lambda group: group.count(group[-1])), "the last target of each group"),
+        ("05.best_share", share_of_groups(lambda group: len({*group})), "each pair of a vector and a target once"),
+        ("05.best_share", share_of_groups(lambda group: len({*group}) == 1), "each group once in which all have the same target"),
+        ("05.best_share", share_of_groups(lambda group: len(group) == 1), "whose vector no other one has"),
+        ("05.best_share", share_of_groups(lambda group: len(group) / len({*group})), "that chooses by chance"),
+        ("05.best_share", share_of_groups(most, lambda right, groups, n: max(right) / n), "one group alone"),
+        ("05.best_share", share_of_groups(most, lambda right, groups, n: sum(right) // n), "`//` divides without a remainder"),
+        ("05.best_share", share_of_groups(most, lambda right, groups, n: 1 - sum(right) / n), "that no decoder can get right"),
+        ("05.best_share", share_of_groups(most, key=lambda encode, s: encode(s).sum().item()), "the sum, or the mean, of each vector's numbers"),
+        ("05.best_share", share_of_groups(most, key=lambda encode, s: encode(s)[0].item()), "the first number of each vector"),
+        ("05.best_share", share_of_groups(most, key=lambda encode, s: tuple(s.tolist())), "The decoder does not see them"),
+        ("06.bahdanau_step", altered("06.bahdanau_step", (".masked_fill(~mask, -torch.inf)", ""), (".masked_fill(~mask, 0.0)", "")), "The mask reaches the annotations and not the scores"),
+        ("07.log_probability", lambda z, t: z.log_softmax(0).gather(1, t[:, None]).sum(), "Your softmax runs over the places"),
         ("04.catch_wrong_scores", trial_of_scores(same, dims=(2, 5, 5, 5, 5, 5)), "Your test says True to a wrong scaled_dot: divided by √"),
         ("05.rnn_step", friend_of_rnn_step, "there the matrix is on the right"),
         ("01.sum_vectors", lambda w, m: (w * m[:, None]).sum(1), "the new axis has to come last"),
@@ -352,28 +405,6 @@ def test_a_property_that_only_another_input_breaks_names_that_input():
 
 
 # What came, what is true of it, and what once was said and is not
-
-
-def influence(change, column=True, before=torch.clone):
-    """03.influence with something done to a copy of x for each word, and with what moved written into a column or a row."""
-
-    def found(function, x):
-        moved, first = torch.zeros(x.shape[1], x.shape[1], dtype=torch.bool), function(x)
-        for s in range(x.shape[1]):
-            other = before(x)
-            other[:, s] += change(x)
-            moved[(slice(None), s) if column else s] = ((function(other) - first).abs() > 1e-5).any(-1).any(0)
-        return moved
-
-    return found
-
-
-def by_1(x):
-    return 1.0
-
-
-def at_random(x):
-    return torch.randn(x[:, 0].shape, generator=torch.Generator().manual_seed(0))
 
 
 def by_sides(of):
