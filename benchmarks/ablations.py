@@ -134,7 +134,8 @@ if __name__ == "__main__":
         setups += [("world", 20_000, changed) for changed in (EVERYTHING, "no dropout")]
         fill("ablations", ABLATIONS, jobs(setups, options.seeds), ablation)
     if "translator" in options.only:
-        fill("recipe", RECIPE, jobs(RECIPE_CHANGES, options.seeds), recipe)
-        fill("on_captions", ON_CAPTIONS, jobs(("Transformer", GRUS), options.seeds), on_captions)
+        fill("recipe", RECIPE, jobs(RECIPE_CHANGES, options.seeds, {GRUS: 3}), recipe)
+        read = {"Transformer": 3, GRUS: 3}  # by how many seeds
+        fill("on_captions", ON_CAPTIONS, jobs(read, options.seeds, read), on_captions)
     if "words" in options.only:
         fill("caption_words", "text captions", [(text,) for text in TEXTS], captions)

@@ -6,7 +6,6 @@ from programs import program
 from test_tasks import solution_of
 
 from course_utils.base.errors import CourseError
-from course_utils.data.measured import measured, measured_once
 from course_utils.data.subwords import PAD
 from course_utils.models.assembled import Assembled, share_right, train_assembled
 from course_utils.models.conversion import from_lesson
@@ -65,23 +64,6 @@ def test_words_become_alike_without_residual_connections():
     assert (alone[:, 2:] > 0.99).all() and (joined[:, 6] < 0.6).all()
 
 
-def test_post_norm_needs_a_warm_up_at_a_high_rate():
-    for norm, warmup, rate, learns in (
-        ("pre", 0, 0.003, True),
-        ("pre", 200, 0.003, True),
-        ("post", 0, 0.003, False),
-        ("post", 200, 0.003, True),
-        ("post", 0, 0.001, True),
-    ):
-        _, runs = measured("warm_up", "words_right", "rate", norm=norm, warmup=warmup, rate=rate)
-        assert len(runs) == 5 and all(run[0] > 0.95 if learns else run[0] < 0.5 for run in runs)
-
-
-def test_the_program_for_warm_up_measures_a_row():
-    ((share,),) = program("warm_up").measure("post", 200, 3e-3, 0, steps=2)
-    assert 0 <= share < 0.5
-
-
 @pytest.fixture
 def lesson():
     """What the lesson's page defines."""
@@ -130,51 +112,3 @@ def test_taking_a_part_out_changes_that_part_alone(lesson):
     assert all(("LayerNorm" in names) == (part != "norms") for part, names in kinds.items())
     assert all(("FeedForward" in names) == (part != "feed-forward networks") for part, names in kinds.items())
     assert all(("NoResidual" in names) == (part == "residual connections") for part, names in kinds.items())
-
-
-def test_the_program_for_parts_measures_a_row():
-    ((loss, *shares, size, _),) = program("parts").measure("endings", "norms", 0, steps=2, alone=2)
-    assert loss > 3 and size > 40_000
-    assert len(shares) == 3 and all(0 <= share < 0.3 for share in shares)
-
-
-def test_the_table_of_parts_shows_what_the_lesson_says():
-    def of(world, part):
-        return torch.tensor(
-            measured_once("parts", "given_right", "written_right", "alone_right", world=world, part=part)
-        )
-
-    given, written, alone = whole = of("plain", "nothing")
-    assert whole.shape == (3, 5) and whole.min() > 0.9 and given.min() > 0.97
-    for part in ("residual connections", "attention to the source", "positions", "causal mask"):
-        assert of("plain", part)[1:].max() < 0.5
-    copying = "causal mask and attention to the source"
-    assert min(of("plain", part)[0].min() for part in ("causal mask", copying)) > 0.97
-    (losses,) = measured_once("parts", "loss", world="plain", part="nothing")
-    for part in ("source mask", "causal mask", copying):  # none of them shows in the loss
-        (found,) = measured_once("parts", "loss", world="plain", part=part)
-        assert max(map(abs, map(float.__sub__, found, losses))) < 0.03
-    for part in ("residual connections", "attention to the source", "positions"):
-        assert of("plain", part)[0].max() < 0.8
-    given, written, alone = of("plain", "source mask")
-    assert written.min() > 0.9 and (written - alone).min() > 0.1
-    assert (whole - of("plain", "norms"))[1].mean().abs() < 0.02
-    lost = (whole - of("plain", "feed-forward networks"))[1]
-    assert 0.01 < lost.mean() < 0.06 and (lost > 0).sum() >= 4
-    whole, deeper = of("endings", "nothing")[1], "feed-forward networks, with three layers"
-    lost, still_lost = whole - of("endings", "feed-forward networks")[1], whole - of("endings", deeper)[1]
-    assert lost.mean() > still_lost.mean() > 0.02 and min(lost.min(), still_lost.min()) > 0.005
-    assert (whole - of("endings", "norms")[1]).mean().abs() < 0.02
-    setups = [f"{{}}, 200 steps, rate {rate}" for rate in (0.01, 0.003, 0.03)]
-    tried = [[of("plain", setup.format(name)) for setup in setups] for name in ("GRUs with attention", "Transformer")]
-    assert all(best[1].min() > other[1].max() + 0.05 for best, *others in tried for other in others)
-    (grus, *_), (ours, *_) = tried
-    assert (grus - ours)[:2].min() > 0.005 and (grus - ours)[1].min() > 0.05 and ours.shape == (3, 3)
-    assert (grus - of("plain", "Transformer, 240 steps, rate 0.01"))[1].min() > 0.02
-    six = {
-        (part, weights): of("plain", f"{part}, six layers, {weights} weights")[0]
-        for part in ("nothing", "norms")
-        for weights in ("small", "large")
-    }
-    assert min(shares.min() for setup, shares in six.items() if setup != ("norms", "large")) > 0.7
-    assert six["norms", "large"].max() < 0.2

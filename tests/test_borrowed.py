@@ -89,7 +89,7 @@ def by_name(lesson):
 
 
 @caged
-@pytest.mark.parametrize("lesson", extent.usually(LESSONS, 3))
+@pytest.mark.parametrize("lesson", extent.usually(LESSONS, 2))
 def test_a_preamble_that_finds_the_namesakes_of_answers_earns_nothing_and_is_told(grade, lesson):
     result = grade(lesson, by_name(lesson))
     assert not [verdict.task for verdict in result.verdicts if verdict.state == "passed"]
@@ -119,7 +119,7 @@ def test_a_cell_may_use_what_its_lesson_offers(grade):
 
 
 @caged
-@pytest.mark.parametrize("lesson", extent.usually(LESSONS, 4))
+@pytest.mark.parametrize("lesson", extent.usually(LESSONS, 3))
 def test_a_solution_is_no_reason_for_a_look(grade, lesson):
     """Its imports are the course's own."""
     (path,) = (locks.PACKAGE.parent / "solutions").glob(f"{lesson}_*.ipynb")

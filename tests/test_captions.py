@@ -5,10 +5,9 @@ from functools import partial
 import pytest
 import torch
 import torch.nn.functional as F
-from programs import program
+from tensors import drawn
 
 from course_utils.base.errors import CourseError
-from course_utils.data.measured import measured, measured_once
 from course_utils.data.scenes import CELL, FIRST, GRID, RELATIONS, THINGS, WORDS, say, scenes, things
 from course_utils.data.subwords import BOS, EOS, PAD
 from course_utils.models.captions import (
@@ -22,10 +21,6 @@ from course_utils.models.captions import (
     soft_loss,
     words_kept,
 )
-
-
-def drawn(seed=0):
-    return torch.Generator().manual_seed(seed)
 
 
 def a_captioner(**more):
@@ -61,18 +56,6 @@ def test_a_captioner_does_what_its_equations_say(gate, hard):
             said = model.readout(torch.tanh(word + model.from_state(h) + model.from_context(context)))
             torch.testing.assert_close(output.logits[row, t], said)
     assert (output.places is not None) == hard
-
-
-def test_words_depend_on_the_picture_and_on_no_later_word():
-    model, (annotations, given) = a_captioner(), some()
-    output = model(annotations, given)
-    later = given.clone()
-    later[:, 2:] = 1 + given[:, 2:] % 8
-    assert torch.equal(model(annotations, later).logits[:, :2], output.logits[:, :2])
-    for place in range(6):
-        moved = annotations.clone()
-        moved[:, place] += 1
-        assert (model(moved, given).logits - output.logits).abs().amax((1, 2)).min() > 1e-6
 
 
 def test_a_draw_follows_the_weights():
@@ -144,15 +127,14 @@ def test_single_things_are_what_they_are_called():
     assert len(crosses) and all(cross.sum() == 2 * 2 * 8 - 4 for cross in crosses)
 
 
-@pytest.mark.parametrize("number", [(0, 2), (3, 2), (2, 6)])
-def test_a_scene_has_one_to_five_things(number):
-    with pytest.raises(CourseError, match=f"1 to 5 things.*not {number[0]} to {number[1]}"):
-        scenes(1, drawn(), fewest=number[0], most=number[1])
-
-
-def test_scenes_are_made_of_two_kinds_of_digits():
-    with pytest.raises(CourseError, match="there is no 'val'"):
-        scenes(1, drawn(), part="val")
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [({"fewest": few, "most": most}, f"1 to 5 things.*not {few} to {most}") for few, most in ((0, 2), (3, 2), (2, 6))]
+    + [({"part": "val"}, "there is no 'val'")],
+)
+def test_scenes_that_cannot_be_are_told(asked, says):
+    with pytest.raises(CourseError, match=says):
+        scenes(1, drawn(), **asked)
 
 
 def test_an_annotation_says_what_and_where():
@@ -196,12 +178,18 @@ def test_training_lowers_the_loss():
         assert len(losses) == 20 and soft_loss(model(annotations, made.given), made.wanted).item() < 0.7 * before
 
 
-def test_a_name_is_lost_where_its_cell_is_emptied():
-    """A captioner that reads its words off the cells: 1 in the annotation of the thing that a word names."""
+def with_marked_cells():
+    """Scenes, annotations that are 1 where a thing is that a word names, those of an empty picture, and each name's picture, word and cell."""
     made = scenes(12, drawn())
     annotations, empty = torch.zeros(12, GRID * GRID, 1), torch.zeros(GRID * GRID, 1)
     picture, word = made.named.nonzero(as_tuple=True)
-    annotations[picture, made.true[picture, word]] = 1.0
+    true = made.true[picture, word]
+    annotations[picture, true] = 1.0
+    return made, annotations, empty, picture, word, true
+
+
+def test_a_name_is_lost_where_its_cell_is_emptied():
+    made, annotations, empty, picture, word, true = with_marked_cells()
 
     def reads(annotations, given):
         """Names what is wanted where all of the picture's things are there, and else padding."""
@@ -209,7 +197,6 @@ def test_a_name_is_lost_where_its_cell_is_emptied():
         wanted = F.one_hot(made.wanted[picture], len(WORDS)).float()
         return Output(wanted * whole[:, None, None], None, None)
 
-    true = made.true[picture, word]
     assert words_kept(reads, annotations, made, made.named, None, empty) == 1.0
     assert words_kept(reads, annotations, made, made.named, true, empty) == 0.0
     elsewhere = (annotations[picture, :, 0] == 0).float().argmax(1)  # a cell without a thing
@@ -233,11 +220,7 @@ def test_looks_of_their_own_change_what_is_read_and_the_annotations_the_start_al
 @pytest.mark.parametrize("only", ["start", 1, 0])
 def test_a_cell_is_emptied_in_one_place_alone(only):
     """A captioner that names what is wanted where its start, or one of its looks, has not lost a thing."""
-    made = scenes(12, drawn())
-    annotations, empty = torch.zeros(12, GRID * GRID, 1), torch.zeros(GRID * GRID, 1)
-    picture, word = made.named.nonzero(as_tuple=True)
-    true = made.true[picture, word]
-    annotations[picture, true] = 1.0
+    made, annotations, empty, picture, word, true = with_marked_cells()
     things_in = made.named.sum(1)[picture].float()
 
     def reads(changed, given, looks):
@@ -249,12 +232,3 @@ def test_a_cell_is_emptied_in_one_place_alone(only):
         return Output(F.one_hot(made.wanted[picture], len(WORDS)).float(), None, None)
 
     assert words_kept(reads, annotations, made, made.named, true, empty, only) == 1.0
-
-
-def test_the_table_has_five_seeds_of_everything():
-    for setup in program("captions").SETUPS:
-        _, runs = measured("captions", "words", "steps", setup=setup)
-        assert len(runs) == 5, setup
-    for setup in program("captions").PENALTIES:
-        assert len(measured_once("emptied", "whole", setup=setup)[0]) == 5, setup
-    assert len(measured_once("relations", "whole", setup="soft")[0]) == 5

@@ -11,15 +11,12 @@ from hypothesis import strategies as st
 from torch import nn
 
 from course_utils.base.errors import CourseError
-from course_utils.base.trees import map_tensors
 from course_utils.data.subwords import BOS, EOS, PAD
 from course_utils.models.transformer import Transformer
 from course_utils.translation.search import (
     beam_search,
-    follow,
     greedy,
     length_penalty,
-    select,
     translate_all,
 )
 
@@ -95,9 +92,8 @@ def test_length_penalty_is_that_of_wu_et_al():
     assert length_penalty(13, 0.0) == 1
 
 
-@pytest.mark.parametrize("alpha", [0.0, 0.6, 1.0, 3.0])
-@pytest.mark.parametrize("seed", range(4))
-def test_beam_search_that_keeps_everything_equals_enumeration(alpha, seed):
+@pytest.mark.parametrize(("seed", "alpha"), [(0, 0.0), (1, 0.6), (2, 3.0), (3, 1.0)])
+def test_beam_search_that_keeps_everything_equals_enumeration(seed, alpha):
     model, source, longest = Toy(seed), sources(seed, 3), 4
     found = beam_search(model, source, width=3**5, alpha=alpha, longest=longest, hypotheses=7, weights=True)
     for row, translation in zip(source, found, strict=True):
@@ -112,23 +108,13 @@ def test_beam_search_that_keeps_everything_equals_enumeration(alpha, seed):
             torch.testing.assert_close(hypothesis.weights, weights)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_all_hypotheses_can_be_had(seed):
-    model, source = Toy(seed), sources(seed, 2)
-    found = beam_search(model, source, width=100, longest=2, hypotheses=100)
-    for row, translation in zip(source, found, strict=True):
-        every = enumerate_all(model, row, 2, 0.6)
-        assert len(every) == 1 + 3 + 9
-        assert [hypothesis.tokens for hypothesis in translation.hypotheses] == [tokens for _, _, tokens in every]
-
-
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 10**6), number=st.integers(1, 11), longest=st.sampled_from([None, 0, 1, 3, 13]))
-def test_width_one_is_greedy(seed, number, longest):
+def test_width_one_is_greedy_and_what_is_said_of_both_holds(seed, number, longest):
     model, source = Toy(seed, scale=1.0), sources(seed, number)
     beam = beam_search(model, source, width=1, alpha=0.0, longest=longest, weights=True)
     for one, other, row in zip(beam, greedy(model, source, longest, weights=True), source, strict=True):
-        assert one.tokens == other.tokens
+        assert one.tokens == other.tokens and (longest is None or len(one.tokens) <= longest)
         assert one.log_probability == pytest.approx(other.log_probability, abs=1e-9)
         assert other.score == other.log_probability
         log_p, weights = log_probability(model, row, other.tokens)
@@ -137,28 +123,7 @@ def test_width_one_is_greedy(seed, number, longest):
         torch.testing.assert_close(one.weights, weights)
 
 
-def test_greedy_takes_the_most_probable_word_at_each_step():
-    model, source = Toy(3, scale=1.0), sources(3, 7)
-    for row, translation in zip(source, greedy(model, source), strict=True):
-        model.eval()
-        written = []
-        for _ in range(2 * int((row != PAD).sum()) + 10):
-            logits = logits_after(model, row, written)
-            if logits[EOS:].argmax() == 0:
-                break
-            written.append(EOS + int(logits[EOS:].argmax()))
-        assert translation.tokens == written
-
-
-@torch.no_grad()
-def logits_after(model, row, written):
-    memory, state = model.start(row[row != PAD][None])
-    for before in [BOS, *written]:
-        logits, state, _ = model.step(torch.tensor([[before]]), memory, state)
-    return logits[0, 0]
-
-
-@settings(max_examples=extent.tried(8, 30), deadline=None)
+@settings(max_examples=extent.tried(4, 30), deadline=None)
 @given(seed=st.integers(0, 10**6), width=st.sampled_from([1, 2, 3, 7]), alpha=st.sampled_from([0.0, 0.6, 2.0]))
 def test_a_sentence_is_translated_alike_in_every_batch(seed, width, alpha):
     model, source = Toy(seed, vocabulary=11, scale=1.0), sources(seed, 13, longest=7, vocabulary=11)
@@ -172,15 +137,6 @@ def test_a_sentence_is_translated_alike_in_every_batch(seed, width, alpha):
             torch.testing.assert_close(one.weights, other.weights)
     alone = [greedy(model, row[row != PAD][None])[0].tokens for row in source]
     assert alone == [translation.tokens for translation in greedy(model, padded)][::-1]
-
-
-def test_translations_do_not_get_worse_with_width():
-    model, source = Toy(5, vocabulary=11, scale=1.0), sources(5, 29, vocabulary=11)
-    means = []
-    for width in (1, 3, 50):
-        scores = [t.score for t in beam_search(model, source, width, longest=6)]
-        means.append(sum(scores) / len(scores))
-    assert means[0] < means[1] < means[2]
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.3, 1.0])
@@ -221,17 +177,6 @@ def test_sentences_that_are_done_leave_the_batch():
         assert [len(t.tokens) for t in found] == lengths
         assert all(t.weights is None for t in found)
         assert model.rows_computed <= most
-
-
-@pytest.mark.parametrize("longest", [0, 1, 5])
-def test_no_translation_is_longer_than_allowed_and_its_end_counts(longest):
-    model, source = Toy(1), sources(1, 7)
-    with torch.no_grad():
-        model.output[:, EOS] = -9.0  # an end that is never likely
-    for found in (greedy(model, source, longest), beam_search(model, source, 3, longest=longest)):
-        for row, translation in zip(source, found, strict=True):
-            assert len(translation.tokens) <= longest
-            assert translation.log_probability == pytest.approx(log_probability(model, row, translation.tokens)[0])
 
 
 def test_a_sentence_may_be_twice_its_source_and_ten_more_by_default():
@@ -312,7 +257,7 @@ def test_impossible_options_are_named(wrong, message):
         beam_search(Toy(0), sources(0, 3), **wrong)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(
     lengths=st.lists(st.integers(0, 7), max_size=23),
     batch=st.integers(1, 11),
@@ -332,21 +277,6 @@ def test_many_sentences_come_back_in_their_order(lengths, batch, width, longest)
             assert translation.weights.shape == (len(alone.tokens), len(row) + 1)
             if width > 1:
                 assert translation.score == pytest.approx(alone.score, abs=1e-9)
-
-
-def test_trees_are_mapped_selected_and_followed():
-    B, K = 2, 3
-    tensor = torch.arange(B * K * 5).view(B, K, 5)
-    tree = {"a": [tensor, None], "b": (tensor.float(), {"c": tensor[..., 0].clone()})}
-    doubled = map_tensors(lambda t: 2 * t, tree)
-    assert doubled["a"][1] is None and isinstance(doubled["b"], tuple)
-    assert torch.equal(doubled["b"][1]["c"], 2 * tensor[..., 0])
-    assert torch.equal(select(tree, torch.tensor([1]))["a"][0], tensor[1:])
-    parents = torch.tensor([[2, 2, 0, 1], [1, 0, 0, 2]])
-    followed = follow(tree, parents)
-    for b, k in itertools.product(range(B), range(4)):
-        assert torch.equal(followed["b"][0][b, k], tensor[b, parents[b, k]].float())
-        assert followed["b"][1]["c"][b, k] == tensor[b, parents[b, k], 0]
 
 
 def test_a_translation_never_outgrows_the_positions_of_a_transformer():

@@ -4,10 +4,9 @@ import math
 
 import pytest
 import torch
-from programs import program
+from tensors import drawn
 from torch import nn
 
-from course_utils.data.measured import measured, measured_once
 from course_utils.data.regimes import ENDS, LANGUAGES, LENGTH, LINES, WORDS, dictionaries, on_lines
 from course_utils.models.experts import (
     ExpertsLayer,
@@ -21,10 +20,6 @@ from course_utils.models.experts import (
     within_capacity,
 )
 from course_utils.models.transformer import FeedForward
-
-
-def drawn(seed=0):
-    return torch.Generator().manual_seed(seed)
 
 
 def test_gates_and_losses_number_by_number():
@@ -149,27 +144,3 @@ def test_training_a_mixture_lowers_the_loss(compete):
     torch.manual_seed(0)
     losses = fit(Mixture(1, 1, experts=3), points.x, points.y, steps=80, rate=3e-2, compete=compete)
     assert sum(losses[-5:]) < 0.6 * sum(losses[:5])
-
-
-def test_the_tables_have_their_seeds_of_everything():
-    for table, (_, setups, times, columns) in program("experts").TABLES.items():
-        for setup in setups:
-            assert len(measured(table, columns.split()[0], "steps", setup=setup)[1]) == 5 * times, (table, setup)
-
-
-def test_what_the_lesson_says_of_its_tables():
-    lines = {
-        setup: torch.tensor(measured_once("lines", "error", setup=setup)[0]) for setup in ("compete", "work together")
-    }
-    one, other = lines.values()
-    assert one.median() < other.median() and one.mean() > other.mean() and (one < other).sum() > 12
-    names = ("balance loss", "nothing", "noise", "offsets")
-    used, right = zip(
-        *(map(torch.tensor, measured_once("balance", "used", "right", setup=name)) for name in names), strict=True
-    )
-    assert (used[1] <= 3).all() and (used[2] <= 3).all() and (used[3] == 8).all()
-    assert (right[0] - right[1] > 0.25).all() and (right[2] < right[1]).all() and (right[3] > right[0]).all()
-    assert used[1].min() == 1 and right[1].max() < 2 / 3
-    names = ("8 experts", "8 experts, capacity 1", "8 times as wide")
-    plain, short, wide = (torch.tensor(measured_once("translators", "right", setup=name)[0]) for name in names)
-    assert (short < plain).all() and (plain < wide).all()

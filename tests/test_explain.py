@@ -177,7 +177,7 @@ def test_two_mistakes_at_once_are_refused_and_most_explained():
 
 def test_letters_name_axes_and_sizes():
     assert axis_names("…×S", 3) == ["axis 0", "axis 1", "axis S"]
-    assert axis_names("B×T", 3) == ["axis 0", "axis 1", "axis 2"]
+    assert axis_names("size×size", 2) == ["axis 0", "axis 1"]
     task = Task("99.y", "y", ("x …×S×D", "n"), "y", ("", "", ""), difficulty=1, importance=1, minutes=1)
     assert sizes_of(task, (torch.zeros(2, 3, 5), 7)) == {"S": 3, "D": 5, "n": 7}
     ((formula, letter, of),) = formulas([{"S": 4, "D": 9}, {"S": 16, "D": 9}], [0.5, 0.25])

@@ -5,11 +5,10 @@ import math
 import pytest
 import torch
 import torch.nn.functional as F
-from programs import program
+from tensors import drawn
 
 from course_utils.base.errors import CourseError
 from course_utils.data.digit_fields import SIDE, digit_fields, digits
-from course_utils.data.measured import measured
 from course_utils.models.glimpses import (
     RecurrentAttentionModel,
     convolutional,
@@ -21,10 +20,6 @@ from course_utils.models.glimpses import (
     in_box,
     location_log_probability,
 )
-
-
-def drawn(seed=0):
-    return torch.Generator().manual_seed(seed)
 
 
 def a_model(**more):
@@ -172,10 +167,3 @@ def test_training_teaches_it_what_it_sees():
 def test_a_convolutional_network_reads_pictures_of_any_size():
     model = convolutional(classes=4)
     assert model(torch.rand(2, 1, 16, 24)).shape == model(torch.rand(2, 1, 32, 8)).shape == (2, 4)
-
-
-def test_the_table_has_what_the_program_measures():
-    made = program("glimpses")
-    for setup in made.SETUPS:
-        _, runs = measured("glimpses", "right", "steps", setup=setup)
-        assert len(runs) >= 5, setup

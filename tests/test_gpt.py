@@ -7,11 +7,9 @@ from random import Random
 import matplotlib.pyplot as plt
 import pytest
 import torch
-from programs import program
 from torch import nn
 
 from course_utils.base.errors import CourseError
-from course_utils.data.measured import measured_once
 from course_utils.data.recall import recall_next
 from course_utils.data.tales import CHARACTERS, decode, encode, surprise, tale, tales
 from course_utils.figures import diagrams, plots
@@ -114,13 +112,6 @@ def test_a_head_uses_its_groups_key_and_value():
     torch.testing.assert_close(grouped(x, mask), whole(x, mask))
 
 
-def test_rotated_scores_depend_on_distance_alone():
-    model = gpt.GPT(11, D=16, H=4, longest=12, positions="rotary")
-    query, key = torch.randn(2, 1, 4)
-    turn = lambda x, t: gpt.turn(x, model.P[t : t + 1, 0::2], model.P[t : t + 1, 1::2])  # noqa: E731
-    torch.testing.assert_close(turn(query, 3) @ turn(key, 1).T, turn(query, 11) @ turn(key, 9).T)
-
-
 def test_bits_are_those_of_each_next_id():
     model, ids = small(), some_ids()
     logits = model(ids[:, :-1]).log_softmax(-1)
@@ -156,17 +147,6 @@ def test_pictures_of_the_lesson():
     assert "causal" in diagrams.decoder_only(new=["causal"]).description
 
 
-def test_the_program_measures_what_the_tables_hold():
-    setups = program("gpt").SETUPS
-    sizes = {}
-    for setup in setups:
-        (size, *_), found = measured_once("gpt", "parameters", "bits", setup=setup)
-        sizes[setup] = size
-        assert len(found) == 5
-        assert size == sum(p.numel() for p in program("gpt").make(setup).parameters())
-    assert max(sizes.values()) < 1.05 * min(sizes.values())
-
-
 def test_scores_of_attention_that_looks_at_all_words_alike():
     """Weights are one over the words that may be seen, and the last layer copies what its matrices let through."""
     model = induction.AttentionAlone(lambda D, H: gpt.MultiHeadAttention(D, H, H), 2)
@@ -188,9 +168,3 @@ def test_scores_of_attention_that_looks_at_all_words_alike():
     assert induction.induction_scores(model, words, answers, at)[-1] == 0.0
     _, before, _, _ = induction.induction_scores(model, words, answers, at, unseen=1)
     assert before == 0.0
-
-
-def test_copying_needs_two_layers_with_every_seed():
-    right, before, match, copying = measured_once("induction", "right", "before", "match", "copying", layers=2)
-    assert len(right) == 5 and min(right) > 0.9 and min(before) > 0.6 and min(match) > 0.8 and min(copying) > 0.9
-    assert max(measured_once("induction", "right", layers=1)[0]) < 0.2

@@ -1,22 +1,13 @@
 """What lesson 10 shows: the heads of a Transformer taken apart, and the tables about them."""
 
-from pathlib import Path
-
 import pytest
 import torch
-from programs import program
 
 from course_utils.base.errors import CourseError
-from course_utils.data.measured import measured
 from course_utils.models.heads import attentions, switched_off, weights_of_heads
 from course_utils.models.transformer import Transformer
 
-ROOT = Path(__file__).parents[1]
 SOURCE, TARGET = torch.tensor([[4, 5, 6, 2], [7, 2, 0, 0]]), torch.tensor([[1, 8, 9], [1, 10, 0]])
-
-
-def drawn(seed=0):
-    return torch.Generator().manual_seed(seed)
 
 
 @pytest.fixture
@@ -67,21 +58,3 @@ def test_heads_come_back_after_an_error(model):
 def test_what_the_model_does_not_have_cannot_be_switched_off(model, name, head, sentence):
     with pytest.raises(CourseError, match=sentence), switched_off(model, name, head):
         pass
-
-
-def test_the_tables_hold_all_that_their_program_measures():
-    for name in (f"{kind} {layer}" for kind in ("encoder", "decoder", "source") for layer in range(3)):
-        for state in ("off", "alone"):
-            along, runs = measured("heads", "bleu", "head", attention=name, state=state)
-            assert along == [0, 1, 2, 3] and len(runs) == 1
-
-
-def test_the_table_of_places_agrees_with_the_model():
-    """For a head that looks at the word before, on a few sentences of its own."""
-    heads = program("heads")
-    model, subwords = heads.load_pretrained("transformer-en-de")
-    source, given, _ = heads.make_batch(subwords.encode(["two men are playing guitar in front of a red house ."]), [[]])
-    weights = weights_of_heads(model, source, given)["encoder 2"][0, 2]
-    distances, runs = measured("near", "weight", "distance", attention="encoder 2", head=2)
-    assert distances == list(heads.DISTANCES) and runs[0][1] == max(runs[0])
-    assert weights.diagonal(-1).mean().item() == pytest.approx(runs[0][1], abs=0.2)

@@ -2,20 +2,15 @@
 
 import pytest
 import torch
-from programs import program
+from tensors import drawn
 from torch import nn
 
 from course_utils.base.errors import CourseError
-from course_utils.data.measured import measured
 from course_utils.data.recall import KEYS, TOKENS, recall
 from course_utils.models.intra_attention import LSTM, LSTMN, LookingBack
 
 D, H = 3, 5
 LAYERS = (LSTM, LookingBack, LSTMN)
-
-
-def drawn(seed=0):
-    return torch.Generator().manual_seed(seed)
 
 
 def test_an_lstmn_does_what_its_equations_say():
@@ -93,30 +88,3 @@ def test_there_are_as_many_pairs_as_letters(pairs):
 def test_a_layer_has_a_size():
     with pytest.raises(CourseError, match="hidden must be at least 1, not 0"):
         LSTMN(3, 0)
-
-
-@pytest.mark.parametrize("name", ["local", "recall"])
-def test_the_tables_have_five_seeds_of_everything(name):
-    made = program(name)
-    for setup in made.SETUPS:
-        for order in getattr(made, "ORDERS", [None]):
-            where = {"setup": setup} | ({"order": order} if order else {})
-            value, along = ("words_right", "length") if order else ("answers_right", "pairs")
-            places, runs = measured(name, value, along, **where)
-            assert places == (list(made.LENGTHS) if order else list(range(1, 9))) and len(runs) == 5
-
-
-@pytest.mark.thorough
-def test_the_program_still_measures_what_the_recall_table_says():
-    """Rounding differs between machines and grows in training: so the shares agree roughly, not in every digit."""
-    rows = program("recall").measure("LSTM that looks back", 0)
-    for column, at, room in (("answers_right", 1, 0.05), ("on_answer", 2, 0.15)):
-        _, runs = measured("recall", column, "pairs", setup="LSTM that looks back", seed=0)
-        assert [row[at] for row in rows] == pytest.approx(runs[0], abs=room)
-
-
-@pytest.mark.thorough
-def test_the_program_still_measures_what_the_local_table_says():
-    rows = program("local").measure("reversed", "local-m", 0)
-    _, runs = measured("local", "words_right", "length", order="reversed", setup="local-m", seed=0)
-    assert [row[1] for row in rows] == pytest.approx(runs[0], abs=0.1)

@@ -8,7 +8,6 @@ import sys
 import textwrap
 from pathlib import Path
 
-import extent
 import pytest
 import torch
 
@@ -40,21 +39,6 @@ RIGHT = {
     "two_layers": """
         def two_layers(x, weights):
             return (x @ weights["in"].T).tanh() @ weights["out"].T
-        ---
-        import torch.nn.functional as F
-        def two_layers(x, weights):
-            first, second = weights.values()
-            return F.linear(F.linear(x, first).tanh(), second)
-        ---
-        def two_layers(x, weights):
-            weights = {name: w.mT for name, w in weights.items()}
-            return torch.tanh(x @ weights["in"]) @ weights["out"]
-        ---
-        def two_layers(x, weights):
-            out = torch.zeros(len(x), len(weights["out"]))
-            for b in range(len(x)):
-                out[b] += weights["out"] @ torch.tanh(weights["in"] @ x[b])
-            return out
     """,
     "memory_hops": """
         def memory_hops(question, memories):
@@ -62,18 +46,6 @@ RIGHT = {
                 weights = (memory * question[:, None]).sum(-1).softmax(-1)
                 question = question + (weights[..., None] * memory).sum(1)
             return question
-        ---
-        def memory_hops(question, memories):
-            if not memories:
-                return question
-            weights = torch.bmm(memories[0], question[..., None]).softmax(1)
-            return memory_hops(question + (weights * memories[0]).sum(1), memories[1:])
-        ---
-        def memory_hops(question, memories):
-            state = question.unsqueeze(1)
-            for m in memories:
-                state = state + torch.nn.functional.scaled_dot_product_attention(state, m, m, scale=1.0)
-            return state.squeeze(1)
     """,
     "gated_layer": """
         class GatedLayer(nn.Module):
@@ -95,36 +67,8 @@ RIGHT = {
                 self.seen.append(len(x))
                 y = torch.where(mask[..., None], x + torch.sigmoid(self.gate(x)) * torch.tanh(self.inner(self.norm(x))), self.zero)
                 return y
-        ---
-        class Base(nn.Module):
-            def __init__(self, width):
-                super().__init__()
-                for name in ("gate", "inner"):
-                    setattr(self, name, nn.Linear(width, width))
-                self.norm = nn.LayerNorm(width)
-        class GatedLayer(Base):
-            def forward(self, x, mask):
-                out = x.clone()
-                for b in range(len(x)):
-                    out[b] = self.row(x[b], mask[b])
-                return out
-            def row(self, x, real):
-                normal = (x - x.mean(-1, keepdim=True)) / (x.var(-1, keepdim=True, unbiased=False) + 1e-5).sqrt()
-                normal = normal * self.norm.weight + self.norm.bias
-                return (x + self.gate(x).sigmoid() * self.inner(normal).tanh()) * real.to(x.dtype)[:, None]
     """,
     "token_batches": """
-        def token_batches(lengths, limit):
-            batches, open_batch = [], []
-            for length, place in sorted((n, i) for i, n in enumerate(lengths)):
-                if length > limit:
-                    raise ValueError("too long")
-                if (len(open_batch) + 1) * length > limit:
-                    batches.append(open_batch)
-                    open_batch = []
-                open_batch.append(place)
-            return batches + [open_batch] if open_batch else batches
-        ---
         class TooLong(ValueError):
             pass
         def token_batches(lengths, limit):
@@ -136,44 +80,23 @@ RIGHT = {
                     batches.append(())
                 batches[-1] += (i,)
             return tuple(batches)
-        ---
-        def token_batches(lengths, limit):
-            lengths = [n if n <= limit else int("too long") for n in lengths]
-            out = []
-            for i in sorted(range(len(lengths)), key=lengths.__getitem__):
-                out = out[:-1] + [out[-1] + [i]] if out and (len(out[-1]) + 1) * lengths[i] <= limit else out + [[i]]
-            return out
     """,
     "shift_right": """
         def shift_right(target, bos):
             return torch.cat([torch.full_like(target[:, :1], bos), target[:, :-1]], 1)
         ---
         def shift_right(target, bos):
-            inputs = target.roll(1, 1)
-            inputs[:, 0] = bos
-            return inputs
-        ---
-        def shift_right(target, bos):
             return torch.tensor([[bos] + row[:-1] for row in target.tolist()], dtype=torch.int32)
     """,
     "reinforce_loss": """
         def reinforce_loss(log_probability, reward, baseline):
-            return -((reward - baseline.detach()) * log_probability).mean()
-        ---
-        def reinforce_loss(log_probability, reward, baseline):
             with torch.no_grad():
                 advantage = reward - baseline
             return -(advantage @ log_probability) / len(reward)
-        ---
-        def reinforce_loss(log_probability, reward, baseline):
-            return (log_probability * (baseline.detach() - reward) + baseline * 0).mean()
     """,
     "layer_cost": """
         def layer_cost(n, d):
             return n * n * d, 1, n / d
-        ---
-        def layer_cost(n, d):
-            return [n**2 * d, 1, torch.tensor(n / d)]
         ---
         def layer_cost(n, d):
             return torch.tensor(n * n * d), 1, np.float64(n) / d
@@ -181,26 +104,13 @@ RIGHT = {
     "sharp_attention": """
         def sharp_attention(query, key, value):
             return torch.nn.functional.scaled_dot_product_attention(query, key, value)
-        ---
-        def sharp_attention(query, key, value):
-            return (query @ key.mT / query.shape[-1] ** 0.5).softmax(-1) @ value
-        ---
-        def sharp_attention(query, key, value):
-            scale = query.shape[-1] ** -0.25
-            return torch.softmax(torch.bmm(query * scale, (key * scale).transpose(1, 2)), 2).bmm(value)
     """,
     "catch_odd_one": """
-        def catch_odd_one(pair):
-            return bool(pair[0](torch.tensor(3.0)) == pair[1](torch.tensor(3.0)))
-        ---
         def catch_odd_one(pair):
             pair = list(pair)
             pair.sort(key=id)
             a, b = pair
             return torch.equal(a(torch.arange(5)), b(torch.arange(5)))
-        ---
-        def catch_odd_one(pair):
-            return len({f(torch.tensor(5)).item() for f in pair}) == 1
     """,
 }  # fmt: skip
 PREAMBLE = "import torch\nimport numpy as np\nfrom torch import nn\n"
@@ -220,7 +130,7 @@ def test_the_names_of_answers_are_those_of_their_kind():
 
 @pytest.mark.parametrize(("name", "source"), STYLES, ids=[f"{n}-{i}" for i, (n, _) in enumerate(STYLES)])
 def test_right_answers_of_each_kind_pass(name, source):
-    for seed in range(10):
+    for seed in range(3):
         report = judge_answer(TASKS[name], made(name, source), seed)
         assert report.state == "passed", f"seed {seed}: {report}"
 
@@ -230,7 +140,7 @@ MISTAKES = [(name, mistake) for name, task in TASKS.items() for mistake in task.
 
 @pytest.mark.parametrize(("name", "mistake"), MISTAKES, ids=[f"{n}-{m.name}" for n, m in MISTAKES])
 def test_mistakes_of_each_kind_are_named(name, mistake):
-    for seed in range(5):
+    for seed in range(2):
         task = TASKS[name]
         cases = task.make_cases(seed)
         outcomes = run(mistake.function, cases, 60, lambda key, task=task: task.candidate(key))
@@ -247,75 +157,62 @@ def refused(name, answer):
     return report
 
 
-def test_the_gradient_of_an_entry_is_named():
-    def no_way_to_out(x, weights):
-        return (x @ weights["in"].T).tanh() @ weights["out"].T.detach()
-
-    assert "no gradient reaches weights['out']" in refused("two_layers", no_way_to_out).message
-
-    def cut_later(question, memories):
-        return TASKS["memory_hops"].oracle_function(question, [memories[0], memories[1].detach(), *memories[2:]])
-
-    assert "no gradient reaches memories[1]" in refused("memory_hops", cut_later).message
+def oracle(name):
+    return TASKS[name].oracle_function
 
 
-def test_an_altered_entry_is_named():
-    def alters(x, weights):
-        y = (x @ weights["in"].T).tanh() @ weights["out"].T
-        weights["in"].zero_()
-        return y
-
-    report = refused("two_layers", alters)
-    assert report.kind == "side effect" and "alters its input weights['in']" in report.message
-
-    def replaces(x, weights):
-        weights["in"] = weights["in"].tanh()
-        return x @ weights["in"].T
-
-    assert "alters its input weights['in']. y[" in refused("two_layers", replaces).message
-
-    def empties(question, memories):
-        for _ in range(len(memories)):
-            question = TASKS["memory_hops"].oracle_function(question, [memories.pop(0)])
-        return question
-
-    message = refused("memory_hops", empties).message
-    assert "alters its input memories:" in message and "`pop` change the list itself" in message
+def altering(x, weights):
+    y = oracle("two_layers")(x, weights)
+    weights["in"].zero_()
+    return y
 
 
-def test_each_entry_is_shown_under_its_name():
-    report = refused("two_layers", lambda x, weights: x @ weights["in"].T)
-    assert "weights['in'] = [[" in str(report) and "weights[&#x27;out&#x27;]" in report._repr_html_()
+def replacing(x, weights):
+    weights["in"] = weights["in"].tanh()
+    return x @ weights["in"].T
 
 
-def test_a_gradient_where_none_should_arrive_is_seen():
-    def undetached(log_probability, reward, baseline):
-        return -((reward - baseline) * log_probability).mean()
-
-    report = refused("reinforce_loss", undetached)
-    assert report.kind == "gradient" and "a gradient reaches baseline, and none should" in report.message
+def emptying(question, memories):
+    for _ in range(len(memories)):
+        question = oracle("memory_hops")(question, [memories.pop(0)])
+    return question
 
 
-def test_whole_numbers_and_lists_are_compared_as_such():
-    cost = TASKS["layer_cost"].oracle_function
-    assert "a whole number (int)" in refused("layer_cost", lambda n, d: (float(n * n * d), 1, n / d)).message
-    assert "a whole number (int)" in refused("layer_cost", lambda n, d: (n * n * d, True, n / d)).message
-    assert "expected 12." in str(refused("layer_cost", lambda n, d: (n * n * d + 1, 1, n / d)))
-    assert "share" in refused("layer_cost", lambda n, d: (*cost(n, d)[:2], n / d + 1e-4)).message
-    assert "3 values were expected" in refused("layer_cost", lambda n, d: n * n * d).message
-    batches = TASKS["token_batches"].oracle_function
-    assert "batches has length" in refused("token_batches", lambda *a: batches(*a)[:-1]).message
-    assert (
-        "`.item()`" in refused("token_batches", lambda *a: [[torch.tensor(i) for i in b] for b in batches(*a)]).message
-    )
-    assert "a list was expected" in refused("token_batches", lambda *a: dict(enumerate(batches(*a)))).message
-    assert "batches[0][0] is 0.0" in refused(
-        "token_batches", lambda *a: [[float(i) for i in b] for b in batches(*a)]
-    ).message.replace("1.0", "0.0")
-    shift = TASKS["shift_right"].oracle_function
-    assert "whole numbers (torch.int64)" in refused("shift_right", lambda *a: shift(*a).float()).message
-    report = refused("shift_right", lambda target, bos: shift(target, bos) + (target > 10**5))  # by 1 of a million
-    assert report.only_edges and "is 1000002, expected 1000001" in report.message
+def cutting_later(question, memories):
+    return oracle("memory_hops")(question, [memories[0], memories[1].detach(), *memories[2:]])
+
+
+def batches(change):
+    return lambda *given: change(oracle("token_batches")(*given))
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "says"),
+    [
+        ("two_layers", lambda x, w: (x @ w["in"].T).tanh() @ w["out"].T.detach(), "no gradient reaches weights['out']"),
+        ("memory_hops", cutting_later, "no gradient reaches memories[1]"),
+        ("reinforce_loss", lambda p, reward, baseline: -((reward - baseline) * p).mean(), "a gradient reaches baseline, and none should"),
+        ("two_layers", altering, "alters its input weights['in']"),
+        ("two_layers", replacing, "alters its input weights['in']. y["),
+        ("memory_hops", emptying, "alters its input memories:"),
+        ("memory_hops", emptying, "`pop` change the list itself"),
+        ("two_layers", lambda x, w: x @ w["in"].T, "weights['in'] = [["),
+        ("layer_cost", lambda n, d: (float(n * n * d), 1, n / d), "a whole number (int)"),
+        ("layer_cost", lambda n, d: (n * n * d, True, n / d), "a whole number (int)"),
+        ("layer_cost", lambda n, d: (n * n * d + 1, 1, n / d), "expected 12."),
+        ("layer_cost", lambda n, d: (n * n * d, 1, n / d + 1e-4), "share"),
+        ("layer_cost", lambda n, d: n * n * d, "3 values were expected"),
+        ("token_batches", batches(lambda found: found[:-1]), "batches has length"),
+        ("token_batches", batches(lambda found: [[torch.tensor(i) for i in batch] for batch in found]), "`.item()`"),
+        ("token_batches", batches(lambda found: dict(enumerate(found))), "a list was expected"),
+        ("token_batches", batches(lambda found: [[i + 0.0 for i in batch] for batch in found]), "batches[0][0] is "),
+        ("shift_right", lambda *given: oracle("shift_right")(*given).float(), "whole numbers (torch.int64)"),
+        ("shift_right", lambda target, bos: oracle("shift_right")(target, bos) + (target > 10**5), "is 1000002, expected 1000001"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_an_answer_of_each_kind_is_told(name, answer, says):
+    report = refused(name, answer)
+    assert says in str(report) and "weights['" not in report._repr_html_(), str(report)  # quotes are escaped there
 
 
 def test_an_exception_that_is_asked_for_is_looked_for():
@@ -400,18 +297,6 @@ def test_a_parameter_that_cannot_learn_is_told():
     assert "cannot learn: its requires_grad is False" in refused("gated_layer", Frozen).message
 
 
-def test_a_sentence_that_fills_a_batch_by_itself_is_allowed():
-    batches = TASKS["token_batches"].oracle_function
-
-    def too_strict(lengths, limit):
-        if any(length >= limit for length in lengths):
-            raise ValueError
-        return batches(lengths, limit)
-
-    for seed in range(5):
-        assert judge_answer(TASKS["token_batches"], too_strict, seed).state == "error"
-
-
 def test_a_parameter_under_two_names_is_no_fault():
     alias = gated(
         "self.inner = nn.Linear(width, width)", "self.inner = nn.Linear(width, width); self.again = self.gate.weight"
@@ -491,10 +376,9 @@ def graded(box, cells, names, seed=2**40 + 1):
 
 @caged
 def test_right_answers_of_each_kind_earn_their_points(box):
-    for place in range(extent.tried(1, 3)):
-        chosen = {name: [s for n, s in STYLES if n == name][place] for name in TASKS}
-        for report in graded(box, list(chosen.values()), list(chosen)):
-            assert report.state == "passed", str(report)
+    chosen = dict(STYLES)  # the last style of each
+    for report in graded(box, list(chosen.values()), list(chosen)):
+        assert report.state == "passed", str(report)
 
 
 @pytest.mark.thorough

@@ -2,10 +2,9 @@
 
 import pytest
 import torch
-from programs import program
+from tensors import drawn
 
 from course_utils.base.errors import CourseError
-from course_utils.data.measured import measured
 from course_utils.data.recall import AT_ONCE, KEYS, VALUES, recall_at_distance
 from course_utils.models.layers import (
     Convolution,
@@ -17,10 +16,6 @@ from course_utils.models.layers import (
 from course_utils.models.plain import self_attention
 
 D = 5
-
-
-def drawn(seed=0):
-    return torch.Generator().manual_seed(seed)
 
 
 def layer_and_words(kind, *arguments, T=11):
@@ -108,31 +103,3 @@ def test_multiplications_are_counted_as_on_paper():
     assert multiplications(SelfAttention(d), x) == 3 * n * d * d + 2 * n * n * d
     assert multiplications(Convolution(d, 3), x) == 3 * n * d * d
     assert multiplications(RestrictedSelfAttention(d, 2), x) == 3 * n * d * d + 2 * n * 5 * d
-
-
-def test_what_does_not_reach_a_place_does_not_answer():
-    """Five seeds of everything; out of reach the share is that of guessing one of eight, within 500 questions' chance."""
-    paths = program("paths")
-    reaches = {"restricted, radius 4": 4, "two restricted, radius 4": 8, "convolution, kernel 9": 4}
-    reaches |= {"two convolutions, dilated": 20, "restricted, radius 4, rate 0.01": 4}
-    for setup in paths.SETUPS:
-        distances, runs = measured("paths", "answers_right", "distance", setup=setup)
-        assert distances == list(paths.DISTANCES) and len(runs) == 5
-        for run in runs:
-            for distance, share in zip(distances, run, strict=True):
-                if distance >= reaches.get(setup, 99):  # even the last pair stands one place further away
-                    assert 0.06 < share < 0.19
-                elif setup == "tanh cell":  # it reaches all places, and has hardly learned from so far
-                    assert share < 0.35
-                elif setup in paths.NEAR:
-                    assert share > 0.7 if distance == 0 else distance < 16 or share < 0.4
-                elif setup not in reaches:
-                    assert share > 0.75
-
-
-@pytest.mark.thorough
-def test_the_program_still_measures_what_the_table_says():
-    """Rounding differs between machines and grows in training: so the shares agree roughly, not in every digit."""
-    rows = program("paths").measure("restricted, radius 4", 0)
-    _, (run,) = measured("paths", "answers_right", "distance", setup="restricted, radius 4", seed=0)
-    assert [row[1] for row in rows] == pytest.approx(run, abs=0.1)

@@ -1,18 +1,16 @@
 """What is said of Python's and PyTorch's own messages: each is raised here as PyTorch raises it, at a line of an answer."""
 
-import linecache
 import re
 
 import pytest
 import torch
 import torch.nn.functional as F
-from test_tasks import TASKS, answer_of
+from test_tasks import TASKS, altered
 
 from course_utils.checks.answer import judge_answer
 from course_utils.checks.other_words import IN_OTHER_WORDS, in_other_words
 from course_utils.checks.running.contract import Case, Failure
 from course_utils.checks.running.run import run
-from course_utils.lessons.tasks import answers
 
 OLD = tuple(map(int, torch.__version__.split(".")[:2])) < (2, 13)  # whose messages may be others
 ATTENTION = TASKS["03.attention"]
@@ -114,16 +112,6 @@ def test_a_message_of_pytorchs_is_said_in_other_words(part):
     assert in_other_words(ATTENTION, case, outcome.failure) == IN_OTHER_WORDS[part]
 
 
-def in_a_cell(task_id, *changes):
-    """The course's own answer with some of its text changed, as a cell of a notebook holds it."""
-    code, cell = answers()[task_id], f"<cell {task_id} {changes}>"
-    for old, new in changes:
-        assert old in code
-        code = code.replace(old, new, 1)
-    linecache.cache[cell] = (len(code), None, code.splitlines(True), cell)
-    return answer_of(task_id, code, cell)
-
-
 @pytest.mark.parametrize(
     ("task_id", "changes", "says"),
     [
@@ -162,16 +150,16 @@ def in_a_cell(task_id, *changes):
     ],
 )  # fmt: skip
 def test_a_slip_is_named_at_its_line(task_id, changes, says):
-    report = judge_answer(TASKS[task_id], in_a_cell(task_id, *changes))
+    report = judge_answer(TASKS[task_id], altered(task_id, *changes))
     assert report.state in ("failed", "error") and says in str(report), str(report)
 
 
 def test_what_is_said_of_a_line_is_true_of_it():
     """A matrix may be turned by `.T`, beside a product of a batch that stops for another reason."""
-    report = judge_answer(ATTENTION, in_a_cell("03.attention", ("query @ key.mT", "(query @ key[0].T) @ key")))
+    report = judge_answer(ATTENTION, altered("03.attention", ("query @ key.mT", "(query @ key[0].T) @ key")))
     assert report.state in ("failed", "error") and "reverses" not in str(report)
     report = judge_answer(
-        ATTENTION, in_a_cell("03.attention", ("scores = query @ key.mT", "key = key[0]\n    scores = query + key.T"))
+        ATTENTION, altered("03.attention", ("scores = query @ key.mT", "key = key[0]\n    scores = query + key.T"))
     )
     assert report.state in ("failed", "error") and "reverses" not in str(report)
 

@@ -1,6 +1,7 @@
 """A check says the same whatever a notebook has set globally, and leaves all that as it was."""
 
 import builtins
+import functools
 import os
 import random
 import signal
@@ -60,10 +61,6 @@ SETTINGS = {  # {what a notebook sets: (how, how back, what it is now)}
     "another print": attribute(builtins, "print", None),
 }  # fmt: skip
 LINES = "import math\nfrom collections import Counter\nimport torch\nfrom torch.nn import functional as F\n"
-BROKEN_BY_ANOMALY_DETECTION = (
-    "02.masked_softmax", "03.attention", "03.self_attention", "06.bahdanau_step", "06.luong_step", "06.teacher_forced",
-    "08.local_weights", "08.attend_to_past", "09.self_attention",
-)  # fmt: skip
 
 
 def answer_to(task_id, source=None):
@@ -80,22 +77,24 @@ WRONG = {
 }
 
 
+@functools.cache
+def said_before():
+    """Answers to tasks, and what is said of them where nothing is set."""
+    right = ("00.weighted_sum", "03.attention", "12.encoder_layer", "03.catch_wrong_attention")
+    given = [(task_id, answer_to(task_id)) for task_id in right]
+    given += [(task_id, answer_to(task_id, source)) for task_id, source in WRONG.items()]
+    return given, [str(judge_answer(TASKS[task_id], answer)) for task_id, answer in given]
+
+
 @pytest.mark.parametrize("name", SETTINGS)
 def test_a_check_says_the_same_whatever_a_notebook_has_set(name, course_folder, capsys):
     use, back, now = SETTINGS[name]
-    given = [
-        (task_id, answer_to(task_id))
-        for task_id in ("00.weighted_sum", "03.attention", "12.encoder_layer", "03.catch_wrong_attention")
-    ]
-    given += [(task_id, answer_to(task_id, source)) for task_id, source in WRONG.items()]
-    expected = [str(check(task_id, answer)) for task_id, answer in given]
+    given, expected = said_before()
+    judged = (lambda task_id, answer: judge_answer(TASKS[task_id], answer)) if name == "another print" else check
     use()
     try:
         before, drawn = now(), (random.getstate(), np.random.get_state()[1].tolist())
-        said = [
-            str(judge_answer(TASKS[task_id], answer) if name == "another print" else check(task_id, answer))
-            for task_id, answer in given
-        ]
+        said = [str(judged(task_id, answer)) for task_id, answer in given]
         assert now() == before and drawn == (random.getstate(), np.random.get_state()[1].tolist())
     finally:
         back()
@@ -110,12 +109,6 @@ def test_an_answer_that_warns_is_right_where_warnings_are_errors(course_folder, 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert check("04.dot", dot).state == "passed"
-
-
-@pytest.mark.parametrize("task_id", BROKEN_BY_ANOMALY_DETECTION)
-def test_anomaly_detection_breaks_no_right_answer(task_id):
-    with torch.autograd.set_detect_anomaly(True):
-        assert judge_answer(TASKS[task_id], answer_to(task_id)).state == "passed"
 
 
 def test_what_an_answer_sets_is_set_back():
@@ -152,7 +145,7 @@ def test_a_folder_that_was_deleted_stops_no_check(course_folder, tmp_path, monke
 
 def test_what_an_answer_shows_is_kept_as_what_it_prints(shell, course_folder, capsys):
     shell.run_cell(LINES + "import sys, warnings\nimport matplotlib.pyplot as plt\nfrom IPython.display import display\nfrom course_utils import check\n"
-        "def dot(state, hidden):\n    for _ in range(5000): display('shown'); print('x' * 100, file=sys.stderr)\n    plt.figure(); plt.plot([1, 2])\n    return state\n"
+        "def dot(state, hidden):\n    for _ in range(300): display('shown'); print('x' * 100, file=sys.stderr)\n    plt.figure(); plt.plot([1, 2])\n    return state\n"
         "report = check('04.dot', dot)")  # fmt: skip
     report = shell.user_ns["report"]
     assert len(report.printed) < 2100 and "'shown'" in report.printed and "more characters" in report.printed

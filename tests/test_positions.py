@@ -4,17 +4,12 @@ from math import cos, sin
 
 import pytest
 import torch
-from programs import program
+from tensors import drawn
 
 from course_utils.base.errors import CourseError
-from course_utils.data.measured import measured
 from course_utils.data.recall import WORDS, recall_next
 from course_utils.models.plain import rotate
 from course_utils.models.positions import KINDS, NextWord, fit, share_right
-
-
-def drawn(seed=0):
-    return torch.Generator().manual_seed(seed)
 
 
 def test_the_repeated_word_stands_before_the_answer():
@@ -42,12 +37,6 @@ def test_rotating_turns_each_pair_by_the_angle_of_its_place():
             torch.testing.assert_close(turned[:, t, 2 * i : 2 * i + 2], expected, atol=1e-6, rtol=1e-6)
 
 
-def test_a_product_of_rotated_vectors_depends_on_their_distance_alone():
-    q, k = torch.randn(2, 1, 8, generator=drawn())
-    products = [(rotate(q, t) @ rotate(k, t - 4).mT).item() for t in (4, 11, 250)]
-    assert products == pytest.approx(3 * [products[0]], abs=1e-4) and products[0] != pytest.approx((q @ k.mT).item())
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_only_without_positions_the_order_of_the_words_before_does_not_matter(kind):
     torch.manual_seed(0)
@@ -59,50 +48,6 @@ def test_only_without_positions_the_order_of_the_words_before_does_not_matter(ki
 def test_another_kind_of_positions_is_told():
     with pytest.raises(CourseError, match="one of none, number, sinusoidal, learned, rotary, not 'relative'"):
         NextWord("relative")
-
-
-def test_each_kind_learns_what_it_can():
-    """Five seeds. Without positions, and beyond the first 12 words, models guess; 500 texts leave some room for chance."""
-    for kind in KINDS:
-        lengths, runs = measured("positions", "answers_right", "length", positions=kind)
-        assert lengths == list(program("positions").LENGTHS) and len(runs) == 5
-        for run in runs:
-            for length, share in zip(lengths, run, strict=True):
-                if kind in ("none", "number"):
-                    assert share == pytest.approx(1 / (length - 1), abs=0.06)
-                elif length <= 12:
-                    assert share > 0.97
-                elif kind == "rotary":
-                    assert share > 11 / (length - 1) + 0.1
-                else:
-                    assert share == pytest.approx(11 / (length - 1), abs=0.15)
-
-
-def test_with_each_of_three_seeds_sinusoidal_positions_translate_better_than_learned_ones_and_both_than_none():
-    sinusoidal, learned, none = (
-        [bleu for (bleu,) in measured("translated", "bleu", "epochs", positions=kind, heads=4)[1]]
-        for kind in ("sinusoidal", "learned", "none")
-    )
-    for with_sinusoidal, with_learned, without in zip(sinusoidal, learned, none, strict=True):
-        assert 0.8 < with_sinusoidal - with_learned < 1.2 and with_learned - without > 4.5
-    assert len(none) == 3
-
-
-def test_a_translator_with_one_head_does_as_well_as_one_with_several():
-    """What lesson 10 says: after three epochs no number of heads is better than one in all three seeds."""
-    one, *several = (measured("translated", "bleu", "epochs", positions="sinusoidal", heads=h)[1] for h in (1, 2, 4, 8))
-    for runs in several:
-        gained = [bleu - alone for (bleu,), (alone,) in zip(runs, one, strict=True)]
-        assert len(gained) == 3 and min(gained) < 0 and max(gained) < 0.5
-
-
-@pytest.mark.thorough
-def test_the_program_still_measures_what_the_table_says():
-    """Rounding differs between machines and grows in training: so the shares agree roughly, not in every digit."""
-    for kind in ("none", "rotary"):
-        rows = program("positions").measure(kind, 0)
-        _, (run,) = measured("positions", "answers_right", "length", positions=kind, seed=0)
-        assert [row[1] for row in rows] == pytest.approx(run, abs=0.15)
 
 
 def test_a_few_steps_lower_the_loss():

@@ -1,16 +1,13 @@
 """The smallest translator and what its lesson shows: the model against torch's cells in a loop, its small world, the measured tables."""
 
 import ast
-import csv
 from pathlib import Path
 
 import pytest
 import torch
-from programs import program
 from torch import nn
 
 from course_utils.base.errors import CourseError
-from course_utils.data import measured as tables
 from course_utils.data.measured import measured
 from course_utils.data.small_world import READINGS, small_world, truth, vocabulary
 from course_utils.data.subwords import BOS, EOS, PAD, UNK
@@ -130,15 +127,6 @@ def test_bad_input_gets_a_sentence(call, sentence):
         call()
 
 
-def test_a_sentence_of_one_word_an_empty_text_and_no_sentences():
-    torch.manual_seed(0)
-    model, words = Seq2Seq(len(vocabulary())), vocabulary()
-    assert model.encode(torch.tensor([[EOS]])).shape == (1, 64)
-    assert translate(model, words, ["", "dog"], width=1)[0] == ""
-    assert model.encode(torch.empty(0, 3, dtype=torch.long)).shape == (0, 64)
-    assert [found.tokens for found in greedy(model, torch.tensor([[5, EOS]]), longest=0)] == [[]]
-
-
 # The small world
 
 
@@ -177,55 +165,6 @@ def test_the_links_join_each_target_word_with_the_source_word_that_it_comes_from
 
 
 # What was measured
-
-
-def test_each_table_has_five_seeds_of_everything_that_the_program_measures():
-    length = program("length")
-    for order, setup in length.SHOWN:
-        along, runs = measured("length", "words_right", "length", order=order, setup=setup)
-        assert (along, len(runs)) == (list(length.LENGTHS), 5) and all(0 <= share <= 1 for run in runs for share in run)
-    with (tables.FOLDER / "length.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert list(rows[0]) == length.COLUMNS.split() and len(rows) == len({tuple(row.values()) for row in rows})
-
-
-@pytest.mark.thorough
-def test_the_program_still_measures_what_the_table_says():
-    """Rounding differs between machines and grows in training: so the shares agree roughly, not in every digit."""
-    rows = program("length").measure("monotone", "32 numbers", 0)
-    _, runs = measured("length", "words_right", "length", order="monotone", setup="32 numbers", seed=0)
-    assert [row[1] for row in rows] == pytest.approx(runs[0], abs=0.1)
-
-
-@pytest.mark.thorough
-def test_the_tables_of_attention_have_five_seeds_and_the_program_still_measures_them():
-    looking_back = program("looking_back")
-    for order in ("monotone", "verb-last"):
-        for setup in looking_back.SETUPS:
-            along, runs = measured("attention", "words_right", "length", order=order, setup=setup)
-            assert (along, len(runs)) == (list(looking_back.LENGTHS), 5)
-    for score in looking_back.SCORES:
-        along, runs = measured("scores", "aer", "length", order="verb-last", setup=score)
-        assert (along, len(runs)) == (list(looking_back.LENGTHS_OF_SCORES), 5)
-    rows = looking_back.measure("verb-last", "Luong", 0, (4, 12))
-    for column, at, room in (("words_right", 1, 0.1), ("aer", 3, 0.1)):
-        along, (run,) = measured("attention", column, "length", order="verb-last", setup="Luong", seed=0)
-        assert [row[at] for row in rows] == pytest.approx([run[along.index(length)] for length in (4, 12)], abs=room)
-
-
-def test_the_models_of_lesson_06_look_where_they_should():
-    """What the lesson says of its figures: five seeds, up to the lengths of training."""
-    for order, most in (("monotone", 0.05), ("verb-last", 0.1)):
-        for setup in ("Bahdanau", "Luong"):
-            along, runs = measured("attention", "aer", "length", order=order, setup=setup)
-            assert all(run[along.index(length)] < most for run in runs for length in (4, 8, 12))
-
-
-def test_the_tables_of_decoding_hold_all_that_their_program_measures():
-    beams = program("beams")
-    for alpha in beams.ALPHAS:
-        widths, runs = measured("beams", "bleu", "width", pair="en-fr", alpha=alpha)
-        assert (widths, len(runs)) == (list(beams.WIDTHS), 3)
 
 
 def class_on_the_page(lesson, name):

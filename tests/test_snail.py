@@ -4,12 +4,11 @@ import math
 
 import pytest
 import torch
-from programs import program
+from tensors import drawn
 
 from course_utils.base.errors import CourseError
 from course_utils.data import episodes
 from course_utils.data.digit_fields import digits
-from course_utils.data.measured import measured, measured_once
 from course_utils.models.snail import (
     AttentionBlock,
     DenseBlock,
@@ -22,10 +21,6 @@ from course_utils.models.snail import (
     predict_labels,
     read,
 )
-
-
-def drawn(seed=0):
-    return torch.Generator().manual_seed(seed)
 
 
 @pytest.mark.parametrize("dilation", [1, 2, 5, 9])
@@ -163,41 +158,3 @@ def test_training_on_characters():
     shown = episodes.character_episodes(100, "upright", drawn(1))
     assert sum(losses[-10:]) < 0.4 * sum(losses[:10])
     assert by_examples(predict_labels(labels, shown), shown)[4] > 0.8
-
-
-def test_the_table_has_five_seeds_of_everything():
-    for setup in program("snail").CHARACTERS:
-        for column in ("examples", "held_out", "own", "cpu_seconds"):
-            assert len(measured("characters", column, "examples", setup=setup)[1]) == 5, setup
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_what_the_lesson_says_of_characters(seed):
-    """Each run by itself."""
-
-    def after(examples, setup, value="held_out"):
-        return measured_once("characters", value, setup=setup, examples=examples)[0][seed]
-
-    for examples in (1, 5):
-        assert after(examples, "five classes", "own") > 0.99 and after(examples, "five classes") < 0.48
-        assert after(examples, "SNAIL") > after(examples, "five classes") + 0.15
-    assert after(1, "SNAIL", "own") > 0.9 and after(5, "forty classes") < after(5, "SNAIL") < 0.8
-    assert after(1, "SNAIL") < after(1, "forty classes")
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_what_the_weights_bring_beyond_the_rule(seed):
-    def gains(setup, kind, value):
-        shown = episodes.character_episodes(1000, kind, drawn(10_000))
-        share = measured_once("characters", value, setup=setup, examples=1)[0][seed]
-        return share - by_examples(episodes.nearest(shown), shown)[0]
-
-    own = [gains(*of, "own") for of in (("five classes", "upright"), ("forty classes", "turned"), ("SNAIL", "joined"))]
-    new = [gains(setup, "held out", "held_out") for setup in ("five classes", "forty classes", "SNAIL")]
-    assert own[0] > 0.2 > 0.1 > own[1] > own[2] > -0.02 and new[0] < -0.4 < -0.25 < min(new[1:]) < max(new) < -0.1
-
-
-def test_the_rule_goes_on_winning():
-    shown = episodes.character_episodes(1000, "held out", drawn(10_000))
-    rule = by_examples(episodes.nearest(shown), shown)[4]
-    assert rule > max(measured_once("characters", "held_out", setup="SNAIL", examples=5)[0]) + 0.1

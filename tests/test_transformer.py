@@ -1,7 +1,4 @@
-"""The Transformer against torch's own modules, values and gradients, in float64; and what must hold for it alone.
-
-Sizes are different primes, so that no two axes can be mistaken for each other.
-"""
+"""The Transformer against torch's own modules, values and gradients, in float64; and what must hold for it alone."""
 
 import copy
 import itertools
@@ -12,17 +9,16 @@ import torch
 import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch import nn
+from tensors import assert_close, assert_same, batch_of, drawn, shaken, tensor
 
 from course_utils.base.errors import CourseError
-from course_utils.base.trees import map_tensors
 from course_utils.data.subwords import BOS, EOS, PAD
 from course_utils.models import transformer as t
 from course_utils.models.conversion import attention_to_torch, to_torch
 from course_utils.training.device import choose_device
 from course_utils.translation.search import follow
 
-B, T, S, H, K = 3, 7, 11, 2, 5
+B, T, S, H = 3, 7, 11, 2
 WIDTH, HIDDEN, V = 10, 13, 17
 
 SIZES = st.permutations([2, 3, 5, 7, 11]).map(lambda sizes: dict(zip("BTSHd", sizes, strict=True)))
@@ -38,63 +34,17 @@ class PretendedGPU(torch.Tensor):
     is_cuda = True
 
 
-def tensor(*shape, seed):
-    generator = torch.Generator().manual_seed(seed)
-    return torch.randn(*shape, generator=generator, dtype=torch.float64).requires_grad_()
-
-
 def mask_of(kind, B, T, S, seed):
     """A mask that fits B×H×T×S, or None; the first key may always be attended."""
-    lengths = torch.randint(1, S + 1, (B,), generator=torch.Generator().manual_seed(seed))
+    lengths = torch.randint(1, S + 1, (B,), generator=drawn(seed))
     padding = (torch.arange(S) < lengths[:, None])[:, None, None]
     causal = torch.ones(T, S, dtype=torch.bool).tril(max(0, S - T))
     return {"none": None, "padding": padding, "causal": causal, "both": padding & causal}[kind]
 
 
-def assert_close(ours, theirs, bound=1e-10):
-    """No further apart than the bound, measured by the largest number; the course promises 1e-6."""
-    assert ours.shape == theirs.shape
-    torch.testing.assert_close(ours, theirs, rtol=0, atol=bound * max(1.0, theirs.detach().abs().max().item()))
-
-
-def assert_same(ours, theirs, ours_of, theirs_of):
-    """Two results agree, and so do the gradients of a random weighted sum of each."""
-    assert_close(ours, theirs)
-    weighting = tensor(*ours.shape, seed=1).detach()
-    gradients = [
-        torch.autograd.grad((y * weighting).sum(), of, allow_unused=True, materialize_grads=True)
-        for y, of in ((ours, ours_of), (theirs, theirs_of))
-    ]
-    for mine, other in zip(*gradients, strict=True):
-        assert_close(mine, other)
-    assert any(mine.any() for mine in gradients[0])
-
-
-def shaken(module, seed=0):
-    """A module in float64 with every parameter drawn anew, biases and norms too, and without dropout."""
-    generator = torch.Generator().manual_seed(seed)
-    with torch.no_grad():
-        for parameter in module.double().parameters():
-            noise = torch.randn(parameter.shape, generator=generator, dtype=torch.float64)
-            parameter.copy_(noise * 0.5 + (parameter.mean() if parameter.dim() == 1 else 0))
-    return module.eval()
-
-
 def model_of(seed=0, **changes):
     options = {"vocabulary": V, "width": WIDTH, "heads": H, "hidden": HIDDEN, "encoder_layers": 2, "decoder_layers": 3, "longest": 13}  # fmt: skip
     return shaken(t.Transformer(**options | changes), seed)
-
-
-def batch_of(seed=0, number=B, source_size=S, target_size=T):
-    """Source B×S with EOS and padding, one row full; target B×T that begins with BOS."""
-    generator = torch.Generator().manual_seed(seed)
-    lengths = torch.randint(2, source_size + 1, (number,), generator=generator)
-    lengths[number // 2] = source_size
-    source, places = torch.randint(EOS + 1, V, (number, source_size), generator=generator), torch.arange(source_size)
-    source = source.masked_fill(places == lengths[:, None] - 1, EOS).masked_fill(places >= lengths[:, None], PAD)
-    target = torch.randint(EOS + 1, V, (number, target_size), generator=generator)
-    target[:, 0] = BOS
-    return source, target
 
 
 # Attention
@@ -134,7 +84,7 @@ def test_the_path_of_a_gpu_gives_the_same(sizes, kind, seed):
 
 @both_norms
 def test_the_path_of_a_gpu_through_the_whole_model(norm):
-    model, (source, target) = model_of(norm=norm), batch_of()
+    model, (source, target) = model_of(norm=norm), batch_of(V)
     parameters = list(model.parameters())
     fast = model.features(source.as_subclass(PretendedGPU), target.as_subclass(PretendedGPU))
     assert_same(fast.as_subclass(torch.Tensor), model.features(source, target), parameters, parameters)
@@ -160,7 +110,7 @@ def test_on_a_gpu_attention_gives_the_same(mask, dtype, bound):
 def test_a_query_that_may_attend_to_nothing_gets_zeros_and_finite_gradients(sizes, seed):
     B, T, S, H, d = sizes.values()
     inputs = [tensor(B, H, length, d, seed=seed + length) for length in (T, S, S)]
-    mask = torch.rand(B, 1, T, S, generator=torch.Generator().manual_seed(seed)) < 0.5
+    mask = torch.rand(B, 1, T, S, generator=drawn(seed)) < 0.5
     mask[0, 0, 1] = False
     context, weights = t.attend(*inputs, mask)
     assert not context[0, :, 1].any() and not weights[0, :, 1].any()
@@ -178,100 +128,20 @@ def test_rows_of_every_length_have_their_softmax(dtype, bound):
         torch.testing.assert_close(weights.double(), scores.double().softmax(-1), rtol=0, atol=bound)
 
 
-def test_scores_far_from_zero_stay_numbers():
-    for dtype in (torch.float64, torch.float32, torch.bfloat16):
-        query = torch.full((1, 1, 2, 4), 100.0, dtype=dtype) * torch.tensor([[1.0], [-1.0]], dtype=dtype)
-        key = torch.tensor([1.0, -1.0, 0.5], dtype=dtype)[:, None].expand(1, 1, 3, 4) * 100
-        _, weights = t.attend(query, key, key)
-        torch.testing.assert_close(weights[0, 0], torch.tensor([[1, 0, 0], [0, 1, 0]], dtype=dtype))
-
-
 @some
 @given(SIZES, st.sampled_from(["none", "padding", "causal"]), SEEDS)
 def test_multi_head_attention_equals_torchs(sizes, kind, seed):
     B, T, S, H, d = sizes.values()
     ours = shaken(t.MultiHeadAttention(H * d, H), seed)
-    theirs = attention_to_torch(ours)
     x, memory, mask = tensor(B, T, H * d, seed=seed), tensor(B, S, H * d, seed=seed + 1), mask_of(kind, B, T, S, seed)
-    masks = {"padding": {"key_padding_mask": mask is not None and ~mask.flatten(1)}, "causal": {"attn_mask": mask is not None and ~mask}}  # fmt: skip
+    masks = {} if mask is None else {"padding": {"key_padding_mask": ~mask.flatten(1)}, "causal": {"attn_mask": ~mask}}
     context, weights = ours(x, ours.project(memory), mask)
-    expected, expected_weights = theirs(x, memory, memory, **masks.get(kind, {}))
-    # torch keeps W^Q, W^K and W^V in one matrix; their gradients are put side by side to be compared.
-    mine = [ours.query.weight, ours.query.bias, ours.key_value.weight, ours.key_value.bias, *ours.output.parameters(), x, memory]  # fmt: skip
-    other = [theirs.in_proj_weight, theirs.in_proj_bias, theirs.out_proj.weight, theirs.out_proj.bias, x, memory]
-    for y, expected_y in ((context, expected), (weights.mean(1), expected_weights)):
-        assert_close(y, expected_y)
-        weighting = tensor(*y.shape, seed=1).detach()
-        options = {"retain_graph": True, "allow_unused": True, "materialize_grads": True}
-        q, q_bias, kv, kv_bias, *rest = torch.autograd.grad((y * weighting).sum(), mine, **options)
-        gradients = [torch.cat([q, kv]), torch.cat([q_bias, kv_bias]), *rest]
-        theirs_gradients = torch.autograd.grad((expected_y * weighting).sum(), other, **options)
-        for gradient, their_gradient in zip(gradients, theirs_gradients, strict=True):
-            assert_close(gradient, their_gradient)
+    expected, expected_weights = attention_to_torch(ours)(x, memory, memory, **masks.get(kind, {}))
+    assert_same(context, expected, [x, memory])
+    assert_same(weights.mean(1), expected_weights, [x, memory])
 
 
 # Layers and the model
-
-
-def torch_layer(kind, ours, width, heads, hidden, norm):
-    """torch's layer with the weights of ours, copied by name and not by `conversion.py`, which this also tests."""
-    theirs = kind(width, heads, hidden, 0.1, batch_first=True, norm_first=norm == "pre").double().eval()
-    attentions = {"self_attn": ours.self_attention}
-    if kind is nn.TransformerDecoderLayer:
-        attentions["multihead_attn"] = ours.source_attention
-    state = {}
-    for name, module in attentions.items():
-        for which in ("weight", "bias"):
-            state[f"{name}.in_proj_{which}"] = torch.cat(
-                [getattr(module.query, which), getattr(module.key_value, which)]
-            )
-            state[f"{name}.out_proj.{which}"] = getattr(module.output, which)
-    others = {"linear1": ours.feed_forward[0], "linear2": ours.feed_forward[2]}
-    residuals = [ours.first, ours.second] + ([ours.third] if hasattr(ours, "third") else [])
-    others |= {f"norm{i}": residual.norm for i, residual in enumerate(residuals, 1)}
-    state |= {
-        f"{name}.{which}": getattr(module, which) for name, module in others.items() for which in ("weight", "bias")
-    }
-    theirs.load_state_dict(state)
-    return theirs
-
-
-@both_norms
-@some
-@given(sizes=SIZES, padded=st.booleans(), seed=SEEDS)
-def test_an_encoder_layer_equals_torchs(norm, sizes, padded, seed):
-    B, _, S, H, d = sizes.values()
-    ours = shaken(t.EncoderLayer(H * d, H, HIDDEN, 0.1, norm), seed)
-    theirs = torch_layer(nn.TransformerEncoderLayer, ours, H * d, H, HIDDEN, norm)
-    x, mask = tensor(B, S, H * d, seed=seed), mask_of("padding", B, S, S, seed) if padded else None
-    expected = theirs(x, src_key_padding_mask=None if mask is None else ~mask[:, 0, 0])
-    pairs = [(ours.feed_forward[0].weight, theirs.linear1.weight), (ours.first.norm.weight, theirs.norm1.weight),
-             (ours.second.norm.bias, theirs.norm2.bias), (x, x)]  # fmt: skip
-    assert_same(ours(x, mask), expected, *map(list, zip(*pairs, strict=True)))
-
-
-@both_norms
-@some
-@given(sizes=SIZES, padded=st.booleans(), causal=st.booleans(), seed=SEEDS)
-def test_a_decoder_layer_equals_torchs(norm, sizes, padded, causal, seed):
-    B, T, S, H, d = sizes.values()
-    ours = shaken(t.DecoderLayer(H * d, H, HIDDEN, 0.1, norm), seed)
-    theirs = torch_layer(nn.TransformerDecoderLayer, ours, H * d, H, HIDDEN, norm)
-    x, memory = tensor(B, T, H * d, seed=seed), tensor(B, S, H * d, seed=seed + 1)
-    future = t.causal_mask(T, 0, "cpu") if causal else None
-    padding = mask_of("padding", B, T, S, seed) if padded else None
-    y, weights = ours(x, ours.source_attention.project(memory), future, padding, need_weights=True)
-    not_allowed = {"tgt_mask": None if future is None else ~future, "memory_key_padding_mask": None if padding is None else ~padding[:, 0, 0]}  # fmt: skip
-    pairs = [(ours.feed_forward[2].weight, theirs.linear2.weight), (ours.first.norm.weight, theirs.norm1.weight),
-             (ours.second.norm.bias, theirs.norm2.bias), (ours.third.norm.weight, theirs.norm3.weight),
-             (ours.source_attention.output.weight, theirs.multihead_attn.out_proj.weight), (x, x), (memory, memory)]  # fmt: skip
-    assert_same(y, theirs(x, memory, **not_allowed), *map(list, zip(*pairs, strict=True)))
-    assert weights.shape == (B, H, T, S)
-
-
-def torch_features(theirs, embedding, source, target):
-    padding, causal = source == PAD, ~t.causal_mask(target.shape[1], 0, "cpu")
-    return theirs(embedding(source), embedding(target), tgt_mask=causal, src_key_padding_mask=padding, memory_key_padding_mask=padding)  # fmt: skip
 
 
 @both_norms
@@ -279,28 +149,20 @@ def torch_features(theirs, embedding, source, target):
 @some
 @given(seed=SEEDS)
 def test_the_whole_model_equals_torchs(norm, positions, seed):
-    model, (source, target) = model_of(seed, norm=norm, positions=positions), batch_of(seed)
-    theirs = to_torch(model)
-    expected = torch_features(theirs, model.embedding, source, target)
-    mine, other = list(model.embedding.parameters()), list(model.embedding.parameters())
+    model, (source, target) = model_of(seed, norm=norm, positions=positions), batch_of(V, seed)
+    theirs, embedding, features = to_torch(model), model.embedding, model.features(source, target)
+    padding, causal = source == PAD, ~t.causal_mask(T, 0, "cpu")
+    masks = {"tgt_mask": causal, "src_key_padding_mask": padding, "memory_key_padding_mask": padding}
+    mine, others = [*embedding.parameters()], [*embedding.parameters()]
     for ours, layer in zip(
         [*model.encoder, *model.decoder], [*theirs.encoder.layers, *theirs.decoder.layers], strict=True
     ):
-        mine += [
-            *ours.feed_forward.parameters(),
-            *ours.self_attention.output.parameters(),
-            *ours.second.norm.parameters(),
-        ]
-        other += [*layer.linear1.parameters(), *layer.linear2.parameters()]
-        other += [*layer.self_attn.out_proj.parameters(), *layer.norm2.parameters()]
-    assert_same(model.features(source, target), expected, mine, other)
-    assert_close(model(source, target), model.features(source, target) @ model.embedding.words.weight.T)
-
-
-def test_the_defaults_are_the_papers_where_torchs_are():
-    model, theirs = t.Transformer(V, WIDTH, H), nn.LayerNorm(WIDTH)
-    norms = [module for module in model.modules() if isinstance(module, nn.LayerNorm)]
-    assert {norm.eps for norm in norms} == {theirs.eps} and len(norms) == 3 * 2 + 3 * 3 + 2
+        mine += [*ours.feed_forward.parameters(), *ours.self_attention.output.parameters()]
+        others += [*layer.linear1.parameters(), *layer.linear2.parameters(), *layer.self_attn.out_proj.parameters()]
+        mine += ours.second.norm.parameters()
+        others += layer.norm2.parameters()
+    assert_same(features, theirs(embedding(source), embedding(target), **masks), mine, others)
+    assert_close(model(source, target), features @ embedding.words.weight.T)
 
 
 # Padding, batch, future, cache
@@ -310,7 +172,7 @@ def test_the_defaults_are_the_papers_where_torchs_are():
 @some
 @given(seed=SEEDS, extra=st.integers(0, 2))
 def test_a_sentence_does_not_depend_on_its_batch_or_padding(norm, seed, extra):
-    model, (source, target) = model_of(norm=norm), batch_of(seed)
+    model, (source, target) = model_of(norm=norm), batch_of(V, seed)
     together = model.features(source, target)
     attention = model.attention(source, target)
     for b, row in enumerate(source):
@@ -323,14 +185,14 @@ def test_a_sentence_does_not_depend_on_its_batch_or_padding(norm, seed, extra):
 
 @both_norms
 def test_padding_behind_a_target_changes_nothing_before_it(norm):
-    model, (source, target) = model_of(norm=norm), batch_of()
+    model, (source, target) = model_of(norm=norm), batch_of(V)
     longer = F.pad(target, (0, 2), value=PAD)
     assert_close(model.features(source, longer)[:, :T], model.features(source, target), 1e-12)
 
 
 @both_norms
 def test_no_word_sees_the_future(norm):
-    model, (source, target) = model_of(norm=norm), batch_of()
+    model, (source, target) = model_of(norm=norm), batch_of(V)
     memory, embedded = model.encode(source), []
 
     def keep(module, inputs, output):
@@ -362,8 +224,8 @@ def steps(model, source, target):
 @some
 @given(seed=SEEDS, hypotheses=st.sampled_from([1, 5]))
 def test_step_by_step_with_a_cache_equals_all_at_once(norm, seed, hypotheses):
-    model, (source, _) = model_of(norm=norm), batch_of(seed)
-    _, target = batch_of(seed + 1, number=B * hypotheses)
+    model, (source, _) = model_of(norm=norm), batch_of(V, seed)
+    _, target = batch_of(V, seed + 1, number=B * hypotheses)
     target = target.view(B, hypotheses, T)
     with torch.no_grad():
         logits, weights = steps(model, source, target)
@@ -374,7 +236,7 @@ def test_step_by_step_with_a_cache_equals_all_at_once(norm, seed, hypotheses):
 
 @both_norms
 def test_several_words_at_once_after_a_cache_equal_all_at_once(norm):
-    model, (source, target) = model_of(norm=norm), batch_of()
+    model, (source, target) = model_of(norm=norm), batch_of(V)
     memory, parts = model.encode(source), []
     empty = torch.empty(B, H, 0, WIDTH // H, dtype=torch.float64)
     caches = [t.Cache(empty, empty, 0) for _ in model.decoder]
@@ -389,8 +251,8 @@ def test_several_words_at_once_after_a_cache_equal_all_at_once(norm):
 @given(seed=SEEDS)
 def test_a_cache_that_outgrows_its_room_equals_all_at_once_whatever_hypotheses_are_followed(seed):
     """37 words need more room four times; before each of them the hypotheses are dealt out anew."""
-    model, (source, _), hypotheses, length = model_of(longest=41), batch_of(seed), 3, 37
-    generator = torch.Generator().manual_seed(seed)
+    model, (source, _), hypotheses, length = model_of(longest=41), batch_of(V, seed), 3, 37
+    generator = drawn(seed)
     with torch.no_grad():
         memory, state = model.start(source)
         words = torch.full((B, 1, 0), BOS)
@@ -406,7 +268,7 @@ def test_a_cache_that_outgrows_its_room_equals_all_at_once_whatever_hypotheses_a
 
 
 def test_the_cache_is_not_copied_at_each_step():
-    model, (source, _) = model_of(longest=41), batch_of()
+    model, (source, _) = model_of(longest=41), batch_of(V)
     memory, state = model.start(source)
     places = []
     with torch.no_grad():
@@ -416,20 +278,8 @@ def test_the_cache_is_not_copied_at_each_step():
     assert sum(old != new for old, new in itertools.pairwise(places)) == 37 // 8
 
 
-def test_the_cache_keeps_the_contract():
-    model, (source, _) = model_of(), batch_of()
-    memory, state = model.start(source)
-    shapes = []
-    map_tensors(lambda x: shapes.append(x.shape[:1]), memory)
-    map_tensors(lambda x: shapes.append(x.shape[:2]), state)
-    logits, state, weights = model.step(torch.full((B, 1), BOS), memory, state)
-    assert logits.shape == (B, 1, V) and weights.shape == (B, 1, S)
-    map_tensors(lambda x: shapes.append(x.shape[:2]), state)
-    assert set(shapes) == {(B,), (B, 1)}
-
-
 def test_attention_is_that_of_the_aligned_layer():
-    model, (source, target) = model_of(), batch_of()
+    model, (source, target) = model_of(), batch_of(V)
     assert model.aligned_layer == 1  # of three
     seen = []
     hook = model.decoder[1].source_attention.register_forward_hook(
@@ -453,9 +303,9 @@ def test_embeddings_are_words_times_root_of_width_plus_positions(positions):
 
 @pytest.mark.parametrize("positions", ["sinusoidal", "none"])
 def test_without_positions_the_order_of_the_source_does_not_matter(positions):
-    model, (source, target) = model_of(positions=positions), batch_of()
+    model, (source, target) = model_of(positions=positions), batch_of(V)
     source = source.clamp(min=PAD + 1)  # words throughout, so that any may change places
-    moved = source[:, torch.randperm(source.shape[1], generator=torch.Generator().manual_seed(0))]
+    moved = source[:, torch.randperm(source.shape[1], generator=drawn(0))]
     assert torch.allclose(model(source, target), model(moved, target), atol=1e-9) == (positions == "none")
 
 
@@ -503,13 +353,6 @@ def test_dropout_of_all_but_everything_stays_finite():
     assert t.Dropout(0.999).kept(torch.ones(10_000)).isfinite().all()
 
 
-def test_dropout_passes_its_gradient_through_what_it_kept():
-    x = torch.ones(1000, requires_grad=True)
-    y = t.Dropout(0.5)(x)
-    y.sum().backward()
-    assert torch.equal(x.grad, y.detach()) and x.grad.any() and not x.grad.all()
-
-
 def test_dropout_rests_in_evaluation_and_at_zero():
     x = torch.randn(5, 7)
     assert t.Dropout(0.5).eval()(x) is x and t.Dropout(0.0)(x) is x
@@ -524,7 +367,7 @@ def test_dropout_acts_where_the_paper_says():
         if isinstance(module, t.Dropout):
             kept = module.kept
             module.kept = lambda x, kept=kept: calls.append(x.shape) or kept(x)
-    model.features(*batch_of())
+    model.features(*batch_of(V))
     assert calls == [(B, S, WIDTH)] * (1 + 2 * 2) + [(B, T, WIDTH)] * (1 + 3 * 3)
 
 
@@ -536,11 +379,11 @@ BF16_BOUND = 0.17
 
 
 @both_norms
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_bf16_stays_within_its_bound(norm, seed):
     torch.manual_seed(seed)
     model = t.Transformer(997, width=64, heads=4, hidden=256, norm=norm, dropout=0.0).eval()
-    source, target = batch_of(seed, 5, 23, 19)
+    source, target = batch_of(V, seed, 5, 23, 19)
     with torch.no_grad():
         exact = model.features(source, target)
         low = copy.deepcopy(model).bfloat16().features(source, target)
@@ -583,7 +426,7 @@ def test_settings_that_do_not_fit_are_told(options, sentence):
 
 
 def test_a_sentence_too_long_is_told():
-    model, (source, _) = model_of(), batch_of()
+    model, (source, _) = model_of(), batch_of(V)
     sentence = "a sentence may have at most 13 tokens, not 14: shorten it, or train with a larger `longest`"
     for too_long in (
         (torch.ones(1, 14, dtype=torch.long), source[:1]),
@@ -598,18 +441,7 @@ def test_a_sentence_too_long_is_told():
         model.step(torch.full((1, 1), BOS), memory, state)
 
 
-@both_norms
-@pytest.mark.parametrize("positions", ["sinusoidal", "learned", "none"])
-def test_config_and_state_rebuild_the_model(norm, positions):
-    model, (source, target) = model_of(norm=norm, positions=positions), batch_of()
-    again = t.Transformer(**model.config).double().eval()
-    assert again.config == model.config
-    again.load_state_dict(model.state_dict())
-    assert torch.equal(again(source, target), model(source, target))
-    assert sum(p is model.readout.weight for p in model.parameters()) == 1
-
-
 def test_logits_of_a_new_model_begin_near_a_spread_of_one():
     torch.manual_seed(0)
     model = t.Transformer(997, width=64).eval()
-    assert 0.5 < model(*batch_of()).std() < 2
+    assert 0.5 < model(*batch_of(V)).std() < 2

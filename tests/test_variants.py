@@ -1,7 +1,6 @@
 """What lesson 20 shows: other attentions number by number, two worlds, promises and who breaks them, and what its tables say."""
 
 import re
-from functools import partial
 
 import extent
 import matplotlib.pyplot as plt
@@ -9,11 +8,13 @@ import pytest
 import torch
 import torch.nn.functional as F
 from programs import program
+from tensors import drawn
 
 from course_utils.data.lookups import KEYS, KINDS, VALUES, Lookups, lookups, most_told, read
-from course_utils.data.measured import measured, measured_once
-from course_utils.models import compared, faulty_attention, properties
+from course_utils.data.measured import measured
+from course_utils.models import compared, properties
 from course_utils.models.attention import causal_mask, masked_softmax
+from course_utils.models.faulty_attention import FAULTS
 from course_utils.models.variants import (
     VARIANTS,
     accuracy,
@@ -23,14 +24,9 @@ from course_utils.models.variants import (
     fit,
     linear,
     reader,
-    slopes,
     sparsemax,
     unit,
 )
-
-
-def drawn(seed=0):
-    return torch.Generator().manual_seed(seed)
 
 
 def given(steps=9):
@@ -51,10 +47,6 @@ def test_sparsemax_is_the_nearest_point():
             low, high = (middle, high) if (row[allowed] - middle).clamp(min=0).sum() > 1 else (low, middle)
         torch.testing.assert_close(weights[allowed], (row[allowed] - low).clamp(min=0), atol=1e-9, rtol=0)
         assert not weights[~allowed].any()
-
-
-def test_slopes_of_eight_heads_are_the_papers():
-    assert slopes(8).tolist() == [2.0**-n for n in range(1, 9)]
 
 
 def test_alibi_number_by_number():
@@ -130,47 +122,34 @@ def test_the_value_that_was_told_most_often():
     assert most_told(asked).tolist() == [[3, 2, 7, 3]]
 
 
-@pytest.mark.parametrize(
-    "name, breaks",
-    [
-        ("dot product", set()),
-        ("sparsemax", set()),
-        ("ALiBi", {"order"}),
-        ("linear", set()),
-        ("delta rule", {"rows", "order"}),
-    ],
-)
-def test_which_promises_the_variants_break(name, breaks):
-    assert set(properties.broken(VARIANTS[name])) == breaks
+BREAKS = [
+    (VARIANTS["dot product"], ""),
+    (VARIANTS["sparsemax"], ""),
+    (VARIANTS["ALiBi"], "order"),
+    (VARIANTS["linear"], ""),
+    (VARIANTS["delta rule"], "rows order"),
+    (FAULTS["mask_forgotten"], "leak padding"),
+    (FAULTS["mask_after_softmax"], "rows leak padding"),
+    (FAULTS["softmax_over_queries"], "rows leak padding"),
+    (FAULTS["first_mask_for_all"], "padding apart"),
+    (FAULTS["batch_mean_subtracted"], "padding apart"),
+    (FAULTS["first_key_favoured"], "order"),
+    (FAULTS["exp_overflows"], "large"),
+    (FAULTS["keys_without_gradient"], "gradient"),
+    (FAULTS["mask_ends_early"], ""),
+]
+
+
+@pytest.mark.parametrize(("attend", "breaks"), BREAKS)
+def test_which_promises_each_attention_breaks(attend, breaks):
+    assert set(properties.broken(attend)) == set(breaks.split())
+    assert len(BREAKS) == len(VARIANTS) + len(FAULTS)
 
 
 @pytest.mark.parametrize(
-    "name, breaks",
+    ("change", "breaks", "says"),
     [
-        ("mask_forgotten", {"leak", "padding"}),
-        ("mask_after_softmax", {"rows", "leak", "padding"}),
-        ("softmax_over_queries", {"rows", "leak", "padding"}),
-        ("first_mask_for_all", {"padding", "apart"}),
-        ("batch_mean_subtracted", {"padding", "apart"}),
-        ("first_key_favoured", {"order"}),
-        ("exp_overflows", {"large"}),
-        ("keys_without_gradient", {"gradient"}),
-        ("mask_ends_early", set()),
-    ],
-)
-def test_which_promises_each_fault_breaks(name, breaks):
-    assert set(properties.broken(faulty_attention.FAULTS[name])) == breaks
-    assert len(faulty_attention.FAULTS) == 9
-
-
-@pytest.mark.parametrize(
-    "change, breaks, says",
-    [
-        (
-            lambda contexts, weights: (contexts[..., :2], weights),
-            "shape",
-            r"shape \(3, 2, 7, 2\) and not \(3, 2, 7, 5\)",
-        ),
+        (lambda contexts, weights: (contexts[..., :2], weights), "shape", r"shape \(3, 2, 7, 2\) and not \(3, 2, 7, 5\)"),
         (lambda contexts, weights: (contexts, weights[:, :1]), "shape", "the weights have the shape"),
         (lambda contexts, weights: (contexts, -weights), "rows", "negative weight"),
         (lambda contexts, weights: (contexts, 2 * weights), "rows", "add up to 2.00"),
@@ -179,7 +158,7 @@ def test_which_promises_each_fault_breaks(name, breaks):
         (lambda contexts, weights: 1 / 0, "leak", "ZeroDivisionError: division by zero"),
         (lambda contexts, weights: (contexts.detach(), weights), "gradient", "the gradient of the query"),
     ],
-)
+)  # fmt: skip
 def test_what_is_said_of_a_broken_promise(change, breaks, says):
     found = properties.broken(lambda *asked: change(*dot_product(*asked)))
     assert re.search(says, found[breaks]), found
@@ -238,15 +217,6 @@ def test_a_report_says_what_is_gained_on_dot_products_of_the_same_seeds():
     assert alone[2].endswith(" (expected 0.80); minus dot product: -0.20")
 
 
-def test_the_tables_have_five_seeds_of_attentions_and_three_of_what_is_taken_out():
-    ours = program("variants")
-    for variant in ours.ALL:
-        for world in ours.WORLDS:
-            places, runs = measured("variants", "right", "length", variant=variant, world=world)
-            assert len(runs) == (3 if variant in ours.WITHOUT else 5)
-            assert tuple(places) == ours.LENGTHS == compared.LENGTHS
-
-
 def test_what_is_taken_out_is_taken_out_in_the_table():
     """The names and the functions of the program."""
     without = program("variants").WITHOUT
@@ -264,32 +234,3 @@ def test_what_is_taken_out_is_taken_out_in_the_table():
     }
     for name, contexts in expected.items():
         torch.testing.assert_close(without[name](query, key, value, mask)[0], contexts)
-
-
-def share(seed, variant, world, length=128):
-    return measured_once("variants", "right", variant=variant, world=world, length=length)[0][seed]
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_what_the_lesson_says_of_the_variants(seed):
-    """Each run by itself."""
-    of = partial(share, seed)
-    for world, gained in (("once", 0.03), ("latest", 0.02)):
-        assert of("sparsemax", world) - of("dot product", world) > gained
-    assert of("dot product", "once", 32) > 0.99 and of("dot product", "latest", 32) < 0.5
-    for name in ("ALiBi", "delta rule"):
-        assert of(name, "latest") - of("dot product", "latest") > 0.5 and of("dot product", "once") > of(name, "once")
-    assert of("delta rule", "latest") > of("ALiBi", "latest") and of("linear", "once") < of("delta rule", "once")
-    assert of("sparsemax", "once") > of("dot product", "once")
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_what_the_measurements_say_of_what_is_taken_out(seed):
-    """Each run by itself."""
-    of = partial(share, seed)
-    for world in compared.WORLDS:
-        for part in ("φ", "the division"):
-            assert of(f"linear without {part}", world, 32) < of("linear", world, 32)
-        assert of("linear without both", world, 32) > of("linear", world, 32) + 0.1
-    assert of("delta rule without the reading", "latest", 32) < 0.5
-    assert of("delta rule", "once") < of("delta rule without the reading", "once")

@@ -2,7 +2,7 @@
 
 Here: one step of a recurrent network, of its attention, of a Transformer's layer, and of a search, as plain functions whose
 weights are arguments. Not here: the models that train and translate (`recurrent.py`, `transformer.py`) and the search over
-batches (`translation/search.py`), which compute the same faster; `tests/test_plain.py` holds the two against each other.
+batches (`translation/search.py`), which compute the same faster: tests hold both against torch, or against each other.
 
 Shape letters: B sentences, T target or query positions, S source or key positions, D model width or width of a word,
 H width of a recurrent state, or heads, E width of an annotation or of what is read, A alignment width,
