@@ -256,9 +256,9 @@ for case in cases:
 # %% [markdown]
 # Both sides are equal in all four cases. The brackets hold what the words add: "great" adds 3.5 with and without "not". So the output of one attention has the sign of a sum.
 #
-# ## Two attentions
+# ## Are two attentions enough?
 #
-# In the proof, we multiplied by one total. Two attentions have two different totals, so the proof does not hold for them. Are two attentions enough? The drawing shows how they work together. Where do their contexts meet?
+# In the proof, we multiplied by one total. Two attentions have two different totals, so the proof does not hold for them. The drawing shows how they work together. Where do their contexts meet?
 
 # %%
 diagrams.several_attentions()
