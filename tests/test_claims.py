@@ -137,14 +137,9 @@ def _(numbers):
 
 @claim("05", "In our run, the first wrong words appear at nine words.")
 def _(numbers):
-    found = numbers("Right words, from 1 word on:")
+    found = numbers("Right words of the translations, row by row:")
     right, of = found[::2], found[1::2]
     return right[:8] == of[:8] and right[8] < of[8] and 2 < right[11] < of[11] - 1
-
-
-@claim("05", "The loss is nearly 0, much lower than that of our first model.")
-def _(numbers):
-    return numbers("Answer:")[0] < 0.05
 
 
 @claim("05", "Fewer than half of the words are right.")

@@ -288,7 +288,7 @@ def _beside(ax, point, name, taken):
 
 
 def directions(vectors, names, direction=None, title="", ax=None, direction_name="θ"):
-    """Vectors of width 2 as arrows from 0, each with its name, and a line along `direction`, an arrow that is shortened to fit."""
+    """Vectors of width 2 as arrows from 0, each with its name, and dotted lines to their shadows on that of `direction`."""
     ax = axes(width=4.8, height=4.4) if ax is None else ax
     vectors = torch.as_tensor(vectors).detach().double()
     reach = 1.15 * vectors.abs().max().item()
@@ -299,13 +299,18 @@ def directions(vectors, names, direction=None, title="", ax=None, direction_name
         x, y = min(direction, longest, key=torch.norm).tolist()
         ax.annotate("", (x, y), (0, 0), arrowprops={"arrowstyle": "->", "color": "0.3", "linewidth": 2})
         ax.text(x, y, f"{direction_name} ", color="0.3", fontsize=13, ha="right")
+        shadows = (vectors @ direction)[:, None] * direction / direction.dot(direction)
+        for vector, shadow in zip(vectors, shadows, strict=True):
+            ax.plot(*torch.stack([vector, shadow]).T.tolist(), color="0.4", linestyle=":", linewidth=1)
     for (x, y), name in zip(vectors.tolist(), names, strict=True):
         ax.annotate("", (x, y), (0, 0), arrowprops={"arrowstyle": "->", "color": COLOURS[0]})
         length = max((x * x + y * y) ** 0.5, 1e-9)  # the name stands beyond the arrow's head
         place = x + 0.08 * reach * x / length, y + 0.08 * reach * y / length
         box = {"facecolor": "white", "edgecolor": "none", "pad": 1}  # a name may lie on the direction
         ax.text(*place, name, fontsize=10, zorder=4, bbox=box if name else None, **_anchor(x, y))
-    ax.set(xlim=(-1.3 * reach, 1.3 * reach), ylim=(-1.3 * reach, 1.3 * reach), title=title, aspect="equal")
+    left, bottom = (vectors.amin(0).clamp(max=0) - 0.3 * reach).tolist()
+    right, top = (vectors.amax(0).clamp(min=0) + 0.4 * reach).tolist()
+    ax.set(xlim=(left, right), ylim=(bottom, top), title=title, aspect="equal")
     ax.set(xlabel="feature 0", ylabel="feature 1")
 
 

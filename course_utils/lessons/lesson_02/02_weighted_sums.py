@@ -19,7 +19,7 @@ from course_utils.models.sentiment import (
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# In the sum of lesson 01, "not" cannot change how much "great" counts. So a sum gets at most three of the four cases right: good and bad reviews, plain and with "not". In this lesson, each word gets a weight. We ask whether this weight can depend on the other words of the sentence. Then we see whether that is enough for all four cases.
+# In the sum of lesson 01, "not" cannot change how much "great" counts. Take four cases: a good and a bad review, each plain and with "not". A sum gets at most three of them right. In this lesson, each word gets a weight. We ask whether this weight can depend on the other words of the sentence. Then we see whether that is enough for all four cases.
 #
 # ## A sum in which words count differently
 #
@@ -111,7 +111,7 @@ temperature_explorer
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# Temperatures between 2.4 and 3.5 do that.
+# Temperatures from 2.35 to 3.55 do that.
 #
 # </details>
 #
@@ -119,21 +119,21 @@ temperature_explorer
 #
 # ## Where do scores come from?
 #
-# Scores, their softmax and the weighted sum are together called an **attention**. Now its scores are computed from the words. **Fixed attention** has one vector θ. It is learned in training, and is the same for every sentence. The score $z_s = g(x_s)$ of a word is the dot product of its vector with θ:
+# So far we chose the scores. Now we compute them from the words. Scores, their softmax and the weighted sum are together called an **attention**. **Fixed attention** has one vector θ. It is learned in training, and is the same for every sentence. The score $z_s = g(x_s)$ of a word is the dot product of its vector with θ:
 #
 # $$g(x_s) = x_s^\top \theta$$
 #
-# A word gets a high score if its vector reaches far in the direction of θ. We say that the attention *looks for* this direction, and that it **attends** to the words with much weight. Which of the three words will get the highest score from θ₁ = (0, 1)? The picture shows θ₁ in grey, with a thin line along its direction.
+# A word gets a high score if its vector reaches far in the direction of θ. We say that the attention *looks for* this direction, and that it **attends** to the words with much weight. Which of the three words will get the highest score from θ₁ = (0, 1)? The picture shows θ₁ in grey, with a thin line along its direction. A dotted line shows how far "really" reaches in this direction.
 
 # %%
 theta_1 = torch.tensor([0.0, 1.0])  # D: looks for negation
 theta_2 = torch.tensor([1.0, 0.0])  # D: looks for praise
-ax = plots.axes(width=4.2, height=4.2)
+ax = plots.axes(width=4.2, height=3.4)
 plots.directions(x, words, theta_1, ax=ax, direction_name="θ₁")
 _ = ax.set(xlabel="first number: praise", ylabel="second number: negation")
 
 # %% [markdown]
-# "not" will, because it points in the direction of θ₁. "great" is at a right angle to θ₁. The next cell computes the scores, the weights and the context, for θ₁, for θ₂, and for a θ₂ that is five times as long. What does the length change?
+# "not" will, because it points in the direction of θ₁. "great" is at a right angle to θ₁. The next cell computes the scores, the weights and the context for θ₁, for θ₂ = (1, 0), which looks for praise, and for a θ₂ five times as long. What does the length change?
 
 
 # %% tags=["nbval-check-output"]
@@ -148,7 +148,7 @@ for theta in (theta_1, theta_2, 5 * theta_2):
     print("scores", x @ theta, " weights", weights, " context", context)
 
 # %% [markdown]
-# With the longer θ₂, "great" has all the weight. All scores are five times as large, as with a temperature of 1/5. The shorter θ₂ gives the scores 0, 1 and 3, and so the same weights as the scores 1, 2 and 4 above: their differences are the same.
+# With the longer θ₂, "great" has nearly all the weight. All scores are five times as large, as with a temperature of 1/5. The shorter θ₂ gives the scores 0, 1 and 3, and so the same weights as the scores 1, 2 and 4 above: their differences are the same.
 #
 # The drawing shows the whole way from the words to an output. At which two places do the word vectors go in?
 
@@ -156,7 +156,7 @@ for theta in (theta_1, theta_2, 5 * theta_2):
 diagrams.fixed_attention()
 
 # %% [markdown]
-# The word vectors go into the scores and into the weighted sum. B is the number of sentences in a batch. We come to the box "mask" when we train.
+# The word vectors go into the scores and into the weighted sum. B is the number of sentences in a batch. Ignore the box "mask" for now; we need it when we train.
 #
 # ## Can a word's weight depend on the other words?
 #
@@ -177,21 +177,24 @@ print("scores ", two_words @ theta_1)
 print("weights", weights)
 
 # %% [markdown]
-# In "really great", the word "great" has the score 0 and the weight $1 / (2.718 + 1) = 0.269$. Now "not" comes before it, with the score 2, and $e^2$ is 7.389. What is the weight of "great" then?
+# In "really great", the exponentials are 2.718 and 1. Their total is 3.718, so the weight of "great" is $1 / 3.718 = 0.269$. Now "not" comes before it, with the score 2, and $e^2$ is 7.389. By which number is the weight of "great" divided?
 
 # %% tags=["nbval-check-output"]
 predict("02.great_after_not", ...)
 
 # %% tags=["nbval-check-output", "reveals"]
 three_words = vectors_of("not really great")  # S D
-_, weights = fixed_attention(three_words, theta_1)
+_, weights_with_not = fixed_attention(three_words, theta_1)
 print("Now for the sentence with not:")
 print("scores ", three_words @ theta_1)
-print("weights", weights)
-reveal("02.great_after_not", weights[2])
+print("weights", weights_with_not)
+print("The weights of really and great are divided by", weights / weights_with_not[1:])
+reveal("02.great_after_not", weights[1] / weights_with_not[2])
 
 # %% [markdown]
 # The weight of "great" falls from 0.269 to 0.090, although its score is still 0. So the answer to our question has two parts. The **score** of a word cannot depend on the other words, because it is computed from this word and θ alone. The **weight** can, because the softmax divides by a total to which all words contribute.
+#
+# But this dependence is weak. "not" divides the weights of *all* other words by the same number, here 2.987: that of "really" falls as well, from 0.731 to 0.245. So "not" cannot take weight from one of these words and give it to the other.
 #
 # **Your turn**: change `theta_1` where it is set, in the cell of the first picture with arrows, and run the cells from there on. Can you find a θ with which "not" *raises* the weight of "great"?
 #
@@ -203,7 +206,7 @@ reveal("02.great_after_not", weights[2])
 #
 # The score need not be a dot product. In **MLP attention**, which you write in the exercises, a small network computes it. But every function $g(x_s)$ computes the score of a word from this word alone, so our answer stays the same.
 #
-# ## Can one attention deal with "not"?
+# ## Is one attention enough for "not"?
 #
 # The weights depend on the other words. Is that enough for the four cases? We classify the context as lesson 01 classified the sum, with a vector $w$ and a number $b$:
 #
@@ -253,9 +256,9 @@ for case in cases:
 # %% [markdown]
 # Both sides are equal in all four cases. The brackets hold what the words add: "great" adds 3.5 with and without "not". So the output of one attention has the sign of a sum.
 #
-# ## Two attentions
+# ## Are two attentions enough?
 #
-# In the proof, we multiplied by one total. Two attentions have two different totals, so the proof does not hold for them. Are two attentions enough? The drawing shows how they work together. Where do their contexts meet?
+# In the proof, we multiplied by one total. Two attentions have two different totals, so the proof does not hold for them. The drawing shows how they work together. Where do their contexts meet?
 
 # %%
 diagrams.several_attentions()
@@ -277,8 +280,8 @@ for case in cases:
 # %% [markdown]
 # All four signs are right. The brackets hold the two contexts, two numbers for each. (-0.000 is a tiny negative number.)
 #
-# - The first attention looks for "not". Without "not", all its scores are 0, and its context is the mean of the four words. The praise in it is 0.75 or -0.75, and the 8 in `u` turns it into 6 or -6. With "not", the context is (0, 2), to which `u` gives 2.
-# - The second attention looks for "great". If "great" is there, the context is (3, 0), which subtracts 3. Without "great", the first number of the context is 0, so nothing is added. The second number never counts, because the last number of `u` is 0.
+# - The first attention looks for "not". Without "not", all its scores are 0, and its context is the mean of the four words. The praise in it is 0.75 or -0.75, and the 8 in `u` turns it into 6 or -6. With "not", the context is nearly (0, 2), to which `u` gives 2.
+# - The second attention looks for "great". If "great" is there, the context is nearly (3, 0), which subtracts 3. Without "great", the first number of the context is 0, so nothing is added. The second number never counts, because the last number of `u` is 0.
 #
 # So the outputs are $6 - 3 = 3$ and $-6$ without "not", and $2 - 3 = -1$ and $2$ with it.
 #
@@ -290,47 +293,9 @@ for case in cases:
 #
 # </details>
 #
-# ## How does an attention learn?
+# ## Does training find such numbers?
 #
-# We chose θ₁, θ₂ and `u` by hand. How can training find such numbers? In the backward pass, a gradient arrives at the context. We call it the **error** δ. It flows back in two ways: to the vectors, and through the weights to the scores.
-#
-# We send the error (1, -1) back to the scores and vectors of "not really great". The simplest loss that has the gradient δ at the context is $c^\top \delta$. How much of the error reaches the vector of each word?
-
-# %% tags=["nbval-check-output"]
-delta = torch.tensor([1.0, -1.0])  # D: the error at the context
-vectors = three_words.clone().requires_grad_()  # S D
-scores = (three_words @ theta_1).requires_grad_()  # S
-weights = scores.softmax(-1)  # S
-loss = weights @ vectors @ delta
-loss.backward()
-print("weights", weights.detach())
-print("at the vectors:")
-print(vectors.grad)
-print("at the scores: ", scores.grad)
-
-# %% [markdown]
-# The vector of each word receives the error times its weight, $a_s \, \delta$. In a plain sum, all words receive the same error.
-#
-# What reaches the scores goes on to θ. If the score of a word grows, its weight grows at the cost of the others. So the context moves towards the vector of this word. We give the formula without its derivation:
-#
-# $$\frac{\partial c}{\partial z_s} = a_s \, (x_s - c)$$
-#
-# In an exercise, you derive the gradient at a score from this. Now we make θ₁ longer and longer, so that "not" gets nearly all the weight. What happens to the gradients at the scores?
-
-# %% tags=["nbval-check-output"]
-for length in (1, 2, 4, 8):
-    scores = (length * three_words @ theta_1).requires_grad_()  # S
-    weights = scores.softmax(-1)  # S
-    loss = weights @ three_words @ delta
-    loss.backward()
-    print("weights", weights.detach(), " at the scores", scores.grad)
-
-# %% [markdown]
-# The gradients at the scores fall towards 0. The formula says why. The context is nearly the vector of "not", so $x_s - c$ is nearly 0 for "not". For the other words, $a_s$ is nearly 0. So the scores hardly learn where the weights are near 0 and 1. That is so for right weights and for wrong ones.
-#
-# ## Padding gets no weight
-#
-# Training takes many sentences at once, in a batch, and fills up the shorter ones with padding. Padding should get no weight. But a score of 0 would give it some, since $e^0$ is 1. So its score becomes $-\infty$, and $e^{-\infty}$ is 0. A **mask** says where there is padding.
+# We chose θ₁, θ₂ and `u` by hand. Now training looks for such numbers. It takes many sentences at once, in a batch, and fills up the shorter ones with padding. Padding should get no weight. But a score of 0 would give it some, since $e^0$ is 1. So its score becomes $-\infty$, and $e^{-\infty}$ is 0. A **mask** says where there is padding.
 #
 # Here are the scores of "not great", 2 and 0, and one position of padding. In the mask, True means "may attend", and `~mask` is True where the mask is False. How much weight does padding take if its score is 0?
 
@@ -342,8 +307,6 @@ print("score -∞", scores.masked_fill(~mask, -torch.inf).softmax(-1))
 
 # %% [markdown]
 # With a score of 0, padding takes as much weight as "great", 0.107. With $-\infty$ it takes none.
-#
-# ## Does training find such numbers?
 #
 # We train on 2,000 generated reviews, of which about half contain "not". The test reviews come in groups of four, which differ only in the opinion and in "not". What does one group look like?
 
@@ -399,15 +362,13 @@ reveal("02.one_attention", sum(shares[1]) / 5)
 #
 # Let "not" add some number $m$ to each review. Half of the reviews with "not" are good and half are bad. In lesson 01, we saw for such words that the smallest loss has $m = 0$. Then "great" and "not great" get the same output, and a guess is the best that is left.
 #
-# For an attention this argument does not hold. Its output is a sum divided by a total, and this total is larger in the reviews with "not".
-#
 # </details>
 #
 # ## So: can a word's weight depend on the other words?
 #
-# Yes. Its score cannot, but its weight can, through the total that all words share. For the four cases, one attention is not enough, and several are.
+# Yes. Its score cannot, but its weight can, through the total that all words share. In one attention, this dependence is too weak for the four cases. Several attentions are enough.
 #
-# One thing is still missing. θ is the same for every sentence. So "not" cannot look for the word that it negates.
+# One thing is still missing. θ is the same for every sentence. So "not" cannot look for the word that it negates: it divides the weights of all other words alike.
 #
 # ## Questions
 #
@@ -434,7 +395,6 @@ check("02.q5", ...)
 # - A context is a weighted sum. A softmax turns scores into weights that are positive and sum to 1. A temperature sets how unequal they are, and a mask gives padding the score $-\infty$.
 # - Can a word's weight depend on the other words? In fixed attention its score cannot, but its weight can, through the total that all words share.
 # - One attention has the same limit as a sum: at most three of the four cases. Two attentions, concatenated and weighed by a linear layer, can get all four.
-# - The error that reaches a word is multiplied by its weight. Where the weights are near 0 and 1, the scores hardly learn.
 #
 # **Exercises**: [open them](../exercises/02_weighted_sums_exercises.ipynb)
 #

@@ -178,7 +178,7 @@ check("02.several_attentions", several_attentions)
 # %% [markdown]
 # ## 02.error_through_attention
 #
-# The error δ at the context reaches the vectors through the weighted sum $c = \sum_s a_s x_s$. The weights are held fixed. What arrives at the vector of each word? Each sentence of the batch has weights and an error of its own.
+# In the backward pass, a gradient arrives at the context. We call it the **error** δ. It reaches the vectors through the weighted sum $c = \sum_s a_s x_s$. Here the weights are held fixed. What arrives at the vector of each word? Each sentence of the batch has weights and an error of its own.
 
 
 # %%
@@ -210,7 +210,11 @@ check("02.error_through_attention", error_through_attention)
 #
 # The error δ at the context $c = \sum_s a_s x_s$ also reaches the scores, through the weights $a = \mathrm{softmax}(z)$. What arrives at $z_s$, the score of word $s$?
 #
-# Find the derivative $\partial L / \partial z_s$ of the loss on paper first. The lesson says how the context moves when $z_s$ grows. At the end, three things meet in one short product.
+# If the score of a word grows, its weight grows at the cost of the others. So the context moves towards the vector of this word:
+#
+# $$\frac{\partial c}{\partial z_s} = a_s \, (x_s - c)$$
+#
+# Find the derivative $\partial L / \partial z_s$ of the loss on paper first. At the end, three things meet in one short product.
 #
 # Padding has the weight 0, so nothing reaches its score.
 

@@ -11,7 +11,6 @@ lesson = Lesson(
         "say how a fixed attention scores words by their direction",
         "say whether a word's score or its weight depends on the other words",
         "show what one attention cannot do and two can",
-        "follow the error back through an attention",
     ),
     needs="lesson 01: word vectors, the sum, logistic regression",
     reading=50,

@@ -93,24 +93,24 @@ questions = (
     ),
     Question(
         "02.q5",
-        "the error on its way back",
-        "In the backward pass, an error arrives at the context. What reaches the vector of one word, if the weights are held fixed?",
+        "what one word changes for another",
+        "A fixed attention reads “really great” and then “not really great”. What does “not” change for “great”?",
         right=(
-            "The error times the weight of that word.",
-            "Going forward the word was multiplied by its weight, and going backward the error is multiplied by the same number.",
+            "Its weight, but not its score.",
+            "The score is computed from “great” and θ alone. The weight is divided by a total that has become larger.",
         ),
         wrong=(
             (
-                "The same error for every word.",
-                "That is so for a plain sum. In a weighted sum, a word that counted little also gets little of the error.",
+                "Its score, and so its weight.",
+                "The score is the dot product of the vector of “great” and θ, and “not” changes neither of them.",
             ),
             (
-                "The error times the score of that word.",
-                "The word went into the sum with its weight, not with its score: the weight is what the error is multiplied by.",
+                "Neither its score nor its weight.",
+                "The score stays the same. But “not” adds its e^z to the total, and every weight is divided by this total.",
             ),
             (
-                "The error divided by the number of words.",
-                "That would be right for a mean, where every weight is the same, 1/S. Here each word has a weight of its own.",
+                "Its weight, but only if its score is above 0.",
+                "The e^z of “not” is positive for every score, so the total grows and the weight of “great” falls in any case.",
             ),
         ),
     ),
@@ -124,8 +124,8 @@ predictions = (
     ),
     Prediction(
         "02.great_after_not",
-        "“great” has a weight of 0.269 in “really great”. How much weight does it have in “not really great”, where the scores are 2, 1 and 0?",
-        why="The e^z of “great” is still 1, but with “not” the total grows from 3.72 to 11.11, and 1 / 11.11 is 0.090.",
+        "“great” has a weight of 0.269 in “really great”. By which number is this weight divided in “not really great”, where the scores are 2, 1 and 0?",
+        why="The e^z of “great” is still 1, but with “not” the total grows from 3.718 to 11.107, and 11.107 / 3.718 is 2.987.",
     ),
     Prediction(
         "02.one_attention",

@@ -321,7 +321,7 @@ table(rows, ["variance", "variance if divided by √D"], digits=2)
 #
 # ## Does the division help in learning?
 #
-# So far, nothing has learned. Lesson 02 showed that scores hardly learn if their weights are nearly 0 and 1. Does attention learn more slowly if we do not divide?
+# So far, nothing has learned. Where the weights are nearly 0 and 1, they hardly change when a score changes a little, so the scores hardly learn. Does attention learn more slowly if we do not divide?
 #
 # We return to the world "turned", at two widths. Two learned matrices project the states and the hidden states. Each hidden state also gets a random vector as its value, and the loss compares the context with the value of the right hidden state.
 #

@@ -52,7 +52,7 @@ for t in range(3):
 #
 # A plain cell makes its whole state anew at each step. But the vector of a sentence must still know the first word when the last one has been read. So we take a cell that can keep what it has: the **gated recurrent unit**, or GRU (Cho et al. 2014).
 #
-# A GRU makes a **candidate** $n_t$ for the new state, in a similar way to the plain cell. It also has a **gate** $z_t$, which is a number between 0 and 1 for each dimension. The new state mixes the candidate and the old state, and $\circ$ multiplies entry by entry:
+# A GRU makes a **candidate** $n_t$ for the new state, much as the plain cell makes its state. It also has a **gate** $z_t$, which is a number between 0 and 1 for each dimension. The new state mixes the candidate and the old state, and $\circ$ multiplies entry by entry:
 #
 # $$s_t = (1 - z_t) \circ n_t + z_t \circ s_{t-1}$$
 #
@@ -97,7 +97,7 @@ print("last state:", *last_state.shape)
 #
 # Now we connect two GRUs. The **encoder** reads the sentence that we want to translate, the **source**. Its last state is the **sentence vector**. The **decoder** begins with this vector as its state, and writes one word at each step.
 #
-# Two signs tell where a sentence begins and ends, **BOS** and **EOS**. The decoder first reads BOS. From then on it reads the word that it has written last. When it writes EOS, the translation is complete. The encoder reads EOS, too, at the end of the source.
+# Two special words tell where a sentence begins and ends, **BOS** and **EOS**. The decoder first reads BOS. From then on it reads the word that it has written last. When it writes EOS, the translation is complete. The encoder reads EOS, too, at the end of the source.
 #
 # The drawing shows this for "boy called girls", which becomes "flima kovor droli" in the language that we use below. What does the decoder know about the source?
 
@@ -138,7 +138,7 @@ shown.batch_in_words(pairs.words, source, given, wanted)
 # %% [markdown]
 # The rows of `given` are those of `wanted`, moved one position to the right, with BOS in front and without EOS. The encoder reads `source`. At each position the decoder reads `given` and should write `wanted`.
 #
-# So in training, the decoder reads the *right* word of the position before. This is called **teacher forcing**. Its own words would nearly all be wrong at first.
+# So in training, the decoder reads the *right* word of the position before. This is called **teacher forcing**. Its own words would nearly all be wrong at first. Without the shift, it would read the very word that it should write. Then copying would be enough in training, and it would not learn to translate.
 #
 # ## The whole model
 #
@@ -178,7 +178,7 @@ class Seq2Seq(nn.Module):
 #
 # Before we can train the model, we need a loss. At each position the model gives every word of the vocabulary a score, called its **logit**. A softmax turns the logits into probabilities $p$. Training should make the probability of the right word large. So our loss is $-\ln p$ of the right word, as a mean over all words of the batch. EOS counts as a word, and padding does not count.
 #
-# Such a loss is measured in **nats**, the unit of the natural logarithm. Our vocabulary has 86 entries: the words of both languages and a few signs. Before training, they are about equally probable. What will the loss be, in nats per word?
+# Such a loss is measured in **nats**, the unit of the natural logarithm. Our vocabulary has 86 entries: the words of both languages and a few special words. Before training, they are about equally probable. What will the loss be, in nats per word?
 
 # %% tags=["nbval-check-output"]
 predict("05.untrained", ...)
@@ -225,7 +225,7 @@ print("the same loss:", torch.allclose(loss_of(logits, wanted), by_loops))
 # %% [markdown]
 # ## Training
 #
-# A step of training draws 64 pairs, computes the loss and its gradient, and changes the weights. Two things are new. In a recurrent network the gradient can become very large, because it is multiplied by a matrix again at each step. So `clip_grad_norm_` shortens it to length 1 if it is longer. And `LinearLR` lets the learning rate fall from 0.01 to a twentieth of that.
+# A step of training draws 64 pairs, computes the loss and its gradient, and changes the weights. Two things are new. In a recurrent network the gradient can become very large, because each step on its way back multiplies it by a matrix. So `clip_grad_norm_` shortens it to length 1 if it is longer. And `LinearLR` lets the learning rate fall from 0.01 to a twentieth of that.
 #
 # How far does the loss fall from 4.5 in 600 steps?
 
@@ -233,7 +233,7 @@ print("the same loss:", torch.allclose(loss_of(logits, wanted), by_loops))
 sources, targets = pairs.ids()  # word numbers of all 20,000 pairs
 
 
-def train(model, steps, shifted=True):
+def train(model, steps):
     draw = torch.Generator().manual_seed(0)
     adam = torch.optim.Adam(model.parameters(), lr=0.01)
     falling_rate = torch.optim.lr_scheduler.LinearLR(adam, 1.0, 0.05, steps)
@@ -244,8 +244,6 @@ def train(model, steps, shifted=True):
         drawn_sources = [sources[i] for i in chosen]
         drawn_targets = [targets[i] for i in chosen]
         source, given, wanted = make_batch(drawn_sources, drawn_targets)
-        if not shifted:  # only for the test below
-            given = wanted
         loss = loss_of(model(source, given), wanted)
         adam.zero_grad()
         loss.backward()
@@ -264,57 +262,40 @@ for step in (0, 50, 200, 599):
 # %% [markdown]
 # The loss falls to less than 1. Later lessons use the same loop under the name `fit`.
 #
-# One part of this training is easy to get wrong: `given` has to be moved by one position. If we forget this, the decoder reads at each position the very word that it should write. Our model began with a loss of 4.5. What will the loss of such a model be after 100 steps?
-
-# %% tags=["nbval-check-output"]
-predict("05.unshifted", ...)
-
-# %% tags=["reveals"]
-torch.manual_seed(0)
-copying = Seq2Seq(len(pairs.words))
-copying_losses = train(copying, steps=100, shifted=False)
-print("The loss after training without the shift:")
-reveal("05.unshifted", round(copying_losses[-1], 4))
-
-# %% [markdown]
-# The loss is nearly 0, much lower than that of our first model. Is the second model the better translator?
-#
 # ## The model translates
 #
-# When a model translates, there are no right words to give to the decoder. It reads the word that it has written itself, and always takes the most probable one. Which of our two models translates "boy called girls" correctly?
+# Now we let the model translate. Nobody gives it the right words any more. The decoder reads the word that it has written itself, and always takes the most probable one. Does it translate "boy called girls" correctly?
 
 
 # %%
 @torch.no_grad()
-def translate(model, sentences, longest=40):
+def translate(model, sentences):
     nothing = [[]] * len(sentences)  # no word of a translation yet
     source, given, _ = make_batch(pairs.words.encode(sentences), nothing)  # B S, B 1
     # given is now BOS, with which each translation begins
     s = model.encode(source)  # B H
     written = []
-    for _ in range(longest):
+    for _ in range(40):  # at most 40 words
         logits, s = model.decode(given, s)  # B 1 V, B H
         given = logits.argmax(-1)  # B 1: the most probable word of each sentence
         written.append(given)
-    ids = torch.cat(written, dim=1)  # B longest
+    ids = torch.cat(written, dim=1)  # B 40
     return pairs.words.decode(ids.tolist())  # each up to its EOS
 
 
 for sentence in ("boy called girls", "the dog called girls"):
     print(sentence)
-    print("    first model:      ", *translate(model, [sentence]))
-    print("    without the shift:", *translate(copying, [sentence], longest=6))
+    print("    right:", *truth([sentence]))
+    print("    model:", *translate(model, [sentence]))
 
 # %% [markdown]
-# The first model translates "boy called girls" correctly, as in the drawing, and the second sentence, too.
-#
-# The model without the shift cannot translate. In training, it was enough to copy the word that it reads. When it writes by itself, the right word is not there to be copied. So a loss that is too good is a reason to look at what the model reads.
+# The model translates both sentences correctly.
 #
 # **Your turn**: put sentences of your own into the last cell, made of words that you have seen here.
 #
 # ## How long may a sentence be?
 #
-# Now we come to the question of the title. We let a sentence grow from one word to twelve, as many as the longest sentences of the training have, and our first model translates it. In the picture, each row shows one translation, with wrong words in a red frame. The grey row is the right translation of the last sentence. At which length does the first wrong word appear?
+# Now we come to the question of the title. We let a sentence grow from one word to twelve, the greatest length in training, and our model translates it. In the picture, each row shows one translation, with wrong words in a red frame. The number on the left counts the words of the source. The translation may have more, since "old" becomes two words. The grey row is the right translation of the last sentence. At which length does the first wrong word appear?
 
 # %%
 growing = [
@@ -336,7 +317,7 @@ shown.draw_translations(growing, truth(growing), translate(model, growing))
 # %% [markdown]
 # In our run, the first wrong words appear at nine words. In yours, this may be a little earlier or later. At twelve words, the translation begins well and then goes wrong: its words belong to the language, but they do not say what the source says.
 #
-# These are only a few sentences, so now we count. For each length we translate 200 sentences. Nearly all of the longer ones are new to the model. A word is right if it stands at the right position. This is strict: if the model leaves out one word, all later words are wrong. What share of the words will be right in sentences of 12 words?
+# These are only a few sentences, so now we count. For twelve lengths, we translate 200 sentences each. The last two lengths, 14 and 16 words, go beyond the training. A word is right if it stands at the right position. This is strict: if the model leaves out one word, all later words are wrong. What share of the words will be right in sentences of 12 words?
 
 # %% tags=["nbval-check-output"]
 predict("05.twelve", ...)
@@ -344,7 +325,7 @@ predict("05.twelve", ...)
 # %% tags=["reveals"]
 words_right = {}
 sentences_right = {}
-for length in shown.LENGTHS:  # from 1 to 16 words
+for length in shown.LENGTHS:  # 1 to 8, 10, 12, 14 and 16 words
     test = small_world(200, seed=7, shortest=length, longest=length)
     translations = translate(model, test.sources)
     of_sentences, of_words = exact_shares(translations, test.targets)
@@ -360,32 +341,32 @@ reveal("05.twelve", round(words_right[12], 2))
 shown.draw_shares_by_length(words_right, sentences_right)
 
 # %% [markdown]
-# At twelve words, not one of the five models gets a whole sentence right. At six words, about half of the sentences are right, and up to three words nearly all of them. Your model behaves like the other five.
+# At twelve words, none of the five models gets even one of the 200 sentences right. At six words, about half of the sentences are right, and up to three words nearly all of them. Your model behaves like the other five.
 #
 # ## Is the vector too small?
 #
-# Where does the limit come from? The vector may be too small, the training too short, or the cell may forget too much. We have trained five models of each of six kinds: with a narrower and a wider vector, with four times as many steps, with both, and with plain cells. Which of them get more than half of the sentences of eight words right? Each entry is the mean of five models, with the lowest and the highest in brackets.
+# Where does the limit come from? The vector may be too small, the training too short, or the cell may forget too much. We have trained five models of each of six kinds. The first kind is ours. The others have a narrower vector, a wider vector, four times as many steps, a wider vector and four times as many steps, or plain cells. Which of them get more than half of the sentences of eight words right? Each entry is the mean of five models, with the lowest and the highest in brackets.
 
 # %%
 shown.whole_sentences_right(lengths=(3, 6, 8, 12))
 
 # %% [markdown]
-# More than half of the sentences of eight words are right if the vector has 128 dimensions, or if the training is four times as long. With both, nine in ten are right. At twelve words, even this model fails for most sentences. With plain cells and this training, hardly any sentence is right.
+# More than half of the sentences of eight words are right if the vector has 128 dimensions, or if the training is four times as long. With both, nine in ten are right. At twelve words, even this model fails for most sentences. Plain cells fail even at three words, so the GRU is much the better cell here. The table does not say whether it forgets less or learns faster.
 #
 # Is there too little room in the vector? We can count its **bits**. A bit answers one question with yes or no, and each answer can halve the number of words that are still possible. So naming one word out of 40 takes $\log_2 40$ bits. Each number of our vector has 32 bits. How many bits do 12 words take, and how many does the vector have?
 
 # %% tags=["nbval-check-output"]
-print(f"12 words out of 40: {12 * log2(40):.0f} bits")
+print(f"12 words out of 40: {12 * log2(40):.1f} bits")
 print(f"64 numbers:         {64 * 32} bits")
 
 # %% [markdown]
-# Twelve words take 64 bits, and the vector has 2,048. So the number of bits is not the limit. The table fits this: the same 64 dimensions hold longer sentences after longer training. Much of the difficulty lies in *learning* how to put a sentence into a vector, and how to read it out again. A wider vector, which here also makes the network larger, seems to make this easier to learn.
+# Twelve words take 63.9 bits, and the vector has 2,048. So the limit is not the number of bits that the vector could store. The table fits this: the same 64 dimensions hold longer sentences after longer training. Much of the difficulty lies in *learning* how to put a sentence into a vector, and how to read it out again. A wider vector, which here also makes the network larger, seems to make this easier to learn.
 #
 # ## Does it help to read backwards?
 #
 # If learning is the difficulty, can we make it easier? Sutskever et al. 2014 found a trick: their encoder read the source from the last word to the first. The translations became better, from 25.9 to 30.6 BLEU, a score that lesson 07 explains.
 #
-# Why could that be? We count the steps from reading a word to writing its translation, for "boy called girls". The encoder reads three words and EOS, and then the decoder writes. If the source is read backwards, for which word does the number of steps become smaller?
+# Why could that be? We count the steps from reading a word to writing its translation, for "boy called girls". The encoder reads three words and EOS, and then the decoder writes. We do this for our language, which keeps the order of the words, and for one that reverses it. If the source is read backwards, for which word does the number of steps become smaller?
 
 
 # %% tags=["nbval-check-output"]
@@ -400,9 +381,9 @@ rows = {  # step of writing minus step of reading; writing begins after four ste
 table(rows, ["boy", "called", "girls"], corner="translation", digits=0)
 
 # %% [markdown]
-# In the first two rows, the translation has the order of the source. There, reading backwards brings "boy" nearer to its translation and "girls" further away. The mean stays 4. Sutskever et al. suspect that the short distances help: the error has fewer steps to go back to "boy", so this is learned first.
+# In the same order, reading backwards brings "boy" nearer to its translation and "girls" further away. The mean stays 4. Sutskever et al. suspect that the short distances help: the error has fewer steps to go back to "boy", so the translation of this word is learned first.
 #
-# In the last two rows, the translation has the reversed order. There the short distances exist already, and reading backwards destroys them. For each order we have trained five models that read the source as it is, and five with the same seeds that read it backwards. In the reversed order, is the share of right words better, worse or the same when the source is read backwards?
+# In the reversed order, the short distances exist already, and reading backwards destroys them. For each order we have trained five models that read the source as it is, and five with the same seeds that read it backwards. In the reversed order, is the share of right words better, worse or the same when the source is read backwards?
 
 # %% tags=["nbval-check-output"]
 predict("05.backwards", ...)
@@ -414,7 +395,7 @@ mean_gain = gains["reversed order"].mean()
 reveal("05.backwards", "worse" if mean_gain < 0 else "better")
 
 # %% [markdown]
-# In the reversed order, reading backwards makes the result worse. From four to eight words the whole band lies below 0, so it holds with each of the five seeds. In the same order, reading backwards helps at these lengths on average, but not with each seed. The harm in the reversed order fits the idea of Sutskever et al.
+# In the reversed order, reading backwards makes the mean worse from three to twelve words. From four to eight words the whole band lies below 0, so it holds with each of the five seeds. At 14 and 16 words, longer than any in training, the mean is a little better, and we do not know why. In the same order, reading backwards helps from four to eight words on average, but not with each seed. The harm in the reversed order fits the idea of Sutskever et al.
 #
 # Yet at every length the mean effect is less than 0.1. The order of reading does not let one vector hold much longer sentences.
 #
@@ -447,7 +428,7 @@ check("05.q5", ...)
 # ## Recap
 #
 # - A recurrent network carries a state from word to word. The gates of a GRU decide what it keeps.
-# - The encoder's last state is all that the decoder knows of the source. In training, the decoder reads the right words, moved by one position. Without this shift it learns to copy.
+# - The encoder's last state is all that the decoder knows of the source. In training, the decoder reads the right words, moved by one position. Without this shift it could copy them.
 # - Can one vector hold a sentence? A short one: in our small language nearly all sentences of three words come through whole, and none of twelve.
 # - A wider vector and longer training move the limit to longer sentences. There seems to be room in the vector, and using it has to be learned.
 # - Reading backwards shortens some distances and lengthens others. Whether it helps depends on the order of the translation.

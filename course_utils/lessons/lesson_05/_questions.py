@@ -124,11 +124,6 @@ predictions = (
         why="It gives each of the 86 words about the same probability, and the logarithm of 86 is 4.45.",
     ),
     Prediction(
-        "05.unshifted",
-        "What is the loss after 100 steps if the target is not shifted, in nats per word?",
-        why="The decoder reads the word that it should write, and learns to copy it.",
-    ),
-    Prediction(
         "05.twelve",
         "What share of the words is right in sentences of 12 words, from 0 to 1?",
         why="In short sentences far more of the words are right, as the next picture shows.",

@@ -51,12 +51,12 @@ def draw_translations(sources, rights, written):
         for t, (word, hit) in enumerate(zip(words, hits, strict=True)):
             frame = None if hit else {"boxstyle": "square,pad=0.1", "edgecolor": WRONG, "facecolor": "none"}
             ax.text(t, row, word, ha="center", va="center", color="black" if hit else WRONG, bbox=frame)
-    ax.text(-0.9, -1, "words", ha="right", va="center", weight="bold")
+    ax.text(-0.9, -1, "source words", ha="right", va="center", weight="bold")
     ax.text(-0.35, -1, "translation", ha="left", va="center", weight="bold")
     ax.text(-0.9, len(sources) + 0.3, "right", ha="right", va="center", weight="bold", color="0.4")
     for t, word in enumerate(rights[-1].split()):
         ax.text(t, len(sources) + 0.3, word, ha="center", va="center", color="0.4")
-    print(f"Right words, from 1 word on: {', '.join(counts)}.")
+    print(f"Right words of the translations, row by row: {', '.join(counts)}.")
 
 
 def draw_shares_by_length(words_right, sentences_right):

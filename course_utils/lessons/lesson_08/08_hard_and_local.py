@@ -74,7 +74,7 @@ print("gradient of the soft result:", exact)
 print("the hard result has a gradient:", hard_result.requires_grad)
 
 # %% [markdown]
-# Only the soft result has a gradient. For the score of word $i$ with the value $v_i$, it is $p_i (v_i - 4.3)$, where 4.3 is the soft result. That is the formula of lesson 02, with the result in place of the context. For "barks" this is 0.5 · (6 - 4.3) = 0.85.
+# Only the soft result has a gradient. For the score of word $i$ with the value $v_i$, it is $p_i (v_i - 4.3)$, where 4.3 is the soft result. An exercise of lesson 02 finds this formula, with the context in place of the result. For "barks" this is 0.5 · (6 - 4.3) = 0.85.
 #
 # The hard result has no gradient, because the drawn position is a whole number and cannot change a little. So hard attention needs another way back to the scores, the marked arrow at the bottom of the drawing. We estimate a gradient from the position $k$ of the drawn word and from its **reward** $R_k$. A reward is a number that says how good it was to read this word.
 
