@@ -76,7 +76,7 @@ print("the hard result has a gradient:", hard_result.requires_grad)
 # %% [markdown]
 # Only the soft result has a gradient. For the score of word $i$ with the value $v_i$, it is $p_i (v_i - 4.3)$, where 4.3 is the soft result. An exercise of lesson 02 finds this formula, with the context in place of the result. For "barks" this is 0.5 · (6 - 4.3) = 0.85.
 #
-# The hard result has no gradient, because the drawn position is a whole number and cannot change a little. So hard attention needs another way back to the scores, the marked arrow at the bottom of the drawing. We estimate a gradient from the position $k$ of the drawn word and from its **reward** $R_k$. A reward is a number that says how good it was to read this word.
+# The hard result has no gradient, because the drawn position is a whole number and cannot change a little. So hard attention needs another way back to the scores, the marked arrow at the bottom of the next drawing. We estimate a gradient from the position $k$ of the drawn word and from its **reward** $R_k$. A reward is a number that says how good it was to read this word.
 
 # %%
 diagrams.soft_and_hard(new=["draw", "estimate"])
@@ -181,7 +181,7 @@ print("exact gradient:       ", exact)
 #
 # Can a model learn from rewards alone where to look? We take the world "turned" of lesson 04. A question there has ten random vectors, the hidden states $h$. One of them is the right one. The state $s$ is this vector, turned by a fixed rotation, with some noise. The matrix $W$ in the score $s^\top W h$ has to learn the rotation, to find the right one.
 #
-# Nobody tells the model which position is right, and the reward must not give it away either. So each position has one of four colours, drawn anew for each question. The reward is 2 if the position that is read has the same colour as the right one, and else 1. A wrong position may have this colour by chance, but only the right position has it in every question.
+# Nobody tells the model which position is right, and the reward must not give it away either. Soft attention meets the rewards of all positions at once, so they would tell it the answer. So each position has one of four colours, drawn anew for each question. The reward is 2 if the position that is read has the same colour as the right one, and else 1. A wrong position may have this colour by chance, but only the right position has it in every question.
 
 
 # %%
@@ -328,7 +328,7 @@ table(rows, ["drawn", "largest weight"], digits=2, caption=caption)
 #
 # $$a_s = \frac{e^{z_s}}{\sum_{|r - c| \le D} e^{z_r}} \cdot \exp\left(-\frac{(s - c)^2}{2\sigma^2}\right) \qquad \sigma = \frac{D}{2}$$
 #
-# Here $s$ and $r$ are positions, and $D$ is not the width of a vector. We take $D = 1$, and as the centre the position of "barks", which is 3 if we count from 0. The softmax gives 0.2, 0.5 and 0.1, each divided by their sum 0.8. One position away from the centre, the Gaussian is $e^{-2} = 0.135$. What are the three weights?
+# Here $s$ and $r$ are positions, and $D$ is not the width of a vector. We take $D = 1$, and as the centre the position of "barks", which is 3 if we count from 0. The scores are again $\log p$, so the softmax gives 0.2, 0.5 and 0.1, each divided by their sum 0.8. One position away from the centre, the Gaussian is $e^{-2} = 0.135$. What are the three weights?
 
 
 # %% tags=["nbval-check-output"]
@@ -370,7 +370,7 @@ for place in (1.0, 2.5):
     print(f"centre {place}: gradient {centre.grad.item():.2f}")
 
 # %% [markdown]
-# At 2.5 the gradient is positive: if the centre moves to the right, towards "barks", the weight of "barks" becomes larger. So a centre can be learned. But at 1 the gradient is 0, because "barks" lies outside the window.
+# At 2.5 the gradient is positive: if the centre moves to the right, towards "barks", the weight of "barks" becomes larger. So a centre can be learned. This gradient comes from the Gaussian, which changes smoothly with the centre. But at 1 the gradient is 0, because "barks" lies outside the window.
 #
 # ## Where should the window stand?
 #

@@ -157,7 +157,7 @@ print(f"share of words right: {share_right(model, *test):.2f}")
 # %% [markdown]
 # The model predicts about seven of ten words correctly.
 #
-# SGD has the same rate for all weights, but are their gradients equally large? We compare four matrices in a model that is not trained yet. The table shows the root mean square of each matrix's gradient, divided by that of the readout.
+# SGD has the same rate for all weights, but are their gradients equally large? We compare four matrices in a model that is not trained yet. The table shows the root mean square of each matrix's gradient, divided by that of the readout, the last matrix.
 
 # %%
 model = new_model(seed=0)
@@ -189,7 +189,7 @@ table(rows, ["size of the gradient, readout = 1"])
 #
 # $$\theta \leftarrow \theta - \text{rate} \cdot \frac{m / (1 - \beta_1^t)}{\sqrt{v / (1 - \beta_2^t)} + \varepsilon}$$
 #
-# The tiny number ε only prevents a division by 0. Take two weights with the gradients 4 and 0.01, and a rate of 0.1. SGD moves them by 0.4 and 0.001. How far does the first step of Adam move the second one? In the cell below, a third weight has gradients of 4 and then -4.
+# The tiny number ε only prevents a division by 0. Take two weights with the gradients 4 and 0.01, and a rate of 0.1. SGD moves them by 0.4 and 0.001. How far does the first step of Adam move the second one?
 
 # %% tags=["nbval-check-output"]
 predict("13.adam", ...)
@@ -319,7 +319,7 @@ print("in use:     ", dropout(ones))
 # %% [markdown]
 # Some of the ones become 0, and not the same ones each time. The others become 1 / 0.75 = 1.333, so that the mean stays about 1. When the model is used, dropout does nothing. In our loop, `model.train()` turns it on, and `model.eval()` turns it off.
 #
-# The second ingredient is **label smoothing** (Szegedy et al. 2016). So far, the loss asked for a probability of 1 for the right word. So a model could lower its loss for ever by becoming more and more certain of the words that it has read. Smoothing takes away this reason. It asks for 1 - ε for the right word, and gives the rest to all V words alike. With V = 5 and ε = 0.1, the right word should get 0.9 + 0.1 / 5 = 0.92, and each other word 0.02.
+# The second ingredient is **label smoothing** (Szegedy et al. 2016). So far, the loss asked for a probability of 1 for the right word. So a model could lower its loss for ever by becoming more and more certain of the words that it has read. Smoothing takes away this reason. It asks for 1 - ε for the right word, and gives the rest to all V words alike. With V = 5 and ε = 0.1, the right word should get 0.9 + 0.1 / 5 = 0.92, and each other word 0.02. The smoothed loss is minus the sum of the logarithms of the model's probabilities, each multiplied by what is asked.
 #
 # One model predicts these numbers exactly, and another one is more certain of the right word. Which of them has the lower smoothed loss?
 
@@ -363,7 +363,7 @@ table(rows, ["seed 0", "seed 1", "seed 2", "seed 3", "seed 4"], corner="BLEU", d
 # %% [markdown]
 # These models are better without dropout, by 3 to 7 BLEU, with every seed. The first two rows alone hardly show this, because the seeds differ more than the rows. The last row has the **paired differences**: we subtract two runs with the same seed, which differ in nothing but the dropout.
 #
-# Could the equal signs be chance? If dropout did nothing, each sign would be like the toss of a coin. All of three signs are then plus, or all minus, one time in 4. With five signs, this happens one time in 16. That is why we train with five seeds.
+# Could the equal signs be chance? If dropout did nothing, each sign would be like the toss of a coin. With only three seeds, all signs would then be equal one time in 4. With five seeds, this happens one time in 16. That is why we train with five.
 #
 # Now the models learn from only 1,500 pairs, and read each pair 53 times. What does dropout do then?
 
@@ -401,7 +401,7 @@ plots.dots(rows, "BLEU minus that of the whole recipe, same seed", xlim=(-4, 1.5
 #
 # ## What does the translator know?
 #
-# That is how it was trained. What does it know now? We test it with captions that it has not learned from, and begin with what it gets wrong. Here are the three captions of `test_2017_flickr` whose translations are least like those of a person. Likeness is measured by chrF, which counts pieces of up to six letters that agree. The last column says how many of the 29,000 captions contain some of the words.
+# That is how it was trained. What does it know now? We test it with captions that it has not learned from, and begin with what it gets wrong. Here are the three captions of `test_2017_flickr`, a test set of 1,000 captions, whose translations are least like those of a person. Likeness is measured by chrF, which counts pieces of up to six letters that agree. The last column says how many of the 29,000 captions contain some of the words.
 
 # %%
 rows = about.worst_captions(translator, subwords)
@@ -463,7 +463,7 @@ print("the same German with and without not:", len(same), "of", len(not_german))
 # %% [markdown]
 # None of the 20 becomes negative, and most get the same German with "not" and without. Only 29 of the 29,000 captions contain "not".
 #
-# Was the translator trained too little? A second one was trained on a GPU. It has twice as many weights and read the same captions 51 times, with a dropout of 0.3 and [one more ingredient](../docs/translators.md#presets). This took three and a half minutes on an NVIDIA H100, which three other runs shared. How much better does it translate the three test sets of captions, and does it know "not"? The third set comes from another collection than the captions that both have learned from.
+# Was the translator trained too little? A second one was trained on a GPU. It has twice as many weights and read the same captions 51 times, with a dropout of 0.3 and R-Drop, [one more ingredient](../docs/translators.md#presets). This took three and a half minutes. How much better does it translate the three test sets of captions, and does it know "not"? The third set comes from another collection than the captions that both have learned from.
 
 # %%
 second, _ = load_pretrained("transformer-gpu-en-de")  # it has the same subwords
@@ -487,7 +487,7 @@ print("negative in the German of the second:", len(negative(german)), "of", len(
 #
 # ## So: how is it trained, and what does it know?
 #
-# It is trained by a short loop. Each step draws a batch, computes the loss and its gradient, and moves the weights. What else helps has to be measured: Adam's division made our small models better, and dropout helped a model that read each sentence 53 times and the translator, which read each 11 times.
+# It is trained by a short loop. Each step draws a batch, computes the loss and its gradient, and moves the weights. What else helps has to be measured: Adam's division made our small models better. Dropout helped the translator, which read each caption 11 times, and harmed small models that read many pairs four times.
 #
 # The translator knows what its captions have shown often. It translates new captions, and its BLEU is higher where it has read all words often. It turned a question into a statement, and negated none of 20 sentences.
 #

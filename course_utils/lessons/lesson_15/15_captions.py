@@ -91,7 +91,7 @@ diagrams.captioner(new=["gate"])
 #
 # $$\beta_t = \sigma(w^\top h_{t-1} + b) \qquad \hat z_t = \beta_t\, z_t$$
 #
-# Take two cells with the annotations (4, -8) and (0, 0). Their scores are equal, and $w^\top h_{t-1} + b = \ln 3$, so the gate is $\sigma(\ln 3) = 3 / (3 + 1)$. Do it on paper: what does the decoder get?
+# Take two cells with the annotations (4, -8) and (0, 0). Their scores are equal, and $w^\top h_{t-1} + b = \ln 3$, so the gate is $\sigma(\ln 3) = 3 / (3 + 1)$, as $\sigma(x) = e^x / (e^x + 1)$. Do it on paper: what does the decoder get?
 
 # %% tags=["nbval-check-output"]
 a = torch.tensor([[4.0, -8.0], [0.0, 0.0]])  # L E
@@ -126,7 +126,7 @@ class Look(nn.Module):
 # %% [markdown]
 # ## The captioner
 #
-# The first state is computed from the mean $\bar a$ of all annotations. Then, for each word, the LSTM reads the vector $y_{t-1}$ of the previous word and the result $\hat z_t$ of the look. The logits of the next word come from the previous word, the new state and the look:
+# The first state is computed from the mean $\bar a$ of all annotations. Then, for each word, the LSTM reads the vector $y_{t-1}$ of the previous word and the result $\hat z_t$ of the look. The logits of the next word come from the previous word, the new state and the look. Brackets join two vectors:
 #
 # $$h_0 = \tanh(W_0\, \bar a) \qquad h_t = \text{LSTM}([y_{t-1}; \hat z_t],\, h_{t-1}) \qquad \text{logits}_t = R \tanh(y_{t-1} + W_h h_t + W_z \hat z_t)$$
 
@@ -309,14 +309,14 @@ print("It writes:", *words)
 #
 # </details>
 #
-# One scene is no proof, so we take 1,000 scenes of up to four things, and five captioners that were trained for 1,200 steps, in advance. We look at the first relation of each caption. It stands between two names, and we call their things "the first thing" and "the second thing". In each scene, one of the two moves to another row, so that "above" should become "below", for example.
+# One scene is no proof, so we take 1,000 scenes of up to four things, and five captioners. They were trained in advance, for 1,200 steps, twice as many as ours. We look at the first relation of each caption. It stands between two names, and we call their things "the first thing" and "the second thing". In each scene, one of the two moves to another row, so that "above" should become "below", for example.
 #
 # How much weight does this relation put on its two things, if nothing moves? With equal weights, each cell would get 0.04.
 
 # %%
-for thing in ("before", "after"):
+for called, thing in (("first", "before"), ("second", "after")):
     weight = maps.by_seed("relations", f"{thing}_weight", "soft").mean()
-    print(f"mean weight on the thing {thing}: {weight:.2f}")
+    print(f"mean weight on the {called} thing: {weight:.2f}")
 
 # %% [markdown]
 # On average, the first thing has less than a third of the weight of the second thing. Now the first thing moves. Of 100 relations, how many become the new, right one?
@@ -338,7 +338,7 @@ table(rows, seeds, corner="share of first relations right", digits=2)
 # %% [markdown]
 # The relation follows the first thing about as often as the second thing. With four of the five seeds, most relations become the new one. With seed 3 fewer do, but there fewer relations are right even if nothing moves. So a relation depends on both things, although the first thing has little weight.
 #
-# How can the captioner know where the first thing is? It looked at this thing when it wrote the first name, so its state may have kept the place. We test this: some looks get the annotations of the changed scene, and the others those of the scene as it was. The first state, which is made from all annotations, counts as an earlier look. Which looks make the relation change?
+# How can the captioner know where the first thing is? It looked at this thing when it wrote the first name, so its state may have kept the place. We test this in two ways. Either only the look at the relation gets the changed scene, or only the earlier looks get it, together with the first state. All other looks get the scene as it was. Which looks make the relation change?
 
 # %%
 looks = {
@@ -358,7 +358,7 @@ plots.dots(rows, "share of relations that become the new one; 1,200 steps, five 
 #
 # ## A map that shows something else
 #
-# The maps of names have passed our test so far. Do they always? The paper adds a penalty to the loss, so that no part of the picture is overlooked. The weights of a word add up to 1. The **doubly stochastic** penalty asks the same of the weights of a cell, added up over all words of the caption. λ is a number that we choose, 0.01 here:
+# The maps of names have passed our test so far. Do they always? Here is a training after which they do not. The paper adds a penalty to the loss, so that no part of the picture is overlooked. The weights of a word add up to 1. The **doubly stochastic** penalty asks the same of the weights of a cell, added up over all words of the caption. λ is a number that we choose, 0.01 here:
 #
 # $$\lambda \sum_i \Big(1 - \sum_t \alpha_{ti}\Big)^2$$
 #
@@ -442,7 +442,7 @@ table(rows, ["names still right"], corner="what is emptied", digits=2)
 # %% [markdown]
 # With the penalty, the cell with the largest weight matters no more than a random one. Without the cell of the thing, hardly any name is right. So the name depends on the thing, and its map does not show the thing. This captioner also names fewer things correctly than the first, even if nothing is emptied.
 #
-# Has the captioner read the thing one word earlier? We have trained five captioners of each kind in the same way as on this page. We empty the cell of the thing in all looks, or only in one. For which look is the share of lost names large?
+# Where has the captioner read the thing? Perhaps one word earlier. We have trained five captioners of each kind in the same way as on this page. We empty the cell of the thing in all looks, or only in one. For which look is the share of lost names large?
 
 # %%
 places = {
@@ -462,7 +462,7 @@ print("pointing accuracy    ", maps.by_seed("emptied", "pointing", "penalty 0.01
 print("lost only at the name", rows["only at the name"]["penalty"])
 
 # %% [markdown]
-# Without the penalty, most names are lost if the thing is missing at the name, where the map shows it. With the penalty, four of the five captioners lose hardly any name there. These four lose more names if the thing is missing one word earlier. Only the captioner of seed 4 still points at some things at their names, and it loses names there, too.
+# Without the penalty, most names are lost if the thing is missing at the name, where the map shows it. With the penalty, four of the five captioners lose hardly any name there. These four lose more names if the thing is missing one word earlier, so they have read it at least partly there. Only the captioner of seed 4 still points at some things at their names, and it loses names there, too.
 #
 # ## So: which part of the picture is this word?
 #
