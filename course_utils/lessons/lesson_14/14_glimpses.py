@@ -291,7 +291,7 @@ table(rows, layers, corner="Does the term move the layer?")
 #
 # <details><summary>Answer</summary>
 #
-# Now only the cross-entropy moves `location`. Its gradient comes through `where`, which reads the location as two numbers. The log density moves nothing any more: the drawn location moves along with μ, so l - μ is always the noise, whatever μ is. Put `.detach()` back.
+# Now only the cross-entropy moves `location`. Its gradient comes through `where`, which reads the location as two numbers. The log density moves nothing any more: the drawn location moves along with μ, so l - μ is always the noise. Put `.detach()` back.
 #
 # </details>
 #
@@ -353,7 +353,6 @@ def loss_without_looking(logits, label, log_p, reward, b):
 predict("14.without", ...)
 
 # %% tags=["reveals"]
-print("Without the reward for looking, after the same training:")
 torch.manual_seed(0)
 other = Looker()
 train(other, loss_without_looking)
@@ -446,7 +445,7 @@ show_looks_among_clutter(4)  # eight fields are stored, from 0 to 7
 #
 # ## So: where should it look next?
 #
-# It should look where, after glimpses like these, looking was rewarded most in training. In our fields, that is a bright spot in a coarse patch. The coarse patch shows where the spot is, and the reward teaches the model to go there. Without coarse patches the models missed most digits with all five seeds, and so did the models without the reward. Among clutter there are several spots. If the first looks have missed the digit, a further one often finds it.
+# It should look where, after glimpses like these, looking was rewarded most in training. In our fields, that is a bright spot in a coarse patch. The coarse patch shows where the spot is, and the reward teaches the model to go there. Without coarse patches the models missed most digits with all five seeds, and so did the models without the reward. Among clutter, a further look often finds the digit when the first ones have missed it.
 #
 # ## Questions
 

@@ -223,7 +223,7 @@ two_hops = train(hops=2)
 print(draw_hops(two_hops, example.facts, example.question, support=(4, 7)))
 
 # %% [markdown]
-# In our story, each hop looks at the fact that it needs. Hop 1 finds "daniel took the milk", and hop 2 finds "daniel went to the bathroom". The answer is right.
+# In our story, each hop looks at the fact that it needs. Hop 1 finds "daniel took the milk", and hop 2 finds "daniel went to the bathroom".
 #
 # One story may be luck. So we take all 4,000 new stories, and the mean weight of each hop on the two supporting facts. With equal weights, each fact of a story would get the same. Is a hop's weight on its fact far above that?
 
@@ -279,7 +279,7 @@ print(draw_hops(two_hops, goes_on, "where is the milk", support=(9, 7)))
 #
 # This rule is a **shortcut**: it is not the right rule, but it gives the right answer in most stories. It fails only if the person drops the thing and then goes on. That is rare in our stories, so the good score hides the shortcut.
 #
-# Can further training help? We train two more networks with other seeds. Then copies of all three are trained a second time, for another 600 steps, on the same stories. In the stories in which the shortcut fails, do they still name the person's last place?
+# Can further training help? We train two more networks with other seeds. Then copies of all three are trained a second time, for another 600 steps. In the stories in which the shortcut fails, do they still name the person's last place?
 
 # %%
 early = [two_hops, train(hops=2, seed=1), train(hops=2, seed=2)]
@@ -331,7 +331,6 @@ def hop_to_others(u, m, c, mask):  # B D, B M D, B M D, B M
 predict("16.top", ...)
 
 # %% tags=["reveals"]
-print("Right answers to the new questions:")
 ways = {
     "all facts": hop,
     "the top fact alone": hop_to_top_fact,
@@ -377,7 +376,6 @@ for kind in kinds:
 predict("16.hardest", ...)
 
 # %% tags=["reveals"]
-print("The kind with the fewest right answers:")
 right = right_by_kind(kinds)  # kind, hops: five shares
 means = {kind: sum(right[kind]["2 hops"]) / 5 for kind in kinds}
 reveal("16.hardest", min(means, key=means.get))
