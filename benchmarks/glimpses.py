@@ -44,10 +44,10 @@ def no_baseline(logits, label, log_probability, reward, baseline):
     return hybrid_loss(logits, label, log_probability, reward, torch.zeros_like(baseline))
 
 
-TWO = {"glimpses": 2, "steps": 5000}
-FOUR = TWO | {"glimpses": 4}
+TWO = {"looks": 2, "steps": 5000}
+FOUR = TWO | {"looks": 4}
 SETUPS = {  # the class of the model, clutter, what `fit` is told
-    "learned, 1 glimpse": (RecurrentAttentionModel, 0, TWO | {"glimpses": 1}),
+    "learned, 1 glimpse": (RecurrentAttentionModel, 0, TWO | {"looks": 1}),
     "learned, 2 glimpses": (RecurrentAttentionModel, 0, TWO),
     "learned, 4 glimpses": (RecurrentAttentionModel, 0, FOUR),
     "looks anywhere": (Anywhere, 0, TWO),
@@ -65,7 +65,7 @@ def shares(make, clutter, told, seed):
     model = make()
     if make is not convolutional:
         fit(model, SIDE, clutter, seed=seed, **told)
-        return evaluate(model, SIDE, clutter, told["glimpses"])
+        return evaluate(model, SIDE, clutter, told["looks"])
     fit_convolutional(model, SIDE, clutter, seed, **told)
     fields, labels, _ = digit_fields(1000, SIDE, clutter, torch.Generator().manual_seed(10_000), "test")
     with torch.no_grad():

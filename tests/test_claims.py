@@ -378,6 +378,12 @@ def _(numbers):
     return whole > 0.8 and max(others) < 0.5
 
 
+@claim("14", "in about half of the fields the first two looks miss, and in half of these the third one hits.")
+def _(numbers):
+    first, second, third, _ = numbers("share of fields  ")
+    return 0.42 < 1 - first - second < 0.55 and 0.43 < third / (1 - first - second) < 0.57
+
+
 @claim("15", "For nearly all names, the largest weight lies on the thing.")
 def _(numbers):
     return numbers("Answer:")[0] > 90
@@ -413,7 +419,7 @@ def _(numbers):
 
 @claim("16", "In our story, each hop looks at the fact that it needs.")
 def _(numbers):
-    return not numbers("daniel took the milk” and hop 2 at “daniel went to the bathroom”, and says bathroom")
+    return not numbers("daniel took the milk”, hop 2 at “daniel went to the bathroom”. The network says bathroom")
 
 
 @claim("16", "The weights are far above equal weights, more than five times as large")
@@ -436,17 +442,17 @@ def _(numbers):
 
 @claim("16", 'The network says "kitchen", which is wrong.')
 def _(numbers):
-    return not numbers("daniel took the milk” and hop 2 at “daniel went to the kitchen”, and says kitchen")
+    return not numbers("daniel took the milk”, hop 2 at “daniel went to the kitchen”. The network says kitchen")
 
 
-@claim("16", "After 1,200 steps, the networks seldom name the person's last place")
+@claim("16", "After the second training, the networks seldom name the person's last place")
 def _(numbers):
     early, late = (
         [
-            numbers(f"{steps} steps, {name}")
+            numbers(f"{which} training, {name}")
             for name in ("right answers", "the person's last place", "weight of hop 1 on the drop")
         ]
-        for steps in ("600", "1,200")
+        for which in ("first", "second")
     )
     right, last_place, drop = late
     turned = min(right) > 0.5 and max(last_place) < 0.4 and min(drop) > 0.6
@@ -455,7 +461,7 @@ def _(numbers):
 
 @claim("16", "With the ReLU, nearly all answers are right.")
 def _(numbers):
-    return numbers("Answer:")[0] > 0.93
+    return numbers("one matrix  ")[0] < 0.8 < 0.93 < numbers("two layers with a ReLU  ")[0]
 
 
 @claim("16", "in longer stories, far fewer answers are right, with each of the three networks.")

@@ -52,7 +52,7 @@ def test_the_corners_of_the_picture():
 
 def test_the_model_does_what_its_equations_say():
     model, image = a_model(), torch.rand(2, 9, 13, generator=drawn())
-    looks = model(image, glimpses=3, spread=0.3, draw=drawn(1))
+    looks = model(image, looks=3, sigma=0.3, draw=drawn(1))
     again, state = drawn(1), torch.zeros(2, 7)
     for t in range(3):
         location = looks.locations[:, t]
@@ -159,9 +159,9 @@ def test_training_teaches_it_what_it_sees():
     """On fields that a single glimpse covers, so that a few steps suffice."""
     torch.manual_seed(0)
     model = RecurrentAttentionModel(size=8, scales=1)
-    before = evaluate(model, SIDE, glimpses=2)[0]
-    losses = fit(model, SIDE, glimpses=2, steps=150)
-    assert len(losses) == 150 and before < 0.3 and evaluate(model, SIDE, glimpses=2)[0] > 0.6
+    before = evaluate(model, SIDE, looks=2)[0]
+    losses = fit(model, SIDE, looks=2, steps=150)
+    assert len(losses) == 150 and before < 0.3 and evaluate(model, SIDE, looks=2)[0] > 0.6
 
 
 def test_a_convolutional_network_reads_pictures_of_any_size():

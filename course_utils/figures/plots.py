@@ -81,8 +81,8 @@ def reading(looks, facts, question, answer, support=()):
     frames = [(fact, hop) for hop, fact in enumerate(support)]
     weights(looks.T, hops, facts, f"{question}?", ax, f"It says: {answer}", "", marked=frames)
     ax.set_xticks(range(len(hops)), hops, rotation=0, ha="center")
-    most = " and ".join(f"{hop} at “{facts[row.argmax()]}”" for hop, row in zip(hops, looks, strict=True))
-    return f"{question}? It looks most with {most}, and says {answer}."
+    looks = ", ".join(f"{hop} at “{facts[row.argmax()]}”" for hop, row in zip(hops, looks, strict=True))
+    return f"{question}? {looks.replace('hop 1', 'Hop 1 looks most', 1)}. The network says {answer}."
 
 
 def amounts(matrix, keys=None, queries=None, title="", ax=None, xlabel=KEYS, ylabel=QUERIES, most=1.0, unit=""):

@@ -5,7 +5,7 @@ attention to a list of states (`hard.py`).
 
 Locations are pairs (x, y) from -1 to 1: (-1, -1) is the upper left corner of the picture, (0, 0) its centre.
 
-Shape letters: B batch, Y and X a picture's height and width, T glimpses, P pixels of a glimpse, D width of a glimpse's features and of
+Shape letters: B batch, Y and X a picture's height and width, T looks, P pixels of a glimpse, D width of a glimpse's features and of
 the state, V classes.
 """
 
@@ -119,25 +119,25 @@ class RecurrentAttentionModel(nn.Module):
         return self.location(state).tanh()
 
     def forward(
-        self, image: Tensor, glimpses: int, spread: float = 0.0, draw: torch.Generator | None = None
+        self, image: Tensor, looks: int, sigma: float = 0.0, draw: torch.Generator | None = None
     ) -> GlimpseOutput:
         """Look at pictures, first at their centre.
 
         Args:
             image: B×Y×X, of any size.
-            glimpses: T.
-            spread: standard deviation of the Gaussians from which locations are drawn; with 0 it looks at their means, and all log
+            looks: T.
+            sigma: standard deviation of the Gaussians from which locations are drawn; with 0 it looks at their means, and all log
                 densities are 0.
             draw: where chance comes from.
         """
         location = image.new_zeros(len(image), 2)  # B 2
         state = self.core(self.see(image, location))  # B D
         locations, densities, baselines = [location], [], []
-        for _ in range(glimpses - 1):
+        for _ in range(looks - 1):
             mean = self.aim(state)
             # A place to look at is no function of the weights.
-            drawn = (mean + spread * torch.randn(mean.shape, generator=draw)).detach()
-            densities.append(location_log_probability(drawn, mean, spread) if spread else torch.zeros(len(image)))
+            drawn = (mean + sigma * torch.randn(mean.shape, generator=draw)).detach()
+            densities.append(location_log_probability(drawn, mean, sigma) if sigma else torch.zeros(len(image)))
             baselines.append(self.value(state.detach()).squeeze(-1))
             location = drawn.clamp(-1, 1)
             locations.append(location)
@@ -179,10 +179,10 @@ def fit(
     model: RecurrentAttentionModel,
     side: int,
     clutter=0,
-    glimpses=3,
+    looks=3,
     seed=0,
     steps=2000,
-    spread=(0.5, 0.1),
+    sigma=(0.5, 0.1),
     loss=hybrid_loss,
     batch=128,
 ) -> list[float]:
@@ -190,35 +190,35 @@ def fit(
 
     Args:
         side, clutter: of the fields.
-        glimpses: T.
+        looks: T.
         seed: of all that is drawn.
-        spread: of the locations in the first step and from two thirds of the steps on.
+        sigma: of the locations in the first step and from two thirds of the steps on.
         loss: function(logits, label, log_probability, reward, baseline), as `hybrid_loss` is.
 
     Returns:
         The loss of each step.
     """
-    wide, narrow = spread
-    spreads = iter(torch.linspace(0, 1.5, steps).clamp(max=1).mul(narrow - wide).add(wide).tolist())
+    wide, narrow = sigma
+    sigmas = iter(torch.linspace(0, 1.5, steps).clamp(max=1).mul(narrow - wide).add(wide).tolist())
 
     def loss_of_batch(draw):
         fields, labels, _ = digit_fields(batch, side, clutter, draw)
-        looks = model(fields, glimpses, next(spreads), draw)
-        reward = looks.logits.detach().softmax(-1).gather(1, labels[:, None]).squeeze(1)  # B
-        return loss(looks.logits, labels, looks.log_probability, reward, looks.baseline)
+        output = model(fields, looks, next(sigmas), draw)
+        reward = output.logits.detach().softmax(-1).gather(1, labels[:, None]).squeeze(1)  # B
+        return loss(output.logits, labels, output.log_probability, reward, output.baseline)
 
     return train_model(model, loss_of_batch, seed, steps, rate=3e-3)
 
 
 @torch.no_grad()
 def evaluate(
-    model: RecurrentAttentionModel, side: int, clutter=0, glimpses=3, number=1000, seed=10_000
+    model: RecurrentAttentionModel, side: int, clutter=0, looks=3, number=1000, seed=10_000
 ) -> tuple[float, float]:
     """Return the share of right answers on fields with new digits, and of last glimpses that lie within the digit's box."""
     fields, labels, corners = digit_fields(number, side, clutter, torch.Generator().manual_seed(seed), "test")
-    looks = model(fields, glimpses)
-    right = (looks.logits.argmax(-1) == labels).float().mean().item()
-    return right, in_box(looks.locations[:, -1], corners, side).float().mean().item()
+    output = model(fields, looks)
+    right = (output.logits.argmax(-1) == labels).float().mean().item()
+    return right, in_box(output.locations[:, -1], corners, side).float().mean().item()
 
 
 def in_box(location: Tensor, corners: Tensor, side: int) -> Tensor:

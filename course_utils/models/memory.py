@@ -21,9 +21,9 @@ WORDS, WORDS_TO_ANSWER = len(VOCABULARY), len(ANSWERS)
 
 
 def position_encoding(words: int, width: int) -> Tensor:
-    """Return the weight of each feature for the word at each place, J×D: (1 - j/J) - (k/D)(1 - 2j/J), from 1 (section 4.1)."""
-    j, k = torch.arange(1, words + 1)[:, None] / words, torch.arange(1, width + 1) / width
-    return (1 - j) - k * (1 - 2 * j)
+    """Return the weight of each feature for the word at each place, J×D: (1 - j/J) - (d/D)(1 - 2j/J), from 1 (section 4.1)."""
+    j, d = torch.arange(1, words + 1)[:, None] / words, torch.arange(1, width + 1) / width
+    return (1 - j) - d * (1 - 2 * j)
 
 
 def memory_hop(question: Tensor, memory: Tensor, output: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:

@@ -23,7 +23,7 @@ from course_utils.models import glimpses as ram  # the recurrent attention model
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# Until now, every network of this course has read its whole input. In this lesson, a network sees only a small part of a picture at a time. After each look it has to decide: where should it look next? To find an answer, we build such a network, train it with rewards, and take out one part after another.
+# In this lesson, a network sees only a small part of a picture at a time. After each look it has to decide: where should it look next? To find an answer, we build such a network, train it with rewards, and remove its parts one at a time.
 #
 # ## A digit somewhere on a field
 #
@@ -113,7 +113,7 @@ first_glimpse
 # The model must find such a next look by itself, and remember what its glimpses have shown. For this it has four networks (section 3 of the paper):
 #
 # - The **glimpse network** turns a glimpse and its location into features $g_t$, where $t$ counts the looks.
-# - The **core** takes the features up into its state $h_t$, as a recurrent network does with a word.
+# - The **core** adds the features to what it remembers, its state $h_t$, as a recurrent network does with a word.
 # - The **location network** reads the state and gives a mean $\mu$. The next location is drawn near $\mu$.
 # - The **action network** reads the last state and gives a logit, a score before the softmax, for each of the ten digits.
 #
@@ -173,11 +173,13 @@ print("gradient for the pixels:  ", ram.glimpse(pixels, l, 8, 2).requires_grad)
 # %% [markdown]
 # There is no gradient for the location. The sensor rounds a location to a whole row and column, so a tiny movement of the location changes nothing.
 #
-# So the model has to try places, and needs a reward that says how good they were. This is REINFORCE (lesson 08): what was drawn becomes more probable if its reward is higher than expected, and otherwise less probable. In lesson 08, one of a few words was drawn. Here, a location is drawn from a Gaussian around the mean μ, with the standard deviation σ for x and for y. Its density $p(l)$ is largest at μ and falls with the distance from it. The formulas show the log of the density, and how it changes with μ. Only the squared distance depends on μ:
+# So the model has to try places, and needs a reward that says how good they were. Our reward is the probability that the model gives to the right digit. In the paper it is 1 for a right answer and 0 for a wrong one.
+#
+# This is REINFORCE (lesson 08): what was drawn becomes more probable if its reward is higher than expected, and otherwise less probable. Here, a location is drawn from a Gaussian around the mean μ, with the standard deviation σ for x and for y. Its density $p(l)$ is largest at μ and falls with the distance from it. The formulas show the log of the density, and how it changes with μ. Only the squared distance depends on μ:
 #
 # $$\log p(l) = -\frac{\lVert l - \mu \rVert^2}{2 \sigma^2} - \log(2 \pi \sigma^2) \qquad\qquad \nabla_{\!\mu} \log p(l) = \frac{l - \mu}{\sigma^2}$$
 #
-# Take field 0, where the 9 lies at the left. Say that the mean is (0.1, 0), σ is 0.2, and the location (0.3, 0) is drawn. The reward is the probability that the model gives to the right digit. The look misses the 9, so the reward is only 0.2, where 0.6 was expected. REINFORCE moves the mean by a multiple of (0.2 - 0.6) · ∇ log p(l). In which direction is that?
+# Now with numbers. In field 0, the 9 lies at the left. Say that the mean is (0.1, 0), σ is 0.2, and the location (0.3, 0) is drawn. The look misses the 9, so the reward is only 0.2, where 0.6 was expected. REINFORCE moves the mean by a multiple of (0.2 - 0.6) · ∇ log p(l). In which direction is that?
 
 # %% tags=["nbval-check-output"]
 predict("14.mean", ...)
@@ -252,11 +254,11 @@ print(f"second look at field 0: ({second[0]:.2f}, {second[1]:.2f})")
 #
 # ## What to say, where to look, what to expect
 #
-# To train the model, we need a loss. The loss of a field has three terms, and is called the **hybrid loss** (section 3.2 of the paper). In it, $R$ is the reward, $t$ counts the locations that were drawn, and $b_t$ is the baseline before each draw:
+# The loss of a field has three terms, and is called the **hybrid loss** (section 3.2 of the paper). In it, $R$ is the reward, $t$ counts the locations that were drawn, and $b_t$ is the baseline before each draw:
 #
 # $$\text{cross-entropy} \;-\; \sum_t (R - b_t) \log p(l_t) \;+\; \text{mean of } (R - b_t)^2$$
 #
-# The first term is minus the logarithm of the right digit's probability. It teaches the model what to say. The second term teaches it where to look: this is REINFORCE. The third term teaches `value` what to expect. In the second term, $R - b_t$ counts as a plain number. The package has this loss as `ram.hybrid_loss`, and you repair one like it in the exercises.
+# The first term is minus the logarithm of the right digit's probability. It teaches the model what to say. The second term teaches it where to look: this is REINFORCE. The third term teaches `value` what to expect. In the second term, $R - b_t$ counts as a plain number. The package has this loss as `ram.hybrid_loss`.
 #
 # The function `ram.terms` gives the three terms by name: "cross-entropy", "log density" and "squares". A term moves a layer if its gradient for the layer is not 0. We look at the gradient for the bias. Which term moves `location`, and which ones move `core`?
 
@@ -289,13 +291,13 @@ table(rows, layers, corner="Does the term move the layer?")
 #
 # <details><summary>Answer</summary>
 #
-# Now only the cross-entropy moves `location`. Its gradient comes through `where`, which reads the location as two numbers. The log density moves nothing any more: the drawn location moves along with μ, so l - μ is always the noise, whatever μ is. Put `.detach()` back.
+# Now only the cross-entropy moves `location`. Its gradient comes through `where`, which reads the location as two numbers. The log density moves nothing any more: the drawn location moves along with μ, so l - μ is always the noise. Put `.detach()` back.
 #
 # </details>
 #
 # ## Does it find the digit?
 #
-# We train the model for 2,000 steps, with two looks. It is never told where the digit is. In training, σ falls from 0.5 to 0.1 in the first two thirds of the steps, and stays there. So the model tries places far apart at first, and places close to μ later. In the test, σ is 0.
+# We train the model for 2,000 steps, with two looks. In training, σ falls from 0.5 to 0.1 in the first two thirds of the steps, and stays there. So the model tries places far apart at first, and places close to μ later. In the test, σ is 0.
 #
 # We say that a look **hits** if its centre lies in the digit's box. Before training, the second look hits in about 20 of 100 fields, by chance. In how many of 100 will it hit after training?
 
@@ -305,8 +307,8 @@ predict("14.found", ...)
 
 # %% tags=["reveals"]
 def train(model, loss):
-    # spread: σ at first, and from two thirds of the steps on
-    ram.fit(model, side=24, glimpses=2, steps=2000, loss=loss, spread=(0.5, 0.1))
+    # sigma: at first, and from two thirds of the steps on
+    ram.fit(model, side=24, looks=2, steps=2000, loss=loss, sigma=(0.5, 0.1))
 
 
 @torch.no_grad()
@@ -335,7 +337,7 @@ with torch.no_grad():
     show_looks(fields, labels, corners, model(fields, looks=2))
 
 # %% [markdown]
-# In each of the five fields, the second look goes from the centre towards the digit. But in field 0 the model reads the 9 as a 0: going the right way is not yet enough.
+# In each of the five fields, the second look goes from the centre towards the digit. In field 0 it hits the 9, and yet the model reads a 0. In field 4 it misses the 6, and the model reads it. So a hit does not decide the answer.
 #
 # ## Does the reward teach it where to look?
 #
@@ -351,7 +353,6 @@ def loss_without_looking(logits, label, log_p, reward, b):
 predict("14.without", ...)
 
 # %% tags=["reveals"]
-print("Without the reward for looking, after the same training:")
 torch.manual_seed(0)
 other = Looker()
 train(other, loss_without_looking)
@@ -376,13 +377,13 @@ models = {
 show_following(models, fields, corners)
 
 # %% [markdown]
-# Only the second looks of the whole model follow the digit from left to right. Without the reward for looking, they stay in one region. The copy that is blind to patch 1 follows the digit only near the centre, where patch 0 reaches it. If the digit is far to the left or to the right, the second look always has the same x.
+# Only the second looks of the whole model follow the digit from left to right, and the titles show the same for y. Without the reward for looking, they stay in one region. The copy that is blind to patch 1 follows the digit near the centre at best. If the digit is at the left or the right edge, patch 0 shows nothing of it, and the second look always has the same x.
 #
-# So the reward has taught the model to look where patch 1 shows a spot.
+# So with the reward, this model has learned to look where patch 1 shows a spot.
 #
 # ## Has it seen more than its glimpses?
 #
-# All this holds only if the model has no other information about the field, and it is easy to give it some by mistake. The model `Peeking` below has the same weights, but somebody subtracts the mean of the field first. So each of its glimpses depends on all pixels.
+# All this holds only if the model has no other information about the field, and it is easy to give it some by mistake. The model `Peeking` below has the same weights, but it subtracts the mean of the whole field first. So each of its glimpses depends on all pixels.
 #
 # The test is like the leak test for masks (lesson 09): we change all pixels outside the glimpses, and see whether the logits stay the same. In how many of 100 fields do they stay the same for our model, and for `Peeking`?
 
@@ -418,33 +419,33 @@ print("our model:", sum(logits_stay(model, field) for field in fields[:100]))
 print("Peeking:  ", sum(logits_stay(peeking, field) for field in fields[:100]))
 
 # %% [markdown]
-# For our model, the logits stay the same in all 100 fields, so its glimpses are all that it sees. For `Peeking`, they change in every field. In the exercises, you write such a test.
+# For our model, the logits stay the same in all 100 fields, so its glimpses are all that it sees. For `Peeking`, they change in every field.
 #
 # ## Which parts matter in larger fields?
 #
-# So far we have trained one model of each kind, and one may be luck. The next figure shows larger models, five of each kind, from five seeds. Their fields have 32×32 pixels, a glimpse has three patches, and the training takes 5,000 steps. On the left, each dot compares a model with the unchanged one of the same seed. On the right, it shows how often the last look hits.
+# So far we have trained one model of each kind, and one may be luck. The next figure shows larger models, from five seeds each. Their fields have 32×32 pixels, a glimpse has three patches, and the training takes 5,000 steps. On the left, each dot compares a model with the unchanged one of the same seed. On the right, it shows how often the last look hits.
 #
-# In one kind, the second look goes anywhere, by chance. Which changes cost most?
+# In one kind of model, the second location is drawn at random from the whole field. Which change costs most?
 
 # %%
 show_changes()
 
 # %% [markdown]
-# Four changes cost most: patch 0 alone, one look, a second look that goes anywhere, and no reward for looking. Each of them costs more than 0.2 with every seed. The baseline helps with every seed, too, but less. Four looks are better than two with every seed.
+# Patch 0 alone costs most, with every seed. Yet such a model hits more often than one without the reward. So the coarse patches do more than show where to look: perhaps they help to read, too. One look, a random second look and no reward for looking each cost more than 0.2 with every seed. The baseline helps with every seed, too, but less. Four looks are better than two with every seed.
 #
 # ## What if one look is not enough?
 #
-# Until now, every bright spot was the digit. Now we add **clutter**: four pieces of other digits. A coarse patch then shows several spots. The next model was trained among clutter, and it looks four times. The picture shows two fields, a row for each, and in each look patch 0 and patch 1. What does the model do when a look has missed?
+# Until now, every bright spot was the digit. Now we add **clutter**: four pieces of other digits. A coarse patch then shows several spots. The next model was trained among clutter, and it looks four times. The table counts in 1,000 fields which look is the first to hit. The picture shows one field, with patch 0 and patch 1 of each look. Does another look help when the first ones have missed?
 
 # %%
-show_looks_among_clutter(4, 6)  # eight fields are stored, from 0 to 7
+show_looks_among_clutter(4)  # eight fields are stored, from 0 to 7
 
 # %% [markdown]
-# In these two fields, the model tries another place after a look that has missed. In field 4 two looks miss, and the third one hits. In field 6 the second look hits, but the model reads the 5 as a 0. So finding a digit is not the same as reading it.
+# Yes, often: in about half of the fields the first two looks miss, and in half of these the third one hits. In field 4, for example, the third look hits.
 #
 # ## So: where should it look next?
 #
-# It should look where, after glimpses like these, looking was rewarded most in training. In our fields, that is a bright spot in a coarse patch. The coarse patch shows where the spot is, and the reward teaches the model to go there. Without coarse patches the models missed most digits with all five seeds, and so did the models without the reward. Among clutter there are several spots. If a look has gone to the wrong one, another look can go on to the next.
+# It should look where, after glimpses like these, looking was rewarded most in training. In our fields, that is a bright spot in a coarse patch. The coarse patch shows where the spot is, and the reward teaches the model to go there. Without coarse patches the models missed most digits with all five seeds, and so did the models without the reward. Among clutter, a further look often finds the digit when the first ones have missed it.
 #
 # ## Questions
 

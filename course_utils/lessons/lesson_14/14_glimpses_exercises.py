@@ -354,7 +354,7 @@ def trained(hybrid_loss, reward):
     torch.manual_seed(0)
     model = ram.RecurrentAttentionModel(size=8, scales=2, width=64)
     train_model(model, loss_of_batch, seed=0, steps=600, rate=3e-3)
-    return ram.evaluate(model, side=24, glimpses=2)
+    return ram.evaluate(model, side=24, looks=2)
 
 
 # %% tags=["own-machine"]

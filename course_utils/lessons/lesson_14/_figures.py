@@ -6,6 +6,7 @@ import torch
 from course_utils.data.digit_fields import digit_fields
 from course_utils.data.measured import by_seed, measured
 from course_utils.figures import pictures, plots
+from course_utils.figures.tables import table
 from course_utils.figures.widgets import explore
 from course_utils.models import glimpses as ram
 
@@ -14,7 +15,7 @@ CHANGES = {  # what the figure calls it, and what the table of measurements call
     "two looks, nothing changed": "learned, 2 glimpses",
     "no reward for looking": "no reward for looking",
     "no baseline": "no baseline",
-    "second look anywhere": "looks anywhere",
+    "random second look": "looks anywhere",
     "patch 0 alone": "one patch",
     "one look": "learned, 1 glimpse",
     "four looks": "learned, 4 glimpses",
@@ -53,15 +54,16 @@ def explore_glimpse(field, box):
 
 
 def show_following(models, fields, corners):
-    """Draw for each model the x of its second look against the x of the digit's centre."""
-    digit = (corners[:, 1] + 4) / 24 * 2 - 1  # N
+    """Draw for each model the x of its second look against the x of the digit's centre; the titles tell of y, too."""
+    digit = (corners.flip(1) + 4) / 24 * 2 - 1  # N 2
     for (name, model), ax in zip(models.items(), plots.axes(3, width=3.6, height=3.6), strict=True):
         with torch.no_grad():
-            x = model(fields, 2).locations[:, 1, 0]  # N
+            look = model(fields, 2).locations[:, 1]  # N 2
+        x, y = (torch.corrcoef(torch.stack(pair))[0, 1] for pair in zip(digit.T, look.T, strict=True))
         ax.plot([-0.75, 0.75], [-0.75, 0.75], color="0.6", linewidth=1)
-        ax.scatter(digit, x, s=6, alpha=0.5)
+        ax.scatter(digit[:, 0], look[:, 0], s=6, alpha=0.5)
         ax.set(xlabel="x of the digit's centre", ylabel="x of the second look", ylim=(-1.05, 1.05))
-        ax.set_title(f"{name}\ncorrelation {torch.corrcoef(torch.stack([digit, x]))[0, 1]:.2f}")
+        ax.set_title(f"{name}\ncorrelation {x:.2f} for x, {y:.2f} for y")
 
 
 def show_changes():
@@ -80,12 +82,13 @@ def show_changes():
         ax.get_legend().remove()
 
 
-def show_looks_among_clutter(*chosen):
-    """Draw where a stored model looks on some of its first eight fields, a row for each field."""
+def show_looks_among_clutter(i):
+    """Draw where a stored model looks on field i, one of its first eight; return a table of how often each look is the first to hit."""
     draw = torch.Generator().manual_seed(10_000)
     fields, labels, corners = digit_fields(1000, side=32, clutter=4, draw=draw, part="test")
-    for i in chosen:
-        x, y, answer = (measured("looks", column, "look", field=i)[1][0] for column in ("x", "y", "answer"))
-        titles = [f"field {i}: a {labels[i]}", "", "", f"read as {answer[0]:.0f}"]
-        for t, ax in enumerate(plots.axes(4, width=2.2, height=2.4)):
-            pictures.looks(fields[i], [(x[t], y[t])], 8, corners[i], titles[t], ax, (16,), number=t + 1)
+    x, y, answer = (measured("looks", column, "look", field=i)[1][0] for column in ("x", "y", "answer"))
+    titles = [f"field {i}: a {labels[i]}", "", "", f"read as {answer[0]:.0f}"]
+    for t, ax in enumerate(plots.axes(4, width=2.2, height=2.4)):
+        pictures.looks(fields[i], [(x[t], y[t])], 8, corners[i], titles[t], ax, (16,), number=t + 1)
+    looks, shares = measured("found", "first", "look")
+    return table({"share of fields": shares[0]}, [f"look {t:.0f}" for t in looks], corner="first to hit", digits=2)

@@ -66,9 +66,9 @@ print(f"the two sums are {distance:.2f} apart")
 # %% [markdown]
 # The two sums are the same, because the two questions have the same words. A sum forgets their order.
 #
-# So each word gets weights that depend on its position, before the words are added. This is the **position encoding** of the paper (section 4.1). For a sentence of J words with vectors $x_1, \dots, x_J$ of width D, feature k of the memory is
+# So each word gets weights that depend on its position, before the words are added. This is the **position encoding** of the paper (section 4.1). For a sentence of J words with vectors $x_1, \dots, x_J$ of width D, each feature d of $x_j$ is multiplied by a weight $l_{jd}$ (⊙ multiplies feature by feature):
 #
-# $$m_k = \sum_{j=1}^{J} l_{jk}\, x_{jk} \qquad\qquad l_{jk} = \Big(1 - \frac{j}{J}\Big) - \frac{k}{D}\Big(1 - \frac{2j}{J}\Big)$$
+# $$m = \sum_{j=1}^{J} l_j \odot x_j \qquad\qquad l_{jd} = \Big(1 - \frac{j}{J}\Big) - \frac{d}{D}\Big(1 - \frac{2j}{J}\Big)$$
 #
 # The picture shows these weights for the first question. In which features does its first word count most?
 
@@ -76,8 +76,8 @@ print(f"the two sums are {distance:.2f} apart")
 # %%
 def position_encoding(J, D):
     j = torch.arange(1, J + 1)[:, None]  # J 1: a row for each word
-    k = torch.arange(1, D + 1)  # D: a column for each feature
-    return (1 - j / J) - k / D * (1 - 2 * j / J)  # J D
+    d = torch.arange(1, D + 1)  # D: a column for each feature
+    return (1 - j / J) - d / D * (1 - 2 * j / J)  # J D
 
 
 encoding = position_encoding(6, 8)  # J D
@@ -121,9 +121,7 @@ print("next question", u + o)
 # %% tags=["nbval-check-output"]
 mask = torch.tensor([[True, True]])  # B M
 in_order, _ = hop(u[None], m[None], c[None], mask)  # B D
-m_swapped = m.flip(0)  # M D: the second fact first
-c_swapped = c.flip(0)
-swapped, _ = hop(u[None], m_swapped[None], c_swapped[None], mask)  # B D
+swapped, _ = hop(u[None], m.flip(0)[None], c.flip(0)[None], mask)  # B D
 print("in order", in_order)
 print("swapped ", swapped)
 
@@ -142,19 +140,8 @@ diagrams.memory_hops()
 # %% [markdown]
 # $M^1$ is used twice: hop 1 reads its values there, and for hop 2 they are the keys. The paper calls this **adjacent tying**. So K hops need K + 1 embeddings.
 #
-# For our story, the plan would be: hop 1 compares the question with $M^0$, finds "daniel took the milk", and reads the vector of this fact from $M^1$. The next question therefore holds the vector of "daniel". The keys of hop 2 are $M^1$, too, made with the same embedding. The facts about Daniel match this question, and their ages can tell which is the latest. So hop 2 can find "daniel went to the bathroom". We shall see whether training finds this plan.
+# For our story, the plan would be: hop 1 compares the question with $M^0$, finds "daniel took the milk", and reads the vector of this fact from $M^1$. The next question therefore holds the vector of "daniel". The keys of hop 2 are $M^1$, too, made with the same embedding. The facts about Daniel match this question, and their ages can tell which is the latest. So hop 2 can find "daniel went to the bathroom".
 #
-# At the beginning of training, a softmax over many facts gives nearly equal weights, and little is learned. So the paper begins the training with a **linear start**: for some steps, each hop does without the softmax, and the scores themselves are its weights.
-
-
-# %%
-def linear_hop(u, m, c, mask):  # B D, B M D, B M D, B M
-    p = (m * u[:, None]).sum(-1) * mask  # B M: the scores, and 0 at padding
-    o = (p[:, :, None] * c).sum(1)  # B D
-    return u + o, p  # B D, B M
-
-
-# %% [markdown]
 # Now we can write the network. Its first half turns sentences into memories. Words are numbers, and the number 0 is padding, whose vector is zero.
 
 
@@ -167,6 +154,7 @@ class SentenceReader(nn.Module):
         self.embeddings = nn.ModuleList(nn.Embedding(V, D, padding_idx=0) for _ in sets)
         self.ages = nn.ParameterList(0.1 * torch.randn(longest, D) for _ in sets)
 
+    # k is the number of an embedding, as in M^k
     def encode(self, sentences, k):  # B J, or B M J: numbers of words
         x = self.embeddings[k](sentences)  # B J D, or B M J D
         J, D = x.shape[-2:]  # its last two axes
@@ -179,7 +167,7 @@ class SentenceReader(nn.Module):
 
 
 # %% [markdown]
-# The second half asks. Its **readout** is one matrix, which turns the last $u$ into a logit for each possible answer. The network returns these logits, and the weights of its K hops. If `linear` is True, the hops are those of `linear_hop`.
+# The second half asks. Its **readout** is one matrix, which turns the last $u$ into a logit for each possible answer. The network returns these logits, and the weights of its K hops. If `linear` is True, the hops are those of `linear_hop`, which we write below.
 
 
 # %%
@@ -195,7 +183,7 @@ class MemoryNetwork(SentenceReader):
     def forward(self, facts, mask, question, linear=False):  # B M J, B M, B J
         u = self.encode(question, 0)  # B D
         weights = []
-        for k in range(self.hops):
+        for k in range(self.hops):  # 0 for hop 1
             keys = self.as_memories(facts, mask, k)  # B M D
             values = self.as_memories(facts, mask, k + 1)  # B M D
             look = linear_hop if linear else self.hop
@@ -209,9 +197,18 @@ class MemoryNetwork(SentenceReader):
 #
 # We train a network with two hops, for 600 steps. The training loop `fit` is that of lesson 05, and the loss sees only the answers. Nobody tells the network which facts are the supporting ones.
 #
-# The first 300 of these steps are the linear start. You can try below whether it is needed.
-#
-# Then we ask the network about our story, which is new to it. The picture shows the weights of both hops, and red frames mark the supporting facts. Does each hop look at the fact that it needs?
+# At the beginning of training, a softmax over many facts gives nearly equal weights, and little is learned. So the paper begins with a **linear start**, here of 300 steps: the hops leave out the softmax and use the scores themselves as weights. You can try below whether this is needed.
+
+
+# %%
+def linear_hop(u, m, c, mask):  # B D, B M D, B M D, B M
+    p = (m * u[:, None]).sum(-1) * mask  # B M: the scores, and 0 at padding
+    o = (p[:, :, None] * c).sum(1)  # B D
+    return u + o, p  # B D, B M
+
+
+# %% [markdown]
+# After the training, we ask the network about our story, which is new to it. The picture shows the weights of both hops, and red frames mark the supporting facts. Does each hop look at the fact that it needs?
 
 
 # %%
@@ -223,10 +220,10 @@ def train(hops, seed=0, linear_steps=300):
 
 
 two_hops = train(hops=2)
-print(draw_hops(two_hops, example.facts, example.question, example.support))
+print(draw_hops(two_hops, example.facts, example.question, support=(4, 7)))
 
 # %% [markdown]
-# In our story, each hop looks at the fact that it needs. Hop 1 finds "daniel took the milk", and hop 2 finds "daniel went to the bathroom". The answer is right.
+# In our story, each hop looks at the fact that it needs. Hop 1 finds "daniel took the milk", and hop 2 finds "daniel went to the bathroom".
 #
 # One story may be luck. So we take all 4,000 new stories, and the mean weight of each hop on the two supporting facts. With equal weights, each fact of a story would get the same. Is a hop's weight on its fact far above that?
 
@@ -240,7 +237,7 @@ mean_weights(two_hops, new)
 #
 # <details><summary>Answer</summary>
 #
-# In 600 steps it does. Without the linear start, fewer than half of the answers are right, and hop 1 hardly looks at who had the thing. With 1,500 steps, two hops learn their facts without a linear start, too ([our measurements](../docs/measurements.md#what-memories-can-do)).
+# Yes, if it has only 600 steps. Without the linear start, fewer than half of the answers are right, and hop 1 hardly looks at who had the thing. With 1,500 steps, two hops learn their facts without a linear start, too ([our measurements](../docs/measurements.md#what-memories-can-do)).
 #
 # </details>
 #
@@ -254,8 +251,7 @@ predict("16.one_hop", ...)
 # %% tags=["reveals"]
 print("With one hop:")
 one_hop = train(hops=1)
-share_right = score(one_hop, new).right
-reveal("16.one_hop", round(share_right, 2))
+reveal("16.one_hop", round(score(one_hop, new).right, 2))
 
 # %% [markdown]
 # With one hop, fewer than half of the answers are right. The question holds "milk", and not "Daniel", so nothing in it says whose moves count.
@@ -276,14 +272,14 @@ compare_with_votes(one_hop, new_texts, new)
 
 # %%
 goes_on = [*example.facts, "daniel dropped the milk", "daniel went to the kitchen"]
-print(draw_hops(two_hops, goes_on, "where is the milk", support=(8, 6)))
+print(draw_hops(two_hops, goes_on, "where is the milk", support=(9, 7)))
 
 # %% [markdown]
 # The network says "kitchen", which is wrong. Hop 1 hardly looks at the drop: it still looks at "daniel took the milk". Hop 2 looks most at the last move of Daniel. So the network follows the person, and not the milk.
 #
 # This rule is a **shortcut**: it is not the right rule, but it gives the right answer in most stories. It fails only if the person drops the thing and then goes on. That is rare in our stories, so the good score hides the shortcut.
 #
-# Have we stopped the training too early? We train two more networks with other seeds. Then copies of all three learn for another 600 steps from the same stories. In the stories in which the shortcut fails, do they still name the person's last place?
+# Can further training help? We train two more networks with other seeds. Then copies of all three are trained a second time, for another 600 steps. In the stories in which the shortcut fails, do they still name the person's last place?
 
 # %%
 early = [two_hops, train(hops=2, seed=1), train(hops=2, seed=2)]
@@ -292,10 +288,13 @@ for seed, network in enumerate(early):
     copied = deepcopy(network)
     fit(copied, training, seed=10 + seed, steps=600)
     late.append(copied)
-draw_what_is_followed({"600 steps": early, "1,200 steps": late}, new_texts, new)
+trainings = {"first training": early, "second training": late}
+draw_what_is_followed(trainings, new_texts, new)
 
 # %% [markdown]
-# The shortcut fails in 122 of the 4,000 new stories. After 1,200 steps, the networks seldom name the person's last place there. Most answers are right, and hop 1 gives most of its weight to the drop. After 600 steps, it was the other way round. So the shortcut is learned first, and the right rule later. Even then, some answers still follow the person.
+# The shortcut fails in 122 of the 4,000 new stories. After the second training, the networks seldom name the person's last place there. Most answers are right, and hop 1 gives most of its weight to the drop. After the first training, it was the other way round. So these networks learned the shortcut first, and the right rule later.
+#
+# But more steps are not all that has changed: the second training has no linear start, and begins again with the full learning rate. With 1,200 steps in one training, all three networks still follow the shortcut ([our measurements](../docs/measurements.md#what-memories-can-do)).
 #
 # **Your turn**: in a new cell, run `print(draw_hops(late[0], goes_on, "where is the milk"))`. Then change the list `goes_on`, in the same words. Can you still fool this network?
 #
@@ -326,13 +325,12 @@ def hop_to_others(u, m, c, mask):  # B D, B M D, B M D, B M
 
 
 # %% [markdown]
-# We give these hops to the three networks of 1,200 steps, without any further training. What share of the new questions will they answer correctly with the top facts alone?
+# We give these hops to the three networks of the second training. What share of the new questions will they answer correctly with the top facts alone?
 
 # %%
 predict("16.top", ...)
 
 # %% tags=["reveals"]
-print("Right answers to the new questions:")
 ways = {
     "all facts": hop,
     "the top fact alone": hop_to_top_fact,
@@ -354,7 +352,7 @@ table(rows, ["right answers of three networks"], corner="what each hop reads", d
 #
 # ## Longer stories
 #
-# So far, the test stories were as short as those of the training, with at most 10 facts. Does the chain hold in longer stories, too? We ask the same three networks about stories of 12 to 20 facts. There, ages above 9 are needed, and training has never used them.
+# So far, the test stories were as short as those of the training, with at most 10 facts. Does the chain hold in longer stories, too? We ask the same three networks about stories of 12 to 20 facts.
 
 # %%
 _, longer = stories("two facts", 1000, seed=2, shortest=12, longest=20)
@@ -368,7 +366,7 @@ table(rows, ["2 to 10 facts", "12 to 20 facts"], corner="right answers", digits=
 #
 # ## Which questions does it fail at?
 #
-# So far, all questions were of one kind. Our program asks other kinds, too. They are like those of bAbI, a set of small reasoning tasks (Weston et al. 2015). For each kind, five networks were trained with one, two and three hops. Here is an example of each kind. Which one gets the fewest right answers with two hops?
+# Our program asks other kinds of questions, too. They are like those of bAbI, a set of small reasoning tasks (Weston et al. 2015). For each kind, five networks were trained with one, two and three hops. Here is an example of each kind. Which one gets the fewest right answers with two hops?
 
 # %% tags=["nbval-check-output"]
 kinds = ["one fact", "two facts", "three facts", "north of", "yes or no"]
@@ -378,7 +376,6 @@ for kind in kinds:
 predict("16.hardest", ...)
 
 # %% tags=["reveals"]
-print("The kind with the fewest right answers:")
 right = right_by_kind(kinds)  # kind, hops: five shares
 means = {kind: sum(right[kind]["2 hops"]) / 5 for kind in kinds}
 reveal("16.hardest", min(means, key=means.get))
@@ -387,13 +384,13 @@ draw_by_kind(right)
 # %% [markdown]
 # "Yes or no" has the fewest right answers with two hops. Even with three hops, many answers are wrong.
 #
-# For "one fact" and "north of", one hop is enough. For "two facts" and "three facts", every network with two hops beats every network with one. A third hop does not help there, and two of the five networks with three hops fail at "two facts".
+# For "one fact" and "north of", one hop is enough. For "two facts" and "three facts", every network with two hops beats every network with one. Three facts would seem to need three hops, but two are enough here, and we have not tested why. At "two facts", two of the five networks with three hops even fail.
 #
 # ## Why is "yes or no" so hard?
 #
 # Only one fact has to be found for "Is Mary in the kitchen?", namely her last move. So a lack of hops cannot be the only reason. What else could it be?
 #
-# If the hop finds this move, then $u'$ is a sum, which holds the place that was asked for and the place that was read. To say "yes" if they are the same, the readout has to compare them. But it is one matrix. A product with a sum is a sum of two products, $R(u + o) = Ru + Ro$. So the readout can only give a number to the place asked for and another one to the place read, and add the two. The sum is the lead of "yes" over "no": if it is above 0, the answer is "yes".
+# If the hop finds this move, then $u' = u + o$ holds the place that was asked for and the place that was read. To say "yes" if they are the same, the readout has to compare them. But it is one matrix, and $R(u + o) = Ru + Ro$. So the readout can only give a number to the place asked for and another one to the place read, and add the two. We call the result the lead of "yes" over "no": if it is above 0, the answer is "yes".
 #
 # In the next cell, choose four numbers for two places, so that the lead is above 0 where the places are the same, and below 0 elsewhere. Can you do it?
 
@@ -403,44 +400,46 @@ read = torch.tensor([1.0, 4.0])  # kitchen, garden: change them
 lead = asked[:, None] + read  # 2 2: a row for each place asked
 same = lead[0, 0] + lead[1, 1]
 different = lead[0, 1] + lead[1, 0]
-print(f"sum where the places are the same: {same:.0f}, elsewhere: {different:.0f}")
+print(f"both leads for the same place: {same:.0f}, both others: {different:.0f}")
 rows = {"asked: kitchen": lead[0], "asked: garden": lead[1]}
 table(rows, ["read: kitchen", "read: garden"], digits=0)
 
 # %% [markdown]
-# Nobody can do it. Whatever numbers you choose, the two cells with the same place add up to as much as the other two, because both are the sum of all four numbers. So the first two cannot be above 0 while the others are below. This is the problem of XOR, the exclusive "or".
+# Nobody can do it. Whatever numbers you choose, the two leads for the same place add up to as much as the two others, because each pair adds all four of your numbers. So the first two cannot be above 0 while the others are below. This is the problem of XOR, the exclusive "or".
 #
-# Two layers with a ReLU between them can solve XOR. If the readout is the fault, such a readout should help, even with one hop. What share of the yes-or-no questions will be answered correctly?
+# Two layers with a ReLU between them can solve XOR. If the readout is the fault, such a readout should help, even with one hop. We train one network with each readout, in the same way. What share of the yes-or-no questions will be answered correctly?
 
 # %%
 predict("16.hidden", ...)
 
 # %% tags=["reveals"]
-print("One hop, yes-or-no questions:")
 _, yes_or_no = stories("yes or no", 4000, seed=0)
 _, new_yes_or_no = stories("yes or no", 1000, seed=1)
-torch.manual_seed(0)
-network = MemoryNetwork(hops=1)
-first = nn.Linear(20, 64)  # D to 64 hidden units
-last = nn.Linear(64, len(ANSWERS), bias=False)
-network.readout = nn.Sequential(first, nn.ReLU(), last)
-fit(network, yes_or_no, steps=800, rate=2e-2, linear_steps=150)
-reveal("16.hidden", round(score(network, new_yes_or_no).right, 2))
+rows = {}
+for name in ("one matrix", "two layers with a ReLU"):
+    torch.manual_seed(0)
+    network = MemoryNetwork(hops=1)
+    if name != "one matrix":
+        first = nn.Linear(20, 64)  # D to 64 hidden units
+        last = nn.Linear(64, len(ANSWERS), bias=False)
+        network.readout = nn.Sequential(first, nn.ReLU(), last)
+    fit(network, yes_or_no, steps=800, rate=2e-2, linear_steps=150)
+    rows[name] = [score(network, new_yes_or_no).right]
+reveal("16.hidden", round(rows["two layers with a ReLU"][0], 2))
+table(rows, ["right answers"], corner="readout after one hop", digits=2)
 
 # %% [markdown]
-# With the ReLU, nearly all answers are right. The second layer alone would not help: without the ReLU, its matrix and the first one make one matrix again. So the fault was in the readout, which cannot compare two places without the ReLU. With five networks of each kind, it is the same ([our measurements](../docs/measurements.md#what-memories-can-do)).
+# With the ReLU, nearly all answers are right. The second layer alone would not help: without the ReLU, its matrix and the first one make one matrix again. So the fault was in the readout, which cannot compare two places without the ReLU. With five networks of each kind, it is the same.
+#
+# One matrix still does better than guessing, because the hop can compare, too: it gives the last move more weight if that leads to the place asked for. Where the hop could read only that move, one matrix was hardly better than guessing ([our measurements](../docs/measurements.md#what-memories-can-do)).
 #
 # ## So: can it reason over what it read?
 #
-# Yes, in most stories like those of its training. There it follows a chain of facts. Where one fact must be found before the next one, it needs a second hop. Two hops nearly always say where a thing is, and one hop less than half the time.
+# Yes, in most stories like those of its training. There it follows a chain of facts: hop 1 finds who has the thing, and with this hop 2 finds where that person is. Two hops nearly always say where a thing is, and one hop less than half the time.
 #
-# Three things limit this answer. A shortcut is learned before the better rule, and a good score hides it. A linear readout cannot compare what was asked with what was read. And in longer stories, many more answers are wrong.
-#
-# Today's systems also look up texts before they answer. But a hop reads every fact, and with millions of texts that would take too long. So **retrieval-augmented generation** reads only the few passages that are most similar to the question (Lewis et al. 2020).
+# Three things limit this answer. The network may learn a shortcut, and a good score hides it. A linear readout cannot compare what was asked with what was read. And in longer stories, many more answers are wrong.
 #
 # ## Questions
-#
-# Run a cell to see its question, then replace the dots with a letter in quotes or a number.
 
 # %%
 check("16.q1", ...)
@@ -460,7 +459,7 @@ check("16.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - A memory network follows a chain of facts, with a second hop where one fact leads to the next. So it can reason over stories like those of its training.
+# - A memory network follows a chain of facts, with one hop for who has the thing and one for where that person is. So it can reason over stories like those of its training.
 # - A memory is a sum of word vectors, weighted by position. A vector for the age of the fact is added.
 # - A hop attends to all facts, reads, and adds what it has read to the question, which then asks again.
 # - A good score can hide a shortcut. We find it by looking at the weights, and by changing the story.

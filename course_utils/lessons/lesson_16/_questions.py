@@ -115,7 +115,7 @@ predictions = (
     Prediction(
         "16.hardest",
         "With two hops, which kind of question gets the fewest right answers?",
-        why="Its answer rests on one fact only, and even with three hops many answers are wrong. So something other than a hop is missing.",
+        why="Its answer rests on one fact only, and even with three hops many answers are wrong.",
         choices=("two facts", "three facts", "north of", "yes or no"),
     ),
     Prediction(

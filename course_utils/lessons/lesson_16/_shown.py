@@ -20,16 +20,16 @@ GUESSING = "the most frequent answer"
 def draw_position_encoding(encoding, words):
     """Draw the weights J×D of the position encoding, with a row for each word."""
     ax = plots.axes(width=6.4, height=3.4)
-    plots.weights(encoding, range(1, encoding.shape[1] + 1), words, ax=ax, xlabel="feature k", ylabel="word j")
+    plots.weights(encoding, range(1, encoding.shape[1] + 1), words, ax=ax, xlabel="feature d", ylabel="word j")
     ax.tick_params(axis="x", rotation=0)
 
 
 def draw_hops(network, facts, question, support=()):
-    """Draw how much each hop looks at each fact, with frames at the facts of `support`; return a sentence."""
+    """Draw how much each hop looks at each fact, with frames at the facts of `support`, counted from 1; return a sentence."""
     with torch.no_grad():
         answered = network(*encode(facts, question, width=5))  # five words, as in training
     answer = ANSWERS[answered.logits.argmax()]
-    return plots.reading(answered.weights[0], facts, question, answer, support)
+    return plots.reading(answered.weights[0], facts, question, answer, [number - 1 for number in support])
 
 
 def mean_weights(network, asked):
