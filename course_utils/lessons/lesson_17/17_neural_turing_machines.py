@@ -367,7 +367,7 @@ table(rows, columns, corner="share of wrong bits", digits=2)
 # %% [markdown]
 # The machine copies three times as many vectors as in training almost without mistakes. How does it do that? We think that it walks: one position for each vector, always in the same direction.
 #
-# If this is so, then a machine that cannot shift should fail. We take the shift out: the kernel is always (0, 1, 0), so all weight stays where it is. All the rest is as before, also the seed.
+# If this is so, then a machine that cannot shift should fail. We take the shift out: the kernel is always (0, 1, 0), so all weight stays where it is. The rest is as before, also the seed.
 #
 # One seed may be an exception, so a table then shows five seeds with the shift and without. It also shows what happens if the gate is always 0 or always 1, or if $\gamma$ is always 1, which does not sharpen.
 
@@ -387,7 +387,7 @@ reveal("17.no_shift", round(wrong_shares(without_shift)[2], 2))
 pictures.steps_fixed()
 
 # %% [markdown]
-# With all four steps, four of the five seeds learn to copy. Without the shift, no seed does, so the machine needs its shift. It also needs a gate that can change: no seed learns with a gate of always 0 or of always 1. Without sharpening, three still do.
+# With all four steps, four of the five seeds learn to copy. Without the shift, no seed does, so the machine needs its shift. With a gate of always 1, no head can walk, and no seed learns either. With a gate of always 0, the heads could walk, but still no seed learns it. Without sharpening, three still do.
 #
 # But does the machine really walk? We look at the weights of both heads while the machines copy 8 vectors. The first 8 steps bring the vectors, and the delimiter comes at the dashed line. Where do you see a walk?
 
@@ -401,7 +401,7 @@ pictures.draw_heads(machines, eight)
 # %% [markdown]
 # With the shift, both heads walk. The write head takes one step for each vector. It happens to walk backwards: from position 0 to 31, because the positions form a circle, then to 30, and so on. The read head waits at position 0 until the delimiter comes. Then it goes the same way, and so it finds all vectors in their order.
 #
-# Each step is like the one before, so the heads can go on after the five vectors of the training. Without the shift neither head walks: in the end, their weights are spread over all positions.
+# Each step is like the one before, so the heads can go on after the five vectors of the training. Without the shift, neither head walks.
 #
 # ## Is it better than a larger state?
 #

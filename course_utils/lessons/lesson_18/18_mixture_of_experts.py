@@ -373,13 +373,15 @@ right = test("with mine", train(mine))
 #
 # </details>
 #
-# There is another way, too. Wang et al. 2024 add an **offset** to the score of each expert. It changes who is chosen, but not the factor $p_i$. The offset rises after a batch in which the expert got too few tokens, and falls after one with too many. Does this prevent the collapse? The table also has a **fixed gate**, which does not learn: it stays as it was at the beginning.
+# There is another way, too. Wang et al. 2024 add an **offset** to the score of each expert. It changes who is chosen, but not the factor $p_i$. The offset rises after a batch in which the expert got too few tokens, and falls after one with too many. Does this prevent the collapse? The table also has a **fixed gate**, which stays as it was at the beginning. Must the gate learn at all?
 
 # %% tags=["nbval-check-output"]
 _shown.ways_to_balance()
 
 # %% [markdown]
 # Offsets prevent the collapse as well as the balance loss does.
+#
+# The fixed gate gets 0.62 of the words right. With every seed, this is better than a gate that learns and collapses, and worse than one that learns and is balanced. So it pays to let the gate learn, if all experts stay at work.
 #
 # ## Is the right expert asked?
 #
@@ -399,8 +401,6 @@ table(rows, ["share of all tokens", "right of its own", "right of the others"])
 
 # %% [markdown]
 # Each expert gets most of its own tokens right, and almost none of the others. So gate and experts fit each other: no other expert could answer these tokens. Each has learned only from the tokens that were sent to it.
-#
-# Must the gate learn at all, then? In the table above, the fixed gate gets 0.62 of the words right. With every seed, this is better than a gate that learns and collapses, and worse than one that learns and is balanced. So it pays to let the gate learn, if all experts stay at work.
 #
 # ## Experts in a Transformer
 #
