@@ -23,6 +23,7 @@ BALANCED = {  # what weighs the balance loss, what a layer is made with
     "nothing": (0.0, {}),
     "noise": (0.0, {"noise": 1.0}),
     "offsets": (0.0, {"nudge": 0.01}),
+    "fixed gate": (0.0, {}),
 }
 TRANSLATORS = {  # what a translator is made with, what weighs the balance
     "no experts": ({}, 0.0),
@@ -40,6 +41,7 @@ def balance(setup, seed):
     D = len(world.table) + WORDS
     torch.manual_seed(seed)
     layer = ExpertsLayer(D, [nn.Linear(D, D) for _ in range(8)], bias=True, **made)
+    layer.gate.requires_grad_(setup != "fixed gate")
 
     def answers(given):
         return layer(F.one_hot(given, D).sum(1, keepdim=True).float())[:, 0]

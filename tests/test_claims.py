@@ -478,16 +478,15 @@ def _(numbers):
 
 @claim("17", "copies three times as many vectors as in training almost without mistakes.")
 def _(numbers):
-    return max(numbers("seed 1  ")) <= 0.03 and min(numbers("seed 4  ")[1:]) >= 0.1  # at 3, 5, 10 and 15 vectors
+    return max(numbers("our machine  ")) <= 0.03  # at 3, 5, 10 and 15 vectors
 
 
-@claim("17", "Without the shift, the machine makes mistakes even with 5 vectors, and many more with 10.")
+@claim("17", "Without the shift, no seed does")
 def _(numbers):
-    wrong, without = numbers("with the shift  "), numbers("without the shift  ")
-    return max(wrong) <= 0.03 and without[1] >= 0.1 and without[2] >= without[1] + 0.05
+    return numbers("Answer:")[0] > 0.2
 
 
-@claim("17", "In our picture it goes back: from position 0 to position 31")
+@claim("17", "It happens to walk backwards: from position 0 to 31")
 def _(numbers):
     return numbers("the vectors are written to") == list(range(31, 23, -1))
 

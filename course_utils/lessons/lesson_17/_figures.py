@@ -6,7 +6,7 @@ Not here: the machine, which stands on the lesson's page and in `models/turing.p
 import torch
 import torch.nn.functional as F
 
-from course_utils.data.measured import measured_at
+from course_utils.data.measured import by_seed, measured_at
 from course_utils.data.sequences import BITS, GIVEN, WANTED
 from course_utils.figures import plots
 from course_utils.figures.tables import table
@@ -61,13 +61,33 @@ def _wrong(task, lengths, setups):
     }
 
 
+def steps_fixed():
+    """Return a table of the share of wrong bits at ten vectors: a row for each setup, a column for each seed."""
+    setups = {
+        "all four steps": "machine",
+        "gate always 0": "no content",
+        "gate always 1": "no old weights",
+        "no shift": "no shifts",
+        "γ always 1": "no sharpening",
+    }
+    rows = {
+        name: by_seed("turing", "wrong", setup=setup, task="parts", length=10).tolist()
+        for name, setup in setups.items()
+    }
+    caption = "Share of wrong bits with 10 vectors, after 450 steps of training"
+    return table(rows, [f"seed {seed}" for seed in range(5)], digits=2, caption=caption)
+
+
 def draw_machine_and_lstm():
     """Draw how many bits machines and LSTMs have wrong, by length; return a table of what else differs."""
     label = "share of wrong bits; a mark for each seed; a guess has half of them wrong"
     plots.dots(_wrong("copy", (10, 20, 40), {"machine": "machine", "LSTM": "LSTM, longer"}), label, xlim=(-0.03, 0.55))
     machine, lstm = turing.Machine(GIVEN, WANTED), turing.Recurrent(GIVEN, WANTED)
-    rows = {"machine": [_parameters(machine), 1200, 5], "LSTM": [_parameters(lstm), 6000, 3]}
-    return table(rows, ["parameters", "training steps", "seeds"])
+    rows = {
+        "machine": [_parameters(machine), "128 + 1024", 1200, 5],
+        "LSTM": [_parameters(lstm), "512 + 0", 6000, 3],
+    }
+    return table(rows, ["parameters", "numbers in state + memory", "training steps", "seeds"])
 
 
 def _parameters(model):

@@ -117,7 +117,7 @@ predictions = (
     Prediction(
         "17.no_shift",
         "Without the shift, what share of the bits is wrong when the machine copies 10 vectors, after training on 1 to 5?",
-        why="The heads cannot walk from position to position. A guess has half of the bits wrong.",
+        why="A guess has half of the bits wrong.",
     ),
     Prediction(
         "17.own",

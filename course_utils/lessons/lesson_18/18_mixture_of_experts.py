@@ -83,7 +83,7 @@ def weighted_sum(outputs, gates):  # B N E, B N
 _shown.draw_mixture()
 
 # %% [markdown]
-# The input is the query, the rows of $W$ are the keys, and the outputs are the values. There is one difference from the attention of words that matters here: a value has to be computed anew for each query. If an expert is not asked, this work is saved. In the box "mask", we shall leave experts out.
+# The input is the query, the rows of $W$ are the keys, and the outputs are the values. One difference from the attention of words matters here: a value has to be computed anew for each query. If an expert is not asked, this work is saved. In the box "mask", we shall leave experts out.
 #
 # ## Work together, or compete?
 #
@@ -142,7 +142,7 @@ competing = train_on_points(mixture_loss)
 _shown.draw_lines({"work together": together, "compete": competing}, points)
 
 # %% [markdown]
-# Each line belongs to an expert. It is thick, and the background has its colour, where this expert has the largest gate. On the left, the experts work together: the lines miss many of the points, and only the weighted sum roughly follows them. On the right, the experts compete, and each line follows one of the pieces.
+# Each line belongs to one expert. Where this expert has the largest gate, its line is thick and the background has its colour. On the left, the experts work together: the lines miss many of the points, and only the weighted sum roughly follows them. On the right, the experts compete, and each line follows one of the pieces.
 #
 # So the competing expert with the largest gate could answer alone. Does this hold for other seeds, too? We have trained both kinds with 20 seeds. How much larger than the error of the sum is the error of that single expert?
 
@@ -150,7 +150,7 @@ _shown.draw_lines({"work together": together, "compete": competing}, points)
 _shown.errors_on_lines()
 
 # %% [markdown]
-# If experts compete, the single expert is hardly worse than the sum: its mean error is 0.07, and that of the sum is 0.06. If experts work together, the mean error of the single expert is 0.80, and that of the sum is 0.05. So competing does not make the sum better. It makes experts that can answer alone.
+# If experts compete, the single expert is hardly worse than the sum: its mean error is 0.07, and that of the sum is 0.06. If experts work together, the mean error of the single expert is 0.80, and that of the sum is 0.05. So competing makes experts that can answer alone.
 #
 # ## Who learns from an input?
 #
@@ -184,9 +184,7 @@ for optimizer in (torch.optim.SGD, torch.optim.Adam):
     print(f"{optimizer.__name__:5}", outputs.detach())
 
 # %% [markdown]
-# With SGD, only the second output changes visibly. With Adam, the third output moves as far as the second, although its gate is 10,000 times smaller. As we saw in lesson 13, Adam divides a gradient by its usual size, so even a tiny gradient makes a full step.
-#
-# Only the first expert stays where it was with Adam. An expert gets no gradient from an input for which its gate is exactly 0. So it learns nothing from this input.
+# With SGD, only the second output changes visibly. With Adam, the third output moves as far as the second, although its gate is 10,000 times smaller. Adam divides a gradient by its usual size (lesson 13), so even a tiny gradient makes a full step. Only the first expert stays where it was: its gate is exactly 0, so it gets no gradient and learns nothing from this input.
 #
 # ## One expert for each input
 #
@@ -258,11 +256,11 @@ print("its translation:", translation[0].item())
 # %% [markdown]
 # They would be at 5 and at 8 + 12 = 20, as in the first token of this batch.
 #
-# Eight linear experts should translate these tokens. The output of each has a score for each of 72 symbols. A linear expert adds the scores of the word to those of the language. Suppose that word 12 is translated by symbol 31 in one language and by symbol 45 in another. Then the word gives a high score to both symbols, and a language can only raise a symbol for all words at once. So one expert can hold one language completely, and more languages only in part. Eight experts would be enough. The training loop has a place for a second loss, which is 0 for now.
+# Eight linear experts should translate these tokens. The output of each has a score for each of 72 symbols. A linear expert adds the scores of the word to those of the language. Suppose that word 12 is translated by symbol 31 in one language and by symbol 45 in another. Then the word gives a high score to both symbols, and a language can only raise a symbol for all words at once. So one expert can hold one language completely, and more languages only in part. Eight experts would be enough.
 
 
 # %%
-def no_loss(p, chosen):  # B N, B
+def no_loss(p, chosen):  # B N, B: later, another loss takes this place
     return 0.0
 
 
@@ -299,7 +297,7 @@ alone = train(no_loss)
 reveal("18.without_balance", round(test("no second loss", alone), 2))
 
 # %% [markdown]
-# Most of the words are wrong, and few of the eight experts have work. We say that the mixture has **collapsed**. At the beginning, chance makes some experts a little more probable. They are asked and become better, so the gate asks them still more. The other experts are not asked, so they get no gradient and cannot become better. The few cannot hold eight languages, because a linear expert can hold more than one only in part.
+# Most of the words are wrong, and few of the eight experts have work. We say that the mixture has **collapsed**. This is how it can happen: at the beginning, chance makes some experts a little more probable. They are asked and become better, so the gate asks them still more. The other experts are not asked, so they get no gradient and cannot become better. The few cannot hold all eight languages.
 #
 # ## A balance loss
 #
@@ -341,7 +339,7 @@ print("gradient for the first token", gradient[0])
 #
 # The gradient comes through P alone, because f is a count. It is largest at the expert that gets the most tokens. So a step lowers the probability of that expert, and another one can win.
 #
-# We train the switch again, and add a tenth of the balance loss. In the picture, each number with its colour names the expert that is chosen. Will each language now go to one expert of its own?
+# We train the switch again, and add a tenth of the balance loss. The picture shows the first 16 words, and each number with its colour names the expert that is chosen. Will each language now go to one expert of its own?
 
 
 # %%
@@ -354,7 +352,7 @@ right = test("with the balance loss", balanced)
 _shown.draw_choices({"no second loss": alone, "with the balance loss": balanced})
 
 # %% [markdown]
-# No: most languages are shared by several experts, because the balance loss asks only for equal shares of the tokens. But nearly all experts have work now, and about nine words in ten are right.
+# No: most languages are shared by several experts. The balance loss asks only for equal shares of the tokens. But nearly all experts have work now, and about nine words in ten are right.
 #
 # ## Other ways to balance
 #
@@ -371,21 +369,23 @@ right = test("with mine", train(mine))
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# One line that helps is `8 * p.mean(0).square().sum()`. It is smallest if all experts have the same mean probability. With `0.0` the mixture collapses as before.
+# One line to try is `8 * p.mean(0).square().sum()`. It is smallest if all experts have the same mean probability.
 #
 # </details>
 #
-# There are other ways, too. Shazeer et al. 2017 add **noise** to the scores in training, so that other experts are sometimes asked. Wang et al. 2024 add an **offset** to the score of each expert. It changes who is chosen, but not the factor $p_i$. The offset rises after a batch in which the expert got too few tokens, and falls after one with too many. Which of the two prevents the collapse?
+# There is another way, too. Wang et al. 2024 add an **offset** to the score of each expert. It changes who is chosen, but not the factor $p_i$. The offset rises after a batch in which the expert got too few tokens, and falls after one with too many. Does this prevent the collapse? The table also has a **fixed gate**, which stays as it was at the beginning. Must the gate learn at all?
 
 # %% tags=["nbval-check-output"]
 _shown.ways_to_balance()
 
 # %% [markdown]
-# Offsets prevent the collapse as well as the balance loss does. Noise alone does not help here: it gets fewer words right than no second loss at all, on average by 19 in 100. We do not know why.
+# Offsets prevent the collapse as well as the balance loss does.
+#
+# The fixed gate gets 0.62 of the words right. With every seed, this is better than a gate that learns and collapses, and worse than one that learns and is balanced. So it pays to let the gate learn, if all experts stay at work.
 #
 # ## Is the right expert asked?
 #
-# So all experts can be kept at work. But does the gate ask the right one? In the switch with the balance loss, we give all test tokens to each expert, also those that the gate sends to another one. What share will an expert get right of its own tokens, and what share of the tokens of the others?
+# So all experts can be kept at work. But does the gate ask the right one? In the switch with the balance loss, we give all test tokens to each expert. What share will an expert get right of its own tokens, and what share of the tokens of the others?
 
 # %%
 x, translation = batch(generator(1), size=4000)  # B D, B
@@ -400,11 +400,11 @@ with torch.no_grad():
 table(rows, ["share of all tokens", "right of its own", "right of the others"])
 
 # %% [markdown]
-# Each expert gets most of its own tokens right, and almost none of the others. So the gate asks the right expert, and no other expert could take its place. An expert gets a gradient only from the tokens that are sent to it, so it has learned these and hardly any others.
+# Each expert gets most of its own tokens right, and almost none of the others. So gate and experts fit each other: no other expert could answer these tokens. Each has learned only from the tokens that were sent to it.
 #
 # ## Experts in a Transformer
 #
-# Why do we want many experts? In the feed-forward network of lesson 12, every token uses all parameters. If a switch takes its place, a token uses the parameters of one expert only. So a model can have many parameters with little work per token. In Mixtral 8x7B (Jiang et al. 2024), a token asks two of eight experts, and uses 13 of 47 billion parameters.
+# So each expert can answer alone. What is gained by that? In the feed-forward network of lesson 12, every token uses all parameters. If a switch takes its place, a token uses the parameters of one expert only. So a model can have many parameters with little work per token. In Mixtral 8x7B (Jiang et al. 2024), a token asks two of eight experts, and uses 13 of 47 billion parameters.
 
 # %%
 diagrams.switch_layer(new=["gate", "experts"])
@@ -421,15 +421,15 @@ reveal("18.translators", _shown.right_words("one network"))
 _shown.compare_layers()
 
 # %% [markdown]
-# *One network* gets about half of the words right. *8 experts* get 33 more words in 100 right, at nearly the same work per token.
+# *One network* gets about half of the words right. The layer with eight experts gets 33 more words in 100 right, at nearly the same work per token.
 #
-# *One wide network* has nearly as many parameters as *8 experts*. It gets more words right with every seed, but needs seven times as many multiplications per token.
+# The wide network has nearly as many parameters as the eight experts together. It gets more words right with every seed, but needs seven times as many multiplications per token.
 #
-# Without the balance loss, *8 experts* get hardly fewer words right. So not every layer of experts needs a balance loss. The next section shows a possible reason.
+# Without the balance loss, the eight experts get hardly fewer words right. So not every layer of experts needs a balance loss. The next section suggests a reason.
 #
 # ## What does each expert answer?
 #
-# How have the experts divided the words among them? We train one translator with 8 experts and the balance loss, for 700 steps, and look at its gate before and after training. For each word, we count in how many of the languages it goes to the same expert.
+# How have the experts divided the words among them? We train one translator with 8 experts and the balance loss, for 700 steps, and look at its gate before and after training. For each word, we count in how many of the languages it goes to the same expert. The pictures show 24 of the 64 words in 8 of the 32 languages.
 
 # %% tags=["nbval-check-output"]
 predict("18.specialists", ...)
@@ -445,13 +445,13 @@ reveal("18.specialists", "some of the words, in all languages")
 _shown.draw_translators({"before training": untrained, "after training": translator})
 
 # %% [markdown]
-# In most columns of the right picture, one colour prevails: a word goes to the same expert in most of the languages. But this division does not come from training. Before training, the gate divides the words even more strictly, by chance, and many words keep their expert. So an expert can learn the words that it happens to get. Perhaps this is also why the translator needs no balance loss: its gate has spread the words from the start.
+# In most columns of the right picture, one colour prevails: a word goes to the same expert in most of the languages. But this division does not come from training. Before training, the gate divides the words even more strictly, by chance. It reads each word directly, and the language only through attention. Perhaps this is also why the translator needs no balance loss: its gate has spread the words from the start.
 #
 # ## So: who should answer?
 #
 # The expert that has learned from inputs of this kind should answer. In our switch, each expert is good at its own tokens and useless for the others.
 #
-# So what matters is who is asked in training. If only few experts are asked, they have to do all the work. A balance loss or offsets bring tokens to the others. And an expert that is to answer alone has to be trained to be right alone.
+# A model learns to choose while its experts learn to answer. An expert gets better at what it is asked. The gate learns, too, because the answer is multiplied by its probability. But if both are left alone, few experts may end up with all the work. So a balance loss or offsets bring tokens to the others.
 #
 # ## Questions
 #
@@ -475,10 +475,10 @@ check("18.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Who should answer? The expert that has learned from inputs of this kind. The gate, which is attention over networks, finds it.
-# - If experts compete, the one with the largest gate can answer alone. If they work together, in most runs it cannot.
+# - Who should answer? The expert that has learned from inputs of this kind. The gate, which is attention over networks, learns to choose while the experts learn to answer.
+# - If experts compete, the one with the largest gate can answer alone. If they work together, its error is much larger on average.
 # - An expert with a gate of exactly 0 gets no gradient. With a tiny gate, Adam can still move it by full steps.
-# - A switch asks one expert and multiplies its output by its probability, so that the gate can learn. Its linear experts collapsed without a balance loss or offsets: few of them did all the work.
+# - A switch asks one expert and multiplies its output by its probability, so that the gate can learn. Without a balance loss or offsets, few of its linear experts did all the work.
 # - At nearly equal work per token, a layer of experts knows more than one network. At nearly equal parameters, it knows less.
 #
 # **Exercises**: [open them](../exercises/18_mixture_of_experts_exercises.ipynb)
