@@ -30,7 +30,7 @@ model.embedding.positions.zero_()
 print("without positions:", translate(model, subwords, texts))
 
 # %% [markdown]
-# Without positions, both sentences get the same translation. For the encoder they are the same set of words. It is right for one of them, but not because the model has read the order.
+# Without positions, both sentences get the same translation. For the encoder they are the same set of words. The translation is right for one of them, but not because the model has read the order.
 #
 # This model was trained with positions. Could another model learn to do without them? We have trained Transformers on captions, with positions and without them, with three seeds each. How much BLEU do the positions bring?
 
@@ -43,7 +43,7 @@ for kind, name in (("sinusoidal", "with positions"), ("none", "without positions
 table(rows, ["seed 0", "seed 1", "seed 2"], corner="BLEU", digits=1)
 
 # %% [markdown]
-# They bring about six BLEU with each seed. Without positions, the translators still know which words the source contains. Perhaps the causal mask of the decoder tells it something about the order, too: the first word sees one word, the second two (Haviv et al. 2022).
+# Not as well: the positions bring about six BLEU with each seed. Without positions, the translators still know which words the source contains. Perhaps the causal mask of the decoder tells it something about the order, too: the first word sees one word, the second two (Haviv et al. 2022).
 #
 # ## A task in which order is everything
 #
