@@ -221,7 +221,8 @@ diagrams.paths()
 predict("09.reach", ...)
 
 # %% tags=["reveals"]
-print("Five seeds, with bands from the lowest to the highest; 2,500 steps, rate 0.005")
+print("The share of answers right, by distance:")
+print("five seeds, with bands from the lowest to the highest; 2,500 steps, rate 0.005")
 kinds = ["self-attention", "LSTM", "restricted, radius 4", "two restricted, radius 4"]
 runs = {}
 for kind in kinds:
