@@ -120,7 +120,7 @@ def positions(new=()) -> Diagram:
     draw, tall = Sketch("Where positions come in", new), 196
     words = draw.data("words", "word\nvectors", 72, tall)
     added = draw.step("added", "either\nadd a\nposition", 76, tall)
-    matrices = [draw.step("projections", f"*W*_{role[0]}", 40, 40) for role in ROLES]
+    matrices = [draw.step("projections", f"*W*_{letter}", 40, 40) for letter in "QKV"]
     turns = [draw.step("turned", "or turn: by position", 84, 52) for _ in "qk"]
     score, softmax = draw.step("score", "score: *q* · *k*", 60), draw.step("softmax", "softmax", 70)
     total, context = draw.step("sum", "weighted\nsum", 82), draw.data("context", "context")
@@ -132,7 +132,7 @@ def positions(new=()) -> Diagram:
     draw.chain(words, added, matrices, [*turns, total], words=["", "", ["", "", "*v*"]])
     draw.chain(turns, score, words=[["*q*", "*k*"]])
     draw.chain(score, softmax, total, context)
-    return draw.diagram("""Self-attention: three matrices, W_q, W_k and W_v, make queries q, keys k and values v of the
+    return draw.diagram("""Self-attention: three matrices, W_Q, W_K and W_V, make queries q, keys k and values v of the
         word vectors. The score, q · k, and the softmax give weights, and the weighted sum of the values is the context.
         Positions can come in at two points: we either add a position to each word vector, before the matrices, or turn
         each query and each key, by position, after the matrices; then the values stay as they are.""")

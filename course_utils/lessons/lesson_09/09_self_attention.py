@@ -26,9 +26,9 @@ from course_utils.models.train_model import train_model
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# In lesson 06, the decoder looked at all states of the encoder. But a GRU had to make these states, one word after the other. Cheng et al. 2016 let a recurrent network look at its own earlier states, so that a sentence looks at itself. This network, an LSTM, is a relative of the GRU, and still reads one word after the other.
+# In lesson 06, the decoder looked at all states of the encoder. But a GRU had to make these states, one word after the other.
 #
-# Vaswani et al. 2017 leave the recurrent network out. Only the attention remains: every word of a sentence looks at every word, and all words do so at once. This is the self-attention of lesson 03. What do we gain, and what do we pay? This lesson finds two gains and three prices.
+# Vaswani et al. 2017 leave the recurrent network out. Only the attention remains: every word of a sentence looks at every word, and all words do so at once. This is the self-attention of lesson 03. What do we gain, and what do we pay? We look at two gains and three prices.
 #
 # ## Every word looks at every word
 #
@@ -40,7 +40,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # $$Q = X W_Q \qquad K = X W_K \qquad V = X W_V \qquad \text{contexts} = \text{softmax}\left(\frac{Q K^\top}{\sqrt{d}}\right) V$$
 #
-# Our $W_Q$ has a row for each feature. The product of (0, 1) with $W_Q$ is its second row, (6, 0), as you see in the code. That is the query of "sad", and it asks for the first feature. The 6 is large, so that the weights are clear. $W_K$ and $W_V$ change nothing. The loop computes the context of one word after the other. Calculate the three scores of "sad" on paper: at which word does "sad" look?
+# Our $W_Q = \begin{pmatrix} 0 & 0 \\ 6 & 0 \end{pmatrix}$ has a row for each feature. It turns "sad", (0, 1), into the query (6, 0), which asks for the first feature. The 6 is large, so that the weights are clear. $W_K$ and $W_V$ change nothing. The loop computes the context of one word after the other. Calculate the three scores of "sad" on paper: at which word does "sad" look?
 
 # %% tags=["nbval-check-output"]
 words = ["sad", "dog", "ball"]
@@ -197,12 +197,12 @@ print(f"The recurrent layer takes {ratio:.0f} times as long.")
 # %% [markdown]
 # The recurrent layer takes longer. It has to do many small products, one after the other. In one large product, the computer works on many entries at the same time. So the first gain of self-attention is that no word waits for another one.
 #
-# ## The second gain: one step to every word
+# ## The second gain: a short path. Does it help?
 #
 # "sad" and "dog" are neighbours, but a word may also need one that is far away. How many layers does it take to get there? We compare self-attention with three other layers:
 #
 # - The recurrent layer hands its state on from word to word.
-# - A **convolution** computes each output from k words, here from 2. It multiplies each of them by a matrix of its own, and adds the results. In the first layer, the two words are neighbours. Each further layer doubles the distance: they are 2 and then 4 positions apart.
+# - A **convolution** computes each output from k words, here from 2. It multiplies each of them by a matrix of its own, and adds the results. In the first layer, the two words are neighbours. The next layers are *dilated*: their two words are 2 and then 4 positions apart.
 # - **Restricted self-attention** lets each word look only at words near it, here at most 2 positions away. This distance is its **radius**.
 #
 # How many steps does each of the four need from the first of eight words to the last?
@@ -211,11 +211,11 @@ print(f"The recurrent layer takes {ratio:.0f} times as long.")
 diagrams.paths()
 
 # %% [markdown]
-# Self-attention needs one step, the convolution three, and restricted self-attention four. The recurrent layer needs eight, because reading the first word into its state is a step, too. This number is the **longest path** of a layer. In a longer sentence, the other three have longer paths. So the second gain of self-attention is that any two words are one step apart.
+# Self-attention needs one step, the convolution three, and restricted self-attention four. The recurrent layer needs eight, because reading the first word into its state is a step, too. This number is the **longest path** of a layer. In a longer sentence, the other three have longer paths. Only in self-attention are any two words one step apart.
 #
 # The distance that a stack of layers can bridge is called its **reach**. One restricted layer with radius 2 has a reach of 2, and four of them have a reach of 8.
 #
-# Does the short path help a model to learn? We give models a text such as B4 A7 C1 … A. It has three words that each hold a letter and one of eight digits, then filler words, then one of the letters. The model has to name the digit of this letter, here 7. The number of filler words is the distance. Each model was trained five times, on distances from 0 to 32.
+# Does this short path help a model to learn? We compare self-attention with restricted layers and with an LSTM, a relative of the GRU, which reads one word after the other. We give each model a text such as B4 A7 C1 … A. It has three words that each hold a letter and one of eight digits, then filler words, then one of the letters. The model has to name the digit of this letter, here 7. The number of filler words is the distance. Each model was trained five times, on distances from 0 to 32.
 
 # %% tags=["nbval-check-output"]
 predict("09.reach", ...)
@@ -237,9 +237,9 @@ label = "share of answers right"
 plots.curves(distances, runs, "distance", label, ax=ax, theory=guess, legend="above")
 
 # %% [markdown]
-# Self-attention and the LSTM answer most questions at distance 16. One restricted layer only guesses from distance 4 on, and two layers from distance 8 on. There all pairs are beyond their reach, and no training can make up for it. The rate was tuned for none of the four, so small differences between them mean little.
+# Self-attention and the LSTM answer most questions at distance 16. One restricted layer gets worse in steps, because one pair after the other leaves its reach. From distance 4 on, it only guesses. Two layers guess from distance 8 on. No training lets them see beyond their reach. But reach is not enough: at distance 4, all pairs are within the reach of two layers, and they answer only about six of ten questions. We tuned the rate for none of these models.
 #
-# The LSTM answers although its path is as long as the text. So a reach that is long enough is needed, but the short path did not help in this task. Vaswani et al. 2017 expect it to help: words far apart should be easier to connect if the path is short.
+# At distance 16, the LSTM answers as well as self-attention, although its path is as long as the text. So in this task a long reach was necessary, and the short path gained nothing. Vaswani et al. 2017 expect a gain: words far apart should be easier to connect if the path is short.
 #
 # ## The first price: the order is lost
 #
@@ -277,9 +277,7 @@ table({"largest change": change}, names, corner="output of", digits=2)
 #
 # ## The second price: later words are in sight
 #
-# A decoder learns to predict the next word. If every word looks at every word, then the next word is in sight, and the decoder could copy it. So a decoder needs a **causal mask**, which is True where the key stands at the place of the query or before it.
-#
-# A wrong mask raises no error, so we test it. A **leak test** changes some words of the input, and checks which outputs change. We take new layers with random matrices, and change the last two of five words, at positions 3 and 4. Which outputs move without a mask, and which with the causal mask?
+# A decoder learns to predict the next word. If every word looks at every word, then the next word is in sight, and the decoder could copy it. So it needs the causal mask of lesson 03. A wrong mask raises no error, so we test it. A **leak test** changes some words of the input, and checks which outputs change. We take new layers with random matrices, and change the last two of five words, at positions 3 and 4. Which outputs move without a mask, and which with the causal mask?
 
 # %% tags=["nbval-check-output"]
 torch.manual_seed(0)
@@ -301,32 +299,23 @@ table(rows, ["0", "1", "2", "3", "4"], corner="output at position")
 #
 # ## The third price: n² pairs
 #
-# If each of n words looks at n words, there are n² scores. What does this cost? Vaswani et al. 2017 compare our four layers in their table 1, for n words of width d. They leave out constant factors. A score takes d multiplications, and a vector times a d×d matrix takes d². Work and sequential steps are those of one layer. The longest path is that of our drawing, which may lead through several layers. **Sequential steps** are steps that wait for each other. The letter k stands for the number of words that a convolution reads at once.
+# If each of n words looks at n words, there are n² scores. What does this cost? Vaswani et al. 2017 compare our four layers in their table 1, for n words. The width D of the words is called d there. They leave out constant factors. A score takes d multiplications, and a vector times a d×d matrix takes d². Work and sequential steps are those of one layer. The longest path is that of our drawing, which may lead through several layers. **Sequential steps** are steps that wait for each other. The letter k stands for the number of words that a convolution reads at once.
 #
 # | layer | work | sequential steps | longest path |
 # | --- | --- | --- | --- |
 # | self-attention | $n^2 d$ | 1 | 1 |
 # | recurrent | $n d^2$ | $n$ | $n$ |
-# | convolution | $k n d^2$ | 1 | $\log_k n$, if the gaps grow |
+# | convolution | $k n d^2$ | 1 | $\log_k n$, if dilated |
 # | restricted self-attention | $(2 \cdot \text{radius} + 1)\, n d$ | 1 | $(n - 1) / \text{radius}$ |
 #
 # For eight words and radius 2, the last path is 7 / 2, rounded up to 4, as in the drawing. (The paper says $n / r$, where $r$ counts the words to both sides.)
 #
-# The work of self-attention grows with the square of n, so in a long text it does more work than a recurrent layer. Is that so in a short one, too?
+# The work of self-attention grows with the square of n, so in a long text it does more work than a recurrent layer. By these formulas, it would do less whenever n is smaller than d. PyTorch can count what a layer really multiplies. For 50 words of width 512, which of the four layers multiplies least? Here k = 3 and the radius is 4.
 
 # %% tags=["nbval-check-output"]
-predict("09.cheaper", ...)
+predict("09.fewest", ...)
 
-# %% tags=["reveals"]
-print("The work of the recurrent layer, divided by that of self-attention:")
-reveal("09.cheaper", 512 / 50)
-
-# %% [markdown]
-# In a short text the formulas say the opposite: the recurrent layer does about ten times as much work. Self-attention does less whenever a sentence has fewer words than its vectors have dimensions.
-#
-# PyTorch can count what a layer really multiplies. Here k = 3 and the radius is 4. Does self-attention multiply less than the recurrent layer for 50 words?
-
-# %% tags=["nbval-check-output"]
+# %% tags=["nbval-check-output", "reveals"]
 four_layers = {
     "self-attention": SelfAttention(512),
     "recurrent": Recurrent(512),
@@ -338,16 +327,16 @@ for n in (50, 2000):
     x = torch.randn(1, n, 512)  # B T D
     counts = [multiplications(each, x) / 1e6 for each in four_layers.values()]
     rows[f"{n:,} words"] = counts
+at_50 = rows["50 words"]
+reveal("09.fewest", list(four_layers)[at_50.index(min(at_50))])
 table(rows, list(four_layers), corner="millions of multiplications", digits=1)
 
 # %% [markdown]
-# For 50 words, self-attention needs more multiplications, not fewer. The formula counts only the pairs. But the three matrices that make queries, keys and values take $3nd^2$ multiplications. The scores take $n^2 d$, and so do the weighted sums.
+# For 50 words, self-attention needs more multiplications than the recurrent layer, not fewer. The formula counts only the pairs. But the three matrices that make queries, keys and values take $3nd^2$ multiplications. The scores take $n^2 d$, and so do the weighted sums.
 #
 # $$\text{self-attention: } 3nd^2 + 2n^2 d \qquad\qquad \text{recurrent: } 2nd^2$$
 #
-# The recurrent layer has two matrices, one for the word and one for the state. So this plain layer always needs less than self-attention. A GRU has six such matrices, and needs $6nd^2$.
-#
-# With 50 words of width 512, $3nd^2$ is 39.3 million, so nearly all of the work goes into the three matrices. The formulas of the paper say how the work grows, not how large it is.
+# The recurrent layer has two matrices, one for the word and one for the state. So this plain layer always needs less than self-attention. It still took longer for our 100 words of width 64, with 0.8 million multiplications against 2.5 million. A GRU has six matrices, and needs $6nd^2$. Self-attention needs less than a GRU if 2n < 3d, so with width 512 in all texts of fewer than 768 words. The formulas of the paper say how the work grows, not how large it is.
 #
 # The n² weights also need memory, because training keeps them for the gradients. How many megabytes do they take in one layer, compared with the values? Each number takes 4 bytes.
 
@@ -360,11 +349,11 @@ for n in (50, 2_000, 100_000):
 table(rows, ["values", "weights"], corner="megabytes")
 
 # %% [markdown]
-# For 50 words, the weights take next to nothing. For 100,000 words, about as many as in a novel, they take 40,000 megabytes. Restricted self-attention needs fewer, but it fails beyond its reach, as we have seen. Lesson 21 shows a way to compute attention without keeping all weights.
+# For 50 words, the weights take next to nothing. For 100,000 words, about as many as in a novel, they take 40,000 megabytes. Restricted self-attention needs fewer weights, but it fails beyond its reach, as we have seen. Lesson 21 shows a way to compute attention without keeping all weights.
 #
 # ## So: what if every word looks at every word at once?
 #
-# Then each word can learn to find the word that it needs. No word waits for another one, and any two words are one step apart. This short path did not help in our task, where an LSTM answered as well. But the order of the words is lost, a decoder needs a mask that hides later words, and work and memory grow with the square of the length.
+# Then each word can learn to find the word that it needs. No word waits for another one, and any two words are one step apart. This short path gained nothing in our task, where an LSTM answered as well. But the order of the words is lost, a decoder needs a mask that hides later words, and work and memory grow with the square of the length.
 #
 # ## Questions
 #
@@ -391,11 +380,11 @@ check("09.q5", ...)
 # - In self-attention, every word looks at every word. Matrix products compute this at once, so no word waits, and any two words are one step apart.
 # - Self-attention does not notice the order: if words change places, their outputs move with them.
 # - Later words are in sight. A causal mask hides them, and a leak test shows whether it does.
-# - Work and memory grow with the square of the length. Restricted self-attention needs less, but no training brings in what lies beyond its reach.
+# - Work and memory grow with the square of the length. Restricted self-attention needs less, but no training lets it see beyond its reach.
 #
 # <details><summary>Other names in other texts</summary>
 #
-# Cheng et al. 2016 call self-attention *intra-attention*. Restricted self-attention is also called *local* or *sliding-window* attention. Vaswani et al. 2017 call the longest path the *maximum path length*.
+# Cheng et al. 2016 let an LSTM look at its own earlier states, and call this *intra-attention*. Restricted self-attention is also called *local* or *sliding-window* attention. Vaswani et al. 2017 call the longest path the *maximum path length*.
 #
 # </details>
 #

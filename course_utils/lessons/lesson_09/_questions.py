@@ -106,14 +106,15 @@ questions = (
 
 predictions = (
     Prediction(
-        "09.cheaper",
-        "By the formulas, by what factor does the recurrent layer need more multiplications than self-attention, for 50 words of width 512?",
-        why="By the formulas, n d² divided by n² d is d / n, which is 512 / 50.",
-    ),
-    Prediction(
         "09.reach",
         "Take one layer of self-attention, one LSTM, and one layer of restricted self-attention with radius 4. Which of them can answer at distance 16?",
         why="One step of self-attention reaches every position, and an LSTM's state can carry what it has read. The restricted layer does not reach beyond its radius.",
         choices=("self-attention", "LSTM", "self-attention and LSTM", "all of them"),
+    ),
+    Prediction(
+        "09.fewest",
+        "Which of the four layers needs the fewest multiplications for 50 words of width 512?",
+        why="It has only two matrices. Self-attention has three, before it compares any two words.",
+        choices=("self-attention", "recurrent", "convolution", "restricted"),
     ),
 )

@@ -1,5 +1,6 @@
 # %%
 import torch
+from IPython.display import display
 from torch import nn
 
 from course_utils import check, predict, reveal
@@ -19,7 +20,7 @@ torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 #
 # ## The same words in another order
 #
-# The course comes with a translator that is made of self-attention, a Transformer, which lesson 12 explains. It adds a vector to each word, which depends on the word's position. We let it translate two sentences with the same words. Then we set the vectors of all positions to zero. What will the two translations be without positions?
+# The course comes with a translator that is made of self-attention, a Transformer, which lesson 12 explains. To each word it adds a vector that depends on the word's position. We let it translate two sentences with the same words. Then we set the vectors of all positions to zero. What will the two translations be without positions?
 
 # %% tags=["nbval-check-output"]
 model, subwords = load_pretrained("transformer-en-de")
@@ -29,14 +30,27 @@ model.embedding.positions.zero_()
 print("without positions:", translate(model, subwords, texts))
 
 # %% [markdown]
-# Without positions, both sentences get the same translation. For the encoder they are the same set of words. The translation is right for one of the two sentences, but not because the model has read the order.
+# Without positions, both sentences get the same translation. For the encoder they are the same set of words. The translation is right for one of them, but not because the model has read the order.
+#
+# This model was trained with positions. Could another model learn to do without them? We have trained Transformers on captions, with positions and without them, with three seeds each. How much BLEU do the positions bring?
+
+# %% tags=["nbval-check-output"]
+rows = {}
+for kind, name in (("sinusoidal", "with positions"), ("none", "without positions")):
+    which = {"positions": kind, "heads": 4, "epochs": 3}
+    columns = measured_once("translated", "bleu", **which)  # one column
+    rows[name] = columns[0]  # seeds
+table(rows, ["seed 0", "seed 1", "seed 2"], corner="BLEU", digits=1)
+
+# %% [markdown]
+# Not as well: the positions bring about six BLEU with each seed. Without positions, the translators still know which words the source contains. Perhaps the causal mask of the decoder tells it something about the order, too: the first word sees one word, the second two (Haviv et al. 2022).
 #
 # ## A task in which order is everything
 #
-# This model was trained with positions. Could another model learn to do without them? To find out, we take a task in which only the order helps. A text consists of T different words, written as numbers. Then one of them comes again. **Which word comes next?** It should be the word that followed the first time. To find the same word earlier in the text, and to give the word that followed it there, is called **induction**.
+# To see what positions do, we take a task in which only the order helps. A text consists of different words, written as numbers. Then one of them comes again. **Which word comes next?** It should be the word that followed the first time. A model that finds the same word earlier in the text, and answers with the word that followed it there, does **induction**.
 
 # %% tags=["nbval-check-output"]
-words, answers = recall_next(3, 6, torch.Generator().manual_seed(0))  # 3 texts, T = 6
+words, answers = recall_next(3, 6, torch.Generator().manual_seed(0))  # 3 texts of 6
 for text, answer in zip(words.tolist(), answers.tolist(), strict=True):
     print("text:", text[:-1], "  again:", text[-1], "  next:", answer)
 
@@ -82,7 +96,7 @@ diagrams.positions(new=["added", "turned"])
 
 
 # %% [markdown]
-# We begin without positions. In training, the texts have 2 to 12 words. The model can know which words are in the text, and that the answer is not the repeated word. What share of the texts with 12 words will it get right?
+# We begin without positions. In training, the texts have 2 to 12 words. What share of the texts with 12 words will it get right?
 
 # %% tags=["nbval-check-output"]
 predict("11.blind", ...)
@@ -103,18 +117,18 @@ def shares_right(model):  # for each length, of 500 new texts
     return [share_right(model, length) for length in lengths]
 
 
-shares = {"a guess: 1 / (T - 1)": [1 / (length - 1) for length in lengths]}
+shares = {"a guess among the others": [1 / (length - 1) for length in lengths]}
 shares["without positions"] = shares_right(trained())
 print("Share of new texts right:")
 reveal("11.blind", round(shares["without positions"][-1], 2))
 table(shares, headings, digits=2)
 
 # %% [markdown]
-# Without positions, the model can only guess among the T - 1 other words, and the shares are near those of a guess. So this model, which has no mask, cannot replace positions by anything else.
+# Without positions, the model can only guess among the other words, and the shares are near those of a guess. So nothing else in this model, which has no mask, can take the place of positions.
 #
 # ## One number for each position
 #
-# The simplest way to say where a word stands is a number. We add a tenth of the position, p / 10, to every number of the word's vector. What share of the texts with 12 words will be right now?
+# The simplest way to say where a word stands is a number. We add a tenth of the position, p / 10, to every number of the word's vector. Is that enough?
 
 
 # %%
@@ -123,20 +137,15 @@ def add_tenths(x):  # B T D
     return x + p / 10  # B T D
 
 
-predict("11.tenths", ...)
-
-# %% tags=["reveals"]
 shares["one number"] = shares_right(trained(add=add_tenths))
-print("Share of new texts right:")
-reveal("11.tenths", round(shares["one number"][-1], 2))
 table(shares, headings, digits=2)
 
 # %% [markdown]
-# With one number, most answers in texts of 12 words are wrong. One reason lies in the scores. Take one query $q$, and let a key be $k + \frac{p}{10} u$ at the position p, where $u$ is the same vector for all words. It is what the key matrix makes of a vector of ones. Its score is
+# It is not. With one number, most answers in texts of 12 words are wrong. One reason lies in the scores. Take one query $q$, and let a key be $k + \frac{p}{10} u$ at the position p, where $u$ is the same vector for all words. It is what the key matrix makes of a vector of ones. Its score is
 #
 # $$q^\top k + p \cdot \frac{q^\top u}{10}$$
 #
-# The second part is a straight line in p, and a straight line is largest at one of its ends. So positions of this kind cannot give the highest score to the word before.
+# The position counts only in the second part. This is a straight line in p, and a straight line is largest at one of its ends. So for a word in the middle of a text, the second part is never largest at the word before.
 #
 # ## A vector for each position
 #
@@ -247,7 +256,7 @@ plots.weights(weights, xlabel="keys: positions", ylabel="queries: positions")
 #
 # </details>
 #
-# So a head *can* find the word before. Will a model learn it in our task? We train one with sinusoidal positions, and look at its weights for the first text from above. Its last word is 27, and the answer is 2. Which of the two layers looks at the word before, and where does the last word look in the other layer?
+# So a head *can* find the word before. Will a model learn it in our task? We train one with sinusoidal positions. Below the table, we see its weights for the first text from above, whose last word is 27 and whose answer is 2. Which of the two layers looks at the word before, and where does the last word look in the other layer?
 
 
 # %%
@@ -257,33 +266,33 @@ def add_sinusoidal(x):  # B T D
 
 sinus = trained(add=add_sinusoidal)
 shares["sinusoidal positions"] = shares_right(sinus)
-table(shares, headings, digits=2)
-
-# %%
-text = words[:1]  # 1 T
-x = sinus.add(sinus.embedding(text))  # 1 T D
-layer_0 = sinus.weights(0, x)  # 1 T T
-x = x + layer_0 @ sinus.W_V[0](x)  # 1 T D
-layer_1 = sinus.weights(1, x)  # 1 T T
-names = text[0].tolist()
-shown.two_layers([layer_0[0], layer_1[0]], names)
+display(table(shares, headings, digits=2))
+shown.two_layers(sinus, words[0])
 
 # %% [markdown]
-# Nearly all texts are right. In layer 0, each word but the first looks mostly at the word before it. In layer 1, the last word, 27, looks at 2, and each earlier word looks at its successor. So the model has learned the two steps that we expected. Olsson et al. 2022 found such pairs of heads in language models, and call the second one an **induction head**.
+# Nearly all texts are right. In layer 0, each word but the first looks mostly at the word before it. In layer 1, the last word, 27, looks at 2, and each earlier word looks at its successor. So in this text, the model takes the two steps that we expected. Olsson et al. 2022 found such pairs of heads in language models, and call the second one an **induction head**.
 #
 # ## Rotary positions
 #
-# Our head needed a matrix such as M, which a model has to learn. Can scores depend on distances without it? **Rotary positions** (Su et al. 2021) are not added to the words. They turn the queries and the keys, as the hands of a clock turn. Two numbers of a query are an arrow in the plane: the first says how far it goes to the right, the second how far up. The arrow has a length $r_q$ and an angle $\alpha$. The same pair of a key has the length $r_k$ and the angle $\beta$. The product of the two arrows depends only on their lengths and on the angle between them:
+# Our head needed a matrix such as M, which a model has to learn. Can scores depend on distances without it? **Rotary positions** (Su et al. 2021) are not added to the words. They turn the queries and the keys, as the hands of a clock turn. Each pair of numbers is an arrow in the plane: the first says how far it goes to the right, the second how far up. For the clocks it was the other way round: the sine, how far up, came first.
 #
-# $$r_q\, r_k \cos(\alpha - \beta)$$
+# Each pair has its own speed $\theta$, as above. The query at position $m$ turns by $m\theta$, and the key at position $n$ by $n\theta$. Take q = k = [1, 0], an arrow to the right, and $\theta = 1$. The query stands at 3 and the key at 1. What is the angle between the two after turning? And what is it if both stand ten positions further on?
+
+# %%
+shown.arrows([(3, 1), (13, 11), (13, 1)])
+
+# %% [markdown]
+# At 3 and 1, the angle between them is 2 radians. At 13 and 11 both have turned by ten more, and the angle is still 2. At 13 and 1 it is 12.
 #
-# To turn an arrow $(a, b)$ by an angle $\varphi$ is to replace it by
+# The product of two arrows depends only on their lengths and on the angle between them. Before they turn, let the query have the length $r_q$ and the angle $\alpha$, and the key the length $r_k$ and the angle $\beta$. After turning, their product is
+#
+# $$r_q\, r_k \cos\big(\alpha - \beta + (m - n)\,\theta\big)$$
+#
+# So it depends on the positions only through their distance $m - n$. To turn an arrow $(a, b)$ by an angle $\varphi$ is to replace it by
 #
 # $$(a \cos\varphi - b \sin\varphi,\;\; a \sin\varphi + b \cos\varphi)$$
 #
-# Now we turn the query at position $m$ by $m\theta$, and the key at position $n$ by $n\theta$. Each pair has its own speed $\theta$, as above. The angle between the two becomes $\alpha - \beta + (m - n)\theta$. So the product depends on the positions only through their distance $m - n$.
-#
-# Take q = k = [1, 0], an arrow to the right, and $\theta = 1$. The query stands at 3 and the key at 1. What is the product after turning? You may need $\cos 2 = -0.416$. And what is it if both stand ten positions further on?
+# The function `turn` does this with all pairs. What are the three products of our arrows? You may need $\cos 2 = -0.416$ and $\cos 12 = 0.844$.
 
 
 # %%
@@ -305,19 +314,16 @@ arrow = torch.tensor([[1.0, 0.0]])  # T D = 1 2: query and key
 for m, n in ((3, 1), (13, 11), (13, 1)):
     product = turn(arrow, first=m) @ turn(arrow, first=n).T  # 1 1
     print(f"query at {m}, key at {n}: product {product.item():.3f}")
-shown.arrows([(3, 1), (13, 11), (13, 1)])
 
 # %% [markdown]
-# The product is cos 2 = -0.416, because the arrows are 2 radians apart. At 13 and 11 both have turned further, but they are still 2 radians apart, so the product is the same. At 13 and 1 the distance is 12, and the product is cos 12 = 0.844.
-#
-# In our model, the function `turn` now turns all queries and keys. Does this solve our task as well?
+# The first two products are cos 2 = -0.416, and the third is cos 12 = 0.844. In our model, `turn` now turns all queries and keys. Does this solve our task as well?
 
 # %%
 shares["rotary positions"] = shares_right(trained(turn=turn))
 table(shares, headings, digits=2)
 
 # %% [markdown]
-# Yes, with rotary positions all or nearly all texts are right. Some models use the distance $m - n$ in an even simpler way. They add a number to each score that depends only on this distance, a **relative bias** (Raffel et al. 2020).
+# Yes, with rotary positions all or nearly all texts are right.
 #
 # ## What happens beyond the trained lengths?
 #
@@ -362,7 +368,7 @@ class HeadByHand(Reader):
 by_hand = HeadByHand(add=add_sinusoidal)
 by_hand.load_state_dict(sinus.state_dict())  # all that has been learned
 draw = torch.Generator().manual_seed(1)
-longer, answers = recall_next(500, 24, draw)  # B T+1, B
+longer, answers = recall_next(500, 24, draw)  # B T, B
 stands_at = (longer == answers[:, None]).int().argmax(1)  # B: its position
 late = stands_at > 11
 rows = {}
@@ -373,26 +379,11 @@ columns = ["answer at 1 to 11", "answer at 12 to 23"]
 table(rows, columns, corner="share right", digits=2)
 
 # %% [markdown]
-# As trained, the model loses nearly all of the late answers. With the head by hand, nearly all of them are right. So the positions are good for longer texts, and so is layer 1. What fails in this model is where layer 0 looks, because it has never met such positions.
-#
-# ## And in a real translator?
-#
-# We have trained Transformers on captions for three epochs, with positions and without them, with three seeds each. How much BLEU do the positions bring?
-
-# %% tags=["nbval-check-output"]
-rows = {}
-for kind, name in (("sinusoidal", "with positions"), ("none", "without positions")):
-    which = {"positions": kind, "heads": 4, "epochs": 3}
-    columns = measured_once("translated", "bleu", **which)  # one column
-    rows[name] = columns[0]  # seeds
-table(rows, ["seed 0", "seed 1", "seed 2"], corner="BLEU", digits=1)
-
-# %% [markdown]
-# They bring about six BLEU with each seed. Without positions, the translators still know which words the source contains. And the causal mask of the decoder tells it something about the order: the first word sees one word, the second two (Haviv et al. 2022).
+# The lost answers are mostly late ones. As trained, the model loses nearly all of the late answers, and one in seven of the early ones. With the head by hand, nearly all of both are right. So the positions are good for longer texts, and so is layer 1. What fails in this model is where layer 0 looks. The likely cause is that it has never met such positions.
 #
 # ## So: where does the order come from?
 #
-# The order does not come from attention itself. It comes from positions, and in a decoder partly from the causal mask. In this lesson they were either added to the words, as learned or computed vectors, or they turned the queries and keys. Added positions say where each word stands. With rotary positions, the scores depend on positions only through their distance, and this also worked best in longer texts.
+# The order does not come from attention itself. It comes from positions. We added them to the words, as a single number, as learned vectors or as computed ones, or we turned the queries and keys by them. Added positions say where each word stands. With rotary positions, the scores depend on positions only through their distance, and this also worked best in longer texts.
 #
 # ## Questions
 #

@@ -84,8 +84,8 @@ questions = (
         "beyond the trained lengths",
         "A model with sinusoidal positions was trained on texts of at most 12 words. In texts of 24 words it found hardly any answer that stands after the twelfth word. Why?",
         right=(
-            "Its trained first layer does not work at positions that it has never met.",
-            "With a first layer made by hand, it answered nearly all: the vectors of later positions can be computed, but in training none of them ever occurred.",
+            "There, its trained first layer looks at the wrong words.",
+            "With the weights of a head made by hand in its place, it answered nearly all. The likely cause is that none of the later positions ever occurred in training.",
         ),
         wrong=(
             (
@@ -109,11 +109,6 @@ predictions = (
         "11.blind",
         "What share of the texts of 12 words does the model without positions get right, from 0 to 1?",
         why="It can rule out the repeated word, and the other 11 look the same to it: 1 / 11 = 0.09, apart from luck.",
-    ),
-    Prediction(
-        "11.tenths",
-        "With one number for each position, what share of the texts of 12 words will be right, from 0 to 1?",
-        why="A guess is right in 1 / 11 = 0.09. With one number the model is better than that, but most of its answers are wrong.",
     ),
     Prediction(
         "11.beyond",

@@ -18,10 +18,13 @@ def clocks(pairs=(0, 4, 8, 12), D=64):
     return explore(draw, position=ipywidgets.IntSlider(value=3, min=0, max=60))
 
 
-def two_layers(seen, names):
-    """Draw the weights of both layers, T×T each, with the words of the text."""
+def two_layers(model, text):
+    """Draw the weights of both layers of a Reader, T×T each, with the words of the text."""
+    x, names = model.add(model.embedding(text[None])), text.tolist()
     for layer, ax in enumerate(plots.axes(2, width=5.2, height=3.7)):
-        plots.weights(seen[layer], names, names, f"layer {layer}", ax, "keys: words", "queries: words")
+        weights = model.weights(layer, x)
+        plots.weights(weights[0], names, names, f"layer {layer}", ax, "keys: words", "queries: words")
+        x = x + weights @ model.W_V[layer](x)
 
 
 def arrows(places):
