@@ -77,7 +77,7 @@ def taken(*names):
 )
 def test_after_a_change_to_a_task_the_tests_that_name_it_are_taken(name):
     tests, said = taken(name)
-    assert "tests/test_tasks.py::test_the_facts_of_a_task_are_told[02.softmax]" in tests
+    assert "tests/test_tasks.py::test_a_task_is_complete[02.softmax]" in tests
     assert "tests/test_tasks.py::test_an_unknown_wrong_answer_is_told_which_property_fails" in tests
     assert not any(other in test for test in tests for other in ("02.dot_scores", "test_lint", "test_snail"))
     assert f"{len(tests)} tests are taken" in said and f"{len(tests)} as they name 02.softmax" in said
