@@ -78,7 +78,7 @@ def taken(*names):
 def test_after_a_change_to_a_task_the_tests_that_name_it_are_taken(name):
     tests, said = taken(name)
     assert "tests/test_tasks.py::test_a_task_is_complete[02.softmax]" in tests
-    assert "tests/test_tasks.py::test_an_unknown_wrong_answer_is_told_which_property_fails" in tests
+    assert "tests/test_tasks.py::test_an_error_in_a_tasks_file_is_shown" in tests  # its text names the task
     assert not any(other in test for test in tests for other in ("02.dot_scores", "test_lint", "test_snail"))
     assert f"{len(tests)} tests are taken" in said and f"{len(tests)} as they name 02.softmax" in said
 
@@ -95,7 +95,7 @@ def test_after_a_change_to_a_module_the_tests_that_use_it_are_taken():
 @pytest.mark.thorough
 def test_after_a_change_to_what_several_tasks_import_those_tasks_are_tried():
     tests, _ = taken("course_utils/lessons/lesson_04/_scores.py")
-    named = {test.partition("[")[2] for test in tests if "test_the_facts_of_a_task_are_told" in test}
+    named = {test.partition("[")[2] for test in tests if "test_a_task_is_complete" in test}
     assert {"04.dot]", "04.catch_wrong_scores]"} <= named and all(name.startswith("04.") for name in named)
 
 

@@ -563,7 +563,7 @@ RULES = [  # which of it a test changes, how, and what it is told
     ("07.catch_wrong_beam", 0, lambda step: lambda ids: torch.randn(4).log_softmax(0), "for the same prefix again"),
     ("07.catch_wrong_beam", 0, lambda step: lambda ids: step(ids).masked_fill(torch.arange(4) == 3, -torch.inf), "not finite"),
     ("07.catch_wrong_beam", 3, lambda width: 0, "Candidates take both from 1 on"),
-    ("07.catch_wrong_beam", 0, lambda step: lambda ids: step(ids, 2_000), "Your search is too large"),
+    ("07.catch_wrong_beam", slice(3, 5), lambda sizes: [100, 8], "Your search is too large"),
     ("08.catch_biased_gradient", 2, lambda uniform: uniform[:1], "N = 1"),
     ("08.catch_biased_gradient", 2, lambda uniform: 2 * uniform + 0.25, "not below 1"),
     ("10.catch_wrong_heads", 8, lambda mask: torch.ones(3, 5) > 0, "a tensor of truth values of shape B×T×S, here 2×3×5"),
