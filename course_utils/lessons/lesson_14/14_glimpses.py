@@ -353,6 +353,7 @@ def loss_without_looking(logits, label, log_p, reward, b):
 predict("14.without", ...)
 
 # %% tags=["reveals"]
+print("Without the reward for looking, after the same training:")
 torch.manual_seed(0)
 other = Looker()
 train(other, loss_without_looking)

@@ -344,6 +344,7 @@ for name, way in ways.items():
         shares.append(score(network, new).right)
         network.hop = hop  # as it was
     rows[name] = [torch.tensor(shares)]
+print("With the top fact alone:")
 reveal("16.top", round(rows["the top fact alone"][0].mean().item(), 2))
 table(rows, ["right answers of three networks"], corner="what each hop reads", digits=2)
 
@@ -376,6 +377,7 @@ for kind in kinds:
 predict("16.hardest", ...)
 
 # %% tags=["reveals"]
+print("The kind with the fewest right answers:")
 right = right_by_kind(kinds)  # kind, hops: five shares
 means = {kind: sum(right[kind]["2 hops"]) / 5 for kind in kinds}
 reveal("16.hardest", min(means, key=means.get))
@@ -425,6 +427,7 @@ for name in ("one matrix", "two layers with a ReLU"):
         network.readout = nn.Sequential(first, nn.ReLU(), last)
     fit(network, yes_or_no, steps=800, rate=2e-2, linear_steps=150)
     rows[name] = [score(network, new_yes_or_no).right]
+print("With the ReLU:")
 reveal("16.hidden", round(rows["two layers with a ReLU"][0], 2))
 table(rows, ["right answers"], corner="readout after one hop", digits=2)
 
