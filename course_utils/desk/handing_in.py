@@ -9,7 +9,6 @@ import re
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from course_utils.authoring.composing import cell_id
@@ -18,6 +17,7 @@ from course_utils.base.errors import CourseError
 from course_utils.base.files import write
 from course_utils.base.places import OWN, chosen, course_of, file_of, names_in, number_of
 from course_utils.desk.copies import KINDS, a_dict, to_text, with_id
+from course_utils.grading.handing_out.package import course_version
 from course_utils.grading.reading.lessons import names_by_lesson
 from course_utils.grading.reading.notebook_file import (
     Unreadable,
@@ -114,16 +114,9 @@ def _clean(plain, name):
     metadata = {
         "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
         "language_info": {"name": "python"},
-        "course": {"lesson": number_of(name), "name": name, "version": _version()},
+        "course": {"lesson": number_of(name), "name": name, "version": course_version()},
     }
     return {"nbformat": 4, "nbformat_minor": 5, "metadata": metadata, "cells": cells}
-
-
-def _version():
-    try:
-        return version("attention-course")
-    except PackageNotFoundError:  # run from a checkout that is not installed
-        return ""
 
 
 def _row(task, cells):

@@ -6,8 +6,10 @@ The checks stay, and with them each task's own way to the right answer, written 
 import io
 import json
 import zipfile
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from course_utils.base.environment import DISTRIBUTION
 from course_utils.base.errors import CourseError
 from course_utils.base.places import LESSONS, PUBLISHED
 from course_utils.lessons import tasks
@@ -19,6 +21,14 @@ LEFT_OUT = {"__pycache__", PUBLISHED.name}
 ANSWERS = f"{LESSONS}/answers.json"
 SOLVED = ("lesson_*/[0-9]*_exercises.py", "lesson_*/right/*")  # in the folder of the lessons
 MADE = (2026, 1, 1, 0, 0, 0)  # the same for each file, so that the same course gives the same bytes
+
+
+def course_version() -> str:
+    """Return the version of the course that is installed, empty if it is run from a folder that is not installed."""
+    try:
+        return version(DISTRIBUTION)
+    except PackageNotFoundError:
+        return ""
 
 
 def package(root: Path, note: str) -> bytes:

@@ -8,7 +8,6 @@ import json
 import os
 import re
 from datetime import datetime, timezone
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from course_utils.authoring.composing import content_hash
@@ -16,7 +15,7 @@ from course_utils.authoring.sources import CHECK
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
 from course_utils.base.places import chosen, file_of, names_in, number_of, remedy
-from course_utils.grading.handing_out.package import NAME, package
+from course_utils.grading.handing_out.package import NAME, course_version, package
 from course_utils.grading.reading.settings import Settings, written_out
 from course_utils.lessons import tasks
 
@@ -118,7 +117,7 @@ def stamped(notebook: dict, lesson: str) -> dict:
     course = {
         "lesson": number_of(lesson),
         "name": lesson,
-        "version": _version(),
+        "version": course_version(),
         "source": notebook["metadata"]["course"]["source"],
     }
     text = "\n".join(cell["source"] for cell in map(_joined, notebook["cells"]) if cell["cell_type"] == "code")
@@ -141,13 +140,6 @@ def address_in(notebook: Path) -> str:
 def _joined(cell):
     """Return a copy of a cell, its source as one text."""
     return cell | {"source": "".join(cell["source"])}
-
-
-def _version():
-    try:
-        return version("attention-course")
-    except PackageNotFoundError:  # run from a checkout that is not installed
-        return ""
 
 
 def _title(notebook):

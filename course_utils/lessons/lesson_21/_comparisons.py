@@ -80,10 +80,8 @@ def in_one_pass(blocks):
     m, total, context = torch.tensor(-torch.inf), 0.0, 0.0
     for scores, values in blocks:
         new_m = torch.maximum(m, scores.max())
-        factor, exponentials = (
-            (m - new_m).exp(),
-            (scores - new_m).exp(),
-        )  # b; the factor is 0 for the first block, as m is -∞
+        factor = (m - new_m).exp()  # 0 for the first block, where m is -∞
+        exponentials = (scores - new_m).exp()  # b
         total = factor * total + exponentials.sum()
         context = factor * context + exponentials @ values  # d
         m = new_m
